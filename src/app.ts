@@ -1,0 +1,28 @@
+import { Hono } from 'hono';
+import { methodNotAllowed } from 'hono/method-not-allowed';
+import { requestId } from 'hono/request-id';
+import { type AppEnv, AppError, answerError, requestLog } from '#http';
+import { ingestionRoutes } from '#ingestion';
+import { reportRoutes } from '#reports';
+import { teamRoutes } from '#teams';
+
+export function createApp(): Hono<AppEnv> {
+  const app = new Hono<AppEnv>();
+  app.use(requestId(), requestLog);
+  app.use(
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed: (c, methods) => {
+        const headers = { Allow: methods.join(', ') };
+        return answerError(c, new AppError('method_not_allowed', 'Method not allowed', { headers }));
+      },
+    }),
+  );
+  app.get('/health', (c) => c.json({ status: 'ok' }));
+  app.route('/', ingestionRoutes);
+  app.route('/', teamRoutes);
+  app.route('/', reportRoutes);
+  app.notFound((c) => answerError(c, new AppError('not_found', 'Not found')));
+  app.onError((error, c) => answerError(c, error));
+  return app;
+}

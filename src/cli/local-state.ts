@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { access, chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+export const ROOT = path.resolve(import.meta.dirname, '../..');
+export const WRANGLER = path.join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
+const SECRETS = ['TOKEN_SECRET', 'KEY_ENCRYPTION_SECRET'];
+
+export type LocalState = { directory: string; secretsFile: string; demoFile: string };
+
+export function localState(): LocalState {
+  const directory = path.resolve(ROOT, process.env.STATE_DIR ?? '.wrangler/state');
+  return {
+    directory,
+    secretsFile: path.join(directory, 'secrets.env'),
+    demoFile: path.join(directory, 'demo.json'),
+  };
+}
+
+/** Makes the secrets that are missing; those that are there stay, because tokens and keys hang on them. */
+export async function makeSecrets({ directory, secretsFile }: LocalState): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  const existing = await readFile(secretsFile, 'utf8').catch(() => '');
+  const missing = SECRETS.filter((name) => !existing.includes(`${name}=`));
+  const lines = missing.map((name) => `${name}=${randomBytes(32).toString('base64url')}\n`);
+  if (lines.length > 0) await writeFile(secretsFile, existing + lines.join(''), { mode: 0o600 });
+  await chmod(secretsFile, 0o600);
+}
+
+/** Applies what migrations the local database has not seen yet. */
+export async function applyMigrations({ directory }: LocalState): Promise<void> {
+  const args = [WRANGLER, 'd1', 'migrations', 'apply', 'DB', '--local', '--persist-to', directory];
+  await promisify(execFile)(process.execPath, args, { cwd: ROOT }).catch((error) => {
+    throw new Error(`The migrations failed:\n${error.stdout}\n${error.stderr}`);
+  });
+}
+
+/** Wrangler asks nothing and talks to no one. */
+export const QUIET = { CI: 'true', WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' };
+
+export async function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,58 @@
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+
+export const teams = sqliteTable('teams', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  createdAt: integer('created_at').notNull(),
+});
+
+export const applications = sqliteTable(
+  'applications',
+  {
+    id: text().primaryKey(),
+    teamId: text('team_id').notNull(),
+    name: text().notNull(),
+    timezone: text().notNull().default('UTC'),
+    /** Reporting currency, lower-case ISO 4217. */
+    currency: text().notNull().default('usd'),
+    dataCollection: integer('data_collection', { mode: 'boolean' }).notNull().default(true),
+    iosStoreUrl: text('ios_store_url'),
+    androidStoreUrl: text('android_store_url'),
+    fallbackUrl: text('fallback_url'),
+    attributionWindowHours: integer('attribution_window_hours').notNull().default(168),
+    /** 0 switches probabilistic matching off. */
+    probabilisticWindowHours: integer('probabilistic_window_hours').notNull().default(24),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [index('applications_by_team').on(table.teamId, table.id)],
+);
+
+export const apiKeys = sqliteTable(
+  'api_keys',
+  {
+    /** SHA-256 of the key, hex. */
+    hash: text().primaryKey(),
+    applicationId: text('application_id').notNull(),
+    /** The key under AES-GCM, so that an admin can see it again. */
+    encrypted: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+    /** Null while it is the application's key; set when a newer one replaced it. */
+    expiresAt: integer('expires_at'),
+  },
+  (table) => [index('api_keys_by_application').on(table.applicationId)],
+);
+
+export const accessTokens = sqliteTable(
+  'access_tokens',
+  {
+    /** SHA-256 of the token, hex. The token itself is stored nowhere. */
+    hash: text().primaryKey(),
+    id: text().notNull(),
+    teamId: text('team_id').notNull(),
+    name: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+    expiresAt: integer('expires_at'),
+    revokedAt: integer('revoked_at'),
+  },
+  (table) => [index('access_tokens_by_team').on(table.teamId, table.id)],
+);

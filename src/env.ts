@@ -1,0 +1,34 @@
+import * as z from 'zod';
+
+const Settings = z.object({
+  /** Names the two credential headers: `<name>-api-key` and `<name>-Token`. */
+  SERVICE_NAME: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9-]*$/, 'must be usable in a header name')
+    .default('service'),
+  /** Where tracking links point; empty means `<origin>/t`. */
+  TRACKING_BASE_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
+  TOKEN_TTL_DAYS: z.coerce.number().int().min(1).max(3650).default(400),
+  TOKEN_SECRET: z.string().min(32, 'must have at least 32 characters'),
+  KEY_ENCRYPTION_SECRET: z.string().min(32, 'must have at least 32 characters'),
+});
+
+/** The variables and secrets of a deployment, checked and with their defaults. */
+export type Settings = z.infer<typeof Settings>;
+
+const parsed = new WeakMap<object, Settings>();
+
+/** Parsed once for each `env` object, so once an isolate. Throws an error that names what is wrong, never its value. */
+export function settingsOf(env: Env): Settings {
+  let settings = parsed.get(env);
+  if (!settings) {
+    const result = Settings.safeParse(env);
+    if (!result.success) {
+      const faults = result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+      throw new Error(`The deployment is not configured: ${faults.join('; ')}`);
+    }
+    settings = result.data;
+    parsed.set(env, settings);
+  }
+  return settings;
+}

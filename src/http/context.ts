@@ -1,0 +1,19 @@
+import type { Context } from 'hono';
+
+/** An application as its API key proves it; everything that the hot path needs, so that a warm one needs no database. */
+export type AuthenticatedApplication = {
+  id: string;
+  teamId: string;
+  timezone: string;
+  dataCollection: boolean;
+};
+
+/** A team as its access token proves it. */
+export type AuthenticatedTeam = { id: string; accessTokenId: string };
+
+export type AppEnv = {
+  Bindings: Env;
+  Variables: { requestId: string; application: AuthenticatedApplication; team: AuthenticatedTeam };
+};
+
+export type AppContext = Context<AppEnv>;

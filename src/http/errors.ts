@@ -1,0 +1,96 @@
+import { HTTPException } from 'hono/http-exception';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { AppContext } from './context.ts';
+
+/** The closed set of what can go wrong, each with its one status. */
+const STATUS = {
+  invalid_request: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  too_large: 413,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 500,
+} as const satisfies Record<string, ContentfulStatusCode>;
+
+export type ErrorCode = keyof typeof STATUS;
+
+/** One fault of a request: where (`payload.value`) and what. An empty path is the body as a whole. */
+export type Fault = { path: string; message: string };
+
+/** An error that a caller is told about. Everything else that is thrown becomes the fixed text of `internal`. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Fault[];
+  readonly headers: Record<string, string>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    more: { details?: Fault[]; headers?: Record<string, string> } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.details = more.details ?? [];
+    this.headers = more.headers ?? {};
+  }
+}
+
+/** A 400 whose text is made from the faults, so that every one of them names its field. */
+export function invalidRequest(details: Fault[]): AppError {
+  return new AppError('invalid_request', describeFaults(details), { details });
+}
+
+export function describeFaults(details: Fault[]): string {
+  return details.map(({ path, message }) => (path === '' ? message : `${path} ${message}`)).join('; ');
+}
+
+export const accessDenied = () => new AppError('forbidden', 'Access denied for this resource');
+
+/** For a failure that may be gone a moment later: the caller is told when to try again. */
+export const unavailable = () =>
+  new AppError('unavailable', 'Unexpected error', { headers: { 'Retry-After': '1' } });
+
+function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (error instanceof HTTPException && error.status === 400) {
+    return invalidRequest([{ path: '', message: 'The body is not valid JSON' }]);
+  }
+  return new AppError('internal', 'Unexpected error');
+}
+
+/** The body of an error, which differs by endpoint because the specification spells some of them out. */
+function errorBody(path: string, error: AppError): Record<string, unknown> {
+  if (path === '/v1' || path.startsWith('/v1/')) return { message: error.message };
+  const details = error.code === 'invalid_request' ? { details: error.details } : {};
+  if (path === '/fetch-token' && error.code === 'invalid_request') {
+    return { error: 'Bad request, data not formatted properly.', ...details };
+  }
+  if (path === '/fetch-token' && error.code === 'unauthenticated') return { error: 'API key is not valid' };
+  return { success: false, error: error.message, ...details };
+}
+
+/** `POST /webhook/batch` → `post-webhook-batch`: the anchor of an endpoint on the documentation page. */
+function documentationAnchor(c: AppContext): string {
+  return `${c.req.method} ${c.req.path}`
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+}
+
+/** Answers any error with its status and envelope. Unknown errors go to the log whole and to the caller as a fixed text. */
+export function answerError(c: AppContext, thrown: unknown): Response {
+  const error = toAppError(thrown);
+  if (error.code === 'internal') {
+    const stack = thrown instanceof Error ? thrown.stack : String(thrown);
+    console.error(
+      JSON.stringify({ level: 'error', request_id: c.get('requestId'), path: c.req.path, error: stack }),
+    );
+  }
+  for (const [name, value] of Object.entries(error.headers)) c.header(name, value);
+  c.header('Link', `</docs#${documentationAnchor(c)}>; rel="help"`);
+  return c.json(errorBody(c.req.path, error), STATUS[error.code]);
+}

@@ -1,0 +1,67 @@
+import * as z from 'zod';
+
+// The kinds of field that requests are made of. Text is trimmed, and what is then empty counts as absent, as null does.
+// A NUL ends a text early inside SQLite and a lone surrogate does not survive it, so neither gets in.
+
+const wellFormed = (max: number) =>
+  z
+    .string({
+      error: (issue) =>
+        issue.input === undefined || issue.input === null ? 'is required' : 'must be a string',
+    })
+    .trim()
+    .overwrite((text) => text.toWellFormed())
+    .max(max, `must be at most ${max} characters`)
+    .refine((text) => !text.includes('\0'), 'must not contain a NUL character');
+
+export const requiredText = (max = 256) => wellFormed(max).min(1, 'is required');
+
+export const optionalText = (max = 256) =>
+  wellFormed(max)
+    .nullish()
+    .transform((text) => text || undefined);
+
+const finite = () =>
+  z.number({
+    error: (issue) =>
+      issue.input === undefined || issue.input === null ? 'is required' : 'must be a number',
+  });
+
+export const requiredNumber = (max: number) =>
+  finite().min(0, 'must not be negative').max(max, `must be at most ${max}`);
+
+export const optionalNumber = (max: number) =>
+  requiredNumber(max)
+    .nullish()
+    .transform((number) => number ?? undefined);
+
+/** A whole number ≥ 0, sent as a number or as text; empty text and null count as absent. */
+export const optionalCount = (max: number) =>
+  z
+    .union([z.number(), z.string().trim().regex(/^\d*$/), z.null()], {
+      error: 'must be a whole number of at least 0',
+    })
+    .optional()
+    .transform((value) => (value === undefined || value === null || value === '' ? undefined : Number(value)))
+    .refine((value) => value === undefined || (Number.isInteger(value) && value >= 0 && value <= max), {
+      error: `must be a whole number from 0 to ${max}`,
+    });
+
+/** One of a fixed set of words, in any case. */
+export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+  requiredText()
+    .toLowerCase()
+    .pipe(z.enum(words, { error: `must be one of ${words.join(', ')}` }));
+
+const limitError = 'must be a whole number from 1 to 200';
+
+/** `?limit=&cursor=` of every list. */
+export const listQuery = z.object({
+  limit: z.coerce
+    .number({ error: limitError })
+    .int(limitError)
+    .min(1, limitError)
+    .max(200, limitError)
+    .default(50),
+  cursor: z.string().max(128, 'must be at most 128 characters').default(''),
+});

@@ -1,0 +1,15 @@
+export type { AppContext, AppEnv, AuthenticatedApplication } from './context.ts';
+export { CredentialCache } from './credential-cache.ts';
+export { forgetCredentials, requireApiKey, requireDataCollection, requireTeamToken } from './credentials.ts';
+export {
+  AppError,
+  accessDenied,
+  answerError,
+  describeFaults,
+  type Fault,
+  invalidRequest,
+  unavailable,
+} from './errors.ts';
+export * from './fields.ts';
+export { requestLog } from './request-log.ts';
+export { jsonBody, limitBody, queryString, toFaults } from './validate.ts';

@@ -1,0 +1,47 @@
+import { zValidator } from '@hono/zod-validator';
+import { bodyLimit } from 'hono/body-limit';
+import { createMiddleware } from 'hono/factory';
+import type * as z from 'zod';
+import type { AppEnv } from './context.ts';
+import { AppError, type Fault, invalidRequest } from './errors.ts';
+
+/** Refuses a body of more than `bytes` before anything else looks at the request. */
+export function limitBody(bytes: number) {
+  return bodyLimit({
+    maxSize: bytes,
+    onError: () => {
+      throw new AppError('too_large', `The body is larger than ${bytes / 1024} KiB`);
+    },
+  });
+}
+
+/** What a schema found wrong, each fault with the path of its field. */
+export function toFaults(error: z.core.$ZodError): Fault[] {
+  return error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
+}
+
+// A request without a body goes on as `{}`, so that the answer names the fields that it lacks.
+const requireJson = createMiddleware<AppEnv>(async (c, next) => {
+  const type = c.req.header('Content-Type') ?? '';
+  if (c.req.raw.body && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) {
+    throw invalidRequest([{ path: '', message: 'The Content-Type must be application/json' }]);
+  }
+  await next();
+});
+
+/** Parses the JSON body by a schema, for `c.req.valid('json')`; every failure is a 400 that names its fields. */
+export function jsonBody<Schema extends z.ZodType>(schema: Schema) {
+  return [
+    requireJson,
+    zValidator('json', schema, (result) => {
+      if (!result.success) throw invalidRequest(toFaults(result.error));
+    }),
+  ] as const;
+}
+
+/** Parses the query string by a schema, for `c.req.valid('query')`. */
+export function queryString<Schema extends z.ZodType>(schema: Schema) {
+  return zValidator('query', schema, (result) => {
+    if (!result.success) throw invalidRequest(toFaults(result.error));
+  });
+}

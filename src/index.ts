@@ -1,0 +1,12 @@
+import { consumeDeadLetters, consumeEvents, foldLog } from '#rollup';
+import { createApp } from './app.ts';
+
+const app = createApp();
+
+export default {
+  fetch: app.fetch,
+  queue: (batch, env) =>
+    batch.queue.endsWith('-dead') ? consumeDeadLetters(batch, env) : consumeEvents(batch, env),
+  // What the last batch of a quiet hour left in the log.
+  scheduled: (_controller, env) => foldLog(env.DB, Date.now()),
+} satisfies ExportedHandler<Env>;

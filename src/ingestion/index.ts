@@ -1,0 +1,2 @@
+export { ingestionRoutes } from './routes.ts';
+export { readToken, signToken, type TokenClaims } from './token.ts';

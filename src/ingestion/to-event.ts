@@ -1,0 +1,102 @@
+import type { AuthenticatedApplication } from '#http';
+import { toMicros } from '#lib/money';
+import { dayIn, daysBetween } from '#lib/time';
+import type { LoggedEvent } from '#rollup';
+import { AD_REQUEST, type EventEnvelope } from './envelope.ts';
+import type { TokenClaims } from './token.ts';
+
+type Of<Type extends EventEnvelope['type']> = Extract<EventEnvelope, { type: Type }>;
+
+/** Drops the absent fields, which neither the queue nor the log should carry. */
+function present<Fields extends Record<string, unknown>>(fields: Fields) {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Key in keyof Fields]: Exclude<Fields[Key], undefined>;
+  };
+}
+
+/**
+ * The key under which repeats of an event are recognised, in the contract's order; null where every request is its own event.
+ * A purchase may fail first and then succeed under one `tr_id`: those are two events.
+ */
+export function idempotencyKey(header: string | undefined, envelope: EventEnvelope): string | undefined {
+  if (header) return `h:${header}`;
+  const eventId = envelope.event_id ?? envelope.eid;
+  if (eventId) return `e:${eventId}`;
+  const dedupeKey = envelope.dedupe_key ?? envelope.dk;
+  if (dedupeKey) return `d:${dedupeKey}`;
+  if (envelope.type !== 'custom.purchase' || !envelope.payload.tr_id) return undefined;
+  return `t:${envelope.payload.status === 'failed' ? 'failed' : 'success'}:${envelope.payload.tr_id}`;
+}
+
+/** The reported day number where it is within one of the number computed from the dates, else the computed one. */
+export function retentionAge(envelope: Of<'retention'>, computed: number): number {
+  const reported = envelope.payload.retentionDay ?? envelope.retention_day;
+  return reported !== undefined && Math.abs(reported - computed) <= 1 ? reported : computed;
+}
+
+/** What becomes of a valid envelope: days in the application's time zone, money in micros, the device from the token. */
+export function toEvent(
+  envelope: EventEnvelope,
+  source: {
+    application: AuthenticatedApplication;
+    claims: TokenClaims;
+    key: string | undefined;
+    id: string;
+    now: number;
+  },
+): LoggedEvent {
+  const { application, claims, key, id, now } = source;
+  const occurredAt = Math.min(envelope.created_at, now);
+  const day = dayIn(application.timezone, occurredAt);
+  const device = present({
+    device_name: envelope.device_name,
+    device_model: envelope.device_model,
+    os_system: envelope.os_system,
+    utc_offset: envelope.utc_offset,
+    retention_day: envelope.retention_day?.toString(),
+  });
+  const common = {
+    id,
+    application_id: application.id,
+    device_id: claims.deviceId,
+    creative_id: claims.creativeId,
+    acquired_day: claims.acquiredDay,
+    day,
+    occurred_at: occurredAt,
+    received_at: now,
+    ...(key ? { idempotency_key: key } : {}),
+    ...(envelope.created_at > now ? { clock_ahead: true as const } : {}),
+    ...(Object.keys(device).length > 0 ? { device } : {}),
+  };
+  switch (envelope.type) {
+    case 'retention': {
+      const { session_id, backfillDay } = envelope.payload;
+      const age = retentionAge(envelope, Math.max(0, daysBetween(claims.acquiredDay, day)));
+      return { ...common, type: 'retention', age, ...present({ session_id, backfill_day: backfillDay }) };
+    }
+    case 'custom.purchase': {
+      const { value, ...payload } = envelope.payload;
+      return { ...common, type: 'custom.purchase', value_micros: toMicros(value), ...present(payload) };
+    }
+    case 'custom.ad': {
+      const { value, ...payload } = envelope.payload;
+      return { ...common, type: 'custom.ad', value_micros: toMicros(value), ...present(payload) };
+    }
+    case 'custom': {
+      const { event_name, params: sent } = envelope.payload;
+      const params = sent && present(sent);
+      const requests = {
+        count: Number(params?.value ?? 1),
+        placement: params?.id ?? '',
+        source: params?.key?.toLowerCase() ?? '',
+      };
+      return {
+        ...common,
+        type: 'custom',
+        event_name,
+        ...(params ? { params } : {}),
+        ...(event_name === AD_REQUEST ? { ad_requests: requests } : {}),
+      };
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import { fromBase64Url, toBase64Url } from '#lib/base64url';
+import { hmac, verifyHmac } from '#lib/crypto';
+import { idFromBytes, idToBytes } from '#lib/ids';
+import { dayFromNumber, dayNumber } from '#lib/time';
+
+/** What a token says of its device, so that `/webhook` needs no database to know it. */
+export type TokenClaims = {
+  tokenId: string;
+  applicationId: string;
+  deviceId: string;
+  /** Null for an organic install. */
+  creativeId: string | null;
+  /** Day 0 (`YYYY-MM-DD`, the application's time zone at that time). */
+  acquiredDay: string;
+  /** Epoch milliseconds, whole seconds. */
+  createdAt: number;
+  expiresAt: number;
+};
+
+// version 1 | token, application, device, creative (16 bytes each) | acquired day (int32) | issued, expires (uint32 seconds)
+const VERSION = 1;
+const OFFSET = {
+  token: 1,
+  application: 17,
+  device: 33,
+  creative: 49,
+  acquiredDay: 65,
+  createdAt: 69,
+  expiresAt: 73,
+};
+const LENGTH = 77;
+
+/** Signs claims into an opaque URL-safe text of 147 characters: `base64url(claims) . base64url(HMAC)`. */
+export async function signToken(claims: TokenClaims, secret: string): Promise<string> {
+  const bytes = new Uint8Array(LENGTH);
+  const view = new DataView(bytes.buffer);
+  bytes[0] = VERSION;
+  bytes.set(idToBytes(claims.tokenId), OFFSET.token);
+  bytes.set(idToBytes(claims.applicationId), OFFSET.application);
+  bytes.set(idToBytes(claims.deviceId), OFFSET.device);
+  if (claims.creativeId) bytes.set(idToBytes(claims.creativeId), OFFSET.creative);
+  view.setInt32(OFFSET.acquiredDay, dayNumber(claims.acquiredDay));
+  view.setUint32(OFFSET.createdAt, Math.floor(claims.createdAt / 1000));
+  view.setUint32(OFFSET.expiresAt, Math.floor(claims.expiresAt / 1000));
+  const signature = await hmac(secret, bytes);
+  return `${toBase64Url(bytes)}.${toBase64Url(signature)}`;
+}
+
+/** The claims of a token that this deployment signed, expired or not; null for anything else. */
+export async function readToken(token: string, secret: string): Promise<TokenClaims | null> {
+  const [encoded = '', signed = '', ...rest] = token.split('.');
+  const bytes = fromBase64Url(encoded);
+  const signature = fromBase64Url(signed);
+  if (!bytes || !signature || rest.length > 0) return null;
+  if (bytes.length !== LENGTH || bytes[0] !== VERSION) return null;
+  // Base64 of a length that is no multiple of three leaves spare bits: only one spelling of a token is the token.
+  if (toBase64Url(bytes) !== encoded || toBase64Url(signature) !== signed) return null;
+  if (!(await verifyHmac(secret, bytes, signature))) return null;
+  const view = new DataView(bytes.buffer);
+  const creative = bytes.slice(OFFSET.creative, OFFSET.creative + 16);
+  return {
+    tokenId: idFromBytes('tok', bytes.slice(OFFSET.token, OFFSET.token + 16)),
+    applicationId: idFromBytes('app', bytes.slice(OFFSET.application, OFFSET.application + 16)),
+    deviceId: idFromBytes('dev', bytes.slice(OFFSET.device, OFFSET.device + 16)),
+    creativeId: creative.some((byte) => byte !== 0) ? idFromBytes('crt', creative) : null,
+    acquiredDay: dayFromNumber(view.getInt32(OFFSET.acquiredDay)),
+    createdAt: view.getUint32(OFFSET.createdAt) * 1000,
+    expiresAt: view.getUint32(OFFSET.expiresAt) * 1000,
+  };
+}

@@ -1,0 +1,49 @@
+import { and, eq } from 'drizzle-orm';
+import { adsets, campaigns, creatives, database, devices, tokens } from '#db';
+import { settingsOf } from '#env';
+import { AppError, accessDenied } from '#http';
+import { readToken } from './token.ts';
+
+const invalid = (message: string) =>
+  new AppError('invalid_request', message, { details: [{ path: 'token', message }] });
+
+export const tokenRequired = () => invalid('Token is required');
+
+/**
+ * Looks a token up: genuine, of this application, neither expired, revoked nor of an erased device.
+ * Throws `invalid_request` or, for another application's token, `forbidden`.
+ */
+export async function verifyToken(env: Env, applicationId: string, token: string, now: number) {
+  const claims = await readToken(token, settingsOf(env).TOKEN_SECRET);
+  if (!claims) throw invalid('Invalid token');
+  if (claims.applicationId !== applicationId) throw accessDenied();
+  if (claims.expiresAt <= now) throw invalid('Invalid token');
+  const [row] = await database(env.DB)
+    .select({
+      revokedAt: tokens.revokedAt,
+      name: creatives.name,
+      campaign: campaigns.name,
+      adset: adsets.name,
+    })
+    .from(tokens)
+    .innerJoin(
+      devices,
+      and(
+        eq(devices.applicationId, tokens.applicationId),
+        eq(devices.acquiredDay, claims.acquiredDay),
+        eq(devices.id, tokens.deviceId),
+      ),
+    )
+    .leftJoin(creatives, eq(creatives.id, devices.creativeId))
+    .leftJoin(adsets, eq(adsets.id, creatives.adsetId))
+    .leftJoin(campaigns, eq(campaigns.id, adsets.campaignId))
+    .where(eq(tokens.id, claims.tokenId));
+  if (!row || row.revokedAt !== null) throw invalid('Invalid token');
+  return {
+    success: true,
+    valid: true,
+    created_at: new Date(claims.createdAt).toISOString(),
+    expires_at: new Date(claims.expiresAt).toISOString(),
+    creative: row.name === null ? null : { name: row.name, campaign: row.campaign, adset: row.adset },
+  };
+}

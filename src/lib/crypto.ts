@@ -1,0 +1,78 @@
+import { fromBase64Url, toBase64Url } from './base64url.ts';
+
+const encoder = new TextEncoder();
+
+/** 32 random bytes as base64url: 256 bits, 43 characters. */
+export function randomSecret(): string {
+  return toBase64Url(crypto.getRandomValues(new Uint8Array(32)));
+}
+
+/** SHA-256 as lower-case hex. For secrets of full entropy only: it is fast, so passwords need another function. */
+export async function sha256Hex(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', encoder.encode(text));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+// Importing a key costs more than using it, and an isolate sees only a handful of secrets.
+const importedKeys = new Map<string, Promise<CryptoKey>>();
+
+function importedKey(purpose: 'hmac' | 'aes', secret: string): Promise<CryptoKey> {
+  const name = `${purpose}:${secret}`;
+  let key = importedKeys.get(name);
+  if (!key) {
+    key = purpose === 'hmac' ? importHmacKey(secret) : importAesKey(secret);
+    importedKeys.set(name, key);
+  }
+  return key;
+}
+
+function importHmacKey(secret: string): Promise<CryptoKey> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  return crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['sign', 'verify']);
+}
+
+async function importAesKey(secret: string): Promise<CryptoKey> {
+  const digest = await crypto.subtle.digest('SHA-256', encoder.encode(secret));
+  return crypto.subtle.importKey('raw', digest, 'AES-GCM', false, ['encrypt', 'decrypt']);
+}
+
+/** HMAC-SHA-256, 32 bytes. */
+export async function hmac(secret: string, message: Uint8Array | string): Promise<Uint8Array> {
+  const data = typeof message === 'string' ? encoder.encode(message) : message;
+  return new Uint8Array(await crypto.subtle.sign('HMAC', await importedKey('hmac', secret), data));
+}
+
+/** Compares in constant time (WebCrypto's own verification). */
+export async function verifyHmac(
+  secret: string,
+  message: Uint8Array,
+  signature: Uint8Array,
+): Promise<boolean> {
+  return crypto.subtle.verify('HMAC', await importedKey('hmac', secret), signature, message);
+}
+
+/** AES-256-GCM under SHA-256(secret): base64url of a random 12-byte nonce and the ciphertext with its tag. */
+export async function encryptText(secret: string, plain: string): Promise<string> {
+  const nonce = crypto.getRandomValues(new Uint8Array(12));
+  const key = await importedKey('aes', secret);
+  const cipher = await crypto.subtle.encrypt({ name: 'AES-GCM', iv: nonce }, key, encoder.encode(plain));
+  const joined = new Uint8Array(nonce.length + cipher.byteLength);
+  joined.set(nonce);
+  joined.set(new Uint8Array(cipher), nonce.length);
+  return toBase64Url(joined);
+}
+
+/** Null when the text was tampered with, or was made under another secret. */
+export async function decryptText(secret: string, encrypted: string): Promise<string | null> {
+  const joined = fromBase64Url(encrypted);
+  if (!joined) return null;
+  const key = await importedKey('aes', secret);
+  try {
+    const iv = joined.slice(0, 12);
+    return new TextDecoder().decode(
+      await crypto.subtle.decrypt({ name: 'AES-GCM', iv }, key, joined.slice(12)),
+    );
+  } catch {
+    return null;
+  }
+}

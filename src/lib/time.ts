@@ -1,0 +1,79 @@
+/** Milliseconds of a day without a daylight-saving change. */
+export const DAY_MS = 86_400_000;
+
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+// Constructing a formatter costs some 80 times more than using it.
+function dayFormatter(timezone: string): Intl.DateTimeFormat {
+  let formatter = formatters.get(timezone);
+  if (!formatter) {
+    formatter = new Intl.DateTimeFormat('en-CA', {
+      timeZone: timezone,
+      calendar: 'iso8601',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+    });
+    formatters.set(timezone, formatter);
+  }
+  return formatter;
+}
+
+/** The calendar day (`YYYY-MM-DD`) of an instant (epoch milliseconds) in an IANA time zone. */
+export function dayIn(timezone: string, at: number): string {
+  return timezone === 'UTC' ? new Date(at).toISOString().slice(0, 10) : dayFormatter(timezone).format(at);
+}
+
+/** Whether this is an IANA name that the runtime knows. Bare offsets such as `+05:30` are refused: they have no daylight saving. */
+export function isTimezone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Days since 1970-01-01 of a `YYYY-MM-DD` day. */
+export function dayNumber(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`) / DAY_MS;
+}
+
+export function dayFromNumber(number: number): string {
+  return new Date(number * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** Calendar days from `start` to `end`; negative when `end` is earlier. */
+export function daysBetween(start: string, end: string): number {
+  return dayNumber(end) - dayNumber(start);
+}
+
+export function addDays(day: string, days: number): string {
+  return dayFromNumber(dayNumber(day) + days);
+}
+
+/** A real calendar day written `YYYY-MM-DD`. */
+export function isDay(text: string): boolean {
+  return (
+    /^\d{4}-\d{2}-\d{2}$/.test(text) &&
+    !Number.isNaN(dayNumber(text)) &&
+    dayFromNumber(dayNumber(text)) === text
+  );
+}
+
+const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})(?: (\d{2}:\d{2}:\d{2})|T(\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)Z)$/;
+
+/**
+ * Epoch milliseconds of `YYYY-MM-DD HH:MM:SS` (UTC) or ISO 8601 with `Z`.
+ * Null for any other form and for a time that does not exist, such as February 30th or 24:00:00.
+ */
+export function parseTimestamp(text: string): number | null {
+  const match = TIMESTAMP.exec(text);
+  if (!match) return null;
+  const [, day = '', spaced, iso] = match;
+  const clock = spaced ?? iso ?? '';
+  if (!isDay(day) || clock.startsWith('24')) return null;
+  const at = Date.parse(`${day}T${clock}Z`);
+  return Number.isNaN(at) ? null : at;
+}

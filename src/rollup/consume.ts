@@ -1,0 +1,155 @@
+import { batchWithRetry, isTransient } from '#db';
+import { describeFaults, toFaults } from '#http';
+import {
+  appendStatement,
+  type Backlog,
+  backlogStatement,
+  MAX_APPEND_BYTES,
+  MAX_APPEND_EVENTS,
+} from './append.ts';
+import { EventMessage, LoggedEvent } from './event.ts';
+import { FOLD_EVENTS, foldLog } from './fold.ts';
+import { applicationIdOf, type Parked, parkedId, parkStatement } from './park.ts';
+
+/** After a batch the log is folded when this much waits, or when this long ago it was last. Reports fold what waits first. */
+const FOLD_AFTER_MS = 5_000;
+const LONGEST_RETRY_DELAY_SECONDS = 300;
+
+/** A message whose events were checked, with what of it has to be parked. */
+type Checked = { message: Message; events: LoggedEvent[]; parked: Parked[]; bytes: number };
+
+/**
+ * Takes a batch of the event queue into the log. Never throws: a message is acked once its events are in the log or parked,
+ * and every other one comes back later. Redelivered messages, whole or in part and in any order, add nothing.
+ */
+export async function consumeEvents(batch: MessageBatch, env: Env): Promise<void> {
+  let backlog: Backlog | null = null;
+  const checked = await Promise.all(batch.messages.map(check));
+  for (const group of groupsThatFit(checked)) backlog = (await appendGroup(env.DB, group)) ?? backlog;
+  if (!backlog || !foldIsDue(backlog)) return;
+  try {
+    await foldLog(env.DB, Date.now());
+  } catch (error) {
+    // Nothing is lost: the log waits for the next batch, report or minute.
+    console.warn(JSON.stringify({ level: 'warn', message: 'fold put off', error: String(error) }));
+  }
+}
+
+/** Parks what the queue gave up delivering. Never throws. */
+export async function consumeDeadLetters(batch: MessageBatch, env: Env): Promise<void> {
+  const reason = 'could not be delivered to the log: every attempt failed';
+  await Promise.all(
+    batch.messages.map(async (message) => parkOrRetry(env.DB, message, await parkedWhole(message, reason))),
+  );
+}
+
+function foldIsDue({ pending, folded_at }: Backlog): boolean {
+  return pending >= FOLD_EVENTS || (pending > 0 && Date.now() - folded_at >= FOLD_AFTER_MS);
+}
+
+async function parkedWhole(message: Message, reason: string): Promise<Parked> {
+  const body = JSON.stringify(message.body) ?? '';
+  return {
+    id: await parkedId(message.id, 'whole'),
+    applicationId: applicationIdOf(message.body),
+    body,
+    reason,
+  };
+}
+
+async function check(message: Message): Promise<Checked> {
+  const parsed = EventMessage.safeParse(message.body);
+  if (!parsed.success) {
+    const reason = `not a message of this version: ${describeFaults(toFaults(parsed.error))}`;
+    return { message, events: [], parked: [await parkedWhole(message, reason)], bytes: 0 };
+  }
+  const events: LoggedEvent[] = [];
+  const parked: Parked[] = [];
+  for (const [index, item] of parsed.data.events.entries()) {
+    const event = LoggedEvent.safeParse(item);
+    if (event.success) {
+      events.push(event.data);
+      continue;
+    }
+    parked.push({
+      id: await parkedId(message.id, index),
+      applicationId: applicationIdOf(item),
+      body: JSON.stringify({ v: 1, events: [item] }),
+      reason: `not an event of this version: ${describeFaults(toFaults(event.error))}`,
+    });
+  }
+  return { message, events, parked, bytes: JSON.stringify(events).length };
+}
+
+/** Splits a batch into transactions of a size that D1 takes. A message is never split. */
+function groupsThatFit(checked: Checked[]): Checked[][] {
+  const groups: Checked[][] = [];
+  let [events, bytes] = [0, 0];
+  for (const item of checked) {
+    events += item.events.length;
+    bytes += item.bytes;
+    if (groups.length === 0 || events > MAX_APPEND_EVENTS || bytes > MAX_APPEND_BYTES) {
+      groups.push([]);
+      [events, bytes] = [item.events.length, item.bytes];
+    }
+    groups.at(-1)?.push(item);
+  }
+  return groups;
+}
+
+/** One transaction for the group; a failure that will not go away is narrowed down to the one message that causes it. */
+async function appendGroup(db: D1Database, group: Checked[]): Promise<Backlog | null> {
+  const now = Date.now();
+  const events = new Map(group.flatMap((item) => item.events.map((event) => [event.id, event])));
+  const parked = group.flatMap((item) => item.parked);
+  try {
+    const results = await batchWithRetry<Backlog>(db, () => [
+      ...(parked.length > 0 ? [parkStatement(db, parked, now)] : []),
+      ...(events.size > 0 ? [appendStatement(db, [...events.values()], now)] : []),
+      backlogStatement(db),
+    ]);
+    for (const { message } of group) message.ack();
+    return results.at(-1)?.results[0] ?? null;
+  } catch (error) {
+    console.warn(
+      JSON.stringify({
+        level: 'warn',
+        message: 'append failed',
+        messages: group.length,
+        error: String(error),
+      }),
+    );
+    if (isTransient(error)) {
+      for (const { message } of group) retryLater(message);
+      return null;
+    }
+    const [first] = group;
+    if (first && group.length === 1) {
+      await parkOrRetry(
+        db,
+        first.message,
+        await parkedWhole(first.message, `could not be logged: ${String(error)}`),
+      );
+      return null;
+    }
+    const middle = Math.ceil(group.length / 2);
+    const left = await appendGroup(db, group.slice(0, middle));
+    const right = await appendGroup(db, group.slice(middle));
+    return right ?? left;
+  }
+}
+
+async function parkOrRetry(db: D1Database, message: Message, parked: Parked): Promise<void> {
+  try {
+    await batchWithRetry(db, () => [parkStatement(db, [parked], Date.now())]);
+    message.ack();
+  } catch (error) {
+    console.error(JSON.stringify({ level: 'error', message: 'parking failed', error: String(error) }));
+    retryLater(message);
+  }
+}
+
+/** Backs off from 2 s to 5 min, so that an outage of the database is outlived. */
+function retryLater(message: Message): void {
+  message.retry({ delaySeconds: Math.min(2 ** message.attempts, LONGEST_RETRY_DELAY_SECONDS) });
+}

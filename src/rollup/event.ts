@@ -1,0 +1,91 @@
+import * as z from 'zod';
+
+// The event as the queue carries it and the log keeps it: checked at the door, its day and its money computed there once.
+// These schemas are checked again by the consumer, because a message may come from another version of the Worker.
+
+const micros = z.int().min(0);
+const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
+const text = z.string().min(1);
+
+const common = {
+  /** `evt_…`, minted once, before the event was sent to the queue: a redelivered event carries the same id. */
+  id: z.string().regex(/^evt_[0-9a-f]{32}$/),
+  application_id: text,
+  device_id: text,
+  /** Null for an organic device. */
+  creative_id: z.string().nullable(),
+  /** Day 0 of the device. */
+  acquired_day: day,
+  /** The day of the event in the application's time zone. */
+  day,
+  /** When it happened and when we took it, epoch milliseconds. */
+  occurred_at: z.int(),
+  received_at: z.int(),
+  /** Of the events of one application under one key, one counts. */
+  idempotency_key: text.optional(),
+  /** The caller's clock was ahead of ours: `occurred_at` is our time. */
+  clock_ahead: z.literal(true).optional(),
+  /** What else the caller sent about the device, as it came. */
+  device: z.record(z.string(), z.string()).optional(),
+};
+
+const Install = z.object({ ...common, type: z.literal('install') });
+
+const Retention = z.object({
+  ...common,
+  type: z.literal('retention'),
+  session_id: text.optional(),
+  /** The day number since acquisition that counts for retention. */
+  age: z.int().min(0),
+  backfill_day: z.int().min(0).optional(),
+});
+
+const Purchase = z.object({
+  ...common,
+  type: z.literal('custom.purchase'),
+  item_id: text,
+  item_name: text,
+  value_micros: micros,
+  currency: text,
+  status: z.enum(['completed', 'success', 'failed']),
+  tr_id: text.optional(),
+  total_purchase_value: z.number().optional(),
+});
+
+const AdView = z.object({
+  ...common,
+  type: z.literal('custom.ad'),
+  ad_id: text,
+  name: text.optional(),
+  source: text,
+  media_source: text.optional(),
+  channel: text.optional(),
+  watch_time: z.number().optional(),
+  reward: z.boolean().optional(),
+  value_micros: micros,
+  currency: text,
+  total_ad_value: z.number().optional(),
+});
+
+const Custom = z.object({
+  ...common,
+  type: z.literal('custom'),
+  event_name: text,
+  params: z.record(z.string(), z.string()).optional(),
+  /** Of the event name `ad_request`: how many requests, for which placement and ad format. */
+  ad_requests: z.object({ count: z.int().min(0), placement: z.string(), source: z.string() }).optional(),
+});
+
+/** Everything that is ever counted. */
+export const LoggedEvent = z.discriminatedUnion('type', [Install, Retention, Purchase, AdView, Custom]);
+export type LoggedEvent = z.infer<typeof LoggedEvent>;
+
+/** What `Omit` would do to a union, kept apart for each member. */
+type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never;
+
+/** A queue message. `v` changes when an older consumer could not count it rightly. */
+export const EventMessage = z.object({ v: z.literal(1), events: z.array(z.unknown()).min(1) });
+export type EventMessage = { v: 1; events: LoggedEvent[] };
+
+/** An event as a chunk of the log holds it: its id and application stand beside it. */
+export type PackedEvent = DistributiveOmit<LoggedEvent, 'id' | 'application_id'>;

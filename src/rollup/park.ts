@@ -1,0 +1,45 @@
+import { sha256Hex } from '#lib/crypto';
+import { newId } from '#lib/ids';
+import type { EventMessage, LoggedEvent } from './event.ts';
+
+/** A message, or one event of it, that could not be counted. */
+export type Parked = { id: string; applicationId: string; body: string; reason: string };
+
+/** The same part of the same message is parked under the same id, however often it is delivered. */
+export async function parkedId(messageId: string, part: number | 'whole'): Promise<string> {
+  return `prk_${(await sha256Hex(`${messageId}/${part}`)).slice(0, 32)}`;
+}
+
+/** The application a broken message claims to be of, where that much can be read. */
+export function applicationIdOf(body: unknown): string {
+  if (typeof body !== 'object' || body === null) return '';
+  if ('application_id' in body && typeof body.application_id === 'string') return body.application_id;
+  return 'events' in body && Array.isArray(body.events) ? applicationIdOf(body.events[0]) : '';
+}
+
+/** Keeps what could not be counted, with its reason. Repeatable. */
+export function parkStatement(db: D1Database, parked: readonly Parked[], now: number): D1PreparedStatement {
+  const rows = parked.map(({ id, applicationId, body, reason }) => [id, applicationId, body, reason]);
+  return db
+    .prepare(
+      `INSERT INTO parked_messages (id, application_id, body, reason, parked_at)
+       SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, ?2 FROM json_each(?1) WHERE true ON CONFLICT DO NOTHING`,
+    )
+    .bind(JSON.stringify(rows), now);
+}
+
+/**
+ * Parks an event that is in the log already. What is kept is a message that can be sent again: its event has an id of its
+ * own, the parked one's, because the log would take the first id for a redelivery.
+ */
+export function parkEventStatement(
+  db: D1Database,
+  event: LoggedEvent,
+  reason: string,
+  now: number,
+): D1PreparedStatement {
+  const id = newId('prk');
+  const message: EventMessage = { v: 1, events: [{ ...event, id: id.replace('prk_', 'evt_') }] };
+  const parked = { id, applicationId: event.application_id, body: JSON.stringify(message), reason };
+  return parkStatement(db, [parked], now);
+}

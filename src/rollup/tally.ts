@@ -1,0 +1,204 @@
+import { addDay, type DaySet, hasDay, lastDay } from '#lib/day-set';
+import { daysBetween } from '#lib/time';
+import type { LoggedEvent } from './event.ts';
+import { Additions } from './tables.ts';
+
+/** What the fold remembers of a device: its row in `devices`. */
+export type DeviceState = {
+  applicationId: string;
+  acquiredDay: string;
+  id: string;
+  activeDays: DaySet;
+  activeAges: DaySet;
+  paidDays: DaySet;
+  /** Funnel step → epoch milliseconds of its first time. */
+  milestones: Record<string, number>;
+};
+
+/** What is known before a run of events is counted. */
+export type Known = {
+  /** By `deviceKey`. A device that is missing here was erased. */
+  devices: ReadonlyMap<string, DeviceState>;
+  /** `scopedKey`s that were counted before. */
+  keys: ReadonlySet<string>;
+};
+
+/** What counting a run of events changes. */
+export type Counted = {
+  daily: Additions<'rollup_daily'>;
+  ads: Additions<'rollup_ads'>;
+  items: Additions<'rollup_items'>;
+  custom: Additions<'rollup_custom'>;
+  activity: Additions<'cohort_activity'>;
+  revenue: Additions<'cohort_revenue'>;
+  /** Devices of which something changed, as they are now. */
+  devices: Map<string, DeviceState>;
+  keys: { applicationId: string; key: string; eventId: string }[];
+};
+
+export const deviceKey = (device: { applicationId: string; acquiredDay: string; id: string }) =>
+  `${device.applicationId}/${device.acquiredDay}/${device.id}`;
+
+export const deviceKeyOf = (event: LoggedEvent) =>
+  deviceKey({ applicationId: event.application_id, acquiredDay: event.acquired_day, id: event.device_id });
+
+export const scopedKey = (applicationId: string, key: string) => `${applicationId}/${key}`;
+
+/** Repeats of one `session_id` by one device are one session. */
+export function sessionKey(event: LoggedEvent): string | undefined {
+  return event.type === 'retention' && event.session_id
+    ? `s:${event.device_id}:${event.session_id}`
+    : undefined;
+}
+
+/**
+ * Counts events into the rollups: the one place that says what each event means for each metric.
+ * Pure; the result depends on the order of the events only where the contract lets it (which of two repeats counts).
+ */
+export function tally(events: readonly LoggedEvent[], known: Known): Counted {
+  const counted: Counted = {
+    daily: new Additions('rollup_daily'),
+    ads: new Additions('rollup_ads'),
+    items: new Additions('rollup_items'),
+    custom: new Additions('rollup_custom'),
+    activity: new Additions('cohort_activity'),
+    revenue: new Additions('cohort_revenue'),
+    devices: new Map(),
+    keys: [],
+  };
+  const taken = new Set<string>();
+  const isFirst = (event: LoggedEvent, key: string | undefined) => {
+    if (!key) return true;
+    const scoped = scopedKey(event.application_id, key);
+    if (known.keys.has(scoped) || taken.has(scoped)) return false;
+    taken.add(scoped);
+    counted.keys.push({ applicationId: event.application_id, key, eventId: event.id });
+    return true;
+  };
+  for (const event of events) {
+    const device = counted.devices.get(deviceKeyOf(event)) ?? known.devices.get(deviceKeyOf(event));
+    if (!device || !isFirst(event, event.idempotency_key)) continue;
+    const changed = { ...device };
+    const key = {
+      application_id: event.application_id,
+      day: event.day,
+      creative_id: event.creative_id ?? '',
+    };
+    countEvent(event, key, changed, counted, () => isFirst(event, sessionKey(event)));
+    countActivity(event, key, changed, counted);
+    reachMilestone(event, changed);
+    if (!sameState(device, changed)) counted.devices.set(deviceKeyOf(event), changed);
+  }
+  return counted;
+}
+
+type DayKey = { application_id: string; day: string; creative_id: string };
+
+function countEvent(
+  event: LoggedEvent,
+  key: DayKey,
+  device: DeviceState,
+  { daily, ads, items, custom, revenue }: Counted,
+  isNewSession: () => boolean,
+): void {
+  const cohort = { ...key, acquired_day: event.acquired_day };
+  switch (event.type) {
+    case 'install':
+      daily.add({ ...key, currency: '' }, { installs: 1 });
+      break;
+    case 'retention':
+      if (isNewSession()) daily.add({ ...key, currency: '' }, { sessions: 1 });
+      break;
+    case 'custom.purchase': {
+      const { currency, item_id } = event;
+      const amounts =
+        event.status === 'failed'
+          ? { failed_purchases: 1 }
+          : { purchases: 1, purchase_revenue: event.value_micros };
+      daily.add({ ...key, currency }, amounts);
+      items.add({ ...key, currency, item_id }, amounts);
+      if (event.status === 'failed') break;
+      revenue.add({ ...cohort, currency }, { purchase_revenue: event.value_micros });
+      const paidDay = daysBetween(event.acquired_day, event.day);
+      if (hasDay(device.paidDays, paidDay)) break;
+      device.paidDays = addDay(device.paidDays, paidDay);
+      daily.add({ ...key, currency: '' }, { payers: 1 });
+      break;
+    }
+    case 'custom.ad': {
+      const { currency, source, media_source = '', ad_id: placement } = event;
+      const amounts = { impressions: 1, ad_revenue: event.value_micros };
+      daily.add({ ...key, currency }, amounts);
+      ads.add({ ...key, currency, source, media_source, placement }, amounts);
+      revenue.add({ ...cohort, currency }, { ad_revenue: event.value_micros });
+      break;
+    }
+    case 'custom': {
+      const requests = event.ad_requests;
+      daily.add({ ...key, currency: '' }, { custom_events: 1, ad_requests: requests?.count ?? 0 });
+      custom.add({ ...key, event_name: event.event_name }, { custom_events: 1 });
+      if (!requests) break;
+      const { source, placement, count } = requests;
+      ads.add({ ...key, currency: '', source, media_source: '', placement }, { ad_requests: count });
+    }
+  }
+}
+
+/** A device is active on the day of any of its events, its acquisition included. */
+function countActivity(
+  event: LoggedEvent,
+  key: DayKey,
+  device: DeviceState,
+  { daily, activity }: Counted,
+): void {
+  const day = daysBetween(event.acquired_day, event.day);
+  if (!hasDay(device.activeDays, day)) {
+    device.activeDays = addDay(device.activeDays, day);
+    daily.add({ ...key, currency: '' }, { active_devices: 1 });
+  }
+  // A backend may send what happened before the acquisition that it reported: that is still its day 0.
+  const age = event.type === 'retention' ? event.age : Math.max(0, day);
+  if (hasDay(device.activeAges, age)) return;
+  const cohort = {
+    application_id: key.application_id,
+    acquired_day: event.acquired_day,
+    creative_id: key.creative_id,
+  };
+  const previous = lastDay(device.activeAges);
+  device.activeAges = addDay(device.activeAges, age);
+  activity.add({ ...cohort, age }, { active_devices: 1 });
+  if (previous !== null && previous > age) return;
+  if (previous !== null) activity.add({ ...cohort, age: previous }, { last_active_devices: -1 });
+  activity.add({ ...cohort, age }, { last_active_devices: 1 });
+}
+
+/** The funnel step that an event is; a failed purchase is none. */
+export function funnelStep(event: LoggedEvent): string | null {
+  switch (event.type) {
+    case 'install':
+      return 'install';
+    case 'retention':
+      return 'retention';
+    case 'custom.purchase':
+      return event.status === 'failed' ? null : 'purchase';
+    case 'custom.ad':
+      return 'ad';
+    case 'custom':
+      return `event:${event.event_name}`;
+  }
+}
+
+function reachMilestone(event: LoggedEvent, device: DeviceState): void {
+  const step = funnelStep(event);
+  if (step === null || (device.milestones[step] ?? Number.POSITIVE_INFINITY) <= event.occurred_at) return;
+  device.milestones = { ...device.milestones, [step]: event.occurred_at };
+}
+
+function sameState(before: DeviceState, after: DeviceState): boolean {
+  return (
+    before.activeDays === after.activeDays &&
+    before.activeAges === after.activeAges &&
+    before.paidDays === after.paidDays &&
+    before.milestones === after.milestones
+  );
+}

@@ -1,0 +1,113 @@
+import {
+  createExecutionContext,
+  createMessageBatch,
+  getQueueResult,
+  waitOnExecutionContext,
+} from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import worker from '../../src/index.ts';
+import type { Tenant } from './tenant.ts';
+
+/** A queue that keeps what it is sent, so that a test decides what is delivered, when, how often and in which order. */
+export class JournalQueue {
+  readonly messages: { id: string; body: unknown }[] = [];
+  /** How many of the next sends fail. */
+  failures = 0;
+
+  async send(body: unknown): Promise<void> {
+    await this.sendBatch([{ body }]);
+  }
+
+  async sendBatch(messages: Iterable<{ body: unknown }>): Promise<void> {
+    if (this.failures > 0) {
+      this.failures--;
+      throw new Error('Queue send failed');
+    }
+    // The copy is what a real queue would deliver: JSON and nothing else.
+    for (const { body } of messages) {
+      this.messages.push({ id: crypto.randomUUID(), body: JSON.parse(JSON.stringify(body)) });
+    }
+  }
+
+  /** Everything sent since the last call. */
+  take(): { id: string; body: unknown }[] {
+    return this.messages.splice(0);
+  }
+}
+
+/** The Worker as a deployment runs it, but for its event queue, which the test holds. */
+export function startWorker(overrides: Partial<Env> = {}) {
+  const queue = new JournalQueue();
+  const bindings: Env = { ...env, EVENTS: queue as unknown as Queue, ...overrides };
+
+  async function request(path: string, init: RequestInit = {}): Promise<Response> {
+    const ctx = createExecutionContext();
+    const response = await worker.fetch(new Request(`https://ingest.test${path}`, init), bindings, ctx);
+    await waitOnExecutionContext(ctx);
+    return response;
+  }
+
+  /** POSTs JSON with the application's key. */
+  async function post(
+    tenant: Pick<Tenant, 'apiKey'>,
+    path: string,
+    body: unknown,
+    headers: HeadersInit = {},
+  ) {
+    return request(path, {
+      method: 'POST',
+      headers: { 'service-api-key': tenant.apiKey, 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  }
+
+  /** Calls the team API. */
+  async function team(
+    tenant: Pick<Tenant, 'teamToken'>,
+    path: string,
+    init: { method?: string; body?: unknown } = {},
+  ) {
+    return request(path, {
+      method: init.method ?? 'GET',
+      headers: { 'Service-Token': tenant.teamToken, 'Content-Type': 'application/json' },
+      ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
+    });
+  }
+
+  /** Delivers messages to the queue handler as one batch; answers which were acked and which come back. */
+  async function deliver(messages: { id: string; body: unknown }[], queueName = 'attribution-events') {
+    const batch = createMessageBatch(
+      queueName,
+      messages.map((message) => ({ ...message, timestamp: Date.now(), attempts: 1 })),
+    );
+    const ctx = createExecutionContext();
+    await worker.queue(batch, bindings);
+    return getQueueResult(batch, ctx);
+  }
+
+  return { queue, bindings, request, post, team, deliver };
+}
+
+export type TestWorker = ReturnType<typeof startWorker>;
+
+/** A device's token, by the public way. */
+export async function fetchToken(
+  worker: TestWorker,
+  tenant: Pick<Tenant, 'apiKey'>,
+  more: { created_at?: string; data?: Record<string, unknown> } = {},
+): Promise<string> {
+  const response = await worker.post(tenant, '/fetch-token', {
+    type: 'device-metrics',
+    created_at: more.created_at ?? new Date().toISOString(),
+    data: {
+      device_name: 'Pixel',
+      device_model: 'Pixel 9',
+      os_system: 'Android 16',
+      timezone: 'UTC',
+      ...more.data,
+    },
+  });
+  const body: { token: string } = await response.json();
+  if (response.status !== 200) throw new Error(JSON.stringify(body));
+  return body.token;
+}
