@@ -19,6 +19,6 @@ export default defineConfig(async () => ({
     include: ['test/**/*.test.ts'],
     setupFiles: ['./test/helpers/apply-migrations.ts'],
     testTimeout: 60_000,
-    silent: 'passed-only',
+    silent: 'passed-only' as const,
   },
 }));
