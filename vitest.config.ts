@@ -10,6 +10,7 @@ export default defineConfig(async () => ({
         bindings: {
           TOKEN_SECRET: 'a-token-secret-of-the-tests-only-000000',
           KEY_ENCRYPTION_SECRET: 'a-key-encryption-secret-of-the-tests-000',
+          SESSION_SECRET: 'a-session-secret-of-the-tests-only-00000',
           MIGRATIONS: await readD1Migrations(path.join(import.meta.dirname, 'migrations')),
         },
       },
@@ -17,6 +18,7 @@ export default defineConfig(async () => ({
   ],
   test: {
     include: ['test/**/*.test.ts'],
+    exclude: ['test/e2e/**'],
     setupFiles: ['./test/helpers/apply-migrations.ts'],
     testTimeout: 60_000,
     silent: 'passed-only' as const,

@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
+import { dashboardRoutes } from '#dashboard';
 import { type AppEnv, AppError, answerError, requestLog } from '#http';
 import { ingestionRoutes } from '#ingestion';
 import { reportRoutes } from '#reports';
@@ -22,6 +23,7 @@ export function createApp(): Hono<AppEnv> {
   app.route('/', ingestionRoutes);
   app.route('/', teamRoutes);
   app.route('/', reportRoutes);
+  app.route('/', dashboardRoutes);
   app.notFound((c) => answerError(c, new AppError('not_found', 'Not found')));
   app.onError((error, c) => answerError(c, error));
   return app;

@@ -11,6 +11,7 @@ const Settings = z.object({
   TOKEN_TTL_DAYS: z.coerce.number().int().min(1).max(3650).default(400),
   TOKEN_SECRET: z.string().min(32, 'must have at least 32 characters'),
   KEY_ENCRYPTION_SECRET: z.string().min(32, 'must have at least 32 characters'),
+  SESSION_SECRET: z.string().min(32, 'must have at least 32 characters'),
 });
 
 /** The variables and secrets of a deployment, checked and with their defaults. */

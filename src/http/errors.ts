@@ -81,8 +81,8 @@ function documentationAnchor(c: AppContext): string {
     .replaceAll(/^-|-$/g, '');
 }
 
-/** Answers any error with its status and envelope. Unknown errors go to the log whole and to the caller as a fixed text. */
-export function answerError(c: AppContext, thrown: unknown): Response {
+/** What a caller is told of any error, its headers set already. Unknown errors go to the log whole and become a fixed text. */
+export function takeError(c: AppContext, thrown: unknown): { error: AppError; status: ContentfulStatusCode } {
   const error = toAppError(thrown);
   if (error.code === 'internal') {
     const stack = thrown instanceof Error ? thrown.stack : String(thrown);
@@ -91,6 +91,12 @@ export function answerError(c: AppContext, thrown: unknown): Response {
     );
   }
   for (const [name, value] of Object.entries(error.headers)) c.header(name, value);
+  return { error, status: STATUS[error.code] };
+}
+
+/** Answers any error with its status and envelope. */
+export function answerError(c: AppContext, thrown: unknown): Response {
+  const { error, status } = takeError(c, thrown);
   c.header('Link', `</docs#${documentationAnchor(c)}>; rel="help"`);
-  return c.json(errorBody(c.req.path, error), STATUS[error.code]);
+  return c.json(errorBody(c.req.path, error), status);
 }

@@ -8,6 +8,7 @@ export {
   describeFaults,
   type Fault,
   invalidRequest,
+  takeError,
   unavailable,
 } from './errors.ts';
 export * from './fields.ts';

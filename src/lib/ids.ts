@@ -1,7 +1,21 @@
 import { UUID, uuidv7obj } from 'uuidv7';
 
 /** What an id names; the prefix makes ids readable in logs and unmistakable in support requests. */
-export type IdPrefix = 'team' | 'app' | 'key' | 'tkn' | 'tok' | 'dev' | 'evt' | 'prk' | 'cmp' | 'ads' | 'crt';
+export type IdPrefix =
+  | 'team'
+  | 'app'
+  | 'key'
+  | 'tkn'
+  | 'tok'
+  | 'dev'
+  | 'evt'
+  | 'prk'
+  | 'cmp'
+  | 'ads'
+  | 'crt'
+  | 'usr'
+  | 'acc'
+  | 'aud';
 
 const ID = /^[a-z]{2,4}_[0-9a-f]{32}$/;
 

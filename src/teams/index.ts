@@ -1,3 +1,20 @@
-export { createApplication, createTeam, getApplication, type NewApplication } from './applications.ts';
-export { createAccessToken } from './keys.ts';
+export {
+  ApplicationChanges,
+  type ApplicationRow,
+  changeApplication,
+  createApplication,
+  createTeam,
+  getApplication,
+  listApplications,
+  NewApiKey,
+  NewApplication,
+  replaceApiKey,
+} from './applications.ts';
+export {
+  createAccessToken,
+  listAccessTokens,
+  listKeysInGrace,
+  revealApiKey,
+  revokeAccessToken,
+} from './keys.ts';
 export { teamRoutes } from './routes.ts';
