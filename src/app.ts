@@ -2,8 +2,8 @@ import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
 import { dashboardRoutes } from '#dashboard';
-import { type AppEnv, AppError, answerError, requestLog } from '#http';
-import { ingestionRoutes } from '#ingestion';
+import { type AppEnv, AppError, answerError, requestLog, toAppError } from '#http';
+import { ingestionRoutes, noteRejection } from '#ingestion';
 import { reportRoutes } from '#reports';
 import { teamRoutes } from '#teams';
 
@@ -25,6 +25,10 @@ export function createApp(): Hono<AppEnv> {
   app.route('/', reportRoutes);
   app.route('/', dashboardRoutes);
   app.notFound((c) => answerError(c, new AppError('not_found', 'Not found')));
-  app.onError((error, c) => answerError(c, error));
+  app.onError(async (thrown, c) => {
+    const response = answerError(c, thrown);
+    await noteRejection(c, toAppError(thrown), response.status);
+    return response;
+  });
   return app;
 }

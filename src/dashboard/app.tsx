@@ -4,11 +4,13 @@ import { requestId } from 'hono/request-id';
 import { type AppContext, AppError, limitBody, takeError } from '#http';
 import { accountPages } from './account.tsx';
 import { applicationPages } from './applications.tsx';
+import { getStartedPages } from './get-started.tsx';
 import { type DashboardContext, type DashboardEnv, sameOrigin, securityHeaders } from './guard.ts';
 import { homePages } from './home.tsx';
 import { memberPages } from './members.tsx';
 import { renderPlainPage } from './page.tsx';
 import { signInPages } from './sign-in.tsx';
+import { statusPages } from './status.tsx';
 import { tokenPages } from './tokens.tsx';
 
 const FORM_BYTES = 64 * 1024;
@@ -57,6 +59,8 @@ dashboard.use(
 dashboard.use(limitBody(FORM_BYTES), sameOrigin);
 dashboard.route('/', signInPages);
 dashboard.route('/', homePages);
+dashboard.route('/', getStartedPages);
+dashboard.route('/', statusPages);
 dashboard.route('/', accountPages);
 dashboard.route('/', applicationPages);
 dashboard.route('/', tokenPages);

@@ -77,7 +77,7 @@ async function listPage(c: DashboardContext, values: Values = {}, faults: Fault[
             { label: 'Time zone', cell: (row) => row.timezone },
             { label: 'Currency', cell: (row) => row.currency.toUpperCase() },
             { label: 'Data collection', cell: (row) => (row.dataCollection ? 'on' : 'off') },
-            { label: '', cell: (row) => <a href={`/get-started?app=${row.id}`}>Get started</a> },
+            { label: 'Start', cell: (row) => <a href={`/get-started?app=${row.id}`}>Get started</a> },
           ]}
         />
       </Card>

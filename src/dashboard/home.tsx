@@ -1,7 +1,24 @@
 import { Hono } from 'hono';
+import { atLeast } from '#members';
+import { readArrivals } from '#rollup';
+import { Filters } from './filters.tsx';
+import { GetStarted, NeedsApplication } from './get-started.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { renderPage } from './page.tsx';
+import { readView } from './view.ts';
 
-export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, (c) =>
-  renderPage(c, { title: 'Overview', current: '/' }, <p class="empty">Nothing here yet.</p>),
-);
+/** The overview is one of three, by the data itself: no application yet, waiting for its first event, or the numbers. */
+export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, async (c) => {
+  const now = Date.now();
+  const page = { title: 'Overview', current: '/' };
+  const view = await readView(c, now);
+  if (!view) {
+    return renderPage(c, page, <NeedsApplication mayCreate={atLeast(c.get('person').role, 'admin')} />);
+  }
+  const arrivals = await readArrivals(c.env.DB, view.application.id);
+  if (!arrivals.device && !arrivals.event) {
+    const filters = <Filters view={view} path="/" shown={['app']} />;
+    return renderPage(c, { ...page, view, filters }, await GetStarted(c, view, arrivals, now));
+  }
+  return renderPage(c, { ...page, view, filters: <Filters view={view} path="/" /> }, <p />);
+});

@@ -85,7 +85,7 @@ async function membersPage(c: DashboardContext, link?: string) {
             },
             { label: 'Since (UTC)', cell: (member) => moment(member.createdAt, 'UTC').slice(0, 10) },
             {
-              label: '',
+              label: 'Do',
               cell: (member) => (
                 <Action
                   to={`/settings/members/${member.userId}/remove`}
@@ -108,7 +108,7 @@ async function membersPage(c: DashboardContext, link?: string) {
             { label: 'Role', cell: (open) => open.role },
             { label: 'Until (UTC)', cell: (open) => moment(open.expiresAt, 'UTC') },
             {
-              label: '',
+              label: 'Do',
               cell: (open) => (
                 <Action
                   to={`/settings/members/invitations/${open.hash}/withdraw`}

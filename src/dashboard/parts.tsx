@@ -103,6 +103,8 @@ export const Field = ({
 export type Column<Row> = {
   label: string;
   numeric?: boolean;
+  /** Long text: may run over several lines. */
+  wrap?: boolean;
   /** What this column says, for those who meet the word for the first time. */
   hint?: string;
   /** Where a click on the heading leads, for a column by which the table can be sorted. */
@@ -146,7 +148,7 @@ export function Table<Row>({
           {rows.map((row) => (
             <tr>
               {columns.map((column) => (
-                <td class={column.numeric ? 'number' : ''}>{column.cell(row)}</td>
+                <td class={column.numeric ? 'number' : column.wrap ? 'wrap' : ''}>{column.cell(row)}</td>
               ))}
             </tr>
           ))}
@@ -168,7 +170,7 @@ export const Copyable = ({
 }) => (
   <div class={lines ? 'copyable lines' : 'copyable'}>
     {lines ? (
-      <pre tabindex={0} role="region" aria-label={label}>
+      <pre tabindex={0}>
         <code>{text}</code>
       </pre>
     ) : (

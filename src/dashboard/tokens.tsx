@@ -78,7 +78,7 @@ async function tokensPage(
               },
             },
             {
-              label: '',
+              label: 'Do',
               cell: (token) =>
                 token.revokedAt === null ? (
                   <Action

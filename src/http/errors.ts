@@ -54,7 +54,8 @@ export const accessDenied = () => new AppError('forbidden', 'Access denied for t
 export const unavailable = () =>
   new AppError('unavailable', 'Unexpected error', { headers: { 'Retry-After': '1' } });
 
-function toAppError(error: unknown): AppError {
+/** What an error is to a caller: unknown ones are all the same. */
+export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof HTTPException && error.status === 400) {
     return invalidRequest([{ path: '', message: 'The body is not valid JSON' }]);

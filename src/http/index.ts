@@ -9,6 +9,7 @@ export {
   type Fault,
   invalidRequest,
   takeError,
+  toAppError,
   unavailable,
 } from './errors.ts';
 export * from './fields.ts';

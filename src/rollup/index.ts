@@ -2,3 +2,5 @@ export { appendStatement } from './append.ts';
 export { consumeDeadLetters, consumeEvents } from './consume.ts';
 export { EventMessage, LoggedEvent } from './event.ts';
 export { foldLog } from './fold.ts';
+export { type Arrivals, type LogState, readArrivals, readLogState } from './health.ts';
+export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
