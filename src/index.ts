@@ -1,5 +1,9 @@
+import { pruneClicks } from '#attribution';
+import { pruneCreativeRequests } from '#creatives';
 import { consumeDeadLetters, consumeEvents, foldLog } from '#rollup';
 import { createApp } from './app.ts';
+
+export { CreativeRegistry } from '#creatives';
 
 const app = createApp();
 
@@ -7,6 +11,11 @@ export default {
   fetch: app.fetch,
   queue: (batch, env) =>
     batch.queue.endsWith('-dead') ? consumeDeadLetters(batch, env) : consumeEvents(batch, env),
-  // What the last batch of a quiet hour left in the log.
-  scheduled: (_controller, env) => foldLog(env.DB, Date.now()),
+  scheduled: async (_controller, env) => {
+    const now = Date.now();
+    // What the last batch of a quiet hour left in the log.
+    await foldLog(env.DB, now);
+    await pruneClicks(env.DB, now);
+    await pruneCreativeRequests(env.DB, now);
+  },
 } satisfies ExportedHandler<Env>;

@@ -2,3 +2,4 @@ export { appendStatement } from './append.ts';
 export { consumeDeadLetters, consumeEvents } from './consume.ts';
 export { EventMessage, LoggedEvent } from './event.ts';
 export { foldLog } from './fold.ts';
+export { sendWithRetry } from './send.ts';
