@@ -4,11 +4,14 @@ import { requestId } from 'hono/request-id';
 import { dashboardRoutes } from '#dashboard';
 import { type AppEnv, AppError, answerError, requestLog, toAppError } from '#http';
 import { ingestionRoutes, noteRejection } from '#ingestion';
+import { creativeRoutes } from '#creatives';
 import { reportRoutes } from '#reports';
 import { teamRoutes } from '#teams';
+import { trackingHost, trackingRoutes } from '#tracking';
 
 export function createApp(): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
+  app.use(trackingHost(app));
   app.use(requestId(), requestLog);
   app.use(
     methodNotAllowed({
@@ -22,8 +25,10 @@ export function createApp(): Hono<AppEnv> {
   app.get('/health', (c) => c.json({ status: 'ok' }));
   app.route('/', ingestionRoutes);
   app.route('/', teamRoutes);
+  app.route('/', creativeRoutes);
   app.route('/', reportRoutes);
   app.route('/', dashboardRoutes);
+  app.route('/', trackingRoutes);
   app.notFound((c) => answerError(c, new AppError('not_found', 'Not found')));
   app.onError(async (thrown, c) => {
     const response = answerError(c, thrown);

@@ -15,7 +15,8 @@ export type IdPrefix =
   | 'crt'
   | 'usr'
   | 'acc'
-  | 'aud';
+  | 'aud'
+  | 'clk';
 
 const ID = /^[a-z]{2,4}_[0-9a-f]{32}$/;
 
@@ -37,7 +38,12 @@ export function idFromBytes(prefix: IdPrefix, bytes: Uint8Array): string {
   return `${prefix}_${UUID.ofInner(Uint8Array.from(bytes)).toHex()}`;
 }
 
+/** When an id was made, epoch milliseconds. */
+export function idTime(id: string): number {
+  return Number.parseInt(id.slice(id.indexOf('_') + 1, id.indexOf('_') + 13), 16);
+}
+
 /** The second (Unix time) in which an id was made: the first 48 bits of a UUIDv7 are milliseconds. */
 export function idSecond(id: string): number {
-  return Math.floor(Number.parseInt(id.slice(id.indexOf('_') + 1, id.indexOf('_') + 13), 16) / 1000);
+  return Math.floor(idTime(id) / 1000);
 }

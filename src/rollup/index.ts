@@ -4,3 +4,4 @@ export { EventMessage, LoggedEvent } from './event.ts';
 export { foldLog } from './fold.ts';
 export { type Arrivals, type LogState, readArrivals, readLogState } from './health.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
+export { sendWithRetry } from './send.ts';
