@@ -3,6 +3,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
 import { type AppEnv, AppError, answerError, requestLog } from '#http';
 import { ingestionRoutes } from '#ingestion';
+import { moneyRoutes } from '#money';
 import { reportRoutes } from '#reports';
 import { teamRoutes } from '#teams';
 
@@ -21,6 +22,7 @@ export function createApp(): Hono<AppEnv> {
   app.get('/health', (c) => c.json({ status: 'ok' }));
   app.route('/', ingestionRoutes);
   app.route('/', teamRoutes);
+  app.route('/', moneyRoutes);
   app.route('/', reportRoutes);
   app.notFound((c) => answerError(c, new AppError('not_found', 'Not found')));
   app.onError((error, c) => answerError(c, error));
