@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
+import { eventRoutes } from '#events';
 import { type AppEnv, AppError, answerError, requestLog } from '#http';
 import { ingestionRoutes } from '#ingestion';
 import { moneyRoutes } from '#money';
@@ -22,6 +23,7 @@ export function createApp(): Hono<AppEnv> {
   app.get('/health', (c) => c.json({ status: 'ok' }));
   app.route('/', ingestionRoutes);
   app.route('/', teamRoutes);
+  app.route('/', eventRoutes);
   app.route('/', moneyRoutes);
   app.route('/', reportRoutes);
   app.notFound((c) => answerError(c, new AppError('not_found', 'Not found')));
