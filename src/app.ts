@@ -1,10 +1,12 @@
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
+import { creativeRoutes } from '#creatives';
 import { dashboardRoutes } from '#dashboard';
+import { eventRoutes } from '#events';
 import { type AppEnv, AppError, answerError, requestLog, toAppError } from '#http';
 import { ingestionRoutes, noteRejection } from '#ingestion';
-import { creativeRoutes } from '#creatives';
+import { moneyRoutes } from '#money';
 import { reportRoutes } from '#reports';
 import { teamRoutes } from '#teams';
 import { trackingHost, trackingRoutes } from '#tracking';
@@ -26,6 +28,8 @@ export function createApp(): Hono<AppEnv> {
   app.route('/', ingestionRoutes);
   app.route('/', teamRoutes);
   app.route('/', creativeRoutes);
+  app.route('/', eventRoutes);
+  app.route('/', moneyRoutes);
   app.route('/', reportRoutes);
   app.route('/', dashboardRoutes);
   app.route('/', trackingRoutes);

@@ -1,10 +1,15 @@
 import { pruneClicks } from '#attribution';
 import { pruneCreativeRequests } from '#creatives';
+import { settingsOf } from '#env';
 import { pruneRejections } from '#ingestion';
+import { fetchReferenceRates } from '#money';
 import { consumeDeadLetters, consumeEvents, foldLog } from '#rollup';
 import { createApp } from './app.ts';
 
 export { CreativeRegistry } from '#creatives';
+
+/** As wrangler.toml has it; its other schedule is that of the exchange rates. */
+const EVERY_MINUTE = '* * * * *';
 
 const app = createApp();
 
@@ -12,8 +17,13 @@ export default {
   fetch: app.fetch,
   queue: (batch, env) =>
     batch.queue.endsWith('-dead') ? consumeDeadLetters(batch, env) : consumeEvents(batch, env),
-  scheduled: async (_controller, env) => {
+  async scheduled(controller, env) {
     const now = Date.now();
+    const { EXCHANGE_RATES_URL } = settingsOf(env);
+    if (controller.cron !== EVERY_MINUTE) {
+      if (EXCHANGE_RATES_URL) await fetchReferenceRates(env.DB, EXCHANGE_RATES_URL, now);
+      return;
+    }
     // What the last batch of a quiet hour left in the log.
     await foldLog(env.DB, now);
     await pruneClicks(env.DB, now);

@@ -4,5 +4,6 @@ export * from './schema/attribution.ts';
 export * from './schema/creatives.ts';
 export * from './schema/ingestion.ts';
 export * from './schema/members.ts';
+export * from './schema/money.ts';
 export * from './schema/rollup.ts';
 export * from './schema/teams.ts';

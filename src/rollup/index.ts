@@ -1,7 +1,7 @@
 export { appendStatement } from './append.ts';
 export { consumeDeadLetters, consumeEvents } from './consume.ts';
-export { EventMessage, LoggedEvent } from './event.ts';
-export { foldLog } from './fold.ts';
+export { EventMessage, isOfDevice, LoggedEvent } from './event.ts';
+export { foldLog, unpack } from './fold.ts';
 export { type Arrivals, type LogState, readArrivals, readLogState } from './health.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export { sendWithRetry } from './send.ts';

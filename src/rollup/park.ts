@@ -41,8 +41,8 @@ export function parkStatement(db: D1Database, parked: readonly Parked[], now: nu
 }
 
 /**
- * Parks an event that is in the log already. What is kept is a message that can be sent again: its event has an id of its
- * own, the parked one's, because the log would take the first id for a redelivery.
+ * Parks an event that is in the log already, under its own id with another prefix, by which it is found again. What is kept is
+ * a message that can be sent again: its event has a new id, because the log would take the first for a redelivery.
  */
 export function parkEventStatement(
   db: D1Database,
@@ -50,8 +50,8 @@ export function parkEventStatement(
   reason: string,
   now: number,
 ): D1PreparedStatement {
-  const id = newId('prk');
-  const message: EventMessage = { v: 1, events: [{ ...event, id: id.replace('prk_', 'evt_') }] };
+  const id = event.id.replace('evt_', 'prk_');
+  const message: EventMessage = { v: 1, events: [{ ...event, id: newId('evt') }] };
   const parked = { id, applicationId: event.application_id, body: JSON.stringify(message), reason };
   return parkStatement(db, [parked], now);
 }
