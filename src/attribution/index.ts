@@ -3,4 +3,5 @@ export { attributeDevice } from './attribute-device.ts';
 export { ClickRecord } from './click-record.ts';
 export { clickStatement, creditStatement, pruneClicks } from './clicks.ts';
 export type { OsFamily } from './device.ts';
+export { type Explanation, explainDevice } from './explain.ts';
 export type { Attribution } from './match.ts';

@@ -3,7 +3,13 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
 import { type AppContext, AppError, limitBody, takeError } from '#http';
 import { accountPages } from './account.tsx';
+import { adPages } from './ads.tsx';
 import { applicationPages } from './applications.tsx';
+import { breakdownPages } from './breakdown.tsx';
+import { cohortPages } from './cohorts.tsx';
+import { costPages } from './costs.tsx';
+import { debuggerPages } from './debugger.tsx';
+import { funnelPages } from './funnels.tsx';
 import { getStartedPages } from './get-started.tsx';
 import { type DashboardContext, type DashboardEnv, sameOrigin, securityHeaders } from './guard.ts';
 import { homePages } from './home.tsx';
@@ -14,6 +20,8 @@ import { statusPages } from './status.tsx';
 import { tokenPages } from './tokens.tsx';
 
 const FORM_BYTES = 64 * 1024;
+/** A year of costs of some hundred creatives. */
+const UPLOAD_BYTES = 2 * 1024 * 1024;
 
 function answerErrorPage(c: DashboardContext, thrown: unknown) {
   const { error, status } = takeError(c as unknown as AppContext, thrown);
@@ -56,10 +64,17 @@ dashboard.use(
       ),
   }),
 );
-dashboard.use(limitBody(FORM_BYTES), sameOrigin);
+const [limitForm, limitUpload] = [limitBody(FORM_BYTES), limitBody(UPLOAD_BYTES)];
+dashboard.use((c, next) => (c.req.path === '/costs' ? limitUpload(c, next) : limitForm(c, next)), sameOrigin);
 dashboard.route('/', signInPages);
 dashboard.route('/', homePages);
 dashboard.route('/', getStartedPages);
+dashboard.route('/', breakdownPages);
+dashboard.route('/', adPages);
+dashboard.route('/', cohortPages);
+dashboard.route('/', funnelPages);
+dashboard.route('/', costPages);
+dashboard.route('/', debuggerPages);
 dashboard.route('/', statusPages);
 dashboard.route('/', accountPages);
 dashboard.route('/', applicationPages);

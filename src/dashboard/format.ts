@@ -23,7 +23,7 @@ export function count(value: number | null | undefined): string {
 export function money(value: number | null | undefined, currency: string): string {
   if (value === null || value === undefined) return NOTHING;
   const small = value !== 0 && Math.abs(value) < 1;
-  const digits = small ? { maximumFractionDigits: 4 } : {};
+  const digits = small ? { minimumFractionDigits: 4, maximumFractionDigits: 4 } : {};
   const code = currency.toUpperCase();
   return formatter({ style: 'currency', currency: code, currencyDisplay: 'narrowSymbol', ...digits }).format(
     value,
@@ -32,7 +32,7 @@ export function money(value: number | null | undefined, currency: string): strin
 
 export function percent(value: number | null | undefined): string {
   if (value === null || value === undefined) return NOTHING;
-  return formatter({ style: 'percent', maximumFractionDigits: 1 }).format(value);
+  return formatter({ style: 'percent', maximumFractionDigits: Math.abs(value) < 2 ? 1 : 0 }).format(value);
 }
 
 const moments = new Map<string, Intl.DateTimeFormat>();

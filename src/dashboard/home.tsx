@@ -1,9 +1,10 @@
 import { Hono } from 'hono';
 import { atLeast } from '#members';
-import { readArrivals } from '#rollup';
+import { foldLog, readArrivals } from '#rollup';
 import { Filters } from './filters.tsx';
 import { GetStarted, NeedsApplication } from './get-started.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
+import { Overview } from './overview.tsx';
 import { renderPage } from './page.tsx';
 import { readView } from './view.ts';
 
@@ -20,5 +21,7 @@ export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, async 
     const filters = <Filters view={view} path="/" shown={['app']} />;
     return renderPage(c, { ...page, view, filters }, await GetStarted(c, view, arrivals, now));
   }
-  return renderPage(c, { ...page, view, filters: <Filters view={view} path="/" /> }, <p />);
+  await foldLog(c.env.DB, now);
+  const filters = <Filters view={view} path="/" />;
+  return renderPage(c, { ...page, view, filters }, await Overview(c.env.DB, view, now));
 });

@@ -8,6 +8,12 @@ import { type View, viewQuery } from './view.ts';
 /** The navigation: what is not here has no page. `view` pages keep application, period and currency from one to the next. */
 const NAVIGATION = [
   { path: '/', label: 'Overview', view: true },
+  { path: '/breakdown', label: 'Breakdown', view: true },
+  { path: '/ads', label: 'Ads', view: true },
+  { path: '/retention', label: 'Retention', view: true },
+  { path: '/ltv', label: 'LTV and ROAS', view: true },
+  { path: '/funnels', label: 'Funnels', view: true },
+  { path: '/costs', label: 'Costs', view: true },
   { path: '/debugger', label: 'Debugger', view: true },
   { path: '/status', label: 'Health', view: true },
   { path: '/settings/applications', label: 'Settings', view: false },

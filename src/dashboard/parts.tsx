@@ -106,7 +106,7 @@ export type Column<Row> = {
   /** Long text: may run over several lines. */
   wrap?: boolean;
   /** What this column says, for those who meet the word for the first time. */
-  hint?: string;
+  hint?: string | undefined;
   /** Where a click on the heading leads, for a column by which the table can be sorted. */
   sortHref?: string;
   sorted?: 'ascending' | 'descending';
