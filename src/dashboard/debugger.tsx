@@ -12,7 +12,7 @@ import { renderPage } from './page.tsx';
 import { Card, Field, Notice, Table } from './parts.tsx';
 import { readView, type View, viewQuery } from './view.ts';
 
-const SHOWN = 50;
+const SHOWN = 30;
 
 type Shown = Record<string, unknown>;
 type Rejection = Awaited<ReturnType<typeof listRejections>>[number];
@@ -149,7 +149,12 @@ async function debuggerPage(c: DashboardContext) {
       filters: <Filters view={view} path="/debugger" shown={['app']} />,
     },
     <>
-      <Card title="Filter">
+      <Card
+        title="Filter"
+        aside={
+          rejections.length > 0 ? <a href="#rejected">Rejected requests: {rejections.length} kinds</a> : null
+        }
+      >
         <form method="get" action="/debugger" class="row">
           <input type="hidden" name="app" value={view.application.id} />
           <Field
@@ -175,7 +180,7 @@ async function debuggerPage(c: DashboardContext) {
             <a href={`/debugger${viewQuery(view, { type, token, cursor: page.next_cursor })}`}>Older</a>
           )}
         </Card>
-        <Card title="Rejected requests">
+        <Card title="Rejected requests" id="rejected">
           <RejectionTable rows={rejections} now={now} />
           <p class="hint">
             Kept two weeks, without bodies, keys or tokens: of the last request of a kind only the values at
