@@ -1,7 +1,11 @@
+import { pruneClicks } from '#attribution';
+import { pruneCreativeRequests } from '#creatives';
 import { settingsOf } from '#env';
 import { fetchReferenceRates } from '#money';
 import { consumeDeadLetters, consumeEvents, foldLog } from '#rollup';
 import { createApp } from './app.ts';
+
+export { CreativeRegistry } from '#creatives';
 
 /** As wrangler.toml has it; its other schedule is that of the exchange rates. */
 const EVERY_MINUTE = '* * * * *';
@@ -12,10 +16,16 @@ export default {
   fetch: app.fetch,
   queue: (batch, env) =>
     batch.queue.endsWith('-dead') ? consumeDeadLetters(batch, env) : consumeEvents(batch, env),
-  async scheduled(controller, env) {
-    const { EXCHANGE_RATES_URL } = settingsOf(env);
+  scheduled: async (controller, env) => {
+    const now = Date.now();
+    if (controller.cron !== EVERY_MINUTE) {
+      const { EXCHANGE_RATES_URL } = settingsOf(env);
+      if (EXCHANGE_RATES_URL) await fetchReferenceRates(env.DB, EXCHANGE_RATES_URL, now);
+      return;
+    }
     // What the last batch of a quiet hour left in the log.
-    if (controller.cron === EVERY_MINUTE) await foldLog(env.DB, Date.now());
-    else if (EXCHANGE_RATES_URL) await fetchReferenceRates(env.DB, EXCHANGE_RATES_URL, Date.now());
+    await foldLog(env.DB, now);
+    await pruneClicks(env.DB, now);
+    await pruneCreativeRequests(env.DB, now);
   },
 } satisfies ExportedHandler<Env>;

@@ -1,8 +1,8 @@
 import { AppError } from '#http';
 import { idSecond, isId } from '#lib/ids';
-import { type LoggedEvent, unpack } from '#rollup';
+import { isOfDevice, type LoggedEvent, unpack } from '#rollup';
 import { showEvent } from './list-events.ts';
-import { knownDevices } from './log-reader.ts';
+import { withoutErased } from './log-reader.ts';
 
 /** The platform keeps an undelivered message this long. Source: Cloudflare's documentation of Queues, "Limits". */
 const LONGEST_ON_ITS_WAY_SECONDS = 4 * 86_400;
@@ -87,8 +87,9 @@ async function loggedStatus(
   row: LoggedRow,
   id: string,
 ): Promise<Omit<EventStatus, 'event_id' | 'received_at'>> {
-  const event = unpack(row).find((candidate) => candidate.id === id);
-  if (!event || !(await knownDevices(db, [event])).has(event.device_id)) throw notFound();
+  const found = unpack(row).filter((candidate) => candidate.id === id);
+  const [event] = await withoutErased(db, found);
+  if (!event) throw notFound();
   const shown = {
     application_id: row.application_id,
     logged_at: iso(row.appended_at),
@@ -111,7 +112,7 @@ function isFolded(row: LoggedRow, id: string): boolean {
 
 /** The event that was counted under this one's key; null where it has none. */
 async function firstOfKey(db: D1Database, event: LoggedEvent): Promise<string | null> {
-  if (!event.idempotency_key) return null;
+  if (!isOfDevice(event) || !event.idempotency_key) return null;
   return db
     .prepare('SELECT event_id FROM idempotency_keys WHERE application_id = ? AND key = ?')
     .bind(event.application_id, event.idempotency_key)

@@ -4,12 +4,19 @@ import { invalidRequest, listQuery, optionalText, requiredText } from '#http';
 import { readToken } from '#ingestion';
 import { fromMicros } from '#lib/money';
 import { dayNumber, isDay } from '#lib/time';
-import type { LoggedEvent } from '#rollup';
-import { knownDevices, readEvents } from './log-reader.ts';
+import { isOfDevice, type LoggedEvent } from '#rollup';
+import { readEvents, withoutErased } from './log-reader.ts';
 
 const day = () => requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD').optional();
 
-export const EVENT_TYPES = ['install', 'retention', 'custom.purchase', 'custom.ad', 'custom'] as const;
+export const EVENT_TYPES = [
+  'install',
+  'retention',
+  'custom.purchase',
+  'custom.ad',
+  'custom',
+  'click',
+] as const;
 
 export const EventsQuery = z.object({
   application_id: requiredText(128),
@@ -90,12 +97,11 @@ export async function listEvents(env: Env, query: EventsQuery) {
         (!type || event.type === type) &&
         (!from || event.day >= from) &&
         (!to || event.day <= to) &&
-        (!device || event.device_id === device),
+        (!device || (isOfDevice(event) && event.device_id === device)),
     },
     query,
   );
-  const known = await knownDevices(env.DB, events);
-  return { data: events.filter((event) => known.has(event.device_id)).map(showEvent), next_cursor };
+  return { data: (await withoutErased(env.DB, events)).map(showEvent), next_cursor };
 }
 
 async function deviceOf(env: Env, applicationId: string, token: string): Promise<string> {

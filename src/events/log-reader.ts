@@ -1,5 +1,5 @@
 import { idSecond } from '#lib/ids';
-import { type LoggedEvent, unpack } from '#rollup';
+import { isOfDevice, type LoggedEvent, unpack } from '#rollup';
 
 /** Events looked at for one page: a filter that little matches must not read the whole log at once. */
 const MAX_SCANNED = 10_000;
@@ -59,10 +59,12 @@ export async function readEvents(
   return { events, next_cursor: cursor };
 }
 
-/** The devices of these events that are not erased, by id. */
-export async function knownDevices(db: D1Database, events: readonly LoggedEvent[]): Promise<Set<string>> {
+/** Those of these events whose device is not erased; a click is of no device. */
+export async function withoutErased(db: D1Database, events: readonly LoggedEvent[]): Promise<LoggedEvent[]> {
   const wanted = new Map(
-    events.map((event) => [event.device_id, [event.application_id, event.acquired_day, event.device_id]]),
+    events
+      .filter(isOfDevice)
+      .map((event) => [event.device_id, [event.application_id, event.acquired_day, event.device_id]]),
   );
   const { results } = await db
     .prepare(
@@ -71,5 +73,6 @@ export async function knownDevices(db: D1Database, events: readonly LoggedEvent[
     )
     .bind(JSON.stringify([...wanted.values()]))
     .all<{ id: string }>();
-  return new Set(results.map(({ id }) => id));
+  const known = new Set(results.map(({ id }) => id));
+  return events.filter((event) => !isOfDevice(event) || known.has(event.device_id));
 }

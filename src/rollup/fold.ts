@@ -1,5 +1,5 @@
 import { batchWithRetry, isTransient } from '#db';
-import type { LoggedEvent, PackedEvent } from './event.ts';
+import { isOfDevice, type LoggedEvent, type PackedEvent } from './event.ts';
 import { parkEventStatement } from './park.ts';
 import { additionSql, type RollupTable } from './tables.ts';
 import {
@@ -139,7 +139,8 @@ export function unpack(chunk: { application_id: string; event_ids: string; event
 
 type DeviceRow = Omit<DeviceState, 'milestones'> & { milestones: string };
 
-async function readKnown(db: D1Database, events: readonly LoggedEvent[]): Promise<Known> {
+async function readKnown(db: D1Database, logged: readonly LoggedEvent[]): Promise<Known> {
+  const events = logged.filter(isOfDevice);
   const devices = new Map(
     events.map((event) => [deviceKeyOf(event), [event.application_id, event.acquired_day, event.device_id]]),
   );

@@ -10,11 +10,23 @@ export async function parkedId(messageId: string, part: number | 'whole'): Promi
   return `prk_${(await sha256Hex(`${messageId}/${part}`)).slice(0, 32)}`;
 }
 
+/** What is kept of a message: all of it but the hashes of clicks' addresses, which must not outlive their window. */
+export function parkedBody(body: unknown): string {
+  const withoutAddress = (click: unknown) =>
+    typeof click === 'object' && click !== null ? { ...click, ip_hash: undefined } : click;
+  if (typeof body !== 'object' || body === null || !('clicks' in body) || !Array.isArray(body.clicks)) {
+    return JSON.stringify(body) ?? '';
+  }
+  return JSON.stringify({ ...body, clicks: body.clicks.map(withoutAddress) });
+}
+
 /** The application a broken message claims to be of, where that much can be read. */
 export function applicationIdOf(body: unknown): string {
   if (typeof body !== 'object' || body === null) return '';
   if ('application_id' in body && typeof body.application_id === 'string') return body.application_id;
-  return 'events' in body && Array.isArray(body.events) ? applicationIdOf(body.events[0]) : '';
+  const lists = ['events' in body && body.events, 'clicks' in body && body.clicks];
+  const [first] = lists.flatMap((list) => (Array.isArray(list) ? list : []));
+  return applicationIdOf(first);
 }
 
 /** Keeps what could not be counted, with its reason. Repeatable. */

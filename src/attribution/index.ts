@@ -1,0 +1,6 @@
+export { hashAddress } from './address.ts';
+export { attributeDevice } from './attribute-device.ts';
+export { ClickRecord } from './click-record.ts';
+export { clickStatement, creditStatement, pruneClicks } from './clicks.ts';
+export type { OsFamily } from './device.ts';
+export type { Attribution } from './match.ts';

@@ -1,0 +1,2 @@
+export { forgetLinks } from './links.ts';
+export { trackingHost, trackingLink, trackingRoutes } from './routes.ts';
