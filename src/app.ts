@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
 import { creativeRoutes } from '#creatives';
+import { docsRoutes } from '#docs';
 import { eventRoutes } from '#events';
 import { type AppEnv, AppError, answerError, requestLog } from '#http';
 import { ingestionRoutes } from '#ingestion';
@@ -31,6 +32,7 @@ export function createApp(): Hono<AppEnv> {
   app.route('/', creativeRoutes);
   app.route('/', reportRoutes);
   app.route('/', trackingRoutes);
+  app.route('/', docsRoutes);
   app.notFound((c) => answerError(c, new AppError('not_found', 'Not found')));
   app.onError((error, c) => answerError(c, error));
   return app;
