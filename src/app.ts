@@ -3,6 +3,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
 import { creativeRoutes } from '#creatives';
 import { dashboardRoutes } from '#dashboard';
+import { docsRoutes } from '#docs';
 import { eventRoutes } from '#events';
 import { type AppEnv, AppError, answerError, requestLog, toAppError } from '#http';
 import { ingestionRoutes, noteRejection } from '#ingestion';
@@ -27,12 +28,13 @@ export function createApp(): Hono<AppEnv> {
   app.get('/health', (c) => c.json({ status: 'ok' }));
   app.route('/', ingestionRoutes);
   app.route('/', teamRoutes);
-  app.route('/', creativeRoutes);
   app.route('/', eventRoutes);
   app.route('/', moneyRoutes);
+  app.route('/', creativeRoutes);
   app.route('/', reportRoutes);
   app.route('/', dashboardRoutes);
   app.route('/', trackingRoutes);
+  app.route('/', docsRoutes);
   app.notFound((c) => answerError(c, new AppError('not_found', 'Not found')));
   app.onError(async (thrown, c) => {
     const response = answerError(c, thrown);

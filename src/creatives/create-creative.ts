@@ -10,7 +10,7 @@ import type { MadeCreative, WantedCreative } from './get-or-create.ts';
 import { weekdayName, weekName } from './names.ts';
 
 /** Body of `POST /v1/creatives`. */
-const NewCreative = z.object({
+export const NewCreative = z.object({
   creative: requiredText(255),
   app_api_key: requiredText(1024),
   campaign: optionalText(255),

@@ -9,8 +9,8 @@ type Device = { applicationId: string; acquiredDay: string; id: string };
 export type Erased = { tokens: number; events: number };
 
 /**
- * Erases a device: its row with what the backend sent about it, its tokens, the name its backend knew it by, its session keys,
- * what is parked of it, and its raw events within the packed log. The totals stay, and its ids in the log, which are random,
+ * Erases a device: its row with what the backend sent about it, its tokens, the name its backend knew it by, the clicks
+ * credited to it, its session keys, what is parked of it, and its raw events within the packed log. The totals stay, and its ids in the log, which are random,
  * stay too, so that a redelivered event is still recognised and does not come back. Events that arrive later are not counted.
  *
  * Repeatable: after a failure the next call goes on. Throws `not_found` where nothing is left to erase.
@@ -31,6 +31,7 @@ export async function eraseDevice(db: D1Database, device: Device, now: number): 
     db
       .prepare('DELETE FROM device_aliases WHERE application_id = ? AND device_id = ?')
       .bind(applicationId, id),
+    db.prepare('DELETE FROM clicks WHERE application_id = ? AND device_id = ?').bind(applicationId, id),
     db
       .prepare('DELETE FROM idempotency_keys WHERE application_id = ? AND key >= ? AND key < ?')
       .bind(applicationId, session, `${session.slice(0, -1)};`),

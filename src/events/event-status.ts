@@ -2,7 +2,7 @@ import { AppError } from '#http';
 import { idSecond, isId } from '#lib/ids';
 import { isOfDevice, type LoggedEvent, unpack } from '#rollup';
 import { showEvent } from './list-events.ts';
-import { knownDevices } from './log-reader.ts';
+import { withoutErased } from './log-reader.ts';
 
 /** The platform keeps an undelivered message this long. Source: Cloudflare's documentation of Queues, "Limits". */
 const LONGEST_ON_ITS_WAY_SECONDS = 4 * 86_400;
@@ -87,9 +87,9 @@ async function loggedStatus(
   row: LoggedRow,
   id: string,
 ): Promise<Omit<EventStatus, 'event_id' | 'received_at'>> {
-  const event = unpack(row).find((candidate) => candidate.id === id);
+  const found = unpack(row).filter((candidate) => candidate.id === id);
+  const [event] = await withoutErased(db, found);
   if (!event) throw notFound();
-  if (isOfDevice(event) && !(await knownDevices(db, [event])).has(event.device_id)) throw notFound();
   const shown = {
     application_id: row.application_id,
     logged_at: iso(row.appended_at),

@@ -5,17 +5,17 @@ import { readToken } from '#ingestion';
 import { fromMicros } from '#lib/money';
 import { dayNumber, isDay } from '#lib/time';
 import { isOfDevice, type LoggedEvent } from '#rollup';
-import { knownDevices, readEvents } from './log-reader.ts';
+import { readEvents, withoutErased } from './log-reader.ts';
 
 const day = () => requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD').optional();
 
 export const EVENT_TYPES = [
-  'click',
   'install',
   'retention',
   'custom.purchase',
   'custom.ad',
   'custom',
+  'click',
 ] as const;
 
 export const EventsQuery = z.object({
@@ -101,11 +101,7 @@ export async function listEvents(env: Env, query: EventsQuery) {
     },
     query,
   );
-  const known = await knownDevices(env.DB, events);
-  return {
-    data: events.filter((event) => !isOfDevice(event) || known.has(event.device_id)).map(showEvent),
-    next_cursor,
-  };
+  return { data: (await withoutErased(env.DB, events)).map(showEvent), next_cursor };
 }
 
 async function deviceOf(env: Env, applicationId: string, token: string): Promise<string> {

@@ -59,8 +59,8 @@ export async function readEvents(
   return { events, next_cursor: cursor };
 }
 
-/** The devices of these events that are not erased, by id. */
-export async function knownDevices(db: D1Database, events: readonly LoggedEvent[]): Promise<Set<string>> {
+/** Those of these events whose device is not erased; a click is of no device. */
+export async function withoutErased(db: D1Database, events: readonly LoggedEvent[]): Promise<LoggedEvent[]> {
   const wanted = new Map(
     events
       .filter(isOfDevice)
@@ -73,5 +73,6 @@ export async function knownDevices(db: D1Database, events: readonly LoggedEvent[
     )
     .bind(JSON.stringify([...wanted.values()]))
     .all<{ id: string }>();
-  return new Set(results.map(({ id }) => id));
+  const known = new Set(results.map(({ id }) => id));
+  return events.filter((event) => !isOfDevice(event) || known.has(event.device_id));
 }

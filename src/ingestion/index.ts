@@ -1,3 +1,5 @@
+export { DeviceMetrics } from './device-metrics.ts';
+export { EventEnvelope } from './envelope.ts';
 export { listRejections, noteRejection, pruneRejections, type RejectionSample } from './rejections.ts';
-export { ingestionRoutes } from './routes.ts';
+export { Batch, ingestionRoutes, VerifyToken } from './routes.ts';
 export { readToken, signToken, type TokenClaims } from './token.ts';

@@ -1,2 +1,3 @@
 export { forgetLinks } from './links.ts';
+export { Measurement } from './record.ts';
 export { trackingHost, trackingLink, trackingRoutes } from './routes.ts';
