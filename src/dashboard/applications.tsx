@@ -169,6 +169,42 @@ async function applicationPage(
     name: string,
     more: { hint?: string; type?: string; required?: boolean } = {},
   ) => <Field label={label} name={name} value={values[name] ?? ''} faults={faults} {...more} />;
+  const fields = (
+    <fieldset disabled={!mayChange}>
+      {text('Name', 'name', { required: true })}
+      <div class="field check">
+        <input
+          type="checkbox"
+          id="field-data_collection"
+          name="data_collection"
+          checked={values.data_collection === 'on'}
+        />
+        <label for="field-data_collection">Collect data</label>
+        <p class="hint">Off: new tokens and events are refused with 403, everywhere within 60 seconds.</p>
+      </div>
+      {text('Time zone', 'timezone', {
+        required: true,
+        hint: 'IANA name. A change holds for events from then on; what is counted stays in its days.',
+      })}
+      {text('Reporting currency', 'currency', { required: true, hint: 'ISO 4217, such as usd' })}
+      {text('Play Store URL', 'android_store_url', { type: 'url' })}
+      {text('App Store URL', 'ios_store_url', { type: 'url' })}
+      {text('Fallback URL', 'fallback_url', {
+        type: 'url',
+        hint: 'Where a tracking link leads a device without a store URL.',
+      })}
+      {text('Attribution window, hours after the click', 'attribution_window_hours', {
+        type: 'number',
+        required: true,
+      })}
+      {text('Probabilistic window, hours after the click', 'probabilistic_window_hours', {
+        type: 'number',
+        required: true,
+        hint: '0 switches matching by device off.',
+      })}
+      {mayChange && <button type="submit">Save</button>}
+    </fieldset>
+  );
   return renderSettings(
     c,
     { title: row.name, section: '/settings/applications', status: faults.length > 0 ? 400 : 200 },
@@ -180,44 +216,13 @@ async function applicationPage(
         <KeyCard row={row} grace={grace.flatMap(({ expiresAt }) => expiresAt ?? [])} apiKey={shown.apiKey} />
       )}
       <Card title="Settings" aside={<code class="muted">{row.id}</code>}>
-        <form method="post" action={`/settings/applications/${row.id}`} class="stack">
-          <fieldset disabled={!mayChange}>
-            {text('Name', 'name', { required: true })}
-            <div class="field check">
-              <input
-                type="checkbox"
-                id="field-data_collection"
-                name="data_collection"
-                checked={values.data_collection === 'on'}
-              />
-              <label for="field-data_collection">Collect data</label>
-              <p class="hint">
-                Off: new tokens and events are refused with 403, everywhere within 60 seconds.
-              </p>
-            </div>
-            {text('Time zone', 'timezone', {
-              required: true,
-              hint: 'IANA name. A change holds for events from then on; what is counted stays in its days.',
-            })}
-            {text('Reporting currency', 'currency', { required: true, hint: 'ISO 4217, such as usd' })}
-            {text('Play Store URL', 'android_store_url', { type: 'url' })}
-            {text('App Store URL', 'ios_store_url', { type: 'url' })}
-            {text('Fallback URL', 'fallback_url', {
-              type: 'url',
-              hint: 'Where a tracking link leads a device without a store URL.',
-            })}
-            {text('Attribution window, hours after the click', 'attribution_window_hours', {
-              type: 'number',
-              required: true,
-            })}
-            {text('Probabilistic window, hours after the click', 'probabilistic_window_hours', {
-              type: 'number',
-              required: true,
-              hint: '0 switches matching by device off.',
-            })}
-            {mayChange && <button type="submit">Save</button>}
-          </fieldset>
-        </form>
+        {mayChange ? (
+          <form method="post" action={`/settings/applications/${row.id}`}>
+            {fields}
+          </form>
+        ) : (
+          fields
+        )}
       </Card>
       <p>
         <a href={`/get-started?app=${row.id}`}>Get started: send the first event</a>
