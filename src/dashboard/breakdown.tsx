@@ -10,6 +10,9 @@ export const GROUPINGS = [
   ['day', 'Day'],
   ['week', 'Week'],
   ['month', 'Month'],
+  ['campaign', 'Campaign'],
+  ['adset', 'Ad set'],
+  ['creative', 'Creative'],
   ['source', 'Ad format'],
   ['media_source', 'Network'],
   ['placement', 'Placement'],
@@ -61,10 +64,10 @@ export function performanceColumns(
 
 export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', requirePerson, (c) => {
   const by = c.req.query('by') ?? 'day';
-  const then = c.req.query('then') ?? '';
+  const and = c.req.query('and') ?? '';
   const sort = c.req.query('sort') ?? (['day', 'week', 'month'].includes(by) ? by : '-revenue');
-  const groups = [...new Set([by, then])].filter((name) => name !== '');
-  const page = { title: 'Breakdown', path: '/breakdown', carry: { by, then } };
+  const groups = [...new Set([by, and])].filter((name) => name !== '');
+  const page = { title: 'Breakdown', path: '/breakdown', carry: { by, and } };
   return renderReport(c, page, async (view, now) => {
     const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: groups.join(',') });
     const report = await reportPerformance(c.env.DB, view.application, query, now);
@@ -74,7 +77,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
         <Unconverted amounts={report.unconverted} />
         <Card
           title="Every figure by what you choose"
-          aside={<CsvLink view={view} path="/breakdown" parameters={{ by, then }} />}
+          aside={<CsvLink view={view} path="/breakdown" parameters={{ by, and }} />}
         >
           <form method="get" action="/breakdown" class="row">
             <input type="hidden" name="app" value={view.application.id} />
@@ -82,7 +85,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
             <input type="hidden" name="to" value={view.to} />
             <input type="hidden" name="currency" value={view.currency} />
             <Field label="By" name="by" value={by} options={GROUPINGS} />
-            <Field label="Then by" name="then" value={then} options={[['', 'nothing more'], ...GROUPINGS]} />
+            <Field label="And by" name="and" value={and} options={[['', 'nothing more'], ...GROUPINGS]} />
             <button type="submit" class="quiet">
               Group
             </button>
@@ -96,7 +99,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
               view,
               path: '/breakdown',
               sort,
-              parameters: { by, then },
+              parameters: { by, and },
             })}
           />
         </Card>

@@ -25,6 +25,8 @@ export function checkForm<Schema extends z.ZodType>(
 const DONE = {
   saved: 'Saved.',
   created: 'Created.',
+  archived: 'Archived. Its link keeps working.',
+  restored: 'Taken back from the archive.',
   revoked: 'Revoked. It stops working everywhere within 60 seconds.',
   invited: 'Invitation made.',
   withdrawn: 'Invitation withdrawn.',

@@ -19,7 +19,7 @@ const PAGES = [
   '/get-started',
   '/get-started/:part',
   '/creatives',
-  '/creatives/:id',
+  '/creatives/*',
   '/breakdown',
   '/ads',
   '/retention',

@@ -8,6 +8,7 @@ import { type View, viewQuery } from './view.ts';
 /** The navigation: what is not here has no page. `view` pages keep application, period and currency from one to the next. */
 const NAVIGATION = [
   { path: '/', label: 'Overview', view: true },
+  { path: '/creatives', label: 'Creatives', view: true },
   { path: '/breakdown', label: 'Breakdown', view: true },
   { path: '/ads', label: 'Ads', view: true },
   { path: '/retention', label: 'Retention', view: true },

@@ -41,6 +41,8 @@ type FieldProps = {
   max?: number;
   minlength?: number;
   maxlength?: number;
+  /** Id of a `datalist`. */
+  list?: string;
 };
 
 /** A labelled control, its hint and its fault tied to it for those who cannot see them. */
@@ -84,6 +86,7 @@ export const Field = ({
           max={more.max}
           minlength={more.minlength}
           maxlength={more.maxlength}
+          list={more.list}
         />
       )}
       {hint && (

@@ -33,6 +33,8 @@ type ReportPage = {
   /** The page's own parameters, kept when the filters change. */
   carry?: Record<string, string>;
   currency?: boolean;
+  /** Where the filters lead, when that is not the page of the navigation. */
+  inner?: string;
 };
 
 /**
@@ -57,7 +59,7 @@ export async function renderReport(
   const filters = (
     <Filters
       view={view}
-      path={path}
+      path={page.inner ?? path}
       carry={carry}
       shown={page.currency === false ? ['app', 'period'] : ['app', 'period', 'currency']}
     />

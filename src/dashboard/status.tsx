@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { atLeast } from '#members';
+import { ClientTotalsQuery, reportClientTotals } from '#reports';
 import {
   discardParked,
   type LogState,
@@ -10,13 +11,15 @@ import {
 } from '#rollup';
 import { Filters } from './filters.tsx';
 import { doneText, redirectDone } from './form.ts';
-import { ago, count, moment, NOTHING } from './format.ts';
+import { ago, count, moment, money, NOTHING } from './format.ts';
 import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
 import { renderPage } from './page.tsx';
 import { Action, Card, Notice, Table } from './parts.tsx';
+import { answerCsv, ask, CsvLink, viewAsked, wantsCsv } from './report.tsx';
 import { readView, type View, viewQuery } from './view.ts';
 
 const SHOWN = 50;
+const CLIENT_TOTALS = ['device_id', 'kind', 'currency', 'client_total', 'counted_total', 'gap'];
 /** The consumer waits two seconds for a batch and counts every five: past this something is behind. */
 const SLOW_MS = 60_000;
 
@@ -65,6 +68,55 @@ const LogFigures = ({ state, parked, now }: { state: LogState; parked: number; n
       />
       <Figure label="Parked" value={count(parked)} note="could not be counted" bad={parked > 0} />
     </dl>
+  );
+};
+
+const KINDS: Record<string, string> = { ad: 'Ad value', purchase: 'Purchase value' };
+
+type ClientTotals = Awaited<ReturnType<typeof reportClientTotals>>;
+
+/** What clients say they earned in their lifetime against what was counted of them. */
+const ClientTotalsCard = ({ report, view }: { report: ClientTotals; view: View }) => {
+  const amount = (value: number | null, currency: string | null) =>
+    currency ? money(value, currency) : NOTHING;
+  return (
+    <Card title="Client totals against ours" aside={<CsvLink view={view} path="/status" />}>
+      <p class="muted">
+        Events may carry the client's own running total. Where it is above ours, events never arrived; where
+        it is below, some were sent twice without a key. Devices acquired {view.from} to {view.to}, days in{' '}
+        {view.application.timezone}.
+      </p>
+      <Table
+        caption="Client totals against ours, by kind and currency"
+        rows={report.totals}
+        empty="No client sends a running total."
+        columns={[
+          { label: 'Kind', cell: (row) => KINDS[row.kind] ?? row.kind },
+          { label: 'Currency', cell: (row) => row.currency?.toUpperCase() ?? 'several, not compared' },
+          { label: 'Devices', numeric: true, cell: (row) => count(row.devices) },
+          { label: 'With a gap', numeric: true, cell: (row) => count(row.devices_with_gap) },
+          { label: 'Clients say', numeric: true, cell: (row) => amount(row.client_total, row.currency) },
+          { label: 'We counted', numeric: true, cell: (row) => amount(row.counted_total, row.currency) },
+          { label: 'Gap', numeric: true, cell: (row) => amount(row.gap, row.currency) },
+        ]}
+      />
+      {report.data.length > 0 && (
+        <details>
+          <summary>The {report.data.length} devices with the largest gaps</summary>
+          <Table
+            caption="Devices with the largest gaps"
+            rows={report.data}
+            columns={[
+              { label: 'Device', cell: (row) => <code>{row.device_id}</code> },
+              { label: 'Kind', cell: (row) => KINDS[row.kind] ?? row.kind },
+              { label: 'Client says', numeric: true, cell: (row) => amount(row.client_total, row.currency) },
+              { label: 'We counted', numeric: true, cell: (row) => amount(row.counted_total, row.currency) },
+              { label: 'Gap', numeric: true, cell: (row) => amount(row.gap, row.currency) },
+            ]}
+          />
+        </details>
+      )}
+    </Card>
   );
 };
 
@@ -137,6 +189,10 @@ async function statusPage(c: DashboardContext) {
   const now = Date.now();
   const view = await readView(c, now);
   const { person } = c.var;
+  const totals = view
+    ? await reportClientTotals(c.env.DB, view.application, ask(ClientTotalsQuery, viewAsked(view)))
+    : null;
+  if (totals && wantsCsv(c)) return answerCsv(c, totals, CLIENT_TOTALS);
   const [state, { messages, total }] = await Promise.all([
     view ? readLogState(c.env.DB, view.application.id) : null,
     listParked(c.env.DB, person.team.id, SHOWN),
@@ -148,7 +204,7 @@ async function statusPage(c: DashboardContext) {
       title: 'Health',
       current: '/status',
       view,
-      ...(view ? { filters: <Filters view={view} path="/status" shown={['app']} /> } : {}),
+      ...(view ? { filters: <Filters view={view} path="/status" shown={['app', 'period']} /> } : {}),
     },
     <>
       {done && <Notice kind="good">{done}</Notice>}
@@ -158,6 +214,7 @@ async function statusPage(c: DashboardContext) {
         </Card>
       )}
       <ParkedCard messages={messages} total={total} view={view} mayChange={atLeast(person.role, 'admin')} />
+      {view && totals && <ClientTotalsCard report={totals} view={view} />}
     </>,
   );
 }
