@@ -93,21 +93,22 @@ const COLUMNS = `application_id, id, creative_id, clicked_at, os_family, os_vers
   screen_width, screen_height, pixel_ratio, device_id`;
 
 // Each kind is a range of an index, however many clicks an application has: those of the same address, those measured in
-// the same time zone, and those that were never measured.
+// the same time zone, and those that were never measured. SQLite has to be told: without statistics it takes the primary key
+// for as good and reads the whole window.
 const FIND_CLICKS = `WITH reach AS MATERIALIZED (
     SELECT 'clk_' || printf('%012x', ?2 - ${HOUR_MS} * probabilistic_window_hours) AS first
     FROM applications WHERE id = ?1 AND probabilistic_window_hours > 0)
   SELECT ${COLUMNS} FROM clicks WHERE application_id = ?1 AND id IN (SELECT value FROM json_each(?3))
-  UNION
-  SELECT * FROM (SELECT ${COLUMNS} FROM clicks
+  UNION ALL
+  SELECT * FROM (SELECT ${COLUMNS} FROM clicks INDEXED BY clicks_by_ip
     WHERE application_id = ?1 AND ip_hash = ?4 AND ip_hash IS NOT NULL AND id >= (SELECT first FROM reach)
     ORDER BY id DESC LIMIT ${WEIGHED_CLICKS})
-  UNION
-  SELECT * FROM (SELECT ${COLUMNS} FROM clicks
+  UNION ALL
+  SELECT * FROM (SELECT ${COLUMNS} FROM clicks INDEXED BY clicks_by_timezone
     WHERE application_id = ?1 AND os_family = ?5 AND timezone = ?6 AND id >= (SELECT first FROM reach)
     ORDER BY id DESC LIMIT ${WEIGHED_CLICKS})
-  UNION
-  SELECT * FROM (SELECT ${COLUMNS} FROM clicks
+  UNION ALL
+  SELECT * FROM (SELECT ${COLUMNS} FROM clicks INDEXED BY clicks_by_timezone
     WHERE application_id = ?1 AND os_family = ?5 AND timezone IS NULL AND id >= (SELECT first FROM reach)
     ORDER BY id DESC LIMIT ${WEIGHED_CLICKS})`;
 
@@ -180,6 +181,9 @@ async function findClicks(
       clickMs: (row?.clickHours ?? 0) * HOUR_MS,
       probabilisticMs: (row?.probabilisticHours ?? 0) * HOUR_MS,
     },
-    clicks: ((clicks?.results ?? []) as ClickRow[]).map(toClick),
+    // A click may be of several kinds.
+    clicks: [
+      ...new Map(((clicks?.results ?? []) as ClickRow[]).map((row) => [row.id, toClick(row)])).values(),
+    ],
   };
 }

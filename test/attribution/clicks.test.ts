@@ -1,0 +1,201 @@
+import { createScheduledController } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { expect, it } from 'vitest';
+import { pruneClicks } from '#attribution';
+import worker from '../../src/index.ts';
+import { ANDROID_AGENT, follow, IPHONE_AGENT, measure, STORES } from '../helpers/clicks.ts';
+import { createCreative } from '../helpers/creatives.ts';
+import { WatchedD1 } from '../helpers/d1.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+const HOUR = 3_600_000;
+const service = startWorker();
+
+async function clicksReported(tenant: Tenant): Promise<unknown> {
+  const day = new Date().toISOString().slice(0, 10);
+  const answer = await service.team(
+    tenant,
+    `/v1/reports/performance?application_id=${tenant.application.id}&from=2026-01-01&to=${day}`,
+  );
+  return (await answer.json<{ totals: { clicks: number } }>()).totals.clicks;
+}
+
+const rows = async (tenant: Tenant) =>
+  (
+    await env.DB.prepare('SELECT id, ip_hash FROM clicks WHERE application_id = ? ORDER BY id')
+      .bind(tenant.application.id)
+      .all<{ id: string; ip_hash: string | null }>()
+  ).results;
+
+it('counts a redelivered click once, in any order, among poison', async () => {
+  const tenant = await createTenant(STORES);
+  const { path } = await createCreative(service, tenant);
+  const first = await follow(service, path, ANDROID_AGENT);
+  const second = await follow(service, path, IPHONE_AGENT);
+  const measured = await measure(service, path, second.clickId);
+  const poison = {
+    id: 'poison',
+    body: { v: 1, events: [], clicks: [{ application_id: tenant.application.id, ip_hash: 'h' }] },
+  };
+  const empty = { id: 'empty', body: { v: 1, events: [], clicks: [] } };
+  const all = [...measured.messages, poison, ...second.messages, empty, ...first.messages];
+  const result = await service.deliver(all);
+  expect(result.explicitAcks.toSorted()).toEqual(all.map(({ id }) => id).toSorted());
+  await service.deliver([...all.toReversed(), ...first.messages]);
+  expect(await clicksReported(tenant)).toBe(2);
+  expect((await rows(tenant)).map(({ id }) => id)).toEqual([first.clickId, second.clickId].toSorted());
+  const parked = await env.DB.prepare('SELECT body, reason FROM parked_messages WHERE application_id = ?')
+    .bind(tenant.application.id)
+    .all<{ body: string; reason: string }>();
+  expect(parked.results).toHaveLength(1);
+  expect(parked.results[0]?.reason).toMatch(/^not a click of this version: id .*creative_id/);
+  expect(parked.results[0]?.body).not.toContain('ip_hash');
+});
+
+it('keeps click and count together when the database fails', async () => {
+  const tenant = await createTenant(STORES);
+  const { path } = await createCreative(service, tenant);
+  const { messages, clickId } = await follow(service, path, ANDROID_AGENT);
+  const db = new WatchedD1(env.DB);
+  const failing = startWorker({ DB: db.asBinding() });
+  db.failOn(/INTO clicks/, 'D1_ERROR: database is locked', 3);
+  const result = await failing.deliver(messages);
+  expect(result.explicitAcks).toEqual([]);
+  expect(result.retryMessages).toHaveLength(1);
+  expect(await rows(tenant)).toEqual([]);
+  expect(await clicksReported(tenant)).toBe(0);
+  await failing.deliver(messages);
+  expect(await rows(tenant)).toEqual([{ id: clickId, ip_hash: expect.any(String) }]);
+  expect(await clicksReported(tenant)).toBe(1);
+});
+
+it.each([
+  ['no body', undefined],
+  ['another kind of id', { click_id: 'evt_00000000000000000000000000000000' }],
+  ['an unknown time zone', { timezone: 'Mars/Olympus' }],
+  ['a screen of nothing', { screen_width: 0 }],
+  ['text for a number', { pixel_ratio: '3' }],
+])('refuses a measurement with %s', async (_, measures) => {
+  const tenant = await createTenant(STORES);
+  const { path } = await createCreative(service, tenant);
+  const { clickId } = await follow(service, path, IPHONE_AGENT);
+  const answer =
+    measures === undefined
+      ? await service.request(path, { method: 'POST' })
+      : await measure(service, path, clickId, { measures });
+  expect(answer.status).toBe(400);
+  expect(service.queue.take()).toEqual([]);
+});
+
+it('takes no measurement for a click of another time, nor on an unknown link', async () => {
+  const tenant = await createTenant(STORES);
+  const { path } = await createCreative(service, tenant);
+  for (const at of [Date.now() - 2 * HOUR, Date.now() + 2 * HOUR]) {
+    const clickId = `clk_${at.toString(16).padStart(12, '0')}70008000000000000000`;
+    expect(await measure(service, path, clickId)).toEqual({ status: 204, messages: [] });
+  }
+  const { clickId } = await follow(service, path, IPHONE_AGENT);
+  const unknown = await measure(service, '/t/AAAAAAAAAAAAAAAAAAAAAA', clickId);
+  expect(unknown).toEqual({ status: 404, messages: [] });
+});
+
+it('keeps what was measured first', async () => {
+  const tenant = await createTenant(STORES);
+  const { path } = await createCreative(service, tenant);
+  const { clickId, messages } = await follow(service, path, IPHONE_AGENT);
+  const first = await measure(service, path, clickId);
+  const second = await measure(service, path, clickId, { measures: { timezone: 'Asia/Tokyo' } });
+  await service.deliver([...messages, ...first.messages, ...second.messages]);
+  const row = await env.DB.prepare('SELECT timezone FROM clicks WHERE id = ?').bind(clickId).first();
+  expect(row).toEqual({ timezone: 'Europe/Berlin' });
+});
+
+it('forgets addresses after one window and clicks after the other', async () => {
+  const now = Date.now();
+  const tenant = await createTenant({ attribution_window_hours: 48, probabilistic_window_hours: 24 });
+  const other = await createTenant({ attribution_window_hours: 24, probabilistic_window_hours: 72 });
+  const insert = async ({ application }: Tenant, ageMs: number) => {
+    const at = now - ageMs;
+    const id = `clk_${at.toString(16).padStart(12, '0')}${'0'.repeat(20)}`;
+    await env.DB.prepare(
+      "INSERT INTO clicks (application_id, id, creative_id, clicked_at, os_family, ip_hash) VALUES (?, ?, 'c', ?, 'ios', 'h')",
+    )
+      .bind(application.id, id, at)
+      .run();
+    return id;
+  };
+  const kept = await insert(tenant, 24 * HOUR);
+  const nameless = await insert(tenant, 24 * HOUR + 1);
+  const last = await insert(tenant, 48 * HOUR);
+  await insert(tenant, 48 * HOUR + 1);
+  const longer = await insert(other, 71 * HOUR);
+  await pruneClicks(env.DB, now);
+  expect(await rows(tenant)).toEqual([
+    { id: last, ip_hash: null },
+    { id: nameless, ip_hash: null },
+    { id: kept, ip_hash: 'h' },
+  ]);
+  expect(await rows(other)).toEqual([{ id: longer, ip_hash: 'h' }]);
+});
+
+it('forgets any number of clicks, a bounded number at a time', async () => {
+  const tenant = await createTenant();
+  const old = Date.now() - 1000 * HOUR;
+  const scheduled = () => worker.scheduled(createScheduledController(), env);
+  await scheduled();
+  await env.DB.prepare(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12500)
+     INSERT INTO clicks (application_id, id, creative_id, clicked_at, os_family, ip_hash)
+     SELECT ?1, 'clk_' || printf('%012x%020x', ?2, i), 'c', ?2, 'ios', 'h' FROM n`,
+  )
+    .bind(tenant.application.id, old)
+    .run();
+  await scheduled();
+  expect(await rows(tenant)).toHaveLength(2500);
+  await scheduled();
+  expect(await rows(tenant)).toEqual([]);
+});
+
+it('reaches every click that it looks for by an index', async () => {
+  const plans: string[] = [];
+  const explaining = new WatchedD1(env.DB);
+  const prepare = explaining.prepare.bind(explaining);
+  explaining.prepare = (sql) => {
+    if (/\bclicks\b/.test(sql)) plans.push(sql);
+    return prepare(sql);
+  };
+  const tenant = await createTenant(STORES);
+  const { path } = await createCreative(service, tenant);
+  const { clickId } = await follow(service, path, IPHONE_AGENT);
+  const own = startWorker({ DB: explaining.asBinding() });
+  await own.post(tenant, '/fetch-token', {
+    type: 'device-metrics',
+    created_at: new Date().toISOString(),
+    data: {
+      device_name: 'x',
+      device_model: 'x',
+      os_system: 'iOS 17',
+      timezone: 'UTC',
+      ip: '1.2.3.4',
+      click_id: clickId,
+    },
+  });
+  await pruneClicks(explaining.asBinding(), Date.now());
+  expect(plans.length).toBeGreaterThanOrEqual(3);
+  for (const sql of new Set(plans)) {
+    const values = Array.from(
+      { length: Math.max(...[...sql.matchAll(/\?(\d+)/g)].map((match) => Number(match[1]))) },
+      () => null,
+    );
+    const { results } = await env.DB.prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .bind(...values)
+      .all<{ detail: string }>();
+    const details = results.map(({ detail }) => detail);
+    expect(details.filter((detail) => /^SCAN (?:clicks|old)/.test(detail))).toEqual([]);
+    if (sql.includes('ip_hash = NULL')) expect(details.join()).toContain('clicks_with_ip');
+    expect(details.filter((detail) => detail.includes('FOR ORDER BY'))).toEqual([]);
+    if (sql.includes('UNION'))
+      expect(details.join()).toMatch(/clicks_by_ip.*clicks_by_timezone.*clicks_by_timezone/);
+  }
+});
