@@ -4,6 +4,7 @@ import { CURRENCIES } from '#lib/currencies';
 import { fromMicros } from '#lib/money';
 import { daysBetween } from '#lib/time';
 import { ALL_METRICS, type Metric, type MetricValues, metricsOf, noSums, type Sums } from './metrics.ts';
+import { type CreativeNames, creativeColumns, isCreativeGroup, readCreativeNames } from './names.ts';
 import { listOf, MAX_SPAN_DAYS, orderedPeriod, period } from './query.ts';
 
 type Rollup = { table: string; counts: Partial<Record<keyof Sums, string>>; gives: ReadonlySet<Metric> };
@@ -46,6 +47,9 @@ const ROLLUP = {
 /** The groupings: the column behind each and the only rollup that has it, where it is not in all of them. */
 const DIMENSIONS = {
   day: { column: 'day' },
+  creative: { column: 'creative_id' },
+  adset: { column: 'creative_id' },
+  campaign: { column: 'creative_id' },
   source: { column: 'source', rollup: 'ads' },
   media_source: { column: 'media_source', rollup: 'ads' },
   event_name: { column: 'event_name', rollup: 'custom' },
@@ -106,7 +110,7 @@ async function readSums(
   groups: readonly Dimension[],
   query: PerformanceQuery,
 ) {
-  const columns = groups.map((name) => DIMENSIONS[name].column);
+  const columns = [...new Set(groups.map((name) => DIMENSIONS[name].column))];
   const currency = rollup.table === 'rollup_custom' ? "''" : 'currency';
   const sums = Object.entries(rollup.counts).map(
     ([name, column]) => `CAST(sum(${column}) AS TEXT) AS ${name}`,
@@ -149,6 +153,15 @@ function addRow(
 /** How many calendar days a group stands for: one of its own, or all that were asked for. */
 const daysOf = (groups: readonly Dimension[], days: number) => (groups.includes('day') ? 1 : days);
 
+/** The columns by which a group is told from the others; null for what has no value of its grouping. */
+function keyOf(groups: readonly Dimension[], row: SumRow, names: CreativeNames) {
+  const columns = groups.map((name): Record<string, string | null> => {
+    const value = String(row[DIMENSIONS[name].column] ?? '');
+    return isCreativeGroup(name) ? creativeColumns(names, name, value) : { [name]: value || null };
+  });
+  return Object.assign({}, ...columns) as Record<string, string | null>;
+}
+
 /**
  * The performance report: what the days `from` to `to` brought, in one row a group and in total.
  * `application` is the caller's own, already checked.
@@ -162,15 +175,21 @@ export async function reportPerformance(
   const rollup: Rollup = ROLLUP[named ?? 'daily'];
   const reporting = query.currency ?? application.currency;
   const days = daysBetween(query.from, query.to) + 1;
-  const groups = new Map<string, { key: (string | null)[]; sums: Sums }>();
+  const groups = new Map<string, { key: Record<string, string | null>; sums: Sums }>();
   // Requests are made of a placement before any network is known, so no network can be held against them.
   const byNetwork = query.group_by.includes('media_source');
   const gives = byNetwork
     ? new Set([...rollup.gives].filter((metric) => metric !== 'ad_requests' && metric !== 'fill_rate'))
     : rollup.gives;
-  for (const row of await readSums(db, rollup, query.group_by, query)) {
+  const rows = await readSums(db, rollup, query.group_by, query);
+  const names = await readCreativeNames(
+    db,
+    query.application_id,
+    rows.map((row) => String(row.creative_id ?? '')),
+  );
+  for (const row of rows) {
     if (byNetwork && Number(row.impressions) === 0) continue;
-    const key = query.group_by.map((name) => (row[DIMENSIONS[name].column] || null) as string | null);
+    const key = keyOf(query.group_by, row, names);
     const joined = JSON.stringify(key);
     const group = groups.get(joined) ?? { key, sums: noSums() };
     addRow(group.sums, rollup, row, reporting, new Map());
@@ -185,7 +204,7 @@ export async function reportPerformance(
       query.group_by.length === 0
         ? []
         : ([...groups.values()].map(({ key, sums }) => ({
-            ...Object.fromEntries(query.group_by.map((name, index) => [name, key[index] ?? null])),
+            ...key,
             ...metricsOf(sums, daysOf(query.group_by, days), gives),
           })) as PerformanceReport['data']),
     totals: metricsOf(total, days, ROLLUP.daily.gives),

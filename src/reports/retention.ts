@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { dayIn, daysBetween } from '#lib/time';
+import { CREATIVE_GROUPS, creativeColumns, readCreativeNames } from './names.ts';
 import { listOf, MAX_SPAN_DAYS, orderedPeriod, period } from './query.ts';
 
 const daysError = 'must be day numbers from 0 to 1100, such as 0,1,7,30';
@@ -19,6 +20,7 @@ export const RetentionQuery = z
       )
       .transform((days) => days.map(Number))
       .refine((days) => days.every((day) => day <= MAX_SPAN_DAYS), daysError),
+    group_by: z.enum(CREATIVE_GROUPS, { error: `must be one of ${CREATIVE_GROUPS.join(', ')}` }).optional(),
     cohort: z.enum(['all'], { error: 'must be all' }).default('all'),
   })
   .refine(orderedPeriod.check, orderedPeriod.fault);
@@ -70,20 +72,33 @@ export async function reportRetention(
 ) {
   const { results } = await db
     .prepare(
-      `SELECT acquired_day AS acquiredDay, age, sum(active_devices) AS active, sum(last_active_devices) AS lastActive
+      `SELECT acquired_day AS acquiredDay, creative_id AS creativeId, age, sum(active_devices) AS active,
+         sum(last_active_devices) AS lastActive
        FROM cohort_activity WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3
-       GROUP BY acquired_day, age ORDER BY acquired_day, age`,
+       GROUP BY acquired_day, creative_id, age ORDER BY acquired_day, creative_id, age`,
     )
     .bind(query.application_id, query.from, query.to)
-    .all<ActivityRow>();
+    .all<ActivityRow & { creativeId: string }>();
+  const { group_by: group } = query;
+  const creativeIds = group ? results.map(({ creativeId }) => creativeId) : [];
+  const names = await readCreativeNames(db, query.application_id, creativeIds);
+  const keyOf = ({ creativeId }: { creativeId: string }) =>
+    group ? creativeColumns(names, group, creativeId) : { creative: null, creative_id: null };
   const today = dayIn(application.timezone, now);
-  const row = {
-    cohort_from: query.from,
-    cohort_to: query.to,
-    creative: null,
-    creative_id: null,
-    size: cohortSize(results),
-    days: Object.fromEntries(query.days.map((day) => [String(day), retentionOfDay(results, day, today)])),
+  const data = Map.groupBy(results, (row) => JSON.stringify(keyOf(row)));
+  return {
+    data: [...data.values()].flatMap((rows) => {
+      const [first] = rows;
+      if (!first || cohortSize(rows) === 0) return [];
+      const days = query.days.map((day) => [String(day), retentionOfDay(rows, day, today)]);
+      return {
+        cohort_from: query.from,
+        cohort_to: query.to,
+        ...keyOf(first),
+        size: cohortSize(rows),
+        days: Object.fromEntries(days),
+      };
+    }),
+    timezone: application.timezone,
   };
-  return { data: row.size === 0 ? [] : [row], timezone: application.timezone };
 }
