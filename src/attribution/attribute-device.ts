@@ -1,8 +1,8 @@
 import { batchWithRetry } from '#db';
 import { settingsOf } from '#env';
-import { isId } from '#lib/ids';
 import { canonicalTimezone } from '#lib/time';
 import { hashAddress } from './address.ts';
+import { readClickId } from './click-id.ts';
 import { parseOsSystem } from './device.ts';
 import { type Attribution, attribute, type Click, type Device, type Hints, toOsFamily } from './match.ts';
 
@@ -35,12 +35,20 @@ export function clickIdOf(referrer: string | undefined): string | null {
   return null;
 }
 
-function clickIdsOf(report: DeviceReport): Hints['clickIds'] {
+async function readHints(
+  secret: string,
+  applicationId: string,
+  report: DeviceReport,
+): Promise<Hints['named']> {
   const sent = [
-    { id: clickIdOf(report.install_referrer), method: 'referrer' as const },
-    { id: report.click_id ?? null, method: 'click_id' as const },
+    { text: clickIdOf(report.install_referrer), method: 'referrer' as const },
+    { text: report.click_id, method: 'click_id' as const },
   ];
-  return sent.flatMap(({ id, method }) => (id && isId('clk', id) ? [{ id, method }] : []));
+  const read = sent.map(async ({ text, method }) => {
+    const named = text ? await readClickId(secret, applicationId, text) : null;
+    return named ? [{ ...named, method }] : [];
+  });
+  return (await Promise.all(read)).flat();
 }
 
 function describe(report: DeviceReport, ipHash: string | null, acquiredAt: number): Device {
@@ -71,14 +79,15 @@ export async function attributeDevice(
   acquiredAt: number,
   now: number,
 ): Promise<Attribution | null> {
-  const ipHash = await hashAddress(settingsOf(env).KEY_ENCRYPTION_SECRET, applicationId, report.ip);
+  const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
+  const ipHash = await hashAddress(secret, applicationId, report.ip);
   const device = describe(report, ipHash, acquiredAt);
-  const clickIds = clickIdsOf(report);
-  const found = await findClicks(env.DB, applicationId, alias, device, clickIds, report.creative_token, now);
+  const named = await readHints(secret, applicationId, report);
+  const found = await findClicks(env.DB, applicationId, alias, device, named, report.creative_token, now);
   if (found.known) return null;
   return attribute(
     device,
-    { clickIds, deepLinkCreativeId: found.deepLinkCreativeId },
+    { named, deepLinkCreativeId: found.deepLinkCreativeId },
     found.clicks,
     found.windows,
     now,
@@ -147,7 +156,7 @@ async function findClicks(
   applicationId: string,
   alias: string | null,
   device: Device,
-  clickIds: Hints['clickIds'],
+  named: Hints['named'],
   creativeToken: string | undefined,
   now: number,
 ) {
@@ -165,7 +174,7 @@ async function findClicks(
       .bind(
         applicationId,
         now,
-        JSON.stringify(clickIds.map(({ id }) => id)),
+        JSON.stringify(named.map(({ id }) => id)),
         device.ipHash,
         device.osFamily,
         device.timezone,

@@ -1,2 +1,1 @@
-export { forgetLinks } from './links.ts';
 export { trackingHost, trackingLink, trackingRoutes } from './routes.ts';

@@ -1,7 +1,7 @@
 import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { pruneClicks } from '#attribution';
+import { pruneClicks, signClickId } from '#attribution';
 import worker from '../../src/index.ts';
 import { ANDROID_AGENT, follow, IPHONE_AGENT, measure, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
@@ -33,7 +33,7 @@ it('counts a redelivered click once, in any order, among poison', async () => {
   const { path } = await createCreative(service, tenant);
   const first = await follow(service, path, ANDROID_AGENT);
   const second = await follow(service, path, IPHONE_AGENT);
-  const measured = await measure(service, path, second.clickId);
+  const measured = await measure(service, path, second.publicId);
   const poison = {
     id: 'poison',
     body: { v: 1, events: [], clicks: [{ application_id: tenant.application.id, ip_hash: 'h' }] },
@@ -79,33 +79,39 @@ it.each([
 ])('refuses a measurement with %s', async (_, measures) => {
   const tenant = await createTenant(STORES);
   const { path } = await createCreative(service, tenant);
-  const { clickId } = await follow(service, path, IPHONE_AGENT);
+  const { publicId } = await follow(service, path, IPHONE_AGENT);
   const answer =
     measures === undefined
       ? await service.request(path, { method: 'POST' })
-      : await measure(service, path, clickId, { measures });
+      : await measure(service, path, publicId, { measures });
   expect(answer.status).toBe(400);
   expect(service.queue.take()).toEqual([]);
 });
 
-it('takes no measurement for a click of another time, nor on an unknown link', async () => {
+it('takes no measurement but for a click on the same link, within the hour', async () => {
   const tenant = await createTenant(STORES);
-  const { path } = await createCreative(service, tenant);
-  for (const at of [Date.now() - 2 * HOUR, Date.now() + 2 * HOUR]) {
-    const clickId = `clk_${at.toString(16).padStart(12, '0')}70008000000000000000`;
-    expect(await measure(service, path, clickId)).toEqual({ status: 204, messages: [] });
+  const { path, id } = await createCreative(service, tenant);
+  const other = await createCreative(service, tenant);
+  const { clickId, publicId } = await follow(service, path, IPHONE_AGENT);
+  const old = `clk_${(Date.now() - HOUR - 1_000).toString(16).padStart(12, '0')}${clickId.slice(16)}`;
+  const late = await signClickId(env.KEY_ENCRYPTION_SECRET, tenant.application.id, old, id);
+  for (const [where, click] of [
+    [path, clickId],
+    [path, late],
+    [other.path, publicId],
+  ] as const) {
+    expect(await measure(service, where, click)).toEqual({ status: 400, messages: [] });
   }
-  const { clickId } = await follow(service, path, IPHONE_AGENT);
-  const unknown = await measure(service, '/t/AAAAAAAAAAAAAAAAAAAAAA', clickId);
+  const unknown = await measure(service, '/t/AAAAAAAAAAAAAAAAAAAAAA', publicId);
   expect(unknown).toEqual({ status: 404, messages: [] });
 });
 
 it('keeps what was measured first', async () => {
   const tenant = await createTenant(STORES);
   const { path } = await createCreative(service, tenant);
-  const { clickId, messages } = await follow(service, path, IPHONE_AGENT);
-  const first = await measure(service, path, clickId);
-  const second = await measure(service, path, clickId, { measures: { timezone: 'Asia/Tokyo' } });
+  const { clickId, publicId, messages } = await follow(service, path, IPHONE_AGENT);
+  const first = await measure(service, path, publicId);
+  const second = await measure(service, path, publicId, { measures: { timezone: 'Asia/Tokyo' } });
   await service.deliver([...messages, ...first.messages, ...second.messages]);
   const row = await env.DB.prepare('SELECT timezone FROM clicks WHERE id = ?').bind(clickId).first();
   expect(row).toEqual({ timezone: 'Europe/Berlin' });

@@ -47,10 +47,10 @@ async function clickOf(path: string, agent: string, address?: string) {
 }
 
 async function measuredClick(path: string, address?: string) {
-  const clickId = await clickOf(path, IPHONE_AGENT, address);
-  const { status, messages } = await measure(worker, path, clickId, address ? { address } : {});
-  expect(status).toBe(204);
-  await worker.deliver(messages);
+  const { clickId, publicId, messages } = await follow(worker, path, IPHONE_AGENT, address);
+  const measured = await measure(worker, path, publicId, address ? { address } : {});
+  expect(measured.status).toBe(204);
+  await worker.deliver([...messages, ...measured.messages]);
   return clickId;
 }
 
@@ -82,6 +82,20 @@ it.each([
       adset: creative.answer.adset.name,
     },
   });
+});
+
+it('credits a phone that comes back before the queue has brought its click', async () => {
+  const [tenant, other] = [await createTenant(STORES), await createTenant(STORES)];
+  const creative = await createCreative(worker, tenant);
+  const { clickId, publicId, messages } = await follow(worker, creative.path, ANDROID_AGENT);
+  const outcome = await fetchAttribution(tenant, { install_referrer: `click_id=${publicId}` });
+  expect(outcome).toMatchObject({ creativeId: creative.id, method: 'referrer', click_id: clickId });
+  expect((await fetchAttribution(other, { click_id: publicId })).method).toBe('organic');
+  const forged = `${publicId.slice(0, -1)}${publicId.endsWith('A') ? 'B' : 'A'}`;
+  expect((await fetchAttribution(tenant, { click_id: forged })).method).toBe('organic');
+  expect((await fetchAttribution(tenant, { click_id: clickId })).method).toBe('organic');
+  await worker.deliver(messages);
+  expect((await fetchAttribution(tenant, { click_id: clickId })).method).toBe('click_id');
 });
 
 it('credits the creative of a deep link, archived or not', async () => {
@@ -130,8 +144,8 @@ it('credits an Android phone by user agent and address', async () => {
 it('takes a measurement that arrives before its click, and either of them twice, for one click', async () => {
   const tenant = await createTenant(STORES);
   const creative = await createCreative(worker, tenant);
-  const { clickId, messages } = await follow(worker, creative.path, IPHONE_AGENT);
-  const measured = await measure(worker, creative.path, clickId);
+  const { clickId, publicId, messages } = await follow(worker, creative.path, IPHONE_AGENT);
+  const measured = await measure(worker, creative.path, publicId);
   await worker.deliver(measured.messages);
   await worker.deliver(messages);
   await worker.deliver([...messages, ...measured.messages]);
@@ -154,9 +168,9 @@ it('tells an iPad, whose browser says Mac, by its touch screen', async () => {
   const creative = await createCreative(worker, tenant);
   const agent =
     'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 Version/17.4 Safari/605.1.15';
-  const { clickId, messages } = await follow(worker, creative.path, agent);
+  const { publicId, messages } = await follow(worker, creative.path, agent);
   const measures = { screen_width: 820, screen_height: 1180, pixel_ratio: 2 };
-  const measured = await measure(worker, creative.path, clickId, { agent, measures });
+  const measured = await measure(worker, creative.path, publicId, { agent, measures });
   await worker.deliver([...measured.messages, ...messages]);
   const outcome = await fetchAttribution(tenant, {
     ...IPHONE_METRICS,
@@ -216,6 +230,10 @@ it('guesses nothing and keeps no address where the application has switched gues
   const creative = await createCreative(worker, tenant);
   await measuredClick(creative.path);
   expect((await fetchAttribution(tenant, { ...IPHONE_METRICS, ip: '203.0.113.9' })).method).toBe('organic');
+  const row = await env.DB.prepare('SELECT ip_hash FROM clicks WHERE application_id = ?')
+    .bind(tenant.application.id)
+    .first();
+  expect(row).toEqual({ ip_hash: null });
 });
 
 it('guesses a click for one device only, the newest first', async () => {

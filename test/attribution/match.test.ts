@@ -1,11 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Attribution, attribute, type Click, type Device } from '../../src/attribution/match.ts';
+import {
+  type Attribution,
+  attribute,
+  type Click,
+  type Device,
+  type Hints,
+} from '../../src/attribution/match.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 10, 20, 12);
 const WINDOWS = { clickMs: 168 * HOUR, probabilisticMs: 24 * HOUR };
-const NO_HINTS = { clickIds: [], deepLinkCreativeId: null };
+const NO_HINTS = { named: [], deepLinkCreativeId: null };
 
 const bare: Click = {
   id: 'clk_1',
@@ -50,6 +56,13 @@ const androidDevice: Device = {
   dpi: 480,
   acquiredAt: NOW,
 };
+
+const naming = ({ id, clickedAt }: Click, method: 'referrer' | 'click_id') => ({
+  id,
+  clickedAt,
+  creativeId: null,
+  method,
+});
 
 const guess = (device: Device, ...clicks: Click[]) => attribute(device, NO_HINTS, clicks, WINDOWS, NOW);
 
@@ -152,7 +165,7 @@ describe('windows', () => {
     ['a clock that is ahead', -5_000, 'referrer'],
   ])('takes a named click at %s', (_, age, method) => {
     const click = { ...iphone, clickedAt: NOW - age };
-    const hints = { clickIds: [{ id: click.id, method: 'referrer' as const }], deepLinkCreativeId: null };
+    const hints = { named: [naming(click, 'referrer')], deepLinkCreativeId: null };
     const outcome = attribute({ ...iphoneDevice, timezone: 'Asia/Tokyo' }, hints, [click], WINDOWS, NOW);
     expect(outcome.method).toBe(method);
   });
@@ -170,16 +183,13 @@ describe('windows', () => {
 });
 
 describe('order of methods', () => {
-  const hints = {
-    clickIds: [
-      { id: 'clk_gone', method: 'referrer' as const },
-      { id: 'clk_1', method: 'click_id' as const },
-    ],
+  const hints: Hints = {
+    named: [naming({ ...bare, id: 'clk_gone' }, 'referrer'), naming(bare, 'click_id')],
     deepLinkCreativeId: 'crt_deep',
   };
   it('takes the first named click that is there, then the deep link, then the guess', () => {
     const other = { ...iphone, id: 'clk_2', creativeId: 'crt_2' };
-    const of = (...input: [typeof hints, Click[]]) => attribute(iphoneDevice, ...input, WINDOWS, NOW);
+    const of = (...input: [Hints, Click[]]) => attribute(iphoneDevice, ...input, WINDOWS, NOW);
     expect(of(hints, [other, iphone])).toMatchObject({
       method: 'click_id',
       creative_id: 'crt_1',
@@ -190,10 +200,22 @@ describe('order of methods', () => {
       creative_id: 'crt_deep',
       click_id: null,
     });
-    expect(of({ ...hints, deepLinkCreativeId: null } as never, [other])).toMatchObject({
+    expect(of({ ...hints, deepLinkCreativeId: null }, [other])).toMatchObject({
       method: 'probabilistic',
       click_id: 'clk_2',
     });
+  });
+
+  it('believes an id that proves its creative, inside the window, before the click itself is there', () => {
+    const proven = { id: 'clk_9', creativeId: 'crt_9', method: 'referrer' as const };
+    const at = (clickedAt: number) =>
+      attribute(iphoneDevice, { ...NO_HINTS, named: [{ ...proven, clickedAt }] }, [], WINDOWS, NOW);
+    expect(at(NOW - 168 * HOUR)).toMatchObject({
+      method: 'referrer',
+      creative_id: 'crt_9',
+      click_id: 'clk_9',
+    });
+    expect(at(NOW - 168 * HOUR - 1)).toMatchObject({ method: 'organic' });
   });
 
   it('lets a named click be credited again, but guesses it for no second device', () => {

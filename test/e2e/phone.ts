@@ -197,7 +197,7 @@ test('Android: from the link by the Play Store with a referrer to the report', a
   assert.equal(url.searchParams.get('utm_source'), 'tiktok');
   assert.deepEqual(faults, []);
   const install_referrer = url.searchParams.get('referrer');
-  assert.match(install_referrer ?? '', /^click_id=clk_[0-9a-f]{32}&utm_source=tiktok$/);
+  assert.match(install_referrer ?? '', /^click_id=clk_[0-9a-f]{32}\.[\w-]{22}\.[\w-]{16}&utm_source=tiktok$/);
   await until('the click', async () => (await rowOf('Android video'))?.clicks === 1);
   const token = await fetchToken({
     device_name: 'Pixel 8',

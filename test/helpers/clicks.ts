@@ -32,16 +32,21 @@ export const ANDROID_METRICS = { device_model: 'Pixel 8', os_system: 'Android 14
 
 export type Sent = { id: string; body: unknown };
 
-/** Follows a link as a browser would; answers the click's id and the queue's messages, which are not delivered yet. */
+/**
+ * Follows a link as a browser would; answers the click's id, the signed one that went along, and the queue's messages, which
+ * are not delivered yet.
+ */
 export async function follow(worker: TestWorker, path: string, agent: string, address = '203.0.113.9') {
-  await worker.request(path, {
+  const response = await worker.request(path, {
     redirect: 'manual',
     headers: { 'User-Agent': agent, 'cf-connecting-ip': address },
   });
   const messages: Sent[] = worker.queue.take();
   const [{ body } = { body: {} }] = messages;
   const clickId = (body as { clicks?: { id: string }[] }).clicks?.[0]?.id ?? '';
-  return { clickId, messages };
+  const answer = `${response.headers.get('Location') ?? ''}${await response.text()}`;
+  const publicId = /clk_[0-9a-f]{32}\.[\w-]{22}\.[\w-]{16}/.exec(answer)?.[0] ?? '';
+  return { clickId, publicId, messages };
 }
 
 /** Sends what the landing page measures; answers the queue's messages, which are not delivered yet. */
