@@ -1,7 +1,8 @@
 import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { pruneClicks, signClickId } from '#attribution';
+import { type ClickRecord, clickStatement, pruneClicks, signClickId } from '#attribution';
 import worker from '../../src/index.ts';
 import { ANDROID_AGENT, follow, IPHONE_AGENT, measure, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
@@ -115,6 +116,47 @@ it('keeps what was measured first', async () => {
   await service.deliver([...messages, ...first.messages, ...second.messages]);
   const row = await env.DB.prepare('SELECT timezone FROM clicks WHERE id = ?').bind(clickId).first();
   expect(row).toEqual({ timezone: 'Europe/Berlin' });
+});
+
+it('makes the same row of the same records, in any order and however often they come', async () => {
+  const click: ClickRecord = {
+    application_id: 'app_order',
+    id: `clk_${Date.now().toString(16).padStart(12, '0')}${'0'.repeat(20)}`,
+    creative_id: 'crt_1',
+    os_family: 'macos',
+    ip_hash: 'h',
+  };
+  const measures = { timezone: 'Europe/Berlin', screen_width: 820, screen_height: 1180, pixel_ratio: 2 };
+  const measured: ClickRecord = { ...click, os_family: 'ios', ...measures };
+  const deliveries = fc
+    .array(fc.constantFrom(click, measured), { maxLength: 4 })
+    .chain((more) => fc.shuffledSubarray([click, measured, ...more], { minLength: more.length + 2 }));
+  await fc.assert(
+    fc.asyncProperty(deliveries, fc.boolean(), async (records, together) => {
+      await env.DB.prepare("DELETE FROM clicks WHERE application_id = 'app_order'").run();
+      const batches = together ? [records] : records.map((record) => [record]);
+      for (const batch of batches) await clickStatement(env.DB, batch).run();
+      const { results } = await env.DB.prepare(
+        "SELECT * FROM clicks WHERE application_id = 'app_order'",
+      ).all();
+      expect(results).toEqual([expect.objectContaining({ ...measured, device_id: null })]);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+it('forgets what it must although the log cannot be counted', async () => {
+  const tenant = await createTenant();
+  await env.DB.prepare(
+    "INSERT INTO clicks (application_id, id, creative_id, clicked_at, os_family) VALUES (?, 'clk_0', 'c', 0, 'ios')",
+  )
+    .bind(tenant.application.id)
+    .run();
+  const db = new WatchedD1(env.DB);
+  db.failOn(/FROM fold_cursor/, 'D1_ERROR: disk I/O error');
+  const own = startWorker({ DB: db.asBinding() });
+  await expect(worker.scheduled(createScheduledController(), own.bindings)).rejects.toThrow('disk I/O');
+  expect(await rows(tenant)).toEqual([]);
 });
 
 it('forgets addresses after one window and clicks after the other', async () => {
