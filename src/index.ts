@@ -24,10 +24,14 @@ export default {
       if (EXCHANGE_RATES_URL) await fetchReferenceRates(env.DB, EXCHANGE_RATES_URL, now);
       return;
     }
-    // What the last batch of a quiet hour left in the log.
-    await foldLog(env.DB, now);
-    await pruneClicks(env.DB, now);
-    await pruneCreativeRequests(env.DB, now);
-    await pruneRejections(env.DB, now);
+    // What the last batch of a quiet hour left in the log, and what has to be forgotten: none waits for the others.
+    const chores = [
+      foldLog(env.DB, now),
+      pruneClicks(env.DB, now),
+      pruneCreativeRequests(env.DB, now),
+      pruneRejections(env.DB, now),
+    ];
+    const failed = (await Promise.allSettled(chores)).find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
   },
 } satisfies ExportedHandler<Env>;

@@ -1,7 +1,7 @@
 import { toBase64Url } from '#lib/base64url';
 import { hmac } from '#lib/crypto';
 
-const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.|$)){4}$/;
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
 
 /**
  * What of an address stands for its household: all of an IPv4 address, the /64 network of an IPv6 one, whose other half

@@ -1,8 +1,8 @@
 import { batchWithRetry } from '#db';
 import { settingsOf } from '#env';
-import { isId } from '#lib/ids';
 import { canonicalTimezone } from '#lib/time';
 import { hashAddress } from './address.ts';
+import { readClickId } from './click-id.ts';
 import { parseOsSystem } from './device.ts';
 import { type Attribution, attribute, type Click, type Device, type Hints, toOsFamily } from './match.ts';
 
@@ -35,12 +35,20 @@ export function clickIdOf(referrer: string | undefined): string | null {
   return null;
 }
 
-function clickIdsOf(report: DeviceReport): Hints['clickIds'] {
+async function readHints(
+  secret: string,
+  applicationId: string,
+  report: DeviceReport,
+): Promise<Hints['named']> {
   const sent = [
-    { id: clickIdOf(report.install_referrer), method: 'referrer' as const },
-    { id: report.click_id ?? null, method: 'click_id' as const },
+    { text: clickIdOf(report.install_referrer), method: 'referrer' as const },
+    { text: report.click_id, method: 'click_id' as const },
   ];
-  return sent.flatMap(({ id, method }) => (id && isId('clk', id) ? [{ id, method }] : []));
+  const read = sent.map(async ({ text, method }) => {
+    const named = text ? await readClickId(secret, applicationId, text) : null;
+    return named ? [{ ...named, method }] : [];
+  });
+  return (await Promise.all(read)).flat();
 }
 
 function describe(report: DeviceReport, ipHash: string | null, acquiredAt: number): Device {
@@ -71,14 +79,15 @@ export async function attributeDevice(
   acquiredAt: number,
   now: number,
 ): Promise<Attribution | null> {
-  const ipHash = await hashAddress(settingsOf(env).KEY_ENCRYPTION_SECRET, applicationId, report.ip);
+  const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
+  const ipHash = await hashAddress(secret, applicationId, report.ip);
   const device = describe(report, ipHash, acquiredAt);
-  const clickIds = clickIdsOf(report);
-  const found = await findClicks(env.DB, applicationId, alias, device, clickIds, report.creative_token, now);
+  const named = await readHints(secret, applicationId, report);
+  const found = await findClicks(env.DB, applicationId, alias, device, named, report.creative_token, now);
   if (found.known) return null;
   return attribute(
     device,
-    { clickIds, deepLinkCreativeId: found.deepLinkCreativeId },
+    { named, deepLinkCreativeId: found.deepLinkCreativeId },
     found.clicks,
     found.windows,
     now,
@@ -93,21 +102,22 @@ const COLUMNS = `application_id, id, creative_id, clicked_at, os_family, os_vers
   screen_width, screen_height, pixel_ratio, device_id`;
 
 // Each kind is a range of an index, however many clicks an application has: those of the same address, those measured in
-// the same time zone, and those that were never measured.
+// the same time zone, and those that were never measured. SQLite has to be told: without statistics it takes the primary key
+// for as good and reads the whole window.
 const FIND_CLICKS = `WITH reach AS MATERIALIZED (
     SELECT 'clk_' || printf('%012x', ?2 - ${HOUR_MS} * probabilistic_window_hours) AS first
     FROM applications WHERE id = ?1 AND probabilistic_window_hours > 0)
   SELECT ${COLUMNS} FROM clicks WHERE application_id = ?1 AND id IN (SELECT value FROM json_each(?3))
-  UNION
-  SELECT * FROM (SELECT ${COLUMNS} FROM clicks
+  UNION ALL
+  SELECT * FROM (SELECT ${COLUMNS} FROM clicks INDEXED BY clicks_by_ip
     WHERE application_id = ?1 AND ip_hash = ?4 AND ip_hash IS NOT NULL AND id >= (SELECT first FROM reach)
     ORDER BY id DESC LIMIT ${WEIGHED_CLICKS})
-  UNION
-  SELECT * FROM (SELECT ${COLUMNS} FROM clicks
+  UNION ALL
+  SELECT * FROM (SELECT ${COLUMNS} FROM clicks INDEXED BY clicks_by_timezone
     WHERE application_id = ?1 AND os_family = ?5 AND timezone = ?6 AND id >= (SELECT first FROM reach)
     ORDER BY id DESC LIMIT ${WEIGHED_CLICKS})
-  UNION
-  SELECT * FROM (SELECT ${COLUMNS} FROM clicks
+  UNION ALL
+  SELECT * FROM (SELECT ${COLUMNS} FROM clicks INDEXED BY clicks_by_timezone
     WHERE application_id = ?1 AND os_family = ?5 AND timezone IS NULL AND id >= (SELECT first FROM reach)
     ORDER BY id DESC LIMIT ${WEIGHED_CLICKS})`;
 
@@ -146,7 +156,7 @@ async function findClicks(
   applicationId: string,
   alias: string | null,
   device: Device,
-  clickIds: Hints['clickIds'],
+  named: Hints['named'],
   creativeToken: string | undefined,
   now: number,
 ) {
@@ -164,7 +174,7 @@ async function findClicks(
       .bind(
         applicationId,
         now,
-        JSON.stringify(clickIds.map(({ id }) => id)),
+        JSON.stringify(named.map(({ id }) => id)),
         device.ipHash,
         device.osFamily,
         device.timezone,
@@ -180,6 +190,9 @@ async function findClicks(
       clickMs: (row?.clickHours ?? 0) * HOUR_MS,
       probabilisticMs: (row?.probabilisticHours ?? 0) * HOUR_MS,
     },
-    clicks: ((clicks?.results ?? []) as ClickRow[]).map(toClick),
+    // A click may be of several kinds.
+    clicks: [
+      ...new Map(((clicks?.results ?? []) as ClickRow[]).map((row) => [row.id, toClick(row)])).values(),
+    ],
   };
 }

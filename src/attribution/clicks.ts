@@ -51,7 +51,7 @@ const PRUNING_ROUNDS = 10;
 const startOf = (hours: string) => `'clk_' || printf('%012x', ?1 - ${HOUR_MS} * ${hours})`;
 
 const DROP_ADDRESSES = `UPDATE clicks SET ip_hash = NULL WHERE (application_id, id) IN (
-  SELECT old.application_id, old.id FROM applications CROSS JOIN clicks AS old
+  SELECT old.application_id, old.id FROM applications CROSS JOIN clicks AS old INDEXED BY clicks_with_ip
     ON old.application_id = applications.id AND old.id < ${startOf('probabilistic_window_hours')}
   WHERE old.ip_hash IS NOT NULL LIMIT ?2)`;
 

@@ -1,3 +1,4 @@
+import type { NamedClick } from './click-id.ts';
 import { OS_FAMILIES, type OsFamily } from './device.ts';
 import {
   type Agreement,
@@ -41,8 +42,8 @@ export type Device = {
 };
 
 export type Hints = {
-  /** Click ids that came with the device, the most trusted first. */
-  clickIds: { id: string; method: 'referrer' | 'click_id' }[];
+  /** The clicks that were named with the device, the most trusted first. */
+  named: (NamedClick & { method: 'referrer' | 'click_id' })[];
   /** The creative of this application that a deep link named. */
   deepLinkCreativeId: string | null;
 };
@@ -110,10 +111,10 @@ export function attribute(
   now: number,
 ): Attribution {
   const named = { confidence: 1, ambiguous: false, candidates: [] };
-  for (const { id, method } of hints.clickIds) {
-    const click = clicks.find((candidate) => candidate.id === id);
-    if (click && within(click, windows.clickMs, now)) {
-      return { ...named, method, creative_id: click.creativeId, click_id: click.id };
+  for (const { id, clickedAt, creativeId, method } of hints.named) {
+    const clicked = creativeId ?? clicks.find((click) => click.id === id)?.creativeId;
+    if (clicked && within({ clickedAt }, windows.clickMs, now)) {
+      return { ...named, method, creative_id: clicked, click_id: id };
     }
   }
   if (hints.deepLinkCreativeId) {
@@ -123,7 +124,7 @@ export function attribute(
 }
 
 /** A window ends with its last millisecond included. A click of the future is another isolate's clock, not a wonder. */
-function within(click: Click, windowMs: number, now: number): boolean {
+function within(click: { clickedAt: number }, windowMs: number, now: number): boolean {
   return now - click.clickedAt <= windowMs;
 }
 

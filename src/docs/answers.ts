@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ALL_METRICS, COHORT_METRICS, DIMENSIONS, METRICS } from '#reports';
+import { ALL_METRICS, COHORT_METRICS, DIMENSIONS, type Dimension, METRICS } from '#reports';
 
 // What the endpoints answer. Objects are closed: a field that is not listed here is not answered.
 
@@ -138,8 +138,8 @@ const unconverted = z.array(z.object({ currency: z.string(), amount: z.number() 
 });
 const reported = { currency: z.string(), timezone: z.string() };
 
-const groupings = Object.keys(DIMENSIONS).flatMap((name) =>
-  Object.keys(DIMENSIONS[name as 'day'].show('2026-01-01')),
+const groupings = Object.values<Dimension>(DIMENSIONS).flatMap(({ show }) =>
+  Object.keys(show('2026-01-01', new Map())),
 );
 const groupingColumns = Object.fromEntries(
   groupings.map((column) => [column, z.string().nullable().optional()]),
@@ -157,8 +157,12 @@ const cohortRow = <Day extends z.ZodType>(values: Day) =>
   z.object({
     cohort_from: day(),
     cohort_to: day(),
-    creative: nullableText(),
-    creative_id: nullableText(),
+    creative: nullableText().optional(),
+    creative_id: nullableText().optional(),
+    adset: nullableText().optional(),
+    adset_id: nullableText().optional(),
+    campaign: nullableText().optional(),
+    campaign_id: nullableText().optional(),
     size: z.int().meta(figure('size')),
     days: z.record(z.string(), values),
   });
@@ -286,6 +290,32 @@ export const EventStatus = z.object({
   duplicate_of: z.string().optional().meta({ description: 'The event that was counted under the same key.' }),
   reason: z.string().optional().meta({ description: 'Why it was parked.' }),
   event: EventShown.optional(),
+});
+
+export const AttributionExplained = z.object({
+  device_id: z.string(),
+  acquired_at: time(),
+  method: z.enum(['referrer', 'click_id', 'deep_link', 'probabilistic', 'organic']).optional(),
+  confidence: z
+    .number()
+    .optional()
+    .meta({ description: 'From 0 to 1; 1 where a click or a creative was named.' }),
+  creative_id: nullableText().optional(),
+  click_id: nullableText().optional(),
+  ambiguous: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Another click speaks for the device just as well.' }),
+  candidates: z.array(
+    z.object({
+      click_id: z.string(),
+      creative_id: z.string(),
+      clicked_at: time(),
+      score: z.number().meta({ description: 'Bits of evidence.' }),
+      probability: z.number(),
+      facts: z.record(z.string(), z.number()),
+    }),
+  ),
 });
 
 export const DeviceErased = z.object({ erased: z.literal(true), tokens: z.int(), events: z.int() });

@@ -8,6 +8,7 @@ import {
   Adset,
   ApiKey,
   Application,
+  AttributionExplained,
   Campaign,
   CostsTaken,
   Creative,
@@ -231,6 +232,18 @@ const EVENTS: Operation[] = [
     parameters: inPath('event_id', EXAMPLE.event),
     answer: { status: 200, description: 'What became of it, and when.', schema: EventStatus },
     errors: { 404: "There is none, its device was erased, or it is another team's." },
+  },
+  {
+    method: 'get',
+    path: '/v1/devices/{token}/attribution',
+    summary: 'Explain the attribution of a device',
+    parameters: inPath('token', EXAMPLE.token),
+    answer: {
+      status: 200,
+      description: 'How it was attributed, and the clicks that were weighed.',
+      schema: AttributionExplained,
+    },
+    errors: { 404: "There is none, it was erased, or it is another team's." },
   },
   {
     method: 'delete',

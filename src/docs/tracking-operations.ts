@@ -34,7 +34,7 @@ export const TRACKING_OPERATIONS: Operation[] = [
       schema: Measurement,
       examples: {
         measured: {
-          click_id: 'clk_019a9f3c6c337f2e9e5f7091a2b3c4d5',
+          click_id: EXAMPLE.click,
           timezone: 'Europe/Berlin',
           screen_width: 390,
           screen_height: 844,

@@ -1,5 +1,6 @@
 import { monthOf, weekOf } from '#lib/calendar';
 import { ALL_METRICS, type Metric, type Sums } from './metrics.ts';
+import { COST_NAMES, type CreativeGroup, type CreativeNames, costColumns, creativeColumns } from './names.ts';
 
 export type Rollup = {
   table: string;
@@ -62,10 +63,23 @@ type DimensionShape = {
   /** Metrics that cannot be told by it, whatever the rollup. */
   lacks?: readonly Metric[];
   /** The columns of the answer that a value becomes. Values that become the same are one group. */
-  show: (value: string | null) => Record<string, string | null>;
+  show: (value: string | null, names: CreativeNames) => Shown;
+  /** The same for a value of `cost`, where that is another; null for a cost that is of no one group: it is in the totals alone. */
+  showCost?: (value: string | null) => Shown | null;
 };
 
+/** The columns that name a group. */
+export type Shown = Record<string, string | null>;
+
 const ofDay = { column: 'day', cost: 'day', acquired: 'acquired_day' } as const;
+
+const named = (group: CreativeGroup): Dimension => ({
+  column: 'creative_id',
+  acquired: 'creative_id',
+  cost: COST_NAMES[group],
+  show: (id, names) => creativeColumns(names, group, id ?? ''),
+  showCost: (value) => costColumns(group, value ?? ''),
+});
 
 /** What has no currency has no row of its own by currency. */
 const WITHOUT_CURRENCY: readonly Metric[] = [
@@ -88,6 +102,9 @@ export const DIMENSIONS = {
   day: { ...ofDay, show: (day) => ({ day }) },
   week: { ...ofDay, show: (day) => ({ week: day && weekOf(day) }) },
   month: { ...ofDay, show: (day) => ({ month: day && monthOf(day) }) },
+  creative: named('creative'),
+  adset: named('adset'),
+  campaign: named('campaign'),
   source: { column: 'source', rollups: ['ads'], show: (source) => ({ source }) },
   // Requests are made of a placement before any network is known, so no network can be held against them.
   media_source: {

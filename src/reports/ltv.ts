@@ -3,13 +3,13 @@ import { currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
 import { type Parts, partsToMicros } from '#money';
-import { intoCohorts, UNGROUPED } from './cohorts.ts';
+import { columnsOf, groupBy, groupingOf, intoCohorts } from './cohorts.ts';
 import { isOver, lifetimeValueOf } from './metrics.ts';
 import { type AmountRow, type Converter, converterFor, microsSql, rateDaySql, readMicros } from './money.ts';
 import { checkPeriod, cohortPeriod, type Reported } from './query.ts';
 
 export const LtvQuery = z
-  .object({ ...cohortPeriod, currency: currencyCode().optional() })
+  .object({ ...cohortPeriod, group_by: groupBy, currency: currencyCode().optional() })
   .superRefine(checkPeriod);
 export type LtvQuery = z.infer<typeof LtvQuery>;
 
@@ -48,14 +48,16 @@ export const spendSql = (label: string) =>
  * Only the devices whose day N is over count, and only the costs of the days on which they were acquired.
  */
 export async function reportLtv(db: D1Database, application: Reported, query: LtvQuery, now: number) {
-  const grouping = UNGROUPED;
+  const { column, cost } = columnsOf(query.group_by);
   const reporting = query.currency ?? application.currency;
   const asked = [application.id, query.from, query.to] as const;
   const [sizes, revenues, spends] = await db.batch<unknown>([
-    db.prepare(sizeSql(grouping.column)).bind(...asked),
-    db.prepare(revenueSql(grouping.column)).bind(...asked, reporting, JSON.stringify(query.days)),
-    db.prepare(spendSql(grouping.cost)).bind(...asked, reporting),
+    db.prepare(sizeSql(column)).bind(...asked),
+    db.prepare(revenueSql(column)).bind(...asked, reporting, JSON.stringify(query.days)),
+    db.prepare(spendSql(cost)).bind(...asked, reporting),
   ]);
+  const sized = (sizes?.results ?? []) as SizeRow[];
+  const grouping = await groupingOf(db, application.id, query.group_by, sized);
   const today = dayIn(application.timezone, now);
   const first = Math.min(...query.days);
   const revenue = ((revenues?.results ?? []) as RevenueRow[]).filter((row) =>
@@ -67,7 +69,7 @@ export async function reportLtv(db: D1Database, application: Reported, query: Lt
   const converter = await converterFor(db, application, reporting, [...revenue, ...spend]);
   for (const row of [...revenue, ...spend]) converter.convertOrList(readMicros(row.micros), row);
   const parts: Part[] = [
-    ...((sizes?.results ?? []) as SizeRow[]).map((row) => ({ kind: 'size' as const, ...row })),
+    ...sized.map((row) => ({ kind: 'size' as const, ...row })),
     ...revenue.map((row) => ({ kind: 'revenue' as const, ...row })),
     ...spend.map((row) => ({ kind: 'spend' as const, ...row })),
   ];

@@ -12,6 +12,7 @@ import {
   ROLLUP,
   type Rollup,
   rollupOf,
+  type Shown,
 } from './dimensions.ts';
 import { type MetricValues, metricsOf, type Sums } from './metrics.ts';
 import {
@@ -22,6 +23,7 @@ import {
   readMicros,
   type Unconverted,
 } from './money.ts';
+import { readCreativeNames } from './names.ts';
 import { checkPeriod, listOf, period, type Reported } from './query.ts';
 
 const groupError = `must be one or two of ${Object.keys(DIMENSIONS).join(', ')}`;
@@ -54,9 +56,6 @@ export type PerformanceReport = {
   timezone: string;
   unconverted: Unconverted;
 };
-
-/** The columns that name a group. */
-type Shown = Record<string, string | null>;
 
 /** The values of the groupings, the currency and the day of its rate, and sums; amounts as `microsSql` gives them. */
 type SumRow = { currency: string; rateDay: string; acquiredRevenue?: string } & Record<string, string | null>;
@@ -168,30 +167,28 @@ export async function reportPerformance(
 ): Promise<PerformanceReport> {
   const { group_by: names, from, to } = query;
   const reporting = query.currency ?? application.currency;
-  const wanted = [...sourcesOf(names), ...TOTAL_SOURCES];
+  const sources = sourcesOf(names);
   const results = await db.batch<SumRow>(
-    wanted.map(({ source, columns }) =>
+    [...sources, ...TOTAL_SOURCES].map(({ source, columns }) =>
       db.prepare(sumsSql(source, columns)).bind(application.id, from, to, reporting),
     ),
   );
   const rows = results.map(({ results: found }) => found);
-  const grouped = rows.slice(0, -TOTAL_SOURCES.length).flat();
-  const totalRows = rows.slice(-TOTAL_SOURCES.length).flat();
+  const totalRows = rows.slice(sources.length).flat();
   const converter = await converterFor(db, application, reporting, rows.flat());
 
-  const dimensions: Dimension[] = names.map((name) => DIMENSIONS[name]);
   const gives = givenBy(names, ROLLUP[rollupOf(names) ?? 'daily']);
+  const shownOf = await groupNamer(db, application.id, names, rows.slice(0, sources.length).flat());
   const groups = new Map<string, { shown: Shown; adder: Adder }>();
-  for (const row of grouped) {
-    if (!hasPart(row, names)) continue;
-    const shown: Shown = Object.assign(
-      {},
-      ...dimensions.map((dimension, index) => dimension.show(row[`key${index}`] || null)),
-    );
-    const key = JSON.stringify(shown);
-    const group = groups.get(key) ?? { shown, adder: new Adder() };
-    group.adder.add(row, converter, (micros, amount) => converter.convert(micros, amount) ?? 0n);
-    groups.set(key, group);
+  for (const [index, { source }] of sources.entries()) {
+    for (const row of rows[index] ?? []) {
+      const shown = hasPart(row, names) ? shownOf(row, source) : null;
+      if (!shown) continue;
+      const key = JSON.stringify(shown);
+      const group = groups.get(key) ?? { shown, adder: new Adder() };
+      group.adder.add(row, converter, (micros, amount) => converter.convert(micros, amount) ?? 0n);
+      groups.set(key, group);
+    }
   }
   const total = new Adder();
   for (const row of totalRows) total.add(row, converter, converter.convertOrList);
@@ -217,6 +214,29 @@ function byKeys(left: { shown: Shown }, right: { shown: Shown }): number {
     if (before !== after) return before < after ? -1 : 1;
   }
   return 0;
+}
+
+/** Says which group a row belongs to, null for none. */
+async function groupNamer(
+  db: D1Database,
+  applicationId: string,
+  names: readonly DimensionName[],
+  rows: readonly SumRow[],
+) {
+  const dimensions: Dimension[] = names.map((name) => DIMENSIONS[name]);
+  const position = dimensions.findIndex(({ column }) => column === 'creative_id');
+  const creatives = await readCreativeNames(
+    db,
+    applicationId,
+    position < 0 ? [] : rows.flatMap((row) => row[`key${position}`] ?? []),
+  );
+  return (row: SumRow, source: Source): Shown | null => {
+    const parts = dimensions.map(({ show, showCost }, index) => {
+      const value = row[`key${index}`] || null;
+      return source === COSTS && showCost ? showCost(value) : show(value, creatives);
+    });
+    return parts.every((part) => part !== null) ? Object.assign({}, ...parts) : null;
+  };
 }
 
 /** What has no currency is no group by currency, and requests alone are no group by network. */

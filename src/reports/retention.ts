@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
-import { intoCohorts, UNGROUPED } from './cohorts.ts';
+import { columnsOf, groupBy, groupingOf, intoCohorts } from './cohorts.ts';
 import { type ActivityRow, cohortSize, retentionOf } from './metrics.ts';
 import { checkPeriod, cohortPeriod, type Reported } from './query.ts';
 
-export const RetentionQuery = z.object(cohortPeriod).superRefine(checkPeriod);
+export const RetentionQuery = z.object({ ...cohortPeriod, group_by: groupBy }).superRefine(checkPeriod);
 export type RetentionQuery = z.infer<typeof RetentionQuery>;
 
 export const activitySql = (label: string) =>
@@ -21,19 +21,21 @@ export async function reportRetention(
   query: RetentionQuery,
   now: number,
 ) {
-  const grouping = UNGROUPED;
   const { results } = await db
-    .prepare(activitySql(grouping.column))
+    .prepare(activitySql(columnsOf(query.group_by).column))
     .bind(application.id, query.from, query.to)
     .all<ActivityRow & { label: string }>();
+  const grouping = await groupingOf(db, application.id, query.group_by, results);
   const today = dayIn(application.timezone, now);
   const cohorts = intoCohorts(results, daysOf(query.from, query.to), query.cohort, grouping);
   return {
-    data: cohorts.map(({ key, rows }) => ({
-      ...key,
-      size: cohortSize(rows),
-      days: Object.fromEntries(query.days.map((day) => [String(day), retentionOf(rows, day, today)])),
-    })),
+    data: cohorts
+      .map(({ key, rows }) => ({
+        ...key,
+        size: cohortSize(rows),
+        days: Object.fromEntries(query.days.map((day) => [String(day), retentionOf(rows, day, today)])),
+      }))
+      .filter(({ size }) => size > 0),
     timezone: application.timezone,
   };
 }

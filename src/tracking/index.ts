@@ -1,3 +1,2 @@
-export { forgetLinks } from './links.ts';
 export { Measurement } from './record.ts';
 export { trackingHost, trackingLink, trackingRoutes } from './routes.ts';

@@ -10,17 +10,13 @@ export type Link = Stores & {
   applicationName: string;
   timezone: string;
   dataCollection: boolean;
+  probabilisticWindowHours: number;
 };
 
 /** 16 random bytes as base64url. */
 export const LINK_TOKEN = /^[A-Za-z0-9_-]{22}$/;
 
 const links = new CredentialCache<Link>();
-
-/** Forgets every link of this isolate, as a new isolate would start. */
-export function forgetLinks(): void {
-  links.clear();
-}
 
 async function readLink(db: D1Database | D1DatabaseSession, token: string): Promise<Link | null> {
   const [row] = await database(db)
@@ -30,6 +26,7 @@ async function readLink(db: D1Database | D1DatabaseSession, token: string): Prom
       applicationName: applications.name,
       timezone: applications.timezone,
       dataCollection: applications.dataCollection,
+      probabilisticWindowHours: applications.probabilisticWindowHours,
       iosStoreUrl: applications.iosStoreUrl,
       androidStoreUrl: applications.androidStoreUrl,
       fallbackUrl: applications.fallbackUrl,

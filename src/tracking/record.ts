@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import type { ClickRecord } from '#attribution';
-import { hashAddress } from '#attribution';
+import { hashAddress, readClickId, signClickId } from '#attribution';
 import { settingsOf } from '#env';
 import { requiredNumber, requiredText } from '#http';
-import { idTime, isId } from '#lib/ids';
+import { newId } from '#lib/ids';
 import { canonicalTimezone, dayIn, isTimezone } from '#lib/time';
 import { type EventMessage, type LoggedEvent, sendWithRetry } from '#rollup';
 import type { Link } from './links.ts';
@@ -11,13 +11,12 @@ import { parseUserAgent } from './user-agent.ts';
 
 /** The landing page reports within seconds; an hour lets a tab sleep. */
 const MEASURED_WITHIN_MS = 3_600_000;
-const CLOCK_ERROR_MS = 60_000;
 
 const pixels = () => requiredNumber(1e5).positive('must be more than 0');
 
 /** What the landing page sends. */
 export const Measurement = z.object({
-  click_id: requiredText(128).refine((id) => isId('clk', id), 'must be the id of a click'),
+  click_id: requiredText(128),
   timezone: requiredText(64).refine(isTimezone, 'must be an IANA time zone'),
   screen_width: pixels(),
   screen_height: pixels(),
@@ -32,7 +31,9 @@ export type Visitor = { userAgent: string; address: string | undefined };
 async function describeClick(env: Env, link: Link, clickId: string, visitor: Visitor): Promise<ClickRecord> {
   const { osFamily, osVersion, deviceModel } = parseUserAgent(visitor.userAgent);
   const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
-  const ipHash = await hashAddress(secret, link.applicationId, visitor.address);
+  // Where nothing is guessed, an address would be kept for nothing.
+  const address = link.probabilisticWindowHours > 0 ? visitor.address : undefined;
+  const ipHash = await hashAddress(secret, link.applicationId, address);
   return {
     application_id: link.applicationId,
     id: clickId,
@@ -48,6 +49,13 @@ async function send(queue: Queue, message: EventMessage): Promise<void> {
   if (await sendWithRetry(() => queue.send(message))) return;
   const lost = message.events.length > 0 ? 'click lost' : 'measurement lost';
   console.error(JSON.stringify({ level: 'error', message: lost }));
+}
+
+/** A new click of a link: its id, and the same one signed, which goes along with the person. */
+export async function newClick(env: Env, link: Link): Promise<{ id: string; publicId: string }> {
+  const id = newId('clk');
+  const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
+  return { id, publicId: await signClickId(secret, link.applicationId, id, link.creativeId) };
 }
 
 /**
@@ -74,20 +82,31 @@ export async function recordClick(
   await send(env.EVENTS, { v: 1, events: [event], clicks: [click] });
 }
 
-/** Whether a measurement comes when its page can have sent it: the time of a click stands in its id. */
-export function isTimely(clickId: string, now: number): boolean {
-  const age = now - idTime(clickId);
-  return age >= -CLOCK_ERROR_MS && age <= MEASURED_WITHIN_MS;
+/**
+ * The click that a measurement completes: one of this link, as its id proves, and not long ago, as its id tells. Null for any
+ * other.
+ */
+export async function measuredClickId(
+  env: Env,
+  link: Link,
+  measurement: Measurement,
+  now: number,
+): Promise<string | null> {
+  const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
+  const named = await readClickId(secret, link.applicationId, measurement.click_id);
+  if (!named || named.creativeId !== link.creativeId) return null;
+  return now - named.clickedAt <= MEASURED_WITHIN_MS ? named.id : null;
 }
 
 /** Completes a click by what its landing page measured; the message may overtake the click's. */
 export async function recordMeasurement(
   env: Env,
   link: Link,
+  clickId: string,
   measurement: Measurement,
   visitor: Visitor,
 ): Promise<void> {
-  const click = await describeClick(env, link, measurement.click_id, visitor);
+  const click = await describeClick(env, link, clickId, visitor);
   // An iPad calls itself a Mac, but no Mac has a touch screen.
   const isTablet = click.os_family === 'macos' && measurement.touch_points > 1;
   const measured: ClickRecord = {

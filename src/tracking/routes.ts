@@ -1,12 +1,20 @@
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { settingsOf } from '#env';
-import { type AppContext, type AppEnv, AppError, jsonBody, limitBody } from '#http';
-import { newId } from '#lib/ids';
+import {
+  type AppContext,
+  type AppEnv,
+  AppError,
+  invalidRequest,
+  jsonBody,
+  limitBody,
+  requireTeamToken,
+} from '#http';
 import { chooseDestination, withParameters, withReferrer } from './destination.ts';
+import { explainAttribution } from './explain.ts';
 import { findLink, LINK_TOKEN, type Link } from './links.ts';
 import { contentSecurityPolicy, landingPage, plainPage, unknownLinkPage } from './pages.ts';
-import { isTimely, Measurement, recordClick, recordMeasurement } from './record.ts';
+import { Measurement, measuredClickId, newClick, recordClick, recordMeasurement } from './record.ts';
 import { isRobot, parseUserAgent } from './user-agent.ts';
 
 const MEASUREMENT_BYTES = 2 * 1024;
@@ -45,16 +53,16 @@ async function follow(c: AppContext, token: string) {
   const now = Date.now();
   const query = new URL(c.req.url).searchParams;
   const { osFamily } = parseUserAgent(c.req.header('User-Agent') ?? '');
-  const clickId = isCounted(c, link) ? newId('clk') : null;
-  if (clickId) c.executionCtx.waitUntil(recordClick(c.env, link, clickId, visitorOf(c), now));
+  const click = isCounted(c, link) ? await newClick(c.env, link) : null;
+  if (click) c.executionCtx.waitUntil(recordClick(c.env, link, click.id, visitorOf(c), now));
   const destination = chooseDestination(link, osFamily);
   if (destination.kind === 'none') return answerPage(c, plainPage(link.applicationName));
   if (destination.kind === 'store' && osFamily === 'android') {
-    return c.redirect(withReferrer(destination.url, clickId, query).href);
+    return c.redirect(withReferrer(destination.url, click?.publicId ?? null, query).href);
   }
   const { href } = withParameters(destination.url, query);
-  if (destination.kind === 'fallback' || !clickId) return c.redirect(href);
-  return answerPage(c, landingPage(link.applicationName, href, clickId));
+  if (destination.kind === 'fallback' || !click) return c.redirect(href);
+  return answerPage(c, landingPage(link.applicationName, href, click.publicId));
 }
 
 export const trackingRoutes = new Hono<AppEnv>()
@@ -63,11 +71,17 @@ export const trackingRoutes = new Hono<AppEnv>()
     const link = await linkOf(c, c.req.param('token'));
     if (!link) throw new AppError('not_found', 'Unknown link');
     const measurement = c.req.valid('json');
-    if (link.dataCollection && isTimely(measurement.click_id, Date.now())) {
-      c.executionCtx.waitUntil(recordMeasurement(c.env, link, measurement, visitorOf(c)));
+    const clickId = await measuredClickId(c.env, link, measurement, Date.now());
+    if (clickId === null)
+      throw invalidRequest([{ path: 'click_id', message: 'is not of a click on this link' }]);
+    if (link.dataCollection) {
+      c.executionCtx.waitUntil(recordMeasurement(c.env, link, clickId, measurement, visitorOf(c)));
     }
     return c.body(null, 204);
-  });
+  })
+  .get('/v1/devices/:token/attribution', requireTeamToken, async (c) =>
+    c.json(await explainAttribution(c.env, c.get('team').id, c.req.param('token'))),
+  );
 
 /** The token of a link under `TRACKING_BASE_URL`, or null where the address is none. */
 export function tokenUnder(baseUrl: string, requested: string): string | null {

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
+import { pruneCreativeRequests } from '#creatives';
 import { weekdayName, weekName } from '../../src/creatives/names.ts';
 import { type CreativeAnswer, postCreative } from '../helpers/creatives.ts';
 import { createTenant } from '../helpers/tenant.ts';
@@ -141,4 +142,19 @@ it('makes one creative of many simultaneous calls under one Idempotency-Key', as
   const texts = new Set(await Promise.all(answers.map((answer) => answer.text())));
   expect(texts.size).toBe(1);
   expect(answers.filter((answer) => answer.headers.get('Idempotent-Replayed') === null)).toHaveLength(1);
+});
+
+it('forgets an Idempotency-Key after a week, not before', async () => {
+  const tenant = await createTenant();
+  const body = { creative: 'Dragon', app_api_key: tenant.apiKey };
+  const replayed = async () =>
+    (await postCreative(worker, tenant, body, { 'Idempotency-Key': 'weekly' })).headers.get(
+      'Idempotent-Replayed',
+    );
+  const start = Date.now();
+  expect(await replayed()).toBeNull();
+  await pruneCreativeRequests(env.DB, start + 7 * 86_400_000);
+  expect(await replayed()).toBe('true');
+  await pruneCreativeRequests(env.DB, Date.now() + 7 * 86_400_000 + 1);
+  expect(await replayed()).toBeNull();
 });

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { createApp } from '../../src/app.ts';
 import { openApiDocument } from '../../src/docs/document.ts';
 import { EXAMPLE } from '../../src/docs/examples.ts';
+import { ANDROID_AGENT, follow } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -62,12 +63,14 @@ beforeAll(async () => {
   });
   const { event_id }: { event_id: string } = await taken.json();
   await worker.deliver(worker.queue.take());
+  const { publicId } = await follow(worker, creative.path, ANDROID_AGENT);
   own = {
     [EXAMPLE.application]: tenant.application.id,
     [EXAMPLE.token]: token,
     [EXAMPLE.event]: event_id,
     [EXAMPLE.creative]: creative.id,
     [EXAMPLE.link]: creative.token,
+    [EXAMPLE.click]: publicId,
     [EXAMPLE.apiKey]: tenant.apiKey,
   };
 });

@@ -16,6 +16,8 @@ export function seeded(seed: number): () => number {
 
 export type Sent = {
   device: number;
+  /** Which of the creatives brought the device; null for none. */
+  creative: number | null;
   /** Day 0 and the day of the event on the calendar of the application. */
   acquired: string;
   day: string;
@@ -38,7 +40,15 @@ const NAMES = ['level_up', 'tutorial', 'ad_request'];
 export async function sendHistory(
   worker: TestWorker,
   tenant: Tenant,
-  options: { seed: number; start: string; days: number; devices: number; zone: string; currencies: string[] },
+  options: {
+    seed: number;
+    start: string;
+    days: number;
+    devices: number;
+    zone: string;
+    currencies: string[];
+    creativeTokens: string[];
+  },
 ): Promise<Sent[]> {
   const random = seeded(options.seed);
   const pick = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item;
@@ -47,8 +57,13 @@ export async function sendHistory(
   for (let device = 0; device < options.devices; device++) {
     const acquiredAt = start + Math.floor(random() * options.days * 24) * HOUR + 1000 * device;
     const acquired = localDay(options.zone, acquiredAt);
-    const token = await fetchToken(worker, tenant, { created_at: new Date(acquiredAt).toISOString() });
-    sent.push({ device, acquired, day: acquired, at: acquiredAt, type: 'install', payload: {} });
+    const turn = device % (options.creativeTokens.length + 1);
+    const creative = turn === 0 ? null : turn - 1;
+    const token = await fetchToken(worker, tenant, {
+      created_at: new Date(acquiredAt).toISOString(),
+      data: creative === null ? {} : { creative_token: options.creativeTokens[creative] },
+    });
+    sent.push({ device, creative, acquired, day: acquired, at: acquiredAt, type: 'install', payload: {} });
     const events = Array.from({ length: 3 + Math.floor(random() * 25) }, () => {
       const at =
         acquiredAt +
@@ -93,7 +108,15 @@ export async function sendHistory(
                     },
                   },
                 ] as const);
-      return { device, acquired, day: localDay(options.zone, at), at, type, payload } satisfies Sent;
+      return {
+        device,
+        creative,
+        acquired,
+        day: localDay(options.zone, at),
+        at,
+        type,
+        payload,
+      } satisfies Sent;
     });
     const answer = await worker.post(tenant, '/webhook/batch', {
       events: events.map(({ type, at, payload }) => ({

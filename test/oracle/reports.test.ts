@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { createCreative } from '../helpers/creatives.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 import { localDay, type Sent, sendHistory } from './history.ts';
@@ -6,11 +7,29 @@ import * as naive from './naive.ts';
 
 type Row = Record<string, string | number | null>;
 
-const COSTS = [
+/** Two ad sets of one campaign share the name of a creative, and two campaigns that of an ad set. */
+const CREATIVES = [
+  { campaign: 'Spring', adset: 'Young', creative: 'Cat' },
+  { campaign: 'Spring', adset: 'Old', creative: 'Cat' },
+  { campaign: 'Autumn', adset: 'Young', creative: 'Dog' },
+];
+
+type Cost = {
+  date: string;
+  campaign: string;
+  adset?: string;
+  creative?: string;
+  currency: string;
+  amount: number;
+};
+const COSTS: Cost[] = [
   { date: '2026-03-27', campaign: 'Spring', currency: 'eur', amount: 12.5 },
   { date: '2026-03-29', campaign: 'Spring', adset: 'Young', currency: 'usd', amount: 3.25 },
+  { date: '2026-03-29', campaign: 'Spring', adset: 'Old', creative: 'Cat', currency: 'usd', amount: 4 },
   { date: '2026-03-29', campaign: 'Autumn', currency: 'jpy', amount: 700 },
-  { date: '2026-04-03', campaign: 'Autumn', creative: 'Cat', currency: 'eur', amount: 0.000001 },
+  { date: '2026-04-02', campaign: 'Autumn', adset: 'Young', creative: 'Dog', currency: 'eur', amount: 2 },
+  { date: '2026-04-03', campaign: 'Autumn', creative: 'Cow', currency: 'eur', amount: 0.000001 },
+  { date: '2026-04-03', campaign: 'Winter', adset: 'Young', currency: 'eur', amount: 1 },
 ];
 /** In US dollars. The yen has no rate before the 30th, the Swiss franc none at all. */
 const RATES = [
@@ -52,7 +71,8 @@ describe.each([
   const worker = startWorker();
   const [from, to] = ['2026-03-26', '2026-04-10'];
   const rateOn = rateInto(currency);
-  const costs = COSTS.map(({ date, currency: code, amount }) => ({
+  const costs = COSTS.map(({ date, currency: code, amount, ...names }) => ({
+    ...names,
     day: date,
     currency: code,
     micros: BigInt(Math.round(amount * 1e6)),
@@ -63,7 +83,10 @@ describe.each([
   beforeAll(async () => {
     tenant = await createTenant({ timezone: zone, currency });
     // Daylight saving begins on March 29th in Berlin and ends on April 5th in Lord Howe, by half an hour.
+    const creativeTokens: string[] = [];
+    for (const names of CREATIVES) creativeTokens.push((await createCreative(worker, tenant, names)).token);
     sent = await sendHistory(worker, tenant, {
+      creativeTokens,
       seed,
       start: '2026-03-26',
       days: 16,
@@ -239,6 +262,87 @@ describe.each([
       naive.unconverted([...naive.amountsOf(earned), ...costs.filter(({ day }) => within(day))], rateOn),
     );
   });
+
+  type Group = 'campaign' | 'adset' | 'creative';
+  const NAMES = {
+    campaign: ['campaign'],
+    adset: ['campaign', 'adset'],
+    creative: ['campaign', 'adset', 'creative'],
+  } as const;
+  /** By all its names, because an ad set is one only within its campaign; null for an organic device. */
+  const nameOf = (group: Group, index: number | null) =>
+    index === null ? null : NAMES[group].map((name) => CREATIVES[index]?.[name]).join('/');
+  /** Null for a cost that is of no one group. */
+  const costName = (group: Group, cost: Partial<Record<Group, string>>) =>
+    NAMES[group].every((name) => cost[name]) ? NAMES[group].map((name) => cost[name]).join('/') : null;
+
+  it.each(['campaign', 'adset', 'creative'] as const)(
+    'performance, retention and lifetime value by %s',
+    async (group) => {
+      const last = (name: string | null) => name?.split('/').at(-1) ?? null;
+      const events = sent.filter((event) => within(event.day));
+      const acquired = sent.filter((event) => within(event.acquired));
+      const spent = costs.filter(({ day }) => within(day));
+      const performance = await report('performance', `group_by=${group}`);
+      const retention = await report('retention', `group_by=${group}&days=1`);
+      const ltv = await report('ltv', `group_by=${group}&days=3`);
+      const names = new Set(sent.map((event) => nameOf(group, event.creative)));
+      const unknown = new Set(
+        spent.map((cost) => costName(group, cost)).filter((name) => name !== null && !names.has(name)),
+      );
+      // A creative of the campaign alone is found where the application has one of that name.
+      expect(performance.data.length).toBe(names.size + unknown.size + (group === 'creative' ? 1 : 0));
+      expect(retention.data.length).toBe(names.size);
+      const today = localDay(zone, Date.now());
+      const ids = new Map<string, unknown>();
+      for (const name of names) {
+        const mine = (event: Sent) => nameOf(group, event.creative) === name;
+        const costsOf = name === null ? [] : spent.filter((cost) => costName(group, cost) === name);
+        const expected = naive.performance(events.filter(mine), sent, costsOf, 16, rateOn);
+        // Groups of one name are told apart by their figures: they have the id in common with no other.
+        const row = performance.data.find(
+          (found) =>
+            found[group] === last(name) &&
+            found.impressions === expected.impressions &&
+            found.installs === expected.installs,
+        );
+        expectFigures(row, expected, String(name));
+        const id = row?.[`${group}_id`];
+        expect([...ids.values()]).not.toContain(id);
+        ids.set(String(name), id);
+        const days = retention.data.find((found) => found[`${group}_id`] === id)?.days as unknown as Record<
+          string,
+          Row
+        >;
+        expect(days[1]).toEqual(naive.retention(acquired.filter(mine), 1, today));
+        const values = ltv.data.find((found) => found[`${group}_id`] === id)?.days as unknown as Record<
+          string,
+          Row
+        >;
+        expectFigures(
+          values[3],
+          naive.lifetimeValue(acquired.filter(mine), costsOf, 3, today, rateOn),
+          String(name),
+        );
+      }
+      for (const name of unknown) {
+        const row = performance.data.find(
+          (found) => found[group] === last(name) && found[`${group}_id`] === null,
+        );
+        expectFigures(
+          row,
+          {
+            installs: 0,
+            spend: naive.money(
+              spent.filter((cost) => costName(group, cost) === name),
+              rateOn,
+            ),
+          },
+          String(name),
+        );
+      }
+    },
+  );
 
   it.each([0.5, 30, 10_000])('the funnel within %d hours', async (hours) => {
     const { data } = await report('funnel', `steps=install,ad,event:level_up,purchase&window_hours=${hours}`);
