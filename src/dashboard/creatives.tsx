@@ -127,7 +127,8 @@ function listPage(c: DashboardContext, notice: Child = null) {
   const sort = c.req.query('sort') ?? '-revenue';
   const carry: Record<string, string> = within ? { [within.group]: within.id } : { by: level };
   return renderReport(c, { title: 'Creatives', path: '/creatives', carry }, async (view, now) => {
-    const groups = within ? [within.group, level] : [level];
+    // Names of creatives are not unique: the ad set tells two of one name apart.
+    const groups = within ? [within.group, level] : level === 'creative' ? ['adset', level] : [level];
     const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: groups.join(',') });
     const report = await reportPerformance(c.env.DB, view.application, query, now);
     const data = within ? report.data.filter((row) => row[`${within.group}_id`] === within.id) : report.data;
@@ -179,13 +180,11 @@ function listPage(c: DashboardContext, notice: Child = null) {
   });
 }
 
+/** The link itself stands on the creative's own page; here it is only taken along. */
 const CopyLink = ({ text, label }: { text: string; label: string }) => (
-  <>
-    <code>{text}</code>{' '}
-    <button type="button" class="quiet" data-copy={text} hidden aria-label={`Copy ${label}`}>
-      Copy
-    </button>
-  </>
+  <button type="button" class="quiet" data-copy={text} hidden aria-label={`Copy ${label}`}>
+    Copy
+  </button>
 );
 
 function creativePage(c: DashboardContext) {
