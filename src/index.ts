@@ -8,8 +8,8 @@ import { createApp } from './app.ts';
 
 export { CreativeRegistry } from '#creatives';
 
-/** As wrangler.toml has it; its other schedule is that of the exchange rates. */
-const EVERY_MINUTE = '* * * * *';
+/** As wrangler.toml has it; its other schedule, every minute, is that of the chores. */
+const RATES_SCHEDULE = '30 15,17,19 * * *';
 
 const app = createApp();
 
@@ -19,8 +19,8 @@ export default {
     batch.queue.endsWith('-dead') ? consumeDeadLetters(batch, env) : consumeEvents(batch, env),
   async scheduled(controller, env) {
     const now = Date.now();
-    const { EXCHANGE_RATES_URL } = settingsOf(env);
-    if (controller.cron !== EVERY_MINUTE) {
+    if (controller.cron === RATES_SCHEDULE) {
+      const { EXCHANGE_RATES_URL } = settingsOf(env);
       if (EXCHANGE_RATES_URL) await fetchReferenceRates(env.DB, EXCHANGE_RATES_URL, now);
       return;
     }
