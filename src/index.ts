@@ -2,6 +2,7 @@ import { pruneClicks } from '#attribution';
 import { pruneCreativeRequests } from '#creatives';
 import { settingsOf } from '#env';
 import { pruneRejections } from '#ingestion';
+import { pruneSessions } from '#members';
 import { fetchReferenceRates } from '#money';
 import { consumeDeadLetters, consumeEvents, foldLog } from '#rollup';
 import { createApp } from './app.ts';
@@ -30,6 +31,7 @@ export default {
       pruneClicks(env.DB, now),
       pruneCreativeRequests(env.DB, now),
       pruneRejections(env.DB, now),
+      pruneSessions(env.DB, now),
     ];
     const failed = (await Promise.allSettled(chores)).find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;

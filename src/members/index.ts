@@ -18,4 +18,12 @@ export {
   removeMember,
   setupIsOpen,
 } from './members.ts';
-export { changePassword, type Person, personOf, type SignedIn, signIn, signOut } from './session.ts';
+export {
+  changePassword,
+  type Person,
+  personOf,
+  pruneSessions,
+  type SignedIn,
+  signIn,
+  signOut,
+} from './session.ts';

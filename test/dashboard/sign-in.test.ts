@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
+import { pruneSessions } from '#members';
 import { cookieOf, createPerson, FORM, PASSWORD, signedIn, signIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -171,4 +172,28 @@ it('changes the password and ends the other sessions', async () => {
   expect(changed.status).toBe(303);
   expect((await elsewhere.get('/settings/account')).status).toBe(302);
   await signIn(worker, { ...person, password: next });
+});
+
+it('takes no session and no invitation that is over, and forgets them', async () => {
+  const { team } = await createTenant();
+  const browser = await signedIn(worker, team, 'owner');
+  const page = await (await browser.post('/settings/members', { note: 'late', role: 'viewer' })).text();
+  const [, link = ''] = /https:\/\/ingest\.test(\/join\/[\w-]{43})/.exec(page) ?? [];
+  expect((await worker.request(link)).status).toBe(200);
+  const past = Date.now() - 1;
+  await env.DB.batch([
+    env.DB.prepare('UPDATE invitations SET expires_at = ? WHERE team_id = ?').bind(past, team.id),
+    env.DB.prepare(
+      'UPDATE sessions SET expires_at = ? WHERE user_id IN (SELECT user_id FROM members WHERE team_id = ?)',
+    ).bind(past, team.id),
+  ]);
+  expect((await worker.request(link)).status).toBe(404);
+  expect((await browser.get('/settings/account')).status).toBe(302);
+  await pruneSessions(env.DB, Date.now());
+  const left = await env.DB.prepare(
+    'SELECT (SELECT count(*) FROM sessions WHERE expires_at < ?1) + (SELECT count(*) FROM invitations WHERE expires_at < ?1) AS n',
+  )
+    .bind(Date.now())
+    .first('n');
+  expect(left).toBe(0);
 });
