@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { AdsQuery, PerformanceQuery, reportAds, reportPerformance } from '#reports';
-import { LineChart, type Series } from './chart.tsx';
+import { LineChart, overDays, type Series } from './chart.tsx';
 import { money, percent } from './format.ts';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { METRICS, showMetric, sortRows } from './metrics.ts';
@@ -45,7 +45,7 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
       by('day,media_source'),
       reportAds(c.env.DB, view.application, ask(AdsQuery, asked)),
     ]);
-    const days = [...new Set(detail.data.map((row) => row.day ?? ''))].sort();
+    const days = overDays(view, [], () => null, null).labels;
     const namesOf = (rows: typeof bySource.data, column: string) =>
       sortRows(rows, '-impressions').map((row) => String(row[column] ?? 'none'));
     const trends = (rows: typeof bySource.data, column: string, metric: 'ecpm' | 'fill_rate') =>

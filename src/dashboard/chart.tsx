@@ -1,8 +1,32 @@
+import { daysOf } from '#lib/calendar';
 import { NOTHING } from './format.ts';
+import type { View } from './view.ts';
 
 export type Series = { name: string; values: readonly (number | null)[] };
 
 const TICKS = 4;
+
+/**
+ * A report's rows over every day of the period that has begun. A day without a row is a day on which nothing came: `nothing` is
+ * 0 for what is added up and null for a ratio.
+ */
+export function overDays<Row extends { day?: unknown }>(
+  view: Pick<View, 'from' | 'to' | 'today'>,
+  rows: readonly Row[],
+  figureOf: (row: Row) => unknown,
+  nothing: number | null,
+): { labels: string[]; values: (number | null)[] } {
+  const last = view.to < view.today ? view.to : view.today;
+  const labels = last < view.from ? [] : daysOf(view.from, last);
+  const byDay = new Map(rows.map((row) => [String(row.day), row]));
+  const values = labels.map((day) => {
+    const row = byDay.get(day);
+    if (!row) return nothing;
+    const value = figureOf(row);
+    return typeof value === 'number' ? value : null;
+  });
+  return { labels, values };
+}
 
 /** The smallest round number that is at least `value` and has `TICKS` round parts. */
 export function niceTop(value: number): number {

@@ -4,7 +4,7 @@ import type { Fault } from '#http';
 import { atLeast } from '#members';
 import { Costs, type CostsAnswer, saveCosts } from '#money';
 import { PerformanceQuery, reportPerformance } from '#reports';
-import { LineChart } from './chart.tsx';
+import { LineChart, overDays } from './chart.tsx';
 import { checkForm } from './form.ts';
 import { count, money } from './format.ts';
 import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
@@ -127,6 +127,7 @@ function costsPage(c: DashboardContext, uploaded?: Uploaded) {
     const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: 'day' });
     const report = await reportPerformance(c.env.DB, view.application, query, now);
     if (wantsCsv(c)) return answerCsv(c, report, ['day', ...SHOWN]);
+    const spend = overDays(view, report.data, (row) => row.spend, 0);
     return (
       <>
         {uploaded && <Outcome uploaded={uploaded} />}
@@ -134,14 +135,9 @@ function costsPage(c: DashboardContext, uploaded?: Uploaded) {
         <Card title="Spend by day" aside={<CsvLink view={view} path="/costs" />}>
           <LineChart
             title="Spend by day"
-            labels={report.data.map((row) => String(row.day))}
+            labels={spend.labels}
             format={(value) => money(value, view.currency)}
-            series={[
-              {
-                name: 'Spend',
-                values: report.data.map((row) => (typeof row.spend === 'number' ? row.spend : null)),
-              },
-            ]}
+            series={[{ name: 'Spend', values: spend.values }]}
           />
           <Zone view={view} />
           <details>

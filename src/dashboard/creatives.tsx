@@ -16,7 +16,7 @@ import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#re
 import { revealApiKey } from '#teams';
 import { trackingLink } from '#tracking';
 import { performanceColumns } from './breakdown.tsx';
-import { LineChart } from './chart.tsx';
+import { LineChart, overDays } from './chart.tsx';
 import { doneText, readForm, redirectDone } from './form.ts';
 import { money } from './format.ts';
 import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
@@ -199,8 +199,8 @@ function creativePage(c: DashboardContext) {
       const report = await reportPerformance(c.env.DB, view.application, query, now);
       const data = report.data.filter((row) => row.creative_id === id);
       const done = doneText(c);
-      const values = (name: MetricName) =>
-        data.map((row) => (typeof row[name] === 'number' ? row[name] : null));
+      const { labels } = overDays(view, data, () => null, null);
+      const values = (name: MetricName) => overDays(view, data, (row) => row[name], 0).values;
       return (
         <>
           {done && <Notice kind="good">{done}</Notice>}
@@ -227,7 +227,7 @@ function creativePage(c: DashboardContext) {
           <Card title="Revenue by day">
             <LineChart
               title="Revenue by day"
-              labels={data.map((row) => String(row.day))}
+              labels={labels}
               format={(value) => money(value, view.currency)}
               series={[
                 { name: 'Revenue', values: values('revenue') },

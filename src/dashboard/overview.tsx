@@ -1,5 +1,5 @@
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
-import { LineChart } from './chart.tsx';
+import { LineChart, overDays } from './chart.tsx';
 import { money, percent } from './format.ts';
 import { METRICS, type MetricName, showMetric } from './metrics.ts';
 import { Card, Table } from './parts.tsx';
@@ -49,7 +49,6 @@ const Change = ({ name, now, before }: { name: MetricName; now: number | null; b
 };
 
 type Row = PerformanceReport['data'][number];
-const figureOf = (row: Row, name: MetricName) => (typeof row[name] === 'number' ? row[name] : null);
 
 /** The numbers of a period against the one before it. */
 export async function Overview(db: D1Database, view: View, now: number) {
@@ -59,8 +58,8 @@ export async function Overview(db: D1Database, view: View, now: number) {
     reportPerformance(db, view.application, query, now),
     reportPerformance(db, view.application, { ...query, ...before }, now),
   ]);
-  const labels = report.data.map((row) => String(row.day));
-  const values = (name: MetricName) => report.data.map((row) => figureOf(row, name));
+  const { labels } = overDays(view, report.data, () => null, null);
+  const values = (name: MetricName) => overDays(view, report.data, (row) => row[name], 0).values;
   const inCurrency = (value: number | null) => money(value, view.currency);
   const inCounts = (value: number | null) => showMetric('installs', value, view.currency);
   return (

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
-import { niceTop } from '../../src/dashboard/chart.tsx';
+import { niceTop, overDays } from '../../src/dashboard/chart.tsx';
 import { parseCosts } from '../../src/dashboard/costs.tsx';
 import { sortRows } from '../../src/dashboard/metrics.ts';
 import { change } from '../../src/dashboard/overview.tsx';
@@ -228,3 +228,17 @@ it.each([
       .join(),
   ).toContain(message),
 );
+
+it('draws every day of the period that has begun, those without a row too', () => {
+  const view = { from: '2026-03-01', to: '2026-03-09', today: '2026-03-04' };
+  const rows = [
+    { day: '2026-03-01', revenue: 2, ecpm: null },
+    { day: '2026-03-03', revenue: 1, ecpm: 5 },
+  ];
+  expect(overDays(view, rows, (row) => row.revenue, 0)).toEqual({
+    labels: ['2026-03-01', '2026-03-02', '2026-03-03', '2026-03-04'],
+    values: [2, 0, 1, 0],
+  });
+  expect(overDays(view, rows, (row) => row.ecpm, null).values).toEqual([null, null, 5, null]);
+  expect(overDays({ ...view, from: '2026-03-05' }, rows, () => 1, 0).labels).toEqual([]);
+});
