@@ -1,11 +1,13 @@
 type Fault = {
   /** The statement at which it happens. */
-  matches: RegExp;
+  matches: (sql: string, bindings: readonly unknown[]) => boolean;
   message: string;
   times: number;
   /** `before`: nothing is kept, as when a statement of a transaction fails. `after`: all is kept, but the caller never hears. */
   when: 'before' | 'after';
 };
+
+type Watched = { statement: D1PreparedStatement; sql: string; bindings: readonly unknown[] };
 
 /** A D1 that counts the statements it is asked to run, remembers their SQL and fails on demand. */
 export class WatchedD1 {
@@ -13,7 +15,7 @@ export class WatchedD1 {
   readonly log: string[] = [];
   private fault: Fault | null = null;
   private readonly real: D1Database;
-  private readonly originals = new WeakMap<object, { statement: D1PreparedStatement; sql: string }>();
+  private readonly originals = new WeakMap<object, Watched>();
 
   constructor(real: D1Database) {
     this.real = real;
@@ -25,7 +27,17 @@ export class WatchedD1 {
 
   /** The next runs that hold such a statement fail; how many is left when it is called again. */
   failOn(matches: RegExp, message: string, more: { times?: number; when?: Fault['when'] } = {}): void {
-    this.fault = { matches, message, times: more.times ?? 1, when: more.when ?? 'before' };
+    this.fault = {
+      matches: (sql) => matches.test(sql),
+      message,
+      times: more.times ?? 1,
+      when: more.when ?? 'before',
+    };
+  }
+
+  /** Every run that holds such a statement fails. */
+  failWhen(matches: Fault['matches'], message: string): void {
+    this.fault = { matches, message, times: Number.POSITIVE_INFINITY, when: 'before' };
   }
 
   get faultsLeft(): number {
@@ -37,7 +49,7 @@ export class WatchedD1 {
   }
 
   prepare(sql: string): D1PreparedStatement {
-    return this.watch(this.real.prepare(sql), sql);
+    return this.watch({ statement: this.real.prepare(sql), sql, bindings: [] });
   }
 
   withSession(): D1DatabaseSession {
@@ -50,31 +62,34 @@ export class WatchedD1 {
       if (!original) throw new Error('a statement of another database');
       return original;
     });
-    return this.run(
-      originals.map(({ sql }) => sql),
-      () => this.real.batch<Row>(originals.map(({ statement }) => statement)),
-    );
+    return this.run(originals, () => this.real.batch<Row>(originals.map(({ statement }) => statement)));
   }
 
-  private async run<Result>(sql: string[], work: () => Promise<Result>): Promise<Result> {
-    this.log.push(...sql);
+  private async run<Result>(watched: Watched[], work: () => Promise<Result>): Promise<Result> {
+    this.log.push(...watched.map(({ sql }) => sql));
     const { fault } = this;
-    if (!fault || fault.times === 0 || !sql.some((text) => fault.matches.test(text))) return work();
+    if (!fault || fault.times === 0 || !watched.some(({ sql, bindings }) => fault.matches(sql, bindings)))
+      return work();
     fault.times--;
     if (fault.when === 'after') await work();
     throw new Error(fault.message);
   }
 
-  private watch(statement: D1PreparedStatement, sql: string): D1PreparedStatement {
+  private watch(watched: Watched): D1PreparedStatement {
+    const { statement, sql } = watched;
     const proxy: D1PreparedStatement = new Proxy(statement, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name);
         if (typeof value !== 'function') return value;
-        if (name === 'bind') return (...values: unknown[]) => this.watch(target.bind(...values), sql);
-        return (...values: unknown[]) => this.run([sql], async () => Reflect.apply(value, target, values));
+        if (name === 'bind') {
+          return (...bindings: unknown[]) =>
+            this.watch({ statement: target.bind(...bindings), sql, bindings });
+        }
+        return (...values: unknown[]) =>
+          this.run([watched], async () => Reflect.apply(value, target, values));
       },
     });
-    this.originals.set(proxy, { statement, sql });
+    this.originals.set(proxy, watched);
     return proxy;
   }
 }
