@@ -148,6 +148,11 @@ async function measureHttp(rig: Rig, { apiKey, tokens }: Credentials, step: (wha
     Load[]
   >;
   for (const name of names) await parts[name]();
+  const statements = async () => {
+    const response = await fetch(new URL('/d1-statements', await rig.url('service')));
+    return ((await response.json()) as { statements: number }).statements;
+  };
+  const statementsBefore = await statements();
   for (let round = 0; round < HTTP_ROUNDS; round++) {
     for (const name of shuffled(random, names)) {
       step(`HTTP, round ${round + 1} of ${HTTP_ROUNDS}: ${name}`);
@@ -161,7 +166,9 @@ async function measureHttp(rig: Rig, { apiKey, tokens }: Credentials, step: (wha
     median(
       loads[above].map(({ perSecond }, round) => perSecond / (loads[below][round]?.perSecond ?? Number.NaN)),
     );
+  const requests = loads.service.reduce((sum, { perSecond }) => sum + perSecond * HTTP_SECONDS, 0);
   return {
+    d1_statements_per_warm_webhook: Math.round(((await statements()) - statementsBefore) / requests),
     webhook_rps: rate('service'),
     webhook_vs_enqueue_only: ratio('service', 'enqueueOnly'),
     webhook_vs_bare: ratio('withoutQueue', 'bare'),
@@ -255,7 +262,6 @@ async function main(): Promise<void> {
     const figures = {
       ...http,
       ...consumer,
-      d1_statements_per_warm_webhook: 0,
       queue_ops_per_event_single: OPERATIONS_PER_64_KB,
       queue_ops_per_event_batch: operationsBatch,
       usd_per_million_single: price(

@@ -26,25 +26,37 @@ const enqueueOnly = new Hono<{ Bindings: BenchEnv }>().post('/webhook', async (c
   return c.json({ success: true });
 });
 
-/** Adds up the rows that D1 says it has written. */
+/** Counts the statements that D1 is asked to run, and adds up the rows that it says it has written. */
 class Meter {
+  statements = 0;
   rowsWritten = 0;
   readonly binding: D1Database;
 
   constructor(db: D1Database) {
-    this.binding = new Proxy(db, {
-      get: (target, name) => {
-        if (name !== 'batch') {
-          const value: unknown = Reflect.get(target, name);
-          return typeof value === 'function' ? value.bind(target) : value;
-        }
-        return async (statements: D1PreparedStatement[]) => {
-          const results = await target.batch(statements);
-          for (const { meta } of results) this.rowsWritten += meta.rows_written;
-          return results;
-        };
-      },
-    });
+    const metered = (target: D1Database | D1DatabaseSession): D1Database =>
+      new Proxy(target as D1Database, {
+        get: (_, name) => {
+          if (name === 'withSession') return () => metered(db.withSession());
+          if (name === 'prepare') return (sql: string) => this.prepare(target, sql);
+          if (name === 'batch') return (statements: D1PreparedStatement[]) => this.batch(target, statements);
+          return Reflect.get(target, name);
+        },
+      });
+    this.binding = metered(db);
+  }
+
+  private prepare(db: D1Database | D1DatabaseSession, sql: string): D1PreparedStatement {
+    this.statements++;
+    return db.prepare(sql);
+  }
+
+  private async batch(
+    db: D1Database | D1DatabaseSession,
+    statements: D1PreparedStatement[],
+  ): Promise<D1Result[]> {
+    const results = await db.batch(statements);
+    for (const { meta } of results) this.rowsWritten += meta.rows_written;
+    return results;
   }
 }
 
@@ -143,16 +155,22 @@ const ROLES = {
   control,
 };
 
+let prepared: { bindings: BenchEnv; meter: Meter } | null = null;
+
+/** The bindings as a role has them, with a database that is watched: once an isolate, as a deployment's are. */
+function prepare(env: BenchEnv): { bindings: BenchEnv; meter: Meter } {
+  if (prepared) return prepared;
+  const meter = new Meter(env.DB);
+  const queue = env.ROLE === 'service-without-queue' ? { EVENTS: instantQueue as unknown as Queue } : {};
+  prepared = { bindings: { ...env, ...queue, DB: meter.binding }, meter };
+  return prepared;
+}
+
 export default {
   fetch: (request: Request, env: BenchEnv, ctx: ExecutionContext) => {
-    const bindings = env.ROLE === 'service-without-queue' ? withInstantQueue(env) : env;
+    const { bindings, meter } = prepare(env);
+    if (request.url.endsWith('/d1-statements')) return Response.json({ statements: meter.statements });
     return ROLES[env.ROLE].fetch(request, bindings, ctx);
   },
   queue: () => undefined,
 };
-
-let instant: BenchEnv | null = null;
-function withInstantQueue(env: BenchEnv): BenchEnv {
-  instant ??= { ...env, EVENTS: instantQueue as unknown as Queue };
-  return instant;
-}

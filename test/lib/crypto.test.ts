@@ -1,4 +1,6 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fromBase64Url, toBase64Url } from '#lib/base64url';
 import { decryptText, encryptText, randomSecret, sha256Hex } from '#lib/crypto';
 import { idFromBytes, idSecond, idToBytes, isId, newId } from '#lib/ids';
 
@@ -39,4 +41,20 @@ describe('ids', () => {
     const ids = Array.from({ length: 1000 }, () => newId('evt'));
     expect([...ids].sort()).toEqual(ids);
   });
+});
+
+describe('base64url', () => {
+  it('reads back what it wrote and nothing else of the same bytes', () =>
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 80 }), fc.nat(), (bytes, at) => {
+        const text = toBase64Url(bytes);
+        expect(fromBase64Url(text)).toEqual(bytes);
+        const index = at % Math.max(1, text.length);
+        for (const other of ['A', 'B', 'w', '-', '=', '+', ' ']) {
+          const changed = text.slice(0, index) + other + text.slice(index + 1);
+          const read = fromBase64Url(changed);
+          if (read) expect(toBase64Url(read)).toBe(changed);
+        }
+      }),
+    ));
 });
