@@ -1,13 +1,19 @@
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
+import { creativeRoutes } from '#creatives';
+import { docsRoutes } from '#docs';
+import { eventRoutes } from '#events';
 import { type AppEnv, AppError, answerError, requestLog } from '#http';
 import { ingestionRoutes } from '#ingestion';
+import { moneyRoutes } from '#money';
 import { reportRoutes } from '#reports';
 import { teamRoutes } from '#teams';
+import { trackingHost, trackingRoutes } from '#tracking';
 
 export function createApp(): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
+  app.use(trackingHost(app));
   app.use(requestId(), requestLog);
   app.use(
     methodNotAllowed({
@@ -21,7 +27,12 @@ export function createApp(): Hono<AppEnv> {
   app.get('/health', (c) => c.json({ status: 'ok' }));
   app.route('/', ingestionRoutes);
   app.route('/', teamRoutes);
+  app.route('/', eventRoutes);
+  app.route('/', moneyRoutes);
+  app.route('/', creativeRoutes);
   app.route('/', reportRoutes);
+  app.route('/', trackingRoutes);
+  app.route('/', docsRoutes);
   app.notFound((c) => answerError(c, new AppError('not_found', 'Not found')));
   app.onError((error, c) => answerError(c, error));
   return app;

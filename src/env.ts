@@ -9,6 +9,10 @@ const Settings = z.object({
   /** Where tracking links point; empty means `<origin>/t`. */
   TRACKING_BASE_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
   TOKEN_TTL_DAYS: z.coerce.number().int().min(1).max(3650).default(400),
+  /** Daily reference rates in the European Central Bank's XML; empty: none are fetched. */
+  EXCHANGE_RATES_URL: z
+    .union([z.literal(''), z.url({ protocol: /^https?$/ })])
+    .default('https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml'),
   TOKEN_SECRET: z.string().min(32, 'must have at least 32 characters'),
   KEY_ENCRYPTION_SECRET: z.string().min(32, 'must have at least 32 characters'),
 });

@@ -37,8 +37,16 @@ export async function applyMigrations({ directory }: LocalState): Promise<void> 
   });
 }
 
-/** Wrangler asks nothing and talks to no one. */
-export const QUIET = { CI: 'true', WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' };
+/**
+ * Wrangler asks nothing, talks to no one, and does not warn of what is as it should be (the seed's proxy of the bindings has no
+ * Durable Objects and needs none).
+ */
+export const QUIET = {
+  CI: 'true',
+  WRANGLER_LOG: 'error',
+  WRANGLER_SEND_METRICS: 'false',
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+};
 
 export async function exists(file: string): Promise<boolean> {
   return access(file).then(

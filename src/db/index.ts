@@ -1,6 +1,8 @@
 export { type Database, database } from './client.ts';
 export { batchWithRetry, isTransient } from './retry.ts';
+export * from './schema/attribution.ts';
 export * from './schema/creatives.ts';
 export * from './schema/ingestion.ts';
+export * from './schema/money.ts';
 export * from './schema/rollup.ts';
 export * from './schema/teams.ts';

@@ -1,4 +1,5 @@
 import { HTTPException } from 'hono/http-exception';
+import { routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppContext } from './context.ts';
 
@@ -73,9 +74,13 @@ function errorBody(path: string, error: AppError): Record<string, unknown> {
   return { success: false, error: error.message, ...details };
 }
 
-/** `POST /webhook/batch` → `post-webhook-batch`: the anchor of an endpoint on the documentation page. */
+/**
+ * `POST /webhook/batch` → `post-webhook-batch`: the anchor of an endpoint on the documentation page. Made of its route, because a
+ * path may hold a token; where none matched, the path has no page.
+ */
 function documentationAnchor(c: AppContext): string {
-  return `${c.req.method} ${c.req.path}`
+  const route = routePath(c, -1);
+  return `${c.req.method} ${route.includes('*') ? c.req.path : route}`
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');

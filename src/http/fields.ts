@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { CURRENCIES } from '#lib/currencies';
 
 // The kinds of field that requests are made of. Text is trimmed, and what is then empty counts as absent, as null does.
 // A NUL ends a text early inside SQLite and a lone surrogate does not survive it, so neither gets in.
@@ -52,6 +53,12 @@ export const oneOf = <const Words extends readonly [string, ...string[]]>(words:
   requiredText()
     .toLowerCase()
     .pipe(z.enum(words, { error: `must be one of ${words.join(', ')}` }));
+
+/** An ISO 4217 code, in any case. */
+export const currencyCode = () =>
+  requiredText(3)
+    .toLowerCase()
+    .refine((code) => CURRENCIES.has(code), 'must be an ISO 4217 code');
 
 const limitError = 'must be a whole number from 1 to 200';
 

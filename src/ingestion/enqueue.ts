@@ -1,9 +1,8 @@
-import type { EventMessage, LoggedEvent } from '#rollup';
+import { type EventMessage, type LoggedEvent, sendWithRetry } from '#rollup';
 
 /** The platform takes 128 KB a message and 256 KB a call; both are kept with room to spare. */
 const MAX_MESSAGE_BYTES = 110_000;
 const MAX_CALL_BYTES = 220_000;
-const ATTEMPTS = 3;
 
 const encoder = new TextEncoder();
 
@@ -23,26 +22,10 @@ export function packMessages(events: LoggedEvent[]): { message: EventMessage; by
   return messages;
 }
 
-async function retrying(send: () => Promise<unknown>): Promise<boolean> {
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    try {
-      await send();
-      return true;
-    } catch (error) {
-      console.warn(
-        JSON.stringify({ level: 'warn', message: 'queue send failed', attempt, error: String(error) }),
-      );
-      if (attempt < ATTEMPTS)
-        await new Promise((resolve) => setTimeout(resolve, 40 * 4 ** (attempt - 1) * (0.5 + Math.random())));
-    }
-  }
-  return false;
-}
-
 /** Sends one event. False when the queue did not take it, after three tries within a fraction of a second. */
 export async function enqueueEvent(queue: Queue, event: LoggedEvent): Promise<boolean> {
   const message: EventMessage = { v: 1, events: [event] };
-  return retrying(() => queue.send(message));
+  return sendWithRetry(() => queue.send(message));
 }
 
 /**
@@ -63,7 +46,8 @@ export async function enqueueEvents(queue: Queue, events: LoggedEvent[]): Promis
   const taken = new Set<string>();
   await Promise.all(
     calls.map(async (call) => {
-      if (!(await retrying(() => queue.sendBatch(call.map(({ message }) => ({ body: message })))))) return;
+      if (!(await sendWithRetry(() => queue.sendBatch(call.map(({ message }) => ({ body: message }))))))
+        return;
       for (const { message } of call) for (const event of message.events) taken.add(event.id);
     }),
   );

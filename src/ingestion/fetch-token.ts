@@ -1,3 +1,4 @@
+import { type Attribution, attributeDevice, clickWasTaken, creditStatement } from '#attribution';
 import { batchWithRetry } from '#db';
 import { settingsOf } from '#env';
 import type { AuthenticatedApplication } from '#http';
@@ -13,8 +14,9 @@ type Device = { id: string; acquiredDay: string; creativeId: string };
 
 /**
  * Makes a device (or finds the one of the same `device_id`) and a token for it.
- * Device, token and the install that the reports count are one transaction and one round trip, which is safe to repeat
- * after an unclear failure: every id is made before the first try.
+ * Device, attribution, token and the install that the reports count are one transaction and one round trip, which is safe to
+ * repeat after an unclear failure: every id is made before the first try. One round trip before it reads the clicks, and both
+ * again where another device was credited to the same click meanwhile.
  */
 export async function fetchToken(
   env: Env,
@@ -22,14 +24,32 @@ export async function fetchToken(
   metrics: DeviceMetrics,
   now: number,
 ): Promise<string> {
+  for (;;) {
+    try {
+      return await tryFetchToken(env, application, metrics, now);
+    } catch (error) {
+      // The next try finds that click taken, so the tries end with the clicks.
+      if (!clickWasTaken(error)) throw error;
+    }
+  }
+}
+
+async function tryFetchToken(
+  env: Env,
+  application: AuthenticatedApplication,
+  metrics: DeviceMetrics,
+  now: number,
+): Promise<string> {
   const { TOKEN_SECRET, TOKEN_TTL_DAYS } = settingsOf(env);
   const acquiredAt = Math.min(metrics.created_at, now);
+  const alias = await aliasOf(env, application.id, metrics.data.device_id);
+  const attribution = await attributeDevice(env, application.id, alias, metrics.data, acquiredAt, now);
   const fresh: Device = {
     id: newId('dev'),
     acquiredDay: dayIn(application.timezone, acquiredAt),
-    creativeId: '',
+    creativeId: attribution?.creative_id ?? '',
   };
-  const alias = await aliasOf(env, application.id, metrics.data.device_id);
+  const clickId = attribution?.click_id;
   const token = { id: newId('tok'), createdAt: now, expiresAt: now + TOKEN_TTL_DAYS * DAY_MS };
   const install: LoggedEvent = {
     id: newId('evt'),
@@ -45,7 +65,18 @@ export async function fetchToken(
   };
   const results = await batchWithRetry<Device>(env.DB, () => [
     ...(alias ? [claimAlias(env.DB, application.id, alias, fresh)] : []),
-    insertDevice(env.DB, application.id, alias, fresh, metrics, acquiredAt),
+    insertDevice(env.DB, application.id, alias, fresh, metrics, acquiredAt, attribution),
+    ...(clickId
+      ? [
+          creditStatement(env.DB, {
+            applicationId: application.id,
+            clickId,
+            deviceId: fresh.id,
+            acquiredDay: fresh.acquiredDay,
+            guessed: attribution.method === 'probabilistic',
+          }),
+        ]
+      : []),
     appendStatement(env.DB, [install], now, `?3 IS NULL OR ${OWNS_ALIAS}`, alias, application.id, fresh.id),
     insertToken(env.DB, application.id, alias, fresh, token),
     findDevice(env.DB, application.id, alias),
@@ -102,12 +133,13 @@ function insertDevice(
   device: Device,
   { data }: DeviceMetrics,
   acquiredAt: number,
+  attribution: Attribution | null,
 ): D1PreparedStatement {
   return db
     .prepare(
       `INSERT INTO devices (acquired_day, creative_id, application_id, id, acquired_at, device_name, device_model,
-         os_system, timezone, dpi, window_height, window_width)
-       SELECT ?1, ?2, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13 WHERE ?3 IS NULL OR ${OWNS_ALIAS}
+         os_system, timezone, dpi, window_height, window_width, attribution)
+       SELECT ?1, ?2, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14 WHERE ?3 IS NULL OR ${OWNS_ALIAS}
        ON CONFLICT DO NOTHING`,
     )
     .bind(
@@ -124,6 +156,7 @@ function insertDevice(
       data.dpi ?? null,
       data.window_height ?? null,
       data.window_width ?? null,
+      JSON.stringify(attribution ?? {}),
     );
 }
 

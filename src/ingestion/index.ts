@@ -1,2 +1,4 @@
-export { ingestionRoutes } from './routes.ts';
+export { DeviceMetrics } from './device-metrics.ts';
+export { EventEnvelope } from './envelope.ts';
+export { Batch, ingestionRoutes, VerifyToken } from './routes.ts';
 export { readToken, signToken, type TokenClaims } from './token.ts';

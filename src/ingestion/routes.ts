@@ -17,10 +17,10 @@ import { tokenRequired, verifyToken } from './verify-token.ts';
 const EVENT_BYTES = 64 * 1024;
 const BATCH_BYTES = 1024 * 1024;
 
-const VerifyToken = z.object({ token: z.unknown().optional() });
+export const VerifyToken = z.object({ token: z.unknown().optional() });
 
 const batchError = 'must be a list of 1 to 500 events';
-const Batch = z.object({
+export const Batch = z.object({
   events: z.array(z.unknown(), { error: batchError }).min(1, batchError).max(500, batchError),
 });
 

@@ -1,7 +1,19 @@
 import { UUID, uuidv7obj } from 'uuidv7';
 
 /** What an id names; the prefix makes ids readable in logs and unmistakable in support requests. */
-export type IdPrefix = 'team' | 'app' | 'key' | 'tkn' | 'tok' | 'dev' | 'evt' | 'prk' | 'cmp' | 'ads' | 'crt';
+export type IdPrefix =
+  | 'team'
+  | 'app'
+  | 'key'
+  | 'tkn'
+  | 'tok'
+  | 'dev'
+  | 'evt'
+  | 'prk'
+  | 'cmp'
+  | 'ads'
+  | 'crt'
+  | 'clk';
 
 const ID = /^[a-z]{2,4}_[0-9a-f]{32}$/;
 
@@ -23,7 +35,12 @@ export function idFromBytes(prefix: IdPrefix, bytes: Uint8Array): string {
   return `${prefix}_${UUID.ofInner(Uint8Array.from(bytes)).toHex()}`;
 }
 
+/** When an id was made, epoch milliseconds. */
+export function idTime(id: string): number {
+  return Number.parseInt(id.slice(id.indexOf('_') + 1, id.indexOf('_') + 13), 16);
+}
+
 /** The second (Unix time) in which an id was made: the first 48 bits of a UUIDv7 are milliseconds. */
 export function idSecond(id: string): number {
-  return Math.floor(Number.parseInt(id.slice(id.indexOf('_') + 1, id.indexOf('_') + 13), 16) / 1000);
+  return Math.floor(idTime(id) / 1000);
 }

@@ -35,6 +35,19 @@ export function isTimezone(name: string): boolean {
   }
 }
 
+const canonicalNames = new Map<string, string>();
+
+/** One name for all the names of a zone (`Asia/Calcutta` and `Asia/Kolkata` are one); the name itself where it is unknown. */
+export function canonicalTimezone(name: string): string {
+  let canonical = canonicalNames.get(name);
+  if (canonical === undefined) {
+    if (!isTimezone(name)) return name;
+    canonical = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+    canonicalNames.set(name, canonical);
+  }
+  return canonical;
+}
+
 /** Days since 1970-01-01 of a `YYYY-MM-DD` day. */
 export function dayNumber(day: string): number {
   return Date.parse(`${day}T00:00:00Z`) / DAY_MS;

@@ -1,24 +1,54 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import { requiredText } from '#http';
-import { isDay } from '#lib/time';
+import { daysBetween, isDay } from '#lib/time';
 
 const day = () => requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD');
 
 /** The longest span of days that one report covers. */
 export const MAX_SPAN_DAYS = 1100;
 
+export const format = z.enum(['json', 'csv'], { error: 'must be json or csv' }).default('json');
+
 /** What every report asks: an application and inclusive days in its time zone. */
 export const period = {
   application_id: requiredText(128),
   from: day(),
   to: day(),
+  format,
 };
 
 /** A comma-separated list, without blanks and repeats. */
 export const listOf = (text: string) =>
   [...new Set(text.split(',').map((part) => part.trim()))].filter((part) => part !== '');
 
-export const orderedPeriod = {
-  check: ({ from, to }: { from: string; to: string }) => from <= to,
-  fault: { path: ['to'], error: 'must not be before from' } satisfies z.core.$ZodCustomParams,
+/** Faults of a period that its fields alone do not show. */
+export function checkPeriod({ from, to }: { from: string; to: string }, ctx: z.RefinementCtx): void {
+  const fault = (message: string) => ctx.addIssue({ code: 'custom', path: ['to'], message });
+  if (from > to) fault('must not be before from');
+  else if (daysBetween(from, to) >= MAX_SPAN_DAYS) fault(`must be within ${MAX_SPAN_DAYS} days of from`);
+}
+
+/** The application that a report is of, as the caller's own, already checked. */
+export type Reported = { id: string; teamId: string; currency: string; timezone: string };
+
+const daysError = `must be day numbers from 0 to ${MAX_SPAN_DAYS}, such as 0,1,7,30`;
+
+/** What the reports on cohorts ask: the days of acquisition, how they are put together, and the day numbers. */
+export const cohortPeriod = {
+  ...period,
+  days: z
+    .string()
+    .default('0,1,7,30')
+    .transform(listOf)
+    .pipe(
+      z
+        .array(z.string().regex(/^\d{1,4}$/, daysError))
+        .min(1, daysError)
+        .max(100, daysError),
+    )
+    .transform((days) => [...new Set(days.map(Number))])
+    .refine((days) => days.every((number) => number <= MAX_SPAN_DAYS), daysError),
+  cohort: z
+    .enum(['day', 'week', 'month', 'all'], { error: 'must be one of day, week, month, all' })
+    .default('all'),
 };

@@ -1,89 +1,41 @@
 import * as z from 'zod';
-import { dayIn, daysBetween } from '#lib/time';
-import { listOf, MAX_SPAN_DAYS, orderedPeriod, period } from './query.ts';
+import { daysOf } from '#lib/calendar';
+import { dayIn } from '#lib/time';
+import { columnsOf, groupBy, groupingOf, intoCohorts } from './cohorts.ts';
+import { type ActivityRow, cohortSize, retentionOf } from './metrics.ts';
+import { checkPeriod, cohortPeriod, type Reported } from './query.ts';
 
-const daysError = 'must be day numbers from 0 to 1100, such as 0,1,7,30';
-
-export const RetentionQuery = z
-  .object({
-    ...period,
-    days: z
-      .string()
-      .default('0,1,7,30')
-      .transform(listOf)
-      .pipe(
-        z
-          .array(z.string().regex(/^\d{1,4}$/, daysError))
-          .min(1, daysError)
-          .max(100, daysError),
-      )
-      .transform((days) => days.map(Number))
-      .refine((days) => days.every((day) => day <= MAX_SPAN_DAYS), daysError),
-    cohort: z.enum(['all'], { error: 'must be all' }).default('all'),
-  })
-  .refine(orderedPeriod.check, orderedPeriod.fault);
+export const RetentionQuery = z.object({ ...cohortPeriod, group_by: groupBy }).superRefine(checkPeriod);
 export type RetentionQuery = z.infer<typeof RetentionQuery>;
 
-/** Devices acquired on one day: how many were active `age` days later, and of how many that was the last active day. */
-export type ActivityRow = { acquiredDay: string; age: number; active: number; lastActive: number };
+export const activitySql = (label: string) =>
+  `SELECT acquired_day AS acquiredDay, ${label} AS label, age, sum(active_devices) AS active,
+     sum(last_active_devices) AS lastActive
+   FROM cohort_activity WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3
+   GROUP BY acquired_day, label, age ORDER BY acquired_day, label, age`;
 
-export type RetentionDay = {
-  eligible: number;
-  active: number;
-  classic: number | null;
-  rolling: number | null;
-};
-
-const ratio = (above: number, below: number) => (below === 0 ? null : above / below);
-
-/**
- * Classic retention of day N: devices active on exactly day N / devices whose day N is over. Rolling: active on N or later.
- * `today` is a day in the application's time zone. Cohorts whose day N is not over count neither above nor below the line.
- * Source: the "classic" and "rolling" (unbounded) retention of product analytics, as Amplitude's documentation defines them.
- */
-export function retentionOfDay(rows: readonly ActivityRow[], day: number, today: string): RetentionDay {
-  const over = rows.filter((row) => daysBetween(row.acquiredDay, today) > day);
-  const sum = (chosen: readonly ActivityRow[], count: (row: ActivityRow) => number) =>
-    chosen.reduce((total, row) => total + count(row), 0);
-  const eligible = cohortSize(over);
-  const active = sum(
-    over.filter((row) => row.age === day),
-    (row) => row.active,
-  );
-  const later = sum(
-    over.filter((row) => row.age >= day),
-    (row) => row.lastActive,
-  );
-  return { eligible, active, classic: ratio(active, eligible), rolling: ratio(later, eligible) };
-}
-
-/** Every device is active on day 0, the day of its acquisition. */
-export function cohortSize(rows: readonly ActivityRow[]): number {
-  return rows.filter((row) => row.age === 0).reduce((total, row) => total + row.active, 0);
-}
-
+/** The retention report: of the devices acquired in each cohort, how many came back on day N, and on day N or later. */
 export async function reportRetention(
   db: D1Database,
-  application: { timezone: string },
+  application: Reported,
   query: RetentionQuery,
   now: number,
 ) {
   const { results } = await db
-    .prepare(
-      `SELECT acquired_day AS acquiredDay, age, sum(active_devices) AS active, sum(last_active_devices) AS lastActive
-       FROM cohort_activity WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3
-       GROUP BY acquired_day, age ORDER BY acquired_day, age`,
-    )
-    .bind(query.application_id, query.from, query.to)
-    .all<ActivityRow>();
+    .prepare(activitySql(columnsOf(query.group_by).column))
+    .bind(application.id, query.from, query.to)
+    .all<ActivityRow & { label: string }>();
+  const grouping = await groupingOf(db, application.id, query.group_by, results);
   const today = dayIn(application.timezone, now);
-  const row = {
-    cohort_from: query.from,
-    cohort_to: query.to,
-    creative: null,
-    creative_id: null,
-    size: cohortSize(results),
-    days: Object.fromEntries(query.days.map((day) => [String(day), retentionOfDay(results, day, today)])),
+  const cohorts = intoCohorts(results, daysOf(query.from, query.to), query.cohort, grouping);
+  return {
+    data: cohorts
+      .map(({ key, rows }) => ({
+        ...key,
+        size: cohortSize(rows),
+        days: Object.fromEntries(query.days.map((day) => [String(day), retentionOf(rows, day, today)])),
+      }))
+      .filter(({ size }) => size > 0),
+    timezone: application.timezone,
   };
-  return { data: row.size === 0 ? [] : [row], timezone: application.timezone };
 }

@@ -3,24 +3,61 @@ import { database } from '#db';
 import { type AppContext, type AppEnv, queryString, requireTeamToken } from '#http';
 import { foldLog } from '#rollup';
 import { getApplication } from '#teams';
+import { AdsQuery, reportAds } from './ads.ts';
+import { answerReport } from './answer.ts';
+import { ClientTotalsQuery, reportClientTotals } from './client-totals.ts';
+import { FunnelQuery, reportFunnel } from './funnel.ts';
+import { LtvQuery, reportLtv } from './ltv.ts';
+import { ALL_METRICS } from './metrics.ts';
 import { PerformanceQuery, reportPerformance } from './performance.ts';
+import type { Reported } from './query.ts';
 import { RetentionQuery, reportRetention } from './retention.ts';
 
 /** The caller's application, with everything counted that the log holds: a report is never behind it. */
-async function readyToReport(c: AppContext, applicationId: string) {
+async function readyToReport(c: AppContext, applicationId: string): Promise<Reported> {
   const application = await getApplication(database(c.env.DB), c.get('team').id, applicationId);
   await foldLog(c.env.DB, Date.now());
   return application;
 }
 
+const COHORT = ['cohort_from', 'cohort_to', 'creative', 'creative_id', 'size', 'day'];
+const CLIENT_TOTALS = ['device_id', 'kind', 'currency', 'client_total', 'counted_total', 'gap'];
+const ADS = ['impressions', 'ad_revenue', 'ecpm', 'ad_requests', 'fill_rate'];
+
 export const reportRoutes = new Hono<AppEnv>()
   .get('/v1/reports/performance', requireTeamToken, queryString(PerformanceQuery), async (c) => {
     const query = c.req.valid('query');
     const application = await readyToReport(c, query.application_id);
-    return c.json(await reportPerformance(c.env.DB, application, query));
+    const report = await reportPerformance(c.env.DB, application, query, Date.now());
+    return answerReport(c, query.format, report, [...query.group_by, ...ALL_METRICS]);
   })
   .get('/v1/reports/retention', requireTeamToken, queryString(RetentionQuery), async (c) => {
     const query = c.req.valid('query');
     const application = await readyToReport(c, query.application_id);
-    return c.json(await reportRetention(c.env.DB, application, query, Date.now()));
+    const report = await reportRetention(c.env.DB, application, query, Date.now());
+    return answerReport(c, query.format, report, [...COHORT, 'eligible', 'active', 'classic', 'rolling']);
+  })
+  .get('/v1/reports/ltv', requireTeamToken, queryString(LtvQuery), async (c) => {
+    const query = c.req.valid('query');
+    const application = await readyToReport(c, query.application_id);
+    const report = await reportLtv(c.env.DB, application, query, Date.now());
+    return answerReport(c, query.format, report, [...COHORT, 'eligible', 'revenue', 'ltv', 'roas']);
+  })
+  .get('/v1/reports/funnel', requireTeamToken, queryString(FunnelQuery), async (c) => {
+    const query = c.req.valid('query');
+    const application = await readyToReport(c, query.application_id);
+    const report = await reportFunnel(c.env.DB, application, query);
+    return answerReport(c, query.format, report, ['step', 'devices', 'from_first', 'from_previous']);
+  })
+  .get('/v1/reports/ads', requireTeamToken, queryString(AdsQuery), async (c) => {
+    const query = c.req.valid('query');
+    const application = await readyToReport(c, query.application_id);
+    const report = await reportAds(c.env.DB, application, query);
+    return answerReport(c, query.format, report, ['day', 'source', 'media_source', ...ADS]);
+  })
+  .get('/v1/reports/client-totals', requireTeamToken, queryString(ClientTotalsQuery), async (c) => {
+    const query = c.req.valid('query');
+    const application = await readyToReport(c, query.application_id);
+    const report = await reportClientTotals(c.env.DB, application, query);
+    return answerReport(c, query.format, report, CLIENT_TOTALS);
   });

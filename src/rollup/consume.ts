@@ -1,3 +1,4 @@
+import { ClickRecord, clickStatement } from '#attribution';
 import { batchWithRetry, isTransient } from '#db';
 import { describeFaults, toFaults } from '#http';
 import {
@@ -9,14 +10,20 @@ import {
 } from './append.ts';
 import { EventMessage, LoggedEvent } from './event.ts';
 import { FOLD_EVENTS, foldLog } from './fold.ts';
-import { applicationIdOf, type Parked, parkedId, parkStatement } from './park.ts';
+import { applicationIdOf, type Parked, parkedBody, parkedId, parkStatement } from './park.ts';
 
 /** After a batch the log is folded when this much waits, or when this long ago it was last. Reports fold what waits first. */
 const FOLD_AFTER_MS = 10_000;
 const LONGEST_RETRY_DELAY_SECONDS = 300;
 
-/** A message whose events were checked, with what of it has to be parked. */
-type Checked = { message: Message; events: LoggedEvent[]; parked: Parked[]; bytes: number };
+/** A message whose parts were checked, with what of it has to be parked. */
+type Checked = {
+  message: Message;
+  events: LoggedEvent[];
+  clicks: ClickRecord[];
+  parked: Parked[];
+  bytes: number;
+};
 
 /**
  * Takes a batch of the event queue into the log. Never throws: a message is acked once its events are in the log or parked,
@@ -48,11 +55,10 @@ function foldIsDue({ pending, folded_at }: Backlog): boolean {
 }
 
 async function parkedWhole(message: Message, reason: string): Promise<Parked> {
-  const body = JSON.stringify(message.body) ?? '';
   return {
     id: await parkedId(message.id, 'whole'),
     applicationId: applicationIdOf(message.body),
-    body,
+    body: parkedBody(message.body),
     reason,
   };
 }
@@ -61,7 +67,7 @@ async function check(message: Message): Promise<Checked> {
   const parsed = EventMessage.safeParse(message.body);
   if (!parsed.success) {
     const reason = `not a message of this version: ${describeFaults(toFaults(parsed.error))}`;
-    return { message, events: [], parked: [await parkedWhole(message, reason)], bytes: 0 };
+    return { message, events: [], clicks: [], parked: [await parkedWhole(message, reason)], bytes: 0 };
   }
   const events: LoggedEvent[] = [];
   const parked: Parked[] = [];
@@ -74,11 +80,25 @@ async function check(message: Message): Promise<Checked> {
     parked.push({
       id: await parkedId(message.id, index),
       applicationId: applicationIdOf(item),
-      body: JSON.stringify({ v: 1, events: [item] }),
+      body: parkedBody({ v: 1, events: [item] }),
       reason: `not an event of this version: ${describeFaults(toFaults(event.error))}`,
     });
   }
-  return { message, events, parked, bytes: JSON.stringify(events).length };
+  const clicks: ClickRecord[] = [];
+  for (const [index, item] of parsed.data.clicks.entries()) {
+    const click = ClickRecord.safeParse(item);
+    if (click.success) {
+      clicks.push(click.data);
+      continue;
+    }
+    parked.push({
+      id: await parkedId(message.id, parsed.data.events.length + index),
+      applicationId: applicationIdOf(item),
+      body: parkedBody({ v: 1, events: [], clicks: [item] }),
+      reason: `not a click of this version: ${describeFaults(toFaults(click.error))}`,
+    });
+  }
+  return { message, events, clicks, parked, bytes: JSON.stringify({ events, clicks }).length };
 }
 
 /** Splits a batch into transactions of a size that D1 takes. A message is never split. */
@@ -101,11 +121,13 @@ function groupsThatFit(checked: Checked[]): Checked[][] {
 async function appendGroup(db: D1Database, group: Checked[]): Promise<Backlog | null> {
   const now = Date.now();
   const events = new Map(group.flatMap((item) => item.events.map((event) => [event.id, event])));
+  const clicks = group.flatMap((item) => item.clicks);
   const parked = group.flatMap((item) => item.parked);
   try {
     const results = await batchWithRetry<Backlog>(db, () => [
       ...(parked.length > 0 ? [parkStatement(db, parked, now)] : []),
       ...(events.size > 0 ? [appendStatement(db, [...events.values()], now)] : []),
+      ...(clicks.length > 0 ? [clickStatement(db, clicks)] : []),
       backlogStatement(db),
     ]);
     for (const { message } of group) message.ack();

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { ClickRecord } from '#attribution';
 
 // The event as the queue carries it and the log keeps it: checked at the door, its day and its money computed there once.
 // These schemas are checked again by the consumer, because a message may come from another version of the Worker.
@@ -7,20 +8,24 @@ const micros = z.int().min(0);
 const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
 const text = z.string().min(1);
 
-const common = {
+const identity = {
   /** `evt_…`, minted once, before the event was sent to the queue: a redelivered event carries the same id. */
   id: z.string().regex(/^evt_[0-9a-f]{32}$/),
   application_id: text,
-  device_id: text,
-  /** Null for an organic device. */
-  creative_id: z.string().nullable(),
-  /** Day 0 of the device. */
-  acquired_day: day,
   /** The day of the event in the application's time zone. */
   day,
   /** When it happened and when we took it, epoch milliseconds. */
   occurred_at: z.int(),
   received_at: z.int(),
+};
+
+const common = {
+  ...identity,
+  device_id: text,
+  /** Null for an organic device. */
+  creative_id: z.string().nullable(),
+  /** Day 0 of the device. */
+  acquired_day: day,
   /** Of the events of one application under one key, one counts. */
   idempotency_key: text.optional(),
   /** The caller's clock was ahead of ours: `occurred_at` is our time. */
@@ -76,16 +81,35 @@ const Custom = z.object({
   ad_requests: z.object({ count: z.int().min(0), placement: z.string(), source: z.string() }).optional(),
 });
 
+/** A click on a tracking link: of no device yet, and counted like everything else. */
+const Click = z.object({ ...identity, type: z.literal('click'), creative_id: text });
+
 /** Everything that is ever counted. */
-export const LoggedEvent = z.discriminatedUnion('type', [Install, Retention, Purchase, AdView, Custom]);
+export const LoggedEvent = z.discriminatedUnion('type', [
+  Install,
+  Retention,
+  Purchase,
+  AdView,
+  Custom,
+  Click,
+]);
 export type LoggedEvent = z.infer<typeof LoggedEvent>;
+/** What some device did. */
+export type DeviceEvent = Exclude<LoggedEvent, { type: 'click' }>;
+
+export const isOfDevice = (event: LoggedEvent): event is DeviceEvent => event.type !== 'click';
 
 /** What `Omit` would do to a union, kept apart for each member. */
 type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never;
 
-/** A queue message. `v` changes when an older consumer could not count it rightly. */
-export const EventMessage = z.object({ v: z.literal(1), events: z.array(z.unknown()).min(1) });
-export type EventMessage = { v: 1; events: LoggedEvent[] };
+/**
+ * A queue message: events for the log, and what was learnt of clicks for their rows. `v` changes when an older consumer could
+ * not count it rightly.
+ */
+export const EventMessage = z
+  .object({ v: z.literal(1), events: z.array(z.unknown()), clicks: z.array(z.unknown()).default([]) })
+  .refine(({ events, clicks }) => events.length + clicks.length > 0, 'holds nothing');
+export type EventMessage = { v: 1; events: LoggedEvent[]; clicks?: ClickRecord[] };
 
 /** An event as a chunk of the log holds it: its id and application stand beside it. */
 export type PackedEvent = DistributiveOmit<LoggedEvent, 'id' | 'application_id'>;

@@ -1,5 +1,5 @@
 import { batchWithRetry, isTransient } from '#db';
-import type { LoggedEvent, PackedEvent } from './event.ts';
+import { isOfDevice, type LoggedEvent, type PackedEvent } from './event.ts';
 import { parkEventStatement } from './park.ts';
 import { additionSql, type RollupTable } from './tables.ts';
 import {
@@ -128,20 +128,19 @@ async function nextRun(db: D1Database, limit: number): Promise<Run | null> {
   return { from, to, events };
 }
 
-/** The events of a chunk with what stands beside them put back in. */
+/** The events of a chunk with what stands beside them put back in. Those of an erased device are null, and folded long ago. */
 export function unpack(chunk: { application_id: string; event_ids: string; events: string }): LoggedEvent[] {
   const ids: string[] = JSON.parse(chunk.event_ids);
-  const events: PackedEvent[] = JSON.parse(chunk.events);
-  return events.map((event, index) => ({
-    ...event,
-    id: ids[index] ?? '',
-    application_id: chunk.application_id,
-  }));
+  const events: (PackedEvent | null)[] = JSON.parse(chunk.events);
+  return events.flatMap((event, index) =>
+    event ? [{ ...event, id: ids[index] ?? '', application_id: chunk.application_id }] : [],
+  );
 }
 
 type DeviceRow = Omit<DeviceState, 'milestones'> & { milestones: string };
 
-async function readKnown(db: D1Database, events: readonly LoggedEvent[]): Promise<Known> {
+async function readKnown(db: D1Database, logged: readonly LoggedEvent[]): Promise<Known> {
+  const events = logged.filter(isOfDevice);
   const devices = new Map(
     events.map((event) => [deviceKeyOf(event), [event.application_id, event.acquired_day, event.device_id]]),
   );

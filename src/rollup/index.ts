@@ -1,4 +1,5 @@
 export { appendStatement } from './append.ts';
 export { consumeDeadLetters, consumeEvents } from './consume.ts';
-export { EventMessage, LoggedEvent } from './event.ts';
-export { foldLog } from './fold.ts';
+export { type DeviceEvent, EventMessage, isOfDevice, LoggedEvent } from './event.ts';
+export { foldLog, unpack } from './fold.ts';
+export { sendWithRetry } from './send.ts';

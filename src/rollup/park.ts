@@ -10,11 +10,23 @@ export async function parkedId(messageId: string, part: number | 'whole'): Promi
   return `prk_${(await sha256Hex(`${messageId}/${part}`)).slice(0, 32)}`;
 }
 
+/** What is kept of a message: all of it but the hashes of clicks' addresses, which must not outlive their window. */
+export function parkedBody(body: unknown): string {
+  const withoutAddress = (click: unknown) =>
+    typeof click === 'object' && click !== null ? { ...click, ip_hash: undefined } : click;
+  if (typeof body !== 'object' || body === null || !('clicks' in body) || !Array.isArray(body.clicks)) {
+    return JSON.stringify(body) ?? '';
+  }
+  return JSON.stringify({ ...body, clicks: body.clicks.map(withoutAddress) });
+}
+
 /** The application a broken message claims to be of, where that much can be read. */
 export function applicationIdOf(body: unknown): string {
   if (typeof body !== 'object' || body === null) return '';
   if ('application_id' in body && typeof body.application_id === 'string') return body.application_id;
-  return 'events' in body && Array.isArray(body.events) ? applicationIdOf(body.events[0]) : '';
+  const lists = ['events' in body && body.events, 'clicks' in body && body.clicks];
+  const [first] = lists.flatMap((list) => (Array.isArray(list) ? list : []));
+  return applicationIdOf(first);
 }
 
 /** Keeps what could not be counted, with its reason. Repeatable. */
@@ -29,8 +41,8 @@ export function parkStatement(db: D1Database, parked: readonly Parked[], now: nu
 }
 
 /**
- * Parks an event that is in the log already. What is kept is a message that can be sent again: its event has an id of its
- * own, the parked one's, because the log would take the first id for a redelivery.
+ * Parks an event that is in the log already, under its own id with another prefix, by which it is found again. What is kept is
+ * a message that can be sent again: its event has a new id, because the log would take the first for a redelivery.
  */
 export function parkEventStatement(
   db: D1Database,
@@ -38,8 +50,8 @@ export function parkEventStatement(
   reason: string,
   now: number,
 ): D1PreparedStatement {
-  const id = newId('prk');
-  const message: EventMessage = { v: 1, events: [{ ...event, id: id.replace('prk_', 'evt_') }] };
+  const id = event.id.replace('evt_', 'prk_');
+  const message: EventMessage = { v: 1, events: [{ ...event, id: newId('evt') }] };
   const parked = { id, applicationId: event.application_id, body: JSON.stringify(message), reason };
   return parkStatement(db, [parked], now);
 }

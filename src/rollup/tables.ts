@@ -8,6 +8,7 @@ export const ROLLUPS = {
   rollup_daily: {
     keys: [...CREATIVE_DAY, 'currency'],
     metrics: [
+      'clicks',
       'installs',
       'active_devices',
       'sessions',

@@ -1,6 +1,6 @@
 import { addDay, type DaySet, hasDay, lastDay } from '#lib/day-set';
 import { daysBetween } from '#lib/time';
-import type { LoggedEvent } from './event.ts';
+import { type DeviceEvent, isOfDevice, type LoggedEvent } from './event.ts';
 import { Additions } from './tables.ts';
 
 /** What the fold remembers of a device: its row in `devices`. */
@@ -39,13 +39,13 @@ export type Counted = {
 export const deviceKey = (device: { applicationId: string; acquiredDay: string; id: string }) =>
   `${device.applicationId}/${device.acquiredDay}/${device.id}`;
 
-export const deviceKeyOf = (event: LoggedEvent) =>
+export const deviceKeyOf = (event: DeviceEvent) =>
   deviceKey({ applicationId: event.application_id, acquiredDay: event.acquired_day, id: event.device_id });
 
 export const scopedKey = (applicationId: string, key: string) => `${applicationId}/${key}`;
 
 /** Repeats of one `session_id` by one device are one session. */
-export function sessionKey(event: LoggedEvent): string | undefined {
+export function sessionKey(event: DeviceEvent): string | undefined {
   return event.type === 'retention' && event.session_id
     ? `s:${event.device_id}:${event.session_id}`
     : undefined;
@@ -67,7 +67,7 @@ export function tally(events: readonly LoggedEvent[], known: Known): Counted {
     keys: [],
   };
   const taken = new Set<string>();
-  const isFirst = (event: LoggedEvent, key: string | undefined) => {
+  const isFirst = (event: DeviceEvent, key: string | undefined) => {
     if (!key) return true;
     const scoped = scopedKey(event.application_id, key);
     if (known.keys.has(scoped) || taken.has(scoped)) return false;
@@ -76,6 +76,11 @@ export function tally(events: readonly LoggedEvent[], known: Known): Counted {
     return true;
   };
   for (const event of events) {
+    if (!isOfDevice(event)) {
+      const { application_id, day, creative_id } = event;
+      counted.daily.add({ application_id, day, creative_id, currency: '' }, { clicks: 1 });
+      continue;
+    }
     const device = counted.devices.get(deviceKeyOf(event)) ?? known.devices.get(deviceKeyOf(event));
     if (!device || !isFirst(event, event.idempotency_key)) continue;
     const changed = { ...device };
@@ -95,7 +100,7 @@ export function tally(events: readonly LoggedEvent[], known: Known): Counted {
 type DayKey = { application_id: string; day: string; creative_id: string };
 
 function countEvent(
-  event: LoggedEvent,
+  event: DeviceEvent,
   key: DayKey,
   device: DeviceState,
   { daily, ads, items, custom, revenue }: Counted,
@@ -146,7 +151,7 @@ function countEvent(
 
 /** A device is active on the day of any of its events, its acquisition included. */
 function countActivity(
-  event: LoggedEvent,
+  event: DeviceEvent,
   key: DayKey,
   device: DeviceState,
   { daily, activity }: Counted,
@@ -173,7 +178,7 @@ function countActivity(
 }
 
 /** The funnel step that an event is; a failed purchase is none. */
-export function funnelStep(event: LoggedEvent): string | null {
+export function funnelStep(event: DeviceEvent): string | null {
   switch (event.type) {
     case 'install':
       return 'install';
@@ -188,7 +193,7 @@ export function funnelStep(event: LoggedEvent): string | null {
   }
 }
 
-function reachMilestone(event: LoggedEvent, device: DeviceState): void {
+function reachMilestone(event: DeviceEvent, device: DeviceState): void {
   const step = funnelStep(event);
   if (step === null || (device.milestones[step] ?? Number.POSITIVE_INFINITY) <= event.occurred_at) return;
   device.milestones = { ...device.milestones, [step]: event.occurred_at };

@@ -1,3 +1,10 @@
-export { createApplication, createTeam, getApplication, type NewApplication } from './applications.ts';
+export {
+  ApplicationChanges,
+  createApplication,
+  createTeam,
+  getApplication,
+  NewApiKey,
+  NewApplication,
+} from './applications.ts';
 export { createAccessToken } from './keys.ts';
 export { teamRoutes } from './routes.ts';

@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
 import { uuidv7obj } from 'uuidv7';
 import { createApp } from '../../src/app.ts';
-import { reportPerformance } from '../../src/reports/performance.ts';
+import { PerformanceQuery, reportPerformance } from '../../src/reports/performance.ts';
 import { consumeEvents } from '../../src/rollup/consume.ts';
 import { foldLog } from '../../src/rollup/fold.ts';
-import { type BenchDevice, makeDevices, makeEvents } from './workload.ts';
+import { APPLICATION_ID, type BenchDevice, CREATIVE_IDS, makeDevices, makeEvents } from './workload.ts';
 
 // The Workers of the benchmark, one script: which of them it is says the variable ROLE.
 
@@ -77,12 +77,23 @@ async function insertDevices(db: D1Database): Promise<void> {
       .prepare(
         `INSERT INTO devices (application_id, acquired_day, id, acquired_at, creative_id, device_name, device_model,
            os_system, timezone, active_days, active_ages, milestones)
-         SELECT 'app_00000000000000000000000000000001', value ->> 1, value ->> 0, 0, value ->> 2, 'd', 'm', 'o', 'UTC', '0', '0',
+         SELECT ?2, value ->> 1, value ->> 0, 0, value ->> 2, 'd', 'm', 'o', 'UTC', '0', '0',
            '{"install":1}' FROM json_each(?1)`,
       )
-      .bind(JSON.stringify(part))
+      .bind(JSON.stringify(part), APPLICATION_ID)
       .run();
   }
+  const insert = (table: string, columns: string, values: string) =>
+    db
+      .prepare(
+        `INSERT INTO ${table} (${columns}, application_id, created_at) SELECT ${values}, ?2, 0 FROM json_each(?1)`,
+      )
+      .bind(JSON.stringify(CREATIVE_IDS), APPLICATION_ID);
+  await db.batch([
+    insert('campaigns', 'id, name', "'cmp_' || value, value"),
+    insert('adsets', 'id, campaign_id, name', "'ads_' || value, 'cmp_' || value, value"),
+    insert('creatives', 'id, adset_id, name, token', "value, 'ads_' || value, value, value"),
+  ]);
 }
 
 type Consumed = { events: number; messages: number; milliseconds: number; rowsWritten: number };
@@ -134,16 +145,15 @@ const control = new Hono<{ Bindings: BenchEnv }>()
     return c.json(await consume(c.env, Number(events), Number(per_message), Number(days), Number(seed)));
   })
   .get('/report', async (c) => {
-    const query = {
-      application_id: 'app_00000000000000000000000000000001',
+    const query = PerformanceQuery.parse({
+      application_id: APPLICATION_ID,
       from: '2026-01-31',
       to: '2026-03-01',
-      group_by: ['day' as const],
-      currency: undefined,
-    };
-    const application = { currency: 'usd', timezone: 'UTC' };
+      group_by: 'day,creative',
+    });
+    const application = { id: APPLICATION_ID, teamId: 'team_1', currency: 'usd', timezone: 'UTC' };
     const startedAt = performance.now();
-    const report = await reportPerformance(c.env.DB, application, query);
+    const report = await reportPerformance(c.env.DB, application, query, Date.now());
     return c.json({ milliseconds: performance.now() - startedAt, rows: report.data.length });
   });
 

@@ -13,9 +13,12 @@ const CREATIVES = 20;
 const ACQUISITION_DAYS = 60;
 const LAST_DAY = dayNumber('2026-03-01');
 
-export type BenchDevice = { id: string; creativeId: string; acquiredDay: string };
-
 const hex = (number: number) => number.toString(16).padStart(32, '0');
+
+export const APPLICATION_ID = `app_${hex(1)}`;
+export const CREATIVE_IDS = Array.from({ length: CREATIVES }, (_, index) => `crt_${hex(1 + index)}`);
+
+export type BenchDevice = { id: string; creativeId: string; acquiredDay: string };
 
 /** An index from 0 to n - 1 with probabilities as 1, 1/2, 1/3 … (Zipf's law with exponent 1). */
 function zipf(random: () => number, n: number): number {
@@ -35,7 +38,7 @@ export function makeDevices(seed: number): BenchDevice[] {
   const random = seededRandom(seed);
   return Array.from({ length: DEVICES }, (_, index) => ({
     id: `dev_${hex(index)}`,
-    creativeId: `crt_${hex(1 + zipf(random, CREATIVES))}`,
+    creativeId: CREATIVE_IDS[zipf(random, CREATIVES)] ?? '',
     acquiredDay: dayFromNumber(LAST_DAY - ACQUISITION_DAYS + 1 + Math.floor(random() * ACQUISITION_DAYS)),
   }));
 }
@@ -58,7 +61,7 @@ export function* makeEvents(
     const occurredAt = number * 86_400_000 + Math.floor(random() * 86_400_000);
     const common = {
       id: nextId(),
-      application_id: `app_${hex(1)}`,
+      application_id: APPLICATION_ID,
       device_id: device.id,
       creative_id: device.creativeId,
       acquired_day: device.acquiredDay,

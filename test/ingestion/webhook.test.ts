@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { LoggedEvent } from '#rollup';
+
 import { envelope, withField } from '../helpers/envelopes.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
@@ -15,10 +16,12 @@ beforeEach(() => {
   worker = startWorker();
 });
 
-const sentEvents = () =>
-  worker.queue.take().flatMap(({ body }) => (body as { events: LoggedEvent[] }).events);
+type DeviceEvent = Exclude<LoggedEvent, { type: 'click' }>;
 
-async function taken(body: unknown, headers: HeadersInit = {}): Promise<LoggedEvent> {
+const sentEvents = () =>
+  worker.queue.take().flatMap(({ body }) => (body as { events: DeviceEvent[] }).events);
+
+async function taken(body: unknown, headers: HeadersInit = {}): Promise<DeviceEvent> {
   const answer = await worker.post(tenant, '/webhook', body, headers);
   const sent: { event_id: string } = await answer.json();
   expect(sent).toEqual({

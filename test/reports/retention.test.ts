@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ActivityRow, cohortSize, retentionOfDay } from '../../src/reports/retention.ts';
+import { type ActivityRow, cohortSize, retentionOf } from '../../src/reports/metrics.ts';
 
 // Two cohorts: ten devices of the 1st, of which four came back on day 1 and two on day 7; five of the 5th, of which one came
 // back on day 1.
@@ -11,7 +11,7 @@ const rows: ActivityRow[] = [
   { acquiredDay: '2026-03-05', age: 1, active: 1, lastActive: 1 },
 ];
 
-describe('retentionOfDay', () => {
+describe('retentionOf', () => {
   it.each<[string, number, string, Record<string, number | null>]>([
     ['everyone on day 0', 0, '2026-03-20', { eligible: 15, active: 15, classic: 1, rolling: 1 }],
     ['day 1', 1, '2026-03-20', { eligible: 15, active: 5, classic: 5 / 15, rolling: 6 / 15 }],
@@ -29,7 +29,7 @@ describe('retentionOfDay', () => {
       { eligible: 10, active: 2, classic: 0.2, rolling: 0.2 },
     ],
     ['no cohort on the very day', 7, '2026-03-08', { eligible: 0, active: 0, classic: null, rolling: null }],
-  ])('gives %s', (_, day, today, expected) => expect(retentionOfDay(rows, day, today)).toEqual(expected));
+  ])('gives %s', (_, day, today, expected) => expect(retentionOf(rows, day, today)).toEqual(expected));
 
   it('sizes cohorts by their installs', () => expect(cohortSize(rows)).toBe(15));
 });

@@ -1,186 +1,220 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { envelope } from '../helpers/envelopes.ts';
+import { describe, expect, it } from 'vitest';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
-let tenant: Tenant;
-beforeAll(async () => {
-  tenant = await createTenant({ timezone: 'Asia/Tokyo' });
-  const token = await fetchToken(worker, tenant, { created_at: '2026-03-01T16:00:00.000Z' });
-  const day = { created_at: '2026-03-02 16:30:00' };
-  const request = { event_name: 'ad_request', params: { id: 'main', key: 'banner', value: '4' } };
-  const events = [
-    envelope.ad(token, day),
-    envelope.ad(token, day, { media_source: 'applovin', value: 0.004 }),
-    envelope.ad(token, day, { source: 'native', media_source: undefined, currency: 'eur', value: 2 }),
-    envelope.custom(token, day, request),
-    envelope.custom(token, day),
-    envelope.purchase(token, day),
-  ];
-  await worker.post(tenant, '/webhook/batch', { events });
+const PERIOD = 'from=2026-03-01&to=2026-03-05';
+const REPORTS = ['performance', 'retention', 'ltv', 'funnel', 'ads', 'client-totals'];
+const more = (name: string) => (name === 'funnel' ? '&steps=install,ad' : '');
+
+const get = (tenant: Tenant, name: string, query: string, application = tenant.application.id) =>
+  worker.team(tenant, `/v1/reports/${name}?application_id=${application}&${PERIOD}${more(name)}${query}`);
+
+const ad = (token: string, payload: Record<string, unknown>, envelope: Record<string, unknown> = {}) => ({
+  type: 'custom.ad',
+  created_at: '2026-03-02 10:00:00',
+  creativeToken: token,
+  ...envelope,
+  payload: { ad_id: 'main', source: 'banner', currency: 'usd', value: 0.5, ...payload },
+});
+
+async function send(tenant: Tenant, events: unknown[]) {
+  const answer = await worker.post(tenant, '/webhook/batch', { events });
+  expect(await answer.json()).toMatchObject({ accepted: events.length });
   await worker.deliver(worker.queue.take());
-});
-
-async function report(query: string, of = tenant) {
-  const answer = await worker.team(
-    of,
-    `/v1/reports/performance?application_id=${tenant.application.id}&${query}`,
-  );
-  return {
-    status: answer.status,
-    body: (await answer.json()) as { data: Record<string, unknown>[] } & Record<string, unknown>,
-  };
 }
-const march = 'from=2026-03-01&to=2026-03-31';
 
-describe('GET /v1/reports/performance', () => {
-  it('groups by day in the time zone of the application, every metric in every row', async () => {
-    const { body } = await report(march);
-    expect(body.data.map(({ day }) => day)).toEqual(['2026-03-02', '2026-03-03']);
-    expect(body.data[1]).toEqual({
-      day: '2026-03-03',
-      clicks: 0,
-      installs: 0,
-      dau: 1,
-      sessions: 0,
-      impressions: 3,
-      ad_revenue: 0.006,
-      ecpm: 2,
-      ad_requests: 4,
-      fill_rate: 0.75,
-      purchases: 1,
-      failed_purchases: 0,
-      payers: 1,
-      purchase_revenue: 4.99,
-      revenue: 4.996,
-      arpdau: 4.996,
-      arppu: 4.99,
-      spend: null,
-      cpi: null,
-      roas: null,
-      events: 2,
-    });
-    expect(body).toMatchObject({
-      currency: 'usd',
-      timezone: 'Asia/Tokyo',
-      unconverted: [{ currency: 'eur', amount: 2 }],
-    });
+describe.each(REPORTS)('GET /v1/reports/%s', (name) => {
+  it("knows no other team's application", async () => {
+    const [tenant, other] = [await createTenant(), await createTenant()];
+    expect((await get(tenant, name, '', other.application.id)).status).toBe(404);
   });
 
-  it('answers the mean of the daily devices and revenue by summed devices in total', async () => {
-    const { body } = await report('from=2026-03-02&to=2026-03-05');
-    expect(body.totals).toMatchObject({ installs: 1, dau: 0.5, arpdau: 2.498 });
+  it('asks for the team token', async () => {
+    const answer = await worker.request(`/v1/reports/${name}?application_id=app_1&${PERIOD}`);
+    expect(answer.status).toBe(401);
+    expect(await answer.json()).toEqual({ message: 'Incorrect authentication token' });
   });
 
-  it('groups by source, with null for what a source cannot tell', async () => {
-    const { body } = await report(`${march}&group_by=source`);
-    expect(body.data).toMatchObject([
-      {
-        source: 'banner',
-        impressions: 2,
-        ad_revenue: 0.006,
-        ecpm: 3,
-        ad_requests: 4,
-        fill_rate: 0.5,
-        installs: null,
-        revenue: null,
-      },
-      { source: 'native', impressions: 1, ad_revenue: 0, ad_requests: 0, fill_rate: null, dau: null },
+  it('is a table as CSV too, with the same figures', async () => {
+    const tenant = await createTenant({ timezone: 'Europe/Berlin' });
+    const token = await fetchToken(worker, tenant, { created_at: '2026-03-02T09:00:00Z' });
+    await send(tenant, [
+      ad(token, { media_source: '=cmd', total_ad_value: 9 }),
+      ad(token, { currency: 'eur', source: 'native' }),
     ]);
+    const empty = await createTenant();
+    const json = await (await get(tenant, name, '')).json<{ data: Record<string, unknown>[] }>();
+    const answer = await get(tenant, name, '&format=csv');
+    expect(answer.headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
+    expect(answer.headers.get('X-Timezone')).toBe('Europe/Berlin');
+    const [header = '', ...lines] = (await answer.text()).trimEnd().split('\r\n');
+    const rows = json.data.reduce((sum, row) => sum + Object.keys(row.days ?? { one: 1 }).length, 0);
+    expect(lines).toHaveLength(rows);
+    for (const column of Object.keys(json.data[0] ?? {})) {
+      if (column !== 'days') expect(header.split(',')).toContain(column);
+    }
+    const none = await (await get(empty, name, '&format=csv')).text();
+    if (name !== 'client-totals') expect(none.split('\r\n')[0]).toBe(header);
   });
 
-  it('groups by network, which no request belongs to', async () => {
-    const { body } = await report(`${march}&group_by=day,media_source`);
-    expect(body.data).toMatchObject([
-      { day: '2026-03-03', media_source: null, impressions: 1, ad_requests: null, fill_rate: null },
-      { day: '2026-03-03', media_source: 'admob', impressions: 1 },
-      { day: '2026-03-03', media_source: 'applovin', impressions: 1, ecpm: 4 },
-    ]);
-  });
-
-  it('groups by event name', async () => {
-    const { body } = await report(`${march}&group_by=event_name`);
-    expect(body.data).toMatchObject([
-      { event_name: 'ad_request', events: 1, impressions: null },
-      { event_name: 'level_1', events: 1, revenue: null },
-    ]);
-  });
-
-  it('reports in another currency what is in it', async () => {
-    const { body } = await report(`${march}&currency=EUR`);
-    expect(body).toMatchObject({
-      currency: 'eur',
-      totals: { ad_revenue: 2 },
-      unconverted: [{ currency: 'usd', amount: 4.996 }],
-    });
-  });
-
-  it.each([
-    ['to=2026-03-01', 'from is required'],
-    ['from=2026-03-01', 'to is required'],
-    ['from=2026-02-30&to=2026-03-01', 'from must be a day'],
-    ['from=2026-03-02&to=2026-03-01', 'to must not be before from'],
-    ['from=2000-03-02&to=2026-03-01', 'to must be within 1100 days of from'],
-    [`${march}&group_by=colour`, 'group_by'],
-    [`${march}&group_by=day,source,media_source`, 'group_by must be one or two'],
-    [`${march}&group_by=source,event_name`, 'names two groupings that no event has both of'],
-    [`${march}&currency=zzz`, 'currency must be an ISO 4217 code'],
-  ])('answers 400 to ?%s', async (query, message) => {
-    const { status, body } = await report(query);
-    expect(status).toBe(400);
-    expect(body).toEqual({ message: expect.stringContaining(message) });
-  });
+  it.each(['&to=2026-02-01', '&from=2026-02-30', '&to=2031-01-01', '&format=xml'])(
+    'refuses %s',
+    async (query) => {
+      const tenant = await createTenant();
+      const url = new URL(
+        `https://x.test/v1/reports/${name}?application_id=${tenant.application.id}&${PERIOD}${more(name)}`,
+      );
+      for (const [key, value] of new URLSearchParams(query)) url.searchParams.set(key, value);
+      expect((await worker.team(tenant, url.pathname + url.search)).status).toBe(400);
+    },
+  );
 });
 
-describe('GET /v1/reports/retention', () => {
-  const retention = async (query: string, of = tenant) => {
-    const answer = await worker.team(
-      of,
-      `/v1/reports/retention?application_id=${tenant.application.id}&${query}`,
-    );
-    return { status: answer.status, body: await answer.json() };
-  };
+it.each([
+  ['performance', '&group_by=source,item'],
+  ['performance', '&group_by=currency,event_name'],
+  ['performance', '&group_by=day,week,month'],
+  ['performance', '&group_by='],
+  ['performance', '&group_by=toString'],
+  ['performance', '&currency=xyz'],
+  ['retention', '&days=-1'],
+  ['retention', '&cohort=year'],
+  ['ltv', '&days=9999'],
+  ['funnel', '&window_hours=0'],
+])('%s refuses %s', async (name, query) => {
+  const tenant = await createTenant();
+  expect((await get(tenant, name, query)).status).toBe(400);
+});
 
-  it('answers one row for the cohorts of the days', async () => {
-    const { body } = await retention(`${march}&days=0,1`);
-    const full = { eligible: 1, active: 1, classic: 1, rolling: 1 };
-    expect(body).toEqual({
+describe('a funnel', () => {
+  it('takes names with commas and quotes, in the order of the first times', async () => {
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant, { created_at: '2026-03-02T09:00:00.900Z' });
+    const custom = (event_name: string, created_at: string) => ({
+      type: 'custom',
+      created_at,
+      creativeToken: token,
+      payload: { event_name },
+    });
+    await send(tenant, [
+      custom('say "hi", $.x', '2026-03-02 09:00:00'),
+      custom('later', '2026-03-02 11:00:00'),
+    ]);
+    const steps = (names: string[], hours: number) =>
+      worker.team(
+        tenant,
+        `/v1/reports/funnel?application_id=${tenant.application.id}&${PERIOD}&window_hours=${hours}&steps=${encodeURIComponent(names.join(','))}`,
+      );
+    const name = 'event:say "hi"%2C $.x';
+    expect(await (await steps(['install', name, 'event:later', 'purchase'], 2)).json()).toMatchObject({
       data: [
-        {
-          cohort_from: '2026-03-01',
-          cohort_to: '2026-03-31',
-          creative: null,
-          creative_id: null,
-          size: 1,
-          days: { '0': full, '1': full },
-        },
+        { step: 'install', devices: 1, from_first: 1, from_previous: null },
+        { step: 'event:say "hi", $.x', devices: 1, from_first: 1, from_previous: 1 },
+        { step: 'event:later', devices: 1 },
+        { step: 'purchase', devices: 0, from_first: 0, from_previous: 0 },
       ],
-      timezone: 'Asia/Tokyo',
     });
-  });
-
-  it('answers no row where no one was acquired', async () => {
-    expect((await retention('from=2026-04-01&to=2026-04-02')).body).toEqual({
-      data: [],
-      timezone: 'Asia/Tokyo',
+    expect(await (await steps(['install', 'event:later'], 1.9)).json()).toMatchObject({
+      data: [{}, { devices: 0 }],
     });
-  });
-
-  it.each([
-    [`${march}&days=x`, 'must be day numbers'],
-    [`${march}&days=`, 'must be day numbers'],
-    [`${march}&days=9999`, 'must be day numbers'],
-    [`${march}&cohort=decade`, 'cohort must be'],
-  ])('answers 400 to ?%s', async (query, message) => {
-    const { status, body } = await retention(query);
-    expect([status, body]).toEqual([400, { message: expect.stringContaining(message) }]);
+    expect(await (await steps(['event:later', 'install'], 100)).json()).toMatchObject({
+      data: [{}, { devices: 0 }],
+    });
+    expect(await (await steps(['purchase', 'ad'], 1)).json()).toMatchObject({
+      data: [
+        { devices: 0, from_first: null },
+        { from_first: null, from_previous: null },
+      ],
+    });
   });
 });
 
-it.each(['performance', 'retention'])('/v1/reports/%s is a 404 to another team', async (name) => {
-  const stranger = await createTenant();
-  const path = `/v1/reports/${name}?application_id=${tenant.application.id}&${march}`;
-  const answer = await worker.team(stranger, path);
-  expect([answer.status, await answer.json()]).toEqual([404, { message: 'Application not found' }]);
+describe('client totals', () => {
+  it('show revenue that was lost and revenue that came twice', async () => {
+    const tenant = await createTenant();
+    const devices: Record<string, string> = {};
+    for (const name of ['whole', 'lost', 'doubled', 'mixed', 'silent']) {
+      devices[name] = await fetchToken(worker, tenant, { created_at: '2026-03-02T09:00:00Z' });
+    }
+    const of = (name: string) => devices[name] ?? '';
+    const keyed = ad(of('whole'), { value: 0.1, total_ad_value: 0.1 }, { event_id: 'a' });
+    const purchase = (status: string, total: number) => ({
+      type: 'custom.purchase',
+      created_at: '2026-03-02 10:00:00',
+      creativeToken: of('whole'),
+      payload: {
+        item_id: 'x',
+        item_name: 'X',
+        value: 5,
+        currency: 'usd',
+        status,
+        total_purchase_value: total,
+      },
+    });
+    await send(tenant, [
+      keyed,
+      keyed,
+      ad(of('whole'), { value: 0.2, total_ad_value: 0.30000000000000004 }),
+      purchase('success', 5),
+      purchase('failed', 5),
+      ad(of('lost'), { value: 1, total_ad_value: 3.5 }),
+      ad(of('doubled'), { value: 2, total_ad_value: 2 }),
+      ad(of('doubled'), { value: 2, total_ad_value: 2 }),
+      ad(of('mixed'), { value: 2, total_ad_value: 2 }),
+      ad(of('mixed'), { value: 2, total_ad_value: 4, currency: 'eur' }),
+      ad(of('silent'), { value: 2 }),
+    ]);
+    const report = await (await get(tenant, 'client-totals', '')).json<{
+      data: unknown[];
+      totals: unknown[];
+    }>();
+    expect(report.data).toEqual([
+      {
+        device_id: expect.stringMatching(/^dev_/),
+        kind: 'ad',
+        currency: 'usd',
+        client_total: 3.5,
+        counted_total: 1,
+        gap: 2.5,
+      },
+      {
+        device_id: expect.stringMatching(/^dev_/),
+        kind: 'ad',
+        currency: 'usd',
+        client_total: 2,
+        counted_total: 4,
+        gap: -2,
+      },
+    ]);
+    expect(report.totals).toEqual([
+      {
+        kind: 'ad',
+        currency: null,
+        devices: 1,
+        devices_with_gap: null,
+        client_total: null,
+        counted_total: null,
+        gap: null,
+      },
+      {
+        kind: 'ad',
+        currency: 'usd',
+        devices: 3,
+        devices_with_gap: 2,
+        client_total: 5.8,
+        counted_total: 5.3,
+        gap: 0.5,
+      },
+      {
+        kind: 'purchase',
+        currency: 'usd',
+        devices: 1,
+        devices_with_gap: 0,
+        client_total: 5,
+        counted_total: 5,
+        gap: 0,
+      },
+    ]);
+  });
 });

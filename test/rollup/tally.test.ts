@@ -39,6 +39,7 @@ function event<Type extends LoggedEvent['type']>(
     received_at: Date.parse(`${day}T12:00:01Z`),
   };
   const payloads: { [Key in LoggedEvent['type']]: object } = {
+    click: {},
     install: {},
     retention: { age: 1 },
     'custom.purchase': {

@@ -1,4 +1,4 @@
-import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 
 export const campaigns = sqliteTable(
   'campaigns',
@@ -41,5 +41,26 @@ export const creatives = sqliteTable(
   (table) => [
     uniqueIndex('creatives_by_token').on(table.token),
     index('creatives_by_application').on(table.applicationId, table.id),
+  ],
+);
+
+/** First answers to `POST /v1/creatives` under an `Idempotency-Key`, kept for a week. */
+export const creativeRequests = sqliteTable(
+  'creative_requests',
+  {
+    teamId: text('team_id').notNull(),
+    key: text().notNull(),
+    /** SHA-256 of the request: the same key with another body is a conflict. */
+    requestHash: text('request_hash').notNull(),
+    /** JSON of the answer. Whether campaign and ad set were new is told by the ids that this request minted for them. */
+    answer: text().notNull(),
+    campaignId: text('campaign_id').notNull(),
+    adsetId: text('adset_id').notNull(),
+    creativeId: text('creative_id').notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.teamId, table.key] }),
+    index('creative_requests_by_age').on(table.createdAt),
   ],
 );

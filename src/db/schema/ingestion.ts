@@ -38,6 +38,8 @@ export const devices = sqliteTable(
     paidDays: text('paid_days').notNull().default(''),
     /** JSON: funnel step → epoch milliseconds of its first time. */
     milestones: text().notNull().default('{}'),
+    /** JSON: why the device was credited to its creative. Empty for devices older than attribution. */
+    attribution: text().notNull().default('{}'),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.acquiredDay, table.id] })],
 );

@@ -1,0 +1,7 @@
+export { hashAddress } from './address.ts';
+export { attributeDevice } from './attribute-device.ts';
+export { readClickId, signClickId } from './click-id.ts';
+export { ClickRecord } from './click-record.ts';
+export { clickStatement, clickWasTaken, creditStatement, pruneClicks } from './clicks.ts';
+export type { OsFamily } from './device.ts';
+export type { Attribution } from './match.ts';

@@ -1,0 +1,212 @@
+import type { NamedClick } from './click-id.ts';
+import { OS_FAMILIES, type OsFamily } from './device.ts';
+import {
+  type Agreement,
+  compareDensities,
+  compareExact,
+  compareModels,
+  compareScreens,
+  compareVersions,
+  type Size,
+} from './evidence.ts';
+
+// Which click brought a device. Pure: the caller reads the clicks and the clock.
+
+/** A click as far as it is known. Times are epoch milliseconds. */
+export type Click = {
+  id: string;
+  creativeId: string;
+  clickedAt: number;
+  osFamily: OsFamily;
+  osVersion: string | null;
+  deviceModel: string | null;
+  ipHash: string | null;
+  timezone: string | null;
+  screen: Size | null;
+  pixelRatio: number | null;
+  /** Some device was credited to it before. */
+  credited: boolean;
+};
+
+/** A device as `/fetch-token` describes it. */
+export type Device = {
+  osFamily: OsFamily;
+  osVersion: string | null;
+  /** Every name that its model goes by. */
+  models: string[];
+  ipHash: string | null;
+  timezone: string | null;
+  window: Size | null;
+  dpi: number | null;
+  acquiredAt: number;
+};
+
+export type Hints = {
+  /** The clicks that were named with the device, the most trusted first. */
+  named: (NamedClick & { method: 'referrer' | 'click_id' })[];
+  /** The creative of this application that a deep link named. */
+  deepLinkCreativeId: string | null;
+};
+
+export type Windows = { clickMs: number; probabilisticMs: number };
+
+type Fact = 'ip' | 'timezone' | 'os_version' | 'model' | 'screen' | 'density';
+
+/** A click that was weighed, as it is stored to explain the outcome. */
+export type Candidate = {
+  click_id: string;
+  creative_id: string;
+  clicked_at: number;
+  /** Bits of evidence: the sum of what the facts say. */
+  score: number;
+  /** How likely it is, of all candidates and of none of them, that this one brought the device. */
+  probability: number;
+  facts: Partial<Record<Fact, number>>;
+};
+
+export type Attribution = {
+  method: 'referrer' | 'click_id' | 'deep_link' | 'probabilistic' | 'organic';
+  /** 0 to 1: how likely the outcome is right; 1 where a click or creative was named. */
+  confidence: number;
+  creative_id: string | null;
+  click_id: string | null;
+  /** Another click speaks for the device just as well. */
+  ambiguous: boolean;
+  candidates: Candidate[];
+};
+
+/**
+ * What each fact says, in bits: log2(P(as seen | same phone) / P(as seen | another phone of that family)). The method is record
+ * linkage's (Fellegi and Sunter, "A Theory for Record Linkage", JASA 1969); the figures are estimates, rounded to half a bit.
+ * An address is shared by a household or, at a carrier, by hundreds; it changes between Wi-Fi and mobile data, so a
+ * different one says little. Versions and models are frozen or left out by browsers more often than they are wrong.
+ */
+const BITS: Record<Fact, { same: number; close: number; different: number }> = {
+  ip: { same: 8, close: 0, different: -1 },
+  timezone: { same: 2.5, close: 0, different: -5 },
+  os_version: { same: 3, close: 0.5, different: -4 },
+  model: { same: 4.5, close: 0, different: -4 },
+  screen: { same: 3.5, close: 0, different: -5 },
+  density: { same: 1.5, close: 0, different: -2 },
+};
+
+/** What the facts must outweigh: that the device came by no click at all. */
+const NO_CLICK_BITS = 8;
+/** Below this, a guess would more often be wrong than an install without a creative is. */
+const LEAST_CONFIDENCE = 0.3;
+/** A guess is never as good as a name. */
+const MOST_CONFIDENCE = 0.99;
+/** A device's clock may be wrong, or meant as local time; an install of long ago is still not a click's of today. */
+const CLOCK_ERROR_MS = 24 * 3_600_000;
+/** The same phone on the same link again within this time is one person trying twice. */
+const REPEAT_MS = 30 * 60_000;
+const EXPLAINED = 5;
+
+/** First match wins: a named click, a named creative, the likeliest click, none. `now` is the time of the request. */
+export function attribute(
+  device: Device,
+  hints: Hints,
+  clicks: readonly Click[],
+  windows: Windows,
+  now: number,
+): Attribution {
+  const named = { confidence: 1, ambiguous: false, candidates: [] };
+  for (const { id, clickedAt, creativeId, method } of hints.named) {
+    const clicked = creativeId ?? clicks.find((click) => click.id === id)?.creativeId;
+    if (clicked && within({ clickedAt }, windows.clickMs, now)) {
+      return { ...named, method, creative_id: clicked, click_id: id };
+    }
+  }
+  if (hints.deepLinkCreativeId) {
+    return { ...named, method: 'deep_link', creative_id: hints.deepLinkCreativeId, click_id: null };
+  }
+  return guess(device, clicks, windows, now);
+}
+
+/** A window ends with its last millisecond included. A click of the future is another isolate's clock, not a wonder. */
+function within(click: { clickedAt: number }, windowMs: number, now: number): boolean {
+  return now - click.clickedAt <= windowMs;
+}
+
+function guess(device: Device, clicks: readonly Click[], windows: Windows, now: number): Attribution {
+  const eligible = clicks.filter(
+    (click) =>
+      windows.probabilisticMs > 0 &&
+      within(click, windows.probabilisticMs, now) &&
+      click.clickedAt <= device.acquiredAt + CLOCK_ERROR_MS &&
+      click.osFamily === device.osFamily &&
+      !click.credited,
+  );
+  const weighed = withoutRepeats(eligible)
+    .map((click) => ({ click, ...weigh(click, device) }))
+    // Of equals the newest: the last click is the one that led to the store.
+    .sort((left, right) => right.score - left.score || right.click.clickedAt - left.click.clickedAt);
+  const all = weighed.reduce((sum, { score }) => sum + 2 ** score, 2 ** NO_CLICK_BITS);
+  const candidates = weighed.map(({ click, score, facts }) => ({
+    click_id: click.id,
+    creative_id: click.creativeId,
+    clicked_at: click.clickedAt,
+    score,
+    probability: 2 ** score / all,
+    facts,
+  }));
+  const [best, second] = candidates;
+  const explained = candidates.slice(0, EXPLAINED);
+  if (!best || best.probability < LEAST_CONFIDENCE) {
+    return {
+      method: 'organic',
+      confidence: 2 ** NO_CLICK_BITS / all,
+      creative_id: null,
+      click_id: null,
+      ambiguous: best !== undefined && best.score === second?.score,
+      candidates: explained,
+    };
+  }
+  return {
+    method: 'probabilistic',
+    confidence: Math.min(best.probability, MOST_CONFIDENCE),
+    creative_id: best.creative_id,
+    click_id: best.click_id,
+    ambiguous: best.score === second?.score,
+    candidates: explained,
+  };
+}
+
+function weigh(click: Click, device: Device): { score: number; facts: Candidate['facts'] } {
+  const agreements: Record<Fact, Agreement> = {
+    ip: compareExact(click.ipHash, device.ipHash),
+    timezone: compareExact(click.timezone, device.timezone),
+    os_version: compareVersions(click.osVersion, device.osVersion, device.osFamily),
+    model: compareModels(click.deviceModel, device.models),
+    screen: compareScreens(click.screen, click.pixelRatio, device.window),
+    density: compareDensities(click.pixelRatio, device.dpi),
+  };
+  const facts: Candidate['facts'] = {};
+  for (const [fact, agreement] of Object.entries(agreements) as [Fact, Agreement][]) {
+    if (agreement) facts[fact] = BITS[fact][agreement];
+  }
+  const { ip = 0, timezone = 0, os_version = 0, model = 0, screen = 0, density = 0 } = facts;
+  // A model has one screen of one density: where both agree they are one fact, and the stronger one counts.
+  const hardware = model > 0 && screen > 0 ? Math.max(model, screen + density) : model + screen + density;
+  return { score: ip + timezone + os_version + hardware, facts };
+}
+
+/** The newest of each person's clicks on one creative; only a known address can tell that it is the same person. */
+function withoutRepeats(clicks: readonly Click[]): Click[] {
+  const newest = new Map<string, Click>();
+  const kept: Click[] = [];
+  for (const click of [...clicks].sort((left, right) => right.clickedAt - left.clickedAt)) {
+    const { creativeId, ipHash, timezone, osVersion, deviceModel, screen, pixelRatio } = click;
+    const person = JSON.stringify([creativeId, ipHash, timezone, osVersion, deviceModel, screen, pixelRatio]);
+    const later = newest.get(person);
+    if (ipHash && later && later.clickedAt - click.clickedAt <= REPEAT_MS) continue;
+    newest.set(person, click);
+    kept.push(click);
+  }
+  return kept;
+}
+
+/** A family that a row or message claims, or `other`. */
+export function toOsFamily(text: string): OsFamily {
+  return OS_FAMILIES.find((family) => family === text) ?? 'other';
+}

@@ -1,0 +1,211 @@
+import { readFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { SingleBar } from 'cli-progress';
+import { localState } from './local-state.ts';
+import type { Demo } from './seed-demo.ts';
+import { Api, Explained, inParallel } from './simulation/api.ts';
+import {
+  type SimulatedDevice,
+  type SimulatedEvent,
+  simulateCosts,
+  simulateDevices,
+  simulateEvents,
+  simulateRates,
+} from './simulation/history.ts';
+import { Random } from './simulation/random.ts';
+import { CREATIVES } from './simulation/world.ts';
+
+// `npm run simulate -- --devices N --days D [--seed S]`: a plausible history for the demo application of a running `npm start`,
+// through its public API. The same seed on the same day sends the same devices and events, which the service counts once.
+
+const USAGE = 'Usage: npm run simulate -- --devices N --days D [--seed S]';
+const PARALLEL = 6;
+const EVENTS_A_REQUEST = 500;
+const COSTS_A_REQUEST = 1_000;
+const DAY_MS = 86_400_000;
+/** So long the queue may take until a click can be found. */
+const CLICKS_SETTLE_MS = 5_000;
+const STORE = 'https://play.google.com/store/apps/details?id=com.example.game';
+
+type Link = { url: string; token: string };
+
+function readNumber(name: string, text: string | undefined, fallback: number, max: number): number {
+  const number = text === undefined ? fallback : Number(text);
+  if (Number.isInteger(number) && number >= 1 && number <= max) return number;
+  throw new Explained(`--${name} must be a whole number from 1 to ${max}, not "${text}".\n${USAGE}`);
+}
+
+function readArguments() {
+  try {
+    const { values } = parseArgs({
+      options: { devices: { type: 'string' }, days: { type: 'string' }, seed: { type: 'string' } },
+    });
+    return {
+      devices: readNumber('devices', values.devices, 500, 1_000_000),
+      days: readNumber('days', values.days, 30, 365),
+      seed: readNumber('seed', values.seed, 1, 2 ** 31),
+    };
+  } catch (error) {
+    if (error instanceof Explained) throw error;
+    throw new Explained(`${error instanceof Error ? error.message : error}\n${USAGE}`);
+  }
+}
+
+async function readDemo(): Promise<Demo> {
+  const { demoFile } = localState();
+  const text = await readFile(demoFile, 'utf8').catch(() => null);
+  if (text === null) {
+    throw new Explained(`${demoFile} is not there. Run \`npm start\` first, with the same STATE_DIR.`);
+  }
+  return JSON.parse(text);
+}
+
+/** The Android store that tracking links lead to, where the application has none yet. */
+async function giveStore(api: Api, demo: Demo): Promise<void> {
+  const path = `/v1/applications/${demo.application.id}`;
+  const application = await api.team<{ android_store_url: string | null }>('GET', path);
+  if (!application.android_store_url) await api.team('PATCH', path, { android_store_url: STORE });
+}
+
+async function makeCreatives(api: Api, demo: Demo): Promise<Link[]> {
+  const links: Link[] = [];
+  for (const [index, { creative, campaign, adset }] of CREATIVES.entries()) {
+    const answer = await api.team<{ creative: { tracking_link: string } }>(
+      'POST',
+      '/v1/creatives',
+      { creative, campaign, adset, app_api_key: demo.api_key },
+      { 'Idempotency-Key': `simulated-creative-${index}` },
+    );
+    const url = answer.creative.tracking_link;
+    links.push({ url, token: url.slice(url.lastIndexOf('/') + 1) });
+  }
+  return links;
+}
+
+/** Clicks are dated by the service, so only devices of the last day can have theirs; older ones name their creative. */
+async function clickLinks(
+  api: Api,
+  devices: readonly SimulatedDevice[],
+  links: readonly Link[],
+  now: number,
+) {
+  const referrers = new Map<string, string>();
+  const recent = devices.filter(({ acquiredAt, creative }) => creative !== null && acquiredAt > now - DAY_MS);
+  await inParallel(recent, PARALLEL, async ({ id, creative }) => {
+    const link = links[creative ?? -1];
+    if (link) referrers.set(id, (await api.click(link.url)).toString());
+  });
+  if (referrers.size > 0) await new Promise((resolve) => setTimeout(resolve, CLICKS_SETTLE_MS));
+  return referrers;
+}
+
+async function fetchToken(
+  api: Api,
+  device: SimulatedDevice,
+  link: Link | undefined,
+  referrer: string | undefined,
+) {
+  const { token } = await api.ingest<{ token: string }>('/fetch-token', {
+    type: 'device-metrics',
+    created_at: new Date(device.acquiredAt).toISOString(),
+    data: {
+      device_id: device.id,
+      device_name: device.model,
+      device_model: device.model,
+      os_system: 'Android 16',
+      timezone: device.country.timezone,
+      dpi: 420,
+      window_height: 2400,
+      window_width: 1080,
+      ...(referrer ? { install_referrer: referrer } : {}),
+      ...(link ? { creative_token: link.token } : {}),
+    },
+  });
+  return token;
+}
+
+async function sendEvents(api: Api, events: readonly SimulatedEvent[]): Promise<void> {
+  const answer = await api.ingest<{ rejected: number; results: { error?: string }[] }>('/webhook/batch', {
+    events,
+  });
+  if (answer.rejected === 0) return;
+  const reason = answer.results.find(({ error }) => error)?.error;
+  throw new Explained(`${answer.rejected} of ${events.length} events were rejected: ${reason}`);
+}
+
+async function simulate(): Promise<void> {
+  const { devices: count, days, seed } = readArguments();
+  const demo = await readDemo();
+  const api = new Api(demo, process.env.SERVICE_NAME ?? 'service');
+  // The start of the minute: a run that is repeated at once repeats the same events.
+  const now = Math.floor(Date.now() / 60_000) * 60_000;
+  const random = new Random(seed);
+  const devices = simulateDevices(random, count, days, now, seed);
+  const dates = Array.from({ length: days + 2 }, (_, index) =>
+    new Date(now - (days + 1 - index) * DAY_MS).toISOString().slice(0, 10),
+  );
+
+  console.log(`Sending ${count} devices of the last ${days} days (seed ${seed}) to ${demo.base_url} …`);
+  await giveStore(api, demo);
+  const links = await makeCreatives(api, demo);
+  await inParallel(simulateRates(new Random(seed), dates), PARALLEL, async (rates) => {
+    await api.team('PUT', '/v1/exchange-rates', rates);
+  });
+  const costs = simulateCosts(new Random(seed), devices);
+  for (let start = 0; start < costs.length; start += COSTS_A_REQUEST) {
+    const rows = costs.slice(start, start + COSTS_A_REQUEST);
+    await api.team('PUT', '/v1/costs', { application_id: demo.application.id, rows });
+  }
+  const referrers = await clickLinks(api, devices, links, now);
+
+  const bar = new SingleBar({
+    format: '{bar} {value}/{total} devices · {events} events · {eta_formatted} left',
+  });
+  bar.start(count, 0, { events: 0 });
+  let sent = 0;
+  let waiting: SimulatedEvent[] = [];
+  try {
+    await inParallel([...devices.entries()], PARALLEL, async ([index, device]) => {
+      const link = device.creative === null ? undefined : links[device.creative];
+      const creativeToken = await fetchToken(api, device, link, referrers.get(device.id));
+      const events = simulateEvents(new Random(seed + 1 + index), device, now);
+      waiting.push(...events.map((event) => ({ ...event, creativeToken })));
+      while (waiting.length >= EVENTS_A_REQUEST) {
+        const batch = waiting.slice(0, EVENTS_A_REQUEST);
+        waiting = waiting.slice(EVENTS_A_REQUEST);
+        await sendEvents(api, batch);
+        sent += batch.length;
+      }
+      bar.increment(1, { events: sent });
+    });
+    if (waiting.length > 0) await sendEvents(api, waiting);
+    sent += waiting.length;
+    bar.update(count, { events: sent });
+  } finally {
+    bar.stop();
+  }
+  await printTotals(api, demo, dates, sent);
+}
+
+/** What the service counted so far. The queue may still hold some. */
+async function printTotals(api: Api, demo: Demo, dates: readonly string[], sent: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, CLICKS_SETTLE_MS));
+  const query = `application_id=${demo.application.id}&from=${dates[0]}&to=${dates.at(-1)}`;
+  const { totals, currency } = await api.team<{ totals: Record<string, number>; currency: string }>(
+    'GET',
+    `/v1/reports/performance?${query}`,
+  );
+  const { installs, impressions, purchases, revenue, spend } = totals;
+  console.log(
+    `${sent} events sent. Counted so far: ${installs} installs, ${impressions} impressions, ${purchases} purchases, ` +
+      `${revenue} ${currency} revenue, ${spend} ${currency} spend.\nSee ${demo.dashboard_url}`,
+  );
+}
+
+try {
+  await simulate();
+} catch (error) {
+  if (!(error instanceof Explained)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,191 @@
+import type { Random } from './random.ts';
+import {
+  activeOn,
+  COUNTRIES,
+  type Country,
+  CREATIVES,
+  FORMATS,
+  ITEMS,
+  leavesAfter,
+  MODELS,
+  NETWORKS,
+  PAID_SHARE,
+  PAYER_SHARE,
+  UNITS_FOR_A_DOLLAR,
+  WEEKDAYS,
+} from './world.ts';
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+export type SimulatedDevice = {
+  id: string;
+  acquiredAt: number;
+  country: Country;
+  model: string;
+  /** An index of `CREATIVES`; null for an organic device. */
+  creative: number | null;
+};
+
+/** An event without its token, which only the service can give. */
+export type SimulatedEvent = { type: string; created_at: string; event_id: string } & Record<string, unknown>;
+
+/** Devices by the time they were acquired: over the last `days` days until `now`, with the rhythm of the week. */
+export function simulateDevices(
+  random: Random,
+  count: number,
+  days: number,
+  now: number,
+  seed: number,
+): SimulatedDevice[] {
+  const spans = Array.from({ length: days }, (_, index) => now - (days - index) * DAY_MS);
+  const weighted = spans.map((start, index) => {
+    const growth = 1 + (0.5 * index) / days;
+    return [start, (WEEKDAYS[new Date(start + DAY_MS / 2).getUTCDay()] ?? 1) * growth] as const;
+  });
+  const zipf = CREATIVES.map((_, index) => [index, 1 / (index + 1)] as const);
+  const countries = COUNTRIES.map((country) => [country, country.weight] as const);
+  return Array.from({ length: count }, (_, index) => ({
+    id: `simulated-${seed}-${index}`,
+    acquiredAt: Math.floor(random.weighted(weighted) + random.next() * DAY_MS),
+    country: random.weighted(countries),
+    model: random.weighted(MODELS),
+    creative: random.chance(PAID_SHARE) ? random.weighted(zipf) : null,
+  })).sort((left, right) => left.acquiredAt - right.acquiredAt);
+}
+
+const round = (amount: number, step: number) => Math.round(Math.round(amount / step) * step * 1e6) / 1e6;
+
+/** As `created_at` of the webhook wants it: UTC, whole seconds. */
+const stamp = (at: number) => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+
+/** Everything that a device does until `now`, in order, with the running totals that its client would keep. */
+export function simulateEvents(random: Random, device: SimulatedDevice, now: number): SimulatedEvent[] {
+  const { country, id } = device;
+  const quality = device.creative === null ? 1.2 : (CREATIVES[device.creative]?.quality ?? 1);
+  const last = leavesAfter(random.next(), quality);
+  const payer = random.chance(PAYER_SHARE * quality);
+  const events: SimulatedEvent[] = [];
+  const totals = { ads: 0, purchases: 0 };
+  let level = 1;
+
+  const send = (type: string, at: number, payload: Record<string, unknown>) => {
+    if (at > now) return;
+    events.push({
+      type,
+      created_at: stamp(at),
+      event_id: `${id}-${events.length}`,
+      device_name: device.model,
+      device_model: device.model,
+      os_system: 'Android 16',
+      utc_offset: country.utcOffset,
+      payload,
+    });
+  };
+
+  for (let age = 0; device.acquiredAt + age * DAY_MS <= now; age++) {
+    if (age > 0 && !(age <= last && random.chance(activeOn(age)))) continue;
+    const sessions = 1 + (random.chance(0.45) ? 1 : 0) + (random.chance(0.15) ? 1 : 0);
+    for (let session = 0; session < sessions; session++) {
+      const jitter = age === 0 ? session * random.between(20, 200) : random.between(-300, 300);
+      let at =
+        device.acquiredAt + age * DAY_MS + Math.floor(Math.max(age === 0 ? 0 : -600, jitter) * MINUTE_MS);
+      at = Math.max(at, device.acquiredAt);
+      send('retention', at, { session_id: `${age}-${session}`, retentionDay: String(age) });
+      for (const format of FORMATS) {
+        const asked = Math.floor(format.perSession * random.spread(0.5) + random.next());
+        if (asked === 0) continue;
+        at += Math.floor(random.between(0.5, 3) * MINUTE_MS);
+        send('custom', at, {
+          event_name: 'ad_request',
+          params: { id: format.placement, key: format.source, value: String(asked) },
+        });
+        for (let shown = 0; shown < asked; shown++) {
+          if (!random.chance(format.fillRate)) continue;
+          const network = random.weighted(NETWORKS);
+          const dollars = (format.ecpm / 1000) * network.pays * country.value * random.spread(0.5);
+          const value = round(dollars, 0.000001);
+          const shownAt = at + shown * 1000;
+          if (shownAt <= now) totals.ads = round(totals.ads + value, 0.000001);
+          send('custom.ad', shownAt, {
+            ad_id: format.placement,
+            name: format.placement,
+            source: format.source,
+            media_source: network.name,
+            channel: 'paid',
+            watch_time: format.source === 'rewarded_video' ? 30 : 0,
+            reward: format.source === 'rewarded_video',
+            value,
+            currency: 'usd',
+            total_ad_value: totals.ads,
+          });
+        }
+      }
+      while (random.chance(0.55)) {
+        level += 1;
+        send('custom', at, { event_name: 'level_up', params: { value: String(level) } });
+      }
+      if (age === 0 && session === 0 && random.chance(0.8))
+        send('custom', at, { event_name: 'tutorial_done' });
+      if (payer && random.chance(age === 0 ? 0.5 : 0.25)) buy(at);
+    }
+  }
+  return events;
+
+  function buy(at: number): void {
+    const item = random.weighted(ITEMS);
+    const units = UNITS_FOR_A_DOLLAR[country.currency] ?? 1;
+    const value = round(item.price * units, country.currency === 'jpy' ? 1 : 0.01);
+    const failed = random.chance(0.08);
+    if (!failed && at <= now) totals.purchases = round(totals.purchases + value, 0.01);
+    send('custom.purchase', at, {
+      item_id: item.id,
+      item_name: item.name,
+      value,
+      currency: country.currency,
+      status: failed ? 'failed' : 'completed',
+      total_purchase_value: totals.purchases,
+      tr_id: `${id}-order-${events.length}`,
+    });
+  }
+}
+
+/** Reference rates of each day, in dollars: a random walk of some tenths of a per cent a day. */
+export function simulateRates(random: Random, days: readonly string[]) {
+  const worth = Object.entries(UNITS_FOR_A_DOLLAR).filter(([currency]) => currency !== 'usd');
+  const now = new Map(worth.map(([currency, units]) => [currency, 1 / units]));
+  return days.map((date) => {
+    for (const [currency, value] of now) now.set(currency, value * random.spread(0.004));
+    const rates = Object.fromEntries([...now].map(([currency, value]) => [currency, round(value, 0.000001)]));
+    return { date, base: 'usd', rates };
+  });
+}
+
+/** What each creative cost each day: what its devices of that day are worth, more or less. */
+export function simulateCosts(random: Random, devices: readonly SimulatedDevice[]) {
+  const installs = new Map<string, { date: string; creative: number; count: number }>();
+  for (const { acquiredAt, creative } of devices) {
+    if (creative === null) continue;
+    const date = new Date(acquiredAt).toISOString().slice(0, 10);
+    const day = installs.get(`${date}/${creative}`) ?? { date, creative, count: 0 };
+    day.count += 1;
+    installs.set(`${date}/${creative}`, day);
+  }
+  return [...installs.values()].flatMap(({ date, creative, count }) => {
+    const names = CREATIVES[creative];
+    if (!names) return [];
+    const { quality, ...named } = names;
+    const amount = round(count * 0.12 * quality * random.spread(0.2), 0.01);
+    const clicks = Math.round(count * random.between(2.5, 5));
+    return [
+      {
+        date,
+        ...named,
+        currency: creative % 3 === 2 ? 'eur' : 'usd',
+        amount,
+        clicks,
+        impressions: clicks * random.whole(40, 90),
+      },
+    ];
+  });
+}

@@ -1,0 +1,107 @@
+// What the simulated game is like. Amounts are US dollars unless a currency says otherwise; the levels are those that
+// publishers of casual games report: eCPMs of some cents (banner) to some dollars (rewarded video), one player in forty pays.
+
+export type Country = {
+  timezone: string;
+  currency: string;
+  utcOffset: string;
+  weight: number;
+  /** What its players are worth to advertisers, against the first. */
+  value: number;
+};
+
+export const COUNTRIES: readonly Country[] = [
+  { timezone: 'America/New_York', currency: 'usd', utcOffset: '-05:00', weight: 34, value: 1 },
+  { timezone: 'Europe/Berlin', currency: 'eur', utcOffset: '+01:00', weight: 22, value: 0.75 },
+  { timezone: 'Europe/London', currency: 'gbp', utcOffset: '+00:00', weight: 12, value: 0.85 },
+  { timezone: 'Asia/Tokyo', currency: 'jpy', utcOffset: '+09:00', weight: 14, value: 0.9 },
+  { timezone: 'America/Sao_Paulo', currency: 'brl', utcOffset: '-03:00', weight: 18, value: 0.2 },
+];
+
+/** Units of a currency for a dollar when the history begins. */
+export const UNITS_FOR_A_DOLLAR: Readonly<Record<string, number>> = {
+  usd: 1,
+  eur: 0.92,
+  gbp: 0.79,
+  jpy: 152,
+  brl: 5.6,
+};
+
+export type Format = {
+  source: string;
+  placement: string;
+  /** Average eCPM and how many a session shows. */
+  ecpm: number;
+  perSession: number;
+  fillRate: number;
+};
+
+export const FORMATS: readonly Format[] = [
+  { source: 'banner', placement: 'main_banner', ecpm: 0.45, perSession: 3, fillRate: 0.97 },
+  { source: 'native', placement: 'feed', ecpm: 1.6, perSession: 0.4, fillRate: 0.9 },
+  { source: 'interstitial', placement: 'level_end', ecpm: 6.5, perSession: 0.9, fillRate: 0.88 },
+  { source: 'app_open', placement: 'start', ecpm: 4.2, perSession: 0.3, fillRate: 0.8 },
+  { source: 'rewarded_video', placement: 'extra_life', ecpm: 13, perSession: 0.5, fillRate: 0.92 },
+];
+
+/** Networks by how often they win the auction, and what they pay against the format's average. */
+export const NETWORKS: readonly (readonly [{ name: string; pays: number }, number])[] = [
+  [{ name: 'admob', pays: 0.95 }, 34],
+  [{ name: 'applovin', pays: 1.2 }, 26],
+  [{ name: 'unity_ads', pays: 0.9 }, 14],
+  [{ name: 'ironsource', pays: 1 }, 12],
+  [{ name: 'meta_an', pays: 1.3 }, 8],
+  [{ name: 'vungle', pays: 0.85 }, 6],
+];
+
+export type Item = { id: string; name: string; price: number };
+
+export const ITEMS: readonly (readonly [Item, number])[] = [
+  [{ id: 'gems_100', name: '100 gems', price: 1.99 }, 50],
+  [{ id: 'starter_pack', name: 'Starter pack', price: 4.99 }, 30],
+  [{ id: 'gems_1200', name: '1,200 gems', price: 9.99 }, 14],
+  [{ id: 'season_pass', name: 'Season pass', price: 19.99 }, 6],
+];
+
+export const MODELS: readonly (readonly [string, number])[] = [
+  ['Pixel 9', 18],
+  ['SM-S931B', 30],
+  ['SM-A556B', 28],
+  ['Xiaomi 15', 14],
+  ['moto g85', 10],
+];
+
+/** Saturday and Sunday are the best days; Sunday first, as `getUTCDay` has it. */
+export const WEEKDAYS = [1.18, 0.92, 0.9, 0.92, 0.97, 1.06, 1.2];
+
+/** Two thirds of the devices come through an ad. */
+export const PAID_SHARE = 0.66;
+export const PAYER_SHARE = 0.025;
+
+export type SimulatedCreative = { creative: string; campaign: string; adset: string; quality: number };
+
+/** In the order of Zipf's law: the first brings the most devices. */
+export const CREATIVES: readonly SimulatedCreative[] = [
+  ['Fail compilation', 'Video prospecting', 'Broad 18-44', 0.9],
+  ['Satisfying loop', 'Video prospecting', 'Broad 18-44', 1],
+  ['Noob vs pro', 'Video prospecting', 'Lookalike 1 %', 1.25],
+  ['Playable level 1', 'Playables', 'Casual gamers', 1.1],
+  ['Cat mascot', 'Brand', 'Retargeting', 1.4],
+  ['Puzzle close-up', 'Video prospecting', 'Puzzle fans', 1.15],
+  ['Playable boss fight', 'Playables', 'Casual gamers', 1],
+  ['Story trailer', 'Brand', 'Broad 18-44', 0.8],
+  ['Offer banner', 'Brand', 'Retargeting', 1.6],
+  ['Player review', 'Video prospecting', 'Lookalike 1 %', 0.95],
+].map(
+  ([creative, campaign, adset, quality]) => ({ creative, campaign, adset, quality }) as SimulatedCreative,
+);
+
+/**
+ * When a device leaves for good, in days since its acquisition: 62 % stay until day 1, 33 % until day 7, 21 % until day 30, more
+ * of a better creative. `chance` is a random number from 0 to 1.
+ */
+export const leavesAfter = (chance: number, quality: number) =>
+  ((0.62 * quality ** 0.4) / (1 - chance)) ** (1 / 0.32);
+
+/** How likely a device that has not left is to be active on a day: with the above, 41 % on day 1, 16 % on day 7, 8 % on day 30. */
+export const activeOn = (age: number) => 0.66 * age ** -0.15;

@@ -1,0 +1,120 @@
+import { and, asc, eq, gt } from 'drizzle-orm';
+import * as z from 'zod';
+import { adsets, applications, campaigns, creatives, type Database } from '#db';
+import { AppError, listQuery, requiredText } from '#http';
+
+/** `?application_id=&limit=&cursor=`. */
+export const ListQuery = listQuery.extend({ application_id: requiredText(128) });
+export type ListQuery = z.infer<typeof ListQuery>;
+
+/** Body of `PATCH /v1/creatives/:id`. */
+export const CreativeChanges = z.object({
+  archived: z.boolean({
+    error: (issue) => (issue.input === undefined ? 'is required' : 'must be true or false'),
+  }),
+});
+
+const iso = (at: number) => new Date(at).toISOString();
+
+/** A page of a list and the cursor of the next one: the last id, null where nothing follows. */
+export function toPage<Row extends { id: string }>(rows: Row[], limit: number) {
+  return { data: rows, next_cursor: rows.length === limit ? (rows.at(-1)?.id ?? null) : null };
+}
+
+/** One page of an application's campaigns, oldest first. The caller has checked that the application is its own. */
+export async function listCampaigns(db: Database, page: ListQuery) {
+  const rows = await db
+    .select()
+    .from(campaigns)
+    .where(and(eq(campaigns.applicationId, page.application_id), gt(campaigns.id, page.cursor)))
+    .orderBy(asc(campaigns.id))
+    .limit(page.limit);
+  return rows.map(({ id, name, createdAt }) => ({ id, name, created_at: iso(createdAt) }));
+}
+
+/** One page of an application's ad sets, oldest first. The caller has checked that the application is its own. */
+export async function listAdsets(db: Database, page: ListQuery) {
+  const rows = await db
+    .select({
+      id: adsets.id,
+      name: adsets.name,
+      campaignId: campaigns.id,
+      campaign: campaigns.name,
+      createdAt: adsets.createdAt,
+    })
+    .from(adsets)
+    .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
+    .where(and(eq(adsets.applicationId, page.application_id), gt(adsets.id, page.cursor)))
+    .orderBy(asc(adsets.id))
+    .limit(page.limit);
+  return rows.map(({ campaignId, createdAt, ...row }) => ({
+    ...row,
+    campaign_id: campaignId,
+    created_at: iso(createdAt),
+  }));
+}
+
+const creativeColumns = {
+  id: creatives.id,
+  name: creatives.name,
+  token: creatives.token,
+  adsetId: adsets.id,
+  adset: adsets.name,
+  campaignId: campaigns.id,
+  campaign: campaigns.name,
+  archivedAt: creatives.archivedAt,
+  createdAt: creatives.createdAt,
+};
+
+const selectCreatives = (db: Database) =>
+  db
+    .select(creativeColumns)
+    .from(creatives)
+    .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
+    .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
+    .innerJoin(applications, eq(applications.id, creatives.applicationId));
+
+type CreativeRow = Awaited<ReturnType<ReturnType<typeof selectCreatives>['execute']>>[number];
+
+/** A creative as the team API shows it; `linkTo` makes a tracking link of its token. */
+function showCreative(row: CreativeRow, linkTo: (token: string) => string) {
+  return {
+    id: row.id,
+    name: row.name,
+    tracking_link: linkTo(row.token),
+    adset: row.adset,
+    adset_id: row.adsetId,
+    campaign: row.campaign,
+    campaign_id: row.campaignId,
+    archived: row.archivedAt !== null,
+    archived_at: row.archivedAt === null ? null : iso(row.archivedAt),
+    created_at: iso(row.createdAt),
+  };
+}
+
+/** One page of an application's creatives, archived ones too, oldest first. The caller has checked the application. */
+export async function listCreatives(db: Database, page: ListQuery, linkTo: (token: string) => string) {
+  const rows = await selectCreatives(db)
+    .where(and(eq(creatives.applicationId, page.application_id), gt(creatives.id, page.cursor)))
+    .orderBy(asc(creatives.id))
+    .limit(page.limit);
+  return rows.map((row) => showCreative(row, linkTo));
+}
+
+/** Archives a creative or takes it back; its link works either way. Throws `not_found` also for another team's. */
+export async function archiveCreative(
+  db: Database,
+  teamId: string,
+  id: string,
+  archived: boolean,
+  linkTo: (token: string) => string,
+  now: number,
+) {
+  const find = () => selectCreatives(db).where(and(eq(creatives.id, id), eq(applications.teamId, teamId)));
+  const [current] = await find();
+  if (!current) throw new AppError('not_found', 'Creative not found');
+  if ((current.archivedAt !== null) === archived) return showCreative(current, linkTo);
+  const archivedAt = archived ? now : null;
+  await db.update(creatives).set({ archivedAt }).where(eq(creatives.id, id));
+  return showCreative({ ...current, archivedAt }, linkTo);
+}

@@ -1,0 +1,86 @@
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { database } from '#db';
+import {
+  type AppContext,
+  type AppEnv,
+  AppError,
+  jsonBody,
+  limitBody,
+  queryString,
+  requireTeamToken,
+} from '#http';
+import { getApplication } from '#teams';
+import { trackingLink } from '#tracking';
+import { createCreative } from './create-creative.ts';
+import {
+  archiveCreative,
+  CreativeChanges,
+  ListQuery,
+  listAdsets,
+  listCampaigns,
+  listCreatives,
+  toPage,
+} from './list.ts';
+
+const SMALL_BODY = 64 * 1024;
+
+const anyObject = z.looseObject({}, { error: 'The body must be a JSON object' });
+
+const linkTo = (c: AppContext) => (token: string) => trackingLink(c.env, c.req.url, token);
+
+function idempotencyKey(c: AppContext): string | undefined {
+  const key = c.req.header('Idempotency-Key')?.trim();
+  if (key && key.length > 128) {
+    throw new AppError('invalid_request', 'Idempotency-Key must be at most 128 characters');
+  }
+  return key || undefined;
+}
+
+/** The database, once the application that is asked about has proved to be the caller's own. */
+async function databaseOf(c: AppContext, applicationId: string) {
+  const db = database(c.env.DB);
+  await getApplication(db, c.get('team').id, applicationId);
+  return db;
+}
+
+export const creativeRoutes = new Hono<AppEnv>()
+  .post('/v1/creatives', limitBody(SMALL_BODY), requireTeamToken, ...jsonBody(anyObject), async (c) => {
+    const { answer, replayed } = await createCreative(
+      c.env,
+      c.get('team').id,
+      c.req.valid('json'),
+      idempotencyKey(c),
+      linkTo(c),
+      Date.now(),
+    );
+    if (replayed) c.header('Idempotent-Replayed', 'true');
+    return c.json(answer, 201);
+  })
+  .get('/v1/creatives', requireTeamToken, queryString(ListQuery), async (c) => {
+    const page = c.req.valid('query');
+    const db = await databaseOf(c, page.application_id);
+    return c.json(toPage(await listCreatives(db, page, linkTo(c)), page.limit));
+  })
+  .patch(
+    '/v1/creatives/:id',
+    limitBody(SMALL_BODY),
+    requireTeamToken,
+    ...jsonBody(CreativeChanges),
+    async (c) => {
+      const { id } = c.req.param();
+      const { archived } = c.req.valid('json');
+      const db = database(c.env.DB);
+      return c.json(await archiveCreative(db, c.get('team').id, id, archived, linkTo(c), Date.now()));
+    },
+  )
+  .get('/v1/campaigns', requireTeamToken, queryString(ListQuery), async (c) => {
+    const page = c.req.valid('query');
+    const db = await databaseOf(c, page.application_id);
+    return c.json(toPage(await listCampaigns(db, page), page.limit));
+  })
+  .get('/v1/adsets', requireTeamToken, queryString(ListQuery), async (c) => {
+    const page = c.req.valid('query');
+    const db = await databaseOf(c, page.application_id);
+    return c.json(toPage(await listAdsets(db, page), page.limit));
+  });

@@ -1,0 +1,321 @@
+import * as z from 'zod';
+import { ALL_METRICS, COHORT_METRICS, DIMENSIONS, type Dimension, METRICS } from '#reports';
+
+// What the endpoints answer. Objects are closed: a field that is not listed here is not answered.
+
+const time = () => z.iso.datetime();
+const day = () => z.iso.date();
+const nullableText = () => z.string().nullable();
+
+export const Failure = z.object({ message: z.string() }).meta({ id: 'TeamError' });
+
+const faults = z.array(z.object({ path: z.string(), message: z.string() }));
+export const IngestionFailure = z
+  .object({ success: z.literal(false), error: z.string(), details: faults.optional() })
+  .meta({ id: 'IngestionError' });
+export const FetchTokenFailure = z
+  .object({ error: z.string(), success: z.literal(false).optional(), details: faults.optional() })
+  .meta({ id: 'FetchTokenError' });
+
+export const Token = z.object({ token: z.string() });
+
+export const VerifiedToken = z.object({
+  success: z.literal(true),
+  valid: z.literal(true),
+  created_at: time(),
+  expires_at: time(),
+  creative: z
+    .object({ name: z.string(), campaign: z.string(), adset: z.string() })
+    .nullable()
+    .meta({ description: 'What the device was attributed to; null where it is organic.' }),
+});
+
+export const CollectionStatus = z.object({
+  success: z.literal(true),
+  enabled: z.boolean(),
+  server_time: time(),
+});
+
+export const EventTaken = z.object({
+  success: z.literal(true),
+  message: z.literal('Webhook Received'),
+  event_id: z.string(),
+});
+
+export const BatchTaken = z.object({
+  success: z.literal(true),
+  accepted: z.int(),
+  rejected: z.int(),
+  results: z.array(
+    z.union([
+      z.object({ index: z.int(), event_id: z.string() }),
+      z.object({ index: z.int(), error: z.string(), details: faults }),
+    ]),
+  ),
+});
+
+export const Application = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    timezone: z.string().meta({ description: 'IANA name; the days of every report are days in it.' }),
+    currency: z.string().meta({ description: 'The reporting currency, lower-case ISO 4217.' }),
+    data_collection: z.boolean(),
+    ios_store_url: nullableText(),
+    android_store_url: nullableText(),
+    fallback_url: nullableText(),
+    attribution_window_hours: z.int(),
+    probabilistic_window_hours: z.int(),
+    created_at: time(),
+  })
+  .meta({ id: 'Application' });
+export const NewApplicationAnswer = z.object({ ...Application.shape, api_key: z.string() });
+export const ApiKey = z.object({ api_key: z.string() });
+
+export const list = <Item extends z.ZodType>(item: Item) =>
+  z.object({ data: z.array(item), next_cursor: nullableText() });
+
+const made = z.object({ name: z.string(), is_new: z.boolean() });
+export const CreativeMade = z.object({
+  message: z.literal('Creative created successfully'),
+  creative: z.object({ name: z.string(), tracking_link: z.url() }),
+  campaign: made,
+  adset: made,
+  application: z.object({ name: z.string() }),
+});
+
+export const Campaign = z.object({ id: z.string(), name: z.string(), created_at: time() });
+export const Adset = z.object({
+  id: z.string(),
+  name: z.string(),
+  campaign_id: z.string(),
+  campaign: z.string(),
+  created_at: time(),
+});
+export const Creative = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    tracking_link: z.url(),
+    adset: z.string(),
+    adset_id: z.string(),
+    campaign: z.string(),
+    campaign_id: z.string(),
+    archived: z.boolean(),
+    archived_at: time().nullable(),
+    created_at: time(),
+  })
+  .meta({ id: 'Creative' });
+
+export const CostsTaken = z.object({
+  rows: z.int(),
+  matched: z.int().meta({ description: 'Rows whose names the application has.' }),
+  unmatched: z.int().meta({ description: 'The other rows. They count as spend all the same.' }),
+  unmatched_names: z
+    .array(z.object({ campaign: z.string(), adset: nullableText(), creative: nullableText() }))
+    .meta({ description: 'The first 20 of them.' }),
+});
+
+export const RatesTaken = z.object({ date: day(), base: z.string(), rates: z.int() });
+
+const described = ({ definition, source }: { definition: string; source: string }) =>
+  `${definition} Source: ${source}.`;
+
+const metrics = Object.fromEntries(
+  ALL_METRICS.map((metric) => [
+    metric,
+    z
+      .number()
+      .nullable()
+      .meta({ description: described(METRICS[metric]) }),
+  ]),
+);
+const Metrics = z.object(metrics).meta({ id: 'Metrics' });
+
+const unconverted = z.array(z.object({ currency: z.string(), amount: z.number() })).meta({
+  description:
+    'Amounts without an exchange rate, in their own currency. They are in no other figure of the answer.',
+});
+const reported = { currency: z.string(), timezone: z.string() };
+
+const groupings = Object.values<Dimension>(DIMENSIONS).flatMap(({ show }) =>
+  Object.keys(show('2026-01-01', new Map())),
+);
+const groupingColumns = Object.fromEntries(
+  groupings.map((column) => [column, z.string().nullable().optional()]),
+);
+
+export const Performance = z.object({
+  data: z.array(z.object({ ...groupingColumns, ...metrics })),
+  totals: Metrics,
+  ...reported,
+  unconverted,
+});
+
+const figure = (name: keyof typeof COHORT_METRICS) => ({ description: described(COHORT_METRICS[name]) });
+const cohortRow = <Day extends z.ZodType>(values: Day) =>
+  z.object({
+    cohort_from: day(),
+    cohort_to: day(),
+    creative: nullableText().optional(),
+    creative_id: nullableText().optional(),
+    adset: nullableText().optional(),
+    adset_id: nullableText().optional(),
+    campaign: nullableText().optional(),
+    campaign_id: nullableText().optional(),
+    size: z.int().meta(figure('size')),
+    days: z.record(z.string(), values),
+  });
+
+export const Retention = z.object({
+  data: z.array(
+    cohortRow(
+      z.object({
+        eligible: z.int().meta(figure('eligible')),
+        active: z.int(),
+        classic: z.number().nullable().meta(figure('classic')),
+        rolling: z.number().nullable().meta(figure('rolling')),
+      }),
+    ),
+  ),
+  timezone: z.string(),
+});
+
+export const Ltv = z.object({
+  data: z.array(
+    cohortRow(
+      z.object({
+        eligible: z.int().meta(figure('eligible')),
+        revenue: z.number(),
+        ltv: z.number().nullable().meta(figure('ltv')),
+        roas: z.number().nullable().meta(figure('roas')),
+      }),
+    ),
+  ),
+  ...reported,
+  unconverted,
+});
+
+export const Funnel = z.object({
+  data: z.array(
+    z.object({
+      step: z.string(),
+      devices: z.int(),
+      from_first: z.number().nullable().meta(figure('from_first')),
+      from_previous: z.number().nullable().meta(figure('from_previous')),
+    }),
+  ),
+  timezone: z.string(),
+});
+
+const of = (metric: keyof typeof METRICS) =>
+  z
+    .number()
+    .nullable()
+    .meta({ description: described(METRICS[metric]) });
+export const Ads = z.object({
+  data: z.array(
+    z.object({
+      day: day(),
+      source: nullableText(),
+      media_source: nullableText(),
+      impressions: of('impressions'),
+      ad_revenue: of('ad_revenue'),
+      ecpm: of('ecpm'),
+      ad_requests: z.int().meta({
+        description: "The requests of the row's day and format. They are made before any network is known.",
+      }),
+      fill_rate: z.number().nullable().meta({
+        description:
+          "The network's share in filling those requests; the rates of the networks add up to that of the format.",
+      }),
+    }),
+  ),
+  ...reported,
+  unconverted,
+});
+
+const compared = {
+  client_total: z.number().nullable(),
+  counted_total: z.number().nullable(),
+  gap: z.number().nullable(),
+};
+export const ClientTotals = z.object({
+  data: z
+    .array(
+      z.object({
+        device_id: z.string(),
+        kind: z.enum(['ad', 'purchase']),
+        currency: z.string(),
+        ...compared,
+      }),
+    )
+    .meta({ description: 'The 200 devices with the largest gaps.' }),
+  totals: z.array(
+    z.object({
+      kind: z.enum(['ad', 'purchase']),
+      currency: nullableText().meta({
+        description: 'Null: devices with several currencies, which cannot be compared.',
+      }),
+      devices: z.int(),
+      devices_with_gap: z.int().nullable(),
+      ...compared,
+    }),
+  ),
+  timezone: z.string(),
+});
+
+/** The fields differ by type, as they do where they come in. */
+const EventShown = z
+  .looseObject({
+    event_id: z.string(),
+    type: z.string(),
+    created_at: time(),
+    received_at: time(),
+    day: day(),
+    creative_id: nullableText(),
+  })
+  .meta({ id: 'Event' });
+export const Events = list(EventShown);
+
+export const EventStatus = z.object({
+  event_id: z.string(),
+  application_id: z.string().optional(),
+  status: z.enum(['queued', 'counted', 'duplicate', 'parked']),
+  received_at: time(),
+  logged_at: time().optional().meta({ description: 'When it left the queue for the log.' }),
+  settled_by: time()
+    .optional()
+    .meta({ description: 'It was counted, found a duplicate or parked at this time at the latest.' }),
+  duplicate_of: z.string().optional().meta({ description: 'The event that was counted under the same key.' }),
+  reason: z.string().optional().meta({ description: 'Why it was parked.' }),
+  event: EventShown.optional(),
+});
+
+export const AttributionExplained = z.object({
+  device_id: z.string(),
+  acquired_at: time(),
+  method: z.enum(['referrer', 'click_id', 'deep_link', 'probabilistic', 'organic']).optional(),
+  confidence: z
+    .number()
+    .optional()
+    .meta({ description: 'From 0 to 1; 1 where a click or a creative was named.' }),
+  creative_id: nullableText().optional(),
+  click_id: nullableText().optional(),
+  ambiguous: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Another click speaks for the device just as well.' }),
+  candidates: z.array(
+    z.object({
+      click_id: z.string(),
+      creative_id: z.string(),
+      clicked_at: time(),
+      score: z.number().meta({ description: 'Bits of evidence.' }),
+      probability: z.number(),
+      facts: z.record(z.string(), z.number()),
+    }),
+  ),
+});
+
+export const DeviceErased = z.object({ erased: z.literal(true), tokens: z.int(), events: z.int() });

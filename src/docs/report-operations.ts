@@ -1,0 +1,108 @@
+import type * as z from 'zod';
+import {
+  AdsQuery,
+  ClientTotalsQuery,
+  DIMENSIONS,
+  FunnelQuery,
+  LtvQuery,
+  METRICS,
+  PerformanceQuery,
+  RetentionQuery,
+} from '#reports';
+import { Ads, ClientTotals, Funnel, Ltv, Performance, Retention } from './answers.ts';
+import { EXAMPLE } from './examples.ts';
+import type { Operation } from './operation.ts';
+import { withExamples } from './with-examples.ts';
+
+const period = {
+  application_id: EXAMPLE.application,
+  from: EXAMPLE.from,
+  to: EXAMPLE.to,
+  format: 'json',
+};
+
+const money =
+  'Amounts are in `currency`, else in the reporting currency of the application, converted with the rates of their days; what cannot be converted is in `unconverted`.';
+
+function report(
+  name: string,
+  summary: string,
+  description: string,
+  query: z.ZodObject,
+  examples: Record<string, unknown>,
+  schema: z.ZodType,
+  csv: string,
+): Operation {
+  return {
+    method: 'get',
+    path: `/v1/reports/${name}`,
+    tag: 'Reports',
+    summary,
+    description: `${description} Days are those of the application, \`from\` and \`to\` included. CSV has the same rows, and what stands beside them in headers.`,
+    credential: 'teamToken',
+    parameters: { query: withExamples(query, { ...period, ...examples }) },
+    answer: { status: 200, description: 'The report.', schema, more: { 'text/csv': csv } },
+    errors: { 404: "There is no such application, or it is another team's." },
+  };
+}
+
+const definitions = Object.entries(METRICS)
+  .map(([name, { definition, source }]) => `- \`${name}\`: ${definition} (${source})`)
+  .join('\n');
+
+export const REPORT_OPERATIONS: Operation[] = [
+  report(
+    'performance',
+    'What each group of days, sources or items brought',
+    `\`group_by\` is one or two of ${Object.keys(DIMENSIONS).join(', ')}. ${money} Counts that are merely nothing are 0; metrics that a grouping cannot give, and ratios with nothing below the line, are null. A cost that names no ad set or creative is in the totals, but in no row by ad set or creative.\n\n${definitions}\n\n`,
+    PerformanceQuery,
+    { group_by: 'day,source', currency: 'usd' },
+    Performance,
+    'day,clicks,installs\r\n2026-03-02,0,1\r\n',
+  ),
+  report(
+    'retention',
+    'How many devices came back',
+    'Of the devices acquired from `from` to `to`, in cohorts by day, week, month or all together. Only devices whose day N is over count.',
+    RetentionQuery,
+    { days: '0,1,7', cohort: 'week', group_by: 'campaign' },
+    Retention,
+    'cohort_from,cohort_to,creative,creative_id,size,day,eligible,active,classic,rolling\r\n',
+  ),
+  report(
+    'ltv',
+    'Lifetime value and return on ad spend',
+    `Of the same cohorts as retention, revenue from day 0 to day N, each and against their costs. ${money}`,
+    LtvQuery,
+    { days: '0,7,30', cohort: 'all', group_by: 'creative', currency: 'usd' },
+    Ltv,
+    'cohort_from,cohort_to,creative,creative_id,size,day,eligible,revenue,ltv,roas\r\n',
+  ),
+  report(
+    'funnel',
+    'How many devices reach each step',
+    'Of the devices acquired from `from` to `to`, those that reach each step in order, by the first time of each, within the window after the first step. Times within one second are in order. A comma within an event name is written `%2C`.',
+    FunnelQuery,
+    { steps: 'install,event:level_up,ad,purchase', window_hours: 72 },
+    Funnel,
+    'step,devices,from_first,from_previous\r\ninstall,10,1,\r\n',
+  ),
+  report(
+    'ads',
+    'Ad revenue, eCPM and fill rate by day, format and network',
+    money,
+    AdsQuery,
+    { currency: 'usd' },
+    Ads,
+    'day,source,media_source,impressions,ad_revenue,ecpm,ad_requests,fill_rate\r\n',
+  ),
+  report(
+    'client-totals',
+    "Clients' running totals against ours",
+    'Compares `total_ad_value` and `total_purchase_value` with what was counted of the same devices, acquired from `from` to `to`. A gap above 0 is revenue that never arrived; one below 0 was sent twice without a key.',
+    ClientTotalsQuery,
+    {},
+    ClientTotals,
+    'device_id,kind,currency,client_total,counted_total,gap\r\n',
+  ),
+];

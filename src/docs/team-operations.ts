@@ -1,0 +1,260 @@
+import * as z from 'zod';
+import { CreativeChanges, ListQuery, NewCreative } from '#creatives';
+import { EventsQuery } from '#events';
+import { listQuery } from '#http';
+import { Costs, ExchangeRates } from '#money';
+import { ApplicationChanges, NewApiKey, NewApplication } from '#teams';
+import {
+  Adset,
+  ApiKey,
+  Application,
+  AttributionExplained,
+  Campaign,
+  CostsTaken,
+  Creative,
+  CreativeMade,
+  DeviceErased,
+  EventStatus,
+  Events,
+  list,
+  NewApplicationAnswer,
+  RatesTaken,
+} from './answers.ts';
+import { EXAMPLE } from './examples.ts';
+import type { Operation } from './operation.ts';
+import { withExamples } from './with-examples.ts';
+
+const credential = 'teamToken' as const;
+const notFound = { 404: "There is none, or it is another team's." };
+
+const inPath = (name: string, example: string) => ({
+  path: z.object({ [name]: z.string().meta({ example }) }),
+});
+const ofApplication = withExamples(ListQuery, { application_id: EXAMPLE.application, limit: 50, cursor: '' });
+
+const APPLICATIONS: Operation[] = [
+  {
+    method: 'get',
+    path: '/v1/applications',
+    summary: 'List the applications',
+    parameters: { query: withExamples(listQuery, { limit: 50, cursor: '' }) },
+    answer: { status: 200, description: 'A page, oldest first.', schema: list(Application) },
+  },
+  {
+    method: 'post',
+    path: '/v1/applications',
+    summary: 'Create an application',
+    body: {
+      schema: NewApplication,
+      examples: { game: { name: 'My game', timezone: 'Europe/Berlin', currency: 'eur' } },
+    },
+    answer: {
+      status: 201,
+      description: 'The application with its API key, which is shown this once.',
+      schema: NewApplicationAnswer,
+    },
+  },
+  {
+    method: 'get',
+    path: '/v1/applications/{id}',
+    summary: 'Show an application',
+    parameters: inPath('id', EXAMPLE.application),
+    answer: { status: 200, description: 'The application.', schema: Application },
+    errors: notFound,
+  },
+  {
+    method: 'patch',
+    path: '/v1/applications/{id}',
+    summary: 'Change an application',
+    description: 'Takes effect everywhere within 60 s.',
+    parameters: inPath('id', EXAMPLE.application),
+    body: {
+      schema: ApplicationChanges,
+      examples: {
+        store: { android_store_url: 'https://play.google.com/store/apps/details?id=com.example.game' },
+      },
+    },
+    answer: { status: 200, description: 'The application as it is now.', schema: Application },
+    errors: notFound,
+  },
+  {
+    method: 'post',
+    path: '/v1/applications/{id}/api-key',
+    summary: 'Replace the API key',
+    parameters: inPath('id', EXAMPLE.application),
+    body: { schema: NewApiKey, examples: { grace: { grace_hours: 24 } } },
+    answer: { status: 201, description: 'The new key, which is shown this once.', schema: ApiKey },
+    errors: notFound,
+  },
+].map((operation) => ({ ...operation, credential, tag: 'Applications' }) as Operation);
+
+const CREATIVES: Operation[] = [
+  {
+    method: 'post',
+    path: '/v1/creatives',
+    summary: 'Create a creative',
+    description:
+      'Makes or reuses the campaign and the ad set of these names; without a name those of the week (`Week 12`) and the weekday (`Monday`).',
+    parameters: {
+      header: z.object({
+        'Idempotency-Key': z.string().max(128).optional().meta({
+          description: 'A repeat gives the first answer again, with `Idempotent-Replayed: true`.',
+        }),
+      }),
+    },
+    body: {
+      schema: NewCreative,
+      examples: {
+        named: { creative: 'Cat video', app_api_key: EXAMPLE.apiKey, campaign: 'Spring', adset: 'Young' },
+        minimal: { creative: 'Cat video', app_api_key: EXAMPLE.apiKey },
+      },
+    },
+    answer: { status: 201, description: 'The creative with its tracking link.', schema: CreativeMade },
+    errors: { 409: 'The same `Idempotency-Key` came with another body.' },
+  },
+  {
+    method: 'get',
+    path: '/v1/creatives',
+    summary: 'List the creatives',
+    parameters: { query: ofApplication },
+    answer: { status: 200, description: 'A page, oldest first, archived ones too.', schema: list(Creative) },
+    errors: notFound,
+  },
+  {
+    method: 'patch',
+    path: '/v1/creatives/{id}',
+    summary: 'Archive a creative',
+    description: 'Its tracking link keeps working.',
+    parameters: inPath('id', EXAMPLE.creative),
+    body: { schema: CreativeChanges, examples: { archive: { archived: true } } },
+    answer: { status: 200, description: 'The creative as it is now.', schema: Creative },
+    errors: notFound,
+  },
+  {
+    method: 'get',
+    path: '/v1/campaigns',
+    summary: 'List the campaigns',
+    parameters: { query: ofApplication },
+    answer: { status: 200, description: 'A page, oldest first.', schema: list(Campaign) },
+    errors: notFound,
+  },
+  {
+    method: 'get',
+    path: '/v1/adsets',
+    summary: 'List the ad sets',
+    parameters: { query: ofApplication },
+    answer: { status: 200, description: 'A page, oldest first.', schema: list(Adset) },
+    errors: notFound,
+  },
+].map((operation) => ({ ...operation, credential, tag: 'Creatives' }) as Operation);
+
+const MONEY: Operation[] = [
+  {
+    method: 'put',
+    path: '/v1/costs',
+    summary: 'Upload costs',
+    description:
+      'A row overwrites the one with the same date and names. Dates are as the advertising platform has them.',
+    body: {
+      schema: Costs,
+      examples: {
+        day: {
+          application_id: EXAMPLE.application,
+          rows: [
+            {
+              date: '2026-03-02',
+              campaign: 'Spring',
+              adset: 'Young',
+              currency: 'eur',
+              amount: 120.5,
+              clicks: 830,
+            },
+            { date: '2026-03-02', campaign: 'Autumn', currency: 'usd', amount: 80 },
+          ],
+        },
+      },
+    },
+    answer: {
+      status: 200,
+      description: 'How many rows were stored, and which names are unknown.',
+      schema: CostsTaken,
+    },
+    errors: notFound,
+  },
+  {
+    method: 'put',
+    path: '/v1/exchange-rates',
+    summary: 'Upload exchange rates',
+    description:
+      'What one unit of each currency was worth in `base` that day, for your team. Reference rates are fetched daily beside them. An amount is converted with the rate of its day, else with the latest earlier one, never with a later one; of several bases the one with the freshest pair of rates counts, then your own.',
+    body: {
+      schema: ExchangeRates,
+      examples: { day: { date: '2026-03-02', base: 'usd', rates: { eur: 1.08, jpy: '0.00667' } } },
+    },
+    answer: { status: 200, description: 'How many rates were stored.', schema: RatesTaken },
+  },
+].map((operation) => ({ ...operation, credential, tag: 'Costs and exchange rates' }) as Operation);
+
+const EVENTS: Operation[] = [
+  {
+    method: 'get',
+    path: '/v1/events',
+    summary: 'List raw events, newest first',
+    description:
+      'Days are those of the application. A page may be short before the end: go on until there is no cursor. As NDJSON or CSV the cursor of the next page stands in the header `X-Next-Cursor`.',
+    parameters: {
+      query: withExamples(EventsQuery, {
+        application_id: EXAMPLE.application,
+        type: 'custom.ad',
+        from: EXAMPLE.from,
+        to: EXAMPLE.to,
+        token: EXAMPLE.token,
+        format: 'json',
+        limit: 50,
+        cursor: '',
+      }),
+    },
+    answer: {
+      status: 200,
+      description: 'A page of events.',
+      schema: Events,
+      more: {
+        'application/x-ndjson': `{"event_id":"${EXAMPLE.event}","type":"custom.ad"}\n`,
+        'text/csv': `event_id,type\r\n${EXAMPLE.event},custom.ad\r\n`,
+      },
+    },
+    errors: notFound,
+  },
+  {
+    method: 'get',
+    path: '/v1/events/{event_id}',
+    summary: 'Follow one event',
+    parameters: inPath('event_id', EXAMPLE.event),
+    answer: { status: 200, description: 'What became of it, and when.', schema: EventStatus },
+    errors: { 404: "There is none, its device was erased, or it is another team's." },
+  },
+  {
+    method: 'get',
+    path: '/v1/devices/{token}/attribution',
+    summary: 'Explain the attribution of a device',
+    parameters: inPath('token', EXAMPLE.token),
+    answer: {
+      status: 200,
+      description: 'How it was attributed, and the clicks that were weighed.',
+      schema: AttributionExplained,
+    },
+    errors: { 404: "There is none, it was erased, or it is another team's." },
+  },
+  {
+    method: 'delete',
+    path: '/v1/devices/{token}',
+    summary: 'Erase a device',
+    description:
+      'Erases what is stored of the device of this token: its rows, tokens and raw events. The totals stay; later events of it are not counted.',
+    parameters: inPath('token', EXAMPLE.token),
+    answer: { status: 200, description: 'How much was erased.', schema: DeviceErased },
+    errors: { 404: "There is nothing left to erase, or it is another team's." },
+  },
+].map((operation) => ({ ...operation, credential, tag: 'Events' }) as Operation);
+
+export const TEAM_OPERATIONS: Operation[] = [...APPLICATIONS, ...CREATIVES, ...MONEY, ...EVENTS];

@@ -1,0 +1,2 @@
+export { EVENT_COLUMNS, EVENT_TYPES, EventsQuery } from './list-events.ts';
+export { eventRoutes } from './routes.ts';

@@ -1,0 +1,113 @@
+import * as z from 'zod';
+import { settingsOf } from '#env';
+import { invalidRequest, listQuery, optionalText, requiredText } from '#http';
+import { readToken } from '#ingestion';
+import { fromMicros } from '#lib/money';
+import { dayNumber, isDay } from '#lib/time';
+import { isOfDevice, type LoggedEvent } from '#rollup';
+import { readEvents, withoutErased } from './log-reader.ts';
+
+const day = () => requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD').optional();
+
+export const EVENT_TYPES = [
+  'install',
+  'retention',
+  'custom.purchase',
+  'custom.ad',
+  'custom',
+  'click',
+] as const;
+
+export const EventsQuery = z.object({
+  application_id: requiredText(128),
+  type: z.enum(EVENT_TYPES, { error: `must be one of ${EVENT_TYPES.join(', ')}` }).optional(),
+  from: day(),
+  to: day(),
+  token: optionalText(),
+  format: z.enum(['json', 'ndjson', 'csv'], { error: 'must be json, ndjson or csv' }).default('json'),
+  ...listQuery.shape,
+  cursor: z
+    .string()
+    .regex(/^(?:evt_[0-9a-f]{32})?$/, 'must be a cursor of an earlier answer')
+    .default(''),
+});
+export type EventsQuery = z.infer<typeof EventsQuery>;
+
+/** What an event in the list has, in the order of the CSV's columns. Absent fields are left out of JSON. */
+export const EVENT_COLUMNS = [
+  'event_id',
+  'type',
+  'created_at',
+  'received_at',
+  'day',
+  'device_id',
+  'acquired_day',
+  'creative_id',
+  'idempotency_key',
+  'clock_ahead',
+  'session_id',
+  'retention_day',
+  'backfill_day',
+  'item_id',
+  'item_name',
+  'status',
+  'tr_id',
+  'ad_id',
+  'name',
+  'source',
+  'media_source',
+  'channel',
+  'watch_time',
+  'reward',
+  'value',
+  'currency',
+  'total_purchase_value',
+  'total_ad_value',
+  'event_name',
+  'params',
+  'device',
+] as const;
+
+/** An event as the API shows it: amounts in units of its currency, times in ISO 8601. */
+export function showEvent(event: LoggedEvent): Record<string, unknown> {
+  const { id, occurred_at, received_at, application_id: _application, ...rest } = event;
+  const fields: Record<string, unknown> = {
+    ...rest,
+    event_id: id,
+    created_at: new Date(occurred_at).toISOString(),
+    received_at: new Date(received_at).toISOString(),
+    ...('age' in event ? { retention_day: event.age } : {}),
+    ...('value_micros' in event ? { value: fromMicros(BigInt(event.value_micros)) } : {}),
+  };
+  const present = EVENT_COLUMNS.filter((column) => fields[column] !== undefined);
+  return Object.fromEntries(present.map((column) => [column, fields[column]]));
+}
+
+/** Of the raw events, newest first, those that the query asks for. Days are the application's; events of erased devices are gone. */
+export async function listEvents(env: Env, query: EventsQuery) {
+  const { from, to, type } = query;
+  const device = query.token && (await deviceOf(env, query.application_id, query.token));
+  const { events, next_cursor } = await readEvents(
+    env.DB,
+    {
+      applicationId: query.application_id,
+      // An event is taken after it happened, and a day begins at most 14 hours before it does in UTC.
+      earliestSecond: from ? dayNumber(from) * 86_400 - 14 * 3_600 : 0,
+      matches: (event) =>
+        (!type || event.type === type) &&
+        (!from || event.day >= from) &&
+        (!to || event.day <= to) &&
+        (!device || (isOfDevice(event) && event.device_id === device)),
+    },
+    query,
+  );
+  return { data: (await withoutErased(env.DB, events)).map(showEvent), next_cursor };
+}
+
+async function deviceOf(env: Env, applicationId: string, token: string): Promise<string> {
+  const claims = await readToken(token, settingsOf(env).TOKEN_SECRET);
+  if (claims?.applicationId !== applicationId) {
+    throw invalidRequest([{ path: 'token', message: 'is not a token of this application' }]);
+  }
+  return claims.deviceId;
+}

@@ -1,0 +1,50 @@
+import { Hono } from 'hono';
+import { database } from '#db';
+import { settingsOf } from '#env';
+import { type AppContext, type AppEnv, AppError, queryString, requireTeamToken } from '#http';
+import { readToken } from '#ingestion';
+import { type Cell, toCsv } from '#lib/csv';
+import { getApplication } from '#teams';
+import { eraseDevice } from './erase-device.ts';
+import { eventStatus } from './event-status.ts';
+import { EVENT_COLUMNS, EventsQuery, listEvents } from './list-events.ts';
+
+const toCell = (value: unknown): Cell =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell);
+
+/** The page in its format; beside a table, the cursor of the next page stands in a header. */
+function answerEvents(
+  c: AppContext,
+  format: EventsQuery['format'],
+  page: Awaited<ReturnType<typeof listEvents>>,
+): Response {
+  if (format === 'json') return c.json(page);
+  if (page.next_cursor) c.header('X-Next-Cursor', page.next_cursor);
+  if (format === 'ndjson') {
+    c.header('Content-Type', 'application/x-ndjson; charset=utf-8');
+    return c.body(page.data.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  }
+  c.header('Content-Type', 'text/csv; charset=utf-8');
+  c.header('Content-Disposition', 'attachment; filename="events.csv"');
+  const rows = page.data.map((event) =>
+    Object.fromEntries(Object.entries(event).map(([column, value]) => [column, toCell(value)])),
+  );
+  return c.body(toCsv(EVENT_COLUMNS, rows));
+}
+
+export const eventRoutes = new Hono<AppEnv>()
+  .get('/v1/events', requireTeamToken, queryString(EventsQuery), async (c) => {
+    const query = c.req.valid('query');
+    await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
+    return answerEvents(c, query.format, await listEvents(c.env, query));
+  })
+  .get('/v1/events/:event_id', requireTeamToken, async (c) =>
+    c.json(await eventStatus(c.env.DB, c.get('team').id, c.req.param('event_id'), Date.now())),
+  )
+  .delete('/v1/devices/:token', requireTeamToken, async (c) => {
+    const claims = await readToken(c.req.param('token'), settingsOf(c.env).TOKEN_SECRET);
+    if (!claims) throw new AppError('not_found', 'Device not found');
+    await getApplication(database(c.env.DB), c.get('team').id, claims.applicationId);
+    const device = { ...claims, id: claims.deviceId };
+    return c.json({ erased: true, ...(await eraseDevice(c.env.DB, device, Date.now())) });
+  });

@@ -1,0 +1,21 @@
+import { addDays, dayNumber, daysBetween } from './time.ts';
+
+/** Monday of the week of a `YYYY-MM-DD` day. 1970-01-01 was a Thursday. */
+export function mondayOf(day: string): string {
+  return addDays(day, -((((dayNumber(day) + 3) % 7) + 7) % 7));
+}
+
+/** The ISO 8601 week of a day, as `2026-W47`: the week belongs to the year that its Thursday is in. */
+export function weekOf(day: string): string {
+  const year = addDays(mondayOf(day), 3).slice(0, 4);
+  const week = daysBetween(mondayOf(`${year}-01-04`), mondayOf(day)) / 7 + 1;
+  return `${year}-W${String(week).padStart(2, '0')}`;
+}
+
+/** The month of a day, as `2026-11`. */
+export const monthOf = (day: string): string => day.slice(0, 7);
+
+/** Every day from `from` to `to`, both included; none when `to` is earlier. */
+export function daysOf(from: string, to: string): string[] {
+  return Array.from({ length: Math.max(0, daysBetween(from, to) + 1) }, (_, index) => addDays(from, index));
+}

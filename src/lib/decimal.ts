@@ -1,0 +1,41 @@
+/** A positive ratio of whole numbers: exact, where a floating-point number is not. */
+export type Fraction = { numerator: bigint; denominator: bigint };
+
+export const ONE: Fraction = { numerator: 1n, denominator: 1n };
+
+const DECIMAL = /^(\d{1,15})(?:\.(\d{1,40}))?$/;
+
+/** A decimal text such as `1.0866`; null for what is none or is not above 0. */
+export function parseDecimal(text: string): Fraction | null {
+  const [, whole, part = ''] = DECIMAL.exec(text) ?? [];
+  if (whole === undefined) return null;
+  const numerator = BigInt(whole + part);
+  return numerator === 0n ? null : { numerator, denominator: 10n ** BigInt(part.length) };
+}
+
+/** A JSON number as the decimal text that was sent: the shortest one that reads back as it, without an exponent. */
+export function toDecimal(number: number): string {
+  const text = String(number);
+  const [digits = '', exponent] = text.split('e');
+  if (exponent === undefined) return text;
+  const [whole = '', part = ''] = digits.split('.');
+  const point = whole.length + Number(exponent);
+  const all = whole + part;
+  if (point <= 0) return `0.${'0'.repeat(-point)}${all}`;
+  return point >= all.length ? all.padEnd(point, '0') : `${all.slice(0, point)}.${all.slice(point)}`;
+}
+
+export const times = (left: Fraction, right: Fraction): Fraction => ({
+  numerator: left.numerator * right.numerator,
+  denominator: left.denominator * right.denominator,
+});
+
+export const over = (left: Fraction, right: Fraction): Fraction => ({
+  numerator: left.numerator * right.denominator,
+  denominator: left.denominator * right.numerator,
+});
+
+/** `above / below` rounded to the nearest whole number, halves away from zero; `below` > 0. */
+export function divideRounded(above: bigint, below: bigint): bigint {
+  return above < 0n ? -divideRounded(-above, below) : (2n * above + below) / (2n * below);
+}

@@ -1,0 +1,86 @@
+import * as z from 'zod';
+import { currencyCode, requiredText } from '#http';
+import { CURRENCIES } from '#lib/currencies';
+import { parseDecimal, toDecimal } from '#lib/decimal';
+import { isDay } from '#lib/time';
+import { type Rate, RateBook } from './rate-book.ts';
+
+const rateError = 'must be a number above 0, or its decimal text with at most 15 digits before the point';
+
+const rate = z
+  .union([z.number(), z.string().trim()], { error: rateError })
+  .transform((value) => (typeof value === 'number' ? toDecimal(value) : value))
+  .refine((text) => parseDecimal(text) !== null, rateError);
+
+/** Body of `PUT /v1/exchange-rates`: one unit of each currency in units of `base`. */
+export const ExchangeRates = z
+  .object({
+    date: requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD'),
+    base: currencyCode(),
+    rates: z.record(z.string().trim().toLowerCase(), rate, { error: 'must be an object of rates' }),
+  })
+  .superRefine(({ base, rates }, ctx) => {
+    const codes = Object.keys(rates);
+    const fault = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
+    if (codes.length === 0) fault(['rates'], 'must have at least one rate');
+    for (const code of codes) {
+      if (!CURRENCIES.has(code)) fault(['rates', code], 'must be an ISO 4217 code');
+      if (code === base) fault(['rates', code], 'is the base itself');
+    }
+  });
+export type ExchangeRates = z.infer<typeof ExchangeRates>;
+
+/** Rates as they are stored; see `Rate`. `teamId` is empty for the reference rates of everyone. */
+export type NewRate = Omit<Rate, 'own'>;
+
+/** Stores rates; one of the same day, base and currency is overwritten. Repeatable. */
+export async function saveRates(
+  db: D1Database,
+  teamId: string,
+  rates: readonly NewRate[],
+  now: number,
+): Promise<void> {
+  const rows = rates.map(({ currency, base, day, units, worth }) => [currency, base, day, units, worth]);
+  await db
+    .prepare(
+      `INSERT INTO exchange_rates (team_id, currency, base, day, units, worth, updated_at)
+       SELECT ?2, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ?3 FROM json_each(?1) WHERE true
+       ON CONFLICT (team_id, currency, base, day) DO UPDATE SET units = excluded.units, worth = excluded.worth,
+         updated_at = excluded.updated_at WHERE units <> excluded.units OR worth <> excluded.worth`,
+    )
+    .bind(JSON.stringify(rows), teamId, now)
+    .run();
+}
+
+export const uploadedRates = ({ date, base, rates }: ExchangeRates): NewRate[] =>
+  Object.entries(rates).map(([currency, worth]) => ({ currency, base, day: date, units: '1', worth }));
+
+/** The rates of a currency in a base, from the latest one at `?4` or before it until `?5`. */
+export const SELECT_RATES = `
+  SELECT rate.currency, rate.base, rate.day, rate.units, rate.worth, rate.team_id <> '' AS own
+  FROM (SELECT DISTINCT team_id, currency, base FROM json_each(?3) AS wanted CROSS JOIN exchange_rates
+          ON team_id IN (?1, ?2) AND currency = wanted.value) AS series
+  CROSS JOIN exchange_rates AS rate
+    ON rate.team_id = series.team_id AND rate.currency = series.currency AND rate.base = series.base
+   AND rate.day BETWEEN coalesce((SELECT max(earlier.day) FROM exchange_rates AS earlier
+        WHERE earlier.team_id = series.team_id AND earlier.currency = series.currency AND earlier.base = series.base
+          AND earlier.day <= ?4), ?4) AND ?5`;
+
+/**
+ * What is known of these currencies for the days `from` to `to`: the team's own rates and the reference rates.
+ * Needs no database where there is nothing to convert.
+ */
+export async function readRateBook(
+  db: D1Database,
+  teamId: string,
+  currencies: ReadonlySet<string>,
+  from: string,
+  to: string,
+): Promise<RateBook> {
+  if (currencies.size < 2) return new RateBook([]);
+  const { results } = await db
+    .prepare(SELECT_RATES)
+    .bind(teamId, '', JSON.stringify([...currencies]), from, to)
+    .all<Omit<Rate, 'own'> & { own: number }>();
+  return new RateBook(results.map((row) => ({ ...row, own: row.own === 1 })));
+}

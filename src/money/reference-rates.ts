@@ -1,0 +1,46 @@
+import { CURRENCIES } from '#lib/currencies';
+import { parseDecimal } from '#lib/decimal';
+import { isDay } from '#lib/time';
+import { type NewRate, saveRates } from './exchange-rates.ts';
+
+const TIMEOUT_MS = 20_000;
+/** The European Central Bank's daily file has 2 KB, the one of its last 90 days 80 KB. */
+const MAX_CHARACTERS = 4_000_000;
+
+const CUBE = /<Cube\s+([^>]*?)\/?>/g;
+const ATTRIBUTE = /(\w+)\s*=\s*['"]([^'"]*)['"]/g;
+
+/**
+ * The rates in a file of the form that the European Central Bank publishes: units of each currency to one euro, by day.
+ * Days and currencies that are none are passed over.
+ * Source: https://www.ecb.europa.eu/stats/policy_and_exchange_rates/euro_reference_exchange_rates/
+ */
+export function parseReferenceRates(xml: string): NewRate[] {
+  const rates: NewRate[] = [];
+  let day = '';
+  for (const [, attributes = ''] of xml.matchAll(CUBE)) {
+    const found = Object.fromEntries(
+      [...attributes.matchAll(ATTRIBUTE)].map(([, name = '', value = '']) => [name, value]),
+    );
+    if (found.time !== undefined) day = found.time;
+    const currency = found.currency?.toLowerCase();
+    if (currency === undefined || !CURRENCIES.has(currency) || !isDay(day)) continue;
+    if (found.rate === undefined || parseDecimal(found.rate) === null) continue;
+    rates.push({ currency, base: 'eur', day, units: found.rate, worth: '1' });
+  }
+  return rates;
+}
+
+/**
+ * Fetches the reference rates and stores them for every team; answers how many. Repeatable.
+ * Throws when the source does not answer, or with something that holds no rate; what was stored before stays.
+ */
+export async function fetchReferenceRates(db: D1Database, url: string, now: number): Promise<number> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  if (!response.ok) throw new Error(`the source of exchange rates answered ${response.status}`);
+  const text = await response.text();
+  const rates = text.length > MAX_CHARACTERS ? [] : parseReferenceRates(text);
+  if (rates.length === 0) throw new Error('the source of exchange rates answered without a rate');
+  await saveRates(db, '', rates, now);
+  return rates.length;
+}

@@ -1,0 +1,110 @@
+import * as z from 'zod';
+import { currencyCode } from '#http';
+import { daysOf } from '#lib/calendar';
+import { dayIn } from '#lib/time';
+import { type Parts, partsToMicros } from '#money';
+import { columnsOf, groupBy, groupingOf, intoCohorts } from './cohorts.ts';
+import { isOver, lifetimeValueOf } from './metrics.ts';
+import { type AmountRow, type Converter, converterFor, microsSql, rateDaySql, readMicros } from './money.ts';
+import { checkPeriod, cohortPeriod, type Reported } from './query.ts';
+
+export const LtvQuery = z
+  .object({ ...cohortPeriod, group_by: groupBy, currency: currencyCode().optional() })
+  .superRefine(checkPeriod);
+export type LtvQuery = z.infer<typeof LtvQuery>;
+
+type Labelled = { acquiredDay: string; label: string };
+type SizeRow = Labelled & { size: number };
+/** `day`: the first of the asked day numbers that it counts for. */
+type RevenueRow = Labelled & AmountRow & { day: number; micros: string };
+type SpendRow = Labelled & AmountRow & { micros: string };
+type Part =
+  | ({ kind: 'size' } & SizeRow)
+  | ({ kind: 'revenue' } & RevenueRow)
+  | ({ kind: 'spend' } & SpendRow);
+
+export const sizeSql = (label: string) =>
+  `SELECT acquired_day AS acquiredDay, ${label} AS label, sum(active_devices) AS size
+   FROM cohort_activity WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3 AND age = 0
+   GROUP BY acquired_day, label`;
+
+/** ?4 the reporting currency, ?5 the day numbers. Revenue after the last of them is left out. */
+export const revenueSql = (label: string) =>
+  `SELECT acquiredDay, label, rateDay, currency, asked.day, ${microsSql('micros')} AS micros
+   FROM (SELECT acquired_day AS acquiredDay, ${label} AS label, currency, ad_revenue + purchase_revenue AS micros,
+           ${rateDaySql('currency', 'day', '?4')} AS rateDay,
+           (SELECT min(number.value) FROM json_each(?5) AS number
+             WHERE number.value >= julianday(cohort_revenue.day) - julianday(acquired_day)) AS day
+         FROM cohort_revenue WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3) AS asked
+   WHERE asked.day IS NOT NULL GROUP BY acquiredDay, label, currency, rateDay, asked.day`;
+
+export const spendSql = (label: string) =>
+  `SELECT day AS acquiredDay, ${label} AS label, currency, ${rateDaySql('currency', 'day', '?4')} AS rateDay,
+     ${microsSql('amount')} AS micros
+   FROM costs WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3 GROUP BY day, label, currency`;
+
+/**
+ * The lifetime-value report: what the devices acquired in each cohort had earned by day N, each and against what they cost.
+ * Only the devices whose day N is over count, and only the costs of the days on which they were acquired.
+ */
+export async function reportLtv(db: D1Database, application: Reported, query: LtvQuery, now: number) {
+  const { column, cost } = columnsOf(query.group_by);
+  const reporting = query.currency ?? application.currency;
+  const asked = [application.id, query.from, query.to] as const;
+  const [sizes, revenues, spends] = await db.batch<unknown>([
+    db.prepare(sizeSql(column)).bind(...asked),
+    db.prepare(revenueSql(column)).bind(...asked, reporting, JSON.stringify(query.days)),
+    db.prepare(spendSql(cost)).bind(...asked, reporting),
+  ]);
+  const sized = (sizes?.results ?? []) as SizeRow[];
+  const grouping = await groupingOf(db, application.id, query.group_by, sized);
+  const today = dayIn(application.timezone, now);
+  const first = Math.min(...query.days);
+  const revenue = ((revenues?.results ?? []) as RevenueRow[]).filter((row) =>
+    isOver(row.acquiredDay, row.day, today),
+  );
+  const spend = ((spends?.results ?? []) as SpendRow[]).filter((row) =>
+    isOver(row.acquiredDay, first, today),
+  );
+  const converter = await converterFor(db, application, reporting, [...revenue, ...spend]);
+  for (const row of [...revenue, ...spend]) converter.convertOrList(readMicros(row.micros), row);
+  const parts: Part[] = [
+    ...sized.map((row) => ({ kind: 'size' as const, ...row })),
+    ...revenue.map((row) => ({ kind: 'revenue' as const, ...row })),
+    ...spend.map((row) => ({ kind: 'spend' as const, ...row })),
+  ];
+  const cohorts = intoCohorts(parts, daysOf(query.from, query.to), query.cohort, grouping);
+  return {
+    data: cohorts
+      .map(({ key, rows }) => ({
+        ...key,
+        size: rows.reduce((total, row) => total + (row.kind === 'size' ? row.size : 0), 0),
+        days: Object.fromEntries(query.days.map((day) => [String(day), byDay(rows, day, today, converter)])),
+      }))
+      .filter(({ size }) => size > 0)
+      .sort((left, right) => (left.cohort_from < right.cohort_from ? -1 : 1)),
+    currency: reporting,
+    timezone: application.timezone,
+    unconverted: converter.unconverted(),
+  };
+}
+
+function byDay(rows: readonly Part[], day: number, today: string, converter: Converter) {
+  let [eligible, whole] = [0, true];
+  const sums: Record<'revenue' | 'spend', Parts> = { revenue: 0n, spend: 0n };
+  for (const row of rows) {
+    if (!isOver(row.acquiredDay, day, today)) continue;
+    if (row.kind === 'size') eligible += row.size;
+    else if (row.kind === 'spend' || row.day <= day) {
+      const parts = converter.convert(readMicros(row.micros), row);
+      if (parts === null) whole = false;
+      else sums[row.kind] += parts;
+    }
+  }
+  return lifetimeValueOf({
+    eligible,
+    revenue: partsToMicros(sums.revenue),
+    spend: partsToMicros(sums.spend),
+    whole,
+  });
+}

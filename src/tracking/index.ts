@@ -1,0 +1,2 @@
+export { Measurement } from './record.ts';
+export { trackingHost, trackingLink, trackingRoutes } from './routes.ts';

@@ -1,0 +1,51 @@
+import { eq } from 'drizzle-orm';
+import { applications, creatives, database } from '#db';
+import { CredentialCache } from '#http';
+import type { Stores } from './destination.ts';
+
+/** What a tracking link leads to. */
+export type Link = Stores & {
+  creativeId: string;
+  applicationId: string;
+  applicationName: string;
+  timezone: string;
+  dataCollection: boolean;
+  probabilisticWindowHours: number;
+};
+
+/** 16 random bytes as base64url. */
+export const LINK_TOKEN = /^[A-Za-z0-9_-]{22}$/;
+
+const links = new CredentialCache<Link>();
+
+async function readLink(db: D1Database | D1DatabaseSession, token: string): Promise<Link | null> {
+  const [row] = await database(db)
+    .select({
+      creativeId: creatives.id,
+      applicationId: applications.id,
+      applicationName: applications.name,
+      timezone: applications.timezone,
+      dataCollection: applications.dataCollection,
+      probabilisticWindowHours: applications.probabilisticWindowHours,
+      iosStoreUrl: applications.iosStoreUrl,
+      androidStoreUrl: applications.androidStoreUrl,
+      fallbackUrl: applications.fallbackUrl,
+    })
+    .from(creatives)
+    .innerJoin(applications, eq(applications.id, creatives.applicationId))
+    .where(eq(creatives.token, token));
+  return row ?? null;
+}
+
+/** Finds a link, archived creatives' too: from the isolate's memory (at most 60 s old), else from the nearest copy of the database. */
+export async function findLink(
+  env: Env,
+  token: string,
+  now: number,
+  keepAlive: (work: Promise<unknown>) => void,
+): Promise<Link | null> {
+  if (!LINK_TOKEN.test(token)) return null;
+  // A copy may not have seen a creative that was made a moment ago: only the original can say that there is none.
+  const load = async () => (await readLink(env.DB.withSession(), token)) ?? readLink(env.DB, token);
+  return links.get(token, now, load, keepAlive);
+}

@@ -1,0 +1,80 @@
+import { html, raw } from 'hono/html';
+import type { HtmlEscapedString } from 'hono/utils/html';
+import { toBase64Url } from '#lib/base64url';
+
+type Page = { body: HtmlEscapedString | Promise<HtmlEscapedString>; nonce: string };
+
+/** Nothing from elsewhere, nothing inline but what carries this answer's nonce, and measurements to ourselves only. */
+export function contentSecurityPolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src 'nonce-${nonce}'`,
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+const newNonce = () => toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
+
+const STYLE = `:root{color-scheme:light dark}
+body{font:1.1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1.5rem;text-align:center}
+a{display:inline-block;padding:.7rem 1.4rem;border:1px solid;border-radius:.6rem;color:inherit;text-decoration:none}`;
+
+/**
+ * Measures what the application will report of the same phone, and goes on without waiting for the answer. Whatever fails,
+ * the person is sent on. It takes its facts from the document, so that its text is the same for everyone.
+ */
+const SCRIPT = `const {click, to} = document.currentScript.dataset;
+try {
+  const body = JSON.stringify({
+    click_id: click,
+    timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    screen_width: screen.width,
+    screen_height: screen.height,
+    pixel_ratio: devicePixelRatio,
+    touch_points: navigator.maxTouchPoints,
+  });
+  const sent = navigator.sendBeacon && navigator.sendBeacon(location.pathname, new Blob([body], {type: 'application/json'}));
+  if (!sent) fetch(location.pathname, {method: 'POST', body, keepalive: true, headers: {'Content-Type': 'application/json'}});
+} catch {}
+location.replace(to);`;
+
+function layout(title: string, nonce: string, content: unknown, head: unknown = '') {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<style nonce="${nonce}">${raw(STYLE)}</style>
+${head}
+</head>
+<body><main>${content}</main></body>
+</html>`;
+}
+
+/** Measures the phone on the way to the store. Without JavaScript it only goes on. */
+export function landingPage(applicationName: string, destination: string, clickId: string): Page {
+  const nonce = newNonce();
+  const goOn = html`<noscript><meta http-equiv="refresh" content="0;url=${destination}"></noscript>`;
+  const content = html`<p><a href="${destination}">Continue to ${applicationName}</a></p>
+<script nonce="${nonce}" data-click="${clickId}" data-to="${destination}">${raw(SCRIPT)}</script>`;
+  return { nonce, body: layout(applicationName, nonce, content, goOn) };
+}
+
+/** Where an application has no address to go to. */
+export function plainPage(applicationName: string): Page {
+  const nonce = newNonce();
+  const content = html`<h1>${applicationName}</h1><p>This application has no page in a store yet.</p>`;
+  return { nonce, body: layout(applicationName, nonce, content) };
+}
+
+export function unknownLinkPage(): Page {
+  const nonce = newNonce();
+  const content = html`<h1>This link leads nowhere</h1><p>It may have been copied incompletely.</p>`;
+  return { nonce, body: layout('Unknown link', nonce, content) };
+}

@@ -1,0 +1,121 @@
+import * as z from 'zod';
+import type { ClickRecord } from '#attribution';
+import { hashAddress, readClickId, signClickId } from '#attribution';
+import { settingsOf } from '#env';
+import { requiredNumber, requiredText } from '#http';
+import { newId } from '#lib/ids';
+import { canonicalTimezone, dayIn, isTimezone } from '#lib/time';
+import { type EventMessage, type LoggedEvent, sendWithRetry } from '#rollup';
+import type { Link } from './links.ts';
+import { parseUserAgent } from './user-agent.ts';
+
+/** The landing page reports within seconds; an hour lets a tab sleep. */
+const MEASURED_WITHIN_MS = 3_600_000;
+
+const pixels = () => requiredNumber(1e5).positive('must be more than 0');
+
+/** What the landing page sends. */
+export const Measurement = z.object({
+  click_id: requiredText(128),
+  timezone: requiredText(64).refine(isTimezone, 'must be an IANA time zone'),
+  screen_width: pixels(),
+  screen_height: pixels(),
+  pixel_ratio: pixels(),
+  touch_points: requiredNumber(1000).default(0),
+});
+export type Measurement = z.infer<typeof Measurement>;
+
+/** The request behind a click or a measurement. */
+export type Visitor = { userAgent: string; address: string | undefined };
+
+async function describeClick(env: Env, link: Link, clickId: string, visitor: Visitor): Promise<ClickRecord> {
+  const { osFamily, osVersion, deviceModel } = parseUserAgent(visitor.userAgent);
+  const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
+  // Where nothing is guessed, an address would be kept for nothing.
+  const address = link.probabilisticWindowHours > 0 ? visitor.address : undefined;
+  const ipHash = await hashAddress(secret, link.applicationId, address);
+  return {
+    application_id: link.applicationId,
+    id: clickId,
+    creative_id: link.creativeId,
+    os_family: osFamily,
+    ...(osVersion ? { os_version: osVersion } : {}),
+    ...(deviceModel ? { device_model: deviceModel } : {}),
+    ...(ipHash ? { ip_hash: ipHash } : {}),
+  };
+}
+
+async function send(queue: Queue, message: EventMessage): Promise<void> {
+  if (await sendWithRetry(() => queue.send(message))) return;
+  const lost = message.events.length > 0 ? 'click lost' : 'measurement lost';
+  console.error(JSON.stringify({ level: 'error', message: lost }));
+}
+
+/** A new click of a link: its id, and the same one signed, which goes along with the person. */
+export async function newClick(env: Env, link: Link): Promise<{ id: string; publicId: string }> {
+  const id = newId('clk');
+  const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
+  return { id, publicId: await signClickId(secret, link.applicationId, id, link.creativeId) };
+}
+
+/**
+ * Records a click: one message with the event that is counted and the row that attribution looks through. The event's id is
+ * the click's, so however often the message comes, it is one click.
+ */
+export async function recordClick(
+  env: Env,
+  link: Link,
+  clickId: string,
+  visitor: Visitor,
+  now: number,
+): Promise<void> {
+  const event: LoggedEvent = {
+    id: clickId.replace('clk_', 'evt_'),
+    application_id: link.applicationId,
+    type: 'click',
+    creative_id: link.creativeId,
+    day: dayIn(link.timezone, now),
+    occurred_at: now,
+    received_at: now,
+  };
+  const click = await describeClick(env, link, clickId, visitor);
+  await send(env.EVENTS, { v: 1, events: [event], clicks: [click] });
+}
+
+/**
+ * The click that a measurement completes: one of this link, as its id proves, and not long ago, as its id tells. Null for any
+ * other.
+ */
+export async function measuredClickId(
+  env: Env,
+  link: Link,
+  measurement: Measurement,
+  now: number,
+): Promise<string | null> {
+  const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
+  const named = await readClickId(secret, link.applicationId, measurement.click_id);
+  if (!named || named.creativeId !== link.creativeId) return null;
+  return now - named.clickedAt <= MEASURED_WITHIN_MS ? named.id : null;
+}
+
+/** Completes a click by what its landing page measured; the message may overtake the click's. */
+export async function recordMeasurement(
+  env: Env,
+  link: Link,
+  clickId: string,
+  measurement: Measurement,
+  visitor: Visitor,
+): Promise<void> {
+  const click = await describeClick(env, link, clickId, visitor);
+  // An iPad calls itself a Mac, but no Mac has a touch screen.
+  const isTablet = click.os_family === 'macos' && measurement.touch_points > 1;
+  const measured: ClickRecord = {
+    ...click,
+    os_family: isTablet ? 'ios' : click.os_family,
+    timezone: canonicalTimezone(measurement.timezone),
+    screen_width: measurement.screen_width,
+    screen_height: measurement.screen_height,
+    pixel_ratio: measurement.pixel_ratio,
+  };
+  await send(env.EVENTS, { v: 1, events: [], clicks: [measured] });
+}

@@ -1,0 +1,111 @@
+import { Hono } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import { settingsOf } from '#env';
+import {
+  type AppContext,
+  type AppEnv,
+  AppError,
+  invalidRequest,
+  jsonBody,
+  limitBody,
+  requireTeamToken,
+} from '#http';
+import { chooseDestination, withParameters, withReferrer } from './destination.ts';
+import { explainAttribution } from './explain.ts';
+import { findLink, LINK_TOKEN, type Link } from './links.ts';
+import { contentSecurityPolicy, landingPage, plainPage, unknownLinkPage } from './pages.ts';
+import { Measurement, measuredClickId, newClick, recordClick, recordMeasurement } from './record.ts';
+import { isRobot, parseUserAgent } from './user-agent.ts';
+
+const MEASUREMENT_BYTES = 2 * 1024;
+
+const visitorOf = (c: AppContext) => ({
+  userAgent: c.req.header('User-Agent') ?? '',
+  address: c.req.header('cf-connecting-ip'),
+});
+
+const linkOf = (c: AppContext, token: string): Promise<Link | null> =>
+  findLink(c.env, token, Date.now(), (work) => c.executionCtx.waitUntil(work));
+
+function answerPage(c: AppContext, page: ReturnType<typeof plainPage>, status: 200 | 404 = 200) {
+  c.header('Content-Security-Policy', contentSecurityPolicy(page.nonce));
+  c.header('X-Content-Type-Options', 'nosniff');
+  return c.html(page.body, status);
+}
+
+/** A click is a person's own: neither a robot's, nor a look ahead (`HEAD`, a browser's prefetch), nor of a switched-off application. */
+function isCounted(c: AppContext, link: Link): boolean {
+  const purpose = `${c.req.header('Sec-Purpose') ?? ''} ${c.req.header('Purpose') ?? ''}`;
+  return (
+    link.dataCollection &&
+    c.req.method !== 'HEAD' &&
+    !isRobot(c.req.header('User-Agent') ?? '') &&
+    !/prefetch|preview|prerender/i.test(purpose)
+  );
+}
+
+/** Sends a person on; the click is written down meanwhile and afterwards. */
+async function follow(c: AppContext, token: string) {
+  c.header('Cache-Control', 'no-store');
+  c.header('Referrer-Policy', 'no-referrer');
+  const link = await linkOf(c, token);
+  if (!link) return answerPage(c, unknownLinkPage(), 404);
+  const now = Date.now();
+  const query = new URL(c.req.url).searchParams;
+  const { osFamily } = parseUserAgent(c.req.header('User-Agent') ?? '');
+  const click = isCounted(c, link) ? await newClick(c.env, link) : null;
+  if (click) c.executionCtx.waitUntil(recordClick(c.env, link, click.id, visitorOf(c), now));
+  const destination = chooseDestination(link, osFamily);
+  if (destination.kind === 'none') return answerPage(c, plainPage(link.applicationName));
+  if (destination.kind === 'store' && osFamily === 'android') {
+    return c.redirect(withReferrer(destination.url, click?.publicId ?? null, query).href);
+  }
+  const { href } = withParameters(destination.url, query);
+  if (destination.kind === 'fallback' || !click) return c.redirect(href);
+  return answerPage(c, landingPage(link.applicationName, href, click.publicId));
+}
+
+export const trackingRoutes = new Hono<AppEnv>()
+  .get('/t/:token', (c) => follow(c, c.req.param('token')))
+  .post('/t/:token', limitBody(MEASUREMENT_BYTES), ...jsonBody(Measurement), async (c) => {
+    const link = await linkOf(c, c.req.param('token'));
+    if (!link) throw new AppError('not_found', 'Unknown link');
+    const measurement = c.req.valid('json');
+    const clickId = await measuredClickId(c.env, link, measurement, Date.now());
+    if (clickId === null)
+      throw invalidRequest([{ path: 'click_id', message: 'is not of a click on this link' }]);
+    if (link.dataCollection) {
+      c.executionCtx.waitUntil(recordMeasurement(c.env, link, clickId, measurement, visitorOf(c)));
+    }
+    return c.body(null, 204);
+  })
+  .get('/v1/devices/:token/attribution', requireTeamToken, async (c) =>
+    c.json(await explainAttribution(c.env, c.get('team').id, c.req.param('token'))),
+  );
+
+/** The token of a link under `TRACKING_BASE_URL`, or null where the address is none. */
+export function tokenUnder(baseUrl: string, requested: string): string | null {
+  if (baseUrl === '') return null;
+  const [base, url] = [new URL(baseUrl), new URL(requested)];
+  const folder = base.pathname.replace(/\/+$/, '');
+  if (base.host !== url.host || !url.pathname.startsWith(`${folder}/`)) return null;
+  const token = url.pathname.slice(folder.length + 1);
+  return LINK_TOKEN.test(token) ? token : null;
+}
+
+/** Lets tracking links live under an address of their own, such as `https://go.example.com/<token>`. */
+export function trackingHost(app: Hono<AppEnv>) {
+  return createMiddleware<AppEnv>(async (c, next) => {
+    const token = tokenUnder(settingsOf(c.env).TRACKING_BASE_URL, c.req.url);
+    if (token === null || c.req.path === `/t/${token}`) return next();
+    const url = new URL(c.req.url);
+    url.pathname = `/t/${token}`;
+    return app.fetch(new Request(url, c.req.raw), c.env, c.executionCtx);
+  });
+}
+
+/** Where a creative's link points: the deployment's own address for links, else `<origin>/t`. */
+export function trackingLink(env: Env, requestUrl: string, token: string): string {
+  const base = settingsOf(env).TRACKING_BASE_URL || `${new URL(requestUrl).origin}/t`;
+  return `${base.replace(/\/+$/, '')}/${token}`;
+}

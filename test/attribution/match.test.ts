@@ -1,0 +1,311 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type Attribution,
+  attribute,
+  type Click,
+  type Device,
+  type Hints,
+} from '../../src/attribution/match.ts';
+
+const HOUR = 3_600_000;
+const NOW = Date.UTC(2026, 10, 20, 12);
+const WINDOWS = { clickMs: 168 * HOUR, probabilisticMs: 24 * HOUR };
+const NO_HINTS = { named: [], deepLinkCreativeId: null };
+
+const bare: Click = {
+  id: 'clk_1',
+  creativeId: 'crt_1',
+  clickedAt: NOW - HOUR,
+  osFamily: 'ios',
+  osVersion: null,
+  deviceModel: null,
+  ipHash: null,
+  timezone: null,
+  screen: null,
+  pixelRatio: null,
+  credited: false,
+};
+/** What the landing page measures on an iPhone 15. */
+const iphone: Click = {
+  ...bare,
+  osVersion: '17.4',
+  timezone: 'Europe/Berlin',
+  screen: { width: 393, height: 852 },
+  pixelRatio: 3,
+};
+/** What a backend sends of the same phone. */
+const iphoneDevice: Device = {
+  osFamily: 'ios',
+  osVersion: '17.4.1',
+  models: ['iPhone15,4', 'iPhone'],
+  ipHash: null,
+  timezone: 'Europe/Berlin',
+  window: { width: 1179, height: 2556 },
+  dpi: 460,
+  acquiredAt: NOW,
+};
+const android: Click = { ...bare, osFamily: 'android', osVersion: '14', deviceModel: 'SM-S911B' };
+const androidDevice: Device = {
+  osFamily: 'android',
+  osVersion: '14',
+  models: ['samsung SM-S911B', 'Galaxy S23'],
+  ipHash: null,
+  timezone: 'Europe/Berlin',
+  window: { width: 1080, height: 2340 },
+  dpi: 480,
+  acquiredAt: NOW,
+};
+
+const naming = ({ id, clickedAt }: Click, method: 'referrer' | 'click_id') => ({
+  id,
+  clickedAt,
+  creativeId: null,
+  method,
+});
+
+const guess = (device: Device, ...clicks: Click[]) => attribute(device, NO_HINTS, clicks, WINDOWS, NOW);
+
+type Grade = 'high' | 'medium' | 'low' | 'organic';
+const grade = ({ method, confidence }: Attribution): Grade => {
+  if (method === 'organic') return 'organic';
+  return confidence >= 0.9 ? 'high' : confidence >= 0.6 ? 'medium' : 'low';
+};
+
+/** Realistic pairs: what was measured at the click, what the device reports, and how sure that makes. */
+const PAIRS: [string, Partial<Click> | null, Partial<Device>, Grade, number][] = [
+  ['iPhone, same address', { ...iphone, ipHash: 'a' }, { ipHash: 'a' }, 'high', 0.99],
+  ['iPhone, no address known', iphone, {}, 'medium', 0.85],
+  ['iPhone, from Wi-Fi to mobile data', { ...iphone, ipHash: 'a' }, { ipHash: 'b' }, 'medium', 0.74],
+  ['iPhone, window held sideways', iphone, { window: { width: 2556, height: 1179 } }, 'medium', 0.85],
+  ['iPhone, window in CSS pixels', iphone, { window: { width: 393, height: 852 }, dpi: 3 }, 'medium', 0.85],
+  ['iPhone, window below the system bars', iphone, { window: { width: 393, height: 759 } }, 'medium', 0.85],
+  [
+    'iPhone, minimal metrics, no version',
+    iphone,
+    { window: null, dpi: null, osVersion: null },
+    'organic',
+    0.98,
+  ],
+  ['iPhone, minimal metrics', iphone, { window: null, dpi: null }, 'organic', 0.85],
+  [
+    'iPhone, minimal metrics, same address',
+    { ...iphone, ipHash: 'a' },
+    { window: null, dpi: null, ipHash: 'a' },
+    'high',
+    0.98,
+  ],
+  ['iPhone, updated from 17.4 to 17.5', iphone, { osVersion: '17.5' }, 'low', 0.5],
+  ['iPhone, other release', iphone, { osVersion: '18.1' }, 'organic', 0.96],
+  ['iPhone whose browser froze at 18', { ...iphone, osVersion: '18.6' }, { osVersion: '26.1' }, 'low', 0.41],
+  ['iPhone abroad', iphone, { timezone: 'America/New_York' }, 'organic', 0.97],
+  ['iPhone 15 against iPhone 14', iphone, { window: { width: 1170, height: 2532 } }, 'organic', 0.98],
+  [
+    'iPad that calls itself a Mac, told by touch',
+    { ...iphone, osVersion: null, screen: { width: 820, height: 1180 }, pixelRatio: 2 },
+    { osVersion: '17.4', window: { width: 2360, height: 1640 }, dpi: 264 },
+    'low',
+    0.41,
+  ],
+  ['Android, model and version', android, {}, 'low', 0.41],
+  ['Android, model, version, same address', { ...android, ipHash: 'a' }, { ipHash: 'a' }, 'high', 0.99],
+  [
+    'Android, reduced user agent, same address',
+    { ...android, osVersion: null, deviceModel: null, ipHash: 'a' },
+    { ipHash: 'a' },
+    'low',
+    0.5,
+  ],
+  [
+    'Android, reduced user agent, nothing else',
+    { ...android, osVersion: null, deviceModel: null },
+    {},
+    'organic',
+    1,
+  ],
+  [
+    'Android, other model, same address',
+    { ...android, ipHash: 'a' },
+    { ipHash: 'a', models: ['Pixel 9'] },
+    'low',
+    0.33,
+  ],
+  [
+    'Android, measured on a page',
+    { ...android, timezone: 'Europe/Berlin', screen: { width: 360, height: 780 }, pixelRatio: 3 },
+    {},
+    'medium',
+    0.85,
+  ],
+  ['another family', { ...android, ipHash: 'a' }, { osFamily: 'ios', ipHash: 'a' }, 'organic', 1],
+  ['no click at all', null, {}, 'organic', 1],
+];
+
+describe('one click', () => {
+  it.each(PAIRS)('%s', (_, click, changes, expected, confidence) => {
+    const base = click?.osFamily === 'android' ? androidDevice : iphoneDevice;
+    const outcome = guess({ ...base, ...changes }, ...(click ? [{ ...bare, ...click }] : []));
+    expect([grade(outcome), Math.round(outcome.confidence * 100) / 100]).toEqual([expected, confidence]);
+    expect(outcome.creative_id).toBe(expected === 'organic' ? null : 'crt_1');
+  });
+});
+
+describe('windows', () => {
+  it.each([
+    ['the last millisecond', 24 * HOUR, 'probabilistic'],
+    ['a millisecond later', 24 * HOUR + 1, 'organic'],
+    ['this moment', 0, 'probabilistic'],
+  ])('guesses at %s', (_, age, method) => {
+    expect(guess(iphoneDevice, { ...iphone, clickedAt: NOW - age }).method).toBe(method);
+  });
+
+  it.each([
+    ['the last millisecond', 168 * HOUR, 'referrer'],
+    ['a millisecond later', 168 * HOUR + 1, 'organic'],
+    ['a clock that is ahead', -5_000, 'referrer'],
+  ])('takes a named click at %s', (_, age, method) => {
+    const click = { ...iphone, clickedAt: NOW - age };
+    const hints = { named: [naming(click, 'referrer')], deepLinkCreativeId: null };
+    const outcome = attribute({ ...iphoneDevice, timezone: 'Asia/Tokyo' }, hints, [click], WINDOWS, NOW);
+    expect(outcome.method).toBe(method);
+  });
+
+  it('guesses nothing where the application has switched it off', () => {
+    const windows = { ...WINDOWS, probabilisticMs: 0 };
+    const click = { ...iphone, clickedAt: NOW };
+    expect(attribute(iphoneDevice, NO_HINTS, [click], windows, NOW).method).toBe('organic');
+  });
+
+  it('credits no click of today with an install of last month, but forgives a clock', () => {
+    expect(guess({ ...iphoneDevice, acquiredAt: NOW - 30 * 24 * HOUR }, iphone).method).toBe('organic');
+    expect(guess({ ...iphoneDevice, acquiredAt: NOW - 12 * HOUR }, iphone).method).toBe('probabilistic');
+  });
+});
+
+describe('order of methods', () => {
+  const hints: Hints = {
+    named: [naming({ ...bare, id: 'clk_gone' }, 'referrer'), naming(bare, 'click_id')],
+    deepLinkCreativeId: 'crt_deep',
+  };
+  it('takes the first named click that is there, then the deep link, then the guess', () => {
+    const other = { ...iphone, id: 'clk_2', creativeId: 'crt_2' };
+    const of = (...input: [Hints, Click[]]) => attribute(iphoneDevice, ...input, WINDOWS, NOW);
+    expect(of(hints, [other, iphone])).toMatchObject({
+      method: 'click_id',
+      creative_id: 'crt_1',
+      confidence: 1,
+    });
+    expect(of(hints, [other])).toMatchObject({
+      method: 'deep_link',
+      creative_id: 'crt_deep',
+      click_id: null,
+    });
+    expect(of({ ...hints, deepLinkCreativeId: null }, [other])).toMatchObject({
+      method: 'probabilistic',
+      click_id: 'clk_2',
+    });
+  });
+
+  it('believes an id that proves its creative, inside the window, before the click itself is there', () => {
+    const proven = { id: 'clk_9', creativeId: 'crt_9', method: 'referrer' as const };
+    const at = (clickedAt: number) =>
+      attribute(iphoneDevice, { ...NO_HINTS, named: [{ ...proven, clickedAt }] }, [], WINDOWS, NOW);
+    expect(at(NOW - 168 * HOUR)).toMatchObject({
+      method: 'referrer',
+      creative_id: 'crt_9',
+      click_id: 'clk_9',
+    });
+    expect(at(NOW - 168 * HOUR - 1)).toMatchObject({ method: 'organic' });
+  });
+
+  it('lets a named click be credited again, but guesses it for no second device', () => {
+    const credited = { ...iphone, credited: true };
+    expect(guess(iphoneDevice, credited).method).toBe('organic');
+    expect(attribute(iphoneDevice, hints, [credited], WINDOWS, NOW).method).toBe('click_id');
+  });
+});
+
+describe('several clicks', () => {
+  const other = (index: number, more: Partial<Click> = {}): Click => ({
+    ...iphone,
+    id: `clk_${index}`,
+    creativeId: `crt_${index}`,
+    clickedAt: NOW - HOUR - index,
+    ...more,
+  });
+
+  it('credits the newer of two equals, with less confidence, and says that it was a tie', () => {
+    const outcome = guess(iphoneDevice, other(2), other(1));
+    expect(outcome).toMatchObject({ method: 'probabilistic', click_id: 'clk_1', ambiguous: true });
+    expect(outcome.confidence).toBeLessThan(0.5);
+    expect(guess(iphoneDevice, other(1)).ambiguous).toBe(false);
+  });
+
+  it('credits nobody among 50 similar phones', () => {
+    const outcome = guess(iphoneDevice, ...Array.from({ length: 50 }, (_, index) => other(index)));
+    expect(outcome).toMatchObject({ method: 'organic', creative_id: null, ambiguous: true });
+    expect(outcome.candidates).toHaveLength(5);
+  });
+
+  it('finds the one of 50 similar phones that has the same address', () => {
+    const phones = Array.from({ length: 50 }, (_, index) => other(index, { ipHash: `address ${index}` }));
+    const outcome = guess({ ...iphoneDevice, ipHash: 'address 31' }, ...phones);
+    expect(outcome).toMatchObject({ method: 'probabilistic', click_id: 'clk_31', ambiguous: false });
+    expect(outcome.confidence).toBeGreaterThan(0.8);
+  });
+
+  it('credits nobody among 50 similar phones behind one address', () => {
+    const phones = Array.from({ length: 50 }, (_, index) => other(index, { ipHash: 'office' }));
+    expect(guess({ ...iphoneDevice, ipHash: 'office' }, ...phones).method).toBe('organic');
+  });
+
+  it('is not sure of a stranger among 50 similar phones of a single creative', () => {
+    const phones = Array.from({ length: 50 }, (_, index) =>
+      other(index, { creativeId: 'crt_1', ipHash: `${index}` }),
+    );
+    expect(guess({ ...iphoneDevice, ipHash: 'stranger' }, ...phones).method).toBe('organic');
+  });
+
+  it('takes a second try of one person for one click', () => {
+    const twice = [1, 2].map((index) => other(index, { creativeId: 'crt_1', ipHash: 'home' }));
+    const outcome = guess({ ...iphoneDevice, ipHash: 'home' }, ...twice);
+    expect(outcome).toMatchObject({ click_id: 'clk_1', ambiguous: false });
+    expect(outcome.confidence).toBeGreaterThan(0.95);
+    const later = other(3, { creativeId: 'crt_1', ipHash: 'home', clickedAt: NOW - 2 * HOUR });
+    expect(guess({ ...iphoneDevice, ipHash: 'home' }, ...twice, later).confidence).toBeLessThan(0.5);
+  });
+});
+
+it('gives probabilities that leave room for no click, whatever the evidence', () => {
+  const some = <Value>(...values: Value[]) => fc.constantFrom<Value | null>(null, ...values);
+  const clicks = fc.array(
+    fc.record<Click>({
+      id: fc.uuid(),
+      creativeId: fc.constantFrom('a', 'b', 'c'),
+      clickedAt: fc.integer({ min: NOW - 30 * HOUR, max: NOW }),
+      osFamily: fc.constantFrom('ios', 'android'),
+      osVersion: some('17.4', '18.6'),
+      deviceModel: some('SM-S911B'),
+      ipHash: some('x', 'y'),
+      timezone: some('Europe/Berlin', 'UTC'),
+      screen: some({ width: 393, height: 852 }, { width: 0, height: 0 }),
+      pixelRatio: some(3, 2),
+      credited: fc.boolean(),
+    }),
+    { maxLength: 60 },
+  );
+  fc.assert(
+    fc.property(clicks, some('x', 'y'), (found, ipHash) => {
+      const outcome = guess({ ...iphoneDevice, ipHash }, ...found);
+      const total = outcome.candidates.reduce((sum, { probability }) => sum + probability, 0);
+      expect(total).toBeLessThan(1);
+      expect(outcome.confidence).toBeGreaterThan(0);
+      expect(outcome.confidence).toBeLessThanOrEqual(1);
+      const credited = found.find(({ id }) => id === outcome.click_id);
+      expect(credited?.creativeId ?? null).toBe(outcome.creative_id);
+      expect(credited?.credited ?? false).toBe(false);
+      // The order in which the database returns clicks must not matter.
+      expect(guess({ ...iphoneDevice, ipHash }, ...found.toReversed()).creative_id).toBe(outcome.creative_id);
+    }),
+  );
+});

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { EventEnvelope } from '#ingestion';
+import {
+  simulateCosts,
+  simulateDevices,
+  simulateEvents,
+  simulateRates,
+} from '../../src/cli/simulation/history.ts';
+import { Random } from '../../src/cli/simulation/random.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+const DAY_MS = 86_400_000;
+const devicesOf = (seed: number, count = 2_000) => simulateDevices(new Random(seed), count, 35, NOW, seed);
+const historyOf = (seed: number, count?: number) =>
+  devicesOf(seed, count).map((device, index) => ({
+    device,
+    events: simulateEvents(new Random(index), device, NOW),
+  }));
+
+describe('the simulated history', () => {
+  const history = historyOf(7);
+  const ageOf = (at: string, acquired: number) =>
+    (Date.parse(`${at.replace(' ', 'T')}Z`) - acquired) / DAY_MS;
+
+  it('is decided by its seed', () => {
+    expect(historyOf(7, 50)).toEqual(historyOf(7, 50));
+    expect(historyOf(8, 50)).not.toEqual(historyOf(7, 50));
+  });
+
+  it('is of the past, keyed, and valid', () => {
+    const sent = history
+      .slice(0, 300)
+      .flatMap(({ device, events }) => events.map((event) => ({ device, event })));
+    const faults = sent.flatMap(({ event }) => {
+      const checked = EventEnvelope.safeParse({ ...event, creativeToken: 'token' });
+      return checked.success ? [] : checked.error.issues;
+    });
+    expect(faults).toEqual([]);
+    const ages = sent.map(({ device, event }) => ageOf(event.created_at, device.acquiredAt));
+    expect(Math.min(...ages)).toBeGreaterThan(-0.001);
+    expect(sent.filter(({ event }) => Date.parse(`${event.created_at.replace(' ', 'T')}Z`) > NOW)).toEqual(
+      [],
+    );
+    expect(new Set(sent.map(({ event }) => event.event_id)).size).toBe(sent.length);
+    expect(sent.length).toBeGreaterThan(1_000);
+  });
+
+  it('loses its devices along a curve, and follows the week and the law of Zipf', () => {
+    const old = history.filter(({ device }) => device.acquiredAt < NOW - 10 * DAY_MS);
+    const active = (day: number) =>
+      old.filter(({ device, events }) =>
+        events.some(({ created_at }) => Math.round(ageOf(created_at, device.acquiredAt)) === day),
+      ).length / old.length;
+    expect(active(1)).toBeGreaterThan(0.3);
+    expect(active(1)).toBeLessThan(0.55);
+    expect(active(7)).toBeLessThan(active(1) / 1.7);
+    const stay = old.filter(({ device, events }) => {
+      const ages = events.map(({ created_at }) => Math.round(ageOf(created_at, device.acquiredAt)));
+      return Math.max(...ages) >= 7;
+    });
+    expect(stay.length / old.length).toBeGreaterThan(active(7));
+    expect(stay.length / old.length).toBeLessThan(0.45);
+    const by = (creative: number) => history.filter(({ device }) => device.creative === creative).length;
+    expect(by(0)).toBeGreaterThan(1.5 * by(1));
+    expect(by(1)).toBeGreaterThan(by(6));
+  });
+
+  it('earns what real games do', () => {
+    const ads = history.flatMap(({ events }) => events).filter(({ type }) => type === 'custom.ad');
+    const ecpm = (source: string) => {
+      const shown = ads
+        .map(({ payload }) => payload as { source: string; value: number })
+        .filter((ad) => ad.source === source);
+      return (1000 * shown.reduce((sum, { value }) => sum + value, 0)) / shown.length;
+    };
+    expect(ecpm('rewarded_video')).toBeGreaterThan(6);
+    expect(ecpm('rewarded_video')).toBeLessThan(25);
+    expect(ecpm('banner')).toBeLessThan(1);
+    const payers = history.filter(({ events }) => events.some(({ type }) => type === 'custom.purchase'));
+    expect(payers.length / history.length).toBeGreaterThan(0.01);
+    expect(payers.length / history.length).toBeLessThan(0.06);
+  });
+});
+
+it('keeps the running totals that a client would', () => {
+  for (const { events } of historyOf(9, 200)) {
+    const ads = events
+      .filter(({ type }) => type === 'custom.ad')
+      .map(({ payload }) => payload as Record<string, number>);
+    const sum = ads.reduce((total, { value = 0 }) => total + value, 0);
+    expect(Math.max(0, ...ads.map(({ total_ad_value = 0 }) => total_ad_value))).toBeCloseTo(sum, 6);
+  }
+});
+
+it('costs and rates cover the days of the devices', () => {
+  const devices = devicesOf(3);
+  const costs = simulateCosts(new Random(3), devices);
+  expect(new Set(costs.map(({ date, creative }) => `${date}/${creative}`)).size).toBe(costs.length);
+  expect(costs.every(({ amount }) => amount > 0)).toBe(true);
+  const [first, second] = simulateRates(new Random(3), ['2026-03-01', '2026-03-02']);
+  expect(Math.abs((second?.rates.eur ?? 0) / (first?.rates.eur ?? 1) - 1)).toBeLessThan(0.03);
+});

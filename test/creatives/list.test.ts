@@ -1,0 +1,91 @@
+import { expect, it } from 'vitest';
+import { createCreative, postCreative } from '../helpers/creatives.ts';
+import { createTenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+const worker = startWorker();
+type Page = { data: { id: string; name: string }[]; next_cursor: string | null };
+
+it('lists campaigns, ad sets and creatives page by page', async () => {
+  const tenant = await createTenant();
+  for (const [creative, campaign, adset] of [
+    ['one', 'A', 'x'],
+    ['two', 'A', 'y'],
+    ['three', 'B', 'x'],
+  ] as const) {
+    await postCreative(worker, tenant, { creative, campaign, adset, app_api_key: tenant.apiKey });
+  }
+  const list = async (what: string) => {
+    const found: Page['data'] = [];
+    let cursor = '';
+    do {
+      const path = `/v1/${what}?application_id=${tenant.application.id}&limit=2&cursor=${cursor}`;
+      const response = await worker.team(tenant, path);
+      expect(response.status).toBe(200);
+      const page: Page = await response.json();
+      expect(page.data.length).toBeLessThanOrEqual(2);
+      found.push(...page.data);
+      cursor = page.next_cursor ?? '';
+    } while (cursor !== '');
+    return found;
+  };
+  expect(await list('campaigns')).toEqual([
+    { id: expect.stringMatching(/^cmp_/), name: 'A', created_at: expect.any(String) },
+    { id: expect.stringMatching(/^cmp_/), name: 'B', created_at: expect.any(String) },
+  ]);
+  expect((await list('adsets')).map(({ name }) => name)).toEqual(['x', 'y', 'x']);
+  const creatives = await list('creatives');
+  expect(creatives.map(({ name }) => name)).toEqual(['one', 'two', 'three']);
+  expect(creatives[2]).toEqual({
+    id: expect.stringMatching(/^crt_/),
+    name: 'three',
+    tracking_link: expect.stringContaining('https://ingest.test/t/'),
+    campaign: 'B',
+    campaign_id: expect.stringMatching(/^cmp_/),
+    adset: 'x',
+    adset_id: expect.stringMatching(/^ads_/),
+    archived: false,
+    archived_at: null,
+    created_at: expect.any(String),
+  });
+});
+
+it('archives a creative and takes it back', async () => {
+  const tenant = await createTenant();
+  const { id } = await createCreative(worker, tenant);
+  const patch = async (archived: unknown) => {
+    const response = await worker.team(tenant, `/v1/creatives/${id}`, {
+      method: 'PATCH',
+      body: { archived },
+    });
+    return [response.status, await response.json()] as const;
+  };
+  expect(await patch(true)).toEqual([200, expect.objectContaining({ id, archived: true })]);
+  expect(await patch(true)).toEqual([200, expect.objectContaining({ archived: true })]);
+  expect(await patch(false)).toEqual([200, expect.objectContaining({ archived: false, archived_at: null })]);
+  expect(await patch('yes')).toEqual([400, { message: 'archived must be true or false' }]);
+  expect(await patch(undefined)).toEqual([400, { message: 'archived is required' }]);
+});
+
+it.each(['campaigns', 'adsets', 'creatives'])('shows no %s of another team', async (what) => {
+  const [mine, other] = [await createTenant(), await createTenant()];
+  await createCreative(worker, other);
+  const response = await worker.team(mine, `/v1/${what}?application_id=${other.application.id}`);
+  expect([response.status, await response.json()]).toEqual([404, { message: 'Application not found' }]);
+  const unnamed = await worker.team(mine, `/v1/${what}`);
+  expect([unnamed.status, await unnamed.json()]).toEqual([400, { message: 'application_id is required' }]);
+  const anonymous = await worker.team({ teamToken: 'wrong' }, `/v1/${what}?application_id=x`);
+  expect(anonymous.status).toBe(401);
+});
+
+it('archives no creative of another team', async () => {
+  const [mine, other] = [await createTenant(), await createTenant()];
+  const { id } = await createCreative(worker, other);
+  const response = await worker.team(mine, `/v1/creatives/${id}`, {
+    method: 'PATCH',
+    body: { archived: true },
+  });
+  expect([response.status, await response.json()]).toEqual([404, { message: 'Creative not found' }]);
+  const list = await worker.team(other, `/v1/creatives?application_id=${other.application.id}`);
+  expect(await list.json()).toMatchObject({ data: [{ archived: false }] });
+});

@@ -1,0 +1,178 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { createApp } from '../../src/app.ts';
+import { openApiDocument } from '../../src/docs/document.ts';
+import { EXAMPLE } from '../../src/docs/examples.ts';
+import { ANDROID_AGENT, follow } from '../helpers/clicks.ts';
+import { createCreative } from '../helpers/creatives.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
+
+type Schema = z.core.JSONSchema.BaseSchema;
+type Media = { schema?: Schema; example?: unknown; examples?: Record<string, { value: unknown }> };
+type Response = { content?: Record<string, Media> };
+type Parameter = { name: string; in: string; schema: Schema & { example?: unknown } };
+type Documented = {
+  operationId: string;
+  security: Record<string, never[]>[];
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, Media> };
+  responses: Record<string, Response>;
+};
+
+const document = openApiDocument('service') as unknown as {
+  paths: Record<string, Record<string, Documented>>;
+  components: { schemas: Record<string, Schema> };
+};
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+);
+
+/** A schema with its references put in, because each is checked alone. */
+function resolved(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(resolved);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if ('$ref' in schema)
+    return resolved(document.components.schemas[String(schema.$ref).split('/').at(-1) ?? '']);
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, resolved(value)]));
+}
+
+const faultsOf = (schema: unknown, value: unknown) => {
+  const checked = z.fromJSONSchema(resolved(schema) as z.core.JSONSchema.JSONSchema).safeParse(value);
+  return checked.success ? [] : checked.error.issues;
+};
+
+const worker = startWorker();
+let tenant: Tenant;
+let own: Record<string, string>;
+
+beforeAll(async () => {
+  tenant = await createTenant({
+    android_store_url: 'https://play.google.com/store/apps/details?id=com.example',
+  });
+  const creative = await createCreative(worker, tenant, { campaign: 'Spring', adset: 'Young' });
+  const token = await fetchToken(worker, tenant, {
+    created_at: '2026-03-02T09:00:00Z',
+    data: { creative_token: creative.token },
+  });
+  const taken = await worker.post(tenant, '/webhook', {
+    type: 'custom.ad',
+    created_at: '2026-03-02 10:00:00',
+    creativeToken: token,
+    payload: { ad_id: 'a', source: 'banner', value: 0.5, currency: 'eur', total_ad_value: 2 },
+  });
+  const { event_id }: { event_id: string } = await taken.json();
+  await worker.deliver(worker.queue.take());
+  const { publicId } = await follow(worker, creative.path, ANDROID_AGENT);
+  own = {
+    [EXAMPLE.application]: tenant.application.id,
+    [EXAMPLE.token]: token,
+    [EXAMPLE.event]: event_id,
+    [EXAMPLE.creative]: creative.id,
+    [EXAMPLE.link]: creative.token,
+    [EXAMPLE.click]: publicId,
+    [EXAMPLE.apiKey]: tenant.apiKey,
+  };
+});
+
+/** The reader's own things in the place of the examples'. */
+const mine = (text: string) =>
+  Object.entries(own).reduce((filled, [example, real]) => filled.replaceAll(example, real), text);
+
+type Call = { path: string; operation: Documented; method: string; body?: unknown; credentials?: boolean };
+
+function call({ path, operation, method, body, credentials = true }: Call) {
+  let address = path;
+  const query = new URLSearchParams();
+  for (const parameter of operation.parameters ?? []) {
+    const example = parameter.schema.example;
+    if (example === undefined) continue;
+    if (parameter.in === 'path') address = address.replace(`{${parameter.name}}`, String(example));
+    if (parameter.in === 'query') query.set(parameter.name, mine(String(example)));
+  }
+  const [credential = ''] = Object.keys(operation.security[0] ?? {});
+  const header = { apiKey: 'service-api-key', teamToken: 'Service-Token' }[credential];
+  const secret = credential === 'apiKey' ? tenant.apiKey : tenant.teamToken;
+  return worker.request(`${mine(address)}?${query}`, {
+    method: method.toUpperCase(),
+    headers: { 'Content-Type': 'application/json', ...(header && credentials ? { [header]: secret } : {}) },
+    ...(body === undefined ? {} : { body: mine(JSON.stringify(body)) }),
+  });
+}
+
+const examples = operations
+  .flatMap(({ path, method, operation }) => {
+    const media = operation.requestBody?.content['application/json'];
+    const bodies = Object.entries(media?.examples ?? { '': { value: undefined } });
+    return bodies.map(([name, { value }]) => ({ path, method, operation, name, body: value }));
+  })
+  // What replaces a key or erases the device goes last.
+  .sort((left, right) => order(left) - order(right));
+function order({ path, method }: { path: string; method: string }): number {
+  return method === 'delete' ? 2 : path.endsWith('/api-key') ? 1 : 0;
+}
+
+describe('the examples of', () => {
+  it.each(examples)('$method $path $name', async ({ path, method, operation, body }) => {
+    const media = operation.requestBody?.content['application/json'];
+    if (media) expect(faultsOf(media.schema, JSON.parse(mine(JSON.stringify(body))))).toEqual([]);
+    const answer = await call({ path, method, operation, body });
+    expect(Object.keys(operation.responses), `status ${answer.status}`).toContain(String(answer.status));
+    expect(answer.status).toBeLessThan(400);
+    const type = (answer.headers.get('Content-Type') ?? '').split(';')[0] ?? '';
+    const content = operation.responses[answer.status]?.content;
+    if (!content) return;
+    expect(Object.keys(content)).toContain(type);
+    if (type !== 'application/json') return;
+    expect(faultsOf(content[type]?.schema, await answer.json())).toEqual([]);
+    expect(faultsOf(content[type]?.schema, { not: 'documented' })).not.toEqual([]);
+  });
+});
+
+describe('the errors of', () => {
+  const secured = operations.filter(({ operation }) => operation.security.length > 0);
+
+  it.each(secured)('$method $path without its credential', async ({ path, method, operation }) => {
+    const answer = await call({ path, method, operation, credentials: false });
+    expect(answer.status).toBe(401);
+    const schema = operation.responses[401]?.content?.['application/json']?.schema;
+    expect(faultsOf(schema, await answer.json())).toEqual([]);
+    expect(answer.headers.get('Link')).toBe(`</docs#${operation.operationId}>; rel="help"`);
+  });
+
+  const withBody = secured.filter(({ operation }) => operation.requestBody);
+  it.each(withBody)('$method $path with a body of nonsense', async ({ path, method, operation }) => {
+    const answer = await call({ path, method, operation, body: [1] });
+    expect(answer.status).toBe(400);
+    const schema = operation.responses[400]?.content?.['application/json']?.schema;
+    expect(faultsOf(schema, await answer.json())).toEqual([]);
+  });
+});
+
+it('has every endpoint of the service, and none that it has not', () => {
+  const served = createApp()
+    .routes.filter(
+      ({ method, path }) =>
+        method !== 'ALL' && /^\/(?:v1|t|webhook|fetch-token|verify-token|check-)/.test(path),
+    )
+    .map(({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
+  const described = operations.map(({ path, method }) => `${method} ${path}`);
+  expect(described.toSorted()).toEqual([...new Set(served)].toSorted());
+});
+
+it('is served with the names of the headers, and so is its page, which needs nothing from elsewhere', async () => {
+  const served = await worker.request('/openapi.json');
+  const body: { openapi: string; components: { securitySchemes: Record<string, { name: string }> } } =
+    await served.json();
+  expect(body.openapi).toMatch(/^3\.1\./);
+  expect(body.components.securitySchemes).toMatchObject({
+    apiKey: { name: 'service-api-key' },
+    teamToken: { name: 'service-Token' },
+  });
+  const page = await worker.request('/docs');
+  expect(page.headers.get('Content-Security-Policy')).toContain("default-src 'none'; script-src 'self'");
+  const html = await page.text();
+  expect(html).not.toMatch(/https?:|style=|<script>|onload/);
+  const script = await worker.request('/docs/start.js');
+  expect(script.headers.get('Content-Type')).toContain('text/javascript');
+});

@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
+
+// A phone's way, in a real browser against a real start: link → store → /fetch-token → an ad → the report.
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const PLAY = 'https://play.google.com/store/apps/details?id=com.example.game';
+const APPLE = 'https://apps.apple.com/app/id123456789';
+
+const ANDROID = {
+  userAgent:
+    'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36',
+  viewport: { width: 412, height: 839 },
+  screen: { width: 412, height: 915 },
+  deviceScaleFactor: 2.625,
+  isMobile: true,
+  hasTouch: true,
+  timezoneId: 'Europe/Berlin',
+} satisfies BrowserContextOptions;
+
+const IPHONE = {
+  userAgent:
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Mobile/15E148 Safari/604.1',
+  viewport: { width: 393, height: 659 },
+  screen: { width: 393, height: 852 },
+  deviceScaleFactor: 3,
+  isMobile: true,
+  hasTouch: true,
+  timezoneId: 'America/Sao_Paulo',
+} satisfies BrowserContextOptions;
+
+type Demo = {
+  base_url: string;
+  tracking_base_url: string;
+  team_token: string;
+  api_key: string;
+  application: { id: string };
+};
+type Row = { creative: string | null; clicks: number; installs: number; ad_revenue: number };
+
+let server: ChildProcess;
+let stateDir: string;
+let demo: Demo;
+let browser: Browser;
+
+async function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+/** Asks again until the answer is one, at most 30 s. */
+async function until<Value>(
+  what: string,
+  ask: () => Promise<Value | null | undefined | false>,
+): Promise<Value> {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    const value = await ask();
+    if (value) return value;
+    if (Date.now() > deadline) throw new Error(`gave up waiting for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+before(async () => {
+  stateDir = await mkdtemp(path.join(tmpdir(), 'attribution-e2e-'));
+  const port = await freePort();
+  server = spawn(process.execPath, ['src/cli/start.ts'], {
+    cwd: ROOT,
+    env: { ...process.env, PORT: String(port), STATE_DIR: stateDir },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.stdout?.on('data', (text) => String(text).includes('Ready on') && resolve());
+    server.once('exit', (code) => reject(new Error(`the start ended with ${code}`)));
+  });
+  demo = JSON.parse(await readFile(path.join(stateDir, 'demo.json'), 'utf8'));
+  await team('PATCH', `/v1/applications/${demo.application.id}`, {
+    android_store_url: PLAY,
+    ios_store_url: APPLE,
+  });
+  browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: [
+      '--no-sandbox',
+      '--disable-background-networking',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost',
+    ],
+  });
+});
+
+after(async () => {
+  await browser?.close();
+  const ended = new Promise((resolve) => server.once('exit', resolve));
+  if (server.exitCode === null && server.kill('SIGTERM')) await ended;
+  await rm(stateDir, { recursive: true, force: true });
+});
+
+async function call<Answer>(method: string, where: string, headers: Record<string, string>, body?: unknown) {
+  const response = await fetch(`${demo.base_url}${where}`, {
+    method,
+    headers: { 'Content-Type': 'application/json', ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const answer = (await response.json()) as Answer;
+  assert.ok(response.ok, `${method} ${where}: ${response.status} ${JSON.stringify(answer)}`);
+  return answer;
+}
+
+const team = <Answer>(method: string, where: string, body?: unknown) =>
+  call<Answer>(method, where, { 'Service-Token': demo.team_token }, body);
+const backend = <Answer>(where: string, body: unknown) =>
+  call<Answer>('POST', where, { 'service-api-key': demo.api_key }, body);
+
+async function makeLink(creative: string): Promise<string> {
+  const answer = await team<{ creative: { tracking_link: string } }>('POST', '/v1/creatives', {
+    creative,
+    app_api_key: demo.api_key,
+  });
+  assert.ok(answer.creative.tracking_link.startsWith(`${demo.tracking_base_url}/`));
+  return answer.creative.tracking_link;
+}
+
+/** Opens a link and answers the address that the person arrives at. Nothing leaves the machine. */
+async function arrive(link: string, phone: BrowserContextOptions): Promise<{ url: URL; faults: string[] }> {
+  const context = await browser.newContext(phone);
+  try {
+    const faults: string[] = [];
+    let arrived: URL | null = null;
+    const isStore = (url: URL) => url.origin !== new URL(demo.base_url).origin;
+    // A redirect cannot be answered in the store's place, only seen: there the browser finds no such host.
+    context.on('request', (request) => {
+      const url = new URL(request.url());
+      if (request.isNavigationRequest() && isStore(url)) arrived ??= url;
+    });
+    await context.route(isStore, (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<title>store</title>' }),
+    );
+    const page = await context.newPage();
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+    page.on('pageerror', (error) => faults.push(String(error)));
+    await page.goto(link).catch((error) => {
+      if (!String(error).includes('ERR_NAME_NOT_RESOLVED')) throw error;
+    });
+    const url = await until<URL>('the store', async () => arrived);
+    return { url, faults };
+  } finally {
+    await context.close();
+  }
+}
+
+const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
+
+async function rowOf(creative: string): Promise<Row | undefined> {
+  const query = `application_id=${demo.application.id}&from=${day(-1)}&to=${day(1)}&group_by=creative`;
+  const { data } = await team<{ data: Row[] }>('GET', `/v1/reports/performance?${query}`);
+  return data.find((row) => row.creative === creative);
+}
+
+async function fetchToken(data: Record<string, unknown>): Promise<string> {
+  const created_at = new Date().toISOString();
+  const { token } = await backend<{ token: string }>('/fetch-token', {
+    type: 'device-metrics',
+    created_at,
+    data,
+  });
+  return token;
+}
+
+async function sendAd(creativeToken: string): Promise<void> {
+  await backend('/webhook', {
+    type: 'custom.ad',
+    created_at: new Date().toISOString().slice(0, 19).replace('T', ' '),
+    creativeToken,
+    payload: { ad_id: 'main', source: 'rewarded_video', media_source: 'admob', value: 0.02, currency: 'usd' },
+  });
+}
+
+test('Android: from the link by the Play Store with a referrer to the report', async () => {
+  const link = await makeLink('Android video');
+  const { url, faults } = await arrive(`${link}?utm_source=tiktok`, ANDROID);
+  assert.equal(url.origin + url.pathname, 'https://play.google.com/store/apps/details');
+  assert.equal(url.searchParams.get('id'), 'com.example.game');
+  assert.equal(url.searchParams.get('utm_source'), 'tiktok');
+  assert.deepEqual(faults, []);
+  const install_referrer = url.searchParams.get('referrer');
+  assert.match(install_referrer ?? '', /^click_id=clk_[0-9a-f]{32}\.[\w-]{22}\.[\w-]{16}&utm_source=tiktok$/);
+  await until('the click', async () => (await rowOf('Android video'))?.clicks === 1);
+  const token = await fetchToken({
+    device_name: 'Pixel 8',
+    device_model: 'Pixel 8',
+    os_system: 'Android 14',
+    timezone: 'Asia/Tokyo',
+    install_referrer,
+  });
+  await sendAd(token);
+  const row = await until('the ad', async () => {
+    const found = await rowOf('Android video');
+    return found && found.ad_revenue > 0 && found;
+  });
+  assert.deepEqual([row.clicks, row.installs, row.ad_revenue], [1, 1, 0.02]);
+});
+
+test('iPhone: from the link over the measuring page to the report, without a referrer', async () => {
+  const link = await makeLink('iPhone video');
+  const { url, faults } = await arrive(`${link}?utm_source=tiktok`, IPHONE);
+  assert.equal(url.href, `${APPLE}?utm_source=tiktok`);
+  assert.deepEqual(faults, []);
+  await until('the click', async () => (await rowOf('iPhone video'))?.clicks === 1);
+  // The measurement is a message of its own and may come a moment after the click: until then a phone is organic.
+  const token = await until('the measurement', async () => {
+    const fetched = await fetchToken({
+      device_name: 'iPhone',
+      device_model: 'iPhone15,4',
+      os_system: 'iOS 17.4.1',
+      timezone: 'America/Sao_Paulo',
+      window_width: 1179,
+      window_height: 2556,
+      dpi: 460,
+    });
+    const verified = await backend<{ creative: { name: string } | null }>('/verify-token', {
+      token: fetched,
+    });
+    return verified.creative?.name === 'iPhone video' && fetched;
+  });
+  await sendAd(token);
+  const row = await until('the ad', async () => {
+    const found = await rowOf('iPhone video');
+    return found && found.ad_revenue > 0 && found;
+  });
+  assert.deepEqual([row.clicks, row.installs, row.ad_revenue], [1, 1, 0.02]);
+});
+
+test('iPhone without JavaScript: goes on to the store and is counted', async () => {
+  const link = await makeLink('Plain');
+  const { url, faults } = await arrive(link, { ...IPHONE, javaScriptEnabled: false });
+  assert.equal(url.href, APPLE);
+  assert.deepEqual(faults, []);
+  await until('the click', async () => (await rowOf('Plain'))?.clicks === 1);
+});

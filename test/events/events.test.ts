@@ -1,0 +1,283 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it } from 'vitest';
+import { newId } from '#lib/ids';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
+
+const worker = startWorker();
+
+type Event = Record<string, unknown> & { event_id: string };
+type Page = { data: Event[]; next_cursor: string | null };
+
+const purchase = (
+  token: string,
+  more: Record<string, unknown> = {},
+  payload: Record<string, unknown> = {},
+) => ({
+  type: 'custom.purchase',
+  created_at: '2026-03-02 10:00:00',
+  creativeToken: token,
+  ...more,
+  payload: {
+    item_id: '=gems',
+    item_name: 'Gems',
+    value: 4.99,
+    currency: 'usd',
+    status: 'success',
+    ...payload,
+  },
+});
+
+async function send(tenant: Tenant, body: unknown): Promise<string> {
+  const answer = await worker.post(tenant, '/webhook', body);
+  const { event_id }: { event_id: string } = await answer.json();
+  return event_id;
+}
+
+const deliver = async () => worker.deliver(worker.queue.take());
+
+async function list(tenant: Tenant, query = ''): Promise<Page> {
+  const answer = await worker.team(tenant, `/v1/events?application_id=${tenant.application.id}${query}`);
+  expect(answer.status).toBe(200);
+  return answer.json();
+}
+
+async function status(tenant: Tenant, id: string) {
+  const answer = await worker.team(tenant, `/v1/events/${id}`);
+  return { code: answer.status, body: (await answer.json()) as Record<string, unknown> };
+}
+
+async function revenue(tenant: Tenant): Promise<unknown> {
+  const answer = await worker.team(
+    tenant,
+    `/v1/reports/performance?application_id=${tenant.application.id}&from=2026-03-01&to=2026-03-03`,
+  );
+  return ((await answer.json()) as { totals: Record<string, unknown> }).totals.revenue;
+}
+
+describe('GET /v1/events', () => {
+  it('lists the newest first, page by page, each once', async () => {
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant);
+    const ids: string[] = [];
+    for (let index = 0; index < 7; index++) {
+      ids.push(await send(tenant, purchase(token)));
+      if (index % 3 === 0) await deliver();
+    }
+    await deliver();
+    const seen: Event[] = [];
+    let cursor = '';
+    for (;;) {
+      const page = await list(tenant, `&limit=3&cursor=${cursor}`);
+      seen.push(...page.data);
+      if (!page.next_cursor) break;
+      cursor = page.next_cursor;
+    }
+    const purchases = seen.filter((event) => event.type === 'custom.purchase').map((event) => event.event_id);
+    expect(purchases).toEqual(ids.toReversed());
+    expect(seen).toHaveLength(8);
+    expect(seen.at(-1)?.type).toBe('install');
+    expect(seen[0]).toMatchObject({
+      value: 4.99,
+      currency: 'usd',
+      created_at: '2026-03-02T10:00:00.000Z',
+      day: '2026-03-02',
+    });
+    expect(seen[0]).not.toHaveProperty('ad_id');
+  });
+
+  it('filters by type, by day in the time zone of the application, and by token', async () => {
+    const tenant = await createTenant({ timezone: 'Asia/Tokyo' });
+    const [first, second] = [await fetchToken(worker, tenant), await fetchToken(worker, tenant)];
+    const late = await send(tenant, purchase(first, { created_at: '2026-03-02 16:00:00' }));
+    const early = await send(tenant, purchase(second, { created_at: '2026-03-02 14:00:00' }));
+    const custom = {
+      type: 'custom',
+      created_at: '2026-03-02 14:00:00',
+      creativeToken: second,
+      payload: { event_name: 'x' },
+    };
+    const other = await send(tenant, custom);
+    await deliver();
+    const ids = async (query: string) => (await list(tenant, query)).data.map((event) => event.event_id);
+    expect(await ids('&from=2026-03-03&to=2026-03-03')).toEqual([late]);
+    expect(await ids('&to=2026-03-02')).toEqual([other, early]);
+    expect(await ids('&type=custom')).toEqual([other]);
+    expect(await ids(`&type=custom.purchase&token=${first}`)).toEqual([late]);
+  });
+
+  it('answers as NDJSON and as CSV that is safe to open', async () => {
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant);
+    await send(tenant, purchase(token));
+    await send(tenant, purchase(token));
+    await deliver();
+    const path = `/v1/events?application_id=${tenant.application.id}&limit=2`;
+    const ndjson = await worker.team(tenant, `${path}&format=ndjson`);
+    expect(ndjson.headers.get('Content-Type')).toContain('application/x-ndjson');
+    const lines = (await ndjson.text()).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual((await list(tenant, '&limit=2')).data);
+    expect(ndjson.headers.get('X-Next-Cursor')).toBe(JSON.parse(lines[1] ?? '').event_id);
+    const csv = await (await worker.team(tenant, `${path}&format=csv`)).text();
+    expect(csv.split('\r\n')).toHaveLength(4);
+    expect(csv).toContain(",'=gems,Gems,success,");
+  });
+
+  it.each([
+    ['&cursor=abc', 'cursor'],
+    ['&limit=201', 'limit'],
+    ['&from=yesterday', 'from'],
+    ['&type=click!', 'type'],
+    ['&token=forged', 'token'],
+    ['&format=xml', 'format'],
+  ])('refuses %s', async (query, field) => {
+    const tenant = await createTenant();
+    const answer = await worker.team(tenant, `/v1/events?application_id=${tenant.application.id}${query}`);
+    expect(answer.status).toBe(400);
+    expect(((await answer.json()) as { message: string }).message).toContain(field);
+  });
+
+  it("shows no other team's", async () => {
+    const [tenant, other] = [await createTenant(), await createTenant()];
+    const answer = await worker.team(tenant, `/v1/events?application_id=${other.application.id}`);
+    expect(answer.status).toBe(404);
+    const token = await fetchToken(worker, other);
+    const path = `/v1/events?application_id=${tenant.application.id}&token=${token}`;
+    expect((await worker.team(tenant, path)).status).toBe(400);
+  });
+});
+
+describe('GET /v1/events/:event_id', () => {
+  it('follows an event from the queue through the log until it is counted', async () => {
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant);
+    const id = await send(tenant, purchase(token));
+    expect((await status(tenant, id)).body).toMatchObject({ event_id: id, status: 'queued' });
+    await deliver();
+    await revenue(tenant);
+    const { body } = await status(tenant, id);
+    expect(body).toMatchObject({
+      status: 'counted',
+      application_id: tenant.application.id,
+      event: { value: 4.99 },
+    });
+    const times = [body.received_at, body.logged_at, body.settled_by].map((text) => Date.parse(String(text)));
+    expect(times).toEqual(times.toSorted((left, right) => left - right));
+  });
+
+  it('names the event that a duplicate repeats', async () => {
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant);
+    const first = await send(tenant, purchase(token, { event_id: 'once' }));
+    const second = await send(tenant, purchase(token, { event_id: 'once' }));
+    await deliver();
+    await revenue(tenant);
+    expect((await status(tenant, first)).body).toMatchObject({ status: 'counted' });
+    expect((await status(tenant, second)).body).toMatchObject({ status: 'duplicate', duplicate_of: first });
+  });
+
+  it('tells why an event was parked, before the log and in it', async () => {
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant);
+    const broken = await send(tenant, purchase(token));
+    const [message] = worker.queue.take();
+    const body = message?.body as { events: Record<string, unknown>[] };
+    await worker.deliver([{ id: 'm', body: { v: 1, events: [{ ...body.events[0], currency: 5 }] } }]);
+    expect((await status(tenant, broken)).body).toMatchObject({
+      status: 'parked',
+      reason: expect.stringContaining('currency'),
+    });
+
+    const poison = await send(tenant, purchase(token, {}, { item_id: 'poison' }));
+    await env.DB.prepare(
+      `CREATE TRIGGER poison BEFORE INSERT ON rollup_items WHEN new.item_id = 'poison' BEGIN SELECT RAISE(ABORT, 'no'); END`,
+    ).run();
+    await deliver();
+    await revenue(tenant);
+    await env.DB.prepare('DROP TRIGGER poison').run();
+    expect((await status(tenant, poison)).body).toMatchObject({ status: 'parked' });
+  });
+
+  it('does not find what is unknown, too old to be on its way, or another team’s', async () => {
+    const [tenant, other] = [await createTenant(), await createTenant()];
+    const token = await fetchToken(worker, other);
+    const id = await send(other, purchase(token));
+    await deliver();
+    const old = `evt_${(Date.now() - 5 * 86_400_000).toString(16).padStart(12, '0')}${newId('evt').slice(16)}`;
+    const future = `evt_${(Date.now() + 86_400_000).toString(16).padStart(12, '0')}${newId('evt').slice(16)}`;
+    for (const unknown of [id, old, future, 'evt_1', newId('dev')]) {
+      expect((await status(tenant, unknown)).code).toBe(404);
+    }
+  });
+});
+
+describe('DELETE /v1/devices/:token', () => {
+  const erase = (tenant: Tenant, token: string) =>
+    worker.team(tenant, `/v1/devices/${token}`, { method: 'DELETE' });
+
+  it('erases the device and its raw events, keeps the totals, and lets nothing come back', async () => {
+    const tenant = await createTenant();
+    const data = { device_id: 'a-person', device_name: 'Jane’s phone' };
+    const [token, kept] = [await fetchToken(worker, tenant, { data }), await fetchToken(worker, tenant)];
+    await fetchToken(worker, tenant, { data });
+    const gone = await send(tenant, purchase(token, { device_name: 'Jane’s phone' }));
+    await send(tenant, {
+      type: 'retention',
+      created_at: '2026-03-02 10:00:00',
+      creativeToken: token,
+      payload: { session_id: 's1' },
+    });
+    const stays = await send(tenant, purchase(kept));
+    const messages = worker.queue.take();
+    await worker.deliver(messages);
+
+    const answer = await erase(tenant, token);
+    expect(await answer.json()).toEqual({ erased: true, tokens: 2, events: 3 });
+    expect(await revenue(tenant)).toBe(9.98);
+    const tables = [
+      'devices',
+      'tokens',
+      'device_aliases',
+      'event_chunks',
+      'idempotency_keys',
+      'parked_messages',
+    ];
+    const device = (await env.DB.prepare(
+      'SELECT group_concat(id) AS ids FROM devices WHERE application_id = ?',
+    )
+      .bind(tenant.application.id)
+      .first<string>('ids')) as string;
+    for (const table of tables) {
+      const { results } = await env.DB.prepare(`SELECT * FROM ${table} WHERE application_id = ?`)
+        .bind(tenant.application.id)
+        .all();
+      const text = JSON.stringify(results);
+      expect(text).not.toContain('Jane');
+      for (const id of text.match(/dev_[0-9a-f]{32}/g) ?? []) expect(device).toContain(id);
+    }
+    expect((await status(tenant, gone)).code).toBe(404);
+    expect((await status(tenant, stays)).body.status).toBe('counted');
+    expect((await worker.post(tenant, '/verify-token', { token })).status).toBe(400);
+    expect((await worker.post(tenant, '/verify-token', { token: kept })).status).toBe(200);
+
+    await worker.deliver(messages);
+    await send(tenant, purchase(token));
+    await deliver();
+    expect(await revenue(tenant)).toBe(9.98);
+    const { data: events } = await list(tenant);
+    expect(events.map((event) => event.event_id)).toContain(stays);
+    expect(events).toHaveLength(2);
+    // What came after the erasure goes with the next one; then there is nothing left.
+    expect(await (await erase(tenant, token)).json()).toMatchObject({ events: 1 });
+    expect((await erase(tenant, token)).status).toBe(404);
+    expect((await erase(tenant, kept)).status).toBe(200);
+  });
+
+  it("erases no other team's", async () => {
+    const [tenant, other] = [await createTenant(), await createTenant()];
+    const token = await fetchToken(worker, other);
+    expect((await erase(tenant, token)).status).toBe(404);
+    expect((await erase(tenant, 'forged')).status).toBe(404);
+    expect((await worker.post(other, '/verify-token', { token })).status).toBe(200);
+  });
+});

@@ -1,0 +1,43 @@
+import type { Tenant } from './tenant.ts';
+import type { TestWorker } from './worker.ts';
+
+export type CreativeAnswer = {
+  message: string;
+  creative: { name: string; tracking_link: string };
+  campaign: { name: string; is_new: boolean };
+  adset: { name: string; is_new: boolean };
+  application: { name: string };
+};
+
+export const postCreative = (
+  worker: TestWorker,
+  tenant: Pick<Tenant, 'teamToken'>,
+  body: unknown,
+  headers: Record<string, string> = {},
+) =>
+  worker.request('/v1/creatives', {
+    method: 'POST',
+    headers: { 'Service-Token': tenant.teamToken, 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+
+/** A creative by the public way; answers its id and the path of its link. */
+export async function createCreative(
+  worker: TestWorker,
+  tenant: Tenant,
+  names: { creative?: string; campaign?: string; adset?: string } = {},
+) {
+  const response = await postCreative(worker, tenant, {
+    creative: 'Creative',
+    app_api_key: tenant.apiKey,
+    ...names,
+  });
+  const answer: CreativeAnswer = await response.json();
+  if (response.status !== 201) throw new Error(JSON.stringify(answer));
+  const path = new URL(answer.creative.tracking_link).pathname;
+  const list = await worker.team(tenant, `/v1/creatives?application_id=${tenant.application.id}&limit=200`);
+  const { data }: { data: { id: string; tracking_link: string }[] } = await list.json();
+  const id = data.find(({ tracking_link }) => tracking_link === answer.creative.tracking_link)?.id;
+  if (!id) throw new Error('the creative is not in the list');
+  return { id, path, token: path.slice(path.lastIndexOf('/') + 1), answer };
+}

@@ -1,0 +1,114 @@
+import { env } from 'cloudflare:workers';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseDecimal, toDecimal } from '#lib/decimal';
+import { fromMicros, toMicros } from '#lib/money';
+import { convert, partsToMicros, type Rate, RateBook } from '#money';
+
+const rate = (currency: string, base: string, day: string, worth: string, own = true): Rate => ({
+  currency,
+  base,
+  day,
+  units: '1',
+  worth,
+  own,
+});
+
+/** Micros of `amount` converted, as text; null where there is no rate. */
+function converted(book: RateBook, amount: number, from: string, to: string, day: string) {
+  const parts = convert(book, BigInt(toMicros(amount)), from, to, day);
+  return parts === null ? null : fromMicros(partsToMicros(parts));
+}
+
+describe('the rate of a day', () => {
+  const book = new RateBook([
+    rate('eur', 'usd', '2026-03-01', '1.10'),
+    rate('eur', 'usd', '2026-03-05', '1.20'),
+    rate('gbp', 'usd', '2026-03-01', '1.30'),
+    { currency: 'jpy', base: 'eur', day: '2026-03-04', units: '160', worth: '1', own: false },
+    { currency: 'usd', base: 'eur', day: '2026-03-04', units: '1.15', worth: '1', own: false },
+  ]);
+  it.each([
+    { what: 'no rate needed', from: 'chf', to: 'chf', day: '2020-01-01', expected: 100 },
+    { what: "the day's own", from: 'eur', to: 'usd', day: '2026-03-05', expected: 120 },
+    {
+      what: 'a fresher reference before an older upload',
+      from: 'eur',
+      to: 'usd',
+      day: '2026-03-04',
+      expected: 115,
+    },
+    { what: 'the latest earlier', from: 'eur', to: 'usd', day: '2026-03-03', expected: 110 },
+    { what: 'the other way round', from: 'usd', to: 'eur', day: '2026-03-05', expected: 83.333333 },
+    { what: 'across the base', from: 'gbp', to: 'eur', day: '2026-03-03', expected: 118.181818 },
+    { what: 'across the reference', from: 'jpy', to: 'usd', day: '2026-03-09', expected: 0.71875 },
+    { what: 'never a later one', from: 'eur', to: 'usd', day: '2026-02-28', expected: null },
+    { what: 'no chain of two bases', from: 'jpy', to: 'gbp', day: '2026-03-09', expected: null },
+    { what: 'an unknown currency', from: 'sek', to: 'usd', day: '2026-03-09', expected: null },
+  ])('is $what', ({ from, to, day, expected }) => {
+    expect(converted(book, 100, from, to, day)).toBe(expected);
+  });
+});
+
+describe('amounts', () => {
+  const amount = fc.integer({ min: 1, max: 10_000_000_000 });
+
+  it('add up exactly, whatever their order', () => {
+    const book = new RateBook([]);
+    fc.assert(
+      fc.property(fc.array(amount, { maxLength: 200 }), (values) => {
+        const parts = values.map((micros) => convert(book, BigInt(micros), 'usd', 'usd', '2026-01-01') ?? 0n);
+        const forward = parts.reduce((sum, part) => sum + part, 0n);
+        const backward = parts.toReversed().reduce((sum, part) => sum + part, 0n);
+        expect(partsToMicros(forward)).toBe(values.reduce((sum, micros) => sum + BigInt(micros), 0n));
+        expect(forward).toBe(backward);
+      }),
+    );
+  });
+
+  it('are converted to the nearest micro of the exact quotient, in parts or whole', () => {
+    const decimal = fc.tuple(fc.integer({ min: 1, max: 1_000_000 }), fc.integer({ min: 0, max: 999_999 }));
+    fc.assert(
+      fc.property(fc.array(amount, { minLength: 1, maxLength: 50 }), decimal, (values, [whole, part]) => {
+        const book = new RateBook([
+          rate('vnd', 'usd', '2026-01-01', `${whole}.${String(part).padStart(6, '0')}`),
+        ]);
+        const scaled = BigInt(whole) * 1_000_000n + BigInt(part);
+        const parts = values.map((micros) => convert(book, BigInt(micros), 'usd', 'vnd', '2026-01-01') ?? 0n);
+        const sum = values.reduce((total, micros) => total + BigInt(micros), 0n);
+        const [above, below] = [sum * 1_000_000n, scaled];
+        const nearest = (2n * above + below) / (2n * below);
+        const difference = partsToMicros(parts.reduce((total, each) => total + each, 0n)) - nearest;
+        expect(difference === 0n || (2n * above) % below === 0n).toBe(true);
+      }),
+    );
+  });
+
+  it('keep every digit of a rate that is sent as a number', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 1e-9, max: 1e14, noNaN: true }), (number) => {
+        const text = toDecimal(number);
+        expect(Number(text)).toBe(number);
+        expect(parseDecimal(text)).not.toBeNull();
+      }),
+    );
+  });
+
+  it('of a million values from 0.000001 to 10,000 are summed exactly by the database', async () => {
+    const values = Array.from(
+      { length: 1_000_000 },
+      (_, index) => 1 + ((index * 7_919_777) % 10_000_000_000),
+    );
+    let total = 0n;
+    let read = 0n;
+    for (let start = 0; start < values.length; start += 100_000) {
+      const slice = values.slice(start, start + 100_000);
+      for (const micros of slice) total += BigInt(micros);
+      const row = await env.DB.prepare('SELECT CAST(sum(value) AS TEXT) AS total FROM json_each(?)')
+        .bind(JSON.stringify(slice))
+        .first<{ total: string }>();
+      read += BigInt(row?.total ?? 0);
+    }
+    expect(read).toBe(total);
+  });
+});

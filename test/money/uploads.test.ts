@@ -1,0 +1,229 @@
+import { env } from 'cloudflare:workers';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { fetchReferenceRates, parseReferenceRates } from '#money';
+import worker from '../../src/index.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
+
+const at = startWorker();
+const put = (tenant: Tenant, path: string, body: unknown) => at.team(tenant, path, { method: 'PUT', body });
+
+async function performance(tenant: Tenant, more = '') {
+  const answer = await at.team(
+    tenant,
+    `/v1/reports/performance?application_id=${tenant.application.id}&from=2026-03-01&to=2026-03-31${more}`,
+  );
+  return (await answer.json()) as {
+    data: Record<string, unknown>[];
+    totals: Record<string, number | null>;
+    unconverted: unknown[];
+  };
+}
+
+describe('PUT /v1/costs', () => {
+  it('overwrites the row of the same date and names', async () => {
+    const tenant = await createTenant();
+    const row = { date: '2026-03-02', campaign: 'Spring', currency: 'usd', amount: 10 };
+    const upload = (rows: unknown[]) =>
+      put(tenant, '/v1/costs', { application_id: tenant.application.id, rows });
+    await upload([row, { ...row, adset: 'Young' }]);
+    await upload([{ ...row, amount: 12.345678 }]);
+    expect((await performance(tenant)).totals.spend).toBe(22.345678);
+    await upload([
+      { ...row, amount: 1 },
+      { ...row, amount: 2 },
+    ]);
+    expect((await performance(tenant)).totals.spend).toBe(12);
+  });
+
+  it('counts the rows whose names the application has, and spends the others too', async () => {
+    const tenant = await createTenant();
+    const id = tenant.application.id;
+    await env.DB.batch([
+      env.DB.prepare('INSERT INTO campaigns VALUES (?, ?, ?, 0)').bind(`cmp_${id}`, id, 'Spring'),
+      env.DB.prepare('INSERT INTO adsets VALUES (?, ?, ?, ?, 0)').bind(`ads_${id}`, id, `cmp_${id}`, 'Young'),
+      env.DB.prepare('INSERT INTO creatives VALUES (?, ?, ?, ?, ?, NULL, 0)').bind(
+        `crt_${id}`,
+        id,
+        `ads_${id}`,
+        'Cat',
+        `t${id}`,
+      ),
+    ]);
+    const row = { date: '2026-03-02', campaign: 'Spring', currency: 'usd', amount: 1 };
+    const answer = await put(tenant, '/v1/costs', {
+      application_id: id,
+      rows: [
+        row,
+        { ...row, adset: 'Young' },
+        { ...row, adset: 'Young', creative: 'Cat' },
+        { ...row, creative: 'Cat' },
+        { ...row, adset: 'Old' },
+        { ...row, creative: 'Dog' },
+        { ...row, campaign: 'spring' },
+      ],
+    });
+    expect(await answer.json()).toEqual({
+      rows: 7,
+      matched: 4,
+      unmatched: 3,
+      unmatched_names: [
+        { campaign: 'Spring', adset: null, creative: 'Dog' },
+        { campaign: 'Spring', adset: 'Old', creative: null },
+        { campaign: 'spring', adset: null, creative: null },
+      ],
+    });
+    expect((await performance(tenant)).totals.spend).toBe(7);
+  });
+
+  it.each([
+    { fault: 'rows.0.date', row: { date: '2026-02-30' } },
+    { fault: 'rows.0.campaign', row: { campaign: ' ' } },
+    { fault: 'rows.0.currency', row: { currency: 'xyz' } },
+    { fault: 'rows.0.amount', row: { amount: -1 } },
+    { fault: 'rows.0.clicks', row: { clicks: 1.5 } },
+  ])('refuses a row with a bad $fault', async ({ fault, row }) => {
+    const tenant = await createTenant();
+    const good = { date: '2026-03-02', campaign: 'Spring', currency: 'usd', amount: 1 };
+    const rows = [{ ...good, ...row }];
+    const answer = await put(tenant, '/v1/costs', { application_id: tenant.application.id, rows });
+    expect(answer.status).toBe(400);
+    expect(((await answer.json()) as { message: string }).message).toContain(fault);
+  });
+
+  it("knows no other team's application", async () => {
+    const [tenant, other] = [await createTenant(), await createTenant()];
+    const rows = [{ date: '2026-03-02', campaign: 'Spring', currency: 'usd', amount: 1 }];
+    expect((await put(tenant, '/v1/costs', { application_id: other.application.id, rows })).status).toBe(404);
+    expect((await performance(other)).totals.spend).toBe(0);
+  });
+});
+
+describe('PUT /v1/exchange-rates', () => {
+  it('overwrites the rate of the same day and is the uploading team’s alone', async () => {
+    const [tenant, other] = [await createTenant(), await createTenant()];
+    for (const each of [tenant, other]) {
+      const rows = [{ date: '2026-03-02', campaign: 'Spring', currency: 'eur', amount: 10 }];
+      await put(each, '/v1/costs', { application_id: each.application.id, rows });
+    }
+    for (const eur of [1.5, 1.08]) {
+      const answer = await put(tenant, '/v1/exchange-rates', {
+        date: '2026-03-01',
+        base: 'USD',
+        rates: { EUR: eur },
+      });
+      expect(await answer.json()).toEqual({ date: '2026-03-01', base: 'usd', rates: 1 });
+    }
+    const own = await performance(tenant);
+    expect(own.totals.spend).toBe(10.8);
+    expect(own.unconverted).toEqual([]);
+    const others = await performance(other);
+    expect(others.totals.spend).toBe(0);
+    expect(others.unconverted).toEqual([{ currency: 'eur', amount: 10 }]);
+  });
+
+  it.each([
+    { fault: 'rates', body: { rates: {} } },
+    { fault: 'rates.eur', body: { rates: { eur: 0 } } },
+    { fault: 'rates.eur', body: { rates: { eur: 'one' } } },
+    { fault: 'rates.xyz', body: { rates: { xyz: 1 } } },
+    { fault: 'rates.usd', body: { rates: { usd: 1 } } },
+    { fault: 'date', body: { date: 'today' } },
+    { fault: 'base', body: { base: 'dollar' } },
+  ])('refuses bad $fault', async ({ fault, body }) => {
+    const tenant = await createTenant();
+    const answer = await put(tenant, '/v1/exchange-rates', {
+      date: '2026-03-01',
+      base: 'usd',
+      rates: { eur: 1 },
+      ...body,
+    });
+    expect(answer.status).toBe(400);
+    expect(((await answer.json()) as { message: string }).message).toContain(fault);
+  });
+});
+
+const XML = `<?xml version="1.0" encoding="UTF-8"?>
+<gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01"><gesmes:subject>Reference rates</gesmes:subject><Cube>
+<Cube time='2026-03-05'><Cube currency='USD' rate='1.1600'/><Cube currency='JPY' rate='160.5'/><Cube currency='???' rate='1'/></Cube>
+<Cube time="2026-03-04"><Cube currency="USD" rate="N/A"/><Cube currency="GBP" rate="0.86"/></Cube></Cube></gesmes:Envelope>`;
+
+describe('the daily reference rates', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  const scheduled = (cron: string) =>
+    worker.scheduled(
+      { cron, scheduledTime: Date.now(), noRetry: () => undefined, type: 'scheduled' } as ScheduledController,
+      {
+        ...env,
+        EXCHANGE_RATES_URL: 'https://rates.test/daily.xml',
+      },
+    );
+
+  it('are read from the bank’s file, whatever its quotes', () => {
+    expect(parseReferenceRates(XML)).toEqual([
+      { currency: 'usd', base: 'eur', day: '2026-03-05', units: '1.1600', worth: '1' },
+      { currency: 'jpy', base: 'eur', day: '2026-03-05', units: '160.5', worth: '1' },
+      { currency: 'gbp', base: 'eur', day: '2026-03-04', units: '0.86', worth: '1' },
+    ]);
+  });
+
+  it('are fetched on their schedule alone and convert for every team', async () => {
+    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(XML));
+    await scheduled('* * * * *');
+    expect(fetched).not.toHaveBeenCalled();
+    await scheduled('30 15,17,19 * * *');
+    await scheduled('30 15,17,19 * * *');
+    expect(fetched.mock.calls.map(([url]) => url)).toEqual(Array(2).fill('https://rates.test/daily.xml'));
+
+    const tenant = await createTenant({ timezone: 'Asia/Tokyo' });
+    const token = await fetchToken(at, tenant, { created_at: '2026-03-06T10:00:00Z' });
+    await at.post(tenant, '/webhook', {
+      type: 'custom.purchase',
+      created_at: '2026-03-06 10:00:00',
+      creativeToken: token,
+      payload: { item_id: 'gems', item_name: 'Gems', value: 1605, currency: 'jpy', status: 'success' },
+    });
+    await at.deliver(at.queue.take());
+    const { totals, unconverted } = await performance(tenant);
+    expect(totals.purchase_revenue).toBe(11.6);
+    expect(unconverted).toEqual([]);
+  });
+
+  it.each([
+    { what: 'an error', answer: () => new Response(XML, { status: 503 }), message: 'answered 503' },
+    { what: 'no rate', answer: () => new Response('<html>'), message: 'without a rate' },
+    {
+      what: 'a broken connection',
+      answer: () => {
+        throw new TypeError('Network connection lost');
+      },
+      message: 'connection lost',
+    },
+  ])('keep what they were when the source answers with $what', async ({ answer, message }) => {
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async () => answer());
+    const count = () => env.DB.prepare('SELECT count(*) AS n FROM exchange_rates').first('n');
+    const before = await count();
+    await expect(fetchReferenceRates(env.DB, 'https://rates.test/', 1)).rejects.toThrow(message);
+    expect(await count()).toBe(before);
+  });
+});
+
+describe('large amounts', () => {
+  it('in yen and dong neither overflow nor round', async () => {
+    const tenant = await createTenant({ currency: 'vnd' });
+    // A day: 40 million purchases of 200,000 dong and 3 millionths: 8 × 10^18 micros, the largest that 64 bits hold is 9.2 × 10^18.
+    const micros = 40_000_000n * 200_000_000_003n;
+    for (const day of ['2026-03-01', '2026-03-02', '2026-03-03']) {
+      await env.DB.prepare(
+        `INSERT INTO rollup_daily (application_id, day, creative_id, currency, purchases, purchase_revenue)
+         VALUES (?, ?, '', 'vnd', 40000000, CAST(? AS INTEGER))`,
+      )
+        .bind(tenant.application.id, day, micros.toString())
+        .run();
+    }
+    const { totals } = await performance(tenant);
+    expect(totals.purchase_revenue).toBe(24_000_000_000_360);
+    expect(totals.purchases).toBe(120_000_000);
+  });
+});

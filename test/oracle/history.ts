@@ -1,0 +1,138 @@
+import type { Tenant } from '../helpers/tenant.ts';
+import { fetchToken, type TestWorker } from '../helpers/worker.ts';
+
+// A generated history, as a backend would send it, and what the naive computations need to know of it.
+
+/** A small seeded generator (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export type Sent = {
+  device: number;
+  /** Which of the creatives brought the device; null for none. */
+  creative: number | null;
+  /** Day 0 and the day of the event on the calendar of the application. */
+  acquired: string;
+  day: string;
+  at: number;
+  type: 'install' | 'retention' | 'custom.purchase' | 'custom.ad' | 'custom';
+  payload: Record<string, unknown>;
+};
+
+/** The calendar day in a zone, by another road than the service's own. */
+export const localDay = (zone: string, at: number) =>
+  new Date(at).toLocaleDateString('sv-SE', { timeZone: zone });
+
+const HOUR = 3_600_000;
+const NAMES = ['level_up', 'tutorial', 'ad_request'];
+
+/**
+ * Sends the history of `devices` devices, acquired from `start` within `days` days, through the public API; every hour of the
+ * day occurs, so days of 23 and 25 hours do too.
+ */
+export async function sendHistory(
+  worker: TestWorker,
+  tenant: Tenant,
+  options: {
+    seed: number;
+    start: string;
+    days: number;
+    devices: number;
+    zone: string;
+    currencies: string[];
+    creativeTokens: string[];
+  },
+): Promise<Sent[]> {
+  const random = seeded(options.seed);
+  const pick = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item;
+  const start = Date.parse(`${options.start}T00:00:00Z`);
+  const sent: Sent[] = [];
+  for (let device = 0; device < options.devices; device++) {
+    const acquiredAt = start + Math.floor(random() * options.days * 24) * HOUR + 1000 * device;
+    const acquired = localDay(options.zone, acquiredAt);
+    const turn = device % (options.creativeTokens.length + 1);
+    const creative = turn === 0 ? null : turn - 1;
+    const token = await fetchToken(worker, tenant, {
+      created_at: new Date(acquiredAt).toISOString(),
+      data: creative === null ? {} : { creative_token: options.creativeTokens[creative] },
+    });
+    sent.push({ device, creative, acquired, day: acquired, at: acquiredAt, type: 'install', payload: {} });
+    const events = Array.from({ length: 3 + Math.floor(random() * 25) }, () => {
+      const at =
+        acquiredAt +
+        Math.floor(random() ** 2 * options.days * 24) * HOUR +
+        Math.floor(random() * 3600) * 1000;
+      const currency = pick(options.currencies);
+      const value = Math.round(random() * 1e6) / 1e6;
+      const kind = random();
+      const [type, payload] =
+        kind < 0.5
+          ? ([
+              'custom.ad',
+              {
+                ad_id: pick(['main', 'shop']),
+                source: pick(['banner', 'rewarded_video', 'interstitial']),
+                ...(random() < 0.8 ? { media_source: pick(['admob', 'applovin', 'vungle']) } : {}),
+                value,
+                currency,
+              },
+            ] as const)
+          : kind < 0.7
+            ? (['retention', random() < 0.5 ? { session_id: `s${Math.floor(random() * 4)}` } : {}] as const)
+            : kind < 0.8
+              ? ([
+                  'custom.purchase',
+                  {
+                    item_id: pick(['gems', 'pass']),
+                    item_name: 'Thing',
+                    value: value * 20,
+                    currency,
+                    status: pick(['completed', 'success', 'failed']),
+                  },
+                ] as const)
+              : ([
+                  'custom',
+                  {
+                    event_name: pick(NAMES),
+                    params: {
+                      id: 'main',
+                      key: pick(['banner', 'rewarded_video']),
+                      value: String(1 + Math.floor(random() * 4)),
+                    },
+                  },
+                ] as const);
+      return {
+        device,
+        creative,
+        acquired,
+        day: localDay(options.zone, at),
+        at,
+        type,
+        payload,
+      } satisfies Sent;
+    });
+    const answer = await worker.post(tenant, '/webhook/batch', {
+      events: events.map(({ type, at, payload }) => ({
+        type,
+        created_at: new Date(at).toISOString().slice(0, 19).replace('T', ' '),
+        creativeToken: token,
+        payload:
+          type === 'custom' && payload.event_name !== 'ad_request'
+            ? { event_name: payload.event_name }
+            : payload,
+      })),
+    });
+    const { rejected }: { rejected: number } = await answer.json();
+    if (rejected > 0) throw new Error('the history was not taken whole');
+    sent.push(...events);
+  }
+  await worker.deliver(worker.queue.take());
+  return sent;
+}

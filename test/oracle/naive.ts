@@ -1,0 +1,158 @@
+import type { Sent } from './history.ts';
+
+// The reports once more, naively: one plain pass over the events a figure. Amounts are whole micros; a rate is a ratio of
+// whole numbers; sums stay fractions until they are rounded at the end.
+
+export type Ratio = [above: bigint, below: bigint];
+/** Micros of a currency on a day in the reporting currency; null where they cannot be converted. */
+export type RateOn = (currency: string, day: string) => Ratio | null;
+
+export const micros = (event: Sent) => BigInt(Math.round(Number(event.payload.value) * 1e6));
+export const isAd = (event: Sent) => event.type === 'custom.ad';
+export const isPaid = (event: Sent) => event.type === 'custom.purchase' && event.payload.status !== 'failed';
+export const isFailed = (event: Sent) =>
+  event.type === 'custom.purchase' && event.payload.status === 'failed';
+const currencyOf = (event: Sent) => String(event.payload.currency);
+
+export type Amount = { micros: bigint; currency: string; day: string };
+const amountOf = (event: Sent): Amount => ({
+  micros: micros(event),
+  currency: currencyOf(event),
+  day: event.day,
+});
+
+/** The exact sum in units of the reporting currency, without what has no rate. */
+export function money(amounts: Amount[], rateOn: RateOn): number {
+  let [above, below] = [0n, 1n];
+  for (const amount of amounts) {
+    const rate = rateOn(amount.currency, amount.day);
+    if (!rate) continue;
+    above = above * rate[1] + amount.micros * rate[0] * below;
+    below *= rate[1];
+    for (let left = above, right = below; ; [left, right] = [right, left % right]) {
+      if (right !== 0n) continue;
+      above /= left;
+      below /= left;
+      break;
+    }
+  }
+  return Number((2n * above + below) / (2n * below)) / 1e6;
+}
+
+const distinct = (values: unknown[]) => new Set(values.map((value) => JSON.stringify(value))).size;
+const per = (above: number, below: number) => (below === 0 ? null : above / below);
+const requests = (event: Sent) =>
+  event.payload.event_name === 'ad_request' ? Number((event.payload.params as { value: string }).value) : 0;
+const total = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0);
+
+/** Every metric of the performance report over these events. */
+export function performance(events: Sent[], all: Sent[], costs: Amount[], days: number, rateOn: RateOn) {
+  const ads = events.filter(isAd);
+  const paid = events.filter(isPaid);
+  const installs = events.filter((event) => event.type === 'install');
+  const adRevenue = money(ads.map(amountOf), rateOn);
+  const purchaseRevenue = money(paid.map(amountOf), rateOn);
+  // The two amounts that are shown add up to the third.
+  const revenue = adRevenue + purchaseRevenue;
+  const active = distinct(events.map((event) => [event.device, event.day]));
+  const payers = distinct(paid.map((event) => [event.device, event.day]));
+  const adRequests = total(events.map(requests));
+  const spend = money(costs, rateOn);
+  const acquired = new Set(installs.map((event) => event.device));
+  const earned = all.filter((event) => acquired.has(event.device) && (isAd(event) || isPaid(event)));
+  const known = earned.every((event) => rateOn(currencyOf(event), event.day));
+  return {
+    clicks: 0,
+    installs: installs.length,
+    dau: per(active, days),
+    sessions: sessions(events, all),
+    impressions: ads.length,
+    ad_revenue: adRevenue,
+    ecpm: per(adRevenue * 1000, ads.length),
+    ad_requests: adRequests,
+    fill_rate: per(ads.length, adRequests),
+    purchases: paid.length,
+    failed_purchases: events.filter(isFailed).length,
+    payers,
+    purchase_revenue: purchaseRevenue,
+    revenue,
+    arpdau: per(revenue, active),
+    arppu: per(purchaseRevenue, payers),
+    spend,
+    cpi: per(spend, installs.length),
+    roas: known ? per(money(earned.map(amountOf), rateOn), spend) : null,
+    events: events.filter((event) => event.type === 'custom').length,
+  };
+}
+
+/** Of the events of one session of a device the first that was sent is the session. */
+function sessions(events: Sent[], all: Sent[]): number {
+  const first = new Set<Sent>();
+  const seen = new Set<string>();
+  for (const event of all) {
+    if (event.type !== 'retention') continue;
+    const key = `${event.device}/${event.payload.session_id}`;
+    if (event.payload.session_id && seen.has(key)) continue;
+    seen.add(key);
+    first.add(event);
+  }
+  return events.filter((event) => first.has(event)).length;
+}
+
+const number = (day: string) => Date.parse(`${day}T00:00:00Z`) / 86_400_000;
+const age = (event: Sent) => Math.max(0, number(event.day) - number(event.acquired));
+
+/** Retention of a cohort on day N, of the devices whose day N is over. */
+export function retention(cohort: Sent[], day: number, today: string) {
+  const over = cohort.filter((event) => number(today) - number(event.acquired) > day);
+  const devices = (events: Sent[]) => distinct(events.map((event) => event.device));
+  const eligible = devices(over);
+  const active = devices(over.filter((event) => age(event) === day));
+  const later = devices(over.filter((event) => age(event) >= day));
+  return { eligible, active, classic: per(active, eligible), rolling: per(later, eligible) };
+}
+
+/** Lifetime value of a cohort by day N. */
+export function lifetimeValue(cohort: Sent[], costs: Amount[], day: number, today: string, rateOn: RateOn) {
+  const isOver = (acquired: string) => number(today) - number(acquired) > day;
+  const over = cohort.filter((event) => isOver(event.acquired));
+  const earned = over.filter((event) => (isAd(event) || isPaid(event)) && age(event) <= day).map(amountOf);
+  const spent = costs.filter((cost) => isOver(cost.day));
+  const eligible = distinct(over.map((event) => event.device));
+  const revenue = money(earned, rateOn);
+  const known = [...earned, ...spent].every((amount) => rateOn(amount.currency, amount.day));
+  return {
+    eligible,
+    revenue,
+    ltv: per(revenue, eligible),
+    roas: known ? per(revenue, money(spent, rateOn)) : null,
+  };
+}
+
+/** How many devices reach each step in order, by the first time of each. */
+export function funnel(events: Sent[], steps: ((event: Sent) => boolean)[], windowMs: number): number[] {
+  const reached = steps.map(() => 0);
+  for (const device of new Set(events.map((event) => event.device))) {
+    const own = events.filter((event) => event.device === device);
+    const times = steps.map((step) => Math.min(...own.filter(step).map((event) => event.at)));
+    for (const [index, at] of times.entries()) {
+      const first = times[0] ?? Number.NaN;
+      const inOrder = index === 0 || at >= (times[index - 1] ?? Number.NaN) - 1000;
+      if (at === Number.POSITIVE_INFINITY || !inOrder || at > first + windowMs) break;
+      reached[index] = (reached[index] ?? 0) + 1;
+    }
+  }
+  return reached;
+}
+
+/** What cannot be converted, by currency. */
+export function unconverted(amounts: Amount[], rateOn: RateOn) {
+  const sums = new Map<string, bigint>();
+  for (const { micros: amount, currency, day } of amounts) {
+    if (!rateOn(currency, day)) sums.set(currency, (sums.get(currency) ?? 0n) + amount);
+  }
+  return [...sums].sort().map(([currency, sum]) => ({ currency, amount: Number(sum) / 1e6 }));
+}
+
+export const amountsOf = (events: Sent[]) =>
+  events.filter((event) => isAd(event) || isPaid(event)).map(amountOf);

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import { isRobot, parseUserAgent } from '../../src/tracking/user-agent.ts';
+
+const IPHONE =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 17_4_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)';
+const CHROME = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36';
+
+it.each([
+  [`${IPHONE} Version/17.4.1 Mobile/15E148 Safari/604.1`, 'ios', '17.4.1', null],
+  [`${IPHONE} Mobile/15E148 [FBAN/FBIOS;FBAV/450.0;FBDV/iPhone15,4]`, 'ios', '17.4.1', null],
+  ['Mozilla/5.0 (iPad; CPU OS 16_6 like Mac OS X) AppleWebKit/605.1.15', 'ios', '16.6', null],
+  [`Mozilla/5.0 (Linux; Android 10; K) ${CHROME}`, 'android', null, null],
+  [`Mozilla/5.0 (Linux; Android 14; SM-S911B) ${CHROME}`, 'android', '14', 'SM-S911B'],
+  [
+    `Mozilla/5.0 (Linux; Android 15; Pixel 9 Build/AP4A.250105.002; wv) ${CHROME}`,
+    'android',
+    '15',
+    'Pixel 9',
+  ],
+  ['Mozilla/5.0 (Android 14; Mobile; rv:132.0) Gecko/132.0 Firefox/132.0', 'android', '14', null],
+  [
+    'Mozilla/5.0 (Linux; U; Android 4.4.2; en-us; SM-T530 Build/KOT49H) Safari/534.30',
+    'android',
+    '4.4.2',
+    null,
+  ],
+  ['Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/130.0.0.0 Safari/537.36', 'windows', null, null],
+  [
+    'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 Safari/605.1.15',
+    'macos',
+    null,
+    null,
+  ],
+  ['Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/130.0.0.0', 'linux', null, null],
+  ['something', 'other', null, null],
+])('reads %s', (userAgent, osFamily, osVersion, deviceModel) => {
+  expect(parseUserAgent(userAgent)).toEqual({ osFamily, osVersion, deviceModel });
+});
+
+it.each([
+  'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)',
+  'WhatsApp/2.23.20.0',
+  'Twitterbot/1.0',
+  'TelegramBot (like TwitterBot)',
+  'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)',
+  'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
+  'curl/8.5.0',
+  '',
+  ' ',
+])('takes "%s" for a robot', (userAgent) => {
+  expect(isRobot(userAgent)).toBe(true);
+});
+
+it.each([
+  `${IPHONE} Version/17.4.1 Mobile/15E148 Safari/604.1`,
+  `${IPHONE} Mobile/15E148 [FBAN/FBIOS;FBAV/450.0;FBDV/iPhone15,4]`,
+  `${IPHONE} Mobile/15E148 Instagram 300.0.0.0`,
+  `Mozilla/5.0 (Linux; Android 10; K) ${CHROME}`,
+  `Mozilla/5.0 (Linux; Android 14; SM-S911B; wv) Version/4.0 ${CHROME} [FB_IAB/FB4A;FBAV/450.0]`,
+])('takes "%s" for a person', (userAgent) => {
+  expect(isRobot(userAgent)).toBe(false);
+});
