@@ -7,8 +7,8 @@ import { createApp } from './app.ts';
 
 export { CreativeRegistry } from '#creatives';
 
-/** The schedule of the exchange rates, as wrangler.toml has it; the other one is that of the minute's chores. */
-const REFERENCE_RATES = '30 15,17,19 * * *';
+/** As wrangler.toml has it; its other schedule, every minute, is that of the chores. */
+const RATES_SCHEDULE = '30 15,17,19 * * *';
 
 const app = createApp();
 
@@ -18,7 +18,7 @@ export default {
     batch.queue.endsWith('-dead') ? consumeDeadLetters(batch, env) : consumeEvents(batch, env),
   scheduled: async (controller, env) => {
     const now = Date.now();
-    if (controller.cron === REFERENCE_RATES) {
+    if (controller.cron === RATES_SCHEDULE) {
       const { EXCHANGE_RATES_URL } = settingsOf(env);
       if (EXCHANGE_RATES_URL) await fetchReferenceRates(env.DB, EXCHANGE_RATES_URL, now);
       return;
