@@ -74,16 +74,28 @@ export async function pruneClicks(db: D1Database, now: number): Promise<void> {
   }
 }
 
-/** Remembers which device a click brought, so that no other one is guessed to be its. The first one stays. */
+/**
+ * Remembers which device a click brought, so that it is guessed to be no other's. The first one stays. A guess fails the whole
+ * transaction where another device was credited since the click was read (`clickWasTaken` knows that error); a named click may
+ * be named again.
+ */
 export function creditStatement(
   db: D1Database,
-  credit: { applicationId: string; clickId: string; deviceId: string; acquiredDay: string },
+  credit: { applicationId: string; clickId: string; deviceId: string; acquiredDay: string; guessed: boolean },
 ): D1PreparedStatement {
-  // Only a device that came to be: of two at once under one `device_id`, one does.
+  // Setting a NOT NULL column to null is how a statement aborts a D1 transaction. Only a device that came to be is credited: of
+  // two at once under one `device_id`, one does.
   return db
     .prepare(
-      `UPDATE clicks SET device_id = ?3 WHERE application_id = ?1 AND id = ?2 AND device_id IS NULL
+      `UPDATE clicks SET device_id = coalesce(device_id, ?3),
+         clicked_at = CASE WHEN ?5 = 0 OR coalesce(device_id, ?3) = ?3 THEN clicked_at END
+       WHERE application_id = ?1 AND id = ?2
        AND EXISTS (SELECT 1 FROM devices WHERE application_id = ?1 AND acquired_day = ?4 AND id = ?3)`,
     )
-    .bind(credit.applicationId, credit.clickId, credit.deviceId, credit.acquiredDay);
+    .bind(credit.applicationId, credit.clickId, credit.deviceId, credit.acquiredDay, credit.guessed ? 1 : 0);
+}
+
+/** Whether a transaction failed because the click that was guessed had been another device's meanwhile. */
+export function clickWasTaken(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('NOT NULL constraint failed: clicks.clicked_at');
 }

@@ -2,7 +2,7 @@ export { hashAddress } from './address.ts';
 export { attributeDevice } from './attribute-device.ts';
 export { readClickId, signClickId } from './click-id.ts';
 export { ClickRecord } from './click-record.ts';
-export { clickStatement, creditStatement, pruneClicks } from './clicks.ts';
+export { clickStatement, clickWasTaken, creditStatement, pruneClicks } from './clicks.ts';
 export type { OsFamily } from './device.ts';
 export { type Explanation, explainDevice } from './explain.ts';
 export type { Attribution } from './match.ts';

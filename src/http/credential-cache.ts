@@ -30,7 +30,9 @@ export class CredentialCache<Value> {
     ) {
       return this.load(key, now, load, keepAlive);
     }
-    if (entry.value !== null && now - entry.at >= CredentialCache.RENEW_AFTER_MS) {
+    const isDue = entry.value !== null && now - entry.at >= CredentialCache.RENEW_AFTER_MS;
+    // The runtime cuts off what a finished request left hanging on another's promise, so nothing hangs on a running load.
+    if (isDue && !this.loading.has(key)) {
       this.load(key, now, load, keepAlive).catch(() => undefined);
     }
     return entry.value;

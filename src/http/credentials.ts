@@ -6,12 +6,16 @@ import { sha256Hex } from '#lib/crypto';
 import type { AppContext, AppEnv, AuthenticatedApplication, AuthenticatedTeam } from './context.ts';
 import { CredentialCache } from './credential-cache.ts';
 import { AppError, accessDenied } from './errors.ts';
+import { SampledLimit } from './sampled-limit.ts';
 
 const applicationsByKey = new CredentialCache<AuthenticatedApplication & { expiresAt: number | null }>();
 const teamsByToken = new CredentialCache<AuthenticatedTeam & { expiresAt: number | null }>();
 
-/** Forgets every credential of this isolate, as a new isolate would start. */
+const requestsByApplication = new SampledLimit();
+
+/** Forgets every credential and count of this isolate, as a new isolate would start. */
 export function forgetCredentials(): void {
+  requestsByApplication.clear();
   applicationsByKey.clear();
   teamsByToken.clear();
 }
@@ -40,7 +44,7 @@ async function loadTeam(env: Env, hash: string) {
   return rows[0] ?? null;
 }
 
-/** What a credential proves, or null. Looked up by its SHA-256, so that no comparison can leak it by its time. */
+/** What a credential proves, or null. The database is asked by its SHA-256, so that no comparison can leak it by its time. */
 async function prove<Value extends { expiresAt: number | null }>(
   c: AppContext,
   cache: CredentialCache<Value>,
@@ -48,20 +52,21 @@ async function prove<Value extends { expiresAt: number | null }>(
   load: (env: Env, hash: string) => Promise<Value | null>,
 ): Promise<Value | null> {
   if (!credential || credential.length > 256) return null;
-  const hash = await sha256Hex(credential);
   const now = Date.now();
   const proved = await cache.get(
-    hash,
+    credential,
     now,
-    () => load(c.env, hash),
+    async () => load(c.env, await sha256Hex(credential)),
     (work) => c.executionCtx.waitUntil(work),
   );
   return proved && (proved.expiresAt === null || now < proved.expiresAt) ? proved : null;
 }
 
+const tooMany = () => new AppError('rate_limited', 'Too many requests', { headers: { 'Retry-After': '10' } });
+
 async function brake(limiter: RateLimit, key: string): Promise<void> {
   const { success } = await limiter.limit({ key });
-  if (!success) throw new AppError('rate_limited', 'Too many requests', { headers: { 'Retry-After': '10' } });
+  if (!success) throw tooMany();
 }
 
 /** Guessing is slowed down by address; a client with a right credential never meets this. */
@@ -75,7 +80,7 @@ export const requireApiKey = createMiddleware<AppEnv>(async (c, next) => {
   const credential = c.req.header(`${settingsOf(c.env).SERVICE_NAME}-api-key`);
   const application = await prove(c, applicationsByKey, credential, loadApplication);
   if (!application) return refuse(c, 'Invalid or missing API key');
-  await brake(c.env.API_KEY_LIMIT, application.id);
+  if (!(await requestsByApplication.allows(c.env.API_KEY_LIMIT, application.id, Date.now()))) throw tooMany();
   c.set('application', application);
   return next();
 });

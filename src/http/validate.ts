@@ -29,19 +29,23 @@ const requireJson = createMiddleware<AppEnv>(async (c, next) => {
   await next();
 });
 
+function refuseFaults(result: { success: true } | { success: false; error: z.core.$ZodError }): void {
+  if (!result.success) throw invalidRequest(toFaults(result.error));
+}
+
 /** Parses the JSON body by a schema, for `c.req.valid('json')`; every failure is a 400 that names its fields. */
 export function jsonBody<Schema extends z.ZodType>(schema: Schema) {
   return [
     requireJson,
-    zValidator('json', schema, (result) => {
-      if (!result.success) throw invalidRequest(toFaults(result.error));
+    // No schema of ours waits for anything, and zod is faster when it is not asked to. (The cast: its own type of a result
+    // says less than the validator's.)
+    zValidator('json', schema, refuseFaults, {
+      validationFunction: (known, value) => known.safeParse(value) as never,
     }),
   ] as const;
 }
 
 /** Parses the query string by a schema, for `c.req.valid('query')`. */
 export function queryString<Schema extends z.ZodType>(schema: Schema) {
-  return zValidator('query', schema, (result) => {
-    if (!result.success) throw invalidRequest(toFaults(result.error));
-  });
+  return zValidator('query', schema, refuseFaults);
 }

@@ -113,10 +113,12 @@ const typeError = (issue: { input?: unknown }) => {
   return absent ? 'is required' : `must be one of ${EVENT_TYPES.join(', ')}`;
 };
 
-const trimType = (body: unknown) =>
-  typeof body === 'object' && body !== null && 'type' in body && typeof body.type === 'string'
-    ? { ...body, type: body.type.trim() }
-    : body;
+function trimType(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || !('type' in body) || typeof body.type !== 'string')
+    return body;
+  const type = body.type.trim();
+  return type === body.type ? body : { ...body, type };
+}
 
 /** Body of `POST /webhook`, and an item of `POST /webhook/batch`: the payload's fields depend on `type`. */
 export const EventEnvelope = z.preprocess(

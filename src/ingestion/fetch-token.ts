@@ -1,4 +1,4 @@
-import { type Attribution, attributeDevice, creditStatement } from '#attribution';
+import { type Attribution, attributeDevice, clickWasTaken, creditStatement } from '#attribution';
 import { batchWithRetry } from '#db';
 import { settingsOf } from '#env';
 import type { AuthenticatedApplication } from '#http';
@@ -15,9 +15,26 @@ type Device = { id: string; acquiredDay: string; creativeId: string };
 /**
  * Makes a device (or finds the one of the same `device_id`) and a token for it.
  * Device, attribution, token and the install that the reports count are one transaction and one round trip, which is safe to
- * repeat after an unclear failure: every id is made before the first try. One round trip before it reads the clicks.
+ * repeat after an unclear failure: every id is made before the first try. One round trip before it reads the clicks, and both
+ * again where another device was credited to the same click meanwhile.
  */
 export async function fetchToken(
+  env: Env,
+  application: AuthenticatedApplication,
+  metrics: DeviceMetrics,
+  now: number,
+): Promise<string> {
+  for (;;) {
+    try {
+      return await tryFetchToken(env, application, metrics, now);
+    } catch (error) {
+      // The next try finds that click taken, so the tries end with the clicks.
+      if (!clickWasTaken(error)) throw error;
+    }
+  }
+}
+
+async function tryFetchToken(
   env: Env,
   application: AuthenticatedApplication,
   metrics: DeviceMetrics,
@@ -56,6 +73,7 @@ export async function fetchToken(
             clickId,
             deviceId: fresh.id,
             acquiredDay: fresh.acquiredDay,
+            guessed: attribution.method === 'probabilistic',
           }),
         ]
       : []),

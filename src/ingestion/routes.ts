@@ -18,7 +18,7 @@ import { tokenRequired, verifyToken } from './verify-token.ts';
 const EVENT_BYTES = 64 * 1024;
 const BATCH_BYTES = 1024 * 1024;
 
-export const VerifyToken = z.object({ token: z.unknown() });
+export const VerifyToken = z.object({ token: z.unknown().optional() });
 
 const batchError = 'must be a list of 1 to 500 events';
 export const Batch = z.object({

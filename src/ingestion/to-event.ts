@@ -9,9 +9,9 @@ type Of<Type extends EventEnvelope['type']> = Extract<EventEnvelope, { type: Typ
 
 /** Drops the absent fields, which neither the queue nor the log should carry. */
 function present<Fields extends Record<string, unknown>>(fields: Fields) {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [Key in keyof Fields]: Exclude<Fields[Key], undefined>;
-  };
+  const kept: Record<string, unknown> = {};
+  for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name];
+  return kept as { [Key in keyof Fields]: Exclude<Fields[Key], undefined> };
 }
 
 /**

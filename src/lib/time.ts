@@ -85,8 +85,7 @@ export function parseTimestamp(text: string): number | null {
   const match = TIMESTAMP.exec(text);
   if (!match) return null;
   const [, day = '', spaced, iso] = match;
-  const clock = spaced ?? iso ?? '';
-  if (!isDay(day) || clock.startsWith('24')) return null;
-  const at = Date.parse(`${day}T${clock}Z`);
-  return Number.isNaN(at) ? null : at;
+  const at = Date.parse(`${day}T${spaced ?? iso}Z`);
+  // Some parsers move a day that does not exist, and 24:00:00, to the next one.
+  return Number.isNaN(at) || dayIn('UTC', at) !== day ? null : at;
 }

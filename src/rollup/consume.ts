@@ -13,7 +13,7 @@ import { FOLD_EVENTS, foldLog } from './fold.ts';
 import { applicationIdOf, type Parked, parkedBody, parkedId, parkStatement } from './park.ts';
 
 /** After a batch the log is folded when this much waits, or when this long ago it was last. Reports fold what waits first. */
-const FOLD_AFTER_MS = 5_000;
+const FOLD_AFTER_MS = 10_000;
 const LONGEST_RETRY_DELAY_SECONDS = 300;
 
 /** A message whose parts were checked, with what of it has to be parked. */

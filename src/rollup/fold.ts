@@ -14,7 +14,7 @@ import {
 } from './tally.ts';
 
 /** Events counted in one transaction: the more there are, the fewer rows are written for each. */
-export const FOLD_EVENTS = 5_000;
+export const FOLD_EVENTS = 20_000;
 /** D1 takes 2 MB a value; longer lists go into several statements of the same transaction. */
 const MAX_PARAMETER_BYTES = 1_000_000;
 

@@ -60,7 +60,7 @@ it('keeps click and count together when the database fails', async () => {
   const { messages, clickId } = await follow(service, path, ANDROID_AGENT);
   const db = new WatchedD1(env.DB);
   const failing = startWorker({ DB: db.asBinding() });
-  db.failOn(/INTO clicks/, 'D1_ERROR: database is locked', 3);
+  db.failOn(/INTO clicks/, 'D1_ERROR: database is locked', { times: 3 });
   const result = await failing.deliver(messages);
   expect(result.explicitAcks).toEqual([]);
   expect(result.retryMessages).toHaveLength(1);

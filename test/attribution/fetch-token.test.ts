@@ -246,6 +246,22 @@ it('guesses a click for one device only, the newest first', async () => {
   expect(second.method).toBe('organic');
 });
 
+it('guesses a click for one of many devices that come at once', async () => {
+  const tenant = await createTenant(STORES);
+  const creative = await createCreative(worker, tenant);
+  const clicks = [
+    await measuredClick(creative.path, '203.0.113.9'),
+    await measuredClick(creative.path, '203.0.113.200'),
+  ];
+  const devices = Array.from({ length: 12 }, (_, index) => ({
+    ...IPHONE_METRICS,
+    ip: index % 2 === 0 ? '203.0.113.9' : '203.0.113.200',
+  }));
+  const outcomes = await Promise.all(devices.map((data) => fetchAttribution(tenant, data)));
+  const credited = outcomes.flatMap(({ click_id }) => click_id ?? []);
+  expect(credited.toSorted()).toEqual(clicks.toSorted());
+});
+
 it('leaves the attribution of a known device as it is', async () => {
   const tenant = await createTenant(STORES);
   const creative = await createCreative(worker, tenant);

@@ -1,71 +1,95 @@
-/**
- * A D1 that counts the statements it is asked to run and fails on demand. `failAt` names the statement of the next batch, from
- * 0, before which an error is thrown; as in D1, nothing of the batch is then kept.
- */
-export class WatchedD1 {
-  statements = 0;
-  batches = 0;
-  private fault: { matches: RegExp; message: string; times: number } | null = null;
-  private readonly sql = new WeakMap<object, string>();
+type Fault = {
+  /** The statement at which it happens. */
+  matches: (sql: string, bindings: readonly unknown[]) => boolean;
+  message: string;
+  times: number;
+  /** `before`: nothing is kept, as when a statement of a transaction fails. `after`: all is kept, but the caller never hears. */
+  when: 'before' | 'after';
+};
 
+type Watched = { statement: D1PreparedStatement; sql: string; bindings: readonly unknown[] };
+
+/** A D1 that counts the statements it is asked to run, remembers their SQL and fails on demand. */
+export class WatchedD1 {
+  /** The SQL of every statement that was run, in order. */
+  readonly log: string[] = [];
+  private fault: Fault | null = null;
   private readonly real: D1Database;
+  private readonly originals = new WeakMap<object, Watched>();
 
   constructor(real: D1Database) {
     this.real = real;
   }
 
-  /** The next `times` runs that hold a statement matching `matches` fail before anything of them is kept. */
-  failOn(matches: RegExp, message: string, times = 1): void {
-    this.fault = { matches, message, times };
+  get statements(): number {
+    return this.log.length;
   }
 
-  /** As a binding. */
+  /** The next runs that hold such a statement fail; how many is left when it is called again. */
+  failOn(matches: RegExp, message: string, more: { times?: number; when?: Fault['when'] } = {}): void {
+    this.fault = {
+      matches: (sql) => matches.test(sql),
+      message,
+      times: more.times ?? 1,
+      when: more.when ?? 'before',
+    };
+  }
+
+  /** Every run that holds such a statement fails. */
+  failWhen(matches: Fault['matches'], message: string): void {
+    this.fault = { matches, message, times: Number.POSITIVE_INFINITY, when: 'before' };
+  }
+
+  get faultsLeft(): number {
+    return this.fault?.times ?? 0;
+  }
+
   asBinding(): D1Database {
     return this as unknown as D1Database;
   }
 
   prepare(sql: string): D1PreparedStatement {
-    return this.watch(this.real.prepare(sql), sql);
+    return this.watch({ statement: this.real.prepare(sql), sql, bindings: [] });
   }
 
   withSession(): D1DatabaseSession {
     return this as unknown as D1DatabaseSession;
   }
 
-  async batch<T>(statements: D1PreparedStatement[]): Promise<D1Result<T>[]> {
-    this.batches++;
-    this.statements += statements.length;
-    for (const statement of statements) this.maybeFail(this.sql.get(statement) ?? '');
-    return this.real.batch<T>(statements.map((statement) => this.unwrap(statement)));
+  async batch<Row>(statements: D1PreparedStatement[]): Promise<D1Result<Row>[]> {
+    const originals = statements.map((statement) => {
+      const original = this.originals.get(statement);
+      if (!original) throw new Error('a statement of another database');
+      return original;
+    });
+    return this.run(originals, () => this.real.batch<Row>(originals.map(({ statement }) => statement)));
   }
 
-  private readonly wrapped = new WeakMap<object, D1PreparedStatement>();
-
-  private unwrap(statement: D1PreparedStatement): D1PreparedStatement {
-    return this.wrapped.get(statement) ?? statement;
+  private async run<Result>(watched: Watched[], work: () => Promise<Result>): Promise<Result> {
+    this.log.push(...watched.map(({ sql }) => sql));
+    const { fault } = this;
+    if (!fault || fault.times === 0 || !watched.some(({ sql, bindings }) => fault.matches(sql, bindings)))
+      return work();
+    fault.times--;
+    if (fault.when === 'after') await work();
+    throw new Error(fault.message);
   }
 
-  private maybeFail(sql: string): void {
-    if (!this.fault || this.fault.times === 0 || !this.fault.matches.test(sql)) return;
-    this.fault.times--;
-    throw new Error(this.fault.message);
-  }
-
-  private watch(statement: D1PreparedStatement, sql: string): D1PreparedStatement {
+  private watch(watched: Watched): D1PreparedStatement {
+    const { statement, sql } = watched;
     const proxy: D1PreparedStatement = new Proxy(statement, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name);
         if (typeof value !== 'function') return value;
-        if (name === 'bind') return (...values: unknown[]) => this.watch(target.bind(...values), sql);
-        return (...values: unknown[]) => {
-          this.statements++;
-          this.maybeFail(sql);
-          return Reflect.apply(value, target, values);
-        };
+        if (name === 'bind') {
+          return (...bindings: unknown[]) =>
+            this.watch({ statement: target.bind(...bindings), sql, bindings });
+        }
+        return (...values: unknown[]) =>
+          this.run([watched], async () => Reflect.apply(value, target, values));
       },
     });
-    this.sql.set(proxy, sql);
-    this.wrapped.set(proxy, statement);
+    this.originals.set(proxy, watched);
     return proxy;
   }
 }

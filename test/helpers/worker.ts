@@ -13,6 +13,8 @@ export class JournalQueue {
   readonly messages: { id: string; body: unknown }[] = [];
   /** How many of the next sends fail. */
   failures = 0;
+  /** Sends that hold such a message always fail. */
+  failOnly: (body: unknown) => boolean = () => false;
 
   async send(body: unknown): Promise<void> {
     await this.sendBatch([{ body }]);
@@ -23,8 +25,10 @@ export class JournalQueue {
       this.failures--;
       throw new Error('Queue send failed');
     }
+    const sent = [...messages];
+    if (sent.some(({ body }) => this.failOnly(body))) throw new Error('Queue send failed');
     // The copy is what a real queue would deliver: JSON and nothing else.
-    for (const { body } of messages) {
+    for (const { body } of sent) {
       this.messages.push({ id: crypto.randomUUID(), body: JSON.parse(JSON.stringify(body)) });
     }
   }

@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { appendFile, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { exists } from './local-state.ts';
+
+/** Lines and bytes of a batch, below what `/webhook/batch` takes. Cut in the same places at every run. */
+const BATCH_LINES = 500;
+const BATCH_BYTES = 900_000;
+const IN_FLIGHT = 4;
+const ATTEMPTS = 8;
+
+export type Target = { url: string; apiKey: string; headerName: string };
+
+/** `lines` counts all of the file up to where everything is settled, `bytes` likewise. */
+export type Progress = { lines: number; bytes: number; accepted: number; rejected: number };
+
+type Line = { number: number; bytes: number; text: string };
+type Rejection = { line: number; error: string; details: unknown; event: unknown };
+type Outcome = { lines: number; bytes: number; accepted: number; rejections: Rejection[] };
+type BatchAnswer = {
+  accepted: number;
+  results: ({ index: number; event_id: string } | { index: number; error: string; details: unknown })[];
+};
+
+export const progressFileOf = (file: string) => `${file}.progress.json`;
+export const rejectedFileOf = (file: string) => `${file}.rejected.ndjson`;
+
+/**
+ * Sends a file of events, one JSON envelope a line, in batches of 500. What is settled is noted beside the file, so an import
+ * that was stopped goes on from there; a batch that had been sent without being noted is sent again under the same
+ * Idempotency-Key and counts once. What was rejected is written, with the reason, to `<file>.rejected.ndjson`.
+ * Throws when the service cannot be reached or refuses the whole; everything up to there stays settled.
+ */
+export async function importFile(
+  file: string,
+  target: Target,
+  onProgress: (progress: Progress) => void,
+): Promise<Progress> {
+  const fingerprint = await fingerprintOf(file);
+  const progress = await readProgress(file, fingerprint);
+  if (progress.lines === 0) await rm(rejectedFileOf(file), { force: true });
+  onProgress(progress);
+  const running: Promise<Outcome>[] = [];
+  const settleOldest = async () => {
+    const outcome = await running.shift();
+    if (!outcome) return;
+    const rejected = outcome.rejections.map((rejection) => `${JSON.stringify(rejection)}\n`).join('');
+    if (rejected) await appendFile(rejectedFileOf(file), rejected);
+    progress.lines += outcome.lines;
+    progress.bytes += outcome.bytes;
+    progress.accepted += outcome.accepted;
+    progress.rejected += outcome.rejections.length;
+    await writeFile(progressFileOf(file), JSON.stringify({ fingerprint, ...progress }));
+    onProgress(progress);
+  };
+  try {
+    for await (const batch of batchesOf(file)) {
+      const [first] = batch;
+      if (!first || first.number <= progress.lines) continue;
+      const sent = sendBatch(target, batch, `import-${fingerprint}-${first.number}`);
+      // It is awaited in its turn; until then its failure must not count as unhandled.
+      sent.catch(() => undefined);
+      running.push(sent);
+      if (running.length === IN_FLIGHT) await settleOldest();
+    }
+    while (running.length > 0) await settleOldest();
+  } finally {
+    await Promise.allSettled(running);
+  }
+  await rm(progressFileOf(file), { force: true });
+  return progress;
+}
+
+/** Tells one file from another that took its name: its size and its first 64 KiB. */
+async function fingerprintOf(file: string): Promise<string> {
+  const handle = await open(file);
+  try {
+    const { size } = await handle.stat();
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(65_536), 0, 65_536, 0);
+    return createHash('sha256')
+      .update(`${size}:`)
+      .update(buffer.subarray(0, bytesRead))
+      .digest('hex')
+      .slice(0, 32);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readProgress(file: string, fingerprint: string): Promise<Progress> {
+  const none = { lines: 0, bytes: 0, accepted: 0, rejected: 0 };
+  if (!(await exists(progressFileOf(file)))) return none;
+  const noted: Progress & { fingerprint: string } = JSON.parse(await readFile(progressFileOf(file), 'utf8'));
+  if (noted.fingerprint !== fingerprint) return none;
+  const { lines, bytes, accepted, rejected } = noted;
+  return { lines, bytes, accepted, rejected };
+}
+
+async function* batchesOf(file: string): AsyncGenerator<Line[]> {
+  let batch: Line[] = [];
+  let bytes = 0;
+  let number = 0;
+  for await (const text of createInterface({
+    input: createReadStream(file),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })) {
+    number++;
+    const line = { number, bytes: Buffer.byteLength(text) + 1, text };
+    if (batch.length === BATCH_LINES || (bytes + line.bytes > BATCH_BYTES && batch.length > 0)) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(line);
+    bytes += line.bytes;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function sendBatch(target: Target, batch: Line[], idempotencyKey: string): Promise<Outcome> {
+  const rejections: Rejection[] = [];
+  const events: { line: number; event: unknown }[] = [];
+  for (const { number, text } of batch) {
+    if (text.trim() === '') continue;
+    try {
+      events.push({ line: number, event: JSON.parse(text) });
+    } catch {
+      rejections.push({ line: number, error: 'The line is not valid JSON', details: [], event: text });
+    }
+  }
+  const answer =
+    events.length > 0 ? await post(target, events, idempotencyKey) : { accepted: 0, results: [] };
+  for (const result of answer.results) {
+    const sent = events[result.index];
+    if ('error' in result && sent) rejections.push({ ...sent, error: result.error, details: result.details });
+  }
+  const bytes = batch.reduce((sum, line) => sum + line.bytes, 0);
+  return { lines: batch.length, bytes, accepted: answer.accepted, rejections };
+}
+
+async function post(
+  target: Target,
+  events: { event: unknown }[],
+  idempotencyKey: string,
+): Promise<BatchAnswer> {
+  for (let attempt = 1; ; attempt++) {
+    const { status, text, retryAfter } = await tryPost(target, events, idempotencyKey);
+    if (status === 200) return JSON.parse(text);
+    const passing = status === 0 || status === 429 || status >= 500;
+    if (!passing || attempt === ATTEMPTS) {
+      throw new Error(
+        status === 0
+          ? `${target.url} cannot be reached: ${text}`
+          : `${target.url} answered ${status}: ${text}`,
+      );
+    }
+    const seconds = Math.max(retryAfter, 0.25 * 2 ** attempt);
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  }
+}
+
+async function tryPost(target: Target, events: { event: unknown }[], idempotencyKey: string) {
+  try {
+    const response = await fetch(`${target.url}/webhook/batch`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        [target.headerName]: target.apiKey,
+        'Idempotency-Key': idempotencyKey,
+      },
+      body: JSON.stringify({ events: events.map(({ event }) => event) }),
+    });
+    const retryAfter = Number(response.headers.get('Retry-After') ?? 0);
+    return { status: response.status, text: await response.text(), retryAfter };
+  } catch (error) {
+    return { status: 0, text: String(error), retryAfter: 0 };
+  }
+}

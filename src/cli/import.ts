@@ -1,0 +1,60 @@
+import { readFile, stat } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import cliProgress from 'cli-progress';
+import { importFile, rejectedFileOf, type Target } from './import-file.ts';
+import { exists, localState } from './local-state.ts';
+import type { Demo } from './seed-demo.ts';
+
+const USAGE = `Usage: npm run import -- events.ndjson [--url https://ingest.example.com]
+
+Sends a file of webhook events, one JSON object a line, through /webhook/batch. Run it again to go on after a stop.
+Without --url it goes to the local service and takes the key from its demo.json; otherwise set API_KEY.
+SERVICE_NAME (default "service") names the header, as in the deployment.`;
+
+async function targetOf(url: string | undefined): Promise<Target> {
+  const headerName = `${process.env.SERVICE_NAME ?? 'service'}-api-key`;
+  if (process.env.API_KEY && url)
+    return { url: url.replace(/\/$/, ''), apiKey: process.env.API_KEY, headerName };
+  if (url) throw new Error('Set API_KEY to the API key of the application.');
+  const { demoFile } = localState();
+  if (!(await exists(demoFile)))
+    throw new Error('There is no local service yet: run npm start, or name one by --url.');
+  const demo: Demo = JSON.parse(await readFile(demoFile, 'utf8'));
+  return { url: demo.base_url, apiKey: process.env.API_KEY ?? demo.api_key, headerName };
+}
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({ options: { url: { type: 'string' } }, allowPositionals: true });
+  const [file, ...rest] = positionals;
+  if (!file || rest.length > 0) {
+    console.error(USAGE);
+    return 2;
+  }
+  const target = await targetOf(values.url);
+  const { size } = await stat(file);
+  const bar = new cliProgress.SingleBar({
+    format: '{bar} {percentage}% | {accepted} accepted, {rejected} rejected | {eta_formatted} left',
+    hideCursor: true,
+  });
+  bar.start(size, 0, { accepted: 0, rejected: 0 });
+  try {
+    const done = await importFile(file, target, ({ bytes, accepted, rejected }) =>
+      bar.update(Math.min(bytes, size), { accepted, rejected }),
+    );
+    bar.update(size);
+    bar.stop();
+    console.log(`${done.accepted} events accepted, ${done.rejected} rejected.`);
+    if (done.rejected > 0) console.log(`The rejected lines and the reasons are in ${rejectedFileOf(file)}`);
+    return done.rejected > 0 ? 1 : 0;
+  } catch (error) {
+    bar.stop();
+    throw error;
+  }
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}

@@ -1,0 +1,80 @@
+import { connect, type Socket } from 'node:net';
+
+/** What a run of load gave: requests per second, and the latencies in milliseconds. */
+export type Load = { perSecond: number; p50: number; p99: number; failures: number };
+
+/**
+ * Sends prepared HTTP/1.1 requests over `connections` kept-alive connections for `seconds`, each connection one request at a
+ * time; as bare as it can be, because the client shares the machine with the server.
+ */
+export async function putLoad(
+  url: URL,
+  requests: Buffer[],
+  connections: number,
+  seconds: number,
+): Promise<Load> {
+  const latencies: number[] = [];
+  let failures = 0;
+  let next = 0;
+  const deadline = performance.now() + seconds * 1000;
+  const startedAt = performance.now();
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const socket = await open(url);
+      for (;;) {
+        const request = requests[next++ % requests.length];
+        const sentAt = performance.now();
+        if (!request || sentAt >= deadline) break;
+        const status = await exchange(socket, request);
+        latencies.push(performance.now() - sentAt);
+        if (status !== 200) failures++;
+      }
+      socket.destroy();
+    }),
+  );
+  latencies.sort((left, right) => left - right);
+  const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
+  const elapsed = (performance.now() - startedAt) / 1000;
+  return { perSecond: latencies.length / elapsed, p50: at(0.5), p99: at(0.99), failures };
+}
+
+export function httpRequest(url: URL, path: string, headers: Record<string, string>, body: string): Buffer {
+  const lines = Object.entries({
+    Host: url.host,
+    'Content-Length': String(Buffer.byteLength(body)),
+    ...headers,
+  });
+  return Buffer.from(
+    `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
+  );
+}
+
+async function open(url: URL): Promise<Socket> {
+  const socket = connect(Number(url.port), url.hostname);
+  socket.setNoDelay(true);
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve);
+    socket.once('error', reject);
+  });
+  return socket;
+}
+
+/** Sends one request and reads its answer, whose length is in its head. */
+function exchange(socket: Socket, request: Buffer): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let received = '';
+    const read = (chunk: Buffer) => {
+      received += chunk.toString('latin1');
+      const head = received.indexOf('\r\n\r\n');
+      if (head < 0) return;
+      const length = Number(/content-length: (\d+)/i.exec(received)?.[1] ?? 0);
+      if (received.length < head + 4 + length) return;
+      socket.off('data', read);
+      socket.off('error', reject);
+      resolve(Number(received.slice(9, 12)));
+    };
+    socket.on('data', read);
+    socket.once('error', reject);
+    socket.write(request);
+  });
+}

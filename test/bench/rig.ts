@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
+import { QUIET, ROOT, WRANGLER } from '../../src/cli/local-state.ts';
+
+const run = promisify(execFile);
+const COMPATIBILITY_DATE = '2026-10-01';
+const OUT = path.join(ROOT, '.wrangler/bench');
+
+async function wrangler(...args: string[]): Promise<void> {
+  await run(process.execPath, [WRANGLER, ...args], { cwd: ROOT, env: { ...process.env, ...QUIET } });
+}
+
+/** Bundles a Worker as a deployment would; answers its script. */
+async function bundle(entry: string[], folder: string): Promise<string> {
+  await wrangler('deploy', ...entry, '--dry-run', '--minify', '--outdir', path.join(OUT, folder));
+  return readFile(path.join(OUT, folder, entry[0] ? 'worker.js' : 'index.js'), 'utf8');
+}
+
+/** The size of the whole deployed script, gzipped, in KiB. */
+export async function measureBundle(): Promise<number> {
+  return gzipSync(await bundle([], 'service')).length / 1024;
+}
+
+type CpuProfile = {
+  nodes: { id: number; callFrame: { functionName: string } }[];
+  samples: number[];
+  timeDeltas: number[];
+};
+
+/** CPU milliseconds of loading the script in a fresh isolate: the samples of workerd's profile that are not idle. */
+export async function measureStartup(): Promise<number> {
+  const file = path.join(OUT, 'startup.cpuprofile');
+  await wrangler('check', 'startup', '--outfile', file);
+  const profile: CpuProfile = JSON.parse(await readFile(file, 'utf8'));
+  const idle = new Set(
+    profile.nodes.filter(({ callFrame }) => callFrame.functionName === '(idle)').map(({ id }) => id),
+  );
+  const busy = profile.timeDeltas.filter((_, index) => !idle.has(profile.samples[index] ?? -1));
+  return busy.reduce((sum, delta) => sum + delta, 0) / 1000;
+}
+
+export const ROLES = ['service', 'service-without-queue', 'enqueue-only', 'bare', 'control'] as const;
+export type Role = (typeof ROLES)[number];
+
+export type Rig = { url: (role: Role) => Promise<URL>; db: D1Database; stop: () => Promise<void> };
+
+/** All roles in one workerd, each on a socket of its own, over a fresh database. */
+export async function startRig(): Promise<Rig> {
+  const script = await bundle(['test/bench/worker.ts'], 'roles');
+  const limit = { simple: { limit: 1_000_000_000, period: 10 as const } };
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      workers: ROLES.map((role) => ({
+        name: role,
+        modules: true,
+        script,
+        compatibilityDate: COMPATIBILITY_DATE,
+        compatibilityFlags: ['nodejs_compat'],
+        bindings: {
+          ROLE: role,
+          TOKEN_SECRET: 'a-token-secret-of-the-benchmark-00000000',
+          KEY_ENCRYPTION_SECRET: 'a-key-encryption-secret-of-the-benchmark',
+          SESSION_SECRET: 'a-session-secret-of-the-benchmark-000000',
+        },
+        d1Databases: { DB: 'bench' },
+        queueProducers: { EVENTS: { queueName: 'events' } },
+        ...(role === 'control'
+          ? { queueConsumers: { events: { maxBatchSize: 100, maxBatchTimeout: 1 } } }
+          : {}),
+        ratelimits: {
+          API_KEY_LIMIT: { namespace_id: '1', ...limit },
+          TEAM_TOKEN_LIMIT: { namespace_id: '2', ...limit },
+          FAILED_CREDENTIAL_LIMIT: { namespace_id: '3', ...limit },
+          SIGN_IN_LIMIT: { namespace_id: '4', ...limit },
+        },
+        unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
+      })),
+    }),
+  );
+  const db = await miniflare.getD1Database('DB', 'control');
+  return { url: (role) => miniflare.unsafeGetDirectURL(role), db, stop: () => miniflare.dispose() };
+}

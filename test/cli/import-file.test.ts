@@ -1,0 +1,150 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  importFile,
+  type Progress,
+  progressFileOf,
+  rejectedFileOf,
+  type Target,
+} from '../../src/cli/import-file.ts';
+import { exists } from '../../src/cli/local-state.ts';
+
+type Item = { n?: number; bad?: boolean };
+type Seen = { key: string; apiKey: string; events: Item[] };
+
+let folder: string;
+let server: Server;
+let target: Target;
+let seen: Seen[];
+/** Answers that come before the usual one: a status each. */
+let faults: number[];
+
+async function answer(request: IncomingMessage): Promise<{ status: number; body: unknown }> {
+  const { events }: { events: Item[] } = JSON.parse(await text(request));
+  const fault = faults.shift();
+  if (fault) return { status: fault, body: { success: false, error: 'no' } };
+  const { 'idempotency-key': key, 'service-api-key': apiKey } = request.headers;
+  seen.push({ key: String(key), apiKey: String(apiKey), events });
+  const results = events.map((event, index) =>
+    event.bad
+      ? { index, error: 'type is required', details: [{ path: 'type', message: 'is required' }] }
+      : { index, event_id: `evt_${index}` },
+  );
+  const accepted = events.filter((event) => !event.bad).length;
+  return { status: 200, body: { success: true, accepted, rejected: events.length - accepted, results } };
+}
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'import-'));
+  [seen, faults] = [[], []];
+  server = createServer((request, response) => {
+    answer(request).then(
+      ({ status, body }) =>
+        response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body)),
+      (error) => response.destroy(error),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  target = { url: `http://127.0.0.1:${port}`, apiKey: 'appkey_1', headerName: 'service-api-key' };
+});
+afterEach(async () => {
+  await new Promise((resolve) => server.close(resolve));
+  await rm(folder, { recursive: true });
+});
+
+async function fileOf(lines: string[]): Promise<string> {
+  const file = path.join(folder, 'events.ndjson');
+  await writeFile(file, lines.join('\n'));
+  return file;
+}
+const numbered = (count: number) => Array.from({ length: count }, (_, n) => JSON.stringify({ n }));
+const sentNumbers = () =>
+  seen.flatMap(({ events }) => events.map(({ n }) => n)).sort((a, b) => Number(a) - Number(b));
+
+describe('importFile', () => {
+  it('sends every line once, in batches of 500 with keys of their own, and leaves no notes behind', async () => {
+    const file = await fileOf(numbered(1234));
+    const steps: Progress[] = [];
+    const done = await importFile(file, target, (progress) => steps.push({ ...progress }));
+    expect(done).toMatchObject({ lines: 1234, accepted: 1234, rejected: 0 });
+    expect(sentNumbers()).toEqual(Array.from({ length: 1234 }, (_, n) => n));
+    expect(seen.map(({ events }) => events.length).sort()).toEqual([234, 500, 500]);
+    expect(new Set(seen.map(({ key }) => key)).size).toBe(3);
+    expect(seen.every(({ apiKey }) => apiKey === 'appkey_1')).toBe(true);
+    expect(steps.map(({ lines }) => lines)).toEqual([0, 500, 1000, 1234]);
+    expect(await exists(progressFileOf(file))).toBe(false);
+    expect(await exists(rejectedFileOf(file))).toBe(false);
+  });
+
+  it('writes what was rejected, and why, with its line', async () => {
+    const file = await fileOf(['{"n":1}', 'no json', '', '{"n":2,"bad":true}', '{"n":3}']);
+    const done = await importFile(file, target, () => undefined);
+    expect(done).toMatchObject({ lines: 5, accepted: 2, rejected: 2 });
+    const rejected = (await readFile(rejectedFileOf(file), 'utf8')).trim().split('\n');
+    expect(rejected.map((line) => JSON.parse(line))).toEqual([
+      { line: 2, error: 'The line is not valid JSON', details: [], event: 'no json' },
+      {
+        line: 4,
+        error: 'type is required',
+        details: [{ path: 'type', message: 'is required' }],
+        event: { n: 2, bad: true },
+      },
+    ]);
+  });
+
+  it('goes on after a stop where it was, and repeats under the same key what was not noted', async () => {
+    const file = await fileOf(numbered(5000));
+    await expect(
+      importFile(file, target, ({ lines }) => {
+        if (lines === 1500) throw new Error('pulled the plug');
+      }),
+    ).rejects.toThrow('pulled the plug');
+    const before = new Map(seen.map(({ key, events }) => [key, events]));
+    const noted: Progress = JSON.parse(await readFile(progressFileOf(file), 'utf8'));
+    expect(noted.lines).toBe(1500);
+    seen = [];
+    const done = await importFile(file, target, () => undefined);
+    expect(done).toMatchObject({ lines: 5000, accepted: 5000 });
+    expect(sentNumbers()[0]).toBe(1500);
+    for (const { key, events } of seen) if (before.has(key)) expect(events).toEqual(before.get(key));
+    for (const { key, events } of seen) before.set(key, events);
+    const all = [...before.values()].flat().map(({ n }) => n);
+    expect(new Set(all).size).toBe(5000);
+    expect(all).toHaveLength(5000);
+  });
+
+  it('begins anew when the file is another one', async () => {
+    const file = await fileOf(numbered(600));
+    await expect(
+      importFile(file, target, ({ lines }) => {
+        if (lines > 0) throw new Error('stop');
+      }),
+    ).rejects.toThrow('stop');
+    await fileOf(numbered(700));
+    expect(await importFile(file, target, () => undefined)).toMatchObject({ lines: 700, accepted: 700 });
+  });
+
+  it('tries again after 429 and 5xx', async () => {
+    faults = [429, 500];
+    const done = await importFile(await fileOf(numbered(3)), target, () => undefined);
+    expect(done).toMatchObject({ accepted: 3 });
+  });
+
+  it('stops at once where it is refused, with the answer', async () => {
+    faults = [401];
+    await expect(importFile(await fileOf(numbered(3)), target, () => undefined)).rejects.toThrow(
+      /answered 401: .*"no"/,
+    );
+    expect(seen).toEqual([]);
+  });
+
+  it('says so when there is no such file', async () => {
+    await expect(importFile(path.join(folder, 'none'), target, () => undefined)).rejects.toThrow('ENOENT');
+  });
+});

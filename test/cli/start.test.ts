@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../../src/cli/local-state.ts';
+import type { Demo } from '../../src/cli/seed-demo.ts';
+
+// `npm start` as a newcomer runs it, on a port and a state of its own.
+
+let folder: string;
+let port: number;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'start-'));
+  port = await freePort();
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port: free } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return free;
+}
+
+function run(script: string, args: string[] = []) {
+  const child = spawn(process.execPath, [path.join(ROOT, 'src/cli', script), ...args], {
+    cwd: ROOT,
+    env: { ...process.env, PORT: String(port), STATE_DIR: folder },
+  });
+  let output = '';
+  const waiting: { phrase: string; resolve: () => void }[] = [];
+  const read = (chunk: Buffer) => {
+    output += chunk.toString();
+    for (const { phrase, resolve } of waiting) if (output.includes(phrase)) resolve();
+  };
+  child.stdout.on('data', read);
+  child.stderr.on('data', read);
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  return {
+    child,
+    ended,
+    output: () => output,
+    until: (phrase: string) =>
+      Promise.race([
+        new Promise<void>((resolve) => waiting.push({ phrase, resolve })),
+        ended.then((code) => {
+          throw new Error(`ended with ${code} before "${phrase}":\n${output}`);
+        }),
+      ]),
+  };
+}
+
+async function stop({ child, ended }: { child: ChildProcess; ended: Promise<unknown> }): Promise<void> {
+  child.kill('SIGTERM');
+  await ended;
+}
+
+const readDemo = async (): Promise<Demo> =>
+  JSON.parse(await readFile(path.join(folder, 'demo.json'), 'utf8'));
+
+const headers = (demo: Demo) => ({ 'service-api-key': demo.api_key, 'Content-Type': 'application/json' });
+const metrics = {
+  type: 'device-metrics',
+  created_at: '2026-03-01T10:00:00.000Z',
+  data: { device_name: 'a', device_model: 'b', os_system: 'c', timezone: 'UTC', device_id: 'd' },
+};
+
+describe('npm start', () => {
+  it('serves a demo team from nothing, takes events and an import, and started again changes nothing', async () => {
+    const first = run('start.ts');
+    await first.until('Stop with Ctrl-C');
+    const demo = await readDemo();
+    const { mode } = await stat(path.join(folder, 'demo.json'));
+    expect((mode & 0o777).toString(8)).toBe('600');
+    expect(demo).toEqual({
+      base_url: `http://localhost:${port}`,
+      tracking_base_url: `http://localhost:${port}/t`,
+      dashboard_url: `http://localhost:${port}/`,
+      owner: { email: expect.stringContaining('@'), password: expect.stringMatching(/^.{16,}$/) },
+      team: { id: expect.stringMatching(/^team_/), name: expect.any(String) },
+      team_token: expect.stringMatching(/^teamtoken_/),
+      application: { id: expect.stringMatching(/^app_/), name: expect.any(String) },
+      api_key: expect.stringMatching(/^appkey_/),
+    });
+    expect(first.output()).toContain(demo.api_key);
+    expect(first.output()).toContain('curl ');
+
+    const answer = await fetch(`${demo.base_url}/fetch-token`, {
+      method: 'POST',
+      headers: headers(demo),
+      body: JSON.stringify(metrics),
+    });
+    const { token }: { token: string } = await answer.json();
+    const events = Array.from({ length: 30 }, (_, index) => ({
+      type: 'custom',
+      created_at: '2026-03-02 10:00:00',
+      creativeToken: token,
+      payload: { event_name: `level_${index % 3}` },
+    }));
+    const file = path.join(folder, 'events.ndjson');
+    await writeFile(file, [...events, { type: 'custom' }].map((event) => JSON.stringify(event)).join('\n'));
+    const imported = run('import.ts', [file]);
+    expect(await imported.ended).toBe(1);
+    expect(imported.output()).toContain('30 events accepted, 1 rejected.');
+
+    // The local queue delivers within seconds, by itself.
+    const query = `application_id=${demo.application.id}&from=2026-03-01&to=2026-03-02`;
+    const report = async () => {
+      const response = await fetch(`${demo.base_url}/v1/reports/performance?${query}`, {
+        headers: { 'Service-Token': demo.team_token },
+      });
+      return ((await response.json()) as { totals: { installs: number; events: number } }).totals;
+    };
+    await expect.poll(report, { timeout: 30_000, interval: 200 }).toMatchObject({ installs: 1, events: 30 });
+
+    const taken = run('start.ts');
+    expect(await taken.ended).toBe(1);
+    expect(taken.output()).toContain(`Port ${port} is taken.`);
+
+    await stop(first);
+    const secrets = await readFile(path.join(folder, 'secrets.env'), 'utf8');
+    const second = run('start.ts');
+    await second.until('Stop with Ctrl-C');
+    expect(await readDemo()).toEqual(demo);
+    expect(await readFile(path.join(folder, 'secrets.env'), 'utf8')).toBe(secrets);
+    expect(await report()).toMatchObject({ installs: 1, events: 30 });
+    const verified = await fetch(`${demo.base_url}/verify-token`, {
+      method: 'POST',
+      headers: headers(demo),
+      body: JSON.stringify({ token }),
+    });
+    expect(verified.status).toBe(200);
+    await stop(second);
+  });
+
+  it('refuses a PORT that is none', async () => {
+    const child = spawn(process.execPath, [path.join(ROOT, 'src/cli/start.ts')], {
+      env: { ...process.env, PORT: 'x', STATE_DIR: folder },
+    });
+    expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(1);
+  });
+});

@@ -1,0 +1,187 @@
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { CredentialCache, forgetCredentials } from '#http';
+import { WatchedD1 } from '../helpers/d1.ts';
+import { envelope } from '../helpers/envelopes.ts';
+import { createTenant } from '../helpers/tenant.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
+
+beforeEach(() => {
+  forgetCredentials();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function watchedWorker() {
+  const watched = new WatchedD1(env.DB);
+  return { watched, worker: startWorker({ DB: watched.asBinding() }) };
+}
+
+describe('D1 statements of the ingestion path', () => {
+  it('are at most one for the first webhook of an isolate and none from then on', async () => {
+    const tenant = await createTenant();
+    const token = await fetchToken(startWorker(), tenant);
+    forgetCredentials();
+    const { watched, worker } = watchedWorker();
+    expect((await worker.post(tenant, '/webhook', envelope.ad(token))).status).toBe(200);
+    expect(watched.statements).toBe(1);
+    for (const event of [
+      envelope.ad(token),
+      envelope.purchase(token),
+      envelope.retention(token),
+      envelope.custom(token),
+    ]) {
+      expect((await worker.post(tenant, '/webhook', event)).status).toBe(200);
+    }
+    expect((await worker.post(tenant, '/webhook/batch', { events: [envelope.ad(token)] })).status).toBe(200);
+    expect((await worker.post(tenant, '/webhook', { type: 'custom' })).status).toBe(400);
+    expect(watched.statements).toBe(1);
+  });
+
+  it('are one for any number of requests that arrive at once', async () => {
+    const tenant = await createTenant();
+    const { watched, worker } = watchedWorker();
+    const path = '/check-data-collection-status';
+    const headers = { 'service-api-key': tenant.apiKey };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => worker.request(path, { headers })));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    expect(watched.statements).toBe(1);
+  });
+
+  it('are at most one in 10 s for an unknown key', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const { watched, worker } = watchedWorker();
+    const ask = () =>
+      worker.request('/webhook', { method: 'POST', headers: { 'service-api-key': 'appkey_unknown' } });
+    for (let index = 0; index < 50; index++) expect((await ask()).status).toBe(401);
+    expect(watched.statements).toBe(1);
+    vi.advanceTimersByTime(9_999);
+    await ask();
+    expect(watched.statements).toBe(1);
+    vi.advanceTimersByTime(1);
+    await ask();
+    expect(watched.statements).toBe(2);
+  });
+});
+
+describe('changes of a credential', () => {
+  const status = (worker: ReturnType<typeof startWorker>, apiKey: string) =>
+    worker.request('/check-data-collection-status', { headers: { 'service-api-key': apiKey } });
+
+  it('take effect within 60 s: a switched-off application, an expired key, a revoked token', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const tenant = await createTenant();
+    const worker = startWorker();
+    const enabled = async () =>
+      ((await (await status(worker, tenant.apiKey)).json()) as { enabled: boolean }).enabled;
+    expect(await enabled()).toBe(true);
+    const change = { method: 'PATCH', body: { data_collection: false } };
+    expect((await worker.team(tenant, `/v1/applications/${tenant.application.id}`, change)).status).toBe(200);
+    vi.advanceTimersByTime(60_000);
+    expect(await enabled()).toBe(false);
+
+    const replaced = await worker.team(tenant, `/v1/applications/${tenant.application.id}/api-key`, {
+      method: 'POST',
+      body: {},
+    });
+    const { api_key }: { api_key: string } = await replaced.json();
+    expect((await status(worker, api_key)).status).toBe(200);
+    vi.advanceTimersByTime(60_000);
+    expect((await status(worker, tenant.apiKey)).status).toBe(401);
+    expect((await status(worker, api_key)).status).toBe(200);
+
+    expect((await worker.team(tenant, '/v1/applications')).status).toBe(200);
+    await env.DB.prepare('UPDATE access_tokens SET revoked_at = 1 WHERE team_id = ?')
+      .bind(tenant.team.id)
+      .run();
+    vi.advanceTimersByTime(60_000);
+    const refused = await worker.team(tenant, '/v1/applications');
+    expect(refused.status).toBe(401);
+    expect(await refused.json()).toEqual({ message: 'Incorrect authentication token' });
+  });
+
+  it('leave a replaced key alive for its grace and not a moment longer, even where it is remembered', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const tenant = await createTenant();
+    const worker = startWorker();
+    const path = `/v1/applications/${tenant.application.id}/api-key`;
+    expect((await worker.team(tenant, path, { method: 'POST', body: { grace_hours: 2 } })).status).toBe(201);
+    vi.advanceTimersByTime(2 * 3_600_000 - 1000);
+    expect((await status(worker, tenant.apiKey)).status).toBe(200);
+    vi.advanceTimersByTime(1000);
+    expect((await status(worker, tenant.apiKey)).status).toBe(401);
+  });
+});
+
+describe('CredentialCache', () => {
+  function cacheOf(answers: (string | null | Error)[]) {
+    const cache = new CredentialCache<string>();
+    const background: Promise<unknown>[] = [];
+    let loads = 0;
+    const load = async () => {
+      const answer = answers[Math.min(loads++, answers.length - 1)];
+      if (answer instanceof Error) throw answer;
+      return answer ?? null;
+    };
+    return {
+      at: (now: number) => cache.get('key', now, load, (work) => background.push(work)),
+      settled: () => Promise.all(background),
+      loads: () => loads,
+    };
+  }
+
+  it('keeps a hit for 60 s and renews it in the background from 40 s on', async () => {
+    const cache = cacheOf(['old', 'new']);
+    expect(await cache.at(0)).toBe('old');
+    expect(await cache.at(39_999)).toBe('old');
+    expect(cache.loads()).toBe(1);
+    expect(await cache.at(40_000)).toBe('old');
+    await cache.settled();
+    expect(cache.loads()).toBe(2);
+    expect(await cache.at(40_001)).toBe('new');
+    expect(await cache.at(99_999)).toBe('new');
+  });
+
+  it('waits for the truth after 60 s', async () => {
+    const cache = cacheOf(['old', null]);
+    await cache.at(0);
+    expect(await cache.at(60_000)).toBeNull();
+  });
+
+  it('keeps a miss for 10 s', async () => {
+    const cache = cacheOf([null, 'there']);
+    expect(await cache.at(0)).toBeNull();
+    expect(await cache.at(9_999)).toBeNull();
+    expect(await cache.at(10_000)).toBe('there');
+  });
+
+  it('does not remember a failed load, nor lose a hit to a failed renewal', async () => {
+    const first = cacheOf([new Error('D1 is away'), 'there']);
+    await expect(first.at(0)).rejects.toThrow('D1 is away');
+    expect(await first.at(1)).toBe('there');
+    const renewed = cacheOf(['there', new Error('D1 is away')]);
+    await renewed.at(0);
+    expect(await renewed.at(50_000)).toBe('there');
+    await renewed.settled();
+    expect(await renewed.at(50_001)).toBe('there');
+  });
+
+  it('forgets the oldest of too many', async () => {
+    const cache = new CredentialCache<string>();
+    let loads = 0;
+    const get = (key: string) =>
+      cache.get(
+        key,
+        0,
+        async () => `${loads++}`,
+        () => undefined,
+      );
+    for (let index = 0; index <= CredentialCache.MAX_ENTRIES; index++) await get(`${index}`);
+    const before = loads;
+    await get(`${CredentialCache.MAX_ENTRIES}`);
+    expect(loads).toBe(before);
+    await get('0');
+    expect(loads).toBe(before + 1);
+  });
+});

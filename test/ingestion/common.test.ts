@@ -1,0 +1,231 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { forgetCredentials } from '#http';
+import { deviceMetrics, envelope } from '../helpers/envelopes.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
+
+// What every ingestion endpoint does alike: credentials, the order of the checks and the envelope of errors.
+
+let worker: TestWorker;
+let tenant: Tenant;
+let token: string;
+beforeAll(async () => {
+  tenant = await createTenant();
+  token = await fetchToken(startWorker(), tenant);
+});
+beforeEach(() => {
+  forgetCredentials();
+  worker = startWorker();
+});
+
+const wrongKey = { success: false, error: 'Invalid or missing API key' };
+const denied = { success: false, error: 'Access denied for this resource' };
+const endpoints = [
+  {
+    path: '/fetch-token',
+    method: 'POST',
+    body: () => deviceMetrics(),
+    unauthenticated: { error: 'API key is not valid' },
+  },
+  { path: '/verify-token', method: 'POST', body: () => ({ token }), unauthenticated: wrongKey },
+  { path: '/check-data-collection-status', method: 'GET', body: () => undefined, unauthenticated: wrongKey },
+  { path: '/webhook', method: 'POST', body: () => envelope.ad(token), unauthenticated: wrongKey },
+  {
+    path: '/webhook/batch',
+    method: 'POST',
+    body: () => ({ events: [envelope.ad(token)] }),
+    unauthenticated: wrongKey,
+  },
+];
+const posts = endpoints.filter(({ method }) => method === 'POST');
+const collecting = posts.filter(({ path }) => path !== '/verify-token');
+
+function send(path: string, method: string, headers: Record<string, string>, body?: unknown, on = worker) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return on.request(path, {
+    method,
+    headers: { 'Content-Type': 'application/json', ...headers },
+    ...(body === undefined ? {} : { body: text }),
+  });
+}
+const key = (from = tenant) => ({ 'service-api-key': from.apiKey });
+
+describe.each(endpoints)('$method $path', ({ path, method, body, unauthenticated }) => {
+  it('answers 200 with a right key, in any case of the header name', async () => {
+    expect((await send(path, method, key(), body())).status).toBe(200);
+    expect((await send(path, method, { 'SERVICE-API-KEY': tenant.apiKey }, body())).status).toBe(200);
+  });
+
+  it.each([
+    ['a missing key', {}],
+    ['an unknown key', { 'service-api-key': 'appkey_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' }],
+    ['an empty key', { 'service-api-key': '' }],
+    ['an endless key', { 'service-api-key': 'x'.repeat(5000) }],
+  ])('answers 401 to %s, exactly', async (_, headers) => {
+    const answer = await send(path, method, headers as Record<string, string>, body());
+    expect(answer.status).toBe(401);
+    expect(await answer.json()).toEqual(unauthenticated);
+    expect(answer.headers.get('Link')).toMatch(/^<\/docs#(get|post)-[a-z-]+>; rel="help"$/);
+  });
+
+  it('answers 401 to the team token in place of the key', async () => {
+    expect((await send(path, method, { 'service-api-key': tenant.teamToken }, body())).status).toBe(401);
+  });
+
+  it('carries a request id, the sent one where there is one, and no CORS header', async () => {
+    const answer = await send(
+      path,
+      method,
+      { ...key(), 'X-Request-Id': 'abc-1', Origin: 'https://evil.test' },
+      body(),
+    );
+    expect(answer.headers.get('X-Request-Id')).toBe('abc-1');
+    expect((await send(path, method, key(), body())).headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+
+  it('answers 405 with Allow to another method', async () => {
+    const answer = await send(path, 'DELETE', key());
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('Allow')?.split(', ')).toContain(method);
+    expect(await answer.json()).toEqual({ success: false, error: 'Method not allowed' });
+  });
+
+  it('answers 429 with Retry-After past the limit, and only then', async () => {
+    const limited = startWorker({ API_KEY_LIMIT: { limit: async () => ({ success: false }) } as RateLimit });
+    const answer = await send(path, method, key(), body(), limited);
+    expect(answer.status).toBe(429);
+    expect(answer.headers.get('Retry-After')).toBe('10');
+    expect(await answer.json()).toEqual({ success: false, error: 'Too many requests' });
+  });
+
+  it('answers 500 without any detail when the database fails', async () => {
+    const broken = new Proxy(env.DB, {
+      get: () => () => {
+        throw new Error('D1_ERROR: secret sql at appkey_123');
+      },
+    });
+    const answer = await send(path, method, key(), body(), startWorker({ DB: broken }));
+    expect(answer.status).toBe(500);
+    expect(await answer.json()).toEqual({ success: false, error: 'Unexpected error' });
+  });
+});
+
+describe.each(posts)('POST $path', ({ path, body }) => {
+  it.each([
+    ['text that is no JSON', '{"type":'],
+    ['nothing but white space', '  '],
+    ['a list', '[]'],
+    ['a number', '12'],
+    ['null', 'null'],
+    ['a text', '"x"'],
+  ])('answers 400 to a body of %s', async (_, text) => {
+    const answer = await send(path, 'POST', key(), text);
+    expect(answer.status).toBe(400);
+    const { details }: { details: { path: string; message: string }[] } = await answer.json();
+    expect(details.length).toBeGreaterThan(0);
+    expect(details.every(({ message }) => message.length > 0)).toBe(true);
+  });
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', ''])(
+    'answers 400 to the content type %j',
+    async (type) => {
+      const answer = await send(path, 'POST', { ...key(), 'Content-Type': type }, body());
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toMatchObject({
+        details: [{ message: 'The Content-Type must be application/json' }],
+      });
+    },
+  );
+
+  it('takes a content type with a charset', async () => {
+    const headers = { ...key(), 'Content-Type': 'application/json; charset=utf-8' };
+    expect((await send(path, 'POST', headers, body())).status).toBe(200);
+  });
+
+  it('looks at the size before the key', async () => {
+    const answer = await send(path, 'POST', {}, 'x'.repeat(1024 * 1024 + 1));
+    expect(answer.status).toBe(413);
+    expect(await answer.json()).toMatchObject({ success: false });
+  });
+
+  it('looks at the key before the body', async () => {
+    expect((await send(path, 'POST', {}, 'no json')).status).toBe(401);
+  });
+});
+
+describe('an application whose data collection is switched off', () => {
+  it.each(collecting)('gets 403 from $path before its body is looked at', async ({ path }) => {
+    const off = await createTenant({ data_collection: false });
+    const answer = await send(path, 'POST', key(off), 'no json');
+    expect(answer.status).toBe(403);
+    expect(await answer.json()).toEqual(denied);
+  });
+
+  it('is told so by the status', async () => {
+    const off = await createTenant({ data_collection: false });
+    const answer = await send('/check-data-collection-status', 'GET', key(off));
+    expect(await answer.json()).toMatchObject({ success: true, enabled: false });
+  });
+});
+
+describe('limits of the body', () => {
+  it.each(['/fetch-token', '/verify-token', '/webhook'])('%s takes 64 KiB and no more', async (path) => {
+    const padded = (size: number) => {
+      const text = JSON.stringify({ ...deviceMetrics(), pad: '' });
+      return text.replace('"pad":""', `"pad":"${'x'.repeat(size - text.length)}"`);
+    };
+    expect((await send(path, 'POST', key(), padded(64 * 1024))).status).not.toBe(413);
+    expect((await send(path, 'POST', key(), padded(64 * 1024 + 1))).status).toBe(413);
+  });
+});
+
+describe('other paths', () => {
+  it.each(['/nope', '/webhook/', '/webhook/batch/x', '/favicon.txt'])('%s is a 404 in JSON', async (path) => {
+    const answer = await send(path, 'POST', key(), {});
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toEqual({ success: false, error: 'Not found' });
+  });
+
+  it('answers with `message` under /v1', async () => {
+    const answer = await send('/v1/nope', 'GET', {});
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toEqual({ message: 'Not found' });
+  });
+});
+
+describe('SERVICE_NAME', () => {
+  it('renames both headers', async () => {
+    const acme = startWorker({ SERVICE_NAME: 'acme' });
+    const path = '/check-data-collection-status';
+    expect((await send(path, 'GET', { 'acme-api-key': tenant.apiKey }, undefined, acme)).status).toBe(200);
+    expect((await send(path, 'GET', key(), undefined, acme)).status).toBe(401);
+    const list = '/v1/applications';
+    expect((await send(list, 'GET', { 'Acme-Token': tenant.teamToken }, undefined, acme)).status).toBe(200);
+    expect((await send(list, 'GET', { 'Service-Token': tenant.teamToken }, undefined, acme)).status).toBe(
+      401,
+    );
+  });
+
+  it('must be usable in a header name, or nothing is served', async () => {
+    const answer = await send(
+      '/check-data-collection-status',
+      'GET',
+      key(),
+      undefined,
+      startWorker({ SERVICE_NAME: 'a b' }),
+    );
+    expect(answer.status).toBe(500);
+  });
+});
+
+describe('guessing keys', () => {
+  it('is slowed down by address', async () => {
+    const limited = startWorker({
+      FAILED_CREDENTIAL_LIMIT: { limit: async () => ({ success: false }) } as RateLimit,
+    });
+    expect((await send('/webhook', 'POST', { 'service-api-key': 'appkey_x' }, {}, limited)).status).toBe(429);
+    expect((await send('/webhook', 'POST', key(), envelope.ad(token), limited)).status).toBe(200);
+  });
+});

@@ -1,0 +1,213 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { readToken, type TokenClaims } from '#ingestion';
+import { WatchedD1 } from '../helpers/d1.ts';
+import { deviceMetrics, envelope, withField } from '../helpers/envelopes.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { startWorker, type TestWorker } from '../helpers/worker.ts';
+
+let worker: TestWorker;
+let tenant: Tenant;
+beforeAll(async () => {
+  worker = startWorker();
+  tenant = await createTenant({ timezone: 'America/New_York' });
+});
+
+async function tokenOf(
+  body: unknown,
+  of = tenant,
+  on = worker,
+): Promise<{ token: string; claims: TokenClaims }> {
+  const answer = await on.post(of, '/fetch-token', body);
+  expect(answer.status).toBe(200);
+  const sent: { token: string } = await answer.json();
+  expect(Object.keys(sent)).toEqual(['token']);
+  const claims = await readToken(sent.token, env.TOKEN_SECRET);
+  if (!claims) throw new Error('not a token');
+  return { token: sent.token, claims };
+}
+
+async function installs(of: Tenant, day: string): Promise<number | undefined> {
+  const path = `/v1/reports/performance?application_id=${of.application.id}&from=${day}&to=${day}`;
+  const report: { totals: { installs: number } } = await (await worker.team(of, path)).json();
+  return report.totals.installs;
+}
+
+describe('POST /fetch-token', () => {
+  it('answers a token and nothing else, which says the day of the acquisition in the time zone of the application', async () => {
+    const { claims } = await tokenOf(deviceMetrics({}, { created_at: '2026-03-01T03:00:00.000Z' }));
+    expect(claims).toMatchObject({
+      applicationId: tenant.application.id,
+      creativeId: null,
+      acquiredDay: '2026-02-28',
+    });
+    const lifetime = (claims.expiresAt - claims.createdAt) / 86_400_000;
+    expect(lifetime).toBe(400);
+  });
+
+  it.each([
+    ['the form without zone, seen in the wild', deviceMetrics({}, { created_at: '2026-03-01 10:00:00' })],
+    ['all of the metrics', deviceMetrics({ dpi: 420.5, window_height: 2400, window_width: 1080 })],
+    [
+      'null for optional metrics',
+      deviceMetrics({ dpi: null, window_height: null, window_width: null, device_id: null }),
+    ],
+    ['unknown fields', deviceMetrics({ colour: 'green' }, { sdk: '1.2' })],
+    ['blanks around texts', deviceMetrics({ device_name: '  Pixel  ' }, { type: ' device-metrics ' })],
+  ])('takes %s', async (_, body) => {
+    await tokenOf(body);
+  });
+
+  it.each([
+    ['type', undefined],
+    ['type', 'device'],
+    ['type', 3],
+    ['created_at', undefined],
+    ['created_at', 'yesterday'],
+    ['created_at', '2026-02-30T10:00:00.000Z'],
+    ['created_at', 1767261600],
+    ['created_at', '2009-12-31 23:59:59'],
+    ['data', undefined],
+    ['data', 'x'],
+    ['data', []],
+    ['data.device_name', undefined],
+    ['data.device_name', '   '],
+    ['data.device_name', 'x'.repeat(257)],
+    ['data.device_name', 'a\u0000b'],
+    ['data.device_model', null],
+    ['data.os_system', 5],
+    ['data.timezone', undefined],
+    ['data.timezone', '+05:30'],
+    ['data.timezone', 'Mars/Olympus'],
+    ['data.dpi', -1],
+    ['data.dpi', '420'],
+    ['data.window_height', true],
+    ['data.window_width', {}],
+    ['data.device_id', {}],
+  ])('names %s when it is %j', async (path, value) => {
+    const answer = await worker.post(tenant, '/fetch-token', withField(deviceMetrics(), path, value));
+    expect(answer.status).toBe(400);
+    const body: { error: string; details: { path: string }[] } = await answer.json();
+    expect(Object.keys(body).sort()).toEqual(['details', 'error']);
+    expect(body.error).toBe('Bad request, data not formatted properly.');
+    expect(body.details.map((fault) => fault.path)).toContain(path);
+  });
+
+  it('sets a time ahead of ours to ours', async () => {
+    const { claims } = await tokenOf(deviceMetrics({}, { created_at: '2999-01-01T00:00:00.000Z' }));
+    expect(claims.acquiredDay <= new Date().toISOString().slice(0, 10)).toBe(true);
+  });
+
+  it('gives every call without device_id a device of its own', async () => {
+    const [first, second] = [await tokenOf(deviceMetrics()), await tokenOf(deviceMetrics())];
+    expect(first.claims.deviceId).not.toBe(second.claims.deviceId);
+  });
+
+  it('gives the same device_id the same device with its first day, and one install', async () => {
+    const of = await createTenant();
+    const first = await tokenOf(deviceMetrics({ device_id: 'user-1' }), of);
+    const renewed = await tokenOf(
+      deviceMetrics({ device_id: 'user-1' }, { created_at: '2026-04-05T10:00:00.000Z' }),
+      of,
+    );
+    expect(renewed.token).not.toBe(first.token);
+    expect(renewed.claims).toMatchObject({ deviceId: first.claims.deviceId, acquiredDay: '2026-03-01' });
+    expect(await installs(of, '2026-03-01')).toBe(1);
+    expect(await installs(of, '2026-04-05')).toBe(0);
+    const other = await tokenOf(deviceMetrics({ device_id: 'user-1' }), await createTenant());
+    expect(other.claims.deviceId).not.toBe(first.claims.deviceId);
+  });
+
+  it('makes one device of many calls with one device_id at once', async () => {
+    const of = await createTenant();
+    const all = await Promise.all(
+      Array.from({ length: 20 }, () => tokenOf(deviceMetrics({ device_id: 'u' }), of)),
+    );
+    expect(new Set(all.map(({ claims }) => claims.deviceId)).size).toBe(1);
+    expect(new Set(all.map(({ claims }) => claims.tokenId)).size).toBe(20);
+    expect(await installs(of, '2026-03-01')).toBe(1);
+  });
+
+  it('stores the device_id only as a keyed hash', async () => {
+    await tokenOf(deviceMetrics({ device_id: 'someone@example.com' }));
+    const { results } = await env.DB.prepare('SELECT alias FROM device_aliases').all<{ alias: string }>();
+    expect(results.length).toBeGreaterThan(0);
+    expect(JSON.stringify(results)).not.toContain('someone');
+  });
+
+  it('makes one device although it never heard that its transaction succeeded', async () => {
+    const of = await createTenant();
+    const watched = new WatchedD1(env.DB);
+    watched.failOn(/INSERT INTO devices/, 'D1_ERROR: Network connection lost.', { when: 'after' });
+    const unsure = startWorker({ DB: watched.asBinding() });
+    await tokenOf(deviceMetrics(), of, unsure);
+    expect(watched.faultsLeft).toBe(0);
+    expect(await installs(of, '2026-03-01')).toBe(1);
+  });
+});
+
+describe('POST /verify-token', () => {
+  const verify = async (token: unknown, of = tenant) => worker.post(of, '/verify-token', { token });
+
+  it('says what a good token is', async () => {
+    const { token, claims } = await tokenOf(deviceMetrics());
+    const answer = await verify(` ${token} `);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({
+      success: true,
+      valid: true,
+      created_at: new Date(claims.createdAt).toISOString(),
+      expires_at: new Date(claims.expiresAt).toISOString(),
+      creative: null,
+    });
+  });
+
+  it.each([undefined, null, '', '  ', 5])('answers 400 Token is required to %j', async (token) => {
+    const answer = await verify(token);
+    expect(answer.status).toBe(400);
+    const message = 'Token is required';
+    expect(await answer.json()).toEqual({
+      success: false,
+      error: message,
+      details: [{ path: 'token', message }],
+    });
+  });
+
+  it('answers 400 Invalid token to a forged, a revoked, an expired one and to that of an erased device', async () => {
+    const invalid = {
+      success: false,
+      error: 'Invalid token',
+      details: [{ path: 'token', message: 'Invalid token' }],
+    };
+    const { token, claims } = await tokenOf(deviceMetrics());
+    const forged = await verify(`${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`);
+    expect([forged.status, await forged.json()]).toEqual([400, invalid]);
+
+    await env.DB.prepare('UPDATE tokens SET revoked_at = 1 WHERE id = ?').bind(claims.tokenId).run();
+    const revoked = await verify(token);
+    expect([revoked.status, await revoked.json()]).toEqual([400, invalid]);
+
+    const erased = await tokenOf(deviceMetrics());
+    await env.DB.prepare('DELETE FROM devices WHERE id = ?').bind(erased.claims.deviceId).run();
+    expect((await verify(erased.token)).status).toBe(400);
+  });
+
+  it('answers 403 to the token of another application', async () => {
+    const { token } = await tokenOf(deviceMetrics());
+    const answer = await verify(token, await createTenant());
+    expect(answer.status).toBe(403);
+    expect(await answer.json()).toEqual({ success: false, error: 'Access denied for this resource' });
+  });
+});
+
+it('tells an expired token at /webhook and /verify-token', async () => {
+  const { signToken } = await import('#ingestion');
+  const { claims } = await tokenOf(deviceMetrics());
+  const expired = await signToken({ ...claims, expiresAt: Date.now() - 1000 }, env.TOKEN_SECRET);
+  const webhook = await worker.post(tenant, '/webhook', envelope.ad(expired));
+  expect(webhook.status).toBe(400);
+  expect(await webhook.json()).toMatchObject({
+    details: [{ path: 'creativeToken', message: 'has expired, fetch a new one' }],
+  });
+  expect((await worker.post(tenant, '/verify-token', { token: expired })).status).toBe(400);
+});

@@ -1,0 +1,417 @@
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { LoggedEvent } from '#rollup';
+
+import { envelope, withField } from '../helpers/envelopes.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
+
+let worker: TestWorker;
+let tenant: Tenant;
+let token: string;
+beforeAll(async () => {
+  tenant = await createTenant({ timezone: 'Europe/Berlin' });
+  token = await fetchToken(startWorker(), tenant, { created_at: '2026-03-01T10:00:00.000Z' });
+});
+beforeEach(() => {
+  worker = startWorker();
+});
+
+type DeviceEvent = Exclude<LoggedEvent, { type: 'click' }>;
+
+const sentEvents = () =>
+  worker.queue.take().flatMap(({ body }) => (body as { events: DeviceEvent[] }).events);
+
+async function taken(body: unknown, headers: HeadersInit = {}): Promise<DeviceEvent> {
+  const answer = await worker.post(tenant, '/webhook', body, headers);
+  const sent: { event_id: string } = await answer.json();
+  expect(sent).toEqual({
+    success: true,
+    message: 'Webhook Received',
+    event_id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
+  });
+  const [event, ...more] = sentEvents();
+  expect(more).toEqual([]);
+  if (!event) throw new Error('nothing was sent to the queue');
+  expect(event.id).toBe(sent.event_id);
+  return event;
+}
+
+describe('POST /webhook', () => {
+  it('takes each event type with its days in the time zone of the application and its money in micros', async () => {
+    const late = { created_at: '2026-03-02 23:30:00' };
+    expect(await taken(envelope.retention(token, late, { session_id: 's1' }))).toMatchObject({
+      type: 'retention',
+      application_id: tenant.application.id,
+      creative_id: null,
+      acquired_day: '2026-03-01',
+      day: '2026-03-03',
+      age: 1,
+      session_id: 's1',
+      backfill_day: 0,
+    });
+    expect(await taken(envelope.purchase(token, { created_at: '2026-03-02T10:00:00.500Z' }))).toMatchObject({
+      type: 'custom.purchase',
+      value_micros: 4_990_000,
+      currency: 'usd',
+      status: 'completed',
+      occurred_at: Date.UTC(2026, 2, 2, 10, 0, 0, 500),
+    });
+    expect(await taken(envelope.ad(token))).toMatchObject({
+      type: 'custom.ad',
+      value_micros: 2000,
+      media_source: 'admob',
+    });
+    expect(await taken(envelope.custom(token))).toMatchObject({
+      type: 'custom',
+      event_name: 'level_1',
+      params: { value: '3' },
+    });
+  });
+
+  it.each<[string, (token: string) => unknown, Record<string, unknown>]>([
+    [
+      'retention_day as a number',
+      (t) => envelope.retention(t, { retention_day: 2 }, { retentionDay: undefined }),
+      { age: 2 },
+    ],
+    [
+      'retention_day as text',
+      (t) => envelope.retention(t, { retention_day: '2' }, { retentionDay: undefined }),
+      { age: 2 },
+    ],
+    [
+      'retention_day ""',
+      (t) => envelope.retention(t, { retention_day: '' }, { retentionDay: undefined }),
+      { age: 1 },
+    ],
+    [
+      'retention_day null',
+      (t) => envelope.retention(t, { retention_day: null }, { retentionDay: undefined }),
+      { age: 1 },
+    ],
+    [
+      'a payload day before the envelope day',
+      (t) => envelope.retention(t, { retention_day: 1 }, { retentionDay: 0 }),
+      { age: 0 },
+    ],
+    ['a reported day that is far off', (t) => envelope.retention(t, {}, { retentionDay: '9' }), { age: 1 }],
+    ['an empty retention payload', (t) => ({ ...envelope.retention(t), payload: {} }), { age: 1 }],
+    [
+      'utc_offset like -07:00',
+      (t) => envelope.ad(t, { utc_offset: '-07:00' }),
+      { device: { utc_offset: '-07:00' } },
+    ],
+    [
+      'utc_offset as decimal hours',
+      (t) => envelope.ad(t, { utc_offset: -3.5 }),
+      { device: { utc_offset: '-3.5' } },
+    ],
+    [
+      'utc_offset as decimal text',
+      (t) => envelope.ad(t, { utc_offset: '5.75' }),
+      { device: { utc_offset: '5.75' } },
+    ],
+    ['currency in upper case', (t) => envelope.ad(t, {}, { currency: 'EUR' }), { currency: 'eur' }],
+    [
+      'status in another case',
+      (t) => envelope.purchase(t, {}, { status: 'Completed' }),
+      { status: 'completed' },
+    ],
+    [
+      'a source that is not listed',
+      (t) => envelope.ad(t, {}, { source: 'Playable', media_source: 'MintegraL' }),
+      { source: 'playable', media_source: 'mintegral' },
+    ],
+    [
+      'null for optional fields',
+      (t) =>
+        envelope.ad(
+          t,
+          { device_name: null },
+          { name: null, media_source: null, reward: null, watch_time: null },
+        ),
+      { source: 'banner' },
+    ],
+    [
+      'params with other scalars',
+      (t) => envelope.custom(t, {}, { params: { value: 3, id: true, key: null } }),
+      { params: { value: '3', id: 'true' } },
+    ],
+    ['params absent', (t) => envelope.custom(t, {}, { params: undefined }), { event_name: 'level_1' }],
+    [
+      'ad requests',
+      (t) =>
+        envelope.custom(
+          t,
+          {},
+          { event_name: 'ad_request', params: { value: '4', id: 'main', key: 'Banner' } },
+        ),
+      { ad_requests: { count: 4, placement: 'main', source: 'banner' } },
+    ],
+    [
+      'one ad request',
+      (t) => envelope.custom(t, {}, { event_name: 'ad_request', params: {} }),
+      { ad_requests: { count: 1, placement: '', source: '' } },
+    ],
+    ['a time of 2010', (t) => envelope.ad(t, { created_at: '2010-01-01 00:00:00' }), { day: '2010-01-01' }],
+    ['unknown fields', (t) => ({ ...envelope.ad(t), sdk: { version: 3 } }), { source: 'banner' }],
+    [
+      'a lone surrogate',
+      (t) => envelope.custom(t, {}, { event_name: 'a\ud800b' }),
+      { event_name: 'a\ufffdb' },
+    ],
+    ['a value of 0', (t) => envelope.ad(t, {}, { value: 0 }), { value_micros: 0 }],
+  ])('takes %s', async (_, body, expected) => {
+    expect(await taken(body(token))).toMatchObject(expected);
+  });
+
+  it('sets a time ahead of ours to ours and says so', async () => {
+    const event = await taken(envelope.ad(token, { created_at: '2999-01-01 00:00:00' }));
+    expect(event.clock_ahead).toBe(true);
+    expect(event.occurred_at).toBe(event.received_at);
+  });
+
+  const ad = () => envelope.ad(token);
+  const purchase = () => envelope.purchase(token);
+  const custom = () => envelope.custom(token);
+  const retention = () => envelope.retention(token);
+  it.each<[string, unknown, () => unknown]>([
+    ['type', undefined, ad],
+    ['type', 'custom.refund', ad],
+    ['type', 7, ad],
+    ['created_at', undefined, ad],
+    ['created_at', '2026-02-30 10:00:00', ad],
+    ['created_at', '2009-12-31 23:59:59', ad],
+    ['created_at', '2026-03-01T10:00:00+01:00', ad],
+    ['created_at', 5, ad],
+    ['creativeToken', undefined, ad],
+    ['creativeToken', '', ad],
+    ['creativeToken', 'bin', ad],
+    ['creativeToken', 'x'.repeat(300), ad],
+    ['creativeToken', 12, ad],
+    ['payload', undefined, ad],
+    ['payload', [], ad],
+    ['payload', 'x', custom],
+    ['device_name', 5, ad],
+    ['device_model', 'x'.repeat(257), ad],
+    ['utc_offset', 'half past', ad],
+    ['utc_offset', 99, ad],
+    ['retention_day', -1, retention],
+    ['retention_day', 1.5, retention],
+    ['event_id', 'x'.repeat(129), ad],
+    ['payload.retentionDay', '-1', retention],
+    ['payload.retentionDay', 'one', retention],
+    ['payload.backfillDay', {}, retention],
+    ['payload.session_id', 5, retention],
+    ['payload.item_id', undefined, purchase],
+    ['payload.item_name', ' ', purchase],
+    ['payload.value', undefined, purchase],
+    ['payload.value', '4.99', purchase],
+    ['payload.value', -0.01, purchase],
+    ['payload.value', 1e10, purchase],
+    ['payload.currency', 'us', purchase],
+    ['payload.currency', 'xyz', purchase],
+    ['payload.currency', undefined, purchase],
+    ['payload.status', 'refunded', purchase],
+    ['payload.status', undefined, purchase],
+    ['payload.tr_id', 'x'.repeat(129), purchase],
+    ['payload.total_purchase_value', '5', purchase],
+    ['payload.ad_id', undefined, ad],
+    ['payload.source', null, ad],
+    ['payload.value', null, ad],
+    ['payload.value', true, ad],
+    ['payload.currency', 840, ad],
+    ['payload.reward', 'yes', ad],
+    ['payload.watch_time', -1, ad],
+    ['payload.total_ad_value', 'x', ad],
+    ['payload.event_name', undefined, custom],
+    ['payload.event_name', 'a\u0000', custom],
+    ['payload.params', 'x', custom],
+    ['payload.params.value', { deep: 1 }, custom],
+    ['payload.params.value', 'x'.repeat(257), custom],
+  ])('names %s when it is %j', async (path, value, body) => {
+    const answer = await worker.post(tenant, '/webhook', withField(body(), path, value));
+    expect(answer.status).toBe(400);
+    const { success, error, details }: { success: boolean; error: string; details: { path: string }[] } =
+      await answer.json();
+    expect(success).toBe(false);
+    expect(details.map((fault) => fault.path)).toEqual([path]);
+    expect(error).toContain(path);
+    expect(worker.queue.messages).toEqual([]);
+  });
+
+  it('names the count of an ad_request that is none', async () => {
+    const body = envelope.custom(token, {}, { event_name: 'ad_request', params: { value: 'many' } });
+    const answer = await worker.post(tenant, '/webhook', body);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ details: [{ path: 'payload.params.value' }] });
+  });
+
+  it('names every fault of a body at once', async () => {
+    const body = withField(withField(ad(), 'created_at', 'x'), 'payload', { source: 5 });
+    const answer = await worker.post(tenant, '/webhook', body);
+    const { details }: { details: { path: string }[] } = await answer.json();
+    const paths = ['created_at', 'payload.ad_id', 'payload.source', 'payload.value', 'payload.currency'];
+    expect(details.map((fault) => fault.path)).toEqual(paths);
+  });
+
+  it('answers 403 to the token of another application', async () => {
+    const other = await createTenant();
+    const answer = await worker.post(other, '/webhook', ad());
+    expect(answer.status).toBe(403);
+    expect(await answer.json()).toEqual({ success: false, error: 'Access denied for this resource' });
+  });
+
+  it.each<[string, HeadersInit, () => unknown, string | undefined]>([
+    [
+      'the header',
+      { 'Idempotency-Key': 'k' },
+      () => envelope.purchase(token, { eid: 'e' }, { tr_id: 't' }),
+      'h:k',
+    ],
+    ['event_id', {}, () => envelope.ad(token, { event_id: 'i', dk: 'd' }), 'e:i'],
+    ['eid', {}, () => envelope.ad(token, { eid: 'e', dedupe_key: 'd' }), 'e:e'],
+    ['dedupe_key', {}, () => envelope.purchase(token, { dedupe_key: 'd' }, { tr_id: 't' }), 'd:d'],
+    ['dk', {}, () => envelope.custom(token, { dk: 'd' }), 'd:d'],
+    [
+      'tr_id of a success',
+      {},
+      () => envelope.purchase(token, {}, { tr_id: 't', status: 'success' }),
+      't:success:t',
+    ],
+    [
+      'tr_id of a failure',
+      {},
+      () => envelope.purchase(token, {}, { tr_id: 't', status: 'failed' }),
+      't:failed:t',
+    ],
+    ['nothing', {}, () => envelope.ad(token), undefined],
+  ])('recognises a repeat by %s', async (_, headers, body, key) => {
+    expect((await taken(body(), headers)).idempotency_key).toBe(key);
+  });
+
+  it('refuses an Idempotency-Key of more than 128 characters by its name', async () => {
+    const answer = await worker.post(tenant, '/webhook', ad(), { 'Idempotency-Key': 'k'.repeat(129) });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ details: [{ path: 'Idempotency-Key' }] });
+  });
+
+  it('outlives a queue that fails twice, and answers 500 with Retry-After when it goes on failing', async () => {
+    worker.queue.failures = 2;
+    await taken(ad());
+    worker.queue.failures = 3;
+    const answer = await worker.post(tenant, '/webhook', ad());
+    expect(answer.status).toBe(500);
+    expect(answer.headers.get('Retry-After')).toBe('1');
+    expect(await answer.json()).toEqual({ success: false, error: 'Unexpected error' });
+    expect(worker.queue.messages).toEqual([]);
+  });
+});
+
+describe('POST /webhook/batch', () => {
+  const batch = (events: unknown[], headers: HeadersInit = {}) =>
+    worker.post(tenant, '/webhook/batch', { events }, headers);
+
+  it('keeps the good items and says what is wrong with each other one', async () => {
+    const foreign = await fetchToken(worker, await createTenant());
+    const answer = await batch([
+      ad(),
+      withField(ad(), 'payload.value', -1),
+      5,
+      envelope.ad(foreign),
+      envelope.custom(token),
+    ]);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({
+      success: true,
+      accepted: 2,
+      rejected: 3,
+      results: [
+        { index: 0, event_id: expect.stringMatching(/^evt_/) },
+        {
+          index: 1,
+          error: 'payload.value must not be negative',
+          details: [{ path: 'payload.value', message: 'must not be negative' }],
+        },
+        {
+          index: 2,
+          error: 'The event must be a JSON object',
+          details: [{ path: '', message: 'The event must be a JSON object' }],
+        },
+        { index: 3, error: 'Access denied for this resource', details: [] },
+        { index: 4, event_id: expect.stringMatching(/^evt_/) },
+      ],
+    });
+    expect(sentEvents()).toHaveLength(2);
+  });
+
+  const ad = () => envelope.ad(token);
+
+  it.each([
+    ['no events', {}],
+    ['an empty list', { events: [] }],
+    ['too many', { events: Array.from({ length: 501 }, () => ({})) }],
+    ['no list', { events: 'x' }],
+  ])('answers 400 as a whole to %s', async (_, body) => {
+    const answer = await worker.post(tenant, '/webhook/batch', body);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ details: [{ path: 'events' }] });
+  });
+
+  it('answers 200 to a batch of which nothing is good', async () => {
+    const answer = await batch([{}]);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ accepted: 0, rejected: 1 });
+    expect(worker.queue.messages).toEqual([]);
+  });
+
+  it('takes 500 events in few messages, each within the limits of the queue', async () => {
+    const events = Array.from({ length: 500 }, (_, index) =>
+      envelope.custom(token, {}, { params: { id: `${index}`, value: 'x'.repeat(200) } }),
+    );
+    expect((await batch(events)).status).toBe(200);
+    const messages = worker.queue.take();
+    expect(messages.length).toBeLessThan(10);
+    for (const { body } of messages)
+      expect(new TextEncoder().encode(JSON.stringify(body)).length).toBeLessThan(128_000);
+    const params = messages.flatMap(({ body }) =>
+      (body as { events: { params: { id: string } }[] }).events.map(({ params }) => params.id),
+    );
+    expect(params).toEqual(events.map((_, index) => `${index}`));
+  });
+
+  it('gives the items of a batch with an Idempotency-Key keys of their own, an item’s own key going first', async () => {
+    await batch([ad(), envelope.ad(token, { eid: 'mine' })], { 'Idempotency-Key': 'b1' });
+    expect(sentEvents().map((event) => event.idempotency_key)).toEqual(['h:b1:0', 'e:mine']);
+  });
+
+  it('answers 500 when the queue takes nothing', async () => {
+    worker.queue.failures = 100;
+    const answer = await batch([ad()]);
+    expect(answer.status).toBe(500);
+    expect(answer.headers.get('Retry-After')).toBe('1');
+  });
+
+  it('rejects the items that the queue did not take when it took the others', async () => {
+    const large = () =>
+      envelope.custom(
+        token,
+        {},
+        {
+          params: Object.fromEntries(Array.from({ length: 90 }, (_, index) => [`${index}`, 'x'.repeat(250)])),
+        },
+      );
+    // Some 24 KB each: four a message, eight a call. Of two calls at once, one fails all of its three tries.
+    worker.queue.failOnly = (body) => JSON.stringify(body).includes('"last"');
+    const answer = await batch([
+      ...Array.from({ length: 12 }, large),
+      envelope.custom(token, {}, { event_name: 'last' }),
+    ]);
+    const body: { accepted: number; rejected: number; results: { error?: string }[] } = await answer.json();
+    expect(answer.status).toBe(200);
+    expect(body.accepted + body.rejected).toBe(13);
+    expect(body.accepted).toBeGreaterThan(0);
+    expect(body.results.at(-1)?.error).toBe('Not taken for the moment, send this event again');
+    expect(sentEvents()).toHaveLength(body.accepted);
+  });
+});

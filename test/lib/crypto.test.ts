@@ -1,0 +1,60 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fromBase64Url, toBase64Url } from '#lib/base64url';
+import { decryptText, encryptText, randomSecret, sha256Hex } from '#lib/crypto';
+import { idFromBytes, idSecond, idToBytes, isId, newId } from '#lib/ids';
+
+describe('crypto', () => {
+  it('hashes as SHA-256 does', async () => {
+    // FIPS 180-2, appendix B.1.
+    expect(await sha256Hex('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+
+  it('decrypts what it encrypted, and nothing that was changed or made under another secret', async () => {
+    const encrypted = await encryptText('secret', 'appkey_1');
+    expect(encrypted).not.toContain('appkey');
+    expect(await decryptText('secret', encrypted)).toBe('appkey_1');
+    expect(await decryptText('another', encrypted)).toBeNull();
+    expect(await decryptText('secret', `${encrypted.slice(0, -2)}AA`)).toBeNull();
+    expect(await decryptText('secret', 'not base64!')).toBeNull();
+  });
+
+  it('never encrypts or draws the same twice', async () => {
+    expect(await encryptText('secret', 'x')).not.toBe(await encryptText('secret', 'x'));
+    expect(randomSecret()).not.toBe(randomSecret());
+    expect(randomSecret()).toMatch(/^[A-Za-z0-9_-]{43}$/);
+  });
+});
+
+describe('ids', () => {
+  it('survive their bytes and tell the second they were made in', () => {
+    const before = Math.floor(Date.now() / 1000);
+    const id = newId('dev');
+    expect(isId('dev', id)).toBe(true);
+    expect(isId('app', id)).toBe(false);
+    expect(idFromBytes('dev', idToBytes(id))).toBe(id);
+    expect(idSecond(id)).toBeGreaterThanOrEqual(before);
+    expect(idSecond(id)).toBeLessThanOrEqual(Math.floor(Date.now() / 1000));
+  });
+
+  it('sort by the time they were made', () => {
+    const ids = Array.from({ length: 1000 }, () => newId('evt'));
+    expect([...ids].sort()).toEqual(ids);
+  });
+});
+
+describe('base64url', () => {
+  it('reads back what it wrote and nothing else of the same bytes', () =>
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 80 }), fc.nat(), (bytes, at) => {
+        const text = toBase64Url(bytes);
+        expect(fromBase64Url(text)).toEqual(bytes);
+        const index = at % Math.max(1, text.length);
+        for (const other of ['A', 'B', 'w', '-', '=', '+', ' ']) {
+          const changed = text.slice(0, index) + other + text.slice(index + 1);
+          const read = fromBase64Url(changed);
+          if (read) expect(toBase64Url(read)).toBe(changed);
+        }
+      }),
+    ));
+});

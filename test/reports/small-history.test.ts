@@ -1,0 +1,186 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { envelope } from '../helpers/envelopes.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
+
+const worker = startWorker();
+let tenant: Tenant;
+beforeAll(async () => {
+  tenant = await createTenant({ timezone: 'Asia/Tokyo' });
+  const token = await fetchToken(worker, tenant, { created_at: '2026-03-01T16:00:00.000Z' });
+  const day = { created_at: '2026-03-02 16:30:00' };
+  const request = { event_name: 'ad_request', params: { id: 'main', key: 'banner', value: '4' } };
+  const events = [
+    envelope.ad(token, day),
+    envelope.ad(token, day, { media_source: 'applovin', value: 0.004 }),
+    envelope.ad(token, day, { source: 'native', media_source: undefined, currency: 'eur', value: 2 }),
+    envelope.custom(token, day, request),
+    envelope.custom(token, day),
+    envelope.purchase(token, day),
+  ];
+  await worker.post(tenant, '/webhook/batch', { events });
+  await worker.deliver(worker.queue.take());
+});
+
+async function report(query: string, of = tenant) {
+  const answer = await worker.team(
+    of,
+    `/v1/reports/performance?application_id=${tenant.application.id}&${query}`,
+  );
+  return {
+    status: answer.status,
+    body: (await answer.json()) as { data: Record<string, unknown>[] } & Record<string, unknown>,
+  };
+}
+const march = 'from=2026-03-01&to=2026-03-31';
+
+describe('GET /v1/reports/performance', () => {
+  it('groups by day in the time zone of the application, every metric in every row', async () => {
+    const { body } = await report(march);
+    expect(body.data.map(({ day }) => day)).toEqual(['2026-03-02', '2026-03-03']);
+    expect(body.data[1]).toEqual({
+      day: '2026-03-03',
+      clicks: 0,
+      installs: 0,
+      dau: 1,
+      sessions: 0,
+      impressions: 3,
+      ad_revenue: 0.006,
+      ecpm: 2,
+      ad_requests: 4,
+      fill_rate: 0.75,
+      purchases: 1,
+      failed_purchases: 0,
+      payers: 1,
+      purchase_revenue: 4.99,
+      revenue: 4.996,
+      arpdau: 4.996,
+      arppu: 4.99,
+      spend: 0,
+      cpi: null,
+      roas: null,
+      events: 2,
+    });
+    expect(body).toMatchObject({
+      currency: 'usd',
+      timezone: 'Asia/Tokyo',
+      unconverted: [{ currency: 'eur', amount: 2 }],
+    });
+  });
+
+  it('answers the mean of the daily devices and revenue by summed devices in total', async () => {
+    const { body } = await report('from=2026-03-02&to=2026-03-05');
+    expect(body.totals).toMatchObject({ installs: 1, dau: 0.5, arpdau: 2.498 });
+  });
+
+  it('groups by source, with null for what a source cannot tell', async () => {
+    const { body } = await report(`${march}&group_by=source`);
+    expect(body.data).toMatchObject([
+      {
+        source: 'banner',
+        impressions: 2,
+        ad_revenue: 0.006,
+        ecpm: 3,
+        ad_requests: 4,
+        fill_rate: 0.5,
+        installs: null,
+        revenue: null,
+      },
+      { source: 'native', impressions: 1, ad_revenue: 0, ad_requests: 0, fill_rate: null, dau: null },
+    ]);
+  });
+
+  it('groups by network, which no request belongs to', async () => {
+    const { body } = await report(`${march}&group_by=day,media_source`);
+    expect(body.data).toMatchObject([
+      { day: '2026-03-03', media_source: null, impressions: 1, ad_requests: null, fill_rate: null },
+      { day: '2026-03-03', media_source: 'admob', impressions: 1 },
+      { day: '2026-03-03', media_source: 'applovin', impressions: 1, ecpm: 4 },
+    ]);
+  });
+
+  it('groups by event name', async () => {
+    const { body } = await report(`${march}&group_by=event_name`);
+    expect(body.data).toMatchObject([
+      { event_name: 'ad_request', events: 1, impressions: null },
+      { event_name: 'level_1', events: 1, revenue: null },
+    ]);
+  });
+
+  it('reports in another currency what is in it', async () => {
+    const { body } = await report(`${march}&currency=EUR`);
+    expect(body).toMatchObject({
+      currency: 'eur',
+      totals: { ad_revenue: 2 },
+      unconverted: [{ currency: 'usd', amount: 4.996 }],
+    });
+  });
+
+  it.each([
+    ['to=2026-03-01', 'from is required'],
+    ['from=2026-03-01', 'to is required'],
+    ['from=2026-02-30&to=2026-03-01', 'from must be a day'],
+    ['from=2026-03-02&to=2026-03-01', 'to must not be before from'],
+    ['from=2000-03-02&to=2026-03-01', 'to must be within 1100 days of from'],
+    [`${march}&group_by=colour`, 'group_by'],
+    [`${march}&group_by=day,source,media_source`, 'group_by must be one or two'],
+    [`${march}&group_by=source,event_name`, 'names two groupings that no event has both of'],
+    [`${march}&currency=zzz`, 'currency must be an ISO 4217 code'],
+  ])('answers 400 to ?%s', async (query, message) => {
+    const { status, body } = await report(query);
+    expect(status).toBe(400);
+    expect(body).toEqual({ message: expect.stringContaining(message) });
+  });
+});
+
+describe('GET /v1/reports/retention', () => {
+  const retention = async (query: string, of = tenant) => {
+    const answer = await worker.team(
+      of,
+      `/v1/reports/retention?application_id=${tenant.application.id}&${query}`,
+    );
+    return { status: answer.status, body: await answer.json() };
+  };
+
+  it('answers one row for the cohorts of the days', async () => {
+    const { body } = await retention(`${march}&days=0,1`);
+    const full = { eligible: 1, active: 1, classic: 1, rolling: 1 };
+    expect(body).toEqual({
+      data: [
+        {
+          cohort_from: '2026-03-01',
+          cohort_to: '2026-03-31',
+          creative: null,
+          creative_id: null,
+          size: 1,
+          days: { '0': full, '1': full },
+        },
+      ],
+      timezone: 'Asia/Tokyo',
+    });
+  });
+
+  it('answers no row where no one was acquired', async () => {
+    expect((await retention('from=2026-04-01&to=2026-04-02')).body).toEqual({
+      data: [],
+      timezone: 'Asia/Tokyo',
+    });
+  });
+
+  it.each([
+    [`${march}&days=x`, 'must be day numbers'],
+    [`${march}&days=`, 'must be day numbers'],
+    [`${march}&days=9999`, 'must be day numbers'],
+    [`${march}&cohort=decade`, 'cohort must be'],
+  ])('answers 400 to ?%s', async (query, message) => {
+    const { status, body } = await retention(query);
+    expect([status, body]).toEqual([400, { message: expect.stringContaining(message) }]);
+  });
+});
+
+it.each(['performance', 'retention'])('/v1/reports/%s is a 404 to another team', async (name) => {
+  const stranger = await createTenant();
+  const path = `/v1/reports/${name}?application_id=${tenant.application.id}&${march}`;
+  const answer = await worker.team(stranger, path);
+  expect([answer.status, await answer.json()]).toEqual([404, { message: 'Application not found' }]);
+});

@@ -1,0 +1,193 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { decryptText } from '#lib/crypto';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+const worker = startWorker();
+let tenant: Tenant;
+let stranger: Tenant;
+beforeAll(async () => {
+  tenant = await createTenant();
+  stranger = await createTenant();
+});
+
+const defaults = {
+  timezone: 'UTC',
+  currency: 'usd',
+  data_collection: true,
+  ios_store_url: null,
+  android_store_url: null,
+  fallback_url: null,
+  attribution_window_hours: 168,
+  probabilistic_window_hours: 24,
+};
+
+async function call(of: Tenant, method: string, path: string, body?: unknown) {
+  const answer = await worker.team(of, path, { method, body });
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+}
+
+describe('POST /v1/applications', () => {
+  it('creates one with its defaults and shows its key once', async () => {
+    const { status, body } = await call(tenant, 'POST', '/v1/applications', { name: ' Chess ' });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^app_[0-9a-f]{32}$/),
+      name: 'Chess',
+      ...defaults,
+      created_at: expect.stringMatching(/Z$/),
+      api_key: expect.stringMatching(/^appkey_[A-Za-z0-9_-]{43}$/),
+    });
+    const shown = await call(tenant, 'GET', `/v1/applications/${body.id}`);
+    const { api_key, ...rest } = body;
+    expect(shown.body).toEqual(rest);
+    const headers = { 'service-api-key': String(api_key) };
+    expect((await worker.request('/check-data-collection-status', { headers })).status).toBe(200);
+  });
+
+  it('stores its key as a hash and encrypted, never as it is', async () => {
+    const { body } = await call(tenant, 'POST', '/v1/applications', { name: 'Go' });
+    const rows = await env.DB.prepare('SELECT * FROM api_keys WHERE application_id = ?')
+      .bind(body.id)
+      .all<{ encrypted: string }>();
+    expect(rows.results).toHaveLength(1);
+    expect(JSON.stringify(rows.results)).not.toContain(String(body.api_key));
+    expect(await decryptText(env.KEY_ENCRYPTION_SECRET, rows.results[0]?.encrypted ?? '')).toBe(body.api_key);
+  });
+
+  it.each<[Record<string, unknown>, string]>([
+    [{}, 'name is required'],
+    [{ name: '' }, 'name is required'],
+    [{ name: 'x'.repeat(256) }, 'name must be at most 255 characters'],
+    [{ name: 'x', timezone: '+05:30' }, 'timezone must be an IANA time zone'],
+    [{ name: 'x', currency: 'zzz' }, 'currency must be an ISO 4217 code'],
+    [{ name: 'x', data_collection: 'no' }, 'data_collection must be true or false'],
+    [{ name: 'x', ios_store_url: 'http://example.com' }, 'ios_store_url must be an https URL'],
+    [{ name: 'x', fallback_url: 'javascript:alert(1)' }, 'fallback_url must be an https URL'],
+    [
+      { name: 'x', attribution_window_hours: 0 },
+      'attribution_window_hours must be a whole number from 1 to 2160',
+    ],
+    [
+      { name: 'x', probabilistic_window_hours: 1.5 },
+      'probabilistic_window_hours must be a whole number from 0 to 2160',
+    ],
+  ])('answers 400 to %j with what is wrong', async (sent, message) => {
+    const { status, body } = await call(tenant, 'POST', '/v1/applications', sent);
+    expect(status).toBe(400);
+    expect(body).toEqual({ message: expect.stringContaining(message) });
+  });
+});
+
+describe('PATCH /v1/applications/:id', () => {
+  it('changes what it names and nothing else', async () => {
+    const { application } = await createTenant();
+    const of = await createTenant();
+    const changes = {
+      timezone: 'Asia/Tokyo',
+      currency: 'JPY',
+      android_store_url: 'https://play.google.com/store/apps/details?id=a.b',
+    };
+    const { status, body } = await call(of, 'PATCH', `/v1/applications/${of.application.id}`, changes);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ ...defaults, ...changes, currency: 'jpy', name: 'Test game' });
+    expect((await call(of, 'PATCH', `/v1/applications/${of.application.id}`, {})).body).toEqual(body);
+    expect(
+      (await call(of, 'PATCH', `/v1/applications/${of.application.id}`, { android_store_url: null })).body,
+    ).toMatchObject({ android_store_url: null });
+    expect((await call(of, 'PATCH', `/v1/applications/${application.id}`, changes)).status).toBe(404);
+  });
+
+  it('names what is wrong', async () => {
+    const { status, body } = await call(tenant, 'PATCH', `/v1/applications/${tenant.application.id}`, {
+      name: '',
+    });
+    expect([status, body]).toEqual([400, { message: 'name is required' }]);
+  });
+});
+
+describe('GET /v1/applications', () => {
+  it('lists the applications of the team alone, page by page', async () => {
+    const of = await createTenant();
+    const names = ['b', 'c', 'd'];
+    for (const name of names) await call(of, 'POST', '/v1/applications', { name });
+    const seen: unknown[] = [];
+    let cursor = '';
+    for (;;) {
+      const { body } = await call(of, 'GET', `/v1/applications?limit=2&cursor=${cursor}`);
+      seen.push(...(body.data as { name: string }[]).map(({ name }) => name));
+      if (body.next_cursor === null) break;
+      cursor = String(body.next_cursor);
+    }
+    expect(seen).toEqual(['Test game', ...names]);
+  });
+
+  it.each(['limit=0', 'limit=201', 'limit=x', `cursor=${'x'.repeat(129)}`])(
+    'answers 400 to ?%s',
+    async (query) => {
+      const { status, body } = await call(tenant, 'GET', `/v1/applications?${query}`);
+      expect(status).toBe(400);
+      expect(body).toEqual({ message: expect.stringContaining(query.slice(0, query.indexOf('='))) });
+    },
+  );
+});
+
+describe('POST /v1/applications/:id/api-key', () => {
+  it('replaces the key at once, or after a grace', async () => {
+    const { status, body } = await call(tenant, 'POST', `/v1/applications/${tenant.application.id}/api-key`, {
+      grace_hours: 24,
+    });
+    expect(status).toBe(201);
+    expect(body).toEqual({ api_key: expect.stringMatching(/^appkey_/) });
+    expect(body.api_key).not.toBe(tenant.apiKey);
+    for (const key of [tenant.apiKey, String(body.api_key)]) {
+      const answer = await worker.request('/check-data-collection-status', {
+        headers: { 'service-api-key': key },
+      });
+      expect(answer.status).toBe(200);
+    }
+  });
+
+  it.each([-1, 73, '1'])('answers 400 to a grace of %j', async (grace_hours) => {
+    const { status, body } = await call(tenant, 'POST', `/v1/applications/${tenant.application.id}/api-key`, {
+      grace_hours,
+    });
+    expect([status, body]).toEqual([400, { message: 'grace_hours must be a number from 0 to 72' }]);
+  });
+
+  it('needs no body', async () => {
+    const headers = { 'Service-Token': tenant.teamToken };
+    const path = `/v1/applications/${tenant.application.id}/api-key`;
+    expect((await worker.request(path, { method: 'POST', headers })).status).toBe(201);
+  });
+});
+
+const routes = [
+  { method: 'GET', path: '' },
+  { method: 'PATCH', path: '', body: { name: 'stolen' } },
+  { method: 'POST', path: '/api-key', body: {} },
+];
+
+describe.each(routes)('$method /v1/applications/:id$path', ({ method, path, body }) => {
+  it('is a 404 to another team, as if it did not exist', async () => {
+    const theirs = await call(stranger, method, `/v1/applications/${tenant.application.id}${path}`, body);
+    const none = await call(stranger, method, `/v1/applications/app_${'0'.repeat(32)}${path}`, body);
+    expect(theirs.status).toBe(404);
+    expect(theirs).toEqual(none);
+  });
+
+  it('is a 401 without a token, or with the key of an application', async () => {
+    for (const credential of ['', 'teamtoken_unknown', tenant.apiKey]) {
+      const answer = await worker.request(`/v1/applications/${tenant.application.id}${path}`, {
+        method,
+        headers: { 'Service-Token': credential, 'Content-Type': 'application/json' },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      });
+      expect([answer.status, await answer.json()]).toEqual([
+        401,
+        { message: 'Incorrect authentication token' },
+      ]);
+    }
+  });
+});
