@@ -5,8 +5,9 @@ import { DAY_MS } from '#lib/time';
 import type { ItemResult } from './take-events.ts';
 
 // What the debugger shows of refused requests. A taken request never comes here. A refused one costs an entry of a map; the map
-// goes to the database after the answer, at once while there are few, a second later and added up while there are many: a flood
-// of bad requests writes a row a kind and a second, not a row a request.
+// goes to the database after the answer: at once while there are few, added up while there are many. However many are refused,
+// an isolate writes at most `PROMPT` + 1 times in `WINDOW_MS`, and once while no credential is right: a flood costs no database.
+// What is held when an isolate ends is lost: this is a help for people, not an account.
 
 const ENDPOINTS = new Set([
   '/fetch-token',
@@ -19,9 +20,10 @@ const ENDPOINTS = new Set([
 const MAX_KINDS_HELD = 100;
 const KINDS_KEPT = 100;
 const KEPT_DAYS = 14;
-const PROMPT_FLUSHES = 30;
-const PROMPT_WINDOW_MS = 10_000;
-const LATE_MS = 1_000;
+const PROMPT = 10;
+const WINDOW_MS = 10_000;
+/** What comes after the prompt ones is gathered this long, once in a window. */
+const GATHER_MS = 300;
 const MAX_ERROR_LENGTH = 300;
 const MAX_VALUE_LENGTH = 80;
 
@@ -43,8 +45,8 @@ type Kind = {
 };
 
 const held = new Map<string, Kind>();
-let promptFlushes = { since: 0, count: 0 };
-let lateFlush = false;
+let window = { since: 0, prompt: 0, gathered: false };
+let unknownFlushedAt = 0;
 
 const short = (text: string, length: number) => (text.length > length ? `${text.slice(0, length)}…` : text);
 
@@ -119,25 +121,25 @@ async function flush(db: D1Database): Promise<void> {
       .bind(JSON.stringify(rows))
       .run();
   } catch (error) {
-    // A help for people, not an account: nothing waits for it and nothing is tried again.
+    // Nothing waits for it and nothing is tried again.
     console.warn(JSON.stringify({ level: 'warn', message: 'rejections not kept', error: String(error) }));
   }
 }
 
 function scheduleFlush(c: AppContext, now: number): void {
-  if (now - promptFlushes.since >= PROMPT_WINDOW_MS) promptFlushes = { since: now, count: 0 };
-  if (promptFlushes.count < PROMPT_FLUSHES) {
-    promptFlushes.count++;
+  if (now - window.since >= WINDOW_MS) window = { since: now, prompt: 0, gathered: false };
+  if (!c.get('application')) {
+    if (now - unknownFlushedAt < WINDOW_MS) return;
+    unknownFlushedAt = now;
     c.executionCtx.waitUntil(flush(c.env.DB));
-    return;
+  } else if (window.prompt < PROMPT) {
+    window.prompt++;
+    c.executionCtx.waitUntil(flush(c.env.DB));
+  } else if (!window.gathered) {
+    window.gathered = true;
+    const gathered = new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+    c.executionCtx.waitUntil(gathered.then(() => flush(c.env.DB)));
   }
-  if (lateFlush) return;
-  lateFlush = true;
-  const later = new Promise((resolve) => setTimeout(resolve, LATE_MS)).then(() => {
-    lateFlush = false;
-    return flush(c.env.DB);
-  });
-  c.executionCtx.waitUntil(later);
 }
 
 async function bodyOf(c: AppContext, status: number): Promise<unknown> {
