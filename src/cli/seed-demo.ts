@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { parseEnv } from 'node:util';
 import { eq } from 'drizzle-orm';
-import { getPlatformProxy } from 'wrangler';
+import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
 import { database, teams } from '#db';
 import { makeFirstOwner } from '#members';
 import { createAccessToken, createApplication, createTeam } from '#teams';
@@ -26,28 +27,42 @@ export type Demo = {
  */
 export async function seedDemo(state: LocalState, baseUrl: string): Promise<Demo> {
   const addresses = { base_url: baseUrl, tracking_base_url: `${baseUrl}/t`, dashboard_url: `${baseUrl}/` };
-  const proxy = await getPlatformProxy<Env>({
-    configPath: path.join(ROOT, 'wrangler.toml'),
-    envFiles: [state.secretsFile],
-    persist: { path: path.join(state.directory, 'v3') },
+  const local = new Miniflare({
+    ...convertV4MiniflareOptions({
+      modules: true,
+      script: 'export default {}',
+      d1Databases: { DB: await databaseId() },
+    }),
+    resourcePersistencePath: path.join(state.directory, 'v3'),
   });
   try {
     const earlier = await readDemo(state);
-    const demo = earlier && (await isThere(proxy.env.DB, earlier)) ? earlier : await makeDemo(proxy.env);
+    const db = await local.getD1Database('DB');
+    const demo =
+      earlier && (await isThere(db, earlier)) ? earlier : await makeDemo(db, await keySecret(state));
     // Does nothing where the team has its owner already.
-    await makeFirstOwner(
-      proxy.env.DB,
-      { name: 'Demo owner', ...demo.owner },
-      { teamId: demo.team.id },
-      Date.now(),
-    );
+    await makeFirstOwner(db, { name: 'Demo owner', ...demo.owner }, { teamId: demo.team.id }, Date.now());
     const written = { ...demo, ...addresses };
     await writeFile(state.demoFile, `${JSON.stringify(written, null, 2)}\n`, { mode: 0o600 });
     await chmod(state.demoFile, 0o600);
     return written;
   } finally {
-    await proxy.dispose();
+    await local.dispose();
   }
+}
+
+/** By this id wrangler knows the local database too. */
+async function databaseId(): Promise<string> {
+  const config = await readFile(path.join(ROOT, 'wrangler.toml'), 'utf8');
+  const id = /^database_id = "(.+)"/m.exec(config)?.[1];
+  if (!id) throw new Error('wrangler.toml names no database');
+  return id;
+}
+
+async function keySecret({ secretsFile }: LocalState): Promise<string> {
+  const { KEY_ENCRYPTION_SECRET } = parseEnv(await readFile(secretsFile, 'utf8'));
+  if (!KEY_ENCRYPTION_SECRET) throw new Error(`${secretsFile} has no KEY_ENCRYPTION_SECRET`);
+  return KEY_ENCRYPTION_SECRET;
 }
 
 async function readDemo({ demoFile }: LocalState): Promise<Demo | null> {
@@ -60,8 +75,11 @@ async function isThere(d1: D1Database, demo: Demo): Promise<boolean> {
   return rows.length > 0;
 }
 
-async function makeDemo(env: Env): Promise<Omit<Demo, 'base_url' | 'tracking_base_url' | 'dashboard_url'>> {
-  const db = database(env.DB);
+async function makeDemo(
+  d1: D1Database,
+  keyEncryptionSecret: string,
+): Promise<Omit<Demo, 'base_url' | 'tracking_base_url' | 'dashboard_url'>> {
+  const db = database(d1);
   const now = Date.now();
   const team = await createTeam(db, 'Demo team', now);
   const { accessToken } = await createAccessToken(db, team.id, 'Made by npm start', null, now);
@@ -69,7 +87,7 @@ async function makeDemo(env: Env): Promise<Omit<Demo, 'base_url' | 'tracking_bas
     db,
     team.id,
     { name: 'Demo game' },
-    env.KEY_ENCRYPTION_SECRET,
+    keyEncryptionSecret,
     now,
   );
   return {
