@@ -18,6 +18,8 @@ import { readView, type View, viewQuery } from './view.ts';
 
 const PAGE = 200;
 const NAMES_OFFERED = 200;
+/** What a creative is judged by comes before the rest. */
+const FIRST = ['clicks', 'installs', 'revenue', 'spend', 'cpi', 'roas'] as const;
 const LEVELS = ['campaign', 'adset', 'creative'] as const;
 type Level = (typeof LEVELS)[number];
 const LABELS: Record<Level, string> = { campaign: 'Campaigns', adset: 'Ad sets', creative: 'Creatives' };
@@ -125,7 +127,13 @@ function listPage(c: DashboardContext, notice: Child = null) {
     const links = level === 'creative' ? await linksOf(c, view) : new Map<string, string>();
     const seen = new Set(data.map((row) => row.creative_id));
     const silent = within ? [] : [...links].filter(([id]) => !seen.has(id));
-    const columns = performanceColumns(shown, groups, { view, path: '/creatives', sort, parameters: carry });
+    const columns = performanceColumns(shown, groups, {
+      view,
+      path: '/creatives',
+      sort,
+      parameters: carry,
+      first: FIRST,
+    });
     const named = columns.map((column, index) =>
       index === groups.length - 1 ? { ...column, cell: drillDown(view, level) } : column,
     );
