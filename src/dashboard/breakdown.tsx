@@ -29,7 +29,13 @@ const NAMELESS: Record<string, string> = { creative: 'organic', campaign: 'organ
 export function performanceColumns(
   report: PerformanceReport,
   groups: readonly string[],
-  shown: { view: View; path: string; sort: string; parameters: Record<string, string> },
+  shown: {
+    view: View;
+    path: string;
+    sort: string;
+    parameters: Record<string, string>;
+    first?: readonly MetricName[];
+  },
 ): Column<Row>[] {
   const { view, path, sort, parameters } = shown;
   const sorted = (name: string) => {
@@ -43,7 +49,8 @@ export function performanceColumns(
       ...sorted(name),
     };
   };
-  const given = METRIC_NAMES.filter((name) =>
+  const ordered = [...new Set([...(shown.first ?? []), ...METRIC_NAMES])];
+  const given = ordered.filter((name) =>
     report.data.some((row) => row[name] !== null && row[name] !== undefined),
   );
   return [

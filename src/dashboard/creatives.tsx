@@ -1,40 +1,30 @@
 import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
-import {
-  archiveCreative,
-  createCreative,
-  getCreative,
-  listAdsets,
-  listCampaigns,
-  listCreatives,
-} from '#creatives';
+import { archiveCreative, createCreative, listAdsets, listCampaigns, listCreatives } from '#creatives';
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { AppError } from '#http';
 import { atLeast } from '#members';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
 import { revealApiKey } from '#teams';
-import { trackingLink } from '#tracking';
 import { performanceColumns } from './breakdown.tsx';
-import { LineChart, overDays } from './chart.tsx';
-import { doneText, readForm, redirectDone } from './form.ts';
-import { money } from './format.ts';
+import { creativePage, linkTo } from './creative-page.tsx';
+import { readForm, redirectDone } from './form.ts';
 import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
-import { METRIC_NAMES, METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
-import { Action, Card, type Column, Copyable, Field, Notice, Table } from './parts.tsx';
+import { METRIC_NAMES, sortRows } from './metrics.ts';
+import { Card, type Column, Copyable, Field, Notice, Table } from './parts.tsx';
 import { answerCsv, ask, CsvLink, renderReport, Unconverted, viewAsked, wantsCsv, Zone } from './report.tsx';
 import { readView, type View, viewQuery } from './view.ts';
 
 const PAGE = 200;
 const NAMES_OFFERED = 200;
+/** What a creative is judged by comes before the rest. */
+const FIRST = ['clicks', 'installs', 'revenue', 'spend', 'cpi', 'roas'] as const;
 const LEVELS = ['campaign', 'adset', 'creative'] as const;
 type Level = (typeof LEVELS)[number];
 const LABELS: Record<Level, string> = { campaign: 'Campaigns', adset: 'Ad sets', creative: 'Creatives' };
-const DAILY = ['clicks', 'installs', 'dau', 'ad_revenue', 'purchase_revenue', 'revenue', 'arpdau'] as const;
 
 type Row = PerformanceReport['data'][number];
-
-const linkTo = (c: DashboardContext) => (token: string) => trackingLink(c.env, c.req.url, token);
 
 /** What is looked at: a level, and of it only what belongs to the chosen campaign or ad set. */
 function readLevel(c: DashboardContext): { level: Level; within: { group: Level; id: string } | null } {
@@ -137,7 +127,13 @@ function listPage(c: DashboardContext, notice: Child = null) {
     const links = level === 'creative' ? await linksOf(c, view) : new Map<string, string>();
     const seen = new Set(data.map((row) => row.creative_id));
     const silent = within ? [] : [...links].filter(([id]) => !seen.has(id));
-    const columns = performanceColumns(shown, groups, { view, path: '/creatives', sort, parameters: carry });
+    const columns = performanceColumns(shown, groups, {
+      view,
+      path: '/creatives',
+      sort,
+      parameters: carry,
+      first: FIRST,
+    });
     const named = columns.map((column, index) =>
       index === groups.length - 1 ? { ...column, cell: drillDown(view, level) } : column,
     );
@@ -186,78 +182,6 @@ const CopyLink = ({ text, label }: { text: string; label: string }) => (
     Copy
   </button>
 );
-
-function creativePage(c: DashboardContext) {
-  const id = c.req.param('id') ?? '';
-  return renderReport(
-    c,
-    { title: 'Creative', path: '/creatives', inner: `/creatives/${id}` },
-    async (view, now) => {
-      const { person } = c.var;
-      const creative = await getCreative(database(c.env.DB), person.team.id, id, linkTo(c));
-      const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: 'day,creative' });
-      const report = await reportPerformance(c.env.DB, view.application, query, now);
-      const data = report.data.filter((row) => row.creative_id === id);
-      const done = doneText(c);
-      const { labels } = overDays(view, data, () => null, null);
-      const values = (name: MetricName) => overDays(view, data, (row) => row[name], 0).values;
-      return (
-        <>
-          {done && <Notice kind="good">{done}</Notice>}
-          <Unconverted amounts={report.unconverted} />
-          <Card
-            title={creative.name}
-            aside={
-              atLeast(person.role, 'admin') ? (
-                <Action
-                  to={`/creatives/${id}/archive${viewQuery(view)}`}
-                  label={creative.archived ? 'Take back' : 'Archive'}
-                  kind="quiet"
-                  fields={{ archived: creative.archived ? '' : 'yes' }}
-                />
-              ) : null
-            }
-          >
-            <p>
-              {creative.campaign} › {creative.adset}
-              {creative.archived ? ' · archived' : ''}
-            </p>
-            <Copyable text={creative.tracking_link} label="tracking link" />
-          </Card>
-          <Card title="Revenue by day">
-            <LineChart
-              title="Revenue by day"
-              labels={labels}
-              format={(value) => money(value, view.currency)}
-              series={[
-                { name: 'Revenue', values: values('revenue') },
-                { name: 'From ads', values: values('ad_revenue') },
-              ]}
-            />
-            <Table
-              caption={`Figures by day, days in ${view.application.timezone}`}
-              rows={[...data].reverse()}
-              empty="Nothing in this period."
-              columns={[
-                { label: 'Day', cell: (row) => row.day },
-                ...DAILY.map((name) => ({
-                  label: METRICS[name].label,
-                  numeric: true,
-                  cell: (row: Row) => showMetric(name, row[name], view.currency),
-                })),
-              ]}
-            />
-            <Zone view={view} />
-            <CsvLink view={view} path="/breakdown" parameters={{ by: 'day', and: 'creative' }} />
-          </Card>
-          <p>
-            <a href={`/creatives${viewQuery(view)}`}>All creatives</a>
-          </p>
-        </>
-      );
-    },
-  );
-}
 
 export const creativePages = new Hono<DashboardEnv>()
   .use('/creatives/*', requirePerson)

@@ -1,0 +1,121 @@
+import { type Explanation, explainDevice } from '#attribution';
+import { type EventStatus, eventStatus } from '#events';
+import { count, moment, percent } from './format.ts';
+import type { DashboardContext } from './guard.ts';
+import { renderPage } from './page.tsx';
+import { Card, Notice, Table } from './parts.tsx';
+import { readView, viewQuery } from './view.ts';
+
+const text = (value: unknown) =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+
+const MEANING: Record<EventStatus['status'], string> = {
+  queued: 'Taken and safe; it waits to be counted.',
+  counted: 'It is in every report.',
+  duplicate: 'A repeat of an event that was counted before it, so it counts no second time.',
+  parked: 'It could not be counted. It is kept, with the reason, on the health page.',
+};
+
+const StatusCard = ({ status }: { status: EventStatus }) => (
+  <Card title={`This event is ${status.status}`}>
+    <p>{MEANING[status.status]}</p>
+    {status.reason && <Notice kind="bad">{status.reason}</Notice>}
+    <ol class="steps">
+      <li>
+        <span class="light on" aria-hidden="true" />
+        received {moment(Date.parse(status.received_at), 'UTC')} UTC
+      </li>
+      <li>
+        <span class={`light ${status.logged_at ? 'on' : ''}`} aria-hidden="true" />
+        {status.logged_at ? `logged ${moment(Date.parse(status.logged_at), 'UTC')} UTC` : 'not logged yet'}
+      </li>
+      <li>
+        <span class={`light ${status.settled_by ? 'on' : ''}`} aria-hidden="true" />
+        {status.settled_by
+          ? `${status.status} by ${moment(Date.parse(status.settled_by), 'UTC')} UTC`
+          : 'not counted yet'}
+      </li>
+    </ol>
+    {status.duplicate_of && (
+      <p>
+        First: <code>{status.duplicate_of}</code>
+      </p>
+    )}
+    {status.event && <pre class="event">{JSON.stringify(status.event, null, 2)}</pre>}
+  </Card>
+);
+
+const METHODS: Record<string, string> = {
+  referrer: 'The install referrer named a click inside the click window.',
+  click_id: 'The backend named a click inside the click window.',
+  deep_link: 'The backend named the creative of a deep link.',
+  probabilistic: 'No click was named; a click looked enough like this device.',
+  organic: 'No click was named, and none looked enough like this device.',
+};
+
+const ExplanationCard = ({ explanation }: { explanation: Explanation }) => {
+  const { attribution, creatives } = explanation;
+  const nameOf = (id: string | null | undefined) => (id ? (creatives[id] ?? id) : 'none');
+  const candidates = attribution.candidates ?? [];
+  return (
+    <Card title="Why this device is attributed as it is">
+      {attribution.method ? (
+        <p>
+          <strong>{attribution.method}</strong>, creative <strong>{nameOf(attribution.creative_id)}</strong>,
+          confidence {percent(attribution.confidence)}. {METHODS[attribution.method] ?? ''}
+          {attribution.ambiguous ? ' Another click speaks for it just as well.' : ''}
+        </p>
+      ) : (
+        <p>This device was acquired before attributions were recorded.</p>
+      )}
+      <Table
+        caption="Clicks that were weighed"
+        rows={candidates}
+        empty="No click was weighed."
+        columns={[
+          { label: 'Clicked (UTC)', cell: (candidate) => moment(candidate.clicked_at, 'UTC') },
+          { label: 'Creative', cell: (candidate) => nameOf(candidate.creative_id) },
+          { label: 'Score, bits', numeric: true, cell: (candidate) => count(candidate.score) },
+          { label: 'Likelihood', numeric: true, cell: (candidate) => percent(candidate.probability) },
+          {
+            label: 'What speaks for or against it',
+            cell: (candidate) =>
+              Object.entries(candidate.facts)
+                .map(([fact, bits]) => `${fact} ${bits > 0 ? '+' : ''}${bits}`)
+                .join(', ') || 'named',
+          },
+        ]}
+      />
+    </Card>
+  );
+};
+
+/** What became of one event, and why its device is attributed as it is. */
+export async function eventPage(c: DashboardContext) {
+  const view = await readView(c, Date.now());
+  const status = await eventStatus(c.env.DB, c.get('person').team.id, c.req.query('id') ?? '', Date.now());
+  const { device_id, acquired_day } = status.event ?? {};
+  const explanation =
+    status.application_id && device_id
+      ? await explainDevice(c.env.DB, status.application_id, {
+          id: text(device_id),
+          acquiredDay: text(acquired_day),
+        })
+      : null;
+  return renderPage(
+    c,
+    { title: 'Event', current: '/debugger', view },
+    <>
+      <p>
+        <code>{status.event_id}</code>
+      </p>
+      <div id="live" {...(status.settled_by ? {} : { 'data-live': '' })}>
+        <StatusCard status={status} />
+      </div>
+      {explanation && <ExplanationCard explanation={explanation} />}
+      <p>
+        <a href={`/debugger${viewQuery(view)}`}>All events</a>
+      </p>
+    </>,
+  );
+}
