@@ -1,4 +1,5 @@
 export { DeviceMetrics } from './device-metrics.ts';
 export { EventEnvelope } from './envelope.ts';
+export { pruneTokens } from './prune-tokens.ts';
 export { Batch, ingestionRoutes, VerifyToken } from './routes.ts';
 export { readToken, signToken, type TokenClaims } from './token.ts';

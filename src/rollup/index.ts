@@ -2,4 +2,5 @@ export { appendStatement } from './append.ts';
 export { consumeDeadLetters, consumeEvents } from './consume.ts';
 export { type DeviceEvent, EventMessage, isOfDevice, LoggedEvent } from './event.ts';
 export { foldLog, unpack } from './fold.ts';
+export { pruneLog } from './prune.ts';
 export { sendWithRetry } from './send.ts';
