@@ -8,6 +8,7 @@ const worker = cloudflareTest({
     bindings: {
       TOKEN_SECRET: 'a-token-secret-of-the-tests-only-000000',
       KEY_ENCRYPTION_SECRET: 'a-key-encryption-secret-of-the-tests-000',
+      SESSION_SECRET: 'a-session-secret-of-the-tests-only-00000',
       MIGRATIONS: await readD1Migrations(path.join(import.meta.dirname, 'migrations')),
     },
   },

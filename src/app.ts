@@ -2,10 +2,11 @@ import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
 import { creativeRoutes } from '#creatives';
+import { dashboardRoutes } from '#dashboard';
 import { docsRoutes } from '#docs';
 import { eventRoutes } from '#events';
-import { type AppEnv, AppError, answerError, requestLog } from '#http';
-import { ingestionRoutes } from '#ingestion';
+import { type AppEnv, AppError, answerError, requestLog, toAppError } from '#http';
+import { ingestionRoutes, noteRejection } from '#ingestion';
 import { moneyRoutes } from '#money';
 import { reportRoutes } from '#reports';
 import { teamRoutes } from '#teams';
@@ -31,9 +32,14 @@ export function createApp(): Hono<AppEnv> {
   app.route('/', moneyRoutes);
   app.route('/', creativeRoutes);
   app.route('/', reportRoutes);
+  app.route('/', dashboardRoutes);
   app.route('/', trackingRoutes);
   app.route('/', docsRoutes);
   app.notFound((c) => answerError(c, new AppError('not_found', 'Not found')));
-  app.onError((error, c) => answerError(c, error));
+  app.onError(async (thrown, c) => {
+    const response = answerError(c, thrown);
+    await noteRejection(c, toAppError(thrown), response.status);
+    return response;
+  });
   return app;
 }

@@ -17,6 +17,7 @@ const Settings = z.object({
     .default('https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml'),
   TOKEN_SECRET: z.string().min(32, 'must have at least 32 characters'),
   KEY_ENCRYPTION_SECRET: z.string().min(32, 'must have at least 32 characters'),
+  SESSION_SECRET: z.string().min(32, 'must have at least 32 characters'),
 });
 
 /** The variables and secrets of a deployment, checked and with their defaults. */

@@ -1,7 +1,8 @@
 import { pruneClicks } from '#attribution';
 import { pruneCreativeRequests } from '#creatives';
 import { archiveOf, settingsOf } from '#env';
-import { pruneTokens } from '#ingestion';
+import { pruneRejections, pruneTokens } from '#ingestion';
+import { pruneSessions } from '#members';
 import { fetchReferenceRates } from '#money';
 import { consumeDeadLetters, consumeEvents, foldLog, pruneLog } from '#rollup';
 import { pruneCredentials } from '#teams';
@@ -9,8 +10,8 @@ import { createApp } from './app.ts';
 
 export { CreativeRegistry } from '#creatives';
 
-/** The schedule of the exchange rates, as wrangler.toml has it; the other one is that of the minute's chores. */
-const REFERENCE_RATES = '30 15,17,19 * * *';
+/** As wrangler.toml has it; its other schedule, every minute, is that of the chores. */
+const RATES_SCHEDULE = '30 15,17,19 * * *';
 
 const DAY_MS = 86_400_000;
 
@@ -20,10 +21,10 @@ export default {
   fetch: app.fetch,
   queue: (batch, env) =>
     batch.queue.endsWith('-dead') ? consumeDeadLetters(batch, env) : consumeEvents(batch, env),
-  scheduled: async (controller, env) => {
+  async scheduled(controller, env) {
     const now = Date.now();
     const { EXCHANGE_RATES_URL, RAW_RETENTION_DAYS, TOKEN_TTL_DAYS } = settingsOf(env);
-    if (controller.cron === REFERENCE_RATES) {
+    if (controller.cron === RATES_SCHEDULE) {
       if (EXCHANGE_RATES_URL) await fetchReferenceRates(env.DB, EXCHANGE_RATES_URL, now);
       return;
     }
@@ -35,6 +36,8 @@ export default {
       pruneCreativeRequests(env.DB, now),
       pruneTokens(env.DB, TOKEN_TTL_DAYS, now),
       pruneCredentials(env.DB, now),
+      pruneRejections(env.DB, now),
+      pruneSessions(env.DB, now),
     ];
     const failed = (await Promise.allSettled(chores)).find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;

@@ -4,4 +4,5 @@ export { readClickId, signClickId } from './click-id.ts';
 export { ClickRecord } from './click-record.ts';
 export { clickStatement, clickWasTaken, creditStatement, pruneClicks } from './clicks.ts';
 export type { OsFamily } from './device.ts';
+export { type Explanation, explainDevice } from './explain.ts';
 export type { Attribution } from './match.ts';

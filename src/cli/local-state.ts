@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 export const WRANGLER = path.join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
-const SECRETS = ['TOKEN_SECRET', 'KEY_ENCRYPTION_SECRET'];
+const SECRETS = ['TOKEN_SECRET', 'KEY_ENCRYPTION_SECRET', 'SESSION_SECRET'];
 
 export type LocalState = { directory: string; secretsFile: string; demoFile: string };
 

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { eq } from 'drizzle-orm';
 import { getPlatformProxy } from 'wrangler';
 import { database, teams } from '#db';
+import { makeFirstOwner } from '#members';
 import { createAccessToken, createApplication, createTeam } from '#teams';
 import { type LocalState, ROOT } from './local-state.ts';
 
@@ -20,7 +21,7 @@ export type Demo = {
 };
 
 /**
- * Makes the demo team with an application and its credentials, where the database does not have it yet.
+ * Makes the demo team with its owner, an application and its credentials, where the database does not have them yet.
  * Of an earlier start's `demo.json` only the addresses change, with the port.
  */
 export async function seedDemo(state: LocalState, baseUrl: string): Promise<Demo> {
@@ -33,6 +34,13 @@ export async function seedDemo(state: LocalState, baseUrl: string): Promise<Demo
   try {
     const earlier = await readDemo(state);
     const demo = earlier && (await isThere(proxy.env.DB, earlier)) ? earlier : await makeDemo(proxy.env);
+    // Does nothing where the team has its owner already.
+    await makeFirstOwner(
+      proxy.env.DB,
+      { name: 'Demo owner', ...demo.owner },
+      { teamId: demo.team.id },
+      Date.now(),
+    );
     const written = { ...demo, ...addresses };
     await writeFile(state.demoFile, `${JSON.stringify(written, null, 2)}\n`, { mode: 0o600 });
     await chmod(state.demoFile, 0o600);

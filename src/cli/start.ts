@@ -38,6 +38,10 @@ function describe(demo: Demo): string {
   return `
   Ready on ${demo.base_url}
 
+  Dashboard    ${demo.dashboard_url}
+  Sign in as   ${demo.owner.email}
+  Password     ${demo.owner.password}
+
   API key      ${demo.api_key}
   Team token   ${demo.team_token}
   Application  ${demo.application.id}

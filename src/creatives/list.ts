@@ -101,6 +101,18 @@ export async function listCreatives(db: Database, page: ListQuery, linkTo: (toke
   return rows.map((row) => showCreative(row, linkTo));
 }
 
+/** One creative. Throws `not_found` also for another team's. */
+export async function getCreative(
+  db: Database,
+  teamId: string,
+  id: string,
+  linkTo: (token: string) => string,
+) {
+  const [row] = await selectCreatives(db).where(and(eq(creatives.id, id), eq(applications.teamId, teamId)));
+  if (!row) throw new AppError('not_found', 'Creative not found');
+  return showCreative(row, linkTo);
+}
+
 /** Archives a creative or takes it back; its link works either way. Throws `not_found` also for another team's. */
 export async function archiveCreative(
   db: Database,

@@ -3,6 +3,7 @@ export { batchWithRetry, isTransient } from './retry.ts';
 export * from './schema/attribution.ts';
 export * from './schema/creatives.ts';
 export * from './schema/ingestion.ts';
+export * from './schema/members.ts';
 export * from './schema/money.ts';
 export * from './schema/rollup.ts';
 export * from './schema/teams.ts';

@@ -1,2 +1,3 @@
-export { EVENT_COLUMNS, EVENT_TYPES, EventsQuery } from './list-events.ts';
+export { type EventStatus, eventStatus } from './event-status.ts';
+export { EVENT_COLUMNS, EVENT_TYPES, EventsQuery, listEvents } from './list-events.ts';
 export { eventRoutes } from './routes.ts';

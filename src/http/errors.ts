@@ -55,7 +55,8 @@ export const accessDenied = () => new AppError('forbidden', 'Access denied for t
 export const unavailable = () =>
   new AppError('unavailable', 'Unexpected error', { headers: { 'Retry-After': '1' } });
 
-function toAppError(error: unknown): AppError {
+/** What an error is to a caller: unknown ones are all the same. */
+export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof HTTPException && error.status === 400) {
     return invalidRequest([{ path: '', message: 'The body is not valid JSON' }]);
@@ -86,8 +87,8 @@ function documentationAnchor(c: AppContext): string {
     .replaceAll(/^-|-$/g, '');
 }
 
-/** Answers any error with its status and envelope. Unknown errors go to the log whole and to the caller as a fixed text. */
-export function answerError(c: AppContext, thrown: unknown): Response {
+/** What a caller is told of any error, its headers set already. Unknown errors go to the log whole and become a fixed text. */
+export function takeError(c: AppContext, thrown: unknown): { error: AppError; status: ContentfulStatusCode } {
   const error = toAppError(thrown);
   if (error.code === 'internal') {
     const stack = thrown instanceof Error ? thrown.stack : String(thrown);
@@ -96,6 +97,12 @@ export function answerError(c: AppContext, thrown: unknown): Response {
     );
   }
   for (const [name, value] of Object.entries(error.headers)) c.header(name, value);
+  return { error, status: STATUS[error.code] };
+}
+
+/** Answers any error with its status and envelope. */
+export function answerError(c: AppContext, thrown: unknown): Response {
+  const { error, status } = takeError(c, thrown);
   c.header('Link', `</docs#${documentationAnchor(c)}>; rel="help"`);
-  return c.json(errorBody(c.req.path, error), STATUS[error.code]);
+  return c.json(errorBody(c.req.path, error), status);
 }

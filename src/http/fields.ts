@@ -10,8 +10,7 @@ const wellFormed = (max: number) =>
       error: (issue) =>
         issue.input === undefined || issue.input === null ? 'is required' : 'must be a string',
     })
-    .trim()
-    .overwrite((text) => text.toWellFormed())
+    .overwrite((text) => text.trim().toWellFormed())
     .max(max, `must be at most ${max} characters`)
     .refine((text) => !text.includes('\0'), 'must not contain a NUL character');
 

@@ -8,6 +8,8 @@ export {
   describeFaults,
   type Fault,
   invalidRequest,
+  takeError,
+  toAppError,
   unavailable,
 } from './errors.ts';
 export * from './fields.ts';

@@ -11,6 +11,7 @@ import {
 import { DeviceMetrics } from './device-metrics.ts';
 import { EventEnvelope } from './envelope.ts';
 import { fetchToken } from './fetch-token.ts';
+import { noteRejectedItems } from './rejections.ts';
 import { takeBatch, takeEvent } from './take-events.ts';
 import { tokenRequired, verifyToken } from './verify-token.ts';
 
@@ -76,6 +77,7 @@ export const ingestionRoutes = new Hono<AppEnv>()
       const { events } = c.req.valid('json');
       const results = await takeBatch(c.env, c.get('application'), events, header, Date.now());
       const accepted = results.filter((result) => 'event_id' in result).length;
+      if (accepted < results.length) noteRejectedItems(c, events, results);
       return c.json({ success: true, accepted, rejected: results.length - accepted, results });
     },
   );

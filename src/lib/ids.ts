@@ -13,6 +13,9 @@ export type IdPrefix =
   | 'cmp'
   | 'ads'
   | 'crt'
+  | 'usr'
+  | 'acc'
+  | 'aud'
   | 'clk';
 
 const ID = /^[a-z]{2,4}_[0-9a-f]{32}$/;

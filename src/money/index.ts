@@ -1,4 +1,4 @@
-export { Costs, type CostsAnswer } from './costs.ts';
+export { Costs, type CostsAnswer, saveCosts } from './costs.ts';
 export { ExchangeRates, readRateBook, SELECT_RATES } from './exchange-rates.ts';
 export { convert, type Parts, partsToMicros, type Rate, RateBook } from './rate-book.ts';
 export { fetchReferenceRates, parseReferenceRates } from './reference-rates.ts';

@@ -1,9 +1,10 @@
-export { AdsQuery } from './ads.ts';
-export { ClientTotalsQuery } from './client-totals.ts';
+export { AdsQuery, reportAds } from './ads.ts';
+export { answerReport } from './answer.ts';
+export { ClientTotalsQuery, reportClientTotals } from './client-totals.ts';
 export { DIMENSIONS, type Dimension } from './dimensions.ts';
-export { FunnelQuery } from './funnel.ts';
-export { LtvQuery } from './ltv.ts';
+export { FunnelQuery, reportFunnel } from './funnel.ts';
+export { LtvQuery, reportLtv } from './ltv.ts';
 export { ALL_METRICS, COHORT_METRICS, METRICS } from './metrics.ts';
-export { PerformanceQuery } from './performance.ts';
-export { RetentionQuery } from './retention.ts';
+export { PerformanceQuery, type PerformanceReport, reportPerformance } from './performance.ts';
+export { RetentionQuery, reportRetention } from './retention.ts';
 export { reportRoutes } from './routes.ts';

@@ -23,10 +23,15 @@ export class Converter {
     return convert(this.book, micros, currency, this.currency, rateDay);
   }
 
+  /** Puts what has no rate on the list. */
+  list(micros: bigint, { currency }: AmountRow): void {
+    this.missing.set(currency, (this.missing.get(currency) ?? 0n) + micros);
+  }
+
   /** As `convert`, but what has no rate counts as 0 and is listed. */
   convertOrList(micros: bigint, row: AmountRow): Parts {
     const parts = this.convert(micros, row);
-    if (parts === null) this.missing.set(row.currency, (this.missing.get(row.currency) ?? 0n) + micros);
+    if (parts === null) this.list(micros, row);
     return parts ?? 0n;
   }
 

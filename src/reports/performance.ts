@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
-import { type Parts, partsToMicros } from '#money';
 import {
   DIMENSIONS,
   type Dimension,
@@ -10,21 +9,14 @@ import {
   givenBy,
   isDimension,
   ROLLUP,
-  type Rollup,
   rollupOf,
   type Shown,
 } from './dimensions.ts';
-import { type MetricValues, metricsOf, type Sums } from './metrics.ts';
-import {
-  type Converter,
-  converterFor,
-  microsSql,
-  rateDaySql,
-  readMicros,
-  type Unconverted,
-} from './money.ts';
+import { type MetricValues, metricsOf } from './metrics.ts';
+import { converterFor, type Unconverted } from './money.ts';
 import { readCreativeNames } from './names.ts';
 import { checkPeriod, listOf, period, type Reported } from './query.ts';
+import { Adder, COSTS, keysOf, type Source, type SumRow, sourcesOf, sumsSql, TOTAL_SOURCES } from './sums.ts';
 
 const groupError = `must be one or two of ${Object.keys(DIMENSIONS).join(', ')}`;
 
@@ -57,104 +49,6 @@ export type PerformanceReport = {
   unconverted: Unconverted;
 };
 
-/** The values of the groupings, the currency and the day of its rate, and sums; amounts as `microsSql` gives them. */
-type SumRow = { currency: string; rateDay: string; acquiredRevenue?: string } & Record<string, string | null>;
-
-type Source = { table: string; day: string; rateDay: string; currency: string; sums: Record<string, string> };
-
-const AMOUNTS = ['adRevenue', 'purchaseRevenue', 'spend'] as const;
-const isAmount = (name: string) => name === 'acquiredRevenue' || AMOUNTS.some((amount) => amount === name);
-
-const rollupSource = ({ table, counts }: Rollup): Source => ({
-  table,
-  day: 'day',
-  rateDay: 'day',
-  currency: table === ROLLUP.custom.table ? "''" : 'currency',
-  sums: counts,
-});
-const COSTS: Source = {
-  table: 'costs',
-  day: 'day',
-  rateDay: 'day',
-  currency: 'currency',
-  sums: { spend: 'amount' },
-};
-const ACQUIRED: Source = {
-  table: 'cohort_revenue',
-  day: 'acquired_day',
-  rateDay: 'day',
-  currency: 'currency',
-  sums: { acquiredRevenue: 'ad_revenue + purchase_revenue' },
-};
-
-/** Adds up one table by these columns (aliased `key0`, `key1`) for the application ?1, the days ?2 to ?3, reported in ?4. */
-export function sumsSql(source: Source, columns: readonly string[]): string {
-  const keys = columns.map((column, index) => `${column} AS key${index}`);
-  const rateDay = rateDaySql(source.currency, source.rateDay, '?4');
-  const sums = Object.entries(source.sums).map(
-    ([name, column]) => `${isAmount(name) ? microsSql(column) : `sum(${column})`} AS ${name}`,
-  );
-  const grouped = [...columns.map((_, index) => `key${index}`), 'currency', 'rateDay'];
-  return `SELECT ${[...keys, `${source.currency} AS currency`, `${rateDay} AS rateDay`, ...sums].join(', ')}
-    FROM ${source.table} WHERE application_id = ?1 AND ${source.day} BETWEEN ?2 AND ?3
-    GROUP BY ${grouped.join(', ')} ORDER BY ${grouped.join(', ')}`;
-}
-
-/** The sources of a report with the columns of its groupings in each; null where a source does not have them all. */
-export function sourcesOf(names: readonly DimensionName[]) {
-  const dimensions: Dimension[] = names.map((name) => DIMENSIONS[name]);
-  const columnsBy = (column: (dimension: Dimension) => string | undefined) => {
-    const columns = dimensions.flatMap((dimension) => column(dimension) ?? []);
-    return columns.length === dimensions.length ? columns : null;
-  };
-  const rollup = rollupSource(ROLLUP[rollupOf(names) ?? 'daily']);
-  return [
-    { source: rollup, columns: columnsBy(({ column }) => column) },
-    { source: COSTS, columns: columnsBy(({ cost }) => cost) },
-    { source: ACQUIRED, columns: columnsBy(({ acquired }) => acquired) },
-  ].flatMap(({ source, columns }) => (columns ? [{ source, columns }] : []));
-}
-
-/** The sources of the totals, which do not depend on the groupings. */
-export const TOTAL_SOURCES = [rollupSource(ROLLUP.daily), COSTS, ACQUIRED].map((source) => ({
-  source,
-  columns: [] as string[],
-}));
-
-const COUNTS = Object.keys(ROLLUP.daily.counts).filter((name) => !isAmount(name)) as Exclude<
-  keyof Sums,
-  (typeof AMOUNTS)[number] | 'acquiredRevenue'
->[];
-
-/** Adds up the rows of one group; amounts stay exact to a part of a micro until they are read. */
-class Adder {
-  private readonly counts = new Map<string, number>();
-  private readonly parts = new Map<string, Parts>();
-  private acquired: Parts | null = 0n;
-
-  /** `convert` says what becomes of an amount that has no rate. */
-  add(row: SumRow, converter: Converter, convert: Converter['convertOrList']): void {
-    for (const name of COUNTS) {
-      if (row[name]) this.counts.set(name, (this.counts.get(name) ?? 0) + Number(row[name]));
-    }
-    for (const name of AMOUNTS) {
-      if (!row[name]) continue;
-      const parts = convert.call(converter, readMicros(row[name]), row);
-      this.parts.set(name, (this.parts.get(name) ?? 0n) + parts);
-    }
-    if (!row.acquiredRevenue) return;
-    const parts = converter.convert(readMicros(row.acquiredRevenue), row);
-    this.acquired = this.acquired === null || parts === null ? null : this.acquired + parts;
-  }
-
-  sums(): Sums {
-    const counts = COUNTS.map((name) => [name, this.counts.get(name) ?? 0]);
-    const amounts = AMOUNTS.map((name) => [name, partsToMicros(this.parts.get(name) ?? 0n)]);
-    const acquiredRevenue = this.acquired === null ? null : partsToMicros(this.acquired);
-    return { ...Object.fromEntries(counts), ...Object.fromEntries(amounts), acquiredRevenue };
-  }
-}
-
 /**
  * The performance report: what the days `from` to `to` brought, in one row a group and in total.
  * `now` is epoch milliseconds; days that have not begun count for no mean.
@@ -186,12 +80,12 @@ export async function reportPerformance(
       if (!shown) continue;
       const key = JSON.stringify(shown);
       const group = groups.get(key) ?? { shown, adder: new Adder() };
-      group.adder.add(row, converter, (micros, amount) => converter.convert(micros, amount) ?? 0n);
+      group.adder.add(row, converter, false);
       groups.set(key, group);
     }
   }
   const total = new Adder();
-  for (const row of totalRows) total.add(row, converter, converter.convertOrList);
+  for (const row of totalRows) total.add(row, converter, true);
 
   const today = dayIn(application.timezone, now);
   const days = daysOf(from, to < today ? to : today);
@@ -228,11 +122,11 @@ async function groupNamer(
   const creatives = await readCreativeNames(
     db,
     applicationId,
-    position < 0 ? [] : rows.flatMap((row) => row[`key${position}`] ?? []),
+    position < 0 ? [] : rows.map((row) => keysOf(row)[position] ?? ''),
   );
   return (row: SumRow, source: Source): Shown | null => {
     const parts = dimensions.map(({ show, showCost }, index) => {
-      const value = row[`key${index}`] || null;
+      const value = keysOf(row)[index] || null;
       return source === COSTS && showCost ? showCost(value) : show(value, creatives);
     });
     return parts.every((part) => part !== null) ? Object.assign({}, ...parts) : null;

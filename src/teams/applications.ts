@@ -46,7 +46,7 @@ export const NewApiKey = z.object({
     .default(0),
 });
 
-type ApplicationRow = typeof applications.$inferSelect;
+export type ApplicationRow = typeof applications.$inferSelect;
 
 /** An application as the team API shows it. */
 export function showApplication(row: ApplicationRow) {

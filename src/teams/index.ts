@@ -1,11 +1,21 @@
 export {
   ApplicationChanges,
+  type ApplicationRow,
+  changeApplication,
   createApplication,
   createTeam,
   getApplication,
+  listApplications,
   NewApiKey,
   NewApplication,
+  replaceApiKey,
 } from './applications.ts';
-export { createAccessToken } from './keys.ts';
+export {
+  createAccessToken,
+  listAccessTokens,
+  listKeysInGrace,
+  revealApiKey,
+  revokeAccessToken,
+} from './keys.ts';
 export { pruneCredentials } from './prune-credentials.ts';
 export { teamRoutes } from './routes.ts';

@@ -1,5 +1,7 @@
-import { accessTokens, type apiKeys, type Database } from '#db';
-import { encryptText, randomSecret, sha256Hex } from '#lib/crypto';
+import { and, desc, eq, gt, isNull, sql } from 'drizzle-orm';
+import { accessTokens, apiKeys, applications, type Database } from '#db';
+import { AppError } from '#http';
+import { decryptText, encryptText, randomSecret, sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 
 /** Prefixes by which secret scanners recognise a credential that leaked. */
@@ -35,4 +37,69 @@ export async function createAccessToken(
   const hash = await sha256Hex(accessToken);
   await db.insert(accessTokens).values({ hash, id, teamId, name, createdAt: now, expiresAt });
   return { id, accessToken };
+}
+
+/** A team's access tokens, newest first, the revoked ones too; never the tokens themselves. */
+export async function listAccessTokens(db: Database, teamId: string) {
+  const { id, name, createdAt, expiresAt, revokedAt } = accessTokens;
+  return db
+    .select({ id, name, createdAt, expiresAt, revokedAt })
+    .from(accessTokens)
+    .where(eq(accessTokens.teamId, teamId))
+    .orderBy(desc(accessTokens.id));
+}
+
+/** Answers the token's name. Repeatable; takes effect everywhere within 60 s. Throws `not_found` for another team's. */
+export async function revokeAccessToken(
+  db: Database,
+  teamId: string,
+  id: string,
+  now: number,
+): Promise<string> {
+  const [row] = await db
+    .update(accessTokens)
+    .set({ revokedAt: sql`coalesce(${accessTokens.revokedAt}, ${now})` })
+    .where(and(eq(accessTokens.id, id), eq(accessTokens.teamId, teamId)))
+    .returning({ name: accessTokens.name });
+  if (!row) throw new AppError('not_found', 'Access token not found');
+  return row.name;
+}
+
+/** The API key that an application's backends should use now. Throws `not_found` for another team's application. */
+export async function revealApiKey(
+  db: Database,
+  teamId: string,
+  applicationId: string,
+  encryptionSecret: string,
+): Promise<string> {
+  const [row] = await db
+    .select({ encrypted: apiKeys.encrypted })
+    .from(apiKeys)
+    .innerJoin(applications, eq(applications.id, apiKeys.applicationId))
+    .where(
+      and(
+        eq(apiKeys.applicationId, applicationId),
+        eq(applications.teamId, teamId),
+        isNull(apiKeys.expiresAt),
+      ),
+    );
+  if (!row) throw new AppError('not_found', 'Application not found');
+  const apiKey = await decryptText(encryptionSecret, row.encrypted);
+  if (apiKey === null) throw new Error('the API key was encrypted under another secret');
+  return apiKey;
+}
+
+/** Earlier keys of an application that still work, with the moment (epoch milliseconds) at which each stops. */
+export async function listKeysInGrace(db: Database, teamId: string, applicationId: string, now: number) {
+  return db
+    .select({ expiresAt: apiKeys.expiresAt })
+    .from(apiKeys)
+    .innerJoin(applications, eq(applications.id, apiKeys.applicationId))
+    .where(
+      and(
+        eq(apiKeys.applicationId, applicationId),
+        eq(applications.teamId, teamId),
+        gt(apiKeys.expiresAt, now),
+      ),
+    );
 }

@@ -6,6 +6,9 @@ import { consumeEvents } from '../../src/rollup/consume.ts';
 import { foldLog } from '../../src/rollup/fold.ts';
 import { APPLICATION_ID, type BenchDevice, CREATIVE_IDS, makeDevices, makeEvents } from './workload.ts';
 
+// A bundle has to export what wrangler.toml binds.
+export { CreativeRegistry } from '../../src/creatives/index.ts';
+
 // The Workers of the benchmark, one script: which of them it is says the variable ROLE.
 
 type BenchEnv = Env & { ROLE: keyof typeof ROLES };

@@ -14,11 +14,13 @@ const converted = convertV4MiniflareOptions({
       modules: true,
       script: await readFile(script, 'utf8'),
       compatibilityDate: '2026-10-01',
+      compatibilityFlags: ['nodejs_compat'],
       bindings: {
         HARNESS_URL: harnessUrl,
         CHAOS_SEED: seed,
         TOKEN_SECRET: 'a-token-secret-of-the-chaos-run-00000000',
         KEY_ENCRYPTION_SECRET: 'a-key-encryption-secret-of-the-chaos-run',
+        SESSION_SECRET: 'a-session-secret-of-the-chaos-run-000000',
         EXCHANGE_RATES_URL: '',
       },
       d1Databases: { DB: 'chaos' },

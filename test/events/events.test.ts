@@ -1,6 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { newId } from '#lib/ids';
+import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
+import { createCreative } from '../helpers/creatives.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
@@ -121,6 +123,17 @@ describe('GET /v1/events', () => {
     const csv = await (await worker.team(tenant, `${path}&format=csv`)).text();
     expect(csv.split('\r\n')).toHaveLength(4);
     expect(csv).toContain(",'=gems,Gems,success,");
+  });
+
+  it('lists clicks, which are of no device', async () => {
+    const tenant = await createTenant(STORES);
+    const { path, id } = await createCreative(worker, tenant);
+    await worker.deliver((await follow(worker, path, ANDROID_AGENT)).messages);
+    const { data } = await list(tenant, '&type=click');
+    expect(data).toMatchObject([{ type: 'click', creative_id: id }]);
+    await revenue(tenant);
+    const { body } = await status(tenant, data[0]?.event_id ?? '');
+    expect(body).toMatchObject({ status: 'counted', event: { type: 'click' } });
   });
 
   it.each([
@@ -271,6 +284,21 @@ describe('DELETE /v1/devices/:token', () => {
     expect(await (await erase(tenant, token)).json()).toMatchObject({ events: 1 });
     expect((await erase(tenant, token)).status).toBe(404);
     expect((await erase(tenant, kept)).status).toBe(200);
+  });
+
+  it('erases the click that brought the device', async () => {
+    const tenant = await createTenant(STORES);
+    const { path } = await createCreative(worker, tenant);
+    const { publicId, messages } = await follow(worker, path, ANDROID_AGENT);
+    await worker.deliver(messages);
+    const token = await fetchToken(worker, tenant, { data: { ...ANDROID_METRICS, click_id: publicId } });
+    const clicks = () =>
+      env.DB.prepare('SELECT count(*) AS n FROM clicks WHERE application_id = ?')
+        .bind(tenant.application.id)
+        .first<number>('n');
+    expect(await clicks()).toBe(1);
+    expect((await erase(tenant, token)).status).toBe(200);
+    expect(await clicks()).toBe(0);
   });
 
   it("erases no other team's", async () => {

@@ -35,8 +35,10 @@ describe('D1 statements of the ingestion path', () => {
       expect((await worker.post(tenant, '/webhook', event)).status).toBe(200);
     }
     expect((await worker.post(tenant, '/webhook/batch', { events: [envelope.ad(token)] })).status).toBe(200);
-    expect((await worker.post(tenant, '/webhook', { type: 'custom' })).status).toBe(400);
     expect(watched.statements).toBe(1);
+    // After the answer, a note of what was refused and why.
+    expect((await worker.post(tenant, '/webhook', { type: 'custom' })).status).toBe(400);
+    expect(watched.statements).toBe(2);
   });
 
   it('are one for any number of requests that arrive at once', async () => {
@@ -49,19 +51,19 @@ describe('D1 statements of the ingestion path', () => {
     expect(watched.statements).toBe(1);
   });
 
-  it('are at most one in 10 s for an unknown key', async () => {
+  it('are at most one in 10 s for an unknown key, and one for the note that it was refused', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { watched, worker } = watchedWorker();
     const ask = () =>
       worker.request('/webhook', { method: 'POST', headers: { 'service-api-key': 'appkey_unknown' } });
     for (let index = 0; index < 50; index++) expect((await ask()).status).toBe(401);
-    expect(watched.statements).toBe(1);
+    expect(watched.statements).toBe(2);
     vi.advanceTimersByTime(9_999);
     await ask();
-    expect(watched.statements).toBe(1);
+    expect(watched.statements).toBe(2);
     vi.advanceTimersByTime(1);
     await ask();
-    expect(watched.statements).toBe(2);
+    expect(watched.statements).toBe(4);
   });
 });
 

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { fetchReferenceRates, parseReferenceRates } from '#money';
 import worker from '../../src/index.ts';
+import wrangler from '../../wrangler.toml?raw';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
@@ -174,6 +175,7 @@ describe('the daily reference rates', () => {
     expect(fetched).not.toHaveBeenCalled();
     await scheduled('30 15,17,19 * * *');
     await scheduled('30 15,17,19 * * *');
+    expect(wrangler).toContain('crons = ["* * * * *", "30 15,17,19 * * *"]');
     expect(fetched.mock.calls.map(([url]) => url)).toEqual(Array(2).fill('https://rates.test/daily.xml'));
 
     const tenant = await createTenant({ timezone: 'Asia/Tokyo' });

@@ -5,8 +5,10 @@ import { adsSql } from '../../src/reports/ads.ts';
 import { DIMENSIONS, type DimensionName, rollupOf } from '../../src/reports/dimensions.ts';
 import { funnelSql } from '../../src/reports/funnel.ts';
 import { revenueSql, sizeSql, spendSql } from '../../src/reports/ltv.ts';
-import { sourcesOf, sumsSql, TOTAL_SOURCES } from '../../src/reports/performance.ts';
 import { activitySql } from '../../src/reports/retention.ts';
+import { sourcesOf, sumsSql, TOTAL_SOURCES } from '../../src/reports/sums.ts';
+import { createTenant } from '../helpers/tenant.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 /** How SQLite would read the tables of a statement, one line each. */
 async function plan(sql: string): Promise<string[]> {
@@ -59,4 +61,40 @@ it('exchange rates are read by the primary key', async () => {
   expect(tables).toHaveLength(3);
   for (const table of tables)
     expect(table).toMatch(/^SEARCH \w+ USING PRIMARY KEY \(team_id=\? AND currency=\?/);
+});
+
+it('cost the same however many events are behind the same rollups', async () => {
+  const worker = startWorker();
+  const read = async (events: number) => {
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant, { created_at: '2026-03-01T10:00:00Z' });
+    for (let day = 1; day <= 9; day++) {
+      const event = {
+        type: 'custom.ad',
+        created_at: `2026-03-0${day} 10:00:00`,
+        creativeToken: token,
+        payload: { ad_id: 'main', source: 'banner', value: 0.001, currency: 'usd' },
+      };
+      const answer = await worker.post(tenant, '/webhook/batch', { events: Array(events).fill(event) });
+      expect(await answer.json()).toMatchObject({ accepted: events });
+      await worker.deliver(worker.queue.take());
+    }
+    const path = `/v1/reports/performance?application_id=${tenant.application.id}&from=2026-03-01&to=2026-03-09`;
+    const { totals } = await (await worker.team(tenant, path)).json<{ totals: { impressions: number } }>();
+    expect(totals.impressions).toBe(9 * events);
+    const rows: number[] = [];
+    for (const { source, columns } of [
+      ...sourcesOf(['day', 'creative']),
+      ...sourcesOf(['source', 'placement']),
+    ]) {
+      const { meta } = await env.DB.prepare(sumsSql(source, columns))
+        .bind(tenant.application.id, '2026-03-01', '2026-03-09', 'usd')
+        .run();
+      rows.push(meta.rows_read);
+    }
+    return rows;
+  };
+  const [few, many] = [await read(1), await read(300)];
+  expect(many).toEqual(few);
+  expect(Math.max(...few)).toBeGreaterThan(8);
 });

@@ -57,3 +57,24 @@ export const deviceAliases = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.alias] })],
 );
+
+/**
+ * Requests that an ingestion endpoint refused, one row a kind. Bounded: of each application only the newest kinds stay.
+ * No body is kept, no key and no token.
+ */
+export const rejections = sqliteTable(
+  'rejections',
+  {
+    /** Empty where the credential proved no application. */
+    applicationId: text('application_id').notNull(),
+    endpoint: text().notNull(),
+    status: integer().notNull(),
+    error: text().notNull(),
+    count: integer().notNull(),
+    firstAt: integer('first_at').notNull(),
+    lastAt: integer('last_at').notNull(),
+    /** JSON: of the last one its type, request id and the values that the faults are about. */
+    sample: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.applicationId, table.endpoint, table.status, table.error] })],
+);

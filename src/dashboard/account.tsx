@@ -1,0 +1,63 @@
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { AppError, type Fault } from '#http';
+import { changePassword, NewPerson } from '#members';
+import { checkForm, readForm, redirectDone } from './form.ts';
+import { type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
+import { Card, Field } from './parts.tsx';
+import { renderSettings } from './settings.tsx';
+
+const Passwords = z.object({ current: z.string().min(1).max(128), next: NewPerson.shape.password });
+
+function accountPage(c: DashboardContext, faults: Fault[] = []) {
+  const { name, email, role, team } = c.get('person');
+  return renderSettings(
+    c,
+    { title: 'Your account', section: '/settings/account', status: faults.length > 0 ? 400 : 200 },
+    <>
+      <Card title={name}>
+        <p>
+          {email}, {role} of {team.name}
+        </p>
+      </Card>
+      <Card title="Change the password">
+        <form method="post" action="/settings/account" class="stack">
+          <Field
+            label="Current password"
+            name="current"
+            type="password"
+            autocomplete="current-password"
+            faults={faults}
+            required
+          />
+          <Field
+            label="New password"
+            name="next"
+            type="password"
+            autocomplete="new-password"
+            faults={faults}
+            hint="At least 12 characters. Your other sessions end."
+            minlength={12}
+            maxlength={128}
+            required
+          />
+          <button type="submit">Change</button>
+        </form>
+      </Card>
+    </>,
+  );
+}
+
+export const accountPages = new Hono<DashboardEnv>()
+  .use('/settings/account', requirePerson)
+  .get('/settings/account', (c) => accountPage(c))
+  .post('/settings/account', async (c) => {
+    const { success } = await c.env.SIGN_IN_LIMIT.limit({ key: `user:${c.get('person').userId}` });
+    if (!success) throw new AppError('rate_limited', 'Too many tries. Wait a minute, then try again.');
+    const { data, faults } = checkForm(Passwords, await readForm(c));
+    if (!data) return accountPage(c, faults);
+    const cookies = await changePassword(c.env, c.req.raw, data);
+    if (!cookies) return accountPage(c, [{ path: 'current', message: 'is not right' }]);
+    for (const cookie of cookies) c.header('Set-Cookie', cookie, { append: true });
+    return redirectDone(c, '/settings/account', 'password');
+  });

@@ -1,0 +1,317 @@
+import { Hono } from 'hono';
+import type { Child } from 'hono/jsx';
+import {
+  archiveCreative,
+  createCreative,
+  getCreative,
+  listAdsets,
+  listCampaigns,
+  listCreatives,
+} from '#creatives';
+import { database } from '#db';
+import { settingsOf } from '#env';
+import { AppError } from '#http';
+import { atLeast } from '#members';
+import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
+import { revealApiKey } from '#teams';
+import { trackingLink } from '#tracking';
+import { performanceColumns } from './breakdown.tsx';
+import { LineChart, overDays } from './chart.tsx';
+import { doneText, readForm, redirectDone } from './form.ts';
+import { money } from './format.ts';
+import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
+import { METRIC_NAMES, METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
+import { Action, Card, type Column, Copyable, Field, Notice, Table } from './parts.tsx';
+import { answerCsv, ask, CsvLink, renderReport, Unconverted, viewAsked, wantsCsv, Zone } from './report.tsx';
+import { readView, type View, viewQuery } from './view.ts';
+
+const PAGE = 200;
+const NAMES_OFFERED = 200;
+const LEVELS = ['campaign', 'adset', 'creative'] as const;
+type Level = (typeof LEVELS)[number];
+const LABELS: Record<Level, string> = { campaign: 'Campaigns', adset: 'Ad sets', creative: 'Creatives' };
+const DAILY = ['clicks', 'installs', 'dau', 'ad_revenue', 'purchase_revenue', 'revenue', 'arpdau'] as const;
+
+type Row = PerformanceReport['data'][number];
+
+const linkTo = (c: DashboardContext) => (token: string) => trackingLink(c.env, c.req.url, token);
+
+/** What is looked at: a level, and of it only what belongs to the chosen campaign or ad set. */
+function readLevel(c: DashboardContext): { level: Level; within: { group: Level; id: string } | null } {
+  const [campaign, adset] = [c.req.query('campaign'), c.req.query('adset')];
+  if (adset) return { level: 'creative', within: { group: 'adset', id: adset } };
+  if (campaign) return { level: 'adset', within: { group: 'campaign', id: campaign } };
+  const level = LEVELS.find((name) => name === c.req.query('by')) ?? 'creative';
+  return { level, within: null };
+}
+
+/** The first cell of a row leads one level down. */
+function drillDown(view: View, level: Level): Column<Row>['cell'] {
+  return (row) => {
+    const [name, id] = [row[level], row[`${level}_id`]];
+    if (name === null || name === undefined) return <span class="muted">organic</span>;
+    if (!id) return <span title="Only in the uploaded costs">{name}</span>;
+    const href =
+      level === 'creative'
+        ? `/creatives/${id}${viewQuery(view)}`
+        : `/creatives${viewQuery(view, { [level]: String(id) })}`;
+    return <a href={href}>{name}</a>;
+  };
+}
+
+const LevelTabs = ({ view, level, within }: { view: View; level: Level; within: boolean }) => (
+  <nav class="tabs" aria-label="Level">
+    {LEVELS.map((name) => (
+      <a
+        href={`/creatives${viewQuery(view, { by: name })}`}
+        {...(name === level && !within ? { 'aria-current': 'page' as const } : {})}
+      >
+        {LABELS[name]}
+      </a>
+    ))}
+  </nav>
+);
+
+async function CreateCard(c: DashboardContext, view: View) {
+  const db = database(c.env.DB);
+  const page = { application_id: view.application.id, limit: NAMES_OFFERED, cursor: '' };
+  const [campaigns, adsets] = await Promise.all([listCampaigns(db, page), listAdsets(db, page)]);
+  const named = (id: string, rows: readonly { name: string }[]) => (
+    <datalist id={id}>
+      {[...new Set(rows.map(({ name }) => name))].map((name) => (
+        <option value={name} />
+      ))}
+    </datalist>
+  );
+  return (
+    <Card title="New creative">
+      <form method="post" action={`/creatives${viewQuery(view)}`} class="row">
+        <Field label="Creative" name="creative" maxlength={255} required />
+        <Field
+          label="Campaign"
+          name="campaign"
+          maxlength={255}
+          list="campaigns"
+          hint="Empty: named after the week"
+        />
+        <Field
+          label="Ad set"
+          name="adset"
+          maxlength={255}
+          list="adsets"
+          hint="Empty: named after the weekday"
+        />
+        <button type="submit">Create</button>
+      </form>
+      {named('campaigns', campaigns)}
+      {named('adsets', adsets)}
+    </Card>
+  );
+}
+
+/** The tracking links of an application's creatives, by id. */
+async function linksOf(c: DashboardContext, view: View): Promise<Map<string, string>> {
+  const page = { application_id: view.application.id, limit: PAGE, cursor: '' };
+  const links = new Map<string, string>();
+  for (;;) {
+    const rows = await listCreatives(database(c.env.DB), page, linkTo(c));
+    for (const row of rows) links.set(row.id, row.tracking_link);
+    const last = rows.at(-1);
+    if (!last || rows.length < PAGE) return links;
+    page.cursor = last.id;
+  }
+}
+
+function listPage(c: DashboardContext, notice: Child = null) {
+  const { level, within } = readLevel(c);
+  const sort = c.req.query('sort') ?? '-revenue';
+  const carry: Record<string, string> = within ? { [within.group]: within.id } : { by: level };
+  return renderReport(c, { title: 'Creatives', path: '/creatives', carry }, async (view, now) => {
+    // Names of creatives are not unique: the ad set tells two of one name apart.
+    const groups = within ? [within.group, level] : level === 'creative' ? ['adset', level] : [level];
+    const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: groups.join(',') });
+    const report = await reportPerformance(c.env.DB, view.application, query, now);
+    const data = within ? report.data.filter((row) => row[`${within.group}_id`] === within.id) : report.data;
+    const shown = { ...report, data };
+    if (wantsCsv(c)) return answerCsv(c, shown, [...groups, ...METRIC_NAMES]);
+    const links = level === 'creative' ? await linksOf(c, view) : new Map<string, string>();
+    const seen = new Set(data.map((row) => row.creative_id));
+    const silent = within ? [] : [...links].filter(([id]) => !seen.has(id));
+    const columns = performanceColumns(shown, groups, { view, path: '/creatives', sort, parameters: carry });
+    const named = columns.map((column, index) =>
+      index === groups.length - 1 ? { ...column, cell: drillDown(view, level) } : column,
+    );
+    const link: Column<Row> = {
+      label: 'Link',
+      cell: (row) => {
+        const url = links.get(String(row.creative_id));
+        return url ? <CopyLink text={url} label={`the link of ${row.creative}`} /> : '';
+      },
+    };
+    const withLink =
+      level === 'creative' ? [...named.slice(0, groups.length), link, ...named.slice(groups.length)] : named;
+    const mayChange = atLeast(c.get('person').role, 'admin');
+    const name = within && data[0]?.[within.group];
+    return (
+      <>
+        {notice}
+        <Unconverted amounts={report.unconverted} />
+        <LevelTabs view={view} level={level} within={within !== null} />
+        <Card
+          title={within ? `${LABELS[level]} of ${name ?? 'this one'}` : LABELS[level]}
+          aside={<CsvLink view={view} path="/creatives" parameters={carry} />}
+        >
+          <Table
+            caption={`${LABELS[level]}, days in ${view.application.timezone}`}
+            rows={sortRows(data, sort)}
+            columns={withLink}
+            empty="Nothing in this period."
+          />
+          {silent.length > 0 && (
+            <p class="hint">
+              {silent.length} creatives brought nothing in this period and are not in the table.
+            </p>
+          )}
+          <Zone view={view} />
+        </Card>
+        {mayChange && (await CreateCard(c, view))}
+      </>
+    );
+  });
+}
+
+/** The link itself stands on the creative's own page; here it is only taken along. */
+const CopyLink = ({ text, label }: { text: string; label: string }) => (
+  <button type="button" class="quiet" data-copy={text} hidden aria-label={`Copy ${label}`}>
+    Copy
+  </button>
+);
+
+function creativePage(c: DashboardContext) {
+  const id = c.req.param('id') ?? '';
+  return renderReport(
+    c,
+    { title: 'Creative', path: '/creatives', inner: `/creatives/${id}` },
+    async (view, now) => {
+      const { person } = c.var;
+      const creative = await getCreative(database(c.env.DB), person.team.id, id, linkTo(c));
+      const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: 'day,creative' });
+      const report = await reportPerformance(c.env.DB, view.application, query, now);
+      const data = report.data.filter((row) => row.creative_id === id);
+      const done = doneText(c);
+      const { labels } = overDays(view, data, () => null, null);
+      const values = (name: MetricName) => overDays(view, data, (row) => row[name], 0).values;
+      return (
+        <>
+          {done && <Notice kind="good">{done}</Notice>}
+          <Unconverted amounts={report.unconverted} />
+          <Card
+            title={creative.name}
+            aside={
+              atLeast(person.role, 'admin') ? (
+                <Action
+                  to={`/creatives/${id}/archive${viewQuery(view)}`}
+                  label={creative.archived ? 'Take back' : 'Archive'}
+                  kind="quiet"
+                  fields={{ archived: creative.archived ? '' : 'yes' }}
+                />
+              ) : null
+            }
+          >
+            <p>
+              {creative.campaign} › {creative.adset}
+              {creative.archived ? ' · archived' : ''}
+            </p>
+            <Copyable text={creative.tracking_link} label="tracking link" />
+          </Card>
+          <Card title="Revenue by day">
+            <LineChart
+              title="Revenue by day"
+              labels={labels}
+              format={(value) => money(value, view.currency)}
+              series={[
+                { name: 'Revenue', values: values('revenue') },
+                { name: 'From ads', values: values('ad_revenue') },
+              ]}
+            />
+            <Table
+              caption={`Figures by day, days in ${view.application.timezone}`}
+              rows={[...data].reverse()}
+              empty="Nothing in this period."
+              columns={[
+                { label: 'Day', cell: (row) => row.day },
+                ...DAILY.map((name) => ({
+                  label: METRICS[name].label,
+                  numeric: true,
+                  cell: (row: Row) => showMetric(name, row[name], view.currency),
+                })),
+              ]}
+            />
+            <Zone view={view} />
+            <CsvLink view={view} path="/breakdown" parameters={{ by: 'day', and: 'creative' }} />
+          </Card>
+          <p>
+            <a href={`/creatives${viewQuery(view)}`}>All creatives</a>
+          </p>
+        </>
+      );
+    },
+  );
+}
+
+export const creativePages = new Hono<DashboardEnv>()
+  .use('/creatives/*', requirePerson)
+  .get('/creatives', (c) => listPage(c))
+  .post('/creatives', requireRole('admin'), async (c) => {
+    const now = Date.now();
+    const view = await readView(c, now);
+    if (!view) throw new AppError('not_found', 'The team has no application yet');
+    const { team } = c.get('person');
+    const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
+    const { creative, campaign, adset } = await readForm(c);
+    const { answer } = await createCreative(
+      c.env,
+      team.id,
+      {
+        creative,
+        campaign,
+        adset,
+        app_api_key: await revealApiKey(database(c.env.DB), team.id, view.application.id, secret),
+      },
+      undefined,
+      linkTo(c),
+      now,
+    );
+    await remember(
+      c,
+      'creative.created',
+      `${answer.creative.name} in ${answer.campaign.name} › ${answer.adset.name}`,
+    );
+    return listPage(
+      c,
+      <Notice kind="good">
+        <p>
+          <strong>{answer.creative.name}</strong> stands in {answer.campaign.name} › {answer.adset.name}. Put
+          this link into the ad:
+        </p>
+        <Copyable text={answer.creative.tracking_link} label="tracking link" />
+      </Notice>,
+    );
+  })
+  .get('/creatives/:id', creativePage)
+  .post('/creatives/:id/archive', requireRole('admin'), async (c) => {
+    const { archived } = await readForm(c);
+    const isArchived = archived === 'yes';
+    const { team } = c.get('person');
+    const row = await archiveCreative(
+      database(c.env.DB),
+      team.id,
+      c.req.param('id'),
+      isArchived,
+      linkTo(c),
+      Date.now(),
+    );
+    await remember(c, isArchived ? 'creative.archived' : 'creative.restored', `${row.name} (${row.id})`);
+    const path = `/creatives/${row.id}${new URL(c.req.url).search}`;
+    return redirectDone(c, path, isArchived ? 'archived' : 'restored');
+  });

@@ -1,0 +1,48 @@
+import type * as z from 'zod';
+import { type Fault, toFaults } from '#http';
+import type { DashboardContext } from './guard.ts';
+
+/** A form's text fields as they were typed; a file or a repeated field is not among them. */
+export async function readForm(c: DashboardContext): Promise<Record<string, string>> {
+  const fields = Object.entries(await c.req.parseBody());
+  return Object.fromEntries(
+    fields.filter((field): field is [string, string] => typeof field[1] === 'string'),
+  );
+}
+
+/** The values of a form by a schema, or its faults for the page to show beside the fields. */
+export function checkForm<Schema extends z.ZodType>(
+  schema: Schema,
+  values: unknown,
+): { data: z.infer<Schema>; faults: null } | { data: null; faults: Fault[] } {
+  const result = schema.safeParse(values);
+  return result.success
+    ? { data: result.data, faults: null }
+    : { data: null, faults: toFaults(result.error) };
+}
+
+/** What a redirect after a change says on the next page; the URL carries only the name of the sentence. */
+const DONE = {
+  saved: 'Saved.',
+  created: 'Created.',
+  archived: 'Archived. Its link keeps working.',
+  restored: 'Taken back from the archive.',
+  revoked: 'Revoked. It stops working everywhere within 60 seconds.',
+  invited: 'Invitation made.',
+  withdrawn: 'Invitation withdrawn.',
+  removed: 'Removed. Their sessions have ended.',
+  password: 'Your password is changed. Your other sessions have ended.',
+  replayed: 'Sent to the queue again. It is counted in a few seconds, or parked again with its reason.',
+  discarded: 'Discarded.',
+} as const;
+
+export type Done = keyof typeof DONE;
+
+export function doneText(c: DashboardContext): string | null {
+  const name = c.req.query('done') ?? '';
+  return Object.hasOwn(DONE, name) ? DONE[name as Done] : null;
+}
+
+export function redirectDone(c: DashboardContext, path: string, done: Done): Response {
+  return c.redirect(`${path}${path.includes('?') ? '&' : '?'}done=${done}`, 303);
+}

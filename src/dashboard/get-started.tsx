@@ -1,0 +1,133 @@
+import { Hono } from 'hono';
+import { database } from '#db';
+import { settingsOf } from '#env';
+import { AppError } from '#http';
+import { atLeast } from '#members';
+import { type Arrivals, readArrivals } from '#rollup';
+import { type ApplicationRow, revealApiKey } from '#teams';
+import { type DashboardContext, type DashboardEnv, remember, requirePerson } from './guard.ts';
+import { renderPage } from './page.tsx';
+import { Card, Copyable, Notice } from './parts.tsx';
+import { readView, type View, viewQuery } from './view.ts';
+
+/** Two calls that a shell runs as they stand: a token for a device, and an event of it. */
+export function firstCalls(origin: string, serviceName: string, apiKey: string, now: number): string {
+  const at = new Date(now).toISOString();
+  const metrics = {
+    type: 'device-metrics',
+    created_at: at,
+    data: { device_name: 'Test device', device_model: 'Pixel 9', os_system: 'Android 16', timezone: 'UTC' },
+  };
+  const event = {
+    type: 'custom',
+    created_at: at.slice(0, 19).replace('T', ' '),
+    creativeToken: "'$TOKEN'",
+    payload: { event_name: 'hello' },
+  };
+  const headers = `-H '${serviceName}-api-key: ${apiKey}' -H 'Content-Type: application/json'`;
+  return [
+    `TOKEN=$(curl -s ${origin}/fetch-token \\`,
+    `  ${headers} \\`,
+    `  -d '${JSON.stringify(metrics)}' \\`,
+    `  | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`,
+    '',
+    `curl ${origin}/webhook \\`,
+    `  ${headers} \\`,
+    `  -d '${JSON.stringify(event)}'`,
+  ].join('\n');
+}
+
+const Light = ({ on, name, text }: { on: boolean; name: keyof Arrivals; text: string }) => (
+  <li>
+    <span class={`light ${on ? 'on' : 'waiting'}`} data-light={name} aria-hidden="true" />
+    {text}: <strong data-light-text={name}>{on ? 'arrived' : 'waiting'}</strong>
+  </li>
+);
+
+export const Lights = ({ application, arrivals }: { application: ApplicationRow; arrivals: Arrivals }) => (
+  <div data-watch={`/get-started/status?app=${application.id}`} role="status">
+    <ul class="lights">
+      <Light on={arrivals.device} name="device" text="A device has its token" />
+      <Light on={arrivals.event} name="event" text="An event of it" />
+    </ul>
+  </div>
+);
+
+/** The key for the panel: an admin's look at it is in the audit log, a viewer gets a placeholder. */
+async function panelKey(c: DashboardContext, application: ApplicationRow): Promise<string> {
+  if (!atLeast(c.get('person').role, 'admin')) return '<API key, ask an admin>';
+  await remember(c, 'api_key.shown', `${application.name} (${application.id}), get started`);
+  const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
+  return revealApiKey(database(c.env.DB), c.get('person').team.id, application.id, secret);
+}
+
+/** How the first event gets here, with a light that turns green when it has. */
+export async function GetStarted(c: DashboardContext, view: View, arrivals: Arrivals, now: number) {
+  const { application } = view;
+  const origin = new URL(c.req.url).origin;
+  const calls = firstCalls(origin, settingsOf(c.env).SERVICE_NAME, await panelKey(c, application), now);
+  return (
+    <>
+      {!application.dataCollection && (
+        <Notice kind="bad">
+          Data collection of {application.name} is off, so every event is refused.{' '}
+          <a href={`/settings/applications/${application.id}`}>Switch it on</a>
+        </Notice>
+      )}
+      <Card title={`Send the first event of ${application.name}`}>
+        <p>
+          Paste this into a terminal. It is what your backend will do: fetch a token for a device, then send
+          events with it.
+        </p>
+        <Copyable text={calls} label="the two calls" lines />
+        <p class="muted">
+          It holds the API key of this application: for your servers only, never inside the app.
+        </p>
+        <h3>What has arrived</h3>
+        <Lights application={application} arrivals={arrivals} />
+        <p>
+          <a href={`/debugger${viewQuery(view)}`}>Watch it in the debugger</a>
+        </p>
+      </Card>
+    </>
+  );
+}
+
+export const NeedsApplication = ({ mayCreate }: { mayCreate: boolean }) => (
+  <Card title="Begin with an application">
+    <p>
+      An application is one app or game. It has an API key, with which your backend sends its events, and its
+      own time zone and currency.
+    </p>
+    {mayCreate ? (
+      <a class="button" href="/settings/applications">
+        Create an application
+      </a>
+    ) : (
+      <p>Ask an admin of your team to create one.</p>
+    )}
+  </Card>
+);
+
+export const getStartedPages = new Hono<DashboardEnv>()
+  .use('/get-started/*', requirePerson)
+  .get('/get-started', async (c) => {
+    const now = Date.now();
+    const view = await readView(c, now);
+    if (!view) {
+      const mayCreate = atLeast(c.get('person').role, 'admin');
+      return renderPage(
+        c,
+        { title: 'Get started', current: '/' },
+        <NeedsApplication mayCreate={mayCreate} />,
+      );
+    }
+    const arrivals = await readArrivals(c.env.DB, view.application.id);
+    const panel = await GetStarted(c, view, arrivals, now);
+    return renderPage(c, { title: 'Get started', current: '/', view }, panel);
+  })
+  .get('/get-started/status', async (c) => {
+    const view = await readView(c, Date.now());
+    if (!view) throw new AppError('not_found', 'The team has no application yet');
+    return c.json(await readArrivals(c.env.DB, view.application.id));
+  });

@@ -1,0 +1,80 @@
+import type { Context } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import { database } from '#db';
+import { AppError } from '#http';
+import { atLeast, type Person, personOf, type Role, recordAudit, setupIsOpen } from '#members';
+
+export type DashboardEnv = { Bindings: Env; Variables: { requestId: string; person: Person } };
+export type DashboardContext = Context<DashboardEnv>;
+
+const HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  // Not `no-referrer`: with it a browser posts a form without its origin.
+  'Referrer-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Strict-Transport-Security': 'max-age=31536000',
+  // A page may hold a secret, and the numbers of a minute ago are of no use.
+  'Cache-Control': 'no-store',
+} as const;
+
+export const securityHeaders = createMiddleware<DashboardEnv>(async (c, next) => {
+  await next();
+  for (const [name, value] of Object.entries(HEADERS)) c.res.headers.set(name, value);
+});
+
+/**
+ * Refuses every change that another site's page asks for: a session cookie alone proves who, not from where. Browsers send
+ * `Origin` with every POST; a request with neither it nor `Sec-Fetch-Site` was not made by a page of ours.
+ */
+export const sameOrigin = createMiddleware<DashboardEnv>(async (c, next) => {
+  if (c.req.method !== 'GET' && c.req.method !== 'HEAD') {
+    const origin = c.req.header('Origin');
+    const ours = origin
+      ? origin === new URL(c.req.url).origin
+      : c.req.header('Sec-Fetch-Site') === 'same-origin';
+    if (!ours) throw new AppError('forbidden', 'This request came from another site');
+  }
+  await next();
+});
+
+/** Where to go after the sign-in: only ever a path of ours. */
+export function safePath(path: string | undefined): string {
+  return path && /^\/(?![/\\])[^\s\\]*$/.test(path) ? path : '/';
+}
+
+/** Lets only signed-in people pass and sets `person`; others are shown the way in. */
+export const requirePerson = createMiddleware<DashboardEnv>(async (c, next) => {
+  const signedIn = await personOf(c.env, c.req.raw);
+  if (!signedIn) {
+    if (c.req.method !== 'GET' && c.req.method !== 'HEAD') {
+      throw new AppError('unauthenticated', 'You are signed out. Sign in and try again.');
+    }
+    if (await setupIsOpen(c.env.DB)) return c.redirect('/setup');
+    const { pathname, search } = new URL(c.req.url);
+    return c.redirect(pathname === '/' ? '/login' : `/login?next=${encodeURIComponent(pathname + search)}`);
+  }
+  c.set('person', signedIn.person);
+  await next();
+  for (const cookie of signedIn.cookies) c.header('Set-Cookie', cookie, { append: true });
+});
+
+/** Lets only people of at least this role pass. */
+export function requireRole(role: Role) {
+  return createMiddleware<DashboardEnv>(async (c, next) => {
+    if (!atLeast(c.get('person').role, role)) {
+      throw new AppError('forbidden', `This needs the role ${role}. Ask an owner of your team.`);
+    }
+    await next();
+  });
+}
+
+/** Writes a deed of the person of this request into the audit log: before a secret is shown, after a change is made. */
+export async function remember(c: DashboardContext, action: string, subject: string): Promise<void> {
+  const { team, email } = c.get('person');
+  await recordAudit(database(c.env.DB), { teamId: team.id, actor: email, action, subject }, Date.now());
+}

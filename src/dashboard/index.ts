@@ -1,0 +1,37 @@
+import { Hono } from 'hono';
+import type { AppContext, AppEnv } from '#http';
+
+// The pages are loaded by the first person who opens one: the ingestion path starts without them.
+async function openDashboard(c: AppContext): Promise<Response> {
+  const { dashboard } = await import('./app.tsx');
+  // The id that the answer and the log carry already.
+  const request = new Request(c.req.raw);
+  request.headers.set('X-Request-Id', c.get('requestId'));
+  return dashboard.fetch(request, c.env, c.executionCtx);
+}
+
+const PAGES = [
+  '/',
+  '/login',
+  '/logout',
+  '/setup',
+  '/join/:secret',
+  '/get-started',
+  '/get-started/:part',
+  '/creatives',
+  '/creatives/*',
+  '/breakdown',
+  '/ads',
+  '/retention',
+  '/ltv',
+  '/funnels',
+  '/costs',
+  '/debugger',
+  '/debugger/:part',
+  '/status',
+  '/status/*',
+  '/settings/*',
+];
+
+export const dashboardRoutes = new Hono<AppEnv>();
+for (const page of PAGES) dashboardRoutes.all(page, openDashboard);

@@ -1,0 +1,183 @@
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { database } from '#db';
+import { requiredText } from '#http';
+import {
+  changeRole,
+  INVITATION_DAYS,
+  invite,
+  listAudit,
+  listInvitations,
+  listMembers,
+  ROLES,
+  removeMember,
+  withdrawInvitation,
+} from '#members';
+import { checkForm, readForm, redirectDone } from './form.ts';
+import { moment } from './format.ts';
+import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
+import { Action, Card, Copyable, Field, Notice, Table } from './parts.tsx';
+import { renderSettings } from './settings.tsx';
+
+const AUDIT_PAGE = 100;
+
+const role = z.enum(ROLES, 'must be one of the roles');
+const Invitation = z.object({ note: requiredText(255), role });
+
+async function membersPage(c: DashboardContext, link?: string) {
+  const { person } = c.var;
+  const db = database(c.env.DB);
+  const [people, invitations] = await Promise.all([
+    listMembers(db, person.team.id),
+    listInvitations(db, person.team.id, Date.now()),
+  ]);
+  const offered = ROLES.filter((name) => name !== 'owner' || person.role === 'owner');
+  return renderSettings(
+    c,
+    { title: 'Members', section: '/settings/members' },
+    <>
+      {link && (
+        <Notice kind="good">
+          <p>
+            <strong>Copy the invitation's link now</strong> and send it yourself. It is shown this once, and
+            works once, for {INVITATION_DAYS} days.
+          </p>
+          <Copyable text={link} label="invitation link" />
+        </Notice>
+      )}
+      <Card title="Invite someone">
+        <p class="muted">
+          A viewer sees the numbers. An admin also changes settings and sees keys. An owner also decides about
+          owners.
+        </p>
+        <form method="post" action="/settings/members" class="row">
+          <Field label="For whom" name="note" maxlength={255} required />
+          <Field label="Role" name="role" value="viewer" options={offered.map((name) => [name, name])} />
+          <button type="submit">Make a link</button>
+        </form>
+      </Card>
+      <Card title="People">
+        <Table
+          caption="Members of the team"
+          rows={people}
+          columns={[
+            { label: 'Name', cell: (member) => member.name },
+            { label: 'Email', cell: (member) => member.email },
+            {
+              label: 'Role',
+              cell: (member) =>
+                member.role === 'owner' && person.role !== 'owner' ? (
+                  member.role
+                ) : (
+                  <form method="post" action={`/settings/members/${member.userId}/role`} class="inline">
+                    <select name="role" aria-label={`Role of ${member.name}`}>
+                      {offered.map((name) => (
+                        <option value={name} selected={name === member.role}>
+                          {name}
+                        </option>
+                      ))}
+                    </select>
+                    <button type="submit" class="quiet" aria-label={`Save the role of ${member.name}`}>
+                      Save
+                    </button>
+                  </form>
+                ),
+            },
+            { label: 'Since (UTC)', cell: (member) => moment(member.createdAt, 'UTC').slice(0, 10) },
+            {
+              label: 'Do',
+              cell: (member) => (
+                <Action
+                  to={`/settings/members/${member.userId}/remove`}
+                  label="Remove"
+                  kind="danger"
+                  confirm={`Remove ${member.name}? Their sign-in and sessions end at once.`}
+                />
+              ),
+            },
+          ]}
+        />
+      </Card>
+      <Card title="Open invitations">
+        <Table
+          caption="Open invitations"
+          rows={invitations}
+          empty="No open invitation."
+          columns={[
+            { label: 'For whom', cell: (open) => open.note },
+            { label: 'Role', cell: (open) => open.role },
+            { label: 'Until (UTC)', cell: (open) => moment(open.expiresAt, 'UTC') },
+            {
+              label: 'Do',
+              cell: (open) => (
+                <Action
+                  to={`/settings/members/invitations/${open.hash}/withdraw`}
+                  label="Withdraw"
+                  kind="quiet"
+                />
+              ),
+            },
+          ]}
+        />
+      </Card>
+    </>,
+  );
+}
+
+async function auditPage(c: DashboardContext) {
+  const before = c.req.query('before');
+  const entries = await listAudit(database(c.env.DB), c.get('person').team.id, {
+    limit: AUDIT_PAGE,
+    ...(before ? { before } : {}),
+  });
+  const last = entries.length === AUDIT_PAGE ? entries.at(-1) : undefined;
+  return renderSettings(
+    c,
+    { title: 'Audit log', section: '/settings/audit' },
+    <Card title="What people changed or had revealed to them">
+      <Table
+        caption="Audit log"
+        rows={entries}
+        columns={[
+          { label: 'When (UTC)', cell: (entry) => moment(entry.at, 'UTC') },
+          { label: 'Who', cell: (entry) => entry.actor },
+          { label: 'What', cell: (entry) => <code>{entry.action}</code> },
+          { label: 'Of what', cell: (entry) => entry.subject },
+        ]}
+      />
+      {last && <a href={`/settings/audit?before=${last.id}`}>Older</a>}
+    </Card>,
+  );
+}
+
+const acting = (c: DashboardContext) => ({ teamId: c.get('person').team.id, role: c.get('person').role });
+
+export const memberPages = new Hono<DashboardEnv>()
+  .use('/settings/members/*', requirePerson, requireRole('admin'))
+  .use('/settings/audit', requirePerson, requireRole('admin'))
+  .get('/settings/audit', (c) => auditPage(c))
+  .get('/settings/members', (c) => membersPage(c))
+  .post('/settings/members', async (c) => {
+    const { data } = checkForm(Invitation, await readForm(c));
+    if (!data) return membersPage(c);
+    const secret = await invite(database(c.env.DB), acting(c), data, Date.now());
+    await remember(c, 'member.invited', `${data.note}, as ${data.role}`);
+    return membersPage(c, `${new URL(c.req.url).origin}/join/${secret}`);
+  })
+  .post('/settings/members/invitations/:hash/withdraw', async (c) => {
+    await withdrawInvitation(database(c.env.DB), c.get('person').team.id, c.req.param('hash'));
+    await remember(c, 'member.invitation_withdrawn', c.req.param('hash').slice(0, 8));
+    return redirectDone(c, '/settings/members', 'withdrawn');
+  })
+  .post('/settings/members/:id/role', async (c) => {
+    const { data } = checkForm(z.object({ role }), await readForm(c));
+    if (!data) return membersPage(c);
+    const email = await changeRole(c.env.DB, database(c.env.DB), acting(c), c.req.param('id'), data.role);
+    await remember(c, 'member.role_changed', `${email} to ${data.role}`);
+    return redirectDone(c, '/settings/members', 'saved');
+  })
+  .post('/settings/members/:id/remove', async (c) => {
+    const email = await removeMember(c.env.DB, database(c.env.DB), acting(c), c.req.param('id'));
+    await remember(c, 'member.removed', email);
+    return redirectDone(c, '/settings/members', 'removed');
+  });

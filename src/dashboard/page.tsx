@@ -1,0 +1,156 @@
+import { html } from 'hono/html';
+import type { Child, PropsWithChildren } from 'hono/jsx';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Person } from '#members';
+import type { DashboardContext } from './guard.ts';
+import { type View, viewQuery } from './view.ts';
+
+/** The navigation: what is not here has no page. `view` pages keep application, period and currency from one to the next. */
+const NAVIGATION = [
+  { path: '/', label: 'Overview', view: true },
+  { path: '/creatives', label: 'Creatives', view: true },
+  { path: '/breakdown', label: 'Breakdown', view: true },
+  { path: '/ads', label: 'Ads', view: true },
+  { path: '/retention', label: 'Retention', view: true },
+  { path: '/ltv', label: 'LTV and ROAS', view: true },
+  { path: '/funnels', label: 'Funnels', view: true },
+  { path: '/costs', label: 'Costs', view: true },
+  { path: '/debugger', label: 'Debugger', view: true },
+  { path: '/status', label: 'Health', view: true },
+  { path: '/settings/applications', label: 'Settings', view: false },
+] as const;
+
+const Document = ({ title, children }: PropsWithChildren<{ title: string }>) => (
+  <html lang="en">
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <title>{title}</title>
+      <link rel="icon" href="/icon.svg" type="image/svg+xml" />
+      <link rel="stylesheet" href="/dashboard.css" />
+      <script src="/dashboard.js" type="module"></script>
+    </head>
+    {children}
+  </html>
+);
+
+const Navigation = ({ person, current, view }: { person: Person; current: string; view: View | null }) => (
+  <nav aria-label="Main">
+    <ul>
+      {NAVIGATION.map((item) => (
+        <li>
+          <a
+            href={item.path + (item.view ? viewQuery(view) : '')}
+            {...(item.path === current ? { 'aria-current': 'page' as const } : {})}
+          >
+            {item.label}
+          </a>
+        </li>
+      ))}
+    </ul>
+    <div class="who">
+      <a href="/settings/account" title="Your account">
+        {person.name}
+      </a>
+      <span class="muted">
+        {person.team.name} · {person.role}
+      </span>
+      <form method="post" action="/logout">
+        <button type="submit" class="quiet">
+          Sign out
+        </button>
+      </form>
+    </div>
+  </nav>
+);
+
+const Page = ({
+  person,
+  title,
+  current,
+  view,
+  filters,
+  children,
+}: PropsWithChildren<{
+  person: Person;
+  title: string;
+  current: string;
+  view: View | null;
+  filters?: Child;
+}>) => (
+  <Document title={`${title} · ${person.team.name}`}>
+    <body class="with-nav">
+      <a class="skip" href="#main">
+        Skip to the page
+      </a>
+      <header class="side">
+        <details class="menu" data-menu>
+          <summary>Menu</summary>
+          <Navigation person={person} current={current} view={view} />
+        </details>
+        <div class="side-nav">
+          <Navigation person={person} current={current} view={view} />
+        </div>
+      </header>
+      <main id="main" tabindex={-1}>
+        <header class="page-head">
+          <h1>{title}</h1>
+          {filters}
+        </header>
+        {children}
+      </main>
+    </body>
+  </Document>
+);
+
+/** Answers a page of the dashboard. `current` is the path of the entry of the navigation that it belongs to. */
+export function renderPage(
+  c: DashboardContext,
+  page: {
+    title: string;
+    current: string;
+    view?: View | null;
+    filters?: Child;
+    status?: ContentfulStatusCode;
+  },
+  content: Child,
+): Response | Promise<Response> {
+  return send(
+    c,
+    <Page
+      person={c.get('person')}
+      title={page.title}
+      current={page.current}
+      view={page.view ?? null}
+      filters={page.filters}
+    >
+      {content}
+    </Page>,
+    page.status,
+  );
+}
+
+/** Answers a page for someone who is not signed in: one card in the middle. */
+export function renderPlainPage(
+  c: DashboardContext,
+  page: { title: string; status?: ContentfulStatusCode },
+  content: Child,
+): Response | Promise<Response> {
+  return send(
+    c,
+    <Document title={page.title}>
+      <body class="plain">
+        <main>
+          <h1>{page.title}</h1>
+          {content}
+        </main>
+      </body>
+    </Document>,
+    page.status,
+  );
+}
+
+function send(c: DashboardContext, document: Child, status: ContentfulStatusCode = 200) {
+  return c.html(html`<!doctype html>${document}`, status);
+}

@@ -1,0 +1,210 @@
+import type { Child, PropsWithChildren } from 'hono/jsx';
+import type { Fault } from '#http';
+
+// The small parts that pages are made of. Never a style attribute: the content security policy forbids it.
+
+export const Notice = ({
+  kind = 'info',
+  children,
+}: PropsWithChildren<{ kind?: 'info' | 'good' | 'bad' }>) => (
+  <div class={`notice ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
+    {children}
+  </div>
+);
+
+export const Card = ({
+  title,
+  id,
+  aside,
+  children,
+}: PropsWithChildren<{ title: string; id?: string; aside?: Child }>) => (
+  <section class="card" {...(id ? { id } : {})}>
+    <header class="card-head">
+      <h2>{title}</h2>
+      {aside}
+    </header>
+    {children}
+  </section>
+);
+
+type FieldProps = {
+  label: string;
+  name: string;
+  type?: string;
+  value?: string;
+  hint?: string;
+  required?: boolean;
+  faults?: readonly Fault[];
+  options?: readonly (readonly [value: string, label: string])[];
+  autocomplete?: string;
+  min?: number;
+  max?: number;
+  minlength?: number;
+  maxlength?: number;
+  /** Id of a `datalist`. */
+  list?: string;
+};
+
+/** A labelled control, its hint and its fault tied to it for those who cannot see them. */
+export const Field = ({
+  label,
+  name,
+  hint,
+  faults = [],
+  options,
+  value,
+  type = 'text',
+  ...more
+}: FieldProps) => {
+  const fault = faults.find((found) => found.path === name);
+  const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean).join(' ');
+  const shared = {
+    id: `field-${name}`,
+    name,
+    required: more.required,
+    ...(described ? { 'aria-describedby': described } : {}),
+    ...(fault ? { 'aria-invalid': 'true' as const } : {}),
+  };
+  return (
+    <div class="field">
+      <label for={`field-${name}`}>{label}</label>
+      {options ? (
+        <select {...shared}>
+          {options.map(([option, text]) => (
+            <option value={option} selected={option === value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input
+          {...shared}
+          type={type}
+          value={value}
+          autocomplete={more.autocomplete ?? 'off'}
+          min={more.min}
+          max={more.max}
+          minlength={more.minlength}
+          maxlength={more.maxlength}
+          list={more.list}
+        />
+      )}
+      {hint && (
+        <p class="hint" id={`${name}-hint`}>
+          {hint}
+        </p>
+      )}
+      {fault && (
+        <p class="fault" id={`${name}-fault`}>
+          {label} {fault.message}
+        </p>
+      )}
+    </div>
+  );
+};
+
+export type Column<Row> = {
+  label: string;
+  numeric?: boolean;
+  /** Long text: may run over several lines. */
+  wrap?: boolean;
+  /** What this column says, for those who meet the word for the first time. */
+  hint?: string | undefined;
+  /** Where a click on the heading leads, for a column by which the table can be sorted. */
+  sortHref?: string;
+  sorted?: 'ascending' | 'descending';
+  cell: (row: Row) => Child;
+};
+
+/** A table that scrolls by itself where it is wider than the screen. */
+export function Table<Row>({
+  caption,
+  columns,
+  rows,
+  empty = 'Nothing here yet.',
+}: {
+  caption: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  empty?: Child;
+}) {
+  if (rows.length === 0) return <p class="empty">{empty}</p>;
+  return (
+    <section class="scroll" aria-label={caption} tabindex={0}>
+      <table>
+        <caption class="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th
+                scope="col"
+                class={column.numeric ? 'number' : ''}
+                {...(column.hint ? { title: column.hint } : {})}
+                {...(column.sorted ? { 'aria-sort': column.sorted } : {})}
+              >
+                {column.sortHref ? <a href={column.sortHref}>{column.label}</a> : column.label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr>
+              {columns.map((column) => (
+                <td class={column.numeric ? 'number' : column.wrap ? 'wrap' : ''}>{column.cell(row)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** Text to take along. The button appears where a script can copy; the text can be selected anyway. */
+export const Copyable = ({
+  text,
+  label,
+  lines = false,
+}: {
+  text: string;
+  label: string;
+  lines?: boolean;
+}) => (
+  <div class={lines ? 'copyable lines' : 'copyable'}>
+    {lines ? (
+      <pre tabindex={0}>
+        <code>{text}</code>
+      </pre>
+    ) : (
+      <code>{text}</code>
+    )}
+    <button type="button" class="quiet" data-copy={text} hidden aria-label={`Copy ${label}`}>
+      Copy
+    </button>
+  </div>
+);
+
+/** A button that changes something, as a form of its own; `confirm` is asked first where a script can. */
+export const Action = ({
+  to,
+  label,
+  kind = '',
+  confirm,
+  fields = {},
+}: {
+  to: string;
+  label: string;
+  kind?: '' | 'quiet' | 'danger';
+  confirm?: string;
+  fields?: Record<string, string>;
+}) => (
+  <form method="post" action={to} class="inline" {...(confirm ? { 'data-confirm': confirm } : {})}>
+    {Object.entries(fields).map(([name, value]) => (
+      <input type="hidden" name={name} value={value} />
+    ))}
+    <button type="submit" class={kind}>
+      {label}
+    </button>
+  </form>
+);

@@ -1,0 +1,110 @@
+import type { Child } from 'hono/jsx';
+import type * as z from 'zod';
+import { type AppContext, invalidRequest, toFaults } from '#http';
+import { atLeast } from '#members';
+import { answerReport } from '#reports';
+import { foldLog } from '#rollup';
+import { Filters } from './filters.tsx';
+import { money } from './format.ts';
+import { NeedsApplication } from './get-started.tsx';
+import type { DashboardContext } from './guard.ts';
+import { renderPage } from './page.tsx';
+import { Notice } from './parts.tsx';
+import { readView, type View, viewQuery } from './view.ts';
+
+/** A query of the team API, completed and checked by its own schema: a page asks nothing that the API could not. */
+export function ask<Schema extends z.ZodType>(schema: Schema, values: unknown): z.infer<Schema> {
+  const result = schema.safeParse(values);
+  if (!result.success) throw invalidRequest(toFaults(result.error));
+  return result.data;
+}
+
+/** What every report is asked: the view's application, period and currency. */
+export const viewAsked = ({ application, from, to, currency }: View) => ({
+  application_id: application.id,
+  from,
+  to,
+  currency,
+});
+
+type ReportPage = {
+  title: string;
+  path: string;
+  /** The page's own parameters, kept when the filters change. */
+  carry?: Record<string, string>;
+  currency?: boolean;
+  /** Where the filters lead, when that is not the page of the navigation. */
+  inner?: string;
+};
+
+/**
+ * Answers a report page, once everything that the log holds is counted, so that it is never behind the log. `content` answers
+ * the page's own part, or a whole answer such as a CSV file.
+ */
+export async function renderReport(
+  c: DashboardContext,
+  page: ReportPage,
+  content: (view: View, now: number) => Promise<Child | Response>,
+) {
+  const now = Date.now();
+  const view = await readView(c, now);
+  const { title, path, carry = {} } = page;
+  if (!view) {
+    const mayCreate = atLeast(c.get('person').role, 'admin');
+    return renderPage(c, { title, current: path }, <NeedsApplication mayCreate={mayCreate} />);
+  }
+  await foldLog(c.env.DB, now);
+  const shown = await content(view, now);
+  if (shown instanceof Response) return shown;
+  const filters = (
+    <Filters
+      view={view}
+      path={page.inner ?? path}
+      carry={carry}
+      shown={page.currency === false ? ['app', 'period'] : ['app', 'period', 'currency']}
+    />
+  );
+  return renderPage(c, { title, current: path, view, filters }, shown);
+}
+
+/** Whether the table is wanted as a file. */
+export const wantsCsv = (c: DashboardContext) => c.req.query('format') === 'csv';
+
+/** The same rows as the team API's CSV. */
+export function answerCsv(
+  c: DashboardContext,
+  report: Parameters<typeof answerReport>[2],
+  columns: readonly string[],
+): Response {
+  return answerReport(c as unknown as AppContext, 'csv', report, columns);
+}
+
+export const CsvLink = ({
+  view,
+  path,
+  parameters = {},
+}: {
+  view: View;
+  path: string;
+  parameters?: Record<string, string>;
+}) => <a href={path + viewQuery(view, { ...parameters, format: 'csv' })}>CSV</a>;
+
+/** What had no exchange rate is said, not left out in silence. */
+export const Unconverted = ({ amounts }: { amounts: readonly { currency: string; amount: number }[] }) =>
+  amounts.length === 0 ? null : (
+    <Notice kind="bad">
+      Not in these figures, because no exchange rate is known:{' '}
+      {amounts
+        .map(({ currency, amount }) => `${money(amount, currency)} (${currency.toUpperCase()})`)
+        .join(', ')}
+      . Rates are uploaded by <code>PUT /v1/exchange-rates</code>.
+    </Notice>
+  );
+
+/** Days are the application's: every chart and table says so. */
+export const Zone = ({ view }: { view: View }) => (
+  <p class="muted zone">
+    Days in {view.application.timezone}
+    {view.to >= view.today ? '; today is not over' : ''}.
+  </p>
+);

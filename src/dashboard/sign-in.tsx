@@ -1,0 +1,180 @@
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { database } from '#db';
+import { AppError, type Fault, requiredText } from '#http';
+import {
+  acceptInvitation,
+  findInvitation,
+  makeFirstOwner,
+  NewPerson,
+  setupIsOpen,
+  signIn,
+  signOut,
+} from '#members';
+import { checkForm, readForm } from './form.ts';
+import { type DashboardContext, type DashboardEnv, requirePerson, safePath } from './guard.ts';
+import { renderPlainPage } from './page.tsx';
+import { Field, Notice } from './parts.tsx';
+
+const FirstRun = NewPerson.extend({ team: requiredText(255) });
+
+async function slowDown(c: DashboardContext, key: string): Promise<void> {
+  const { success } = await c.env.SIGN_IN_LIMIT.limit({ key });
+  if (success) return;
+  throw new AppError('rate_limited', 'Too many tries. Wait a minute, then try again.', {
+    headers: { 'Retry-After': '60' },
+  });
+}
+
+const slowDownAddress = (c: DashboardContext) =>
+  slowDown(c, `ip:${c.req.header('cf-connecting-ip') ?? 'unknown'}`);
+
+/** Signs in with a right pair and goes on to `next`; null for a wrong one. */
+async function enter(c: DashboardContext, pair: { email: string; password: string }, next: string) {
+  const cookies = await signIn(c.env, c.req.raw, pair);
+  if (!cookies) return null;
+  for (const cookie of cookies) c.header('Set-Cookie', cookie, { append: true });
+  return c.redirect(next, 303);
+}
+
+function loginPage(c: DashboardContext, values: Record<string, string>, wrong = false) {
+  return renderPlainPage(
+    c,
+    { title: 'Sign in', status: wrong ? 400 : 200 },
+    <form method="post" action="/login" class="stack">
+      {wrong && <Notice kind="bad">Email or password is not right.</Notice>}
+      <input type="hidden" name="next" value={safePath(values.next)} />
+      <Field
+        label="Email"
+        name="email"
+        type="email"
+        autocomplete="username"
+        value={values.email ?? ''}
+        required
+      />
+      <Field label="Password" name="password" type="password" autocomplete="current-password" required />
+      <button type="submit">Sign in</button>
+      <p class="muted">Forgotten? An owner or admin of your team can remove you and send a new invitation.</p>
+    </form>,
+  );
+}
+
+const PersonFields = ({ values, faults }: { values: Record<string, string>; faults: Fault[] }) => (
+  <>
+    <Field
+      label="Your name"
+      name="name"
+      value={values.name ?? ''}
+      faults={faults}
+      autocomplete="name"
+      required
+    />
+    <Field
+      label="Email"
+      name="email"
+      type="email"
+      value={values.email ?? ''}
+      faults={faults}
+      autocomplete="username"
+      hint="You sign in with it. Nothing is sent to it."
+      required
+    />
+    <Field
+      label="Password"
+      name="password"
+      type="password"
+      faults={faults}
+      autocomplete="new-password"
+      hint="At least 12 characters. A few random words do well."
+      minlength={12}
+      maxlength={128}
+      required
+    />
+  </>
+);
+
+function setupPage(c: DashboardContext, values: Record<string, string>, faults: Fault[] = []) {
+  return renderPlainPage(
+    c,
+    { title: 'Welcome', status: faults.length > 0 ? 400 : 200 },
+    <form method="post" action="/setup" class="stack">
+      <p>This makes your team and its owner. It works once: afterwards people come in by invitation.</p>
+      <Field label="Team" name="team" value={values.team ?? ''} faults={faults} required />
+      <PersonFields values={values} faults={faults} />
+      <button type="submit">Begin</button>
+    </form>,
+  );
+}
+
+type Invitation = NonNullable<Awaited<ReturnType<typeof findInvitation>>>;
+
+function joinPage(
+  c: DashboardContext,
+  invitation: Invitation,
+  values: Record<string, string>,
+  faults: Fault[] = [],
+) {
+  return renderPlainPage(
+    c,
+    { title: `Join ${invitation.teamName}`, status: faults.length > 0 ? 400 : 200 },
+    <form method="post" class="stack">
+      <p>
+        You are invited as <strong>{invitation.role}</strong>.
+      </p>
+      <PersonFields values={values} faults={faults} />
+      <button type="submit">Join</button>
+    </form>,
+  );
+}
+
+async function openInvitation(c: DashboardContext): Promise<Invitation> {
+  await slowDownAddress(c);
+  const invitation = await findInvitation(database(c.env.DB), c.req.param('secret') ?? '', Date.now());
+  if (!invitation) throw new AppError('not_found', 'This invitation was used, withdrawn, or is over');
+  return invitation;
+}
+
+const closed = () =>
+  new AppError('not_found', 'This service is set up already. Sign in, or ask for an invitation.');
+
+export const signInPages = new Hono<DashboardEnv>()
+  .get('/login', async (c) => {
+    if (await setupIsOpen(c.env.DB)) return c.redirect('/setup');
+    return loginPage(c, { next: c.req.query('next') ?? '/' });
+  })
+  .post('/login', async (c) => {
+    await slowDownAddress(c);
+    const values = await readForm(c);
+    const { data } = checkForm(
+      z.object({ email: requiredText(254).toLowerCase(), password: z.string().min(1).max(128) }),
+      values,
+    );
+    if (data) await slowDown(c, `email:${data.email}`);
+    return (data && (await enter(c, data, safePath(values.next)))) ?? loginPage(c, values, true);
+  })
+  .post('/logout', requirePerson, async (c) => {
+    for (const cookie of await signOut(c.env, c.req.raw)) c.header('Set-Cookie', cookie, { append: true });
+    return c.redirect('/login', 303);
+  })
+  .get('/setup', async (c) => {
+    if (!(await setupIsOpen(c.env.DB))) throw closed();
+    return setupPage(c, {});
+  })
+  .post('/setup', async (c) => {
+    await slowDownAddress(c);
+    if (!(await setupIsOpen(c.env.DB))) throw closed();
+    const values = await readForm(c);
+    const { data, faults } = checkForm(FirstRun, values);
+    if (!data) return setupPage(c, values, faults);
+    if (!(await makeFirstOwner(c.env.DB, data, { name: data.team }, Date.now()))) throw closed();
+    return (await enter(c, data, '/')) ?? c.redirect('/login', 303);
+  })
+  .get('/join/:secret', async (c) => joinPage(c, await openInvitation(c), {}))
+  .post('/join/:secret', async (c) => {
+    const invitation = await openInvitation(c);
+    const values = await readForm(c);
+    const { data, faults } = checkForm(NewPerson, values);
+    if (!data) return joinPage(c, invitation, values, faults);
+    await acceptInvitation(c.env.DB, invitation, data, Date.now());
+    return (await enter(c, data, '/')) ?? c.redirect('/login', 303);
+  });

@@ -1,0 +1,236 @@
+import { Hono } from 'hono';
+import { atLeast } from '#members';
+import { ClientTotalsQuery, reportClientTotals } from '#reports';
+import {
+  discardParked,
+  type LogState,
+  listParked,
+  type ParkedMessage,
+  readLogState,
+  replayParked,
+} from '#rollup';
+import { Filters } from './filters.tsx';
+import { doneText, redirectDone } from './form.ts';
+import { ago, count, moment, money, NOTHING } from './format.ts';
+import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
+import { renderPage } from './page.tsx';
+import { Action, Card, Notice, Table } from './parts.tsx';
+import { answerCsv, ask, CsvLink, viewAsked, wantsCsv } from './report.tsx';
+import { readView, type View, viewQuery } from './view.ts';
+
+const SHOWN = 50;
+const CLIENT_TOTALS = ['device_id', 'kind', 'currency', 'client_total', 'counted_total', 'gap'];
+/** The consumer waits two seconds for a batch and counts every five: past this something is behind. */
+const SLOW_MS = 60_000;
+
+const Figure = ({
+  label,
+  value,
+  note,
+  bad,
+}: {
+  label: string;
+  value: string;
+  note: string;
+  bad?: boolean;
+}) => (
+  <div class={bad ? 'figure bad' : 'figure'}>
+    <dt>{label}</dt>
+    <dd>
+      <strong>{value}</strong>
+      <span class="muted">{note}</span>
+    </dd>
+  </div>
+);
+
+const seconds = (ms: number) => `${count(Math.max(0, ms) / 1000)} s`;
+
+const LogFigures = ({ state, parked, now }: { state: LogState; parked: number; now: number }) => {
+  const { pending, foldedAt, lastAppendedAt, slowestMs } = state;
+  return (
+    <dl class="figures">
+      <Figure
+        label="Waiting to be counted"
+        value={count(pending)}
+        note={foldedAt === 0 ? 'never counted so far' : `last counted ${ago(foldedAt, now)}`}
+        bad={pending > 0 && now - foldedAt > SLOW_MS}
+      />
+      <Figure
+        label="From taken to logged"
+        value={slowestMs === null ? NOTHING : seconds(slowestMs)}
+        note="the slowest of the newest events"
+        bad={(slowestMs ?? 0) > SLOW_MS}
+      />
+      <Figure
+        label="Newest event"
+        value={lastAppendedAt === null ? 'none yet' : ago(lastAppendedAt, now)}
+        note={lastAppendedAt === null ? '' : `${moment(lastAppendedAt, 'UTC')} UTC`}
+      />
+      <Figure label="Parked" value={count(parked)} note="could not be counted" bad={parked > 0} />
+    </dl>
+  );
+};
+
+const KINDS: Record<string, string> = { ad: 'Ad value', purchase: 'Purchase value' };
+
+type ClientTotals = Awaited<ReturnType<typeof reportClientTotals>>;
+
+/** What clients say they earned in their lifetime against what was counted of them. */
+const ClientTotalsCard = ({ report, view }: { report: ClientTotals; view: View }) => {
+  const amount = (value: number | null, currency: string | null) =>
+    currency ? money(value, currency) : NOTHING;
+  return (
+    <Card title="Client totals against ours" aside={<CsvLink view={view} path="/status" />}>
+      <p class="muted">
+        Events may carry the client's own running total. Where it is above ours, events never arrived; where
+        it is below, some were sent twice without a key. Devices acquired {view.from} to {view.to}, days in{' '}
+        {view.application.timezone}.
+      </p>
+      <Table
+        caption="Client totals against ours, by kind and currency"
+        rows={report.totals}
+        empty="No client sends a running total."
+        columns={[
+          { label: 'Kind', cell: (row) => KINDS[row.kind] ?? row.kind },
+          { label: 'Currency', cell: (row) => row.currency?.toUpperCase() ?? 'several, not compared' },
+          { label: 'Devices', numeric: true, cell: (row) => count(row.devices) },
+          { label: 'With a gap', numeric: true, cell: (row) => count(row.devices_with_gap) },
+          { label: 'Clients say', numeric: true, cell: (row) => amount(row.client_total, row.currency) },
+          { label: 'We counted', numeric: true, cell: (row) => amount(row.counted_total, row.currency) },
+          { label: 'Gap', numeric: true, cell: (row) => amount(row.gap, row.currency) },
+        ]}
+      />
+      {report.data.length > 0 && (
+        <details>
+          <summary>The {report.data.length} devices with the largest gaps</summary>
+          <Table
+            caption="Devices with the largest gaps"
+            rows={report.data}
+            columns={[
+              { label: 'Device', cell: (row) => <code>{row.device_id}</code> },
+              { label: 'Kind', cell: (row) => KINDS[row.kind] ?? row.kind },
+              { label: 'Client says', numeric: true, cell: (row) => amount(row.client_total, row.currency) },
+              { label: 'We counted', numeric: true, cell: (row) => amount(row.counted_total, row.currency) },
+              { label: 'Gap', numeric: true, cell: (row) => amount(row.gap, row.currency) },
+            ]}
+          />
+        </details>
+      )}
+    </Card>
+  );
+};
+
+function ParkedCard({
+  messages,
+  total,
+  view,
+  mayChange,
+}: {
+  messages: ParkedMessage[];
+  total: number;
+  view: View | null;
+  mayChange: boolean;
+}) {
+  const query = viewQuery(view);
+  const nameOf = (id: string) => view?.applications.find((row) => row.id === id)?.name ?? 'unknown';
+  return (
+    <Card title="Parked messages">
+      <p class="muted">
+        What could not be counted is kept here and blocks nothing. Replay sends it to the queue again: its
+        events keep their ids, so nothing is ever counted twice.
+      </p>
+      <Table
+        caption="Parked messages"
+        rows={messages}
+        empty="None. Every event that was taken has been counted or waits its turn."
+        columns={[
+          { label: 'Parked (UTC)', cell: (message) => moment(message.parkedAt, 'UTC') },
+          { label: 'Application', cell: (message) => nameOf(message.applicationId) },
+          { label: 'Reason', wrap: true, cell: (message) => message.reason },
+          {
+            label: 'Message',
+            cell: (message) => (
+              <details>
+                <summary>Show</summary>
+                <pre>{message.body}</pre>
+              </details>
+            ),
+          },
+          ...(mayChange
+            ? [
+                {
+                  label: 'Do',
+                  cell: (message: ParkedMessage) => (
+                    <span class="actions">
+                      <Action to={`/status/${message.id}/replay${query}`} label="Replay" kind="quiet" />
+                      <Action
+                        to={`/status/${message.id}/discard${query}`}
+                        label="Discard"
+                        kind="danger"
+                        confirm="Discard this message for good? Its events will never be counted."
+                      />
+                    </span>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      {total > messages.length && (
+        <p class="muted">
+          The newest {messages.length} of {count(total)}.
+        </p>
+      )}
+    </Card>
+  );
+}
+
+async function statusPage(c: DashboardContext) {
+  const now = Date.now();
+  const view = await readView(c, now);
+  const { person } = c.var;
+  const totals = view
+    ? await reportClientTotals(c.env.DB, view.application, ask(ClientTotalsQuery, viewAsked(view)))
+    : null;
+  if (totals && wantsCsv(c)) return answerCsv(c, totals, CLIENT_TOTALS);
+  const [state, { messages, total }] = await Promise.all([
+    view ? readLogState(c.env.DB, view.application.id) : null,
+    listParked(c.env.DB, person.team.id, SHOWN),
+  ]);
+  const done = doneText(c);
+  return renderPage(
+    c,
+    {
+      title: 'Health',
+      current: '/status',
+      view,
+      ...(view ? { filters: <Filters view={view} path="/status" shown={['app', 'period']} /> } : {}),
+    },
+    <>
+      {done && <Notice kind="good">{done}</Notice>}
+      {state && (
+        <Card title="The way of an event">
+          <LogFigures state={state} parked={total} now={now} />
+        </Card>
+      )}
+      <ParkedCard messages={messages} total={total} view={view} mayChange={atLeast(person.role, 'admin')} />
+      {view && totals && <ClientTotalsCard report={totals} view={view} />}
+    </>,
+  );
+}
+
+const subjectOf = (message: ParkedMessage) => `${message.id}: ${message.reason}`.slice(0, 200);
+
+export const statusPages = new Hono<DashboardEnv>()
+  .use('/status/*', requirePerson)
+  .get('/status', statusPage)
+  .post('/status/:id/replay', requireRole('admin'), async (c) => {
+    const message = await replayParked(c.env, c.get('person').team.id, c.req.param('id'));
+    await remember(c, 'parked_message.replayed', subjectOf(message));
+    return redirectDone(c, `/status${new URL(c.req.url).search}`, 'replayed');
+  })
+  .post('/status/:id/discard', requireRole('admin'), async (c) => {
+    const message = await discardParked(c.env.DB, c.get('person').team.id, c.req.param('id'));
+    await remember(c, 'parked_message.discarded', subjectOf(message));
+    return redirectDone(c, `/status${new URL(c.req.url).search}`, 'discarded');
+  });

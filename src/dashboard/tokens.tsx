@@ -1,0 +1,121 @@
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { database } from '#db';
+import { type Fault, requiredText } from '#http';
+import { DAY_MS } from '#lib/time';
+import { createAccessToken, listAccessTokens, revokeAccessToken } from '#teams';
+import { checkForm, readForm, redirectDone } from './form.ts';
+import { moment, NOTHING } from './format.ts';
+import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
+import { Action, Card, Copyable, Field, Notice, Table } from './parts.tsx';
+import { renderSettings } from './settings.tsx';
+
+const LIFETIMES = [
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', 'a year'],
+  ['0', 'no expiry'],
+] as const;
+
+const NewToken = z.object({
+  name: requiredText(255),
+  days: z.enum(LIFETIMES.map(([days]) => days)).transform(Number),
+});
+
+async function tokensPage(
+  c: DashboardContext,
+  shown: { accessToken?: string; values?: Record<string, string>; faults?: Fault[] } = {},
+) {
+  const now = Date.now();
+  const tokens = await listAccessTokens(database(c.env.DB), c.get('person').team.id);
+  const { faults = [], values = {} } = shown;
+  return renderSettings(
+    c,
+    { title: 'Access tokens', section: '/settings/tokens', status: faults.length > 0 ? 400 : 200 },
+    <>
+      {shown.accessToken && (
+        <Notice kind="good">
+          <p>
+            <strong>Copy the token now.</strong> It is shown this once and stored nowhere.
+          </p>
+          <Copyable text={shown.accessToken} label="access token" />
+        </Notice>
+      )}
+      <Card title="New access token">
+        <p class="muted">
+          For the team API: creatives, costs, reports and raw events of every application of the team.
+        </p>
+        <form method="post" action="/settings/tokens" class="row">
+          <Field
+            label="What for"
+            name="name"
+            value={values.name ?? ''}
+            faults={faults}
+            maxlength={255}
+            required
+          />
+          <Field label="Works for" name="days" value={values.days ?? '90'} options={LIFETIMES} />
+          <button type="submit">Create</button>
+        </form>
+      </Card>
+      <Card title="Tokens">
+        <Table
+          caption="Access tokens"
+          rows={tokens}
+          empty="No access token yet."
+          columns={[
+            { label: 'What for', cell: (token) => token.name },
+            { label: 'Created (UTC)', cell: (token) => moment(token.createdAt, 'UTC') },
+            {
+              label: 'Expires (UTC)',
+              cell: (token) => (token.expiresAt === null ? 'never' : moment(token.expiresAt, 'UTC')),
+            },
+            {
+              label: 'State',
+              cell: (token) => {
+                if (token.revokedAt !== null) return 'revoked';
+                return token.expiresAt !== null && token.expiresAt <= now ? 'expired' : 'works';
+              },
+            },
+            {
+              label: 'Do',
+              cell: (token) =>
+                token.revokedAt === null ? (
+                  <Action
+                    to={`/settings/tokens/${token.id}/revoke`}
+                    label="Revoke"
+                    kind="danger"
+                    confirm={`Revoke “${token.name}”? What uses it stops working.`}
+                  />
+                ) : (
+                  NOTHING
+                ),
+            },
+          ]}
+        />
+      </Card>
+    </>,
+  );
+}
+
+export const tokenPages = new Hono<DashboardEnv>()
+  .use('/settings/tokens/*', requirePerson, requireRole('admin'))
+  .get('/settings/tokens', (c) => tokensPage(c))
+  .post('/settings/tokens', async (c) => {
+    const values = await readForm(c);
+    const { data, faults } = checkForm(NewToken, values);
+    if (!data) return tokensPage(c, { values, faults });
+    const db = database(c.env.DB);
+    const now = Date.now();
+    const { team } = c.get('person');
+    const expiresAt = data.days === 0 ? null : now + data.days * DAY_MS;
+    const { accessToken } = await createAccessToken(db, team.id, data.name, expiresAt, now);
+    await remember(c, 'access_token.created', data.name);
+    return tokensPage(c, { accessToken });
+  })
+  .post('/settings/tokens/:id/revoke', async (c) => {
+    const { team } = c.get('person');
+    const name = await revokeAccessToken(database(c.env.DB), team.id, c.req.param('id'), Date.now());
+    await remember(c, 'access_token.revoked', name);
+    return redirectDone(c, '/settings/tokens', 'revoked');
+  });

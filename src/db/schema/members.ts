@@ -1,0 +1,96 @@
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+
+const moment = (name: string) => integer(name, { mode: 'timestamp_ms' }).notNull();
+
+// users, sessions and accounts have the shape that better-auth expects of them.
+
+export const users = sqliteTable(
+  'users',
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    /** Lower case. */
+    email: text().notNull(),
+    emailVerified: integer('email_verified', { mode: 'boolean' }).notNull().default(false),
+    image: text(),
+    createdAt: moment('created_at'),
+    updatedAt: moment('updated_at'),
+  },
+  (table) => [uniqueIndex('users_by_email').on(table.email)],
+);
+
+export const sessions = sqliteTable(
+  'sessions',
+  {
+    id: text().primaryKey(),
+    userId: text('user_id').notNull(),
+    token: text().notNull(),
+    expiresAt: moment('expires_at'),
+    ipAddress: text('ip_address'),
+    userAgent: text('user_agent'),
+    createdAt: moment('created_at'),
+    updatedAt: moment('updated_at'),
+  },
+  (table) => [uniqueIndex('sessions_by_token').on(table.token), index('sessions_by_user').on(table.userId)],
+);
+
+export const accounts = sqliteTable(
+  'accounts',
+  {
+    id: text().primaryKey(),
+    accountId: text('account_id').notNull(),
+    providerId: text('provider_id').notNull(),
+    userId: text('user_id').notNull(),
+    accessToken: text('access_token'),
+    refreshToken: text('refresh_token'),
+    idToken: text('id_token'),
+    accessTokenExpiresAt: integer('access_token_expires_at', { mode: 'timestamp_ms' }),
+    refreshTokenExpiresAt: integer('refresh_token_expires_at', { mode: 'timestamp_ms' }),
+    scope: text(),
+    /** scrypt, with its salt. */
+    password: text(),
+    createdAt: moment('created_at'),
+    updatedAt: moment('updated_at'),
+  },
+  (table) => [index('accounts_by_user').on(table.userId)],
+);
+
+/** A person belongs to one team. */
+export const members = sqliteTable(
+  'members',
+  {
+    userId: text('user_id').primaryKey(),
+    teamId: text('team_id').notNull(),
+    role: text({ enum: ['owner', 'admin', 'viewer'] }).notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [index('members_by_team').on(table.teamId)],
+);
+
+/** An open invitation; it goes when it is taken up or withdrawn. */
+export const invitations = sqliteTable('invitations', {
+  /** SHA-256 of the link's last segment, hex. */
+  hash: text().primaryKey(),
+  teamId: text('team_id').notNull(),
+  role: text({ enum: ['owner', 'admin', 'viewer'] }).notNull(),
+  /** For whom, in the inviter's words. */
+  note: text().notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+});
+
+/** What people changed or had revealed to them. Append-only; its ids sort by time. */
+export const auditLog = sqliteTable(
+  'audit_log',
+  {
+    teamId: text('team_id').notNull(),
+    id: text().notNull(),
+    at: integer().notNull(),
+    /** The email at that time: a person who left is still named. */
+    actor: text().notNull(),
+    action: text().notNull(),
+    /** What it was done to, readable. */
+    subject: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.teamId, table.id] })],
+);

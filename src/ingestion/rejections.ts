@@ -1,0 +1,214 @@
+import { and, desc, eq, or, sql } from 'drizzle-orm';
+import { database, rejections } from '#db';
+import { type AppContext, type AppError, describeFaults, type Fault } from '#http';
+import { DAY_MS } from '#lib/time';
+import type { ItemResult } from './take-events.ts';
+
+// What the debugger shows of refused requests. A taken request never comes here. A refused one costs an entry of a map; the map
+// goes to the database after the answer: at once while there are few, added up while there are many. However many are refused,
+// an isolate writes at most `PROMPT` + 1 times in `WINDOW_MS`, and once while no credential is right: a flood costs no database.
+// What is held when an isolate ends is lost: this is a help for people, not an account.
+
+const ENDPOINTS = new Set([
+  '/fetch-token',
+  '/verify-token',
+  '/check-data-collection-status',
+  '/webhook',
+  '/webhook/batch',
+]);
+
+const MAX_KINDS_HELD = 100;
+const KINDS_KEPT = 100;
+const KEPT_DAYS = 14;
+const PROMPT = 10;
+const WINDOW_MS = 10_000;
+/** What comes after the prompt ones is gathered this long, once in a window. */
+const GATHER_MS = 300;
+const MAX_ERROR_LENGTH = 300;
+const MAX_VALUE_LENGTH = 80;
+
+/** What is kept of the last request of a kind. Values stand only for the fields at fault, cut short, and never for a token. */
+export type RejectionSample = {
+  request_id: string;
+  type?: string;
+  values: { path: string; value: string }[];
+};
+
+type Kind = {
+  applicationId: string;
+  endpoint: string;
+  status: number;
+  error: string;
+  count: number;
+  at: number;
+  sample: RejectionSample;
+};
+
+const held = new Map<string, Kind>();
+let window = { since: 0, prompt: 0, gathered: false };
+let unknownFlushedAt = 0;
+
+const short = (text: string, length: number) => (text.length > length ? `${text.slice(0, length)}…` : text);
+
+function valueAt(body: unknown, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>(
+      (at, key) => (typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined),
+      body,
+    );
+}
+
+function shownValue(path: string, value: unknown): string {
+  if (/token|key|device_id|\bip$/i.test(path)) return value === undefined ? 'absent' : 'hidden';
+  if (value === undefined) return 'absent';
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
+  return short(JSON.stringify(value), MAX_VALUE_LENGTH);
+}
+
+function sampleOf(requestId: string, body: unknown, faults: readonly Fault[]): RejectionSample {
+  const type = valueAt(body, 'type');
+  return {
+    request_id: requestId,
+    ...(typeof type === 'string' ? { type: short(type, MAX_VALUE_LENGTH) } : {}),
+    values: faults
+      .filter(({ path }) => path !== '')
+      .slice(0, 10)
+      .map(({ path }) => ({
+        path: short(path, MAX_VALUE_LENGTH),
+        value: shownValue(path, valueAt(body, path)),
+      })),
+  };
+}
+
+/** Names of parameters are the caller's own and without end. */
+const ofKind = (faults: readonly Fault[]) =>
+  faults.map(({ path, message }) => ({ path: path.replace(/\.params\..*$/, '.params.*'), message }));
+
+function hold(kind: Omit<Kind, 'count'>): void {
+  const name = JSON.stringify([kind.applicationId, kind.endpoint, kind.status, kind.error]);
+  const known = held.get(name);
+  if (known) {
+    known.count++;
+    known.at = kind.at;
+    known.sample = kind.sample;
+  } else if (held.size < MAX_KINDS_HELD) {
+    held.set(name, { ...kind, count: 1 });
+  }
+}
+
+async function flush(db: D1Database): Promise<void> {
+  const rows = [...held.values()].map((kind) => [
+    kind.applicationId,
+    kind.endpoint,
+    kind.status,
+    kind.error,
+    kind.count,
+    kind.at,
+    JSON.stringify(kind.sample),
+  ]);
+  held.clear();
+  if (rows.length === 0) return;
+  try {
+    await db
+      .prepare(
+        `INSERT INTO rejections (application_id, endpoint, status, error, count, first_at, last_at, sample)
+         SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 5, value ->> 6
+         FROM json_each(?1) WHERE true
+         ON CONFLICT (application_id, endpoint, status, error) DO UPDATE
+           SET count = count + excluded.count, last_at = excluded.last_at, sample = excluded.sample`,
+      )
+      .bind(JSON.stringify(rows))
+      .run();
+  } catch (error) {
+    // Nothing waits for it and nothing is tried again.
+    console.warn(JSON.stringify({ level: 'warn', message: 'rejections not kept', error: String(error) }));
+  }
+}
+
+function scheduleFlush(c: AppContext, now: number): void {
+  if (now - window.since >= WINDOW_MS) window = { since: now, prompt: 0, gathered: false };
+  if (!c.get('application')) {
+    if (now - unknownFlushedAt < WINDOW_MS) return;
+    unknownFlushedAt = now;
+    c.executionCtx.waitUntil(flush(c.env.DB));
+  } else if (window.prompt < PROMPT) {
+    window.prompt++;
+    c.executionCtx.waitUntil(flush(c.env.DB));
+  } else if (!window.gathered) {
+    window.gathered = true;
+    const gathered = new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+    c.executionCtx.waitUntil(gathered.then(() => flush(c.env.DB)));
+  }
+}
+
+async function bodyOf(c: AppContext, status: number): Promise<unknown> {
+  // Of a 400 the validation has read the body already, and Hono remembers it.
+  return status === 400 ? c.req.json().catch(() => undefined) : undefined;
+}
+
+/** Remembers a refused request to an ingestion endpoint, for its team to see. Other requests pass by. */
+export async function noteRejection(c: AppContext, error: AppError, status: number): Promise<void> {
+  if (!ENDPOINTS.has(c.req.path)) return;
+  const now = Date.now();
+  const credential = [...c.req.raw.headers.keys()].some((name) => name.endsWith('-api-key'));
+  const unauthenticated = credential ? 'The API key sent is not known' : 'No API key header was sent';
+  const text = error.details.length > 0 ? describeFaults(ofKind(error.details)) : error.message;
+  hold({
+    applicationId: c.get('application')?.id ?? '',
+    endpoint: `${c.req.method} ${c.req.path}`,
+    status,
+    error: short(error.code === 'unauthenticated' ? unauthenticated : text, MAX_ERROR_LENGTH),
+    at: now,
+    sample: sampleOf(c.get('requestId'), await bodyOf(c, status), error.details),
+  });
+  scheduleFlush(c, now);
+}
+
+/** Remembers the refused items of a batch that was taken. */
+export function noteRejectedItems(c: AppContext, items: unknown[], results: readonly ItemResult[]): void {
+  const now = Date.now();
+  for (const result of results) {
+    if (!('error' in result)) continue;
+    hold({
+      applicationId: c.get('application').id,
+      endpoint: `${c.req.method} ${c.req.path}`,
+      status: 400,
+      error: short(
+        result.details.length > 0 ? describeFaults(ofKind(result.details)) : result.error,
+        MAX_ERROR_LENGTH,
+      ),
+      at: now,
+      sample: sampleOf(c.get('requestId'), items[result.index], result.details),
+    });
+  }
+  scheduleFlush(c, now);
+}
+
+/** Keeps the table small: the newest kinds of each application, and none of long ago. */
+export async function pruneRejections(db: D1Database, now: number): Promise<void> {
+  await db
+    .prepare(
+      `DELETE FROM rejections WHERE last_at < ?1 OR (application_id, endpoint, status, error) IN (
+         SELECT application_id, endpoint, status, error FROM (
+           SELECT *, row_number() OVER (PARTITION BY application_id ORDER BY last_at DESC) AS place FROM rejections)
+         WHERE place > ?2)`,
+    )
+    .bind(now - KEPT_DAYS * DAY_MS, KINDS_KEPT)
+    .run();
+}
+
+/**
+ * What was refused of an application, newest first. Requests without a known key belong to no team: they are shown only where
+ * the deployment has a single team.
+ */
+export async function listRejections(d1: D1Database, applicationId: string) {
+  const unclaimed = and(eq(rejections.applicationId, ''), sql`(SELECT count(*) FROM teams) = 1`);
+  const rows = await database(d1)
+    .select()
+    .from(rejections)
+    .where(or(eq(rejections.applicationId, applicationId), unclaimed))
+    .orderBy(desc(rejections.lastAt))
+    .limit(KINDS_KEPT);
+  return rows.map((row) => ({ ...row, sample: JSON.parse(row.sample) as RejectionSample }));
+}

@@ -1,0 +1,22 @@
+import { and, desc, eq, lt } from 'drizzle-orm';
+import { auditLog, type Database } from '#db';
+import { newId } from '#lib/ids';
+
+/** What is worth remembering of a person's deed; `subject` is readable and never a secret. */
+export type AuditEntry = { teamId: string; actor: string; action: string; subject: string };
+
+/** Written before a secret is shown, so that nothing is revealed that is not in the log. */
+export async function recordAudit(db: Database, entry: AuditEntry, now: number): Promise<void> {
+  await db.insert(auditLog).values({ ...entry, id: newId('aud'), at: now });
+}
+
+/** One page of a team's log, newest first; `before` is the last id of the page before. */
+export async function listAudit(db: Database, teamId: string, page: { limit: number; before?: string }) {
+  const older = page.before ? lt(auditLog.id, page.before) : undefined;
+  return db
+    .select()
+    .from(auditLog)
+    .where(and(eq(auditLog.teamId, teamId), older))
+    .orderBy(desc(auditLog.id))
+    .limit(page.limit);
+}

@@ -1,0 +1,29 @@
+export { type AuditEntry, listAudit, recordAudit } from './audit.ts';
+export {
+  acceptInvitation,
+  findInvitation,
+  INVITATION_DAYS,
+  invite,
+  listInvitations,
+  withdrawInvitation,
+} from './invitations.ts';
+export {
+  atLeast,
+  changeRole,
+  listMembers,
+  makeFirstOwner,
+  NewPerson,
+  ROLES,
+  type Role,
+  removeMember,
+  setupIsOpen,
+} from './members.ts';
+export {
+  changePassword,
+  type Person,
+  personOf,
+  pruneSessions,
+  type SignedIn,
+  signIn,
+  signOut,
+} from './session.ts';

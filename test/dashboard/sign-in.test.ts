@@ -1,0 +1,199 @@
+import { env } from 'cloudflare:workers';
+import { expect, it } from 'vitest';
+import { pruneSessions } from '#members';
+import { cookieOf, createPerson, FORM, PASSWORD, signedIn, signIn } from '../helpers/person.ts';
+import { createTenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+// Signing in is not what is limited here.
+const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
+
+const first = (email: string, team: string) =>
+  new URLSearchParams({ team, name: 'First', email, password: PASSWORD }).toString();
+
+const setUp = (body: string) => worker.request('/setup', { method: 'POST', headers: FORM, body });
+
+it('leads a new deployment to the first run, which makes one owner however many try, and closes', async () => {
+  expect((await worker.request('/')).headers.get('location')).toBe('/setup');
+  expect((await worker.request('/login')).headers.get('location')).toBe('/setup');
+  expect((await worker.request('/setup')).status).toBe(200);
+  const short = await setUp(
+    new URLSearchParams({ team: 'A', name: 'A', email: 'a@b.test', password: 'short' }).toString(),
+  );
+  expect(short.status).toBe(400);
+  expect(await short.text()).toContain('must have at least 12 characters');
+
+  const answers = await Promise.all([
+    setUp(first('one@first.test', 'One')),
+    setUp(first('two@first.test', 'Two')),
+    setUp(first('three@first.test', 'Three')),
+  ]);
+  const made = answers.filter(({ status }) => status === 303);
+  expect(made).toHaveLength(1);
+  expect(answers.filter(({ status }) => status === 404)).toHaveLength(2);
+  const counts = await env.DB.prepare(
+    `SELECT (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM members) AS members,
+       (SELECT count(*) FROM accounts) AS accounts, (SELECT count(*) FROM teams) AS teams`,
+  ).first();
+  expect(counts).toEqual({ users: 1, members: 1, accounts: 1, teams: 1 });
+  const [answer] = made;
+  const page = await worker.request('/', { headers: { Cookie: answer ? cookieOf(answer) : '' } });
+  expect(page.status).toBe(200);
+  expect(await page.text()).toContain('Begin with an application');
+  expect((await worker.request('/setup')).status).toBe(404);
+  expect((await setUp(first('late@first.test', 'Late'))).status).toBe(404);
+});
+
+it('signs in and out; a copied cookie is worth nothing afterwards', async () => {
+  const { team } = await createTenant();
+  const person = await createPerson(team, 'viewer');
+  const browser = await signIn(worker, { ...person, email: person.email.toUpperCase() });
+  expect((await browser.get('/settings/account')).status).toBe(200);
+  const out = await browser.post('/logout');
+  expect([out.status, out.headers.get('location')]).toEqual([303, '/login']);
+  const later = await browser.get('/settings/account');
+  expect([later.status, later.headers.get('location')]).toEqual([302, '/login?next=%2Fsettings%2Faccount']);
+});
+
+it('sets a cookie that scripts, other sites and plain HTTP do not get', async () => {
+  const { team } = await createTenant();
+  const person = await createPerson(team, 'viewer');
+  const answer = await worker.request('/login', {
+    method: 'POST',
+    headers: FORM,
+    body: new URLSearchParams(person).toString(),
+  });
+  const [cookie = ''] = answer.headers.getSetCookie();
+  expect(cookie).toMatch(/^__Secure-dashboard\.session_token=/);
+  expect(cookie).toMatch(/; HttpOnly/i);
+  expect(cookie).toMatch(/; Secure/i);
+  expect(cookie).toMatch(/; SameSite=Lax/i);
+});
+
+it.each([
+  { name: 'a wrong password', email: null, password: 'wrong horse battery' },
+  { name: 'an unknown email', email: 'no-one@team.test', password: PASSWORD },
+  { name: 'nothing', email: '', password: '' },
+])('refuses $name in the same words', async ({ email, password }) => {
+  const { team } = await createTenant();
+  const person = await createPerson(team, 'viewer');
+  const body = new URLSearchParams({ email: email ?? person.email, password }).toString();
+  const answer = await worker.request('/login', { method: 'POST', headers: FORM, body });
+  expect(answer.status).toBe(400);
+  expect(answer.headers.getSetCookie()).toEqual([]);
+  expect(await answer.text()).toContain('Email or password is not right.');
+});
+
+it.each(['//evil.test', 'https://evil.test', '/\\evil.test', 'javascript:alert(1)'])(
+  'never goes on to %s after the sign-in',
+  async (next) => {
+    const { team } = await createTenant();
+    const person = await createPerson(team, 'viewer');
+    const body = new URLSearchParams({ ...person, next }).toString();
+    const answer = await worker.request('/login', { method: 'POST', headers: FORM, body });
+    expect(answer.headers.get('location')).toBe('/');
+  },
+);
+
+it('slows guessing down by address and by email', async () => {
+  const keys: string[] = [];
+  const limiter = (refused: RegExp) => ({
+    limit: async ({ key }: { key: string }) => {
+      keys.push(key);
+      return { success: !refused.test(key) };
+    },
+  });
+  for (const refused of [/^ip:/, /^email:/]) {
+    const limited = startWorker({ SIGN_IN_LIMIT: limiter(refused) });
+    const body = new URLSearchParams({ email: 'a@b.test', password: PASSWORD }).toString();
+    const answer = await limited.request('/login', {
+      method: 'POST',
+      headers: { ...FORM, 'cf-connecting-ip': '192.0.2.7' },
+      body,
+    });
+    expect(answer.status).toBe(429);
+    expect(answer.headers.get('Retry-After')).toBe('60');
+  }
+  expect(keys).toEqual(['ip:192.0.2.7', 'ip:192.0.2.7', 'email:a@b.test']);
+});
+
+it('takes an invitation up once, and not after it was withdrawn', async () => {
+  const { team } = await createTenant();
+  const owner = await signedIn(worker, team, 'owner');
+  const linkFor = async (role: string) => {
+    const page = await (await owner.post('/settings/members', { note: 'Ada', role })).text();
+    const [, link = ''] = /https:\/\/ingest\.test(\/join\/[\w-]{43})/.exec(page) ?? [];
+    return link;
+  };
+  const link = await linkFor('admin');
+  const body = (email: string) => new URLSearchParams({ name: 'Ada', email, password: PASSWORD }).toString();
+  const join = (path: string, email: string) =>
+    worker.request(path, { method: 'POST', headers: FORM, body: body(email) });
+  expect((await worker.request(link)).status).toBe(200);
+  const answers = await Promise.all([join(link, 'ada@team.test'), join(link, 'eve@team.test')]);
+  expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+  expect((await worker.request(link)).status).toBe(404);
+
+  const taken = await linkFor('viewer');
+  const owners = await createPerson(team, 'viewer');
+  expect((await join(taken, owners.email)).status).toBe(409);
+  expect((await worker.request(taken)).status).toBe(200);
+  const { hash } = (await env.DB.prepare('SELECT hash FROM invitations WHERE team_id = ?')
+    .bind(team.id)
+    .first<{ hash: string }>()) ?? { hash: '' };
+  await owner.post(`/settings/members/invitations/${hash}/withdraw`);
+  expect((await join(taken, 'new@team.test')).status).toBe(404);
+});
+
+it('ends the sessions of a person who is removed, and keeps the last owner', async () => {
+  const { team } = await createTenant();
+  const owner = await signedIn(worker, team, 'owner');
+  const person = await createPerson(team, 'viewer');
+  const browser = await signIn(worker, person);
+  const idOf = async (email: string) =>
+    env.DB.prepare('SELECT id FROM users WHERE email = ?').bind(email).first<string>('id');
+  expect((await owner.post(`/settings/members/${await idOf(person.email)}/remove`)).status).toBe(303);
+  expect((await browser.get('/')).status).toBe(302);
+  const self = await env.DB.prepare('SELECT user_id FROM members WHERE team_id = ?')
+    .bind(team.id)
+    .first<string>('user_id');
+  expect((await owner.post(`/settings/members/${self}/remove`)).status).toBe(409);
+  expect((await owner.post(`/settings/members/${self}/role`, { role: 'viewer' })).status).toBe(409);
+  expect((await owner.get('/settings/members')).status).toBe(200);
+});
+
+it('changes the password and ends the other sessions', async () => {
+  const { team } = await createTenant();
+  const person = await createPerson(team, 'viewer');
+  const [here, elsewhere] = [await signIn(worker, person), await signIn(worker, person)];
+  const next = 'another long password';
+  expect((await here.post('/settings/account', { current: 'not this one', next })).status).toBe(400);
+  const changed = await here.post('/settings/account', { current: PASSWORD, next });
+  expect(changed.status).toBe(303);
+  expect((await elsewhere.get('/settings/account')).status).toBe(302);
+  await signIn(worker, { ...person, password: next });
+});
+
+it('takes no session and no invitation that is over, and forgets them', async () => {
+  const { team } = await createTenant();
+  const browser = await signedIn(worker, team, 'owner');
+  const page = await (await browser.post('/settings/members', { note: 'late', role: 'viewer' })).text();
+  const [, link = ''] = /https:\/\/ingest\.test(\/join\/[\w-]{43})/.exec(page) ?? [];
+  expect((await worker.request(link)).status).toBe(200);
+  const past = Date.now() - 1;
+  await env.DB.batch([
+    env.DB.prepare('UPDATE invitations SET expires_at = ? WHERE team_id = ?').bind(past, team.id),
+    env.DB.prepare(
+      'UPDATE sessions SET expires_at = ? WHERE user_id IN (SELECT user_id FROM members WHERE team_id = ?)',
+    ).bind(past, team.id),
+  ]);
+  expect((await worker.request(link)).status).toBe(404);
+  expect((await browser.get('/settings/account')).status).toBe(302);
+  await pruneSessions(env.DB, Date.now());
+  const left = await env.DB.prepare(
+    'SELECT (SELECT count(*) FROM sessions WHERE expires_at < ?1) + (SELECT count(*) FROM invitations WHERE expires_at < ?1) AS n',
+  )
+    .bind(Date.now())
+    .first('n');
+  expect(left).toBe(0);
+});

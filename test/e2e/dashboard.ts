@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { count, money, percent } from '../../src/dashboard/format.ts';
+
+// The dashboard in a real browser, from a fresh start: the way to the first event, then every page over a simulated history.
+// SCREENSHOTS=<folder> keeps a picture of every page, wide and narrow, light and dark.
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const SCREENSHOTS = process.env.SCREENSHOTS;
+
+const FIRST_PAGE_BYTES = 150 * 1024;
+const A_MINUTE_MS = 60_000;
+
+const LOOKS: Record<string, BrowserContextOptions> = {
+  'desktop-light': { viewport: { width: 1280, height: 860 }, colorScheme: 'light' },
+  'desktop-dark': { viewport: { width: 1280, height: 860 }, colorScheme: 'dark' },
+  'phone-light': { viewport: { width: 390, height: 844 }, colorScheme: 'light' },
+  'phone-dark': { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
+};
+
+const PAGES = [
+  '/',
+  '/creatives',
+  '/creatives?by=campaign',
+  '/breakdown?by=day&and=source',
+  '/ads',
+  '/retention',
+  '/retention?cohort=day&kind=rolling',
+  '/ltv',
+  '/funnels?step=install&step=retention&step=ad&step=purchase',
+  '/costs',
+  '/debugger',
+  '/status',
+  '/get-started',
+  '/settings/applications',
+  '/settings/tokens',
+  '/settings/members',
+  '/settings/audit',
+  '/settings/account',
+];
+
+type Demo = {
+  base_url: string;
+  owner: { email: string; password: string };
+  team_token: string;
+  application: { id: string };
+};
+type Violation = { id: string; impact: string | null; nodes: { html: string }[] };
+
+let server: ChildProcess;
+let stateDir: string;
+let demo: Demo;
+let browser: Browser;
+
+async function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+before(async () => {
+  stateDir = await mkdtemp(path.join(tmpdir(), 'attribution-e2e-'));
+  server = spawn(process.execPath, ['src/cli/start.ts'], {
+    cwd: ROOT,
+    env: { ...process.env, PORT: String(await freePort()), STATE_DIR: stateDir },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.stdout?.on('data', (text) => String(text).includes('Ready on') && resolve());
+    server.once('exit', (code) => reject(new Error(`the start ended with ${code}`)));
+  });
+  demo = JSON.parse(await readFile(path.join(stateDir, 'demo.json'), 'utf8'));
+  browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: [
+      '--no-sandbox',
+      '--disable-background-networking',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost',
+    ],
+  });
+});
+
+after(async () => {
+  await browser?.close();
+  const ended = new Promise((resolve) => server.once('exit', resolve));
+  if (server.exitCode === null && server.kill('SIGTERM')) await ended;
+  await rm(stateDir, { recursive: true, force: true });
+});
+
+type Visitor = { page: Page; faults: string[] };
+
+/** A browser window that notes whatever goes wrong in it, and every request that leaves the deployment. */
+async function open(
+  look: BrowserContextOptions,
+  session?: Awaited<ReturnType<typeof signIn>>,
+): Promise<Visitor> {
+  const context = await browser.newContext({ ...look, ...(session ? { storageState: session } : {}) });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text());
+  });
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('request', (request) => {
+    if (new URL(request.url()).origin !== demo.base_url) faults.push(`asked for ${request.url()}`);
+  });
+  return { page, faults };
+}
+
+async function enter(page: Page): Promise<void> {
+  await page.goto(demo.base_url);
+  await page.getByLabel('Email').fill(demo.owner.email);
+  await page.getByLabel('Password').fill(demo.owner.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+}
+
+let signedIn: ReturnType<typeof signIn> | undefined;
+
+async function signIn() {
+  const { page } = await open({});
+  await enter(page);
+  const session = await page.context().storageState();
+  await page.context().close();
+  return session;
+}
+
+const session = () => {
+  signedIn ??= signIn();
+  return signedIn;
+};
+
+async function axe(page: Page): Promise<string[]> {
+  await page.evaluate(await readFile(AXE, 'utf8'));
+  const found = (await page.evaluate('axe.run()')) as { violations: Violation[] };
+  return found.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+}
+
+test('from the sign-in to the first event in the debugger in less than a minute', async () => {
+  const began = Date.now();
+  const { page, faults } = await open({});
+  await enter(page);
+  await page.getByText('A device has its token: waiting').waitFor();
+  const calls = await page.locator('pre').first().innerText();
+  await promisify(execFile)('bash', ['-c', calls]);
+  await page.getByText('An event of it: arrived').waitFor({ timeout: 30_000 });
+  await page.getByRole('link', { name: 'Watch it in the debugger' }).click();
+  const row = page.getByRole('row', { name: /hello/ });
+  await row.waitFor();
+  await row.getByRole('link').click();
+  await page.getByText('This event is counted').waitFor({ timeout: 20_000 });
+  await page.getByText('organic').first().waitFor();
+  assert.ok(Date.now() - began < A_MINUTE_MS, `it took ${Date.now() - began} ms`);
+  assert.deepEqual(faults, []);
+});
+
+test('a rejected request stands in the debugger with its reason, without a look at the log', async () => {
+  const { page } = await open({}, await session());
+  await fetch(`${demo.base_url}/webhook`, {
+    method: 'POST',
+    headers: { 'service-api-key': 'no-key-of-ours', 'Content-Type': 'application/json' },
+    body: '{}',
+  });
+  await page.goto(`${demo.base_url}/debugger`);
+  await page.getByRole('cell', { name: 'The API key sent is not known' }).waitFor();
+});
+
+test('every page, over a simulated history', { timeout: 300_000 }, async (suite) => {
+  await promisify(execFile)(
+    process.execPath,
+    ['src/cli/simulate.ts', '--devices', '80', '--days', '25', '--seed', '5'],
+    { cwd: ROOT, env: { ...process.env, STATE_DIR: stateDir } },
+  );
+  if (SCREENSHOTS) await mkdir(SCREENSHOTS, { recursive: true });
+  for (const [name, look] of Object.entries(LOOKS)) {
+    await suite.test(name, async () => {
+      const { page, faults } = await open(look, await session());
+      for (const where of PAGES) {
+        const answer = await page.goto(demo.base_url + where);
+        assert.equal(answer?.status(), 200, where);
+        if (SCREENSHOTS) {
+          const file = `${name}-${where.replaceAll(/\W+/g, '_')}.png`;
+          await page.screenshot({ path: path.join(SCREENSHOTS, file), fullPage: true });
+        }
+        assert.deepEqual(await axe(page), [], where);
+        const tooWide = await page.evaluate(
+          'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+        );
+        assert.equal(tooWide, false, `${where} is wider than the screen`);
+        assert.deepEqual(faults, [], where);
+      }
+      await page.context().close();
+    });
+  }
+
+  await suite.test('shows the figures of the API', async () => {
+    const { page } = await open({}, await session());
+    await page.goto(demo.base_url);
+    const parameters = new URLSearchParams({
+      application_id: demo.application.id,
+      from: await page.getByLabel('From').inputValue(),
+      to: await page.getByLabel('To', { exact: true }).inputValue(),
+    });
+    const answer = await fetch(`${demo.base_url}/v1/reports/performance?${parameters}`, {
+      headers: { 'Service-Token': demo.team_token },
+    });
+    const { totals, currency } = (await answer.json()) as {
+      totals: Record<string, number | null>;
+      currency: string;
+    };
+    const shown = {
+      revenue: money(totals.revenue, currency),
+      installs: count(totals.installs),
+      dau: count(totals.dau),
+      arpdau: money(totals.arpdau, currency),
+      spend: money(totals.spend, currency),
+      roas: percent(totals.roas),
+    };
+    for (const [metric, text] of Object.entries(shown)) {
+      assert.equal(await page.locator(`[data-metric=${metric}]`).innerText(), text, metric);
+    }
+    assert.notEqual(totals.revenue, 0);
+  });
+
+  await suite.test('gives a table and a CSV file beside every chart, and names its time zone', async () => {
+    const { page } = await open({}, await session());
+    for (const where of ['/', '/ads', '/retention', '/ltv', '/costs', '/funnels']) {
+      await page.goto(demo.base_url + where);
+      assert.ok((await page.locator('table').count()) > 0, `${where} has no table`);
+      assert.match(await page.locator('main').innerText(), /days in UTC/i, where);
+      const href = await page.getByRole('link', { name: 'CSV' }).first().getAttribute('href');
+      const file = await page.context().request.get(demo.base_url + href);
+      assert.match(file.headers()['content-type'] ?? '', /text\/csv/, where);
+    }
+  });
+
+  await suite.test('works with the keyboard', async () => {
+    const { page } = await open({}, await session());
+    await page.goto(demo.base_url);
+    await page.keyboard.press('Tab');
+    assert.equal(await page.locator(':focus').innerText(), 'Skip to the page');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.locator(':focus').getAttribute('id'), 'main');
+    await page.locator('[data-chart]').first().focus();
+    await page.keyboard.press('ArrowRight');
+    await page.locator('.tip').waitFor();
+    await page.keyboard.press('Escape');
+    assert.equal(await page.locator('.tip').count(), 0);
+
+    const { page: phone } = await open(LOOKS['phone-light'] ?? {}, await session());
+    await phone.goto(demo.base_url);
+    await phone.locator('summary', { hasText: 'Menu' }).focus();
+    await phone.keyboard.press('Enter');
+    await phone.getByRole('link', { name: 'Retention' }).first().focus();
+    await phone.keyboard.press('Enter');
+    await phone.getByRole('heading', { name: 'Retention' }).waitFor();
+  });
+
+  await suite.test('keeps the view in the address from page to page', async () => {
+    const { page } = await open({}, await session());
+    await page.goto(`${demo.base_url}/?currency=eur`);
+    await page.getByRole('link', { name: '7 days' }).click();
+    const [from, to] = [
+      await page.getByLabel('From').inputValue(),
+      await page.getByLabel('To', { exact: true }).inputValue(),
+    ];
+    await page.getByRole('link', { name: 'Ads', exact: true }).first().click();
+    const { searchParams } = new URL(page.url());
+    assert.deepEqual(
+      ['from', 'to', 'currency', 'app'].map((name) => searchParams.get(name)),
+      [from, to, 'eur', demo.application.id],
+    );
+  });
+});
+
+test('the first page weighs less than 150 KB', async () => {
+  const { page } = await open({}, await session());
+  const bodies: Promise<Buffer>[] = [];
+  page.on('response', (response) => bodies.push(response.body()));
+  await page.goto(demo.base_url, { waitUntil: 'networkidle' });
+  const weights = (await Promise.all(bodies)).map((body) => gzipSync(body).length);
+  const weight = weights.reduce((total, bytes) => total + bytes, 0);
+  assert.ok(weights.length >= 3);
+  assert.ok(weight < FIRST_PAGE_BYTES, `${weight} bytes`);
+});

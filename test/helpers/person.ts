@@ -1,0 +1,60 @@
+import { env } from 'cloudflare:workers';
+import { database } from '#db';
+import { acceptInvitation, findInvitation, invite, type Role } from '#members';
+import type { TestWorker } from './worker.ts';
+
+export const ORIGIN = 'https://ingest.test';
+export const PASSWORD = 'correct horse battery';
+
+let people = 0;
+
+/** A member of the team by the way that people take: an invitation. */
+export async function createPerson(team: { id: string }, role: Role) {
+  const db = database(env.DB);
+  const now = Date.now();
+  const email = `person-${++people}@team.test`;
+  const secret = await invite(db, { teamId: team.id, role: 'owner' }, { role, note: 'test' }, now);
+  const invitation = await findInvitation(db, secret, now);
+  if (!invitation) throw new Error('the invitation was not found');
+  await acceptInvitation(env.DB, invitation, { name: `Person ${people}`, email, password: PASSWORD }, now);
+  return { email, password: PASSWORD };
+}
+
+const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
+
+export const FORM = { Origin: ORIGIN, 'Content-Type': 'application/x-www-form-urlencoded' };
+
+/** The cookie that an answer sets, as a browser would send it back; empty when it sets none. */
+export const cookieOf = (response: Response) =>
+  response.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';')[0] ?? '')
+    .filter((cookie) => !cookie.endsWith('='))
+    .join('; ');
+
+/** Signs in; what a browser does afterwards. */
+export async function signIn(worker: TestWorker, { email, password }: { email: string; password: string }) {
+  const answer = await worker.request('/login', {
+    method: 'POST',
+    headers: FORM,
+    body: form({ email, password }),
+  });
+  if (answer.status !== 303) throw new Error(`the sign-in was answered with ${answer.status}`);
+  const cookie = cookieOf(answer);
+  return {
+    cookie,
+    get: (path: string) => worker.request(path, { headers: { Cookie: cookie } }),
+    post: (path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+      worker.request(path, {
+        method: 'POST',
+        headers: { ...FORM, Cookie: cookie, ...headers },
+        body: form(fields),
+      }),
+  };
+}
+
+export type Browser = Awaited<ReturnType<typeof signIn>>;
+
+export async function signedIn(worker: TestWorker, team: { id: string }, role: Role): Promise<Browser> {
+  return signIn(worker, await createPerson(team, role));
+}

@@ -1,0 +1,110 @@
+import { env } from 'cloudflare:workers';
+import { expect, it } from 'vitest';
+import { listRejections, pruneRejections } from '#ingestion';
+import { WatchedD1 } from '../helpers/d1.ts';
+import { createTenant } from '../helpers/tenant.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
+
+const worker = startWorker();
+
+const purchase = (creativeToken: string, payload: object = {}) => ({
+  type: 'custom.purchase',
+  created_at: '2026-03-01 10:00:00',
+  creativeToken,
+  payload: { item_id: 'a', item_name: 'A', value: 1, currency: 'usd', status: 'completed', ...payload },
+});
+
+it('counts refused requests by error and endpoint and keeps the values at fault of the last one', async () => {
+  const tenant = await createTenant();
+  const token = await fetchToken(worker, tenant);
+  await worker.post(tenant, '/webhook', purchase(token, { value: -1 }));
+  await worker.post(tenant, '/webhook', purchase(token, { value: -2, item_name: 'Personal data' }));
+  await worker.post(tenant, '/webhook/batch', { events: [purchase(token, { value: -3 }), purchase(token)] });
+  const rows = await listRejections(env.DB, tenant.application.id);
+  expect(rows.map(({ endpoint, status, error, count }) => ({ endpoint, status, error, count }))).toEqual(
+    expect.arrayContaining([
+      { endpoint: 'POST /webhook', status: 400, error: 'payload.value must not be negative', count: 2 },
+      { endpoint: 'POST /webhook/batch', status: 400, error: 'payload.value must not be negative', count: 1 },
+    ]),
+  );
+  const single = rows.find(({ endpoint }) => endpoint === 'POST /webhook');
+  expect(single?.sample).toMatchObject({
+    type: 'custom.purchase',
+    values: [{ path: 'payload.value', value: '-2' }],
+  });
+  expect(JSON.stringify(rows)).not.toContain('Personal data');
+  expect(JSON.stringify(rows)).not.toContain(token);
+  expect(JSON.stringify(rows)).not.toContain(tenant.apiKey);
+});
+
+it('never keeps a token or key, right or wrong', async () => {
+  const tenant = await createTenant();
+  await worker.post(tenant, '/webhook', purchase('forged-token-of-someone'));
+  await worker.post({ apiKey: 'wrong-key-of-someone' }, '/webhook', purchase('x'));
+  const { results } = await env.DB.prepare('SELECT * FROM rejections').all();
+  expect(results.length).toBeGreaterThan(0);
+  expect(JSON.stringify(results)).not.toContain('of-someone');
+});
+
+it('shows nothing of another application', async () => {
+  const [mine, theirs] = [await createTenant(), await createTenant()];
+  await worker.post(theirs, '/webhook', { type: 'custom' });
+  expect(await listRejections(env.DB, mine.application.id)).toEqual([]);
+  expect(await listRejections(env.DB, theirs.application.id)).toHaveLength(1);
+});
+
+it('costs a request that is taken no statement', async () => {
+  const tenant = await createTenant();
+  const token = await fetchToken(worker, tenant);
+  await worker.post(tenant, '/webhook', purchase(token));
+  const db = new WatchedD1(env.DB);
+  const watched = startWorker({ DB: db.asBinding() });
+  expect((await watched.post(tenant, '/webhook', purchase(token))).status).toBe(200);
+  expect(db.statements).toBe(0);
+});
+
+it('answers as ever when the rejection cannot be kept', async () => {
+  const tenant = await createTenant();
+  const db = new WatchedD1(env.DB);
+  db.failOn(/INTO rejections/, 'D1_ERROR: overloaded', { times: 5 });
+  const failing = startWorker({ DB: db.asBinding() });
+  const answer = await failing.post(tenant, '/webhook', { type: 'custom' });
+  expect(answer.status).toBe(400);
+  expect(await listRejections(env.DB, tenant.application.id)).toEqual([]);
+});
+
+it('groups what differs only by names that the caller chose', async () => {
+  const tenant = await createTenant();
+  const creativeToken = await fetchToken(worker, tenant);
+  for (const name of ['one', 'two', 'three']) {
+    await worker.post(tenant, '/webhook', {
+      type: 'custom',
+      created_at: '2026-03-01 10:00:00',
+      creativeToken,
+      payload: { event_name: 'x', params: { [name]: {} } },
+    });
+  }
+  const rows = await listRejections(env.DB, tenant.application.id);
+  expect(rows.map(({ count }) => count)).toEqual([3]);
+});
+
+it('stays small: the newest kinds of each application, and none of long ago', async () => {
+  const now = Date.now();
+  const insert = env.DB.prepare(
+    `INSERT INTO rejections (application_id, endpoint, status, error, count, first_at, last_at, sample)
+     SELECT ?1, 'POST /webhook', 400, 'error ' || value, 1, 1, ?2 - value, '{}' FROM json_each(?3)`,
+  );
+  const numbers = JSON.stringify(Array.from({ length: 150 }, (_, index) => index));
+  await insert.bind('app_many', now, numbers).run();
+  await insert.bind('app_old', now - 15 * 86_400_000, '[1]').run();
+  await insert.bind('app_few', now - 86_400_000, '[1]').run();
+  await pruneRejections(env.DB, now);
+  const { results } = await env.DB.prepare(
+    `SELECT application_id AS id, count(*) AS kinds, max(error) AS last FROM rejections
+     WHERE application_id IN ('app_many', 'app_old', 'app_few') GROUP BY 1 ORDER BY 1`,
+  ).all();
+  expect(results).toEqual([
+    { id: 'app_few', kinds: 1, last: 'error 1' },
+    { id: 'app_many', kinds: 100, last: 'error 99' },
+  ]);
+});
