@@ -146,3 +146,44 @@ it('never forgets what is not counted yet, nor what a parked message has to be c
   await pruneLog(env.DB, undefined, 10 * DAY_MS, later);
   expect(await rows('event_chunks')).toBe(0);
 });
+
+it('archives what an import into a new deployment counts to the same totals, once however often', async () => {
+  setTime(START);
+  const worker = startWorker();
+  const tenant = await createTenant();
+  const token = await fetchToken(worker, tenant, { created_at: timestamp(START) });
+  const sent = { created_at: timestamp(START) };
+  for (const body of [
+    envelope.retention(token, sent, { session_id: 's1' }),
+    envelope.purchase(token, sent, { tr_id: 't1' }),
+    envelope.purchase(token, sent, { tr_id: 't1' }),
+    envelope.ad(token, sent),
+    envelope.ad(token, sent),
+    envelope.custom(token, sent),
+  ]) {
+    expect((await worker.post(tenant, '/webhook', body)).status).toBe(200);
+  }
+  await worker.deliver(worker.queue.take());
+  const totals = async (of: Tenant) => {
+    const path = `/v1/reports/performance?application_id=${of.application.id}&from=2026-03-01&to=2026-03-31`;
+    return ((await (await worker.team(of, path)).json()) as { totals: unknown }).totals;
+  };
+  const before = await totals(tenant);
+  expect(before).toMatchObject({ installs: 1, sessions: 1, purchases: 1, impressions: 2, events: 1 });
+  const { objects, binding } = memoryBucket();
+  await pruneLog(env.DB, binding, 10 * DAY_MS, START + 11 * DAY_MS);
+  const own = [...objects].filter(([name]) => name.includes(tenant.application.id)).map(([, text]) => text);
+  const lines: { type: string; archived: { device_id: string } }[] = own
+    .flatMap((text) => text.trim().split('\n'))
+    .map((line) => JSON.parse(line));
+  const fresh = await createTenant();
+  const data = { device_id: lines[0]?.archived.device_id };
+  for (let round = 0; round < 2; round++) {
+    const creativeToken = await fetchToken(worker, fresh, { created_at: timestamp(START), data });
+    for (const { archived, ...line } of lines.filter(({ type }) => type !== 'install')) {
+      expect((await worker.post(fresh, '/webhook', { ...line, creativeToken })).status).toBe(200);
+    }
+  }
+  await worker.deliver(worker.queue.take());
+  expect(await totals(fresh)).toEqual(before);
+});
