@@ -99,6 +99,23 @@ it('calls a log that is stuck degraded', async () => {
   expect(await health(worker, tenant)).toMatchObject({ status: 'degraded', pending_events: 1 });
 });
 
+it('sends a flood of clicks on, and counts none of it', async () => {
+  const asked: string[] = [];
+  const limit = async ({ key }: { key: string }) => ({ success: asked.push(key) <= 1 });
+  const worker = startWorker({ CLICK_LIMIT: { limit } });
+  const creative = await createCreative(worker, await createTenant(STORES));
+  const first = await follow(worker, creative.path, ANDROID_AGENT, '203.0.113.5');
+  const second = await follow(worker, creative.path, ANDROID_AGENT, '203.0.113.5');
+  expect(asked).toEqual(['203.0.113.5', '203.0.113.5']);
+  expect([first.messages.length, second.messages.length]).toEqual([1, 0]);
+  const sentOn = await worker.request(creative.path, {
+    redirect: 'manual',
+    headers: { 'User-Agent': ANDROID_AGENT },
+  });
+  expect(sentOn.status).toBe(302);
+  expect(sentOn.headers.get('Location')).toContain('play.google.com');
+});
+
 it('puts the security headers on every kind of answer', async () => {
   const worker = startWorker();
   const tenant = await createTenant(STORES);
