@@ -24,14 +24,19 @@ export default defineConfig({
         test: {
           name: 'worker',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/cli/**', 'test/e2e/**'],
+          exclude: ['test/cli/**', 'test/chaos/**', 'test/e2e/**'],
           setupFiles: ['./test/helpers/apply-migrations.ts'],
           testTimeout: 60_000,
         },
       },
       {
         extends: true,
-        test: { name: 'cli', include: ['test/cli/**/*.test.ts'], environment: 'node', testTimeout: 120_000 },
+        test: {
+          name: 'cli',
+          include: ['test/cli/**/*.test.ts', 'test/chaos/**/*.test.ts'],
+          environment: 'node',
+          testTimeout: 120_000,
+        },
       },
     ],
   },

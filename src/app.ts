@@ -5,9 +5,10 @@ import { creativeRoutes } from '#creatives';
 import { dashboardRoutes } from '#dashboard';
 import { docsRoutes } from '#docs';
 import { eventRoutes } from '#events';
-import { type AppEnv, AppError, answerError, requestLog, toAppError } from '#http';
+import { type AppEnv, AppError, answerError, requestLog, securityHeaders, toAppError } from '#http';
 import { ingestionRoutes, noteRejection } from '#ingestion';
 import { moneyRoutes } from '#money';
+import { operationRoutes } from '#operations';
 import { reportRoutes } from '#reports';
 import { teamRoutes } from '#teams';
 import { trackingHost, trackingRoutes } from '#tracking';
@@ -15,7 +16,7 @@ import { trackingHost, trackingRoutes } from '#tracking';
 export function createApp(): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   app.use(trackingHost(app));
-  app.use(requestId(), requestLog);
+  app.use(requestId(), requestLog, securityHeaders);
   app.use(
     methodNotAllowed({
       app,
@@ -32,6 +33,7 @@ export function createApp(): Hono<AppEnv> {
   app.route('/', moneyRoutes);
   app.route('/', creativeRoutes);
   app.route('/', reportRoutes);
+  app.route('/', operationRoutes);
   app.route('/', dashboardRoutes);
   app.route('/', trackingRoutes);
   app.route('/', docsRoutes);

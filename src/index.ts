@@ -1,16 +1,19 @@
 import { pruneClicks } from '#attribution';
 import { pruneCreativeRequests } from '#creatives';
-import { settingsOf } from '#env';
-import { pruneRejections } from '#ingestion';
+import { archiveOf, settingsOf } from '#env';
+import { pruneRejections, pruneTokens } from '#ingestion';
 import { pruneSessions } from '#members';
 import { fetchReferenceRates } from '#money';
-import { consumeDeadLetters, consumeEvents, foldLog } from '#rollup';
+import { consumeDeadLetters, consumeEvents, foldLog, pruneLog } from '#rollup';
+import { pruneCredentials } from '#teams';
 import { createApp } from './app.ts';
 
 export { CreativeRegistry } from '#creatives';
 
 /** As wrangler.toml has it; its other schedule, every minute, is that of the chores. */
 const RATES_SCHEDULE = '30 15,17,19 * * *';
+
+const DAY_MS = 86_400_000;
 
 const app = createApp();
 
@@ -20,16 +23,19 @@ export default {
     batch.queue.endsWith('-dead') ? consumeDeadLetters(batch, env) : consumeEvents(batch, env),
   async scheduled(controller, env) {
     const now = Date.now();
+    const { EXCHANGE_RATES_URL, RAW_RETENTION_DAYS, TOKEN_TTL_DAYS } = settingsOf(env);
     if (controller.cron === RATES_SCHEDULE) {
-      const { EXCHANGE_RATES_URL } = settingsOf(env);
       if (EXCHANGE_RATES_URL) await fetchReferenceRates(env.DB, EXCHANGE_RATES_URL, now);
       return;
     }
     // What the last batch of a quiet hour left in the log, and what has to be forgotten: none waits for the others.
     const chores = [
       foldLog(env.DB, now),
+      pruneLog(env.DB, archiveOf(env), RAW_RETENTION_DAYS * DAY_MS, now),
       pruneClicks(env.DB, now),
       pruneCreativeRequests(env.DB, now),
+      pruneTokens(env.DB, TOKEN_TTL_DAYS, now),
+      pruneCredentials(env.DB, now),
       pruneRejections(env.DB, now),
       pruneSessions(env.DB, now),
     ];

@@ -1,13 +1,16 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import cliProgress from 'cli-progress';
+import { isArchive, prepareArchive, readyFileOf } from './import-archive.ts';
 import { importFile, rejectedFileOf, type Target } from './import-file.ts';
 import { exists, localState } from './local-state.ts';
 import type { Demo } from './seed-demo.ts';
 
-const USAGE = `Usage: npm run import -- events.ndjson [--url https://ingest.example.com]
+const USAGE = `Usage: npm run import -- events.ndjson [--url https://ingest.example.com] [--archive]
 
 Sends a file of webhook events, one JSON object a line, through /webhook/batch. Run it again to go on after a stop.
+A file of the archive is taken with --archive, and only by a deployment that has not counted its events: where they were
+counted, they would be counted again. Its devices are made under their archived ids.
 Without --url it goes to the local service and takes the key from its demo.json; otherwise set API_KEY.
 SERVICE_NAME (default "service") names the header, as in the deployment.`;
 
@@ -24,13 +27,25 @@ async function targetOf(url: string | undefined): Promise<Target> {
 }
 
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({ options: { url: { type: 'string' } }, allowPositionals: true });
-  const [file, ...rest] = positionals;
-  if (!file || rest.length > 0) {
+  const { values, positionals } = parseArgs({
+    options: { url: { type: 'string' }, archive: { type: 'boolean', default: false } },
+    allowPositionals: true,
+  });
+  const [named, ...rest] = positionals;
+  if (!named || rest.length > 0) {
     console.error(USAGE);
     return 2;
   }
   const target = await targetOf(values.url);
+  if ((await isArchive(named)) !== values.archive) {
+    console.error(
+      values.archive
+        ? `${named} is no file of the archive.`
+        : `${named} is a file of the archive.\n\n${USAGE}`,
+    );
+    return 2;
+  }
+  const file = values.archive ? await prepareArchive(named, target) : named;
   const { size } = await stat(file);
   const bar = new cliProgress.SingleBar({
     format: '{bar} {percentage}% | {accepted} accepted, {rejected} rejected | {eta_formatted} left',
@@ -43,6 +58,7 @@ async function main(): Promise<number> {
     );
     bar.update(size);
     bar.stop();
+    if (values.archive) await rm(readyFileOf(named), { force: true });
     console.log(`${done.accepted} events accepted, ${done.rejected} rejected.`);
     if (done.rejected > 0) console.log(`The rejected lines and the reasons are in ${rejectedFileOf(file)}`);
     return done.rejected > 0 ? 1 : 0;

@@ -195,7 +195,7 @@ async function statusPage(c: DashboardContext) {
   if (totals && wantsCsv(c)) return answerCsv(c, totals, CLIENT_TOTALS);
   const [state, { messages, total }] = await Promise.all([
     view ? readLogState(c.env.DB, view.application.id) : null,
-    listParked(c.env.DB, person.team.id, SHOWN),
+    listParked(c.env.DB, person.team.id, { limit: SHOWN }),
   ]);
   const done = doneText(c);
   return renderPage(

@@ -319,3 +319,25 @@ export const AttributionExplained = z.object({
 });
 
 export const DeviceErased = z.object({ erased: z.literal(true), tokens: z.int(), events: z.int() });
+
+export const Health = z.object({
+  status: z.enum(['ok', 'degraded']),
+  database_ms: z.int().describe('how long the database took'),
+  pending_events: z.int().describe('in the log, not counted yet'),
+  pending_for_ms: z.int().describe('how long the oldest of them has waited'),
+  slowest_delivery_ms: z.int().nullable().describe('from taking an event to the log, of the newest'),
+  folded_at: z.string().nullable().describe('when the log was last counted'),
+  parked_messages: z.int(),
+});
+
+export const Parked = z.object({
+  id: z.string(),
+  application_id: z.string().nullable().describe('null where the message is too broken to tell'),
+  reason: z.string(),
+  parked_at: z.string(),
+  body: z.string(),
+});
+
+export const ParkedReplayed = z.object({ replayed: z.literal(true), id: z.string() });
+
+export const ParkedDiscarded = z.object({ discarded: z.literal(true), id: z.string() });

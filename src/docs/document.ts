@@ -1,6 +1,7 @@
 import { createDocument } from 'zod-openapi';
 import { INGESTION_OPERATIONS } from './ingestion-operations.ts';
 import { describeOperation, type Operation, type Paths } from './operation.ts';
+import { OPERATIONS_OPERATIONS } from './operations-operations.ts';
 import { REPORT_OPERATIONS } from './report-operations.ts';
 import { TEAM_OPERATIONS } from './team-operations.ts';
 import { TRACKING_OPERATIONS } from './tracking-operations.ts';
@@ -10,6 +11,7 @@ const OPERATIONS: Operation[] = [
   ...TEAM_OPERATIONS,
   ...REPORT_OPERATIONS,
   ...TRACKING_OPERATIONS,
+  ...OPERATIONS_OPERATIONS,
 ];
 
 function pathsOf(operations: readonly Operation[]): Paths {

@@ -3,6 +3,8 @@
 export const EXAMPLE = {
   application: 'app_019a9f3c5d7a7c3e8b1f2a4c6d8e0f12',
   token: 'AQGan1pdenw-ix8qTG2OD4AZqfPF16fD6LHypMbY4PEg.c2lnbmF0dXJl',
+  parked: 'prk_01975f3a7c2e7b3f9a1c2d3e4f5a6b7c',
+  discarded: 'prk_01975f3a7c2e7b3f9a1c2d3e4f5a6b7d',
   event: 'evt_019a9f3c6a117d0c9c3d5e7f90a1b2c3',
   creative: 'crt_019a9f3c6b227e1d8d4e6f8091a2b3c4',
   link: 'q3VbYt0GmLxwZ2nE',

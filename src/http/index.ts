@@ -14,4 +14,5 @@ export {
 } from './errors.ts';
 export * from './fields.ts';
 export { requestLog } from './request-log.ts';
+export { securityHeaders } from './security-headers.ts';
 export { jsonBody, limitBody, queryString, toFaults } from './validate.ts';

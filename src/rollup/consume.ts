@@ -31,8 +31,10 @@ type Checked = {
  */
 export async function consumeEvents(batch: MessageBatch, env: Env): Promise<void> {
   let backlog: Backlog | null = null;
+  const startedAt = Date.now();
   const checked = await Promise.all(batch.messages.map(check));
   for (const group of groupsThatFit(checked)) backlog = (await appendGroup(env.DB, group)) ?? backlog;
+  logBatch(batch, checked, startedAt);
   if (!backlog || !foldIsDue(backlog)) return;
   try {
     await foldLog(env.DB, Date.now());
@@ -42,9 +44,34 @@ export async function consumeEvents(batch: MessageBatch, env: Env): Promise<void
   }
 }
 
+/** One structured line a delivery: counts, never a message. The ones that come back are in the warnings of their group. */
+function logBatch(batch: MessageBatch, checked: Checked[], startedAt: number): void {
+  const total = (count: (item: Checked) => number) => checked.reduce((sum, item) => sum + count(item), 0);
+  console.log(
+    JSON.stringify({
+      level: 'info',
+      queue: batch.queue,
+      messages: batch.messages.length,
+      most_attempts: Math.max(...batch.messages.map(({ attempts }) => attempts)),
+      events: total(({ events }) => events.length),
+      clicks: total(({ clicks }) => clicks.length),
+      parked: total(({ parked }) => parked.length),
+      duration_ms: Date.now() - startedAt,
+    }),
+  );
+}
+
 /** Parks what the queue gave up delivering. Never throws. */
 export async function consumeDeadLetters(batch: MessageBatch, env: Env): Promise<void> {
   const reason = 'could not be delivered to the log: every attempt failed';
+  console.error(
+    JSON.stringify({
+      level: 'error',
+      message: 'dead letters',
+      queue: batch.queue,
+      messages: batch.messages.length,
+    }),
+  );
   await Promise.all(
     batch.messages.map(async (message) => parkOrRetry(env.DB, message, await parkedWhole(message, reason))),
   );

@@ -47,3 +47,31 @@ export async function readArrivals(db: D1Database, applicationId: string): Promi
     .first<{ device: number; event: number }>();
   return { device: row?.device === 1, event: row?.event === 1 };
 }
+
+/** How the log of a team's applications stands. Times are epoch milliseconds. */
+export type TeamLog = {
+  pending: number;
+  /** When the oldest of the pending events was written to the log; null without any. */
+  oldestPendingAt: number | null;
+  foldedAt: number;
+  /** As `LogState.slowestMs`, of the newest pending or counted chunks. */
+  slowestMs: number | null;
+};
+
+export async function readTeamLog(db: D1Database, teamId: string): Promise<TeamLog> {
+  const row = await db
+    .prepare(
+      `WITH own AS (SELECT id FROM applications WHERE team_id = ?1),
+         waiting AS (SELECT event_count, appended_at FROM event_chunks
+           WHERE id > (SELECT chunk_id FROM fold_cursor) AND application_id IN (SELECT id FROM own)),
+         newest AS (SELECT application_id, appended_at, second FROM event_chunks ORDER BY id DESC LIMIT ?2)
+       SELECT folded_at AS foldedAt,
+         (SELECT coalesce(sum(event_count), 0) FROM waiting) AS pending,
+         (SELECT min(appended_at) FROM waiting) AS oldestPendingAt,
+         (SELECT max(appended_at - second * 1000) FROM newest WHERE application_id IN (SELECT id FROM own)) AS slowestMs
+       FROM fold_cursor`,
+    )
+    .bind(teamId, NEWEST_CHUNKS)
+    .first<TeamLog>();
+  return row ?? { pending: 0, oldestPendingAt: null, foldedAt: 0, slowestMs: null };
+}

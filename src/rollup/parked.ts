@@ -1,4 +1,5 @@
-import { AppError } from '#http';
+import { AppError, unavailable } from '#http';
+import { sendWithRetry } from './send.ts';
 
 /** What could not be counted, as people see it. */
 export type ParkedMessage = {
@@ -15,14 +16,19 @@ const OF_TEAM = `(application_id IN (SELECT applications.id FROM applications WH
 
 const COLUMNS = 'id, application_id AS applicationId, body, reason, parked_at AS parkedAt';
 
-/** The newest parked messages of a team, with how many there are in all. */
-export async function listParked(db: D1Database, teamId: string, limit: number) {
+/** A page of a team's parked messages, newest first, with how many there are in all; `before` is the last one of the page before. */
+export async function listParked(
+  db: D1Database,
+  teamId: string,
+  page: { limit: number; before?: { parkedAt: number; id: string } | undefined },
+) {
   const [rows, counted] = await db.batch<ParkedMessage | { total: number }>([
     db
       .prepare(
-        `SELECT ${COLUMNS} FROM parked_messages WHERE ${OF_TEAM} ORDER BY parked_at DESC, id DESC LIMIT ?2`,
+        `SELECT ${COLUMNS} FROM parked_messages WHERE ${OF_TEAM} AND (?3 IS NULL OR (parked_at, id) < (?3, ?4))
+         ORDER BY parked_at DESC, id DESC LIMIT ?2`,
       )
-      .bind(teamId, limit),
+      .bind(teamId, page.limit, page.before?.parkedAt ?? null, page.before?.id ?? null),
     db.prepare(`SELECT count(*) AS total FROM parked_messages WHERE ${OF_TEAM}`).bind(teamId),
   ]);
   const [count] = (counted?.results ?? []) as { total: number }[];
@@ -52,7 +58,8 @@ export async function discardParked(db: D1Database, teamId: string, id: string):
 export async function replayParked(env: Env, teamId: string, id: string): Promise<ParkedMessage> {
   const message = await getParked(env.DB, teamId, id);
   if (message.body === '') throw new AppError('conflict', 'This message was empty: it can only be discarded');
-  await env.EVENTS.send(JSON.parse(message.body));
+  const body: unknown = JSON.parse(message.body);
+  if (!(await sendWithRetry(() => env.EVENTS.send(body)))) throw unavailable();
   await env.DB.prepare('DELETE FROM parked_messages WHERE id = ?').bind(id).run();
   return message;
 }

@@ -17,4 +17,5 @@ export {
   revealApiKey,
   revokeAccessToken,
 } from './keys.ts';
+export { pruneCredentials } from './prune-credentials.ts';
 export { teamRoutes } from './routes.ts';

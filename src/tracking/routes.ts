@@ -44,6 +44,12 @@ function isCounted(c: AppContext, link: Link): boolean {
   );
 }
 
+/** Whether an address has not clicked so often that it must be a machine. Its person, if any, is sent on all the same. */
+async function isWithinLimit(c: AppContext): Promise<boolean> {
+  const { success } = await c.env.CLICK_LIMIT.limit({ key: visitorOf(c).address ?? 'unknown' });
+  return success;
+}
+
 /** Sends a person on; the click is written down meanwhile and afterwards. */
 async function follow(c: AppContext, token: string) {
   c.header('Cache-Control', 'no-store');
@@ -53,7 +59,7 @@ async function follow(c: AppContext, token: string) {
   const now = Date.now();
   const query = new URL(c.req.url).searchParams;
   const { osFamily } = parseUserAgent(c.req.header('User-Agent') ?? '');
-  const click = isCounted(c, link) ? await newClick(c.env, link) : null;
+  const click = isCounted(c, link) && (await isWithinLimit(c)) ? await newClick(c.env, link) : null;
   if (click) c.executionCtx.waitUntil(recordClick(c.env, link, click.id, visitorOf(c), now));
   const destination = chooseDestination(link, osFamily);
   if (destination.kind === 'none') return answerPage(c, plainPage(link.applicationName));
@@ -74,7 +80,7 @@ export const trackingRoutes = new Hono<AppEnv>()
     const clickId = await measuredClickId(c.env, link, measurement, Date.now());
     if (clickId === null)
       throw invalidRequest([{ path: 'click_id', message: 'is not of a click on this link' }]);
-    if (link.dataCollection) {
+    if (link.dataCollection && (await isWithinLimit(c))) {
       c.executionCtx.waitUntil(recordMeasurement(c.env, link, clickId, measurement, visitorOf(c)));
     }
     return c.body(null, 204);

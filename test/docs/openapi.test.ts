@@ -1,3 +1,4 @@
+import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { createApp } from '../../src/app.ts';
@@ -64,6 +65,11 @@ beforeAll(async () => {
   const { event_id }: { event_id: string } = await taken.json();
   await worker.deliver(worker.queue.take());
   const { publicId } = await follow(worker, creative.path, ANDROID_AGENT);
+  for (const id of [EXAMPLE.parked, EXAMPLE.discarded]) {
+    await env.DB.prepare('INSERT INTO parked_messages VALUES (?, ?, ?, ?, ?)')
+      .bind(id, tenant.application.id, '{"v":2}', 'not a message of this version', Date.now())
+      .run();
+  }
   own = {
     [EXAMPLE.application]: tenant.application.id,
     [EXAMPLE.token]: token,

@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto';
+import type { Cloudflare } from './org-cloudflare.ts';
+import { Configuration, type OrgSettings } from './org-section.ts';
+import { applyRemoteMigrations, deployWorker } from './org-wrangler.ts';
+
+/** One thing to do, said so that an operator knows what will change. Each may be repeated after a failure. */
+export type Step = { title: string; run: () => Promise<void> };
+
+export type Wanted = { org: string; domain?: string | undefined; archive?: boolean | undefined };
+
+/** Wrangler's placeholder until the database exists. */
+const NO_DATABASE = '';
+
+/**
+ * What is missing of an org's deployment, found out from the account and the configuration; nothing when it stands. What a
+ * run that failed halfway has made is found by its name, so the next run goes on from there.
+ */
+export async function planCreate(api: Cloudflare, file: string, wanted: Wanted): Promise<Step[]> {
+  const configuration = await Configuration.read(file);
+  const known = configuration.settingsOf(wanted.org);
+  const names = configuration.namesOf(wanted.org);
+  const archive = wanted.archive ?? known?.archive ?? false;
+  const steps: Step[] = [];
+  const settings: OrgSettings = {
+    org: wanted.org,
+    domain: wanted.domain ?? known?.domain ?? null,
+    databaseId: (await api.findDatabase(names.database)) ?? NO_DATABASE,
+    archive,
+    deployed: known?.deployed ?? false,
+  };
+  await refuseTakenDomain(api, names.worker, settings.domain);
+  if (settings.databaseId === NO_DATABASE) {
+    steps.push({
+      title: `create the D1 database ${names.database}`,
+      run: async () => {
+        settings.databaseId = await api.createDatabase(names.database);
+      },
+    });
+  }
+  for (const queue of [names.deadQueue, names.queue]) {
+    if (await api.findQueue(queue)) continue;
+    steps.push({ title: `create the queue ${queue}`, run: () => api.createQueue(queue) });
+  }
+  if (archive && !(await api.hasBucket(names.bucket))) {
+    steps.push({ title: `create the R2 bucket ${names.bucket}`, run: () => api.createBucket(names.bucket) });
+  }
+  const unchanged = configuration.holds(settings);
+  const missing = await missingSecrets(api, configuration, wanted.org);
+  if (steps.length === 0 && unchanged && settings.deployed && missing.length === 0) return [];
+  if (!unchanged || settings.deployed) {
+    settings.deployed = false;
+    steps.push({
+      title: `write the section [env.${wanted.org}] of ${file}`,
+      run: () => configuration.save(configuration.withSection(settings)),
+    });
+  }
+  return [...steps, ...deploySteps(api, file, settings, missing)];
+}
+
+/** Without a terminal wrangler takes a domain away from whichever Worker has it. */
+async function refuseTakenDomain(api: Cloudflare, worker: string, domain: string | null): Promise<void> {
+  const owner = domain && (await api.workerOf(domain));
+  if (owner && owner !== worker) throw new Error(`${domain} is the address of the Worker ${owner}.`);
+}
+
+/** Brings a deployment that exists to this version: its section, its tables, its code. */
+export async function planDeploy(api: Cloudflare, file: string, org: string): Promise<Step[]> {
+  const configuration = await Configuration.read(file);
+  const known = configuration.settingsOf(org);
+  if (!known) throw new Error(`There is no org "${org}"; \`npm run org -- create ${org}\` makes it.`);
+  await refuseTakenDomain(api, configuration.namesOf(org).worker, known.domain);
+  const missing = await missingSecrets(api, configuration, org);
+  const begun = { ...known, deployed: false };
+  return [
+    ...(configuration.holds(begun)
+      ? []
+      : [
+          {
+            title: `write the section [env.${org}] of ${file}`,
+            run: () => configuration.save(configuration.withSection(begun)),
+          },
+        ]),
+    ...deploySteps(api, file, known, missing),
+  ];
+}
+
+async function missingSecrets(api: Cloudflare, configuration: Configuration, org: string): Promise<string[]> {
+  const there = (await api.secretNames(configuration.namesOf(org).worker)) ?? [];
+  return configuration.requiredSecrets.filter((name) => !there.includes(name));
+}
+
+function deploySteps(
+  api: Cloudflare,
+  file: string,
+  { org, domain }: Pick<OrgSettings, 'org' | 'domain'>,
+  missing: string[],
+): Step[] {
+  const deployment = { config: file, org, accountId: api.accountId };
+  const secrets = missing.length > 0 ? ` with new secrets ${missing.join(', ')}` : '';
+  const address = domain ? `, answering on ${domain} in place of any DNS record there` : '';
+  return [
+    {
+      title: 'apply the migrations that the database has not seen',
+      run: () => applyRemoteMigrations(deployment),
+    },
+    {
+      title: `deploy the Worker${secrets}${address}`,
+      run: () =>
+        deployWorker(
+          deployment,
+          Object.fromEntries(missing.map((name) => [name, randomBytes(32).toString('base64url')])),
+        ),
+    },
+    {
+      title: `note in ${file} that ${org} is deployed`,
+      run: async () => {
+        const configuration = await Configuration.read(file);
+        const settings = configuration.settingsOf(org);
+        if (settings) await configuration.save(configuration.withSection({ ...settings, deployed: true }));
+      },
+    },
+  ];
+}
+
+/** Everything of the org that is there, the data last, so that nothing runs without what it stands on. The archive stays. */
+export async function planDestroy(api: Cloudflare, file: string, org: string): Promise<Step[]> {
+  const configuration = await Configuration.read(file);
+  const names = configuration.namesOf(org);
+  const steps: Step[] = [];
+  const queues: { name: string; id: string }[] = [];
+  for (const name of [names.queue, names.deadQueue]) {
+    const id = await api.findQueue(name);
+    if (id) queues.push({ name, id });
+  }
+  for (const { name, id } of queues) {
+    steps.push({ title: `take the consumer off the queue ${name}`, run: () => api.deleteConsumers(id) });
+  }
+  if (await api.secretNames(names.worker)) {
+    steps.push({
+      title: `delete the Worker ${names.worker} with its secrets and its address`,
+      run: () => api.deleteWorker(names.worker),
+    });
+  }
+  for (const { name, id } of queues) {
+    steps.push({
+      title: `delete the queue ${name} with the events in it`,
+      run: () => api.deleteQueue(id),
+    });
+  }
+  const databaseId = await api.findDatabase(names.database);
+  if (databaseId) {
+    steps.push({
+      title: `delete the D1 database ${names.database} with ALL its data`,
+      run: () => api.deleteDatabase(databaseId),
+    });
+  }
+  if (configuration.settingsOf(org)) {
+    steps.push({
+      title: `take the section [env.${org}] out of ${file}`,
+      run: () => configuration.save(configuration.withoutSection(org)),
+    });
+  }
+  return steps;
+}

@@ -1,0 +1,183 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { experimental_readRawConfig, type Unstable_RawConfig, type Unstable_RawEnvironment } from 'wrangler';
+
+type Value = string | number | boolean | Value[] | { [key: string]: Value };
+type Table = { [key: string]: Value };
+
+export type OrgNames = {
+  worker: string;
+  database: string;
+  queue: string;
+  deadQueue: string;
+  bucket: string;
+};
+
+/** What an org's deployment stands on, none of it shared with another's. */
+export type OrgSettings = {
+  org: string;
+  /** Null: it is reached under workers.dev. */
+  domain: string | null;
+  databaseId: string;
+  /** Whether raw events are archived in a bucket before they are pruned. */
+  archive: boolean;
+  deployed: boolean;
+};
+
+/** The first of an org's rate limits has at least this number; below are those of the top level. */
+const FIRST_NAMESPACE = 2001;
+const DEPLOYED = '# Deployed as it stands here.';
+const NOT_DEPLOYED = '# Not deployed yet as it stands here: `npm run org -- deploy` does it.';
+
+const begin = (org: string) =>
+  `# >>> ${org}: written by \`npm run org\`; its vars may be edited, the rest follows the top`;
+const end = (org: string) => `# <<< ${org}`;
+
+/** The configuration of all deployments: a file of wrangler's, in which each org has a section of its own. */
+export class Configuration {
+  readonly file: string;
+  private readonly text: string;
+  private readonly raw: Unstable_RawConfig;
+
+  private constructor(file: string, text: string, raw: Unstable_RawConfig) {
+    this.file = file;
+    this.text = text;
+    this.raw = raw;
+  }
+
+  static async read(file: string): Promise<Configuration> {
+    const text = await readFile(file, 'utf8');
+    return new Configuration(file, text, experimental_readRawConfig({ config: file }).rawConfig);
+  }
+
+  get requiredSecrets(): string[] {
+    return this.raw.secrets?.required ?? [];
+  }
+
+  namesOf(org: string): OrgNames {
+    const worker = `${this.raw.name}-${org}`;
+    const queue = `${worker}-events`;
+    // The Worker tells the dead letters by the end of their queue's name.
+    return { worker, database: worker, queue, deadQueue: `${queue}-dead`, bucket: `${worker}-archive` };
+  }
+
+  orgs(): OrgSettings[] {
+    return Object.keys(this.raw.env ?? {}).flatMap((org) => this.settingsOf(org) ?? []);
+  }
+
+  settingsOf(org: string): OrgSettings | null {
+    const section = this.raw.env?.[org];
+    if (!section) return null;
+    const [route] = section.routes ?? [];
+    return {
+      org,
+      domain: typeof route === 'object' ? route.pattern : null,
+      databaseId: section.d1_databases?.[0]?.database_id ?? '',
+      archive: (section.r2_buckets ?? []).length > 0,
+      deployed: this.blockOf(org)?.includes(DEPLOYED) ?? false,
+    };
+  }
+
+  /** The file's text with the org's section as it has to be. The same settings give the same text. */
+  withSection(settings: OrgSettings): string {
+    const block = [
+      begin(settings.org),
+      settings.deployed ? DEPLOYED : NOT_DEPLOYED,
+      ...writeTable(['env', settings.org], this.sectionFor(settings)),
+      end(settings.org),
+      '',
+    ].join('\n');
+    const old = this.blockOf(settings.org);
+    return old === null ? `${this.text.trimEnd()}\n\n${block}` : this.text.replace(old, () => block);
+  }
+
+  withoutSection(org: string): string {
+    const old = this.blockOf(org);
+    return old === null ? this.text : `${this.text.replace(old, '').trimEnd()}\n`;
+  }
+
+  /** Whether the file says just this of the org, and of its bindings what the top level says today. */
+  holds(settings: OrgSettings): boolean {
+    return this.withSection(settings) === this.text;
+  }
+
+  async save(text: string): Promise<void> {
+    if (text !== this.text) await writeFile(this.file, text);
+  }
+
+  private blockOf(org: string): string | null {
+    const from = this.text.indexOf(`${begin(org)}\n`);
+    const last = `${end(org)}\n`;
+    const to = this.text.indexOf(last, from);
+    if (from < 0 || to < 0) {
+      if (this.raw.env?.[org]) {
+        throw new Error(`${this.file} has a section [env.${org}] that \`npm run org\` did not write.`);
+      }
+      return null;
+    }
+    return this.text.slice(from, to + last.length);
+  }
+
+  /** Bindings are not inherited by a section, everything else is. What an operator may have changed in it stays. */
+  private sectionFor({ org, domain, databaseId, archive }: OrgSettings): Table {
+    const { raw } = this;
+    const names = this.namesOf(org);
+    const existing = raw.env?.[org];
+    const [database] = raw.d1_databases ?? [];
+    const queueName = (queue: string) => (queue.endsWith('-dead') ? names.deadQueue : names.queue);
+    const section = {
+      name: names.worker,
+      workers_dev: domain === null,
+      ...(domain === null ? {} : { routes: [{ pattern: domain, custom_domain: true }] }),
+      vars: { ...raw.vars, ...existing?.vars },
+      d1_databases: [{ ...database, database_name: names.database, database_id: databaseId }],
+      queues: {
+        producers: raw.queues?.producers?.map((producer) => ({ ...producer, queue: names.queue })) ?? [],
+        consumers:
+          raw.queues?.consumers?.map((consumer) => ({
+            ...consumer,
+            queue: queueName(consumer.queue),
+            ...(consumer.dead_letter_queue ? { dead_letter_queue: names.deadQueue } : {}),
+          })) ?? [],
+      },
+      durable_objects: raw.durable_objects,
+      ratelimits: this.rateLimitsFor(existing),
+      ...(archive ? { r2_buckets: [{ binding: 'ARCHIVE', bucket_name: names.bucket }] } : {}),
+      secrets: raw.secrets,
+    };
+    return section as unknown as Table;
+  }
+
+  /** A namespace is an account's, so that each org needs its own: two under one number would brake each other. */
+  private rateLimitsFor(existing: Unstable_RawEnvironment | undefined) {
+    const taken = Object.values(this.raw.env ?? {}).flatMap((section) => section.ratelimits ?? []);
+    let last = Math.max(FIRST_NAMESPACE - 1, ...taken.map(({ namespace_id }) => Number(namespace_id)));
+    return (this.raw.ratelimits ?? []).map(({ name, simple }) => {
+      const known = existing?.ratelimits?.find((limit) => limit.name === name)?.namespace_id;
+      return { name, namespace_id: known ?? String(++last), simple };
+    });
+  }
+}
+
+function writeTable(path: string[], table: Table): string[] {
+  const lines: string[] = [];
+  const nested: string[] = [];
+  for (const [key, value] of Object.entries(table)) {
+    const name = [...path, key];
+    if (Array.isArray(value) && value.some(isTable)) {
+      for (const row of value) nested.push('', `[[${name.join('.')}]]`, ...writeInline(row as Table));
+    } else if (isTable(value)) nested.push(...writeTable(name, value));
+    else lines.push(`${key} = ${writeValue(value)}`);
+  }
+  return lines.length > 0 ? ['', `[${path.join('.')}]`, ...lines, ...nested] : nested;
+}
+
+const isTable = (value: Value): value is Table => typeof value === 'object' && !Array.isArray(value);
+
+const writeInline = (table: Table) =>
+  Object.entries(table).map(([key, value]) => `${key} = ${writeValue(value)}`);
+
+/** A JSON text is a TOML text too, as long as it has no control characters but the escaped ones. */
+function writeValue(value: Value): string {
+  if (Array.isArray(value)) return `[${value.map(writeValue).join(', ')}]`;
+  return isTable(value) ? `{ ${writeInline(value).join(', ')} }` : JSON.stringify(value);
+}

@@ -1,0 +1,114 @@
+import path from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { parseArgs } from 'node:util';
+import { ROOT } from './local-state.ts';
+import { Cloudflare } from './org-cloudflare.ts';
+import { planCreate, planDeploy, planDestroy, type Step } from './org-plan.ts';
+import { Configuration } from './org-section.ts';
+
+const USAGE = `Usage: npm run org -- create <org> [domain] [--archive] [--yes]
+       npm run org -- deploy <org> [--yes]
+       npm run org -- list
+       npm run org -- destroy <org> [--yes]
+
+Each org is a deployment of its own: Worker, D1 database, queues, secrets, rate limits, and with --archive an R2 bucket for raw
+events. Every command shows what it will do and asks first (--yes: it does not ask). Run it again after a failure: it goes on
+where it stopped. Needs CLOUDFLARE_API_TOKEN, and CLOUDFLARE_ACCOUNT_ID where the token reaches several accounts.`;
+
+/** Of names: a queue's may have 63 characters, and ours adds to the org's. */
+const ORG = /^[a-z](?:[a-z0-9-]{0,28}[a-z0-9])?$/;
+const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,}$/;
+
+async function isAgreed(question: string, expected: string): Promise<boolean> {
+  if (!process.stdin.isTTY) {
+    console.error('Nobody is here to ask: add --yes.');
+    return false;
+  }
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return (await lines.question(question)).trim().toLowerCase() === expected;
+  } finally {
+    lines.close();
+  }
+}
+
+async function carryOut(steps: Step[]): Promise<void> {
+  for (const [index, { title, run }] of steps.entries()) {
+    console.log(`[${index + 1}/${steps.length}] ${title} …`);
+    try {
+      await run();
+    } catch (error) {
+      console.error(error instanceof Error ? error.message : String(error));
+      throw new Error('Stopped there. The same command goes on from this step.');
+    }
+  }
+}
+
+async function list(config: string): Promise<number> {
+  const configuration = await Configuration.read(config);
+  for (const { org, domain, databaseId, archive, deployed } of configuration.orgs()) {
+    const { worker } = configuration.namesOf(org);
+    const facts = [
+      org,
+      domain ? `https://${domain}` : `${worker} on workers.dev`,
+      `D1 ${databaseId}`,
+      ...(archive ? ['archive'] : []),
+      deployed ? 'deployed' : 'not deployed as it stands here',
+    ];
+    console.log(facts.join('  '));
+  }
+  return 0;
+}
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    options: {
+      yes: { type: 'boolean', default: false },
+      archive: { type: 'boolean' },
+      config: { type: 'string', default: path.join(ROOT, 'wrangler.toml') },
+    },
+    allowPositionals: true,
+  });
+  const [command = '', org = '', domain, ...rest] = positionals;
+  const config = path.resolve(values.config);
+  if (command === 'list' && org === '') return list(config);
+  const known = ['create', 'deploy', 'destroy'].includes(command);
+  if (!known || rest.length > 0 || (domain && command !== 'create')) {
+    console.error(USAGE);
+    return 2;
+  }
+  if (!ORG.test(org))
+    throw new Error(`"${org}" cannot name an org: 1 to 30 of a-z, 0-9 and "-", a letter first.`);
+  if (domain && !DOMAIN.test(domain)) throw new Error(`"${domain}" is not a domain name.`);
+  const api = await Cloudflare.connect(process.env);
+  const steps = await {
+    create: () => planCreate(api, config, { org, domain, archive: values.archive }),
+    deploy: () => planDeploy(api, config, org),
+    destroy: () => planDestroy(api, config, org),
+  }[command as 'create' | 'deploy' | 'destroy']();
+  if (steps.length === 0) {
+    console.log(command === 'destroy' ? `Nothing of ${org} is left.` : `${org} stands; nothing to do.`);
+    return 0;
+  }
+  console.log(`In the account ${api.accountId}:`);
+  for (const { title } of steps) console.log(`  - ${title}`);
+  const [question, expected] =
+    command === 'destroy'
+      ? [`This cannot be undone. Type "${org}" to go on: `, org]
+      : ['Go on? (yes/no) ', 'yes'];
+  if (!values.yes && !(await isAgreed(question, expected))) return 1;
+  await carryOut(steps);
+  if (command === 'create') {
+    const settings = (await Configuration.read(config)).settingsOf(org);
+    const address = settings?.domain ? `https://${settings.domain}` : 'its address on workers.dev';
+    console.log(`${org} is deployed: ${address}. Open /setup there now, before anyone else does.`);
+  } else console.log('Done.');
+  return 0;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}

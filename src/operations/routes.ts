@@ -1,0 +1,46 @@
+import { Hono } from 'hono';
+import { type AppEnv, invalidRequest, listQuery, queryString, requireTeamToken } from '#http';
+import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
+import { checkHealth } from './check-health.ts';
+
+const CURSOR = /^(\d{1,15})\.(.+)$/;
+
+/** A place in the list: the moment and the id of the last message of the page before. */
+function placeOf(cursor: string): { parkedAt: number; id: string } | undefined {
+  if (cursor === '') return undefined;
+  const [, parkedAt, id] = CURSOR.exec(cursor) ?? [];
+  if (!parkedAt || !id)
+    throw invalidRequest([{ path: 'cursor', message: 'must be a cursor of an earlier answer' }]);
+  return { parkedAt: Number(parkedAt), id };
+}
+
+const show = ({ id, applicationId, body, reason, parkedAt }: ParkedMessage) => ({
+  id,
+  application_id: applicationId || null,
+  reason,
+  parked_at: new Date(parkedAt).toISOString(),
+  body,
+});
+
+export const operationRoutes = new Hono<AppEnv>()
+  .get('/v1/health', requireTeamToken, async (c) =>
+    c.json(await checkHealth(c.env.DB, c.get('team').id, Date.now())),
+  )
+  .get('/v1/parked', requireTeamToken, queryString(listQuery), async (c) => {
+    const { limit, cursor } = c.req.valid('query');
+    const page = { limit, before: placeOf(cursor) };
+    const { messages } = await listParked(c.env.DB, c.get('team').id, page);
+    const last = messages.length === limit ? messages.at(-1) : undefined;
+    return c.json({
+      data: messages.map(show),
+      next_cursor: last ? `${last.parkedAt}.${last.id}` : null,
+    });
+  })
+  .post('/v1/parked/:id/replay', requireTeamToken, async (c) => {
+    const { id } = await replayParked(c.env, c.get('team').id, c.req.param('id'));
+    return c.json({ replayed: true, id });
+  })
+  .delete('/v1/parked/:id', requireTeamToken, async (c) => {
+    const { id } = await discardParked(c.env.DB, c.get('team').id, c.req.param('id'));
+    return c.json({ discarded: true, id });
+  });

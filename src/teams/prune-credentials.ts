@@ -1,0 +1,14 @@
+import { batchWithRetry } from '#db';
+
+/** So long a credential that ended is still listed as such. */
+const LISTED_MS = 30 * 86_400_000;
+
+/** Forgets API keys and access tokens that expired or were revoked more than 30 days ago. Their tables are small. */
+export async function pruneCredentials(db: D1Database, now: number): Promise<void> {
+  await batchWithRetry(db, () => [
+    db.prepare('DELETE FROM api_keys WHERE expires_at < ?').bind(now - LISTED_MS),
+    db
+      .prepare('DELETE FROM access_tokens WHERE min(coalesce(expires_at, ?1), coalesce(revoked_at, ?1)) < ?2')
+      .bind(now, now - LISTED_MS),
+  ]);
+}

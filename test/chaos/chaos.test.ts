@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { runChaos } from './chaos.ts';
+
+it('counts once what it acknowledged, whatever fails and whenever it is killed', async () => {
+  const verdict = await runChaos(7, 12);
+  expect(verdict.violations).toEqual([]);
+  // That the storm was one.
+  expect(verdict.acknowledged).toBeGreaterThan(300);
+  expect(verdict.faults).toMatchObject({ kills: expect.any(Number), takenSilently: expect.any(Number) });
+  for (const name of ['kills', 'refused', 'takenSilently', 'redelivered']) {
+    expect(verdict.faults[name], name).toBeGreaterThan(0);
+  }
+});

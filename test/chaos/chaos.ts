@@ -1,0 +1,145 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { QUIET, ROOT, WRANGLER } from '../../src/cli/local-state.ts';
+import { seededRandom } from '../helpers/random.ts';
+import { JournalClient, type Tenant } from './client.ts';
+import { ChaosQueue } from './queue.ts';
+import { type Verdict, verify } from './verify.ts';
+import type { Delivery, Faults, Outcome } from './worker.ts';
+
+const CLIENTS = 6;
+const DELIVERERS = 2;
+const DEADLINE_MS = 60_000;
+
+const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** A server that is killed, with all that it was doing, and started again over the same state. */
+class Server {
+  url = '';
+  kills = 0;
+  private child: ChildProcess | null = null;
+  private readonly args: string[];
+  private readonly seed: number;
+
+  constructor(script: string, state: string, harnessUrl: string, seed: number) {
+    this.args = [script, state, harnessUrl];
+    this.seed = seed;
+  }
+
+  async start(faults: Faults): Promise<void> {
+    // A process group of its own, so that workerd is killed in the same moment and cannot tidy up.
+    const child = spawn(
+      process.execPath,
+      [path.join(ROOT, 'test/chaos/server.ts'), ...this.args, String(this.seed + this.kills)],
+      { cwd: ROOT, env: { ...process.env, ...QUIET }, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    this.child = child;
+    let errors = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      errors = (errors + chunk).slice(-4_000);
+    });
+    this.url = await new Promise<string>((resolve, reject) => {
+      let output = '';
+      child.stdout?.on('data', (chunk: Buffer) => {
+        output = (output + chunk).slice(-4_000);
+        const found = /http:\/\/127\.0\.0\.1:\d+/.exec(output);
+        if (found) resolve(found[0]);
+      });
+      child.once('exit', (code) => reject(new Error(`the server ended with ${code}:\n${output}${errors}`)));
+    });
+    await this.control('faults', faults);
+  }
+
+  async kill(): Promise<void> {
+    const { child } = this;
+    if (!child?.pid) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    process.kill(-child.pid, 'SIGKILL');
+    await ended;
+    this.child = null;
+    this.kills++;
+  }
+
+  async control<Answer>(name: string, body: unknown = {}): Promise<Answer> {
+    const response = await fetch(`${this.url}/chaos/${name}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(20_000),
+    });
+    if (!response.ok) throw new Error(`${name} answered ${response.status}: ${await response.text()}`);
+    return (await response.json()) as Answer;
+  }
+}
+
+async function bundle(folder: string): Promise<string> {
+  const args = [WRANGLER, 'deploy', 'test/chaos/worker.ts', '--dry-run', '--outdir', folder];
+  await promisify(execFile)(process.execPath, args, { cwd: ROOT, env: { ...process.env, ...QUIET } });
+  return path.join(folder, 'worker.js');
+}
+
+/**
+ * Real HTTP traffic for `seconds` while the database and the queue fail at random, messages come twice and out of order, and
+ * the server is killed every few seconds; then calm, until everything is delivered. The seed decides every choice of the
+ * harness, but not how the processes interleave.
+ */
+export async function runChaos(seed: number, seconds: number): Promise<Verdict> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'chaos-'));
+  const random = seededRandom(seed);
+  const queue = new ChaosQueue(seededRandom(seed + 1));
+  const server = new Server(await bundle(folder), path.join(folder, 'state'), await queue.open(), seed);
+  try {
+    await server.start({ before: 0, after: 0 });
+    const tenant = await server.control<Tenant>('tenant');
+    const storm: Faults = { before: 0.05, after: 0.05 };
+    await server.control('faults', storm);
+    queue.failing = 0.15;
+    const client = new JournalClient(seededRandom(seed + 2), tenant, () => server.url);
+    const end = Date.now() + seconds * 1000;
+    const duringStorm = async (work: () => Promise<unknown>, pause: () => number) => {
+      while (Date.now() < end) {
+        await work();
+        await wait(pause());
+      }
+    };
+    const deliver = (delivery: Delivery) => server.control<Outcome>('deliver', delivery);
+    await Promise.all([
+      ...Array.from({ length: CLIENTS }, () =>
+        duringStorm(
+          () => client.step(),
+          () => 0,
+        ),
+      ),
+      ...Array.from({ length: DELIVERERS }, () =>
+        duringStorm(
+          () => queue.deliver(deliver, true),
+          () => 20 + random() * 100,
+        ),
+      ),
+      duringStorm(
+        () => server.control('minute').catch(() => null),
+        () => 500 + random() * 1000,
+      ),
+      (async () => {
+        for (;;) {
+          await wait(1500 + random() * 3500);
+          if (Date.now() > end - 1000) return;
+          await server.kill();
+          await server.start(storm);
+        }
+      })(),
+    ]);
+    queue.failing = 0;
+    await server.control('faults', { before: 0, after: 0 });
+    const deadline = Date.now() + DEADLINE_MS;
+    while (queue.backlog > 0 && Date.now() < deadline) await queue.deliver(deliver, false);
+    if (queue.backlog > 0) throw new Error(`${queue.backlog} messages could not be delivered`);
+    return await verify(server.url, tenant, client, { ...queue.counts, kills: server.kills });
+  } finally {
+    await server.kill();
+    queue.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}

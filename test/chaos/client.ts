@@ -1,0 +1,135 @@
+import { pick } from '../helpers/random.ts';
+
+export type Tenant = { apiKey: string; teamToken: string; applicationId: string };
+/** How often an event was counted is read under its own name in a report of its kind. */
+export type Kind = 'custom' | 'ad' | 'purchase';
+type Entry = { kind: Kind; micros: number; acknowledged: boolean };
+
+const DAY = '2026-03-01';
+
+/**
+ * A backend that writes down what it sends and what was acknowledged. Each event has a name of its own, under which the reports
+ * show how often it was counted.
+ */
+export class JournalClient {
+  readonly journal = new Map<string, Entry>();
+  readonly devices = new Map<string, boolean>();
+  private readonly tokens: string[] = [];
+  private readonly random: () => number;
+  private readonly tenant: Tenant;
+  private readonly address: () => string;
+  private next = 0;
+
+  constructor(random: () => number, tenant: Tenant, address: () => string) {
+    this.random = random;
+    this.tenant = tenant;
+    this.address = address;
+  }
+
+  /** One step of a backend's life: a new device, an event, or many. Never throws: a failure is an event not acknowledged. */
+  async step(): Promise<void> {
+    const dice = this.random();
+    if (this.tokens.length < 5 || dice < 0.1) await this.addDevice();
+    else if (dice < 0.8) await this.sendOne();
+    else await this.sendMany();
+  }
+
+  private async post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<unknown> {
+    try {
+      const response = await fetch(`${this.address()}${path}`, {
+        method: 'POST',
+        headers: { 'service-api-key': this.tenant.apiKey, 'Content-Type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(10_000),
+      });
+      const answer: unknown = await response.json();
+      if (response.status < 500 && response.status !== 200) {
+        throw new RangeError(`${path} answered ${response.status}: ${JSON.stringify(answer)}`);
+      }
+      return response.status === 200 ? answer : null;
+    } catch (error) {
+      // A refusal is a fault of this client or of the service, never of the weather.
+      if (error instanceof RangeError) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return null;
+    }
+  }
+
+  private async addDevice(): Promise<void> {
+    const name = `device-${this.next++}`;
+    this.devices.set(name, false);
+    const body = {
+      type: 'device-metrics',
+      created_at: `${DAY}T00:00:00.000Z`,
+      data: {
+        device_name: 'a',
+        device_model: 'b',
+        os_system: 'Android 16',
+        timezone: 'UTC',
+        device_id: name,
+      },
+    };
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const answer = (await this.post('/fetch-token', body)) as { token: string } | null;
+      if (!answer) continue;
+      this.devices.set(name, true);
+      this.tokens.push(answer.token);
+      return;
+    }
+  }
+
+  private makeEvent(): { name: string; envelope: Record<string, unknown> } {
+    const name = `event-${this.next++}`;
+    const kind = pick(this.random, ['custom', 'ad', 'ad', 'purchase'] as const);
+    const micros = kind === 'custom' ? 0 : Math.floor(this.random() * 5_000_000);
+    this.journal.set(name, { kind, micros, acknowledged: false });
+    const value = micros / 1_000_000;
+    const payload = {
+      custom: { event_name: name },
+      ad: { ad_id: name, source: 'banner', value, currency: 'usd' },
+      purchase: { item_id: name, item_name: 'Item', value, currency: 'usd', status: 'completed' },
+    }[kind];
+    const type = kind === 'custom' ? 'custom' : `custom.${kind}`;
+    const envelope = {
+      type,
+      created_at: `${DAY} 12:00:00`,
+      creativeToken: pick(this.random, this.tokens),
+      payload,
+    };
+    return { name, envelope };
+  }
+
+  private acknowledge(name: string): void {
+    const entry = this.journal.get(name);
+    if (entry) entry.acknowledged = true;
+  }
+
+  /** An event with a key is sent until it is taken and sometimes once more; one without is sent once. */
+  private async sendOne(): Promise<void> {
+    const { name, envelope } = this.makeEvent();
+    const keyed = this.random() < 0.5;
+    const headers: Record<string, string> = keyed ? { 'Idempotency-Key': name } : {};
+    for (let attempt = 0; attempt < (keyed ? 4 : 1); attempt++) {
+      if (!(await this.post('/webhook', envelope, headers))) continue;
+      this.acknowledge(name);
+      if (this.random() < 0.8) return;
+    }
+  }
+
+  private async sendMany(): Promise<void> {
+    const events = Array.from({ length: 1 + Math.floor(this.random() * 40) }, () => this.makeEvent());
+    const body = { events: events.map(({ envelope }) => envelope) };
+    const keyed = this.random() < 0.5;
+    const headers: Record<string, string> = keyed ? { 'Idempotency-Key': `batch-${this.next++}` } : {};
+    for (let attempt = 0; attempt < (keyed ? 4 : 1); attempt++) {
+      const answer = (await this.post('/webhook/batch', body, headers)) as {
+        results: { index: number; event_id?: string }[];
+      } | null;
+      for (const { index, event_id } of answer?.results ?? []) {
+        const sent = events[index];
+        if (event_id && sent) this.acknowledge(sent.name);
+      }
+      if (answer && this.random() < 0.8) return;
+    }
+  }
+}

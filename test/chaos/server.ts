@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
+import { ROOT } from '../../src/cli/local-state.ts';
+
+// The process that is killed: workerd over a state on disk. It says where it listens in its first line of output.
+
+const [script = '', state = '', harnessUrl = '', seed = ''] = process.argv.slice(2);
+const limit = { simple: { limit: 1_000_000_000, period: 10 as const } };
+const converted = convertV4MiniflareOptions({
+  workers: [
+    {
+      name: 'chaos',
+      modules: true,
+      script: await readFile(script, 'utf8'),
+      compatibilityDate: '2026-10-01',
+      compatibilityFlags: ['nodejs_compat'],
+      bindings: {
+        HARNESS_URL: harnessUrl,
+        CHAOS_SEED: seed,
+        TOKEN_SECRET: 'a-token-secret-of-the-chaos-run-00000000',
+        KEY_ENCRYPTION_SECRET: 'a-key-encryption-secret-of-the-chaos-run',
+        SESSION_SECRET: 'a-session-secret-of-the-chaos-run-000000',
+        EXCHANGE_RATES_URL: '',
+      },
+      d1Databases: { DB: 'chaos' },
+      ratelimits: {
+        API_KEY_LIMIT: { namespace_id: '1', ...limit },
+        TEAM_TOKEN_LIMIT: { namespace_id: '2', ...limit },
+        FAILED_CREDENTIAL_LIMIT: { namespace_id: '3', ...limit },
+      },
+      unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
+    },
+  ],
+});
+const miniflare = new Miniflare({ ...converted, resourcePersistencePath: state });
+const db = await miniflare.getD1Database('DB', 'chaos');
+const migrated = await db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'fold_cursor'").first();
+if (!migrated) {
+  const journal: { entries: { tag: string }[] } = JSON.parse(
+    await readFile(path.join(ROOT, 'migrations/meta/_journal.json'), 'utf8'),
+  );
+  const statements: string[] = [];
+  for (const { tag } of journal.entries) {
+    const sql = await readFile(path.join(ROOT, 'migrations', `${tag}.sql`), 'utf8');
+    statements.push(...sql.split('--> statement-breakpoint'));
+  }
+  await db.batch(statements.map((statement) => db.prepare(statement)));
+}
+console.log(String(await miniflare.unsafeGetDirectURL('chaos')));
