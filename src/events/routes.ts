@@ -4,6 +4,7 @@ import { settingsOf } from '#env';
 import { type AppContext, type AppEnv, AppError, queryString, requireTeamToken } from '#http';
 import { readToken } from '#ingestion';
 import { type Cell, toCsv } from '#lib/csv';
+import { rememberTeamDeed } from '#members';
 import { getApplication } from '#teams';
 import { eraseDevice } from './erase-device.ts';
 import { eventStatus } from './event-status.ts';
@@ -46,5 +47,7 @@ export const eventRoutes = new Hono<AppEnv>()
     if (!claims) throw new AppError('not_found', 'Device not found');
     await getApplication(database(c.env.DB), c.get('team').id, claims.applicationId);
     const device = { ...claims, id: claims.deviceId };
-    return c.json({ erased: true, ...(await eraseDevice(c.env.DB, device, Date.now())) });
+    const erased = await eraseDevice(c.env.DB, device, Date.now());
+    await rememberTeamDeed(c, 'device.erased', `${device.id} of ${claims.applicationId}`);
+    return c.json({ erased: true, ...erased });
   });

@@ -1,13 +1,21 @@
 import { and, desc, eq, lt } from 'drizzle-orm';
-import { auditLog, type Database } from '#db';
+import { auditLog, type Database, database } from '#db';
+import type { AppContext } from '#http';
 import { newId } from '#lib/ids';
 
-/** What is worth remembering of a person's deed; `subject` is readable and never a secret. */
+/** What is worth remembering of a deed; `subject` is readable and never a secret. */
 export type AuditEntry = { teamId: string; actor: string; action: string; subject: string };
 
 /** Written before a secret is shown, so that nothing is revealed that is not in the log. */
 export async function recordAudit(db: Database, entry: AuditEntry, now: number): Promise<void> {
   await db.insert(auditLog).values({ ...entry, id: newId('aud'), at: now });
+}
+
+/** The same for a deed of the team API, whose actor is an access token: it is named by its id. */
+export async function rememberTeamDeed(c: AppContext, action: string, subject: string): Promise<void> {
+  const { id: teamId, accessTokenId } = c.get('team');
+  const actor = `access token ${accessTokenId}`;
+  await recordAudit(database(c.env.DB), { teamId, actor, action, subject }, Date.now());
 }
 
 /** One page of a team's log, newest first; `before` is the last id of the page before. */

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { type AppEnv, jsonBody, limitBody, listQuery, queryString, requireTeamToken } from '#http';
+import { rememberTeamDeed } from '#members';
 import {
   ApplicationChanges,
   changeApplication,
@@ -38,6 +39,7 @@ export const teamRoutes = new Hono<AppEnv>()
         settingsOf(c.env).KEY_ENCRYPTION_SECRET,
         Date.now(),
       );
+      await rememberTeamDeed(c, 'application.created', `${application.name} (${application.id})`);
       return c.json({ ...showApplication(application), api_key: apiKey }, 201);
     },
   )
@@ -53,6 +55,7 @@ export const teamRoutes = new Hono<AppEnv>()
     async (c) => {
       const { id } = c.req.param();
       const row = await changeApplication(database(c.env.DB), c.get('team').id, id, c.req.valid('json'));
+      await rememberTeamDeed(c, 'application.changed', `${row.name} (${row.id})`);
       return c.json(showApplication(row));
     },
   )
@@ -62,14 +65,17 @@ export const teamRoutes = new Hono<AppEnv>()
     requireTeamToken,
     ...jsonBody(NewApiKey),
     async (c) => {
+      const { id } = c.req.param();
+      const { grace_hours } = c.req.valid('json');
       const apiKey = await replaceApiKey(
         database(c.env.DB),
         c.get('team').id,
-        c.req.param('id'),
-        c.req.valid('json').grace_hours,
+        id,
+        grace_hours,
         settingsOf(c.env).KEY_ENCRYPTION_SECRET,
         Date.now(),
       );
+      await rememberTeamDeed(c, 'api_key.regenerated', `${id}, grace ${grace_hours} h`);
       return c.json({ api_key: apiKey }, 201);
     },
   );
