@@ -31,10 +31,8 @@ type Checked = {
  */
 export async function consumeEvents(batch: MessageBatch, env: Env): Promise<void> {
   let backlog: Backlog | null = null;
-  const startedAt = Date.now();
   const checked = await Promise.all(batch.messages.map(check));
   for (const group of groupsThatFit(checked)) backlog = (await appendGroup(env.DB, group)) ?? backlog;
-  logBatch(batch, checked, startedAt);
   if (!backlog || !foldIsDue(backlog)) return;
   try {
     await foldLog(env.DB, Date.now());
@@ -44,19 +42,15 @@ export async function consumeEvents(batch: MessageBatch, env: Env): Promise<void
   }
 }
 
-/** One structured line a delivery: counts, never a message. The ones that come back are in the warnings of their group. */
-function logBatch(batch: MessageBatch, checked: Checked[], startedAt: number): void {
-  const total = (count: (item: Checked) => number) => checked.reduce((sum, item) => sum + count(item), 0);
+/** One structured line a message and delivery: what became of it, never what is in it. */
+function logSettled(message: Message, outcome: 'logged' | 'parked' | 'retried', parts?: Checked): void {
   console.log(
     JSON.stringify({
       level: 'info',
-      queue: batch.queue,
-      messages: batch.messages.length,
-      most_attempts: Math.max(...batch.messages.map(({ attempts }) => attempts)),
-      events: total(({ events }) => events.length),
-      clicks: total(({ clicks }) => clicks.length),
-      parked: total(({ parked }) => parked.length),
-      duration_ms: Date.now() - startedAt,
+      message_id: message.id,
+      attempts: message.attempts,
+      outcome,
+      ...(parts && { events: parts.events.length, clicks: parts.clicks.length, parked: parts.parked.length }),
     }),
   );
 }
@@ -157,7 +151,10 @@ async function appendGroup(db: D1Database, group: Checked[]): Promise<Backlog | 
       ...(clicks.length > 0 ? [clickStatement(db, clicks)] : []),
       backlogStatement(db),
     ]);
-    for (const { message } of group) message.ack();
+    for (const item of group) {
+      item.message.ack();
+      logSettled(item.message, 'logged', item);
+    }
     return results.at(-1)?.results[0] ?? null;
   } catch (error) {
     console.warn(
@@ -192,6 +189,7 @@ async function parkOrRetry(db: D1Database, message: Message, parked: Parked): Pr
   try {
     await batchWithRetry(db, () => [parkStatement(db, [parked], Date.now())]);
     message.ack();
+    logSettled(message, 'parked');
   } catch (error) {
     console.error(JSON.stringify({ level: 'error', message: 'parking failed', error: String(error) }));
     retryLater(message);
@@ -201,4 +199,5 @@ async function parkOrRetry(db: D1Database, message: Message, parked: Parked): Pr
 /** Backs off from 2 s to 5 min, so that an outage of the database is outlived. */
 function retryLater(message: Message): void {
   message.retry({ delaySeconds: Math.min(2 ** message.attempts, LONGEST_RETRY_DELAY_SECONDS) });
+  logSettled(message, 'retried');
 }

@@ -171,6 +171,28 @@ describe('a database that fails', () => {
     expect(retry.mock.calls).toEqual([[{ delaySeconds }]]);
   });
 
+  it('leaves one line in the log for each message and delivery, which says what became of it', async () => {
+    const tenant = await createTenant();
+    const watched = new WatchedD1(env.DB);
+    const worker = startWorker({ DB: watched.asBinding() });
+    const [message] = await adViews(worker, tenant, [1]);
+    if (!message) throw new Error('a message was sent');
+    const lines: string[] = [];
+    const log = vi.spyOn(console, 'log').mockImplementation((line) => lines.push(line));
+    watched.failOn(/INSERT INTO event_chunks/, 'D1_ERROR: overloaded', { times: 3 });
+    await worker.deliver([message]);
+    await worker.deliver([message]);
+    await worker.deliver([message], 'attribution-events-dead');
+    log.mockRestore();
+    const common = { level: 'info', message_id: message.id, attempts: 1 };
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      { ...common, outcome: 'retried' },
+      { ...common, outcome: 'logged', events: 1, clicks: 0, parked: 0 },
+      { ...common, outcome: 'parked' },
+    ]);
+    expect(await parked()).toHaveLength(1);
+  });
+
   it('parks nothing while the code and the tables disagree', async () => {
     const tenant = await createTenant();
     const watched = new WatchedD1(env.DB);
