@@ -2,6 +2,7 @@ import { pruneClicks } from '#attribution';
 import { pruneCreativeRequests } from '#creatives';
 import { archiveOf, settingsOf } from '#env';
 import { pruneRejections, pruneTokens } from '#ingestion';
+import { DAY_MS } from '#lib/time';
 import { pruneSessions } from '#members';
 import { fetchReferenceRates } from '#money';
 import { consumeDeadLetters, consumeEvents, foldLog, pruneLog } from '#rollup';
@@ -12,8 +13,6 @@ export { CreativeRegistry } from '#creatives';
 
 /** As wrangler.toml has it; its other schedule, every minute, is that of the chores. */
 const RATES_SCHEDULE = '30 15,17,19 * * *';
-
-const DAY_MS = 86_400_000;
 
 const app = createApp();
 

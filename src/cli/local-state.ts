@@ -37,10 +37,7 @@ export async function applyMigrations({ directory }: LocalState): Promise<void> 
   });
 }
 
-/**
- * Wrangler asks nothing, talks to no one, and does not warn of what is as it should be (the seed's proxy of the bindings has no
- * Durable Objects and needs none).
- */
+/** Wrangler asks nothing, talks to no one and reports errors only. */
 export const QUIET = {
   CI: 'true',
   WRANGLER_LOG: 'error',

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { SingleBar } from 'cli-progress';
+import { DAY_MS } from '#lib/time';
 import { localState } from './local-state.ts';
 import type { Demo } from './seed-demo.ts';
 import { Api, Explained, inParallel } from './simulation/api.ts';
@@ -22,7 +23,6 @@ const USAGE = 'Usage: npm run simulate -- --devices N --days D [--seed S]';
 const PARALLEL = 6;
 const EVENTS_A_REQUEST = 500;
 const COSTS_A_REQUEST = 1_000;
-const DAY_MS = 86_400_000;
 /** So long the queue may take until a click can be found. */
 const CLICKS_SETTLE_MS = 5_000;
 const STORE = 'https://play.google.com/store/apps/details?id=com.example.game';

@@ -1,4 +1,5 @@
 import { batchWithRetry } from '#db';
+import { DAY_MS } from '#lib/time';
 
 export type Minted = { creativeId: string; token: string; campaignId: string; adsetId: string };
 
@@ -148,7 +149,7 @@ function undoStatements(db: D1Database, doubtful: readonly Minted[]): D1Prepared
   ].map((sql) => db.prepare(sql).bind(rows));
 }
 
-const KEPT_MS = 7 * 86_400_000;
+const KEPT_MS = 7 * DAY_MS;
 
 /** Forgets first answers after a week: a caller that repeats itself does so within minutes. */
 export async function pruneCreativeRequests(db: D1Database, now: number): Promise<void> {

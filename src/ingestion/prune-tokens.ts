@@ -1,7 +1,7 @@
 import { batchWithRetry } from '#db';
+import { DAY_MS } from '#lib/time';
 
 const PRUNED_AT_ONCE = 1_000;
-const DAY_MS = 86_400_000;
 
 /** Forgets expired tokens; ids sort by the time of issue, so only those older than a token's life are looked at. Bounded. */
 export async function pruneTokens(db: D1Database, ttlDays: number, now: number): Promise<void> {

@@ -44,13 +44,20 @@ export async function signIn(
   credentials: { email: string; password: string },
 ): Promise<string[] | null> {
   const auth = await authOf(env, originOf(request));
-  const { isAPIError } = await import('better-auth/api');
-  try {
-    const { headers } = await auth.api.signInEmail({
+  return cookiesUnlessRefused(() =>
+    auth.api.signInEmail({
       body: { email: credentials.email.toLowerCase(), password: credentials.password },
       headers: request.headers,
       returnHeaders: true,
-    });
+    }),
+  );
+}
+
+/** The cookies that a call of the machinery sets; null where it refuses what it was given. */
+async function cookiesUnlessRefused(call: () => Promise<{ headers: Headers }>): Promise<string[] | null> {
+  const { isAPIError } = await import('better-auth/api');
+  try {
+    const { headers } = await call();
     return headers.getSetCookie();
   } catch (error) {
     if (isAPIError(error)) return null;
@@ -72,18 +79,13 @@ export async function changePassword(
   passwords: { current: string; next: string },
 ): Promise<string[] | null> {
   const auth = await authOf(env, originOf(request));
-  const { isAPIError } = await import('better-auth/api');
-  try {
-    const { headers } = await auth.api.changePassword({
+  return cookiesUnlessRefused(() =>
+    auth.api.changePassword({
       body: { currentPassword: passwords.current, newPassword: passwords.next, revokeOtherSessions: true },
       headers: request.headers,
       returnHeaders: true,
-    });
-    return headers.getSetCookie();
-  } catch (error) {
-    if (isAPIError(error)) return null;
-    throw error;
-  }
+    }),
+  );
 }
 
 /** Forgets sessions and invitations that are over. They open no door any more; this keeps their tables small. */

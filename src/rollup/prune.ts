@@ -1,4 +1,5 @@
 import { batchWithRetry } from '#db';
+import { DAY_MS } from '#lib/time';
 import { toArchiveLine } from './archive.ts';
 import { isOfDevice, type LoggedEvent } from './event.ts';
 import { unpack } from './fold.ts';
@@ -13,7 +14,7 @@ const BYTES_A_ROUND = 1_000_000;
  * A message may be delivered for 4 days, and for 4 more from the dead letters, before it is parked. Source: Cloudflare's
  * documentation of Queues, "Limits".
  */
-const PARKED_AFTER_MS = 9 * 86_400_000;
+const PARKED_AFTER_MS = 9 * DAY_MS;
 
 /**
  * The oldest chunks that may go: counted, taken before `?1`, and not needed to recognise what a parked message holds, whose

@@ -1,7 +1,8 @@
 import { batchWithRetry } from '#db';
+import { DAY_MS } from '#lib/time';
 
 /** So long a credential that ended is still listed as such. */
-const LISTED_MS = 30 * 86_400_000;
+const LISTED_MS = 30 * DAY_MS;
 
 /** Forgets API keys and access tokens that expired or were revoked more than 30 days ago. Their tables are small. */
 export async function pruneCredentials(db: D1Database, now: number): Promise<void> {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '#lib/time';
 import type { Random } from './random.ts';
 import {
   activeOn,
@@ -15,7 +16,6 @@ import {
   WEEKDAYS,
 } from './world.ts';
 
-const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
 export type SimulatedDevice = {
