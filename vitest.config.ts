@@ -3,6 +3,7 @@ import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-worker
 import { defineConfig } from 'vitest/config';
 
 const worker = cloudflareTest({
+  main: './src/index.ts',
   wrangler: { configPath: './wrangler.toml' },
   miniflare: {
     bindings: {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
+import { bundleWorker } from '../../src/cli/bundle.ts';
 import { QUIET, ROOT, WRANGLER } from '../../src/cli/local-state.ts';
 
 const run = promisify(execFile);
@@ -14,15 +15,11 @@ async function wrangler(...args: string[]): Promise<void> {
   await run(process.execPath, [WRANGLER, ...args], { cwd: ROOT, env: { ...process.env, ...QUIET } });
 }
 
-/** Bundles a Worker as a deployment would; answers its script. */
-async function bundle(entry: string[], folder: string): Promise<string> {
-  await wrangler('deploy', ...entry, '--dry-run', '--minify', '--outdir', path.join(OUT, folder));
-  return readFile(path.join(OUT, folder, entry[0] ? 'worker.js' : 'index.js'), 'utf8');
-}
-
-/** The size of the whole deployed script, gzipped, in KiB. */
+/** The size of the whole deployed script, its modules gzipped one by one, in KiB. */
 export async function measureBundle(): Promise<number> {
-  return gzipSync(await bundle([], 'service')).length / 1024;
+  const modules = await bundleWorker(path.join(ROOT, 'src/index.ts'), path.join(OUT, 'service'));
+  const sizes = await Promise.all(modules.map(async (file) => gzipSync(await readFile(file)).length));
+  return sizes.reduce((sum, size) => sum + size, 0) / 1024;
 }
 
 type CpuProfile = {
@@ -50,14 +47,14 @@ export type Rig = { url: (role: Role) => Promise<URL>; db: D1Database; stop: () 
 
 /** All roles in one workerd, each on a socket of its own, over a fresh database. */
 export async function startRig(): Promise<Rig> {
-  const script = await bundle(['test/bench/worker.ts'], 'roles');
+  const modules = await bundleWorker(path.join(ROOT, 'test/bench/worker.ts'), path.join(OUT, 'roles'));
   const limit = { simple: { limit: 1_000_000_000, period: 10 as const } };
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       workers: ROLES.map((role) => ({
         name: role,
-        modules: true,
-        script,
+        modules: modules.map((file) => ({ type: 'ESModule' as const, path: file })),
+        modulesRoot: path.dirname(modules[0] ?? ''),
         compatibilityDate: COMPATIBILITY_DATE,
         compatibilityFlags: ['nodejs_compat'],
         bindings: {

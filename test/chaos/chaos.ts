@@ -1,9 +1,9 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import { QUIET, ROOT, WRANGLER } from '../../src/cli/local-state.ts';
+import { bundleWorker } from '../../src/cli/bundle.ts';
+import { QUIET, ROOT } from '../../src/cli/local-state.ts';
 import { seededRandom } from '../helpers/random.ts';
 import { JournalClient, type Tenant } from './client.ts';
 import { ChaosQueue } from './queue.ts';
@@ -24,8 +24,8 @@ class Server {
   private readonly args: string[];
   private readonly seed: number;
 
-  constructor(script: string, state: string, harnessUrl: string, seed: number) {
-    this.args = [script, state, harnessUrl];
+  constructor(modules: string[], state: string, harnessUrl: string, seed: number) {
+    this.args = [JSON.stringify(modules), state, harnessUrl];
     this.seed = seed;
   }
 
@@ -55,7 +55,7 @@ class Server {
 
   async kill(): Promise<void> {
     const { child } = this;
-    if (!child?.pid) return;
+    if (!child?.pid || child.exitCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
     process.kill(-child.pid, 'SIGKILL');
     await ended;
@@ -74,12 +74,6 @@ class Server {
   }
 }
 
-async function bundle(folder: string): Promise<string> {
-  const args = [WRANGLER, 'deploy', 'test/chaos/worker.ts', '--dry-run', '--outdir', folder];
-  await promisify(execFile)(process.execPath, args, { cwd: ROOT, env: { ...process.env, ...QUIET } });
-  return path.join(folder, 'worker.js');
-}
-
 /**
  * Real HTTP traffic for `seconds` while the database and the queue fail at random, messages come twice and out of order, and
  * the server is killed every few seconds; then calm, until everything is delivered. The seed decides every choice of the
@@ -89,7 +83,8 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
   const folder = await mkdtemp(path.join(tmpdir(), 'chaos-'));
   const random = seededRandom(seed);
   const queue = new ChaosQueue(seededRandom(seed + 1));
-  const server = new Server(await bundle(folder), path.join(folder, 'state'), await queue.open(), seed);
+  const modules = await bundleWorker(path.join(ROOT, 'test/chaos/worker.ts'), path.join(folder, 'worker'));
+  const server = new Server(modules, path.join(folder, 'state'), await queue.open(), seed);
   try {
     await server.start({ before: 0, after: 0 });
     const tenant = await server.control<Tenant>('tenant');

@@ -5,14 +5,15 @@ import { ROOT } from '../../src/cli/local-state.ts';
 
 // The process that is killed: workerd over a state on disk. It says where it listens in its first line of output.
 
-const [script = '', state = '', harnessUrl = '', seed = ''] = process.argv.slice(2);
+const [modulePaths = '[]', state = '', harnessUrl = '', seed = ''] = process.argv.slice(2);
+const modules: string[] = JSON.parse(modulePaths);
 const limit = { simple: { limit: 1_000_000_000, period: 10 as const } };
 const converted = convertV4MiniflareOptions({
   workers: [
     {
       name: 'chaos',
-      modules: true,
-      script: await readFile(script, 'utf8'),
+      modules: modules.map((file) => ({ type: 'ESModule', path: file })),
+      modulesRoot: path.dirname(modules[0] ?? ''),
       compatibilityDate: '2026-10-01',
       compatibilityFlags: ['nodejs_compat'],
       bindings: {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'org-test-'));
   config = path.join(folder, 'wrangler.toml');
   const toml = await readFile(path.join(ROOT, 'wrangler.toml'), 'utf8');
-  original = ['src/index.ts', 'src/dashboard/static', 'migrations'].reduce(
+  original = ['dist/index.mjs', 'src/dashboard/static', 'migrations'].reduce(
     (text, place) => text.replace(`"${place}"`, JSON.stringify(path.join(ROOT, place))),
     toml,
   );

@@ -1,0 +1,61 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundleWorker } from '../../src/cli/bundle.ts';
+import { ROOT } from '../../src/cli/local-state.ts';
+
+const ENTRY = path.join(ROOT, 'src/index.ts');
+let folder: string;
+let modules: string[];
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'bundle-test-'));
+  modules = await bundleWorker(ENTRY, folder);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** The modules that an isolate has to have before it can answer anything: the entry, and what is imported statically. */
+async function neededAtOnce(): Promise<string[]> {
+  const [entry = ''] = modules;
+  const found = new Set([entry]);
+  for (const file of found) {
+    const code = await readFile(file, 'utf8');
+    for (const [, name = ''] of code.matchAll(/(?:from|import)\s*"(\.[^"]+)"/g)) {
+      found.add(path.resolve(path.dirname(file), name));
+    }
+  }
+  return [...found];
+}
+
+async function sourcesOf(files: string[]): Promise<string> {
+  const maps = await Promise.all(files.map((file) => readFile(`${file}.map`, 'utf8')));
+  return maps.flatMap((map) => JSON.parse(map).sources as string[]).join('\n');
+}
+
+describe('bundleWorker', () => {
+  it('lets an isolate start without the dashboard and the sign-in', async () => {
+    const atOnce = await sourcesOf(await neededAtOnce());
+    const all = await sourcesOf(modules);
+    expect(atOnce).toContain('src/ingestion/take-events.ts');
+    for (const later of ['src/dashboard/app.tsx', 'node_modules/better-auth', 'hono/dist/jsx']) {
+      expect(all).toContain(later);
+      expect(atOnce).not.toContain(later);
+    }
+  });
+
+  it('keeps the whole service under 600 KiB, gzipped', async () => {
+    const sizes = await Promise.all(modules.map(async (file) => gzipSync(await readFile(file)).length));
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(600 * 1024);
+  });
+
+  it('touches nothing that would be the same, and takes away what an earlier build left', async () => {
+    const stale = path.join(folder, 'parts/stale.mjs');
+    await writeFile(stale, '');
+    const before = await Promise.all(modules.map(async (file) => (await stat(file)).mtimeMs));
+    expect(await bundleWorker(ENTRY, folder)).toEqual(modules);
+    expect(await Promise.all(modules.map(async (file) => (await stat(file)).mtimeMs))).toEqual(before);
+    expect(await readdir(path.dirname(stale))).not.toContain('stale.mjs');
+  });
+});
