@@ -1,11 +1,10 @@
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
-import { requestId } from 'hono/request-id';
 import { creativeRoutes } from '#creatives';
 import { dashboardRoutes } from '#dashboard';
 import { docsRoutes } from '#docs';
 import { eventRoutes } from '#events';
-import { type AppEnv, AppError, answerError, requestLog, securityHeaders, toAppError } from '#http';
+import { type AppEnv, AppError, answerError, answerHeaders, requestLog, toAppError } from '#http';
 import { ingestionRoutes, noteRejection } from '#ingestion';
 import { moneyRoutes } from '#money';
 import { operationRoutes } from '#operations';
@@ -16,16 +15,7 @@ import { trackingHost, trackingRoutes } from '#tracking';
 export function createApp(): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   app.use(trackingHost(app));
-  app.use(requestId(), requestLog, securityHeaders);
-  app.use(
-    methodNotAllowed({
-      app,
-      onMethodNotAllowed: (c, methods) => {
-        const headers = { Allow: methods.join(', ') };
-        return answerError(c, new AppError('method_not_allowed', 'Method not allowed', { headers }));
-      },
-    }),
-  );
+  app.use(answerHeaders, requestLog);
   app.get('/health', (c) => c.json({ status: 'ok' }));
   app.route('/', ingestionRoutes);
   app.route('/', teamRoutes);
@@ -37,7 +27,19 @@ export function createApp(): Hono<AppEnv> {
   app.route('/', dashboardRoutes);
   app.route('/', trackingRoutes);
   app.route('/', docsRoutes);
-  app.notFound((c) => answerError(c, new AppError('not_found', 'Not found')));
+  const refuseOtherMethods = methodNotAllowed({
+    app,
+    onMethodNotAllowed: (c, methods) => {
+      const headers = { Allow: methods.join(', ') };
+      return answerError(c, new AppError('method_not_allowed', 'Method not allowed', { headers }));
+    },
+  });
+  app.notFound(async (c) => {
+    await refuseOtherMethods(c, async () => {
+      c.res = answerError(c, new AppError('not_found', 'Not found'));
+    });
+    return c.res;
+  });
   app.onError(async (thrown, c) => {
     const response = answerError(c, thrown);
     await noteRejection(c, toAppError(thrown), response.status);

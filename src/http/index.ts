@@ -1,3 +1,4 @@
+export { answerHeaders, answerJson } from './answer-headers.ts';
 export type { AppContext, AppEnv, AuthenticatedApplication } from './context.ts';
 export { CredentialCache } from './credential-cache.ts';
 export { forgetCredentials, requireApiKey, requireDataCollection, requireTeamToken } from './credentials.ts';
@@ -14,5 +15,4 @@ export {
 } from './errors.ts';
 export * from './fields.ts';
 export { requestLog } from './request-log.ts';
-export { securityHeaders } from './security-headers.ts';
 export { jsonBody, limitBody, queryString, toFaults } from './validate.ts';

@@ -1,9 +1,9 @@
 /**
- * Asks a rate limit once for every 64 requests of a key, because asking costs more than all the rest of a request. The limit
- * of the binding is therefore a 64th of the one that is meant. A refusal holds for the limit's whole period.
+ * Asks a rate limit once for every 256 requests of a key, because asking costs more than all the rest of a request. The limit
+ * of the binding is therefore a 256th of the one that is meant. A refusal holds for the limit's whole period.
  */
 export class SampledLimit {
-  static readonly SAMPLE = 64;
+  static readonly SAMPLE = 256;
   static readonly PERIOD_MS = 10_000;
   private static readonly MAX_KEYS = 10_000;
 

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import {
   type AppEnv,
+  answerJson,
   invalidRequest,
   jsonBody,
   limitBody,
@@ -63,7 +64,7 @@ export const ingestionRoutes = new Hono<AppEnv>()
     async (c) => {
       const header = idempotencyHeader(c.req.header('Idempotency-Key'));
       const eventId = await takeEvent(c.env, c.get('application'), c.req.valid('json'), header, Date.now());
-      return c.json({ success: true, message: 'Webhook Received', event_id: eventId });
+      return answerJson(c, { success: true, message: 'Webhook Received', event_id: eventId });
     },
   )
   .post(
@@ -78,6 +79,6 @@ export const ingestionRoutes = new Hono<AppEnv>()
       const results = await takeBatch(c.env, c.get('application'), events, header, Date.now());
       const accepted = results.filter((result) => 'event_id' in result).length;
       if (accepted < results.length) noteRejectedItems(c, events, results);
-      return c.json({ success: true, accepted, rejected: results.length - accepted, results });
+      return answerJson(c, { success: true, accepted, rejected: results.length - accepted, results });
     },
   );

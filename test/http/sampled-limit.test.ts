@@ -12,10 +12,10 @@ function limiterOf(...answers: boolean[]) {
   return { limiter, asked };
 }
 
-it('asks for the first request of a key and then for every 64th', async () => {
+it('asks for the first request of a key and then for every 256th', async () => {
   const { limiter, asked } = limiterOf();
   const limit = new SampledLimit();
-  for (let index = 0; index < 129; index++) expect(await limit.allows(limiter, 'a', 0)).toBe(true);
+  for (let index = 0; index < 513; index++) expect(await limit.allows(limiter, 'a', 0)).toBe(true);
   expect(asked).toEqual(['a', 'a', 'a']);
   await limit.allows(limiter, 'b', 0);
   expect(asked).toEqual(['a', 'a', 'a', 'b']);

@@ -85,6 +85,16 @@ describe.each(endpoints)('$method $path', ({ path, method, body, unauthenticated
     expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
+  it('carries the security headers where it succeeds', async () => {
+    const { status, headers } = await send(path, method, key(), body());
+    expect(status).toBe(200);
+    expect(headers.get('Content-Type')).toContain('application/json');
+    expect(headers.get('X-Content-Type-Options')).toBe('nosniff');
+    expect(headers.get('Content-Security-Policy')).toContain("default-src 'none'");
+    expect(headers.get('Referrer-Policy')).toBe('no-referrer');
+    expect(headers.get('Strict-Transport-Security')).toContain('max-age');
+  });
+
   it('answers 405 with Allow to another method', async () => {
     const answer = await send(path, 'DELETE', key());
     expect(answer.status).toBe(405);
@@ -171,6 +181,15 @@ describe('an application whose data collection is switched off', () => {
 });
 
 describe('limits of the body', () => {
+  it('goes by the declared length, unless the body comes in chunks, which are counted', async () => {
+    const large = { ...key(), 'Content-Length': String(64 * 1024 + 1) };
+    expect((await send('/webhook', 'POST', large, '{}')).status).toBe(413);
+    const exact = { ...key(), 'Content-Length': '2' };
+    expect((await send('/webhook', 'POST', exact, '{}')).status).toBe(400);
+    const chunked = { ...key(), 'Content-Length': '2', 'Transfer-Encoding': 'chunked' };
+    expect((await send('/webhook', 'POST', chunked, 'x'.repeat(64 * 1024 + 1))).status).toBe(413);
+  });
+
   it.each(['/fetch-token', '/verify-token', '/webhook'])('%s takes 64 KiB and no more', async (path) => {
     const padded = (size: number) => {
       const text = JSON.stringify({ ...deviceMetrics(), pad: '' });
