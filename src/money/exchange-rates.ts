@@ -67,6 +67,15 @@ export const SELECT_RATES = `
           AND earlier.day <= ?4), ?4) AND ?5`;
 
 /**
+ * The currencies that some rate leads from into `reporting`, whatever its day; no other can be converted. Parameters or columns:
+ * the team, and a JSON list of the codes to look at.
+ */
+export const ratedSql = (reporting: string, team: string, codes: string) => `
+  SELECT wanted.value FROM json_each(${codes}) AS wanted WHERE wanted.value <> ${reporting} AND (
+    EXISTS (SELECT 1 FROM exchange_rates WHERE team_id IN ('', ${team}) AND currency = wanted.value)
+    OR EXISTS (SELECT 1 FROM exchange_rates WHERE team_id IN ('', ${team}) AND currency = ${reporting} AND base = wanted.value))`;
+
+/**
  * What is known of these currencies for the days `from` to `to`: the team's own rates and the reference rates.
  * Needs no database where there is nothing to convert.
  */

@@ -16,7 +16,7 @@ import { type MetricValues, metricsOf } from './metrics.ts';
 import { converterFor, type Unconverted } from './money.ts';
 import { readCreativeNames } from './names.ts';
 import { checkPeriod, listOf, period, type Reported } from './query.ts';
-import { Adder, COSTS, keysOf, type Source, type SumRow, sourcesOf, sumsSql, TOTAL_SOURCES } from './sums.ts';
+import { Adder, COSTS, readSums, type Source, type SumRow, sourcesOf, TOTAL_SOURCES } from './sums.ts';
 
 const groupError = `must be one or two of ${Object.keys(DIMENSIONS).join(', ')}`;
 
@@ -61,20 +61,20 @@ export async function reportPerformance(
 ): Promise<PerformanceReport> {
   const { group_by: names, from, to } = query;
   const reporting = query.currency ?? application.currency;
-  const sources = sourcesOf(names);
-  const results = await db.batch<SumRow>(
-    [...sources, ...TOTAL_SOURCES].map(({ source, columns }) =>
-      db.prepare(sumsSql(source, columns)).bind(application.id, from, to, reporting),
-    ),
+  const parts = sourcesOf(names);
+  // A table that is read for the groups is not read again for the totals.
+  const others = TOTAL_SOURCES.filter(({ source }) =>
+    parts.every((part) => part.source.table !== source.table),
   );
-  const rows = results.map(({ results: found }) => found);
-  const totalRows = rows.slice(sources.length).flat();
-  const converter = await converterFor(db, application, reporting, rows.flat());
+  const asked = { applicationId: application.id, teamId: application.teamId, from, to, reporting };
+  const rows = await readSums(db, [...parts, ...others], asked);
+  const amounts = rows.flat().flatMap((row) => row.amounts);
+  const converter = await converterFor(db, application, reporting, amounts);
 
   const gives = givenBy(names, ROLLUP[rollupOf(names) ?? 'daily']);
-  const shownOf = await groupNamer(db, application.id, names, rows.slice(0, sources.length).flat());
+  const shownOf = await groupNamer(db, application.id, names, rows.slice(0, parts.length).flat());
   const groups = new Map<string, { shown: Shown; adder: Adder }>();
-  for (const [index, { source }] of sources.entries()) {
+  for (const [index, { source }] of parts.entries()) {
     for (const row of rows[index] ?? []) {
       const shown = hasPart(row, names) ? shownOf(row, source) : null;
       if (!shown) continue;
@@ -85,7 +85,10 @@ export async function reportPerformance(
     }
   }
   const total = new Adder();
-  for (const row of totalRows) total.add(row, converter, true);
+  for (const [index, { source }] of [...parts, ...others].entries()) {
+    if (TOTAL_SOURCES.every((part) => part.source.table !== source.table)) continue;
+    for (const row of rows[index] ?? []) total.add(row, converter, true);
+  }
 
   const today = dayIn(application.timezone, now);
   const days = daysOf(from, to < today ? to : today);
@@ -122,11 +125,11 @@ async function groupNamer(
   const creatives = await readCreativeNames(
     db,
     applicationId,
-    position < 0 ? [] : rows.map((row) => keysOf(row)[position] ?? ''),
+    position < 0 ? [] : rows.map((row) => row.keys[position] ?? ''),
   );
   return (row: SumRow, source: Source): Shown | null => {
     const parts = dimensions.map(({ show, showCost }, index) => {
-      const value = keysOf(row)[index] || null;
+      const value = row.keys[index] || null;
       return source === COSTS && showCost ? showCost(value) : show(value, creatives);
     });
     return parts.every((part) => part !== null) ? Object.assign({}, ...parts) : null;
@@ -135,8 +138,8 @@ async function groupNamer(
 
 /** What has no currency is no group by currency, and requests alone are no group by network. */
 function hasPart(row: SumRow, names: readonly DimensionName[]): boolean {
-  if (names.includes('currency') && row.currency === '') return false;
-  return !(names.includes('media_source') && row.impressions !== undefined && Number(row.impressions) === 0);
+  if (row.keys[names.indexOf('currency')] === '') return false;
+  return !(names.includes('media_source') && row.counts.impressions === 0);
 }
 
 /** How many of the days a group stands for: those of its day, week or month, else all. */

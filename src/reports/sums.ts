@@ -1,4 +1,5 @@
-import { type Parts, partsToMicros } from '#money';
+import { CURRENCIES } from '#lib/currencies';
+import { type Parts, partsToMicros, ratedSql } from '#money';
 import {
   DIMENSIONS,
   type Dimension,
@@ -8,7 +9,7 @@ import {
   rollupOf,
 } from './dimensions.ts';
 import type { Sums } from './metrics.ts';
-import { type Converter, microsSql, rateDaySql, readMicros } from './money.ts';
+import { type AmountRow, type Converter, microsSql, rateDaySql, readMicros } from './money.ts';
 
 // What the performance report adds up: first SQL by day and currency, then exactly, in the reporting currency.
 
@@ -21,12 +22,21 @@ const COUNTS = (Object.keys(ROLLUP.daily.counts) as (Amount | Count)[]).filter(
   (name) => !isAmount(name),
 ) as Count[];
 
-/** The values of the groupings, the currency, the day of its rate, and sums; amounts as `microsSql` gives them. */
-export type SumRow = { currency: string; rateDay: string; key0?: string; key1?: string } & Partial<
-  Record<Amount, string> & Record<Count, number>
->;
+/** What one source adds up for one group. */
+export type SumRow = {
+  /** The values of the groupings; empty text for none. */
+  keys: string[];
+  counts: Partial<Record<Count, number>>;
+  /** Each by its currency and the day of its rate. */
+  amounts: (AmountRow & { name: Amount; micros: bigint })[];
+  /** Whether the acquired devices earned something in a currency of which no rate is known on any day. */
+  rateless: boolean;
+};
 
-export const keysOf = ({ key0 = '', key1 = '' }: SumRow) => [key0, key1];
+/** As `sumsSql` answers it: amounts are lists of `currency:day of the rate:amount`, the amount as `microsSql` gives it. */
+type RawRow = { key0?: string; key1?: string; rateless?: number } & Partial<
+  Record<Amount, string | null> & Record<Count, number | null>
+>;
 
 export type Source = {
   table: string;
@@ -58,21 +68,86 @@ const ACQUIRED: Source = {
   sums: { acquiredRevenue: 'ad_revenue + purchase_revenue' },
 };
 
-/** Adds up one table by these columns (aliased `key0`, `key1`) for the application ?1, the days ?2 to ?3, reported in ?4. */
-export function sumsSql(source: Source, columns: readonly string[]): string {
-  const keys = columns.map((column, index) => `${column} AS key${index}`);
-  const rateDay = rateDaySql(source.currency, source.rateDay, '?4');
-  const sums = Object.entries(source.sums).map(
-    ([name, column]) => `${isAmount(name) ? microsSql(column) : `sum(${column})`} AS ${name}`,
+/** One source with the columns that a report groups it by, and the statement that adds it up. */
+export type Part = { source: Source; columns: readonly string[] };
+
+/**
+ * Adds up one table by these columns (aliased `key0`, `key1`), a row a group, for the application ?1, the days ?2 to ?3, reported
+ * in ?4; what was earned over the life of devices also for the team ?5, of the currencies ?6.
+ */
+export function sumsSql({ source, columns }: Part): string {
+  if (source !== ACQUIRED) return groupsSql(source, columns, '');
+  // The longest table: a row a day of earning. It is only read where there is spend to hold against it, and by that day only what
+  // can be converted. Of the rest what counts is the sum of the reporting currency, and whether there is anything else.
+  const amount = ACQUIRED.sums.acquiredRevenue ?? '';
+  const own = microsSql(`iif(currency = ?4, ${amount}, 0)`);
+  return `WITH rated AS MATERIALIZED (${ratedSql('?4', '?5', '?6')})
+    ${groupsSql(source, columns, `${HAS_SPEND} AND currency IN rated`)}
+    UNION ALL
+    SELECT ${list(keysOf(columns), `?4 || '::' || ${own}`, `max(currency <> ?4 AND ${amount} > 0)`)}
+    ${inPeriod(source)} ${HAS_SPEND} AND currency NOT IN rated ${grouped(aliasesOf(columns))}`;
+}
+
+const inPeriod = ({ table, day }: Source) =>
+  `FROM ${table} WHERE application_id = ?1 AND ${day} BETWEEN ?2 AND ?3`;
+// Not EXISTS, which SQLite joins to every row: a value is looked up once.
+const HAS_SPEND = `AND (SELECT 1 ${inPeriod(COSTS)} LIMIT 1)`;
+const list = (...parts: (string | readonly string[])[]) => parts.flat().join(', ');
+const grouped = (columns: readonly string[]) => (columns.length > 0 ? `GROUP BY ${list(columns)}` : '');
+const aliasesOf = (columns: readonly string[]) => columns.map((_, index) => `key${index}`);
+const keysOf = (columns: readonly string[]) => columns.map((column, index) => `${column} AS key${index}`);
+
+function groupsSql(source: Source, columns: readonly string[], condition: string): string {
+  const names = Object.keys(source.sums) as (Amount | Count)[];
+  const byCurrency = names.map((name) => {
+    const column = source.sums[name] ?? '';
+    return `${isAmount(name) ? microsSql(column) : `sum(${column})`} AS ${name}`;
+  });
+  const together = names.map((name) =>
+    isAmount(name)
+      ? `group_concat(currency || ':' || rateDay || ':' || ${name}) FILTER (WHERE ${name} <> '0/0') AS ${name}`
+      : `sum(${name}) AS ${name}`,
   );
-  const grouped = [...columns.map((_, index) => `key${index}`), 'currency', 'rateDay'];
-  return `SELECT ${[...keys, `${source.currency} AS currency`, `${rateDay} AS rateDay`, ...sums].join(', ')}
-    FROM ${source.table} WHERE application_id = ?1 AND ${source.day} BETWEEN ?2 AND ?3
-    GROUP BY ${grouped.join(', ')} ORDER BY ${grouped.join(', ')}`;
+  const keys = aliasesOf(columns);
+  const rateDay = rateDaySql(source.currency, source.rateDay, '?4');
+  return `SELECT ${list(keys, together, '0 AS rateless')}
+    FROM (SELECT ${list(keysOf(columns), `${source.currency} AS currency`, `${rateDay} AS rateDay`, byCurrency)}
+      ${inPeriod(source)} ${condition} ${grouped([...keys, 'currency', 'rateDay'])})
+    ${grouped(keys)}`;
+}
+
+export type Asked = { applicationId: string; teamId: string; from: string; to: string; reporting: string };
+
+/** Adds the parts up, in one reading of the database. */
+export async function readSums(db: D1Database, parts: readonly Part[], asked: Asked): Promise<SumRow[][]> {
+  const results = await db.batch<RawRow>(
+    parts.map((part) => {
+      const common = [asked.applicationId, asked.from, asked.to, asked.reporting];
+      const rates = part.source === ACQUIRED ? [asked.teamId, JSON.stringify([...CURRENCIES])] : [];
+      return db.prepare(sumsSql(part)).bind(...common, ...rates);
+    }),
+  );
+  return results.map(({ results: rows }) => rows.map(sumRow));
+}
+
+function sumRow(raw: RawRow): SumRow {
+  const counts: SumRow['counts'] = {};
+  for (const name of COUNTS) if (raw[name] !== undefined) counts[name] = raw[name] ?? 0;
+  return {
+    keys: [raw.key0 ?? '', raw.key1 ?? ''],
+    counts,
+    rateless: raw.rateless === 1,
+    amounts: AMOUNTS.flatMap((name) =>
+      (raw[name]?.split(',') ?? []).map((text) => {
+        const [currency = '', rateDay = '', sum = ''] = text.split(':');
+        return { name, currency, rateDay, micros: readMicros(sum) };
+      }),
+    ),
+  };
 }
 
 /** The sources of a report with the columns of its groupings in each; null where a source does not have them all. */
-export function sourcesOf(names: readonly DimensionName[]) {
+export function sourcesOf(names: readonly DimensionName[]): Part[] {
   const dimensions: Dimension[] = names.map((name) => DIMENSIONS[name]);
   const columnsBy = (column: (dimension: Dimension) => string | undefined) => {
     const columns = dimensions.flatMap((dimension) => column(dimension) ?? []);
@@ -87,9 +162,9 @@ export function sourcesOf(names: readonly DimensionName[]) {
 }
 
 /** The sources of the totals, which do not depend on the groupings. */
-export const TOTAL_SOURCES = [rollupSource(ROLLUP.daily), COSTS, ACQUIRED].map((source) => ({
+export const TOTAL_SOURCES: Part[] = [rollupSource(ROLLUP.daily), COSTS, ACQUIRED].map((source) => ({
   source,
-  columns: [] as string[],
+  columns: [],
 }));
 
 /** Adds up the rows of one group; amounts stay exact to a part of a micro until they are read. */
@@ -99,15 +174,14 @@ export class Adder {
   private acquiredIsWhole = true;
 
   /** `list` puts what has no rate on the converter's list; it counts as 0 either way. */
-  add(row: SumRow, converter: Converter, list: boolean): void {
-    for (const name of COUNTS) this.counts.set(name, (this.counts.get(name) ?? 0) + (row[name] ?? 0));
-    for (const name of AMOUNTS) {
-      const sum = row[name];
-      if (sum === undefined || sum === null) continue;
-      const micros = readMicros(sum);
-      const parts = converter.convert(micros, row);
+  add({ counts, amounts, rateless }: SumRow, converter: Converter, list: boolean): void {
+    for (const name of COUNTS) this.counts.set(name, (this.counts.get(name) ?? 0) + (counts[name] ?? 0));
+    if (rateless) this.acquiredIsWhole = false;
+    for (const amount of amounts) {
+      const { name, micros } = amount;
+      const parts = converter.convert(micros, amount);
       if (name === 'acquiredRevenue') this.acquiredIsWhole &&= parts !== null;
-      else if (list && parts === null) converter.list(micros, row);
+      else if (list && parts === null) converter.list(micros, amount);
       this.parts.set(name, (this.parts.get(name) ?? 0n) + (parts ?? 0n));
     }
   }

@@ -221,6 +221,9 @@ async function measureConsumer(rig: Rig, step: (what: string) => void) {
   await consume(390_000, BATCH_EVENTS, 30, 30);
   step('report over 1,000,000 events');
   const report1m = await report();
+  step('the same with ROAS');
+  await call('/spend');
+  const reportWithRoas = await report();
   const total = (parts: Consumed[], key: keyof Consumed) => parts.reduce((sum, part) => sum + part[key], 0);
   const rate = (parts: Consumed[]) =>
     median(parts.map(({ events, milliseconds }) => (events / milliseconds) * 1000));
@@ -232,6 +235,8 @@ async function measureConsumer(rig: Rig, step: (what: string) => void) {
     report_ms_10k: report10k,
     report_ms_1m: report1m,
     report_ms_ratio_1m_vs_10k: report1m / report10k,
+    // With costs, and every other currency converted by the rate of each day of earning.
+    report_with_roas_ms_1m: reportWithRoas,
   };
 }
 
@@ -247,7 +252,7 @@ function price(rows: number, operations: number, requests: number, cpuMillisecon
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
   const bar = new cliProgress.SingleBar({ format: '{bar} {what}', hideCursor: true, noTTYOutput: false });
-  bar.start(6 * HTTP_ROUNDS + 18, 0, { what: '' });
+  bar.start(6 * HTTP_ROUNDS + 19, 0, { what: '' });
   const step = (what: string) => bar.increment(1, { what });
   step('bundle');
   const bundleGzipKib = await measureBundle();

@@ -1,6 +1,8 @@
 import { Hono } from 'hono';
 import { uuidv7obj } from 'uuidv7';
 import { createApp } from '../../src/app.ts';
+import { addDays } from '../../src/lib/time.ts';
+import { saveRates } from '../../src/money/exchange-rates.ts';
 import { PerformanceQuery, reportPerformance } from '../../src/reports/performance.ts';
 import { consumeEvents } from '../../src/rollup/consume.ts';
 import { foldLog } from '../../src/rollup/fold.ts';
@@ -99,6 +101,27 @@ async function insertDevices(db: D1Database): Promise<void> {
   ]);
 }
 
+/** A cost, without which no ROAS is computed, and a reference rate of every currency and day. */
+async function insertSpend(db: D1Database): Promise<void> {
+  await db
+    .prepare(
+      `INSERT INTO costs (application_id, day, campaign, currency, amount, updated_at)
+       VALUES (?, '2026-02-10', 'campaign', 'usd', 1000000000, 0)`,
+    )
+    .bind(APPLICATION_ID)
+    .run();
+  const rates = Array.from({ length: 60 }, (_, index) =>
+    ['usd', 'gbp', 'jpy', 'brl'].map((currency) => ({
+      currency,
+      base: 'eur',
+      day: addDays('2026-01-01', index),
+      units: '1',
+      worth: `0.9${index}`,
+    })),
+  );
+  await saveRates(db, '', rates.flat(), 0);
+}
+
 type Consumed = { events: number; messages: number; milliseconds: number; rowsWritten: number };
 
 /** Feeds the consumer `events` events, `perMessage` to a message and 100 messages to a batch, as the queue would. */
@@ -146,6 +169,10 @@ const control = new Hono<{ Bindings: BenchEnv }>()
   .post('/consume', async (c) => {
     const { events, per_message, days, seed } = c.req.query();
     return c.json(await consume(c.env, Number(events), Number(per_message), Number(days), Number(seed)));
+  })
+  .post('/spend', async (c) => {
+    await insertSpend(c.env.DB);
+    return c.json({ success: true });
   })
   .get('/report', async (c) => {
     const query = PerformanceQuery.parse({
