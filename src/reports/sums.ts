@@ -76,28 +76,28 @@ export type Part = { source: Source; columns: readonly string[] };
  * in ?4; what was earned over the life of devices also for the team ?5, of the currencies ?6.
  */
 export function sumsSql({ source, columns }: Part): string {
-  if (source !== ACQUIRED) return groupsSql(source, columns, '');
+  if (source !== ACQUIRED) return groupsSql(source, columns, inPeriod(source));
   // The longest table: a row a day of earning. It is only read where there is spend to hold against it, and by that day only what
   // can be converted. Of the rest what counts is the sum of the reporting currency, and whether there is anything else.
   const amount = ACQUIRED.sums.acquiredRevenue ?? '';
   const own = microsSql(`iif(currency = ?4, ${amount}, 0)`);
   return `WITH rated AS MATERIALIZED (${ratedSql('?4', '?5', '?6')})
-    ${groupsSql(source, columns, `${HAS_SPEND} AND currency IN rated`)}
+    ${groupsSql(source, columns, `${WITH_SPEND} AND currency IN rated`)}
     UNION ALL
     SELECT ${list(keysOf(columns), `?4 || '::' || ${own}`, `max(currency <> ?4 AND ${amount} > 0)`)}
-    ${inPeriod(source)} ${HAS_SPEND} AND currency NOT IN rated ${grouped(aliasesOf(columns))}`;
+    ${WITH_SPEND} AND currency NOT IN rated ${grouped(aliasesOf(columns))}`;
 }
 
-const inPeriod = ({ table, day }: Source) =>
-  `FROM ${table} WHERE application_id = ?1 AND ${day} BETWEEN ?2 AND ?3`;
-// Not EXISTS, which SQLite joins to every row: a value is looked up once.
-const HAS_SPEND = `AND (SELECT 1 ${inPeriod(COSTS)} LIMIT 1)`;
+const inPeriod = ({ table, day }: Source, end = '?3') =>
+  `FROM ${table} WHERE application_id = ?1 AND ${day} BETWEEN ?2 AND ${end}`;
+// An empty range, where a condition would be asked for every row.
+const WITH_SPEND = inPeriod(ACQUIRED, `iif((SELECT 1 ${inPeriod(COSTS)} LIMIT 1), ?3, '')`);
 const list = (...parts: (string | readonly string[])[]) => parts.flat().join(', ');
 const grouped = (columns: readonly string[]) => (columns.length > 0 ? `GROUP BY ${list(columns)}` : '');
 const aliasesOf = (columns: readonly string[]) => columns.map((_, index) => `key${index}`);
 const keysOf = (columns: readonly string[]) => columns.map((column, index) => `${column} AS key${index}`);
 
-function groupsSql(source: Source, columns: readonly string[], condition: string): string {
+function groupsSql(source: Source, columns: readonly string[], from: string): string {
   const names = Object.keys(source.sums) as (Amount | Count)[];
   const byCurrency = names.map((name) => {
     const column = source.sums[name] ?? '';
@@ -112,7 +112,7 @@ function groupsSql(source: Source, columns: readonly string[], condition: string
   const rateDay = rateDaySql(source.currency, source.rateDay, '?4');
   return `SELECT ${list(keys, together, '0 AS rateless')}
     FROM (SELECT ${list(keysOf(columns), `${source.currency} AS currency`, `${rateDay} AS rateDay`, byCurrency)}
-      ${inPeriod(source)} ${condition} ${grouped([...keys, 'currency', 'rateDay'])})
+      ${from} ${grouped([...keys, 'currency', 'rateDay'])})
     ${grouped(keys)}`;
 }
 

@@ -197,7 +197,7 @@ async function measureConsumer(rig: Rig, step: (what: string) => void) {
     call<Consumed>(`/consume?events=${events}&per_message=${perMessage}&days=${days}&seed=${seed}`);
   const report = async () => {
     const times: number[] = [];
-    for (let index = 0; index < 15; index++)
+    for (let index = 0; index < 9; index++)
       times.push((await call<{ milliseconds: number }>('/report', 'GET')).milliseconds);
     return median(times);
   };

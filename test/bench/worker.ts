@@ -161,6 +161,8 @@ async function consume(
   return { events, messages, milliseconds, rowsWritten: meter.rowsWritten };
 }
 
+const REPORTS = 5;
+
 const control = new Hono<{ Bindings: BenchEnv }>()
   .post('/devices', async (c) => {
     await insertDevices(c.env.DB);
@@ -182,9 +184,11 @@ const control = new Hono<{ Bindings: BenchEnv }>()
       group_by: 'day,creative',
     });
     const application = { id: APPLICATION_ID, teamId: 'team_1', currency: 'usd', timezone: 'UTC' };
+    // Several in a row, because the clock of a Worker knows whole milliseconds only.
     const startedAt = performance.now();
-    const report = await reportPerformance(c.env.DB, application, query, Date.now());
-    return c.json({ milliseconds: performance.now() - startedAt, rows: report.data.length });
+    for (let index = 0; index < REPORTS; index++)
+      await reportPerformance(c.env.DB, application, query, Date.now());
+    return c.json({ milliseconds: (performance.now() - startedAt) / REPORTS });
   });
 
 const ROLES = {
