@@ -9,11 +9,9 @@ import {
   MAX_APPEND_EVENTS,
 } from './append.ts';
 import { EventMessage, LoggedEvent } from './event.ts';
-import { FOLD_EVENTS, foldLog } from './fold.ts';
+import { foldIsDue, foldLog } from './fold.ts';
 import { applicationIdOf, type Parked, parkedBody, parkedId, parkStatement } from './park.ts';
 
-/** After a batch the log is folded when this much waits, or when this long ago it was last. Reports fold what waits first. */
-const FOLD_AFTER_MS = 10_000;
 const LONGEST_RETRY_DELAY_SECONDS = 300;
 
 /** A message whose parts were checked, with what of it has to be parked. */
@@ -33,7 +31,7 @@ export async function consumeEvents(batch: MessageBatch, env: Env): Promise<void
   let backlog: Backlog | null = null;
   const checked = await Promise.all(batch.messages.map(check));
   for (const group of groupsThatFit(checked)) backlog = (await appendGroup(env.DB, group)) ?? backlog;
-  if (!backlog || !foldIsDue(backlog)) return;
+  if (!backlog || !foldIsDue(backlog, Date.now())) return;
   try {
     await foldLog(env.DB, Date.now());
   } catch (error) {
@@ -69,10 +67,6 @@ export async function consumeDeadLetters(batch: MessageBatch, env: Env): Promise
   await Promise.all(
     batch.messages.map(async (message) => parkOrRetry(env.DB, message, await parkedWhole(message, reason))),
   );
-}
-
-function foldIsDue({ pending, folded_at }: Backlog): boolean {
-  return pending >= FOLD_EVENTS || (pending > 0 && Date.now() - folded_at >= FOLD_AFTER_MS);
 }
 
 async function parkedWhole(message: Message, reason: string): Promise<Parked> {

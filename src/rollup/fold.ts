@@ -1,4 +1,5 @@
 import { batchWithRetry, isTransient } from '#db';
+import type { Backlog } from './append.ts';
 import { isOfDevice, type LoggedEvent, type PackedEvent } from './event.ts';
 import { parkEventStatement } from './park.ts';
 import { additionSql, type RollupTable } from './tables.ts';
@@ -15,8 +16,18 @@ import {
 
 /** Events counted in one transaction: the more there are, the fewer rows are written for each. */
 export const FOLD_EVENTS = 20_000;
+/** So long a quiet log waits at most, and a busy one. Fewer events in a fold are more rows for each; reports fold what waits first. */
+const QUIET_WAIT_MS = 10_000;
+const BUSY_WAIT_MS = 60_000;
+const BUSY_EVENTS = 1_000;
 /** D1 takes 2 MB a value; longer lists go into several statements of the same transaction. */
 const MAX_PARAMETER_BYTES = 1_000_000;
+
+/** Whether the log is to be folded after a batch has been appended to it. */
+export function foldIsDue({ pending, folded_at }: Backlog, now: number): boolean {
+  const wait = pending < BUSY_EVENTS ? QUIET_WAIT_MS : BUSY_WAIT_MS;
+  return pending >= FOLD_EVENTS || (pending > 0 && now - folded_at >= wait);
+}
 
 /** A place in the log: all of chunk `chunkId` and before, and `eventOffset` events of the chunk after it. */
 type Position = { chunkId: number; eventOffset: number };
