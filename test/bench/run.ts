@@ -251,7 +251,12 @@ function price(rows: number, operations: number, requests: number, cpuMillisecon
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
-  const bar = new cliProgress.SingleBar({ format: '{bar} {what}', hideCursor: true, noTTYOutput: false });
+  const bar = new cliProgress.SingleBar({
+    format: '{bar} {what}',
+    hideCursor: true,
+    noTTYOutput: true,
+    notTTYSchedule: 5000,
+  });
   bar.start(6 * HTTP_ROUNDS + 19, 0, { what: '' });
   const step = (what: string) => bar.increment(1, { what });
   step('bundle');
