@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { ROOT } from '../../src/cli/local-state.ts';
+import type { Demo } from '../../src/cli/seed-demo.ts';
 import { count, money, percent } from '../../src/dashboard/format.ts';
+import { launchBrowser, type Service, startService } from '../helpers/service.ts';
 
 // The dashboard in a real browser, from a fresh start: the way to the first event, then every page over a simulated history.
 // SCREENSHOTS=<folder> keeps a picture of every page, wide and narrow, light and dark.
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const SCREENSHOTS = process.env.SCREENSHOTS;
 
@@ -50,56 +49,22 @@ const PAGES = [
   '/settings/account',
 ];
 
-type Demo = {
-  base_url: string;
-  owner: { email: string; password: string };
-  team_token: string;
-  application: { id: string };
-};
 type Violation = { id: string; impact: string | null; nodes: { html: string }[] };
 
-let server: ChildProcess;
+let service: Service;
 let stateDir: string;
 let demo: Demo;
 let browser: Browser;
 
-async function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
-}
-
 before(async () => {
-  stateDir = await mkdtemp(path.join(tmpdir(), 'attribution-e2e-'));
-  server = spawn(process.execPath, ['src/cli/start.ts'], {
-    cwd: ROOT,
-    env: { ...process.env, PORT: String(await freePort()), STATE_DIR: stateDir },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.stdout?.on('data', (text) => String(text).includes('Ready on') && resolve());
-    server.once('exit', (code) => reject(new Error(`the start ended with ${code}`)));
-  });
-  demo = JSON.parse(await readFile(path.join(stateDir, 'demo.json'), 'utf8'));
-  browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: [
-      '--no-sandbox',
-      '--disable-background-networking',
-      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost',
-    ],
-  });
+  service = await startService();
+  ({ demo, stateDir } = service);
+  browser = await launchBrowser();
 });
 
 after(async () => {
   await browser?.close();
-  const ended = new Promise((resolve) => server.once('exit', resolve));
-  if (server.exitCode === null && server.kill('SIGTERM')) await ended;
-  await rm(stateDir, { recursive: true, force: true });
+  await service?.stop();
 });
 
 type Visitor = { page: Page; faults: string[] };

@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import type { Demo } from '../../src/cli/seed-demo.ts';
+import { launchBrowser, type Service, startService } from '../helpers/service.ts';
 
 // A phone's way, in a real browser against a real start: link → store → /fetch-token → an ad → the report.
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const PLAY = 'https://play.google.com/store/apps/details?id=com.example.game';
 const APPLE = 'https://apps.apple.com/app/id123456789';
 
@@ -36,30 +31,11 @@ const IPHONE = {
   timezoneId: 'America/Sao_Paulo',
 } satisfies BrowserContextOptions;
 
-type Demo = {
-  base_url: string;
-  tracking_base_url: string;
-  team_token: string;
-  api_key: string;
-  application: { id: string };
-};
 type Row = { creative: string | null; clicks: number; installs: number; ad_revenue: number };
 
-let server: ChildProcess;
-let stateDir: string;
+let service: Service;
 let demo: Demo;
 let browser: Browser;
-
-async function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
-}
 
 /** Asks again until the answer is one, at most 30 s. */
 async function until<Value>(
@@ -76,37 +52,18 @@ async function until<Value>(
 }
 
 before(async () => {
-  stateDir = await mkdtemp(path.join(tmpdir(), 'attribution-e2e-'));
-  const port = await freePort();
-  server = spawn(process.execPath, ['src/cli/start.ts'], {
-    cwd: ROOT,
-    env: { ...process.env, PORT: String(port), STATE_DIR: stateDir },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.stdout?.on('data', (text) => String(text).includes('Ready on') && resolve());
-    server.once('exit', (code) => reject(new Error(`the start ended with ${code}`)));
-  });
-  demo = JSON.parse(await readFile(path.join(stateDir, 'demo.json'), 'utf8'));
+  service = await startService();
+  ({ demo } = service);
   await team('PATCH', `/v1/applications/${demo.application.id}`, {
     android_store_url: PLAY,
     ios_store_url: APPLE,
   });
-  browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: [
-      '--no-sandbox',
-      '--disable-background-networking',
-      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost',
-    ],
-  });
+  browser = await launchBrowser();
 });
 
 after(async () => {
   await browser?.close();
-  const ended = new Promise((resolve) => server.once('exit', resolve));
-  if (server.exitCode === null && server.kill('SIGTERM')) await ended;
-  await rm(stateDir, { recursive: true, force: true });
+  await service?.stop();
 });
 
 async function call<Answer>(method: string, where: string, headers: Record<string, string>, body?: unknown) {

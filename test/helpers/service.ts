@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+import { ROOT } from '../../src/cli/local-state.ts';
+import type { Demo } from '../../src/cli/seed-demo.ts';
+
+/** A service that `npm start` would have started, on a port and a state of its own. */
+export type Service = { demo: Demo; stateDir: string; stop: () => Promise<void> };
+
+export async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+/** Throws when the start ends before it is ready. */
+export async function startService(): Promise<Service> {
+  const stateDir = await mkdtemp(path.join(tmpdir(), 'attribution-e2e-'));
+  const server = spawn(process.execPath, ['src/cli/start.ts'], {
+    cwd: ROOT,
+    env: { ...process.env, PORT: String(await freePort()), STATE_DIR: stateDir },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.stdout.on('data', (text) => String(text).includes('Ready on') && resolve());
+    server.once('exit', (code) => reject(new Error(`the start ended with ${code}`)));
+  });
+  const demo: Demo = JSON.parse(await readFile(path.join(stateDir, 'demo.json'), 'utf8'));
+  const stop = async () => {
+    const ended = new Promise((resolve) => server.once('exit', resolve));
+    if (server.exitCode === null && server.kill('SIGTERM')) await ended;
+    await rm(stateDir, { recursive: true, force: true });
+  };
+  return { demo, stateDir, stop };
+}
+
+/** Debian's Chromium, which can reach nothing but this machine. */
+export async function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-background-networking',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost',
+    ],
+  });
+}
