@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
 
@@ -32,11 +32,15 @@ export async function bundleWorker(entry: string, folder: string): Promise<strin
   const parts = path.join(folder, 'parts');
   await mkdir(parts, { recursive: true });
   for (const name of await readdir(parts)) {
-    if (!made.has(path.join(parts, name))) await rm(path.join(parts, name));
+    if (!made.has(path.join(parts, name))) await rm(path.join(parts, name), { force: true });
   }
+  // Renamed into place, because a server may be starting from this folder at the same time.
+  const unfinished = path.join(folder, `.${process.pid}`);
   for (const file of outputFiles) {
     const present = await readFile(file.path).catch(() => null);
-    if (!present?.equals(file.contents)) await writeFile(file.path, file.contents);
+    if (present?.equals(file.contents)) continue;
+    await writeFile(unfinished, file.contents);
+    await rename(unfinished, file.path);
   }
   const modules = outputFiles.map((file) => file.path).filter((file) => file.endsWith('.mjs'));
   const index = path.join(folder, 'index.mjs');
