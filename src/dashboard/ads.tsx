@@ -64,39 +64,32 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
       })),
     ];
     const sources = namesOf(bySource.data, 'source');
+    const networks = namesOf(byNetwork.data, 'media_source');
+    const chart = (title: string, format: (value: number | null) => string, series: Series[]) => (
+      <Card title={title}>
+        <LineChart title={title} labels={days} format={format} series={series} />
+      </Card>
+    );
     return (
       <>
         <Unconverted amounts={bySource.unconverted} />
         <Zone view={view} />
         <div class="pair">
-          <Card title="eCPM by ad format">
-            <LineChart
-              title="eCPM by ad format"
-              labels={days}
-              format={inCurrency}
-              series={curves(days, sources, trends(sourceDays.data, 'source', 'ecpm'))}
-            />
-          </Card>
-          <Card title="eCPM by network">
-            <LineChart
-              title="eCPM by network"
-              labels={days}
-              format={inCurrency}
-              series={curves(
-                days,
-                namesOf(byNetwork.data, 'media_source'),
-                trends(networkDays.data, 'media_source', 'ecpm'),
-              )}
-            />
-          </Card>
-          <Card title="Fill rate by ad format">
-            <LineChart
-              title="Fill rate by ad format"
-              labels={days}
-              format={percent}
-              series={curves(days, sources, trends(sourceDays.data, 'source', 'fill_rate'))}
-            />
-          </Card>
+          {chart(
+            'eCPM by ad format',
+            inCurrency,
+            curves(days, sources, trends(sourceDays.data, 'source', 'ecpm')),
+          )}
+          {chart(
+            'eCPM by network',
+            inCurrency,
+            curves(days, networks, trends(networkDays.data, 'media_source', 'ecpm')),
+          )}
+          {chart(
+            'Fill rate by ad format',
+            percent,
+            curves(days, sources, trends(sourceDays.data, 'source', 'fill_rate')),
+          )}
           <Card title="By network">
             <Table
               caption="Ad figures by network"

@@ -1,11 +1,10 @@
 import * as z from 'zod';
-import { ALL_METRICS, COHORT_METRICS, DIMENSIONS, type Dimension, METRICS } from '#reports';
 
 // What the endpoints answer. Objects are closed: a field that is not listed here is not answered.
 
 const time = () => z.iso.datetime();
-const day = () => z.iso.date();
-const nullableText = () => z.string().nullable();
+export const day = () => z.iso.date();
+export const nullableText = () => z.string().nullable();
 
 export const Failure = z.object({ message: z.string() }).meta({ id: 'TeamError' });
 
@@ -117,153 +116,6 @@ export const CostsTaken = z.object({
 });
 
 export const RatesTaken = z.object({ date: day(), base: z.string(), rates: z.int() });
-
-const described = ({ definition, source }: { definition: string; source: string }) =>
-  `${definition} Source: ${source}.`;
-
-const metrics = Object.fromEntries(
-  ALL_METRICS.map((metric) => [
-    metric,
-    z
-      .number()
-      .nullable()
-      .meta({ description: described(METRICS[metric]) }),
-  ]),
-);
-const Metrics = z.object(metrics).meta({ id: 'Metrics' });
-
-const unconverted = z.array(z.object({ currency: z.string(), amount: z.number() })).meta({
-  description:
-    'Amounts without an exchange rate, in their own currency. They are in no other figure of the answer.',
-});
-const reported = { currency: z.string(), timezone: z.string() };
-
-const groupings = Object.values<Dimension>(DIMENSIONS).flatMap(({ show }) =>
-  Object.keys(show('2026-01-01', new Map())),
-);
-const groupingColumns = Object.fromEntries(
-  groupings.map((column) => [column, z.string().nullable().optional()]),
-);
-
-export const Performance = z.object({
-  data: z.array(z.object({ ...groupingColumns, ...metrics })),
-  totals: Metrics,
-  ...reported,
-  unconverted,
-});
-
-const figure = (name: keyof typeof COHORT_METRICS) => ({ description: described(COHORT_METRICS[name]) });
-const cohortRow = <Day extends z.ZodType>(values: Day) =>
-  z.object({
-    cohort_from: day(),
-    cohort_to: day(),
-    creative: nullableText().optional(),
-    creative_id: nullableText().optional(),
-    adset: nullableText().optional(),
-    adset_id: nullableText().optional(),
-    campaign: nullableText().optional(),
-    campaign_id: nullableText().optional(),
-    size: z.int().meta(figure('size')),
-    days: z.record(z.string(), values),
-  });
-
-export const Retention = z.object({
-  data: z.array(
-    cohortRow(
-      z.object({
-        eligible: z.int().meta(figure('eligible')),
-        active: z.int(),
-        classic: z.number().nullable().meta(figure('classic')),
-        rolling: z.number().nullable().meta(figure('rolling')),
-      }),
-    ),
-  ),
-  timezone: z.string(),
-});
-
-export const Ltv = z.object({
-  data: z.array(
-    cohortRow(
-      z.object({
-        eligible: z.int().meta(figure('eligible')),
-        revenue: z.number(),
-        ltv: z.number().nullable().meta(figure('ltv')),
-        roas: z.number().nullable().meta(figure('roas')),
-      }),
-    ),
-  ),
-  ...reported,
-  unconverted,
-});
-
-export const Funnel = z.object({
-  data: z.array(
-    z.object({
-      step: z.string(),
-      devices: z.int(),
-      from_first: z.number().nullable().meta(figure('from_first')),
-      from_previous: z.number().nullable().meta(figure('from_previous')),
-    }),
-  ),
-  timezone: z.string(),
-});
-
-const of = (metric: keyof typeof METRICS) =>
-  z
-    .number()
-    .nullable()
-    .meta({ description: described(METRICS[metric]) });
-export const Ads = z.object({
-  data: z.array(
-    z.object({
-      day: day(),
-      source: nullableText(),
-      media_source: nullableText(),
-      impressions: of('impressions'),
-      ad_revenue: of('ad_revenue'),
-      ecpm: of('ecpm'),
-      ad_requests: z.int().meta({
-        description: "The requests of the row's day and format. They are made before any network is known.",
-      }),
-      fill_rate: z.number().nullable().meta({
-        description:
-          "The network's share in filling those requests; the rates of the networks add up to that of the format.",
-      }),
-    }),
-  ),
-  ...reported,
-  unconverted,
-});
-
-const compared = {
-  client_total: z.number().nullable(),
-  counted_total: z.number().nullable(),
-  gap: z.number().nullable(),
-};
-export const ClientTotals = z.object({
-  data: z
-    .array(
-      z.object({
-        device_id: z.string(),
-        kind: z.enum(['ad', 'purchase']),
-        currency: z.string(),
-        ...compared,
-      }),
-    )
-    .meta({ description: 'The 200 devices with the largest gaps.' }),
-  totals: z.array(
-    z.object({
-      kind: z.enum(['ad', 'purchase']),
-      currency: nullableText().meta({
-        description: 'Null: devices with several currencies, which cannot be compared.',
-      }),
-      devices: z.int(),
-      devices_with_gap: z.int().nullable(),
-      ...compared,
-    }),
-  ),
-  timezone: z.string(),
-});
 
 /** The fields differ by type, as they do where they come in. */
 const EventShown = z

@@ -9,9 +9,9 @@ import {
   PerformanceQuery,
   RetentionQuery,
 } from '#reports';
-import { Ads, ClientTotals, Funnel, Ltv, Performance, Retention } from './answers.ts';
 import { EXAMPLE } from './examples.ts';
 import type { Operation } from './operation.ts';
+import { Ads, ClientTotals, Funnel, Ltv, Performance, Retention } from './report-answers.ts';
 import { withExamples } from './with-examples.ts';
 
 const period = {

@@ -138,7 +138,7 @@ async function groupNamer(
 
 /** What has no currency is no group by currency, and requests alone are no group by network. */
 function hasPart(row: SumRow, names: readonly DimensionName[]): boolean {
-  if (row.keys[names.indexOf('currency')] === '') return false;
+  if (names.includes('currency') && row.keys[names.indexOf('currency')] === '') return false;
   return !(names.includes('media_source') && row.counts.impressions === 0);
 }
 
