@@ -79,5 +79,17 @@ export async function startRig(): Promise<Rig> {
     }),
   );
   const db = await miniflare.getD1Database('DB', 'control');
+  await migrate(db);
   return { url: (role) => miniflare.unsafeGetDirectURL(role), db, stop: () => miniflare.dispose() };
+}
+
+/** Makes the tables, as a deployment's migrations do. */
+async function migrate(db: D1Database): Promise<void> {
+  const journal: { entries: { tag: string }[] } = JSON.parse(
+    await readFile(path.join(ROOT, 'migrations/meta/_journal.json'), 'utf8'),
+  );
+  for (const { tag } of journal.entries) {
+    const sql = await readFile(path.join(ROOT, 'migrations', `${tag}.sql`), 'utf8');
+    await db.batch(sql.split('--> statement-breakpoint').map((statement) => db.prepare(statement)));
+  }
 }

@@ -106,3 +106,8 @@ export function* makeEvents(
     }
   }
 }
+
+export const BATCH_EVENTS = 500;
+
+export const median = (values: number[]) =>
+  [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
