@@ -203,12 +203,12 @@ export const cohortPages = new Hono<DashboardEnv>()
                 { label: 'Devices', numeric: true, cell: (row) => count(row.size) },
                 ...LTV_DAYS.flatMap((day) => [
                   {
-                    label: `LTV day ${day}`,
+                    label: `LTV day\u00a0${day}`,
                     numeric: true,
                     cell: (row: (typeof report.data)[number]) => inCurrency(row.days[day]?.ltv ?? null),
                   },
                   {
-                    label: `ROAS day ${day}`,
+                    label: `ROAS day\u00a0${day}`,
                     numeric: true,
                     cell: (row: (typeof report.data)[number]) => percent(row.days[day]?.roas ?? null),
                   },

@@ -139,6 +139,7 @@ function listPage(c: DashboardContext, notice: Child = null) {
     );
     const link: Column<Row> = {
       label: 'Link',
+      wideOnly: true,
       cell: (row) => {
         const url = links.get(String(row.creative_id));
         return url ? <CopyLink text={url} label={`the link of ${row.creative}`} /> : '';

@@ -108,6 +108,8 @@ export type Column<Row> = {
   numeric?: boolean;
   /** Long text: may run over several lines. */
   wrap?: boolean;
+  /** Left out on a phone, where the figures are to be seen first. */
+  wideOnly?: boolean;
   /** What this column says, for those who meet the word for the first time. */
   hint?: string | undefined;
   /** Where a click on the heading leads, for a column by which the table can be sorted. */
@@ -115,6 +117,12 @@ export type Column<Row> = {
   sorted?: 'ascending' | 'descending';
   cell: (row: Row) => Child;
 };
+
+function classOf<Row>({ numeric, wrap, wideOnly }: Column<Row>): string {
+  if (numeric) return 'number';
+  if (wrap) return 'wrap';
+  return wideOnly ? 'wide-only' : '';
+}
 
 /** A table that scrolls by itself where it is wider than the screen. */
 export function Table<Row>({
@@ -138,7 +146,7 @@ export function Table<Row>({
             {columns.map((column) => (
               <th
                 scope="col"
-                class={column.numeric ? 'number' : ''}
+                class={classOf(column)}
                 {...(column.hint ? { title: column.hint } : {})}
                 {...(column.sorted ? { 'aria-sort': column.sorted } : {})}
               >
@@ -151,7 +159,7 @@ export function Table<Row>({
           {rows.map((row) => (
             <tr>
               {columns.map((column) => (
-                <td class={column.numeric ? 'number' : column.wrap ? 'wrap' : ''}>{column.cell(row)}</td>
+                <td class={classOf(column)}>{column.cell(row)}</td>
               ))}
             </tr>
           ))}
