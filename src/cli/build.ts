@@ -1,22 +1,17 @@
-import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { bundleWorker } from './bundle.ts';
+import { bundleWorker, putFile } from './bundle.ts';
+import { ROOT } from './local-state.ts';
 
 // What wrangler serves and deploys: the Worker's modules in `dist`, and the files of the documentation page among the static
-// ones. Wrangler runs this first and after every change. A file that is there already is not touched, or the watcher would
-// never come to rest.
+// ones. Wrangler runs this first and after every change.
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
+const DIST = path.join(ROOT, 'dist');
 const SWAGGER_UI = path.join(ROOT, 'node_modules/swagger-ui-dist');
 const DOCS_ASSETS = path.join(ROOT, 'src/dashboard/static/swagger-ui');
 
-async function copyDocsAssets(): Promise<void> {
-  await mkdir(DOCS_ASSETS, { recursive: true });
-  for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE']) {
-    const [source, target] = [path.join(SWAGGER_UI, name), path.join(DOCS_ASSETS, name)];
-    const [wanted, present] = [await readFile(source), await readFile(target).catch(() => null)];
-    if (!present?.equals(wanted)) await copyFile(source, target);
-  }
+await bundleWorker(path.join(ROOT, 'src/index.ts'), DIST);
+await mkdir(DOCS_ASSETS, { recursive: true });
+for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE']) {
+  await putFile(path.join(DOCS_ASSETS, name), await readFile(path.join(SWAGGER_UI, name)), DIST);
 }
-
-await Promise.all([copyDocsAssets(), bundleWorker(path.join(ROOT, 'src/index.ts'), path.join(ROOT, 'dist'))]);

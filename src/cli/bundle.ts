@@ -3,6 +3,18 @@ import path from 'node:path';
 import { build } from 'esbuild';
 
 /**
+ * Puts a file in place unless it is there already, or a watcher would never come to rest. It is written in `folder`, of
+ * the same file system, and renamed, because a server may be starting from it at the same time.
+ */
+export async function putFile(file: string, contents: Uint8Array, folder: string): Promise<void> {
+  const present = await readFile(file).catch(() => null);
+  if (present?.equals(contents)) return;
+  const unfinished = path.join(folder, `.${process.pid}`);
+  await writeFile(unfinished, contents);
+  await rename(unfinished, file);
+}
+
+/**
  * Bundles a Worker into ES modules in `folder`; answers their paths, the entry's first. What is imported dynamically becomes
  * modules of its own, which an isolate loads when it first needs them. Repeatable: a file that would be the same is not
  * touched, and modules of an earlier build are taken away.
@@ -34,14 +46,7 @@ export async function bundleWorker(entry: string, folder: string): Promise<strin
   for (const name of await readdir(parts)) {
     if (!made.has(path.join(parts, name))) await rm(path.join(parts, name), { force: true });
   }
-  // Renamed into place, because a server may be starting from this folder at the same time.
-  const unfinished = path.join(folder, `.${process.pid}`);
-  for (const file of outputFiles) {
-    const present = await readFile(file.path).catch(() => null);
-    if (present?.equals(file.contents)) continue;
-    await writeFile(unfinished, file.contents);
-    await rename(unfinished, file.path);
-  }
+  for (const file of outputFiles) await putFile(file.path, file.contents, folder);
   const modules = outputFiles.map((file) => file.path).filter((file) => file.endsWith('.mjs'));
   const index = path.join(folder, 'index.mjs');
   return [index, ...modules.filter((file) => file !== index)];
