@@ -63,19 +63,23 @@ export async function reportPerformance(
   const reporting = query.currency ?? application.currency;
   const parts = sourcesOf(names);
   // A table that is read for the groups is not read again for the totals.
-  const others = TOTAL_SOURCES.filter(({ source }) =>
-    parts.every((part) => part.source.table !== source.table),
-  );
+  const others = TOTAL_SOURCES.filter(({ source }) => parts.every((part) => part.source !== source));
   const asked = { applicationId: application.id, teamId: application.teamId, from, to, reporting };
-  const rows = await readSums(db, [...parts, ...others], asked);
-  const amounts = rows.flat().flatMap((row) => row.amounts);
+  const read = await readSums(db, [...parts, ...others], asked);
+  const grouped = read.slice(0, parts.length);
+  const amounts = read.flatMap(({ rows }) => rows.flatMap((row) => row.amounts));
   const converter = await converterFor(db, application, reporting, amounts);
 
   const gives = givenBy(names, ROLLUP[rollupOf(names) ?? 'daily']);
-  const shownOf = await groupNamer(db, application.id, names, rows.slice(0, parts.length).flat());
+  const shownOf = await groupNamer(
+    db,
+    application.id,
+    names,
+    grouped.flatMap(({ rows }) => rows),
+  );
   const groups = new Map<string, { shown: Shown; adder: Adder }>();
-  for (const [index, { source }] of parts.entries()) {
-    for (const row of rows[index] ?? []) {
+  for (const { source, rows } of grouped) {
+    for (const row of rows) {
       const shown = hasPart(row, names) ? shownOf(row, source) : null;
       if (!shown) continue;
       const key = JSON.stringify(shown);
@@ -85,9 +89,9 @@ export async function reportPerformance(
     }
   }
   const total = new Adder();
-  for (const [index, { source }] of [...parts, ...others].entries()) {
-    if (TOTAL_SOURCES.every((part) => part.source.table !== source.table)) continue;
-    for (const row of rows[index] ?? []) total.add(row, converter, true);
+  for (const { source, rows } of read) {
+    if (TOTAL_SOURCES.every((part) => part.source !== source)) continue;
+    for (const row of rows) total.add(row, converter, true);
   }
 
   const today = dayIn(application.timezone, now);

@@ -6,6 +6,7 @@ import {
   type DimensionName,
   ROLLUP,
   type Rollup,
+  type RollupName,
   rollupOf,
 } from './dimensions.ts';
 import type { Sums } from './metrics.ts';
@@ -53,6 +54,9 @@ const rollupSource = ({ table, counts }: Rollup): Source => ({
   currency: table === ROLLUP.custom.table ? "''" : 'currency',
   sums: counts,
 });
+const ROLLUP_SOURCES = Object.fromEntries(
+  Object.entries(ROLLUP).map(([name, rollup]) => [name, rollupSource(rollup)]),
+) as Record<RollupName, Source>;
 export const COSTS: Source = {
   table: 'costs',
   day: 'day',
@@ -60,12 +64,13 @@ export const COSTS: Source = {
   currency: 'currency',
   sums: { spend: 'amount' },
 };
+const EARNED = 'ad_revenue + purchase_revenue';
 const ACQUIRED: Source = {
   table: 'cohort_revenue',
   day: 'acquired_day',
   rateDay: 'day',
   currency: 'currency',
-  sums: { acquiredRevenue: 'ad_revenue + purchase_revenue' },
+  sums: { acquiredRevenue: EARNED },
 };
 
 /** One source with the columns that a report groups it by, and the statement that adds it up. */
@@ -79,12 +84,11 @@ export function sumsSql({ source, columns }: Part): string {
   if (source !== ACQUIRED) return groupsSql(source, columns, inPeriod(source));
   // The longest table: a row a day of earning. It is only read where there is spend to hold against it, and by that day only what
   // can be converted. Of the rest what counts is the sum of the reporting currency, and whether there is anything else.
-  const amount = ACQUIRED.sums.acquiredRevenue ?? '';
-  const own = microsSql(`iif(currency = ?4, ${amount}, 0)`);
+  const own = microsSql(`iif(currency = ?4, ${EARNED}, 0)`);
   return `WITH rated AS MATERIALIZED (${ratedSql('?4', '?5', '?6')})
     ${groupsSql(source, columns, `${WITH_SPEND} AND currency IN rated`)}
     UNION ALL
-    SELECT ${list(keysOf(columns), `?4 || '::' || ${own}`, `max(currency <> ?4 AND ${amount} > 0)`)}
+    SELECT ${list(keysOf(columns), `?4 || '::' || ${own}`, `max(currency <> ?4 AND ${EARNED} > 0)`)}
     ${WITH_SPEND} AND currency NOT IN rated ${grouped(aliasesOf(columns))}`;
 }
 
@@ -98,12 +102,10 @@ const aliasesOf = (columns: readonly string[]) => columns.map((_, index) => `key
 const keysOf = (columns: readonly string[]) => columns.map((column, index) => `${column} AS key${index}`);
 
 function groupsSql(source: Source, columns: readonly string[], from: string): string {
-  const names = Object.keys(source.sums) as (Amount | Count)[];
-  const byCurrency = names.map((name) => {
-    const column = source.sums[name] ?? '';
-    return `${isAmount(name) ? microsSql(column) : `sum(${column})`} AS ${name}`;
-  });
-  const together = names.map((name) =>
+  const byCurrency = Object.entries(source.sums).map(
+    ([name, column]) => `${isAmount(name) ? microsSql(column) : `sum(${column})`} AS ${name}`,
+  );
+  const together = Object.keys(source.sums).map((name) =>
     isAmount(name)
       ? `group_concat(currency || ':' || rateDay || ':' || ${name}) FILTER (WHERE ${name} <> '0/0') AS ${name}`
       : `sum(${name}) AS ${name}`,
@@ -116,10 +118,11 @@ function groupsSql(source: Source, columns: readonly string[], from: string): st
     ${grouped(keys)}`;
 }
 
+export type ReadSums = { source: Source; rows: SumRow[] };
 export type Asked = { applicationId: string; teamId: string; from: string; to: string; reporting: string };
 
 /** Adds the parts up, in one reading of the database. */
-export async function readSums(db: D1Database, parts: readonly Part[], asked: Asked): Promise<SumRow[][]> {
+export async function readSums(db: D1Database, parts: readonly Part[], asked: Asked): Promise<ReadSums[]> {
   const results = await db.batch<RawRow>(
     parts.map((part) => {
       const common = [asked.applicationId, asked.from, asked.to, asked.reporting];
@@ -127,7 +130,7 @@ export async function readSums(db: D1Database, parts: readonly Part[], asked: As
       return db.prepare(sumsSql(part)).bind(...common, ...rates);
     }),
   );
-  return results.map(({ results: rows }) => rows.map(sumRow));
+  return parts.map(({ source }, index) => ({ source, rows: (results[index]?.results ?? []).map(sumRow) }));
 }
 
 function sumRow(raw: RawRow): SumRow {
@@ -153,16 +156,15 @@ export function sourcesOf(names: readonly DimensionName[]): Part[] {
     const columns = dimensions.flatMap((dimension) => column(dimension) ?? []);
     return columns.length === dimensions.length ? columns : null;
   };
-  const rollup = rollupSource(ROLLUP[rollupOf(names) ?? 'daily']);
   return [
-    { source: rollup, columns: columnsBy(({ column }) => column) },
+    { source: ROLLUP_SOURCES[rollupOf(names) ?? 'daily'], columns: columnsBy(({ column }) => column) },
     { source: COSTS, columns: columnsBy(({ cost }) => cost) },
     { source: ACQUIRED, columns: columnsBy(({ acquired }) => acquired) },
   ].flatMap(({ source, columns }) => (columns ? [{ source, columns }] : []));
 }
 
 /** The sources of the totals, which do not depend on the groupings. */
-export const TOTAL_SOURCES: Part[] = [rollupSource(ROLLUP.daily), COSTS, ACQUIRED].map((source) => ({
+export const TOTAL_SOURCES: Part[] = [ROLLUP_SOURCES.daily, COSTS, ACQUIRED].map((source) => ({
   source,
   columns: [],
 }));
