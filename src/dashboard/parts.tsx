@@ -119,9 +119,7 @@ export type Column<Row> = {
 };
 
 function classOf<Row>({ numeric, wrap, wideOnly }: Column<Row>): string {
-  if (numeric) return 'number';
-  if (wrap) return 'wrap';
-  return wideOnly ? 'wide-only' : '';
+  return [numeric && 'number', wrap && 'wrap', wideOnly && 'wide-only'].filter(Boolean).join(' ');
 }
 
 /** A table that scrolls by itself where it is wider than the screen. */
