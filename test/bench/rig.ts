@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
 import { bundleWorker } from '../../src/cli/bundle.ts';
 import { QUIET, ROOT, WRANGLER } from '../../src/cli/local-state.ts';
+import { esModules, migrate } from '../helpers/workerd.ts';
 
 const run = promisify(execFile);
 const COMPATIBILITY_DATE = '2026-10-01';
@@ -53,8 +54,7 @@ export async function startRig(): Promise<Rig> {
     convertV4MiniflareOptions({
       workers: ROLES.map((role) => ({
         name: role,
-        modules: modules.map((file) => ({ type: 'ESModule' as const, path: file })),
-        modulesRoot: path.dirname(modules[0] ?? ''),
+        ...esModules(modules),
         compatibilityDate: COMPATIBILITY_DATE,
         compatibilityFlags: ['nodejs_compat'],
         bindings: {
@@ -81,15 +81,4 @@ export async function startRig(): Promise<Rig> {
   const db = await miniflare.getD1Database('DB', 'control');
   await migrate(db);
   return { url: (role) => miniflare.unsafeGetDirectURL(role), db, stop: () => miniflare.dispose() };
-}
-
-/** Makes the tables, as a deployment's migrations do. */
-async function migrate(db: D1Database): Promise<void> {
-  const journal: { entries: { tag: string }[] } = JSON.parse(
-    await readFile(path.join(ROOT, 'migrations/meta/_journal.json'), 'utf8'),
-  );
-  for (const { tag } of journal.entries) {
-    const sql = await readFile(path.join(ROOT, 'migrations', `${tag}.sql`), 'utf8');
-    await db.batch(sql.split('--> statement-breakpoint').map((statement) => db.prepare(statement)));
-  }
 }

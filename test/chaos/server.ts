@@ -1,19 +1,15 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
-import { ROOT } from '../../src/cli/local-state.ts';
+import { esModules, migrate } from '../helpers/workerd.ts';
 
 // The process that is killed: workerd over a state on disk. It says where it listens in its first line of output.
 
-const [modulePaths = '[]', state = '', harnessUrl = '', seed = ''] = process.argv.slice(2);
-const modules: string[] = JSON.parse(modulePaths);
+const [modules = '[]', state = '', harnessUrl = '', seed = ''] = process.argv.slice(2);
 const limit = { simple: { limit: 1_000_000_000, period: 10 as const } };
 const converted = convertV4MiniflareOptions({
   workers: [
     {
       name: 'chaos',
-      modules: modules.map((file) => ({ type: 'ESModule', path: file })),
-      modulesRoot: path.dirname(modules[0] ?? ''),
+      ...esModules(JSON.parse(modules)),
       compatibilityDate: '2026-10-01',
       compatibilityFlags: ['nodejs_compat'],
       bindings: {
@@ -37,15 +33,5 @@ const converted = convertV4MiniflareOptions({
 const miniflare = new Miniflare({ ...converted, resourcePersistencePath: state });
 const db = await miniflare.getD1Database('DB', 'chaos');
 const migrated = await db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'fold_cursor'").first();
-if (!migrated) {
-  const journal: { entries: { tag: string }[] } = JSON.parse(
-    await readFile(path.join(ROOT, 'migrations/meta/_journal.json'), 'utf8'),
-  );
-  const statements: string[] = [];
-  for (const { tag } of journal.entries) {
-    const sql = await readFile(path.join(ROOT, 'migrations', `${tag}.sql`), 'utf8');
-    statements.push(...sql.split('--> statement-breakpoint'));
-  }
-  await db.batch(statements.map((statement) => db.prepare(statement)));
-}
+if (!migrated) await migrate(db);
 console.log(String(await miniflare.unsafeGetDirectURL('chaos')));

@@ -10,7 +10,8 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { ROOT } from '../../src/cli/local-state.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
 import { count, money, percent } from '../../src/dashboard/format.ts';
-import { launchBrowser, type Service, startService } from '../helpers/service.ts';
+import { launchBrowser } from '../helpers/browser.ts';
+import { type Service, startService } from '../helpers/service.ts';
 
 // The dashboard in a real browser, from a fresh start: the way to the first event, then every page over a simulated history.
 // SCREENSHOTS=<folder> keeps a picture of every page, wide and narrow, light and dark.

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import type { Demo } from '../../src/cli/seed-demo.ts';
-import { launchBrowser, type Service, startService } from '../helpers/service.ts';
+import { launchBrowser } from '../helpers/browser.ts';
+import { type Service, startService } from '../helpers/service.ts';
 
 // A phone's way, in a real browser against a real start: link → store → /fetch-token → an ad → the report.
 
