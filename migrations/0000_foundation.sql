@@ -52,6 +52,9 @@ CREATE TABLE `devices` (
 	`device_model` text NOT NULL,
 	`os_system` text NOT NULL,
 	`timezone` text NOT NULL,
+	`country` text,
+	`app_version` text,
+	`test` integer DEFAULT false NOT NULL,
 	`dpi` real,
 	`window_height` real,
 	`window_width` real,
@@ -112,9 +115,10 @@ CREATE TABLE `fold_cursor` (
 --> statement-breakpoint
 CREATE TABLE `idempotency_keys` (
 	`application_id` text NOT NULL,
+	`day` integer NOT NULL,
 	`key` text NOT NULL,
 	`event_id` text NOT NULL,
-	PRIMARY KEY(`application_id`, `key`)
+	PRIMARY KEY(`application_id`, `day`, `key`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
 CREATE TABLE `parked_messages` (
@@ -157,6 +161,7 @@ CREATE TABLE `rollup_daily` (
 	`installs` integer DEFAULT 0 NOT NULL,
 	`active_devices` integer DEFAULT 0 NOT NULL,
 	`sessions` integer DEFAULT 0 NOT NULL,
+	`session_seconds` integer DEFAULT 0 NOT NULL,
 	`custom_events` integer DEFAULT 0 NOT NULL,
 	`ad_requests` integer DEFAULT 0 NOT NULL,
 	`payers` integer DEFAULT 0 NOT NULL,

@@ -12,7 +12,10 @@ CREATE TABLE `clicks` (
 	`screen_width` real,
 	`screen_height` real,
 	`pixel_ratio` real,
+	`country` text,
+	`params` text,
 	`device_id` text,
+	`named_installs` integer DEFAULT 0 NOT NULL,
 	PRIMARY KEY(`application_id`, `id`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint

@@ -42,6 +42,7 @@ CREATE TABLE `invitations` (
 	`hash` text PRIMARY KEY NOT NULL,
 	`team_id` text NOT NULL,
 	`role` text NOT NULL,
+	`created_by` text NOT NULL,
 	`note` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`expires_at` integer NOT NULL

@@ -150,7 +150,10 @@ async function auditPage(c: DashboardContext) {
   );
 }
 
-const acting = (c: DashboardContext) => ({ teamId: c.get('person').team.id, role: c.get('person').role });
+const acting = (c: DashboardContext) => {
+  const { userId, team, role } = c.get('person');
+  return { userId, teamId: team.id, role };
+};
 
 export const memberPages = new Hono<DashboardEnv>()
   .use('/settings/members/*', requirePerson, requireRole('admin'))

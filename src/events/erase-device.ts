@@ -33,7 +33,7 @@ export async function eraseDevice(db: D1Database, device: Device, now: number): 
       .bind(applicationId, id),
     db.prepare('DELETE FROM clicks WHERE application_id = ? AND device_id = ?').bind(applicationId, id),
     db
-      .prepare('DELETE FROM idempotency_keys WHERE application_id = ? AND key >= ? AND key < ?')
+      .prepare('DELETE FROM idempotency_keys WHERE application_id = ? AND day = 0 AND key >= ? AND key < ?')
       .bind(applicationId, session, `${session.slice(0, -1)};`),
     db
       .prepare('DELETE FROM parked_messages WHERE application_id = ? AND instr(body, ?) > 0')

@@ -1,6 +1,6 @@
 import { AppError } from '#http';
 import { idSecond, isId } from '#lib/ids';
-import { isOfDevice, type LoggedEvent, unpack } from '#rollup';
+import { isOfDevice, keysOf, type LoggedEvent, unpack } from '#rollup';
 import { showEvent } from './list-events.ts';
 import { withoutErased } from './log-reader.ts';
 
@@ -110,11 +110,15 @@ function isFolded(row: LoggedRow, id: string): boolean {
   return ids.indexOf(id) < row.event_offset;
 }
 
-/** The event that was counted under this one's key; null where it has none. */
+/** The event that was counted under this one's keys; null where it has none. */
 async function firstOfKey(db: D1Database, event: LoggedEvent): Promise<string | null> {
-  if (!isOfDevice(event) || !event.idempotency_key) return null;
+  const [own] = isOfDevice(event) ? keysOf(event) : [];
+  if (!own) return null;
   return db
-    .prepare('SELECT event_id FROM idempotency_keys WHERE application_id = ? AND key = ?')
-    .bind(event.application_id, event.idempotency_key)
+    .prepare(
+      `SELECT event_id FROM idempotency_keys
+       WHERE application_id = ?1 AND key = ?2 AND day IN (SELECT value FROM json_each(?3)) ORDER BY event_id LIMIT 1`,
+    )
+    .bind(event.application_id, own.key, JSON.stringify(own.days))
     .first<string>('event_id');
 }

@@ -43,9 +43,13 @@ export const EVENT_COLUMNS = [
   'device_id',
   'acquired_day',
   'creative_id',
-  'idempotency_key',
+  'keys',
+  'test',
+  'token_expired',
   'clock_ahead',
   'session_id',
+  'session_end',
+  'session_seconds',
   'retention_day',
   'backfill_day',
   'item_id',
@@ -66,6 +70,7 @@ export const EVENT_COLUMNS = [
   'event_name',
   'params',
   'device',
+  'warnings',
 ] as const;
 
 /** An event as the API shows it: amounts in units of its currency, times in ISO 8601. */

@@ -12,7 +12,7 @@ import { newId } from '#lib/ids';
 import type { LoggedEvent } from '#rollup';
 import { enqueueEvent, enqueueEvents } from './enqueue.ts';
 import { EventEnvelope } from './envelope.ts';
-import { idempotencyKey, toEvent } from './to-event.ts';
+import { keysOfEnvelope, toEvent } from './to-event.ts';
 import { readToken, type TokenClaims } from './token.ts';
 
 const fault = (message: string): Fault[] => [{ path: 'creativeToken', message }];
@@ -43,7 +43,7 @@ export async function takeEvent(
   const event = toEvent(envelope, {
     application,
     claims,
-    key: idempotencyKey(header, envelope),
+    keys: keysOfEnvelope(header, envelope),
     id: newId('evt'),
     now,
   });
@@ -84,9 +84,10 @@ export async function takeBatch(
         claimsByToken.set(envelope.creativeToken, claims);
       }
       try {
-        const key = idempotencyKey(undefined, envelope) ?? (header ? `h:${header}:${index}` : undefined);
+        const own = keysOfEnvelope(undefined, envelope);
+        const keys = own.length === 0 && header ? keysOfEnvelope(`${header}:${index}`, envelope) : own;
         return {
-          event: toEvent(envelope, { application, claims: await claims, key, id: newId('evt'), now }),
+          event: toEvent(envelope, { application, claims: await claims, keys, id: newId('evt'), now }),
         };
       } catch (error) {
         return { result: rejected(index, error) };

@@ -1,6 +1,6 @@
 import type { AuthenticatedApplication } from '#http';
 import { toMicros } from '#lib/money';
-import { dayIn, daysBetween } from '#lib/time';
+import { DAY_MS, dayIn, daysBetween } from '#lib/time';
 import type { LoggedEvent } from '#rollup';
 import { AD_REQUEST, type EventEnvelope } from './envelope.ts';
 import type { TokenClaims } from './token.ts';
@@ -15,18 +15,25 @@ function present<Fields extends Record<string, unknown>>(fields: Fields) {
 }
 
 /**
- * The key under which repeats of an event are recognised, in the contract's order; null where every request is its own event.
- * A purchase may fail first and then succeed under one `tr_id`: those are two events.
+ * The keys by which repeats of an event are recognised; none where every request is its own event. A purchase may fail first and
+ * then succeed under the same keys: those are two events.
  */
-export function idempotencyKey(header: string | undefined, envelope: EventEnvelope): string | undefined {
-  if (header) return `h:${header}`;
+export function keysOfEnvelope(header: string | undefined, envelope: EventEnvelope): string[] {
   const eventId = envelope.event_id ?? envelope.eid;
-  if (eventId) return `e:${eventId}`;
   const dedupeKey = envelope.dedupe_key ?? envelope.dk;
-  if (dedupeKey) return `d:${dedupeKey}`;
-  if (envelope.type !== 'custom.purchase' || !envelope.payload.tr_id) return undefined;
-  return `t:${envelope.payload.status === 'failed' ? 'failed' : 'success'}:${envelope.payload.tr_id}`;
+  const transaction = envelope.type === 'custom.purchase' ? envelope.payload.tr_id : undefined;
+  const keys = [
+    ...(header ? [`h:${header}`] : []),
+    ...(eventId ? [`e:${eventId}`] : []),
+    ...(dedupeKey ? [`d:${dedupeKey}`] : []),
+    ...(transaction ? [`t:${transaction}`] : []),
+  ];
+  if (envelope.type !== 'custom.purchase') return keys;
+  const outcome = purchaseOutcome(envelope.payload.status);
+  return keys.map((key) => `${outcome}:${key}`);
 }
+
+const purchaseOutcome = (status: string) => (status === 'completed' ? 'success' : status);
 
 /** The reported day number where it is within one of the number computed from the dates, else the computed one. */
 export function retentionAge(envelope: Of<'retention'>, computed: number): number {
@@ -40,12 +47,12 @@ export function toEvent(
   source: {
     application: AuthenticatedApplication;
     claims: TokenClaims;
-    key: string | undefined;
+    keys: string[];
     id: string;
     now: number;
   },
 ): LoggedEvent {
-  const { application, claims, key, id, now } = source;
+  const { application, claims, keys, id, now } = source;
   const occurredAt = Math.min(envelope.created_at, now);
   const day = dayIn(application.timezone, occurredAt);
   const device = present({
@@ -64,7 +71,8 @@ export function toEvent(
     day,
     occurred_at: occurredAt,
     received_at: now,
-    ...(key ? { idempotency_key: key } : {}),
+    token_id: claims.tokenId,
+    ...(keys.length > 0 ? { keys, key_day: Math.floor(envelope.created_at / DAY_MS) } : {}),
     ...(envelope.created_at > now ? { clock_ahead: true as const } : {}),
     ...(Object.keys(device).length > 0 ? { device } : {}),
   };

@@ -13,7 +13,7 @@ export const INVITATION_DAYS = 7;
  */
 export async function invite(
   db: Database,
-  acting: { teamId: string; role: Role },
+  acting: { userId: string; teamId: string; role: Role },
   invited: { role: Role; note: string },
   now: number,
 ): Promise<string> {
@@ -25,6 +25,7 @@ export async function invite(
     hash: await sha256Hex(secret),
     teamId: acting.teamId,
     role: invited.role,
+    createdBy: acting.userId,
     note: invited.note,
     createdAt: now,
     expiresAt: now + INVITATION_DAYS * DAY_MS,

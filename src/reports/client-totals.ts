@@ -31,16 +31,18 @@ export const clientTotalsSql = `
     SELECT event.value ->> 'device_id' AS device_id, event.value ->> 'acquired_day' AS acquired_day,
       substr(event.value ->> 'type', 8) AS kind, count(*) AS events,
       iif(count(DISTINCT event.value ->> 'currency') = 1, min(event.value ->> 'currency'), NULL) AS currency,
-      sum(iif(event.value ->> 'status' = 'failed', 0, event.value ->> 'value_micros')) AS counted,
+      sum(iif(event.value ->> 'status' IN ('failed', 'refunded'), 0, event.value ->> 'value_micros')) AS counted,
       CAST(round(max(coalesce(event.value ->> 'total_ad_value', event.value ->> 'total_purchase_value')) * 1000000) AS INTEGER)
         AS client
     FROM event_chunks AS chunk CROSS JOIN json_each(chunk.events) AS event
     WHERE chunk.application_id = ?1 AND chunk.second >= ?4
       AND event.value ->> 'type' IN ('custom.ad', 'custom.purchase')
       AND event.value ->> 'acquired_day' BETWEEN ?2 AND ?3
-      AND (event.value ->> 'idempotency_key' IS NULL OR EXISTS (
+      AND event.value ->> 'test' IS NULL
+      AND (event.value ->> '$.keys[0]' IS NULL OR EXISTS (
         SELECT 1 FROM idempotency_keys
-        WHERE idempotency_keys.application_id = ?1 AND idempotency_keys.key = event.value ->> 'idempotency_key'
+        WHERE idempotency_keys.application_id = ?1 AND idempotency_keys.key = event.value ->> '$.keys[0]'
+          AND idempotency_keys.day = iif(event.value ->> 'type' = 'custom.purchase', 0, coalesce(event.value ->> 'key_day', 0))
           AND idempotency_keys.event_id = chunk.event_ids ->> event.key))
     GROUP BY 1, 2, 3),
   compared AS MATERIALIZED (

@@ -10,11 +10,11 @@ export async function toArchiveLine(event: LoggedEvent): Promise<string> {
   const { id, application_id, type, occurred_at, received_at, day: _day, ...fields } = event;
   const archived = { application_id, id, received_at, creative_id: event.creative_id };
   if (type === 'click') return JSON.stringify({ type, created_at: iso(occurred_at), archived });
-  const { device_id, acquired_day, idempotency_key } = event;
+  const { device_id, acquired_day, keys } = event;
   return JSON.stringify({
     type,
     created_at: iso(occurred_at),
-    event_id: idempotency_key ? await sha256Hex(idempotency_key) : id,
+    event_id: keys ? await sha256Hex(keys.join('\n')) : id,
     payload: payloadOf({ ...fields }),
     archived: { ...archived, device_id, acquired_day },
   });
@@ -28,9 +28,13 @@ function payloadOf(fields: Record<string, unknown>): Record<string, unknown> {
     device_id,
     creative_id,
     acquired_day,
-    idempotency_key,
+    keys,
+    key_day,
+    token_id,
+    token_expired,
     clock_ahead,
     device,
+    warnings,
     ad_requests,
     ...payload
   } = fields;

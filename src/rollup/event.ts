@@ -26,12 +26,22 @@ const common = {
   creative_id: z.string().nullable(),
   /** Day 0 of the device. */
   acquired_day: day,
-  /** Of the events of one application under one key, one counts. */
-  idempotency_key: text.optional(),
-  /** The caller's clock was ahead of ours: `occurred_at` is our time. */
+  /** The token it was sent with, by which a revoked token's events are told. */
+  token_id: text.optional(),
+  /** The token had expired; its signature still tells the device. */
+  token_expired: z.literal(true).optional(),
+  /** An event is a repeat when any of its keys has been counted before. */
+  keys: z.array(text).max(8).optional(),
+  /** The UTC day (since 1970) of `created_at` as it was sent: keys match on this day and its neighbours, a purchase's on any. */
+  key_day: z.int().optional(),
+  /** Sent by an editor or a debug build: kept and shown, counted nowhere. */
+  test: z.literal(true).optional(),
+  /** The caller's clock was ahead of ours, or not Gregorian: `occurred_at` is our time. */
   clock_ahead: z.literal(true).optional(),
-  /** What else the caller sent about the device, as it came. */
+  /** What else the caller sent about the device and its application, as it came. */
   device: z.record(z.string(), z.string()).optional(),
+  /** What the caller sent that was malformed and only describes the event, so was dropped. */
+  warnings: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
 };
 
 const Install = z.object({ ...common, type: z.literal('install') });
@@ -40,6 +50,9 @@ const Retention = z.object({
   ...common,
   type: z.literal('retention'),
   session_id: text.optional(),
+  /** A session's end tells its length; it is no further session. */
+  session_seconds: z.int().min(0).optional(),
+  session_end: z.literal(true).optional(),
   /** The day number since acquisition that counts for retention. */
   age: z.int().min(0),
   backfill_day: z.int().min(0).optional(),
@@ -52,7 +65,8 @@ const Purchase = z.object({
   item_name: text,
   value_micros: micros,
   currency: text,
-  status: z.enum(['completed', 'success', 'failed']),
+  /** A refund is kept, and counted nowhere yet. */
+  status: z.enum(['completed', 'success', 'failed', 'refunded']),
   tr_id: text.optional(),
   total_purchase_value: z.number().optional(),
 });

@@ -9,6 +9,7 @@ import {
   deviceKey,
   deviceKeyOf,
   type Known,
+  keysOf,
   scopedKey,
   sessionKey,
   tally,
@@ -148,6 +149,7 @@ export function unpack(chunk: { application_id: string; event_ids: string; event
   );
 }
 
+type KeyRow = Counted['keys'][number];
 type DeviceRow = Omit<DeviceState, 'milestones'> & { milestones: string };
 
 async function readKnown(db: D1Database, logged: readonly LoggedEvent[]): Promise<Known> {
@@ -155,10 +157,13 @@ async function readKnown(db: D1Database, logged: readonly LoggedEvent[]): Promis
   const devices = new Map(
     events.map((event) => [deviceKeyOf(event), [event.application_id, event.acquired_day, event.device_id]]),
   );
-  const keys = new Map<string, [string, string]>();
+  const keys = new Map<string, [string, number, string]>();
   for (const event of events) {
-    for (const key of [event.idempotency_key, sessionKey(event)]) {
-      if (key) keys.set(scopedKey(event.application_id, key), [event.application_id, key]);
+    const session = sessionKey(event);
+    for (const { key, days } of session ? [...keysOf(event), session] : keysOf(event)) {
+      for (const day of days) {
+        keys.set(scopedKey(event.application_id, day, key), [event.application_id, day, key]);
+      }
     }
   }
   const [deviceRows, keyRows] = await batchWithRetry(db, () => [
@@ -172,9 +177,10 @@ async function readKnown(db: D1Database, logged: readonly LoggedEvent[]): Promis
       .bind(JSON.stringify([...devices.values()])),
     db
       .prepare(
-        `SELECT application_id AS applicationId, idempotency_keys.key
+        `SELECT application_id AS applicationId, day, idempotency_keys.key, event_id AS eventId
          FROM json_each(?1) AS wanted CROSS JOIN idempotency_keys
-           ON application_id = wanted.value ->> 0 AND idempotency_keys.key = wanted.value ->> 1`,
+           ON application_id = wanted.value ->> 0 AND day = wanted.value ->> 1
+             AND idempotency_keys.key = wanted.value ->> 2`,
       )
       .bind(JSON.stringify([...keys.values()])),
   ]);
@@ -185,10 +191,11 @@ async function readKnown(db: D1Database, logged: readonly LoggedEvent[]): Promis
         { ...row, milestones: JSON.parse(row.milestones) },
       ]),
     ),
-    keys: new Set(
-      ((keyRows?.results ?? []) as { applicationId: string; key: string }[]).map(({ applicationId, key }) =>
-        scopedKey(applicationId, key),
-      ),
+    keys: new Map(
+      ((keyRows?.results ?? []) as KeyRow[]).map(({ applicationId, day, key, eventId }) => [
+        scopedKey(applicationId, day, key),
+        eventId,
+      ]),
     ),
   };
 }
@@ -198,8 +205,8 @@ const UPDATE_DEVICES = `UPDATE devices SET active_days = changed.value ->> 3, ac
   FROM json_each(?1) AS changed
   WHERE application_id = changed.value ->> 0 AND acquired_day = changed.value ->> 1 AND devices.id = changed.value ->> 2`;
 
-const INSERT_KEYS = `INSERT INTO idempotency_keys (application_id, key, event_id)
-  SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?1) WHERE true ON CONFLICT DO NOTHING`;
+const INSERT_KEYS = `INSERT INTO idempotency_keys (application_id, day, key, event_id)
+  SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?1) WHERE true ON CONFLICT DO NOTHING`;
 
 /** A fixed, small number of statements, each over one JSON parameter (or over several where the list is long). */
 function countStatements(db: D1Database, counted: Counted): D1PreparedStatement[] {
@@ -224,7 +231,7 @@ function countStatements(db: D1Database, counted: Counted): D1PreparedStatement[
     ),
     ...overRows(
       INSERT_KEYS,
-      keys.map(({ applicationId, key, eventId }) => [applicationId, key, eventId]),
+      keys.map(({ applicationId, day, key, eventId }) => [applicationId, day, key, eventId]),
     ),
   ];
 }

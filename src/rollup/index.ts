@@ -12,3 +12,4 @@ export {
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export { pruneLog } from './prune.ts';
 export { sendWithRetry } from './send.ts';
+export { keysOf } from './tally.ts';

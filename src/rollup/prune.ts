@@ -3,7 +3,7 @@ import { DAY_MS } from '#lib/time';
 import { toArchiveLine } from './archive.ts';
 import { isOfDevice, type LoggedEvent } from './event.ts';
 import { unpack } from './fold.ts';
-import { sessionKey } from './tally.ts';
+import { keysOf, sessionKey } from './tally.ts';
 
 const ROUNDS = 20;
 const CHUNKS_A_ROUND = 500;
@@ -71,17 +71,19 @@ async function archive(bucket: R2Bucket, chunks: ChunkRow[]): Promise<void> {
 
 /** A key goes with the event that was counted under it. */
 function forgetKeys(db: D1Database, events: LoggedEvent[]): D1PreparedStatement {
-  const keys = events
-    .filter(isOfDevice)
-    .flatMap((event) =>
-      [event.idempotency_key, sessionKey(event)].flatMap((key) =>
-        key ? [[event.application_id, key, event.id]] : [],
-      ),
-    );
+  const keys = events.filter(isOfDevice).flatMap((event) => {
+    const session = sessionKey(event);
+    return (session ? [...keysOf(event), session] : keysOf(event)).map(({ key, days }) => [
+      event.application_id,
+      days[0],
+      key,
+      event.id,
+    ]);
+  });
   return db
     .prepare(
-      `DELETE FROM idempotency_keys WHERE (application_id, key) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?1))
-         AND event_id IN (SELECT value ->> 2 FROM json_each(?1))`,
+      `DELETE FROM idempotency_keys WHERE (application_id, day, key) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?1))
+         AND event_id IN (SELECT value ->> 3 FROM json_each(?1))`,
     )
     .bind(JSON.stringify(keys));
 }

@@ -19,8 +19,8 @@ export type DeviceState = {
 export type Known = {
   /** By `deviceKey`. A device that is missing here was erased. */
   devices: ReadonlyMap<string, DeviceState>;
-  /** `scopedKey`s that were counted before. */
-  keys: ReadonlySet<string>;
+  /** By `scopedKey`: the event that was counted under it. */
+  keys: ReadonlyMap<string, string>;
 };
 
 /** What counting a run of events changes. */
@@ -33,7 +33,7 @@ export type Counted = {
   revenue: Additions<'cohort_revenue'>;
   /** Devices of which something changed, as they are now. */
   devices: Map<string, DeviceState>;
-  keys: { applicationId: string; key: string; eventId: string }[];
+  keys: { applicationId: string; day: number; key: string; eventId: string }[];
 };
 
 export const deviceKey = (device: { applicationId: string; acquiredDay: string; id: string }) =>
@@ -42,13 +42,27 @@ export const deviceKey = (device: { applicationId: string; acquiredDay: string; 
 export const deviceKeyOf = (event: DeviceEvent) =>
   deviceKey({ applicationId: event.application_id, acquiredDay: event.acquired_day, id: event.device_id });
 
-export const scopedKey = (applicationId: string, key: string) => `${applicationId}/${key}`;
+export const scopedKey = (applicationId: string, day: number, key: string) =>
+  `${applicationId}/${day}/${key}`;
 
-/** Repeats of one `session_id` by one device are one session. */
-export function sessionKey(event: DeviceEvent): string | undefined {
-  return event.type === 'retention' && event.session_id
-    ? `s:${event.device_id}:${event.session_id}`
-    : undefined;
+/** The day of keys that match whenever they come. */
+const ANY_DAY = 0;
+
+/** Under what an event is remembered (`days[0]`), and the days on which an earlier event under that key makes it a repeat. */
+export type EventKey = { key: string; days: readonly [number, ...number[]] };
+
+/** The keys of an event: a purchase's match whenever they come, any other's on the day of its `created_at` and its neighbours. */
+export function keysOf(event: DeviceEvent): EventKey[] {
+  const day = event.key_day ?? ANY_DAY;
+  const days: EventKey['days'] =
+    event.type === 'custom.purchase' || day === ANY_DAY ? [ANY_DAY] : [day, day - 1, day + 1];
+  return (event.keys ?? []).map((key) => ({ key, days }));
+}
+
+/** Repeats of one `session_id` by one device are one session, and its ends are one end. */
+export function sessionKey(event: DeviceEvent): EventKey | undefined {
+  if (event.type !== 'retention' || !event.session_id) return undefined;
+  return { key: `s:${event.device_id}:${event.session_id}`, days: [ANY_DAY] };
 }
 
 /**
@@ -66,14 +80,24 @@ export function tally(events: readonly LoggedEvent[], known: Known): Counted {
     devices: new Map(),
     keys: [],
   };
-  const taken = new Set<string>();
-  const isFirst = (event: DeviceEvent, key: string | undefined) => {
-    if (!key) return true;
-    const scoped = scopedKey(event.application_id, key);
-    if (known.keys.has(scoped) || taken.has(scoped)) return false;
-    taken.add(scoped);
-    counted.keys.push({ applicationId: event.application_id, key, eventId: event.id });
-    return true;
+  const taken = new Map<string, string>();
+  const isFirst = (event: DeviceEvent, keys: readonly EventKey[]) => {
+    const applicationId = event.application_id;
+    const counterpart = (name: string) => known.keys.get(name) ?? taken.get(name);
+    const names = keys.map(({ key, days }) => days.map((day) => scopedKey(applicationId, day, key)));
+    const first = names
+      .flat()
+      .map(counterpart)
+      .find((id) => id !== undefined);
+    for (const [index, { key, days }] of keys.entries()) {
+      const name = names[index]?.[0] ?? '';
+      if (counterpart(name) !== undefined) continue;
+      // A repeat's other keys have been seen too: they stand for the event that it repeats.
+      const eventId = first ?? event.id;
+      taken.set(name, eventId);
+      counted.keys.push({ applicationId, day: days[0], key, eventId });
+    }
+    return first === undefined;
   };
   for (const event of events) {
     if (!isOfDevice(event)) {
@@ -82,14 +106,15 @@ export function tally(events: readonly LoggedEvent[], known: Known): Counted {
       continue;
     }
     const device = counted.devices.get(deviceKeyOf(event)) ?? known.devices.get(deviceKeyOf(event));
-    if (!device || !isFirst(event, event.idempotency_key)) continue;
+    if (!device || event.test || !isFirst(event, keysOf(event))) continue;
     const changed = { ...device };
     const key = {
       application_id: event.application_id,
       day: event.day,
       creative_id: event.creative_id ?? '',
     };
-    countEvent(event, key, changed, counted, () => isFirst(event, sessionKey(event)));
+    const session = sessionKey(event);
+    countEvent(event, key, changed, counted, () => !session || isFirst(event, [session]));
     countActivity(event, key, changed, counted);
     reachMilestone(event, changed);
     if (!sameState(device, changed)) counted.devices.set(deviceKeyOf(event), changed);

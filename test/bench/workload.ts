@@ -101,7 +101,7 @@ export function* makeEvents(
         currency,
         status: 'completed',
         tr_id: `${Math.floor(random() * 1e12)}`,
-        idempotency_key: `t:success:${Math.floor(random() * 1e12)}`,
+        keys: [`success:t:${Math.floor(random() * 1e12)}`],
       };
     }
   }

@@ -13,7 +13,12 @@ export async function createPerson(team: { id: string }, role: Role) {
   const db = database(env.DB);
   const now = Date.now();
   const email = `person-${++people}@team.test`;
-  const secret = await invite(db, { teamId: team.id, role: 'owner' }, { role, note: 'test' }, now);
+  const secret = await invite(
+    db,
+    { userId: 'usr_inviter', teamId: team.id, role: 'owner' },
+    { role, note: 'test' },
+    now,
+  );
   const invitation = await findInvitation(db, secret, now);
   if (!invitation) throw new Error('the invitation was not found');
   await acceptInvitation(env.DB, invitation, { name: `Person ${people}`, email, password: PASSWORD }, now);

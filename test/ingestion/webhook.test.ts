@@ -262,32 +262,37 @@ describe('POST /webhook', () => {
     expect(await answer.json()).toEqual({ success: false, error: 'Access denied for this resource' });
   });
 
-  it.each<[string, HeadersInit, () => unknown, string | undefined]>([
+  it.each<[string, HeadersInit, () => unknown, string[] | undefined]>([
     [
       'the header',
       { 'Idempotency-Key': 'k' },
       () => envelope.purchase(token, { eid: 'e' }, { tr_id: 't' }),
-      'h:k',
+      ['success:h:k', 'success:e:e', 'success:t:t'],
     ],
-    ['event_id', {}, () => envelope.ad(token, { event_id: 'i', dk: 'd' }), 'e:i'],
-    ['eid', {}, () => envelope.ad(token, { eid: 'e', dedupe_key: 'd' }), 'e:e'],
-    ['dedupe_key', {}, () => envelope.purchase(token, { dedupe_key: 'd' }, { tr_id: 't' }), 'd:d'],
-    ['dk', {}, () => envelope.custom(token, { dk: 'd' }), 'd:d'],
+    ['event_id', {}, () => envelope.ad(token, { event_id: 'i', dk: 'd' }), ['e:i', 'd:d']],
+    ['eid', {}, () => envelope.ad(token, { eid: 'e', dedupe_key: 'd' }), ['e:e', 'd:d']],
+    [
+      'dedupe_key',
+      {},
+      () => envelope.purchase(token, { dedupe_key: 'd' }, { tr_id: 't' }),
+      ['success:d:d', 'success:t:t'],
+    ],
+    ['dk', {}, () => envelope.custom(token, { dk: 'd' }), ['d:d']],
     [
       'tr_id of a success',
       {},
       () => envelope.purchase(token, {}, { tr_id: 't', status: 'success' }),
-      't:success:t',
+      ['success:t:t'],
     ],
     [
       'tr_id of a failure',
       {},
       () => envelope.purchase(token, {}, { tr_id: 't', status: 'failed' }),
-      't:failed:t',
+      ['failed:t:t'],
     ],
     ['nothing', {}, () => envelope.ad(token), undefined],
-  ])('recognises a repeat by %s', async (_, headers, body, key) => {
-    expect((await taken(body(), headers)).idempotency_key).toBe(key);
+  ])('recognises a repeat by %s', async (_, headers, body, keys) => {
+    expect((await taken(body(), headers)).keys).toEqual(keys);
   });
 
   it('refuses an Idempotency-Key of more than 128 characters by its name', async () => {
@@ -382,7 +387,7 @@ describe('POST /webhook/batch', () => {
 
   it('gives the items of a batch with an Idempotency-Key keys of their own, an item’s own key going first', async () => {
     await batch([ad(), envelope.ad(token, { eid: 'mine' })], { 'Idempotency-Key': 'b1' });
-    expect(sentEvents().map((event) => event.idempotency_key)).toEqual(['h:b1:0', 'e:mine']);
+    expect(sentEvents().map((event) => event.keys)).toEqual([['h:b1:0'], ['e:mine']]);
   });
 
   it('answers 500 when the queue takes nothing', async () => {

@@ -18,7 +18,7 @@ const device = (more: Partial<DeviceState> = {}): DeviceState => ({
 
 const known = (devices: DeviceState[] = [device()], keys: string[] = []): Known => ({
   devices: new Map(devices.map((state) => [deviceKey(state), state])),
-  keys: new Set(keys),
+  keys: new Map(keys.map((key) => [key, 'evt_counted'])),
 });
 
 let made = 0;
@@ -122,7 +122,7 @@ describe('tally', () => {
     const events = ['a', 'a', 'b', undefined, undefined].map((session_id) =>
       event('retention', '2026-03-02', session_id ? { session_id } : {}),
     );
-    const counted = tally(events, known([device()], ['app_1/s:dev_1:b']));
+    const counted = tally(events, known([device()], ['app_1/0/s:dev_1:b']));
     expect(show(counted.daily)).toEqual(['2026-03-02//: active_devices=1 sessions=3']);
     expect(counted.keys.map(({ key }) => key)).toEqual(['s:dev_1:a']);
   });
@@ -186,19 +186,21 @@ describe('tally', () => {
 
   it('counts one event of a key, now or ever', () => {
     const events = [
-      event('custom', '2026-03-01', { idempotency_key: 'e:1' }),
-      event('custom', '2026-03-01', { idempotency_key: 'e:1' }),
+      event('custom', '2026-03-01', { keys: ['e:1'], key_day: 20_000 }),
+      event('custom', '2026-03-01', { keys: ['e:1'], key_day: 20_000 }),
     ];
     const counted = tally(events, known());
     expect(show(counted.daily)).toEqual(['2026-03-01//: custom_events=1']);
-    expect(counted.keys).toEqual([{ applicationId: 'app_1', key: 'e:1', eventId: events[0]?.id }]);
-    const again = tally(events, known([device()], ['app_1/e:1']));
+    expect(counted.keys).toEqual([
+      { applicationId: 'app_1', day: 20_000, key: 'e:1', eventId: events[0]?.id },
+    ]);
+    const again = tally(events, known([device()], ['app_1/20000/e:1']));
     expect(show(again.daily)).toEqual([]);
     expect(again.keys).toEqual([]);
   });
 
   it('counts nothing of an erased device', () => {
-    const counted = tally([event('custom.ad', '2026-03-01', { idempotency_key: 'e:1' })], known([]));
+    const counted = tally([event('custom.ad', '2026-03-01', { keys: ['e:1'], key_day: 20_000 })], known([]));
     expect([show(counted.daily), show(counted.revenue), counted.keys, counted.devices.size]).toEqual([
       [],
       [],

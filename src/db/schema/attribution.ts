@@ -24,8 +24,14 @@ export const clicks = sqliteTable(
     screenHeight: real('screen_height'),
     /** Device pixels to a CSS pixel. */
     pixelRatio: real('pixel_ratio'),
+    /** ISO 3166 code in lower case, as the edge tells it. */
+    country: text(),
+    /** JSON: the query parameters of the link, whose networks need their click ids back. */
+    params: text(),
     /** The device that was credited to this click first. */
     deviceId: text('device_id'),
+    /** How many devices named this click; more than one is a sign of fraud. */
+    namedInstalls: integer('named_installs').notNull().default(0),
   },
   (table) => [
     primaryKey({ columns: [table.applicationId, table.id] }),

@@ -26,7 +26,13 @@ export const devices = sqliteTable(
     deviceName: text('device_name').notNull(),
     deviceModel: text('device_model').notNull(),
     osSystem: text('os_system').notNull(),
+    /** IANA name; empty where it is not known. */
     timezone: text().notNull(),
+    /** ISO 3166 code in lower case, as the backend sent it. */
+    country: text(),
+    appVersion: text('app_version'),
+    /** Made by an editor or a debug build: nothing of it is counted. */
+    test: integer({ mode: 'boolean' }).notNull().default(false),
     dpi: real(),
     windowHeight: real('window_height'),
     windowWidth: real('window_width'),

@@ -73,6 +73,8 @@ export const invitations = sqliteTable('invitations', {
   hash: text().primaryKey(),
   teamId: text('team_id').notNull(),
   role: text({ enum: ['owner', 'admin', 'viewer'] }).notNull(),
+  /** The user who made it: it ends with their role. */
+  createdBy: text('created_by').notNull(),
   /** For whom, in the inviter's words. */
   note: text().notNull(),
   createdAt: integer('created_at').notNull(),

@@ -41,11 +41,13 @@ export const idempotencyKeys = sqliteTable(
   'idempotency_keys',
   {
     applicationId: applicationId(),
+    /** UTC day since 1970 of the event; 0 for what matches whenever it comes: keys of purchases, and sessions. */
+    day: integer().notNull(),
     key: text().notNull(),
     /** The event that was counted under this key. */
     eventId: text('event_id').notNull(),
   },
-  (table) => [primaryKey({ columns: [table.applicationId, table.key] })],
+  (table) => [primaryKey({ columns: [table.applicationId, table.day, table.key] })],
 );
 
 /** What has no currency stands in rows of currency ''. */
@@ -60,6 +62,7 @@ export const rollupDaily = sqliteTable(
     installs: count('installs'),
     activeDevices: count('active_devices'),
     sessions: count('sessions'),
+    sessionSeconds: count('session_seconds'),
     customEvents: count('custom_events'),
     adRequests: count('ad_requests'),
     payers: count('payers'),
