@@ -1,0 +1,218 @@
+import type { LoggedEvent } from '#rollup';
+
+// What a counter answers: the types of its calls. A call goes to one object, which is one application's (or one shard of it);
+// whoever asks for a whole application adds up the answers of its counters (`countersOf`).
+
+/** A device as its backend described it in `/fetch-token`. */
+export type DeviceDescription = {
+  deviceName: string;
+  deviceModel: string;
+  osSystem: string;
+  /** IANA name; empty where it is not known. */
+  timezone: string;
+  /** ISO 3166 code in lower case. */
+  country: string | null;
+  appVersion: string | null;
+  dpi: number | null;
+  windowHeight: number | null;
+  windowWidth: number | null;
+  /** Made by an editor or a debug build: nothing of it is counted. */
+  test: boolean;
+};
+
+/** What a token says of a device. */
+export type DeviceIdentity = {
+  id: string;
+  /** Day 0, `YYYY-MM-DD` in the application's time zone. */
+  acquiredDay: string;
+  /** Null for an organic device. */
+  creativeId: string | null;
+};
+
+export type NewDevice = DeviceIdentity & {
+  /** Epoch milliseconds. */
+  acquiredAt: number;
+  description: DeviceDescription;
+  /** JSON: why the device was credited to its creative. */
+  attribution: string;
+};
+
+export type StoredDevice = NewDevice & {
+  /** Day sets, counted from the acquisition day. */
+  activeDays: string;
+  activeAges: string;
+  paidDays: string;
+  /** Funnel step → epoch milliseconds of its first time. */
+  milestones: Record<string, number>;
+};
+
+/** `found`: it was there already, by its alias or because this call is repeated. `moved`: ask again with `shards`. */
+export type CreatedDevice =
+  | { outcome: 'created' | 'found'; device: DeviceIdentity }
+  | { outcome: 'moved'; shards: number };
+
+/**
+ * How far a counter is. `countedThrough` is the time (epoch milliseconds) up to which everything that was appended stands in
+ * the rollups of D1; `settled` is false where the wait was not long enough for what had been appended before the call.
+ */
+export type Settled = { settled: boolean; countedThrough: number };
+
+/** Times are epoch milliseconds; null where there is none. */
+export type CounterHealth = {
+  /** Appended events that no report has counted yet: not tallied, or tallied and not yet in D1. */
+  pending: number;
+  oldestPendingAt: number | null;
+  countedThrough: number;
+  lastAppendedAt: number | null;
+  /** The longest time from taking an event to its append, of the newest batches. */
+  slowestMs: number | null;
+  /** Parts of the outbox that wait for D1, and why the last try failed. */
+  outbox: number;
+  flushError: string | null;
+  devices: number;
+  /** Raw events that have not left for R2. */
+  hotEvents: number;
+  /** Size of the object's database in bytes. */
+  bytes: number;
+};
+
+/** Which raw events; every field that is set must match. Times are epoch milliseconds, `to` excluded. */
+export type LogFilter = {
+  type?: LoggedEvent['type'];
+  from?: number;
+  to?: number;
+  deviceId?: string;
+  tokenId?: string;
+  eventName?: string;
+  creativeId?: string;
+};
+
+export type LogPage = {
+  /** Newest appended first. */
+  events: LoggedEvent[];
+  /** Pass it to the next call; null at the end of the hot log. A page may be short or empty and still have a cursor. */
+  nextCursor: string | null;
+};
+
+/** What became of an event that this counter took. */
+export type AppendedStatus = {
+  status: 'queued' | 'counted' | 'duplicate' | 'ignored' | 'parked';
+  appendedAt: number | null;
+  /** The event itself while it is hot; null once it has left for R2 or was erased. */
+  event: LoggedEvent | null;
+};
+
+/** Why an event that was tallied did not count; absent for one that did. */
+export type Outcome = 'duplicate' | 'ignored' | 'parked';
+
+/**
+ * A range of the log for R2. Until it is confirmed, every call answers the same range, so that a file that is written twice is
+ * written under the same name.
+ */
+export type ExportRange = {
+  /** Log positions, both included; they order and name the range. */
+  firstBatch: number;
+  lastBatch: number;
+  events: { event: LoggedEvent; outcome?: Outcome }[];
+};
+
+/** Devices, by the days of their acquisition; both included. */
+export type Cohort = { from: string; to: string };
+
+/** Running totals that clients keep against what was counted of the same devices. Amounts are decimal texts of micros. */
+export type ClientTotals = {
+  totals: {
+    kind: 'ad' | 'purchase';
+    /** Null for devices that used several currencies, which can't be compared. */
+    currency: string | null;
+    devices: number;
+    devicesWithGap: number;
+    client: string | null;
+    counted: string | null;
+  }[];
+  /** The devices with the largest gaps, at most 200. */
+  gaps: {
+    deviceId: string;
+    kind: 'ad' | 'purchase';
+    currency: string;
+    client: string;
+    counted: string;
+  }[];
+};
+
+/** Distinct devices that paid in each period, by creative (`''` for organic). */
+export type Payers = { period: number; creativeId: string; devices: number }[];
+
+/**
+ * What a counter offers by RPC (`counterOf(env, applicationId, shard)`). Every call may be repeated after an unclear failure.
+ * Calls throw only when storage itself fails.
+ */
+export interface CounterApi {
+  /** Takes a packed batch into the log. Events that it took before, by id, add nothing. `pending` is what waits to be counted. */
+  append(batch: PackedBatch): Promise<{ appended: number; pending: number }>;
+
+  /** Counts what was appended before the call and brings it to D1; answers after `waitMs` (at most 2,000) at the latest. */
+  settle(waitMs?: number): Promise<Settled>;
+
+  /**
+   * Makes a device and appends its install, or finds the one that `alias` names already. `shards` is the number of shards by
+   * which the caller chose this counter: once a counter knows of a larger one, it creates no device that belongs elsewhere.
+   */
+  createOrFindDevice(
+    alias: string | null,
+    shards: number,
+    device: NewDevice,
+    install: PackedBatch,
+  ): Promise<CreatedDevice>;
+  /** The device of an alias; from now on this counter creates none whose home under `shards` is another counter. */
+  findDevice(alias: string, shards: number): Promise<DeviceIdentity | null>;
+  /** Null for an unknown or erased device. */
+  readDevice(id: string): Promise<StoredDevice | null>;
+  /**
+   * Erases a device with its aliases and its raw events of the hot log; what arrived before is counted first, what arrives later
+   * is not counted. Answers how many events were erased, and whether there was such a device.
+   */
+  eraseDevice(id: string): Promise<{ found: boolean; events: number }>;
+  /** Events that were taken (`received_at`) after `at` with this token are not counted. */
+  revokeToken(tokenId: string, at: number): Promise<void>;
+
+  /** Hot raw events. Reads a bounded part of the log per call. */
+  readLog(filter: LogFilter, cursor: string | null, limit: number): Promise<LogPage>;
+  /** Null for an event that this counter never took, or took more than nine days ago. */
+  eventStatus(eventId: string): Promise<AppendedStatus | null>;
+
+  /** The next range for R2: settled, and older than an hour or beyond the newest 50,000 events. Null when nothing is due. */
+  takeForExport(): Promise<ExportRange | null>;
+  /** The file of a range is in R2 and listed: the range leaves the hot log. Repeatable. */
+  confirmExport(lastBatch: number): Promise<void>;
+
+  clientTotals(cohort: Cohort): Promise<ClientTotals>;
+  /** How many devices reach each step, in order and within the window; one number per step. */
+  funnel(cohort: Cohort, steps: string[], windowMs: number | null): Promise<number[]>;
+  /** Periods are days, both included; at most 400. */
+  payers(periods: Cohort[]): Promise<Payers>;
+
+  health(): Promise<CounterHealth>;
+}
+
+/**
+ * Events of one application as they travel to a counter and stay in its log. Made by `packEvents`, so that the object that
+ * counts need not parse what only the consumer has to look at.
+ */
+export type PackedBatch = {
+  applicationId: string;
+  rows: PackedRow[];
+};
+
+/** At most 1.5 MB of events, which is one row of the log. */
+export type PackedRow = {
+  count: number;
+  /** 16 bytes per event. */
+  ids: Uint8Array;
+  /** JSON array of the events without their `application_id`. */
+  events: string;
+  /** The hashes of the events' keys: see `pack.ts`. */
+  keys: Uint8Array;
+  /** The earliest `received_at`. */
+  receivedAt: number;
+};
