@@ -2,6 +2,13 @@ import path from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
+/** As the bundler does it: see src/cli/bundle.ts. */
+const sqlAsText = {
+  name: 'sql-as-text',
+  transform: (code: string, file: string) =>
+    file.endsWith('.sql') ? `export default ${JSON.stringify(code)}` : undefined,
+};
+
 const worker = cloudflareTest({
   main: './src/index.ts',
   wrangler: { configPath: './wrangler.toml' },
@@ -21,7 +28,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        plugins: [worker],
+        plugins: [sqlAsText, worker],
         test: {
           name: 'worker',
           include: ['test/**/*.test.ts'],

@@ -95,6 +95,11 @@ CREATE TABLE `cohort_revenue` (
 	PRIMARY KEY(`application_id`, `acquired_day`, `creative_id`, `day`, `currency`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
+CREATE TABLE `counter_flushes` (
+	`counter` text PRIMARY KEY NOT NULL,
+	`sequence` integer NOT NULL
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
 CREATE TABLE `event_chunks` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`application_id` text NOT NULL,
@@ -217,6 +222,7 @@ CREATE TABLE `applications` (
 	`fallback_url` text,
 	`attribution_window_hours` integer DEFAULT 168 NOT NULL,
 	`probabilistic_window_hours` integer DEFAULT 24 NOT NULL,
+	`shards` integer DEFAULT 1 NOT NULL,
 	`created_at` integer NOT NULL
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint

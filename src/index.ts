@@ -9,6 +9,7 @@ import { consumeDeadLetters, consumeEvents, foldLog, pruneLog } from '#rollup';
 import { pruneCredentials } from '#teams';
 import { createApp } from './app.ts';
 
+export { Counter } from '#counting';
 export { CreativeRegistry } from '#creatives';
 
 /** As wrangler.toml has it; its other schedule, every minute, is that of the chores. */

@@ -33,6 +33,7 @@ export async function bundleWorker(entry: string, folder: string): Promise<strin
     platform: 'browser',
     conditions: ['workerd', 'worker', 'browser'],
     external: ['node:*', 'cloudflare:*'],
+    loader: { '.sql': 'text' },
     define: { 'process.env.NODE_ENV': '"production"' },
     jsx: 'automatic',
     jsxImportSource: 'hono/jsx',

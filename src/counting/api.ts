@@ -96,7 +96,8 @@ export type LogPage = {
 
 /** What became of an event that this counter took. */
 export type AppendedStatus = {
-  status: 'queued' | 'counted' | 'duplicate' | 'ignored' | 'parked';
+  /** `exported`: the file in R2 knows whether it counted. */
+  status: 'queued' | 'counted' | 'exported' | Outcome;
   appendedAt: number | null;
   /** The event itself while it is hot; null once it has left for R2 or was erased. */
   event: LoggedEvent | null;

@@ -18,3 +18,7 @@ export type {
   Settled,
   StoredDevice,
 } from './api.ts';
+export { Counter } from './counter.ts';
+export { packEvents } from './pack.ts';
+export { largestGaps } from './queries.ts';
+export { counterName, counterOf, countersOf, homeShard, MAX_SHARDS, possibleShards } from './shards.ts';

@@ -22,6 +22,8 @@ const identity = {
 const common = {
   ...identity,
   device_id: text,
+  /** Which of the application's counters the device lives in; absent for the first. */
+  shard: z.int().min(0).max(63).optional(),
   /** Null for an organic device. */
   creative_id: z.string().nullable(),
   /** Day 0 of the device. */

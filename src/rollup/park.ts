@@ -50,8 +50,12 @@ export function parkEventStatement(
   reason: string,
   now: number,
 ): D1PreparedStatement {
-  const id = event.id.replace('evt_', 'prk_');
+  return parkStatement(db, [toParkedEvent(event, reason)], now);
+}
+
+/** See `parkEventStatement`. */
+export function toParkedEvent(event: LoggedEvent, reason: string): Parked {
   const message: EventMessage = { v: 1, events: [{ ...event, id: newId('evt') }] };
-  const parked = { id, applicationId: event.application_id, body: JSON.stringify(message), reason };
-  return parkStatement(db, [parked], now);
+  const id = event.id.replace('evt_', 'prk_');
+  return { id, applicationId: event.application_id, body: JSON.stringify(message), reason };
 }

@@ -48,10 +48,16 @@ export type RollupTable = keyof typeof ROLLUPS;
 type KeyOf<Table extends RollupTable> = (typeof ROLLUPS)[Table]['keys'][number];
 type MetricOf<Table extends RollupTable> = (typeof ROLLUPS)[Table]['metrics'][number];
 
+/** What a row takes beside the texts of its key. */
+const ROW_WEIGHT = 400;
+
 /** What a fold adds to one rollup table, a row a key. Amounts are bigint, because sums of micros leave 2^53. */
 export class Additions<Table extends RollupTable> {
   readonly table: Table;
   private readonly byKey = new Map<string, { key: (string | number)[]; sums: bigint[] }>();
+
+  /** Some measure of the memory that the rows take, in bytes. */
+  weight = 0;
 
   constructor(table: Table) {
     this.table = table;
@@ -66,6 +72,7 @@ export class Additions<Table extends RollupTable> {
     if (!row) {
       row = { key: values, sums: metrics.map(() => 0n) };
       this.byKey.set(joined, row);
+      this.weight += 2 * joined.length + ROW_WEIGHT;
     }
     for (const [index, name] of metrics.entries()) {
       const amount = amounts[name as MetricOf<Table>];

@@ -18,9 +18,9 @@ export type DeviceState = {
 /** What is known before a run of events is counted. */
 export type Known = {
   /** By `deviceKey`. A device that is missing here was erased. */
-  devices: ReadonlyMap<string, DeviceState>;
+  devices: Pick<ReadonlyMap<string, DeviceState>, 'get'>;
   /** By `scopedKey`: the event that was counted under it. */
-  keys: ReadonlyMap<string, string>;
+  keys: Pick<ReadonlyMap<string, string>, 'get'>;
 };
 
 /** What counting a run of events changes. */
@@ -69,7 +69,18 @@ export function sessionKey(event: DeviceEvent): EventKey | undefined {
  * Counts events into the rollups: the one place that says what each event means for each metric.
  * Pure; the result depends on the order of the events only where the contract lets it (which of two repeats counts).
  */
-export function tally(events: readonly LoggedEvent[], known: Known): Counted {
+export function tally(events: Iterable<LoggedEvent>, known: Known): Counted {
+  const run = startTally(known);
+  for (const event of events) run.count(event);
+  return run.counted;
+}
+
+/**
+ * A tally that is fed event by event, so that whoever feeds it decides when it is large enough. `known` may grow meanwhile: it
+ * has to hold what concerns an event when that event is counted. `count` answers whether the event counted: false for a repeat,
+ * a test event, and one of an unknown device.
+ */
+export function startTally(known: Known): { counted: Counted; count: (event: LoggedEvent) => boolean } {
   const counted: Counted = {
     daily: new Additions('rollup_daily'),
     ads: new Additions('rollup_ads'),
@@ -99,14 +110,14 @@ export function tally(events: readonly LoggedEvent[], known: Known): Counted {
     }
     return first === undefined;
   };
-  for (const event of events) {
+  const count = (event: LoggedEvent) => {
     if (!isOfDevice(event)) {
       const { application_id, day, creative_id } = event;
       counted.daily.add({ application_id, day, creative_id, currency: '' }, { clicks: 1 });
-      continue;
+      return true;
     }
     const device = counted.devices.get(deviceKeyOf(event)) ?? known.devices.get(deviceKeyOf(event));
-    if (!device || event.test || !isFirst(event, keysOf(event))) continue;
+    if (!device || event.test || !isFirst(event, keysOf(event))) return false;
     const changed = { ...device };
     const key = {
       application_id: event.application_id,
@@ -118,8 +129,9 @@ export function tally(events: readonly LoggedEvent[], known: Known): Counted {
     countActivity(event, key, changed, counted);
     reachMilestone(event, changed);
     if (!sameState(device, changed)) counted.devices.set(deviceKeyOf(event), changed);
-  }
-  return counted;
+    return true;
+  };
+  return { counted, count };
 }
 
 type DayKey = { application_id: string; day: string; creative_id: string };

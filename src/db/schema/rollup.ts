@@ -178,3 +178,13 @@ export const parkedMessages = sqliteTable('parked_messages', {
   reason: text().notNull(),
   parkedAt: integer('parked_at').notNull(),
 });
+
+/**
+ * The last part of each counter's outbox that was added to the rollups, moved on in the same transaction: a part that is sent
+ * again changes nothing.
+ */
+export const counterFlushes = sqliteTable('counter_flushes', {
+  /** `<application_id>:<shard>`. */
+  counter: text().primaryKey(),
+  sequence: integer().notNull(),
+});

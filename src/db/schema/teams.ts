@@ -22,6 +22,8 @@ export const applications = sqliteTable(
     attributionWindowHours: integer('attribution_window_hours').notNull().default(168),
     /** 0 switches probabilistic matching off. */
     probabilisticWindowHours: integer('probabilistic_window_hours').notNull().default(24),
+    /** Over how many counters its devices are spread; grows by itself. */
+    shards: integer().notNull().default(1),
     createdAt: integer('created_at').notNull(),
   },
   (table) => [index('applications_by_team').on(table.teamId, table.id)],

@@ -1,0 +1,100 @@
+-- Edited by hand after `drizzle-kit generate`: WITHOUT ROWID and STRICT for the reasons in ../0000_foundation.sql, and the single
+-- row of `progress`.
+CREATE TABLE `aliases` (
+	`alias` text PRIMARY KEY NOT NULL,
+	`device_id` text NOT NULL
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+CREATE TABLE `devices` (
+	`id` text PRIMARY KEY NOT NULL,
+	`acquired_day` text NOT NULL,
+	`acquired_at` integer NOT NULL,
+	`creative_id` text NOT NULL,
+	`description` text NOT NULL,
+	`attribution` text NOT NULL,
+	`active_days` text DEFAULT '' NOT NULL,
+	`active_ages` text DEFAULT '' NOT NULL,
+	`paid_days` text DEFAULT '' NOT NULL,
+	`milestones` text DEFAULT '{}' NOT NULL,
+	`ad_totals` text,
+	`purchase_totals` text
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+CREATE INDEX `devices_that_paid` ON `devices` (`acquired_day`) WHERE paid_days <> '';--> statement-breakpoint
+CREATE TABLE `key_blocks` (
+	`day` integer NOT NULL,
+	`week` integer NOT NULL,
+	`block` integer NOT NULL,
+	`hashes` blob NOT NULL,
+	PRIMARY KEY(`day`, `week`, `block`)
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+CREATE TABLE `key_generations` (
+	`day` integer NOT NULL,
+	`week` integer NOT NULL,
+	`bits` integer NOT NULL,
+	`blocked` integer NOT NULL,
+	`recent` integer NOT NULL,
+	PRIMARY KEY(`day`, `week`)
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+CREATE TABLE `log` (
+	`batch` integer PRIMARY KEY NOT NULL,
+	`event_count` integer NOT NULL,
+	`appended_at` integer NOT NULL,
+	`received_at` integer NOT NULL,
+	`keys` blob NOT NULL,
+	`events` text NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `log_outcomes` (
+	`batch` integer PRIMARY KEY NOT NULL,
+	`outcomes` text NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `outbox` (
+	`sequence` integer PRIMARY KEY NOT NULL,
+	`payload` text NOT NULL,
+	`oldest_at` integer NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `progress` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`counted_batch` integer NOT NULL,
+	`sequence` integer NOT NULL,
+	`run` integer NOT NULL,
+	`shards` integer NOT NULL,
+	`export_batch` integer NOT NULL,
+	`pruned_at` integer NOT NULL,
+	`raised_bytes` integer NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `purchase_keys` (
+	`hash` blob PRIMARY KEY NOT NULL,
+	`event_id` text NOT NULL,
+	`taken_day` integer NOT NULL
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+CREATE TABLE `recent_keys` (
+	`day` integer NOT NULL,
+	`week` integer NOT NULL,
+	`run` integer NOT NULL,
+	`hashes` blob NOT NULL,
+	PRIMARY KEY(`day`, `week`, `run`)
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+CREATE TABLE `revoked_tokens` (
+	`token_id` text PRIMARY KEY NOT NULL,
+	`revoked_at` integer NOT NULL
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+CREATE TABLE `seen_ids` (
+	`minute` integer NOT NULL,
+	`batch` integer NOT NULL,
+	`tails` blob NOT NULL,
+	PRIMARY KEY(`minute`, `batch`)
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+INSERT INTO `progress` (`id`, `name`, `counted_batch`, `sequence`, `run`, `shards`, `export_batch`, `pruned_at`, `raised_bytes`)
+VALUES (1, '', 0, 0, 0, 1, 0, 0, 0);

@@ -1,0 +1,387 @@
+import { DurableObject } from 'cloudflare:workers';
+import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
+import migrations from '#counter-migrations';
+import { settingsOf } from '#env';
+import { DAY_MS } from '#lib/time';
+import type {
+  AppendedStatus,
+  ClientTotals,
+  Cohort,
+  CounterApi,
+  CounterHealth,
+  CreatedDevice,
+  DeviceIdentity,
+  ExportRange,
+  LogFilter,
+  LogPage,
+  NewDevice,
+  PackedBatch,
+  Payers,
+  Settled,
+  StoredDevice,
+} from './api.ts';
+import { deleteDevice, findByAlias, findById, insertDevice, readDevice } from './devices.ts';
+import { readHealth } from './health.ts';
+import { pruneKeys } from './key-book.ts';
+import { appendAll, appendFresh, lastBatch, type Pending, pendingIn, progressOf } from './log.ts';
+import { blankEvents, confirmExport, eventStatus, readLog, takeForExport } from './log-reader.ts';
+import { flushNext, oldestInOutbox } from './outbox.ts';
+import { clientTotals, funnel, payers } from './queries.ts';
+import { progress, revokedTokens } from './schema.ts';
+import { SeenIds } from './seen-ids.ts';
+import { FULL_RUN, type RunLimits, settleRun } from './settle.ts';
+import { homeShard, MAX_SHARDS, raiseShardsStatement, readCounterName } from './shards.ts';
+import { openStore, type Store } from './store.ts';
+
+/** A quiet counter is counted soon; in a busy one, the more events wait, the fewer rows each of them writes. Reports do not wait. */
+const QUIET_WAIT_MS = 10_000;
+const QUIET_EVENTS = 500;
+const BUSY_WAIT_MS = 600_000;
+/** What a report waits for is counted in smaller runs, so that it notices when it has waited long enough. */
+const REPORT_RUN: RunLimits = { events: 20_000, weight: FULL_RUN.weight };
+const MAX_REPORT_WAIT_MS = 2_000;
+/** An alarm may take 15 minutes; what is left goes to the next one. */
+const MAX_ALARM_MS = 60_000;
+const MAX_BACKOFF_MS = 300_000;
+
+/**
+ * A message may be delivered for 4 days, and for 4 more from the dead letters, before it is parked. Source: Cloudflare's
+ * documentation of Queues, "Limits".
+ */
+const REDELIVERED_FOR_MS = 9 * DAY_MS;
+
+/** Beyond these an application's new devices are spread over twice as many counters. */
+export type GrowthLimits = { eventsPerSecond: number; bytes: number };
+const GROWTH: GrowthLimits = { eventsPerSecond: 5_000, bytes: 4_000_000_000 };
+
+/**
+ * Counts the events of one application, or of one shard of it: keeps their log, tells repeats, keeps the state of the devices
+ * that live here, and adds what it counted to the rollups in D1. See `CounterApi` for its calls.
+ */
+export class Counter extends DurableObject<Env> implements CounterApi {
+  /** The database; an own field so that a test may put a failing one in its place. */
+  db: D1Database = this.env.DB;
+  growth: GrowthLimits = GROWTH;
+  fullRun: RunLimits = FULL_RUN;
+  quietWaitMs = QUIET_WAIT_MS;
+  private storage: DurableObjectStorage = this.ctx.storage;
+  private store: Store = openStore(this.ctx.storage);
+  private seen = new SeenIds(this.store);
+  private pending: Pending = { events: 0, oldestAt: null };
+  private flushing: Promise<void> | null = null;
+  private flushFailures = 0;
+  private flushError: string | null = null;
+  /** When the alarm is set for; undefined where it is not known. */
+  private alarmAt: number | null | undefined;
+  private load = { since: Date.now(), events: 0 };
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    void ctx.blockConcurrencyWhile(async () => {
+      await migrate(this.store, migrations);
+      const { name } = progressOf(this.store);
+      // An alarm is not told the name of its object, a call is.
+      if (name === '' && ctx.id.name) this.store.update(progress).set({ name: ctx.id.name }).run();
+      this.pending = pendingIn(this.store);
+      await this.arm(Date.now());
+    });
+  }
+
+  /** Puts the object on this storage, as a restart does; a test may give one that fails. */
+  use(storage: DurableObjectStorage): void {
+    this.storage = storage;
+    this.store = openStore(storage);
+    this.seen = new SeenIds(this.store);
+    this.pending = pendingIn(openStore(this.ctx.storage));
+  }
+
+  async append(batch: PackedBatch): Promise<{ appended: number; pending: number }> {
+    const now = Date.now();
+    const appended = this.write(() => appendFresh(this.store, this.seen, batch, now));
+    this.load.events += appended;
+    this.notePending(appended, now);
+    await this.arm(now);
+    return { appended, pending: this.pending.events };
+  }
+
+  async settle(waitMs = MAX_REPORT_WAIT_MS): Promise<Settled> {
+    const deadline = Date.now() + Math.min(waitMs, MAX_REPORT_WAIT_MS);
+    const target = lastBatch(this.store);
+    const isCounted = () => progressOf(this.store).countedBatch >= target;
+    let settled = false;
+    while (!isCounted() && Date.now() < deadline) {
+      this.countNext(REPORT_RUN);
+      await nextTurn();
+    }
+    if (isCounted()) settled = await finishesBy(this.flush(), deadline);
+    await this.arm(Date.now());
+    return { settled, countedThrough: this.countedThrough(Date.now()) };
+  }
+
+  async createOrFindDevice(
+    alias: string | null,
+    shards: number,
+    device: NewDevice,
+    install: PackedBatch,
+  ): Promise<CreatedDevice> {
+    const now = Date.now();
+    const created = this.write((): CreatedDevice => {
+      const known = this.noteShards(shards);
+      const found = alias === null ? findById(this.store, device.id) : findByAlias(this.store, alias);
+      if (found) return { outcome: 'found', device: found };
+      if (alias !== null && shards < known && homeShard(alias, known) !== this.shard) {
+        return { outcome: 'moved', shards: known };
+      }
+      insertDevice(this.store, alias, device);
+      // A repeated call finds the device, so its install needs no place among the ids.
+      appendAll(this.store, install, now);
+      const { id, acquiredDay, creativeId } = device;
+      return { outcome: 'created', device: { id, acquiredDay, creativeId } };
+    });
+    if (created.outcome === 'created') {
+      this.notePending(1, now);
+      await this.arm(now);
+    }
+    return created;
+  }
+
+  async findDevice(alias: string, shards: number): Promise<DeviceIdentity | null> {
+    return this.write(() => {
+      this.noteShards(shards);
+      return findByAlias(this.store, alias);
+    });
+  }
+
+  async readDevice(id: string): Promise<StoredDevice | null> {
+    return readDevice(this.store, id);
+  }
+
+  async eraseDevice(id: string): Promise<{ found: boolean; events: number }> {
+    // What arrived before is counted first: totals stay.
+    while (this.countNext(this.fullRun)) await nextTurn();
+    const erased = this.write(() => ({
+      found: deleteDevice(this.store, id),
+      events: blankEvents(this.store, id),
+    }));
+    await this.arm(Date.now());
+    return erased;
+  }
+
+  async revokeToken(tokenId: string, at: number): Promise<void> {
+    this.store.insert(revokedTokens).values({ tokenId, revokedAt: at }).onConflictDoNothing().run();
+  }
+
+  async readLog(filter: LogFilter, cursor: string | null, limit: number): Promise<LogPage> {
+    return readLog(this.store, this.applicationId, filter, cursor, limit);
+  }
+
+  async eventStatus(eventId: string): Promise<AppendedStatus | null> {
+    return eventStatus(this.store, this.applicationId, this.seen, eventId);
+  }
+
+  async takeForExport(): Promise<ExportRange | null> {
+    return this.write(() => takeForExport(this.store, this.applicationId, Date.now()));
+  }
+
+  async confirmExport(last: number): Promise<void> {
+    this.write(() => confirmExport(this.store, last));
+  }
+
+  async clientTotals(cohort: Cohort): Promise<ClientTotals> {
+    return clientTotals(this.store, cohort);
+  }
+
+  async funnel(cohort: Cohort, steps: string[], windowMs: number | null): Promise<number[]> {
+    return funnel(this.store, cohort, steps, windowMs);
+  }
+
+  async payers(periods: Cohort[]): Promise<Payers> {
+    return payers(this.store, periods);
+  }
+
+  async health(): Promise<CounterHealth> {
+    return {
+      ...readHealth(this.store),
+      countedThrough: this.countedThrough(Date.now()),
+      flushError: this.flushError,
+      bytes: this.storage.sql.databaseSize,
+    };
+  }
+
+  override async alarm(): Promise<void> {
+    this.alarmAt = null;
+    const deadline = Date.now() + MAX_ALARM_MS;
+    try {
+      await this.flush();
+      while (Date.now() < deadline && this.isDue(Date.now()) && this.countNext(this.fullRun))
+        await this.flush();
+      await this.growWhenLoaded(Date.now());
+      await this.pruneDaily(Date.now());
+    } catch (error) {
+      // Nothing is lost: what was not counted or not taken by D1 waits for the next alarm.
+      logWarning('counting put off', this.name, error);
+    }
+    await this.arm(Date.now());
+  }
+
+  private get name(): string {
+    return progressOf(this.store).name;
+  }
+
+  private get applicationId(): string {
+    return readCounterName(this.name).applicationId;
+  }
+
+  private get shard(): number {
+    return readCounterName(this.name).shard;
+  }
+
+  /** One transaction. Where it fails, what is remembered of it in memory is forgotten. */
+  private write<Result>(work: () => Result): Result {
+    try {
+      return this.storage.transactionSync(work);
+    } catch (error) {
+      this.seen.forget();
+      throw error;
+    }
+  }
+
+  /** Counts one run; false when nothing waits. */
+  private countNext(limits: RunLimits): boolean {
+    const run = settleRun(this.storage, this.applicationId, limits, Date.now());
+    this.pending = pendingIn(this.store);
+    return run !== null;
+  }
+
+  /** Brings the outbox to D1. Calls at once share the work; it goes on until the outbox is empty. Throws when D1 takes nothing. */
+  private flush(): Promise<void> {
+    this.flushing ??= this.flushAll().finally(() => {
+      this.flushing = null;
+    });
+    return this.flushing;
+  }
+
+  private async flushAll(): Promise<void> {
+    try {
+      while (await flushNext(this.store, this.db, this.name, Date.now())) this.flushFailures = 0;
+      this.flushError = null;
+    } catch (error) {
+      this.flushFailures++;
+      this.flushError = 'The database did not take what was counted; it is tried again.';
+      throw error;
+    }
+  }
+
+  private notePending(events: number, now: number): void {
+    if (events === 0) return;
+    this.pending = { events: this.pending.events + events, oldestAt: this.pending.oldestAt ?? now };
+  }
+
+  /** When what waits is to be counted; null when nothing waits. */
+  private dueAt(now: number): number | null {
+    const { events, oldestAt } = this.pending;
+    if (events === 0 || oldestAt === null) return null;
+    if (events >= this.fullRun.events) return now;
+    return oldestAt + (events < QUIET_EVENTS ? this.quietWaitMs : BUSY_WAIT_MS);
+  }
+
+  private isDue(now: number): boolean {
+    return (this.dueAt(now) ?? Number.POSITIVE_INFINITY) <= now;
+  }
+
+  /** Sets the alarm for the next thing to do, unless it is set for an earlier time. */
+  private async arm(now: number): Promise<void> {
+    const times = [this.dueAt(now) ?? [], this.flushDueAt(now) ?? [], this.pruneDueAt() ?? []].flat();
+    if (times.length === 0) return;
+    const at = Math.max(now, Math.min(...times));
+    if (this.alarmAt === undefined) this.alarmAt = await this.ctx.storage.getAlarm();
+    if (this.alarmAt !== null && this.alarmAt <= at) return;
+    this.alarmAt = at;
+    await this.ctx.storage.setAlarm(at);
+  }
+
+  private flushDueAt(now: number): number | null {
+    if (oldestInOutbox(this.store) === null) return null;
+    return now + Math.min(1_000 * 2 ** this.flushFailures, MAX_BACKOFF_MS);
+  }
+
+  private pruneDueAt(): number | null {
+    const { prunedAt, countedBatch } = progressOf(this.store);
+    return countedBatch === 0 ? null : prunedAt + DAY_MS;
+  }
+
+  private countedThrough(now: number): number {
+    const oldest = [this.pending.oldestAt ?? [], oldestInOutbox(this.store) ?? []].flat();
+    return oldest.length === 0 ? now : Math.min(...oldest) - 1;
+  }
+
+  /** Remembers the largest number of shards; answers it. */
+  private noteShards(shards: number): number {
+    const known = progressOf(this.store).shards;
+    if (shards > known) this.store.update(progress).set({ shards }).run();
+    return Math.max(known, shards);
+  }
+
+  /** Forgets what tells repeats once nothing can repeat it. What a parked message holds may come back whenever it is replayed. */
+  private async pruneDaily(now: number): Promise<void> {
+    if (now < (this.pruneDueAt() ?? Number.POSITIVE_INFINITY)) return;
+    const { IDEMPOTENCY_DAYS, RAW_RETENTION_DAYS } = settingsOf(this.env);
+    const parked = await this.db
+      .prepare(`SELECT min(parked_at) AS oldest FROM parked_messages WHERE application_id IN (?, '')`)
+      .bind(this.applicationId)
+      .first<{ oldest: number | null }>();
+    this.write(() => {
+      this.seen.prune(Math.min(now, parked?.oldest ?? now) - REDELIVERED_FOR_MS);
+      pruneKeys(this.store, now - IDEMPOTENCY_DAYS * DAY_MS, now - RAW_RETENTION_DAYS * DAY_MS);
+      this.store.update(progress).set({ prunedAt: now }).run();
+    });
+  }
+
+  /** Asks for more shards: by load only a counter among the newest, because an older one keeps its devices; by size once a doubling. */
+  private async growWhenLoaded(now: number): Promise<void> {
+    const { since, events } = this.load;
+    const seconds = (now - since) / 1_000;
+    const bytes = this.storage.sql.databaseSize;
+    const { raisedBytes } = progressOf(this.store);
+    const isLarge = bytes > Math.max(this.growth.bytes, 2 * raisedBytes);
+    const isBusy = seconds >= 1 && events / seconds > this.growth.eventsPerSecond;
+    if (seconds >= 60) this.load = { since: now, events: 0 };
+    if (!isLarge && !isBusy) return;
+    const row = await this.db
+      .prepare('SELECT shards FROM applications WHERE id = ?')
+      .bind(this.applicationId)
+      .first<{ shards: number }>();
+    if (!row || row.shards >= MAX_SHARDS) return;
+    if (!isLarge && this.shard < row.shards / 2) return;
+    await raiseShardsStatement(this.db, this.applicationId, row.shards).run();
+    this.load = { since: now, events: 0 };
+    if (isLarge) this.store.update(progress).set({ raisedBytes: bytes }).run();
+  }
+}
+
+/** Lets other calls of the object in, and its clock go on, which stands still between two awaits. */
+const nextTurn = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+/** Whether work ends well until a time. It goes on after it. */
+async function finishesBy(work: Promise<void>, deadline: number): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), Math.max(0, deadline - Date.now()));
+  });
+  const done = work.then(
+    () => true,
+    (error) => {
+      console.warn(JSON.stringify({ level: 'warn', message: 'flush put off', error: String(error) }));
+      return false;
+    },
+  );
+  try {
+    return await Promise.race([done, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function logWarning(message: string, counter: string, error: unknown): void {
+  console.warn(JSON.stringify({ level: 'warn', message, counter, error: String(error) }));
+}

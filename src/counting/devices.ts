@@ -1,0 +1,130 @@
+import { eq, sql } from 'drizzle-orm';
+import type { DeviceState } from '#rollup';
+import type { DeviceIdentity, NewDevice, StoredDevice } from './api.ts';
+import { aliases, devices } from './schema.ts';
+import { named, type Store, toParameters } from './store.ts';
+import { type DeviceTotals, readTotals, writeTotals } from './totals.ts';
+
+/** What a run needs to know of a device. */
+export type CountedDevice = {
+  state: DeviceState;
+  ad: DeviceTotals | null;
+  purchase: DeviceTotals | null;
+  totalsChanged: boolean;
+};
+
+type Row = [
+  id: string,
+  acquiredDay: string,
+  activeDays: string,
+  activeAges: string,
+  paidDays: string,
+  milestones: string,
+  adTotals: string | null,
+  purchaseTotals: string | null,
+];
+
+/** The devices of these ids that are known; erased ones are not. */
+export function loadDevices(store: Store, applicationId: string, ids: Iterable<string>): CountedDevice[] {
+  const found: CountedDevice[] = [];
+  for (const parameter of toParameters(ids)) {
+    const rows = store.values<Row>(sql`SELECT ${devices.id}, ${devices.acquiredDay}, ${devices.activeDays},
+        ${devices.activeAges}, ${devices.paidDays}, ${devices.milestones}, ${devices.adTotals}, ${devices.purchaseTotals}
+      FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value`);
+    for (const [id, acquiredDay, activeDays, activeAges, paidDays, milestones, ad, purchase] of rows) {
+      found.push({
+        state: {
+          applicationId,
+          acquiredDay,
+          id,
+          activeDays,
+          activeAges,
+          paidDays,
+          milestones: JSON.parse(milestones),
+        },
+        ad: readTotals(ad),
+        purchase: readTotals(purchase),
+        totalsChanged: false,
+      });
+    }
+  }
+  return found;
+}
+
+function* deviceRows(changed: Iterable<CountedDevice>) {
+  for (const { state, ad, purchase } of changed) {
+    yield [
+      state.id,
+      state.activeDays,
+      state.activeAges,
+      state.paidDays,
+      JSON.stringify(state.milestones),
+      writeTotals(ad),
+      writeTotals(purchase),
+    ];
+  }
+}
+
+export function saveDevices(store: Store, changed: Iterable<CountedDevice>): void {
+  const { activeDays, activeAges, paidDays, milestones, adTotals, purchaseTotals } = devices;
+  for (const parameter of toParameters(deviceRows(changed))) {
+    store.run(sql`UPDATE ${devices} SET ${named(activeDays)} = changed.value ->> 1, ${named(activeAges)} = changed.value ->> 2,
+        ${named(paidDays)} = changed.value ->> 3, ${named(milestones)} = changed.value ->> 4,
+        ${named(adTotals)} = changed.value ->> 5, ${named(purchaseTotals)} = changed.value ->> 6
+      FROM json_each(${parameter}) AS changed WHERE ${devices.id} = changed.value ->> 0`);
+  }
+}
+
+const identity = { id: devices.id, acquiredDay: devices.acquiredDay, creativeId: devices.creativeId };
+type IdentityRow = { id: string; acquiredDay: string; creativeId: string };
+const toIdentity = (row: IdentityRow): DeviceIdentity => ({ ...row, creativeId: row.creativeId || null });
+
+export function findByAlias(store: Store, alias: string): DeviceIdentity | null {
+  const row = store
+    .select(identity)
+    .from(aliases)
+    .innerJoin(devices, eq(devices.id, aliases.deviceId))
+    .where(eq(aliases.alias, alias))
+    .get();
+  return row ? toIdentity(row) : null;
+}
+
+export function findById(store: Store, id: string): DeviceIdentity | null {
+  const row = store.select(identity).from(devices).where(eq(devices.id, id)).get();
+  return row ? toIdentity(row) : null;
+}
+
+export function insertDevice(store: Store, alias: string | null, device: NewDevice): void {
+  store
+    .insert(devices)
+    .values({
+      id: device.id,
+      acquiredDay: device.acquiredDay,
+      acquiredAt: device.acquiredAt,
+      creativeId: device.creativeId ?? '',
+      description: JSON.stringify(device.description),
+      attribution: device.attribution,
+    })
+    .run();
+  if (alias !== null) store.insert(aliases).values({ alias, deviceId: device.id }).run();
+}
+
+export function readDevice(store: Store, id: string): StoredDevice | null {
+  const row = store.select().from(devices).where(eq(devices.id, id)).get();
+  if (!row) return null;
+  const { creativeId, description, milestones, adTotals: _ad, purchaseTotals: _purchase, ...rest } = row;
+  return {
+    ...rest,
+    creativeId: creativeId || null,
+    description: JSON.parse(description),
+    milestones: JSON.parse(milestones),
+  };
+}
+
+/** Whether there was such a device. */
+export function deleteDevice(store: Store, id: string): boolean {
+  const found = findById(store, id) !== null;
+  store.delete(aliases).where(eq(aliases.deviceId, id)).run();
+  store.delete(devices).where(eq(devices.id, id)).run();
+  return found;
+}

@@ -1,0 +1,37 @@
+import { count, desc, max, sql } from 'drizzle-orm';
+import type { CounterHealth } from './api.ts';
+import { pendingIn } from './log.ts';
+import { oldestInOutbox } from './outbox.ts';
+import { devices, log, outbox } from './schema.ts';
+import type { Store } from './store.ts';
+
+const NEWEST_BATCHES = 50;
+
+/** What of `CounterHealth` the storage knows. */
+export function readHealth(store: Store): Omit<CounterHealth, 'countedThrough' | 'flushError' | 'bytes'> {
+  const pending = pendingIn(store);
+  const newest = store
+    .select({ appendedAt: log.appendedAt, receivedAt: log.receivedAt })
+    .from(log)
+    .orderBy(desc(log.batch))
+    .limit(NEWEST_BATCHES)
+    .all();
+  const oldest = [pending.oldestAt ?? [], oldestInOutbox(store) ?? []].flat();
+  return {
+    pending: pending.events,
+    oldestPendingAt: oldest.length === 0 ? null : Math.min(...oldest),
+    lastAppendedAt:
+      store
+        .select({ at: max(log.appendedAt) })
+        .from(log)
+        .get()?.at ?? null,
+    slowestMs: newest.length === 0 ? null : Math.max(...newest.map((row) => row.appendedAt - row.receivedAt)),
+    outbox: store.select({ n: count() }).from(outbox).get()?.n ?? 0,
+    devices: store.select({ n: count() }).from(devices).get()?.n ?? 0,
+    hotEvents:
+      store
+        .select({ n: sql<number>`coalesce(sum(${log.eventCount}), 0)` })
+        .from(log)
+        .get()?.n ?? 0,
+  };
+}

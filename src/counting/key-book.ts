@@ -1,0 +1,226 @@
+import { and, eq, inArray, lt, sql } from 'drizzle-orm';
+import { murmur128 } from '#lib/murmur';
+import { FLAG, HashTable } from './hash-table.ts';
+import { mergeWhenDue } from './key-blocks.ts';
+import { KEY_DAY, KEY_WORDS } from './pack.ts';
+import { keyBlocks, keyGenerations, purchaseKeys, recentKeys } from './schema.ts';
+import { bytesOf, named, type Store, toParameters, wordsOf } from './store.ts';
+
+/** A key as `pack.ts` writes it. */
+type PackedKey = { day: number; hash: Uint32Array };
+type Purchase = { stored: string | null; taken: string | null };
+
+const isNear = (day: number, other: number) =>
+  day <= KEY_DAY.any || other <= KEY_DAY.any ? day === other : Math.abs(day - other) <= 1;
+
+/** The days on which a key of `day` was seen when it was seen on one of these. */
+const nearDays = (day: number) => (day <= KEY_DAY.any ? [day] : [day, day - 1, day + 1]);
+
+export const weekOfTaking = (now: number): number => Math.floor(now / (7 * 86_400_000));
+
+/**
+ * The keys of one run: which of them were seen before it, and which it takes. An event is a repeat when any of its keys was
+ * seen on its day or a neighbour, or, for purchases and sessions, ever.
+ */
+export class KeyBook {
+  private readonly store: Store;
+  private readonly table: HashTable;
+  private readonly purchases = new Map<string, Purchase>();
+  /** Keys of each day. */
+  private readonly days = new Map<number, number>();
+
+  /** Looks up the keys of rows of the log (`PackedRow.keys`). */
+  constructor(store: Store, rows: readonly Uint8Array[]) {
+    this.store = store;
+    const total = rows.reduce((sum, row) => sum + row.length / (KEY_WORDS * 4), 0);
+    this.table = new HashTable(total);
+    for (const row of rows) {
+      for (const { day, hash } of keysIn(row)) {
+        if (day === KEY_DAY.purchase) this.purchases.set(hexOf(hash), { stored: null, taken: null });
+        else if (this.table.add(day, hash[0] ?? 0, hash[1] ?? 0)) {
+          this.days.set(day, (this.days.get(day) ?? 0) + 1);
+        }
+      }
+    }
+    this.markStored();
+    this.markPurchases();
+  }
+
+  /** Takes all keys of an event: false when it is a repeat. An event without keys never is. */
+  take(keys: readonly PackedKey[], eventId: string): boolean {
+    const first = keys.some((key) => this.wasSeen(key));
+    for (const { day, hash } of keys) {
+      if (day === KEY_DAY.purchase) {
+        const purchase = this.purchases.get(hexOf(hash));
+        if (purchase && !purchase.stored) purchase.taken ??= eventId;
+        continue;
+      }
+      const slot = this.table.find(day, hash[0] ?? 0, hash[1] ?? 0);
+      if (!this.table.has(slot, FLAG.storedSameDay)) this.table.mark(slot, FLAG.taken);
+    }
+    return !first;
+  }
+
+  /** Whether a session of a row that was given here was counted before this run. */
+  hasSession(key: string): boolean {
+    return this.table.has(this.sessionSlot(key), FLAG.storedSameDay);
+  }
+
+  takeSession(key: string): void {
+    this.table.mark(this.sessionSlot(key), FLAG.taken);
+  }
+
+  private sessionSlot(key: string): number {
+    const [high, low] = murmur128(key);
+    return this.table.find(KEY_DAY.session, high, low);
+  }
+
+  private wasSeen({ day, hash }: PackedKey): boolean {
+    if (day === KEY_DAY.purchase) {
+      const purchase = this.purchases.get(hexOf(hash));
+      return purchase !== undefined && (purchase.stored ?? purchase.taken) !== null;
+    }
+    const [high = 0, low = 0] = hash;
+    if (this.table.has(this.table.find(day, high, low), FLAG.storedSameDay | FLAG.storedNear)) return true;
+    return nearDays(day).some((near) => this.table.has(this.table.find(near, high, low), FLAG.taken));
+  }
+
+  /** Writes what was taken. To be called in the transaction that counts the run. */
+  save(run: number, now: number): void {
+    const week = weekOfTaking(now);
+    const taken = new Map<number, number[]>();
+    this.table.forEach((day, high, low, flags) => {
+      if ((flags & FLAG.taken) === 0) return;
+      const words = taken.get(day);
+      if (words) words.push(high, low);
+      else taken.set(day, [high, low]);
+    });
+    for (const [day, words] of taken) {
+      const count = words.length / 2;
+      this.store
+        .insert(recentKeys)
+        .values({ day, week, run, hashes: bytesOf(Uint32Array.from(words)) })
+        .run();
+      this.store
+        .insert(keyGenerations)
+        .values({ day, week, bits: 0, blocked: 0, recent: count })
+        .onConflictDoUpdate({
+          target: [keyGenerations.day, keyGenerations.week],
+          set: { recent: sql`${named(keyGenerations.recent)} + ${count}` },
+        })
+        .run();
+      mergeWhenDue(this.store, day, week);
+    }
+    this.savePurchases(Math.floor(now / 86_400_000));
+  }
+
+  private savePurchases(takenDay: number): void {
+    const taken = [...this.purchases].flatMap(([hex, purchase]) =>
+      purchase.taken ? [[hex, purchase.taken]] : [],
+    );
+    const { hash, eventId, takenDay: day } = purchaseKeys;
+    for (const parameter of toParameters(taken)) {
+      this.store.run(sql`INSERT INTO ${purchaseKeys} (${named(hash)}, ${named(eventId)}, ${named(day)})
+        SELECT unhex(value ->> 0), value ->> 1, ${takenDay} FROM json_each(${parameter}) WHERE true ON CONFLICT DO NOTHING`);
+    }
+  }
+
+  private markPurchases(): void {
+    for (const parameter of toParameters(this.purchases.keys())) {
+      const rows = this.store.values<[string, string]>(
+        sql`SELECT lower(hex(${purchaseKeys.hash})), ${purchaseKeys.eventId} FROM json_each(${parameter}) AS wanted
+          CROSS JOIN ${purchaseKeys} ON ${purchaseKeys.hash} = unhex(wanted.value)`,
+      );
+      for (const [hex, eventId] of rows) {
+        const purchase = this.purchases.get(hex);
+        if (purchase) purchase.stored = eventId;
+      }
+    }
+  }
+
+  private markStored(): void {
+    if (this.table.size === 0) return;
+    const wanted = new Set([...this.days.keys()].flatMap(nearDays));
+    const generations = this.store
+      .select()
+      .from(keyGenerations)
+      .all()
+      .filter(({ day }) => wanted.has(day));
+    for (const { day, week, bits, blocked } of generations) {
+      const near = [...this.days.keys()].filter((own) => isNear(own, day));
+      const mark = (hashes: Uint8Array) => this.markHashes(wordsOf(hashes), day, near);
+      const of = { recent: generationOf(recentKeys, day, week), blocks: generationOf(keyBlocks, day, week) };
+      for (const { hashes } of this.store
+        .select({ hashes: recentKeys.hashes })
+        .from(recentKeys)
+        .where(of.recent)
+        .all()) {
+        mark(hashes);
+      }
+      if (blocked === 0) continue;
+      for (const blocks of this.blocksToRead(near, bits)) {
+        const rows = this.store
+          .select({ hashes: keyBlocks.hashes })
+          .from(keyBlocks)
+          .where(and(of.blocks, blocks))
+          .all();
+        for (const { hashes } of rows) mark(hashes);
+      }
+    }
+  }
+
+  /** Conditions that together reach every block in which a key of these days may be, each a bounded number of blocks. */
+  private blocksToRead(days: readonly number[], bits: number) {
+    const blocks = new Set<number>();
+    const wanted = new Set(days);
+    this.table.forEach((day, high) => {
+      if (wanted.has(day)) blocks.add(bits === 0 ? 0 : high >>> (32 - bits));
+    });
+    const conditions = [];
+    const list = [...blocks].sort((left, right) => left - right);
+    for (let start = 0; start < list.length; start += BLOCKS_PER_READ) {
+      const part = JSON.stringify(list.slice(start, start + BLOCKS_PER_READ));
+      conditions.push(inArray(keyBlocks.block, sql`(SELECT value FROM json_each(${part}))`));
+    }
+    return conditions;
+  }
+
+  private markHashes(words: Uint32Array, storedDay: number, days: readonly number[]): void {
+    for (let at = 0; at < words.length; at += 2) {
+      const [high, low] = [words[at] ?? 0, words[at + 1] ?? 0];
+      for (const day of days) {
+        const slot = this.table.find(day, high, low);
+        if (slot >= 0) this.table.mark(slot, day === storedDay ? FLAG.storedSameDay : FLAG.storedNear);
+      }
+    }
+  }
+}
+
+/** 8 KB a block: 2 MB a read. */
+const BLOCKS_PER_READ = 256;
+
+const generationOf = (table: typeof recentKeys | typeof keyBlocks, day: number, week: number) =>
+  and(eq(table.day, day), eq(table.week, week));
+
+/** The keys of a row in the order of their events. */
+export function* keysIn(row: Uint8Array): Generator<PackedKey & { index: number }> {
+  const words = wordsOf(row);
+  for (let at = 0; at < words.length; at += KEY_WORDS) {
+    yield { index: words[at] ?? 0, day: (words[at + 1] ?? 0) | 0, hash: words.subarray(at + 2, at + 6) };
+  }
+}
+
+const hexOf = (hash: Uint32Array) => `${hex32(hash[0])}${hex32(hash[1])}${hex32(hash[2])}${hex32(hash[3])}`;
+const hex32 = (word = 0) => word.toString(16).padStart(8, '0');
+
+/** Forgets the keys that were taken before a time (epoch milliseconds), and those of purchases taken before another. */
+export function pruneKeys(store: Store, takenBefore: number, purchasesBefore: number): void {
+  // A week goes as a whole, when its last day is old enough.
+  const week = weekOfTaking(takenBefore);
+  for (const table of [recentKeys, keyBlocks, keyGenerations])
+    store.delete(table).where(lt(table.week, week)).run();
+  store
+    .delete(purchaseKeys)
+    .where(lt(purchaseKeys.takenDay, Math.floor(purchasesBefore / 86_400_000)))
+    .run();
+}

@@ -1,0 +1,83 @@
+import { gt, max, sql } from 'drizzle-orm';
+import type { PackedBatch, PackedRow } from './api.ts';
+import { keysIn } from './key-book.ts';
+import { log, progress } from './schema.ts';
+import type { SeenIds } from './seen-ids.ts';
+import type { Store } from './store.ts';
+
+/** What waits to be counted; `oldestAt` is when the first of it was appended. */
+export type Pending = { events: number; oldestAt: number | null };
+
+export const lastBatch = (store: Store): number => {
+  const counted = progressOf(store).countedBatch;
+  return Math.max(
+    counted,
+    store
+      .select({ batch: max(log.batch) })
+      .from(log)
+      .get()?.batch ?? 0,
+  );
+};
+
+export function progressOf(store: Store): typeof progress.$inferSelect {
+  const row = store.select().from(progress).get();
+  if (!row) throw new Error('The counter has no progress row');
+  return row;
+}
+
+export function pendingIn(store: Store): Pending {
+  const { countedBatch } = progressOf(store);
+  const row = store
+    .select({
+      events: sql<number>`coalesce(sum(${log.eventCount}), 0)`,
+      oldestAt: sql<number | null>`min(${log.appendedAt})`,
+    })
+    .from(log)
+    .where(gt(log.batch, countedBatch))
+    .get();
+  return row ?? { events: 0, oldestAt: null };
+}
+
+/** Appends those events whose ids were not appended before; answers how many. To be called in a transaction. */
+export function appendFresh(store: Store, seen: SeenIds, batch: PackedBatch, now: number): number {
+  let next = lastBatch(store);
+  let appended = 0;
+  for (const row of batch.rows) {
+    const fresh = seen.addAll(row.ids, next + 1);
+    if (fresh.length === 0) continue;
+    insertRow(store, ++next, fresh.length === row.count ? row : pickEvents(row, fresh), now);
+    appended += fresh.length;
+  }
+  return appended;
+}
+
+/** Appends events that are told from repeats by something else than their ids. */
+export function appendAll(store: Store, batch: PackedBatch, now: number): void {
+  let next = lastBatch(store);
+  for (const row of batch.rows) insertRow(store, ++next, row, now);
+}
+
+function insertRow(store: Store, batch: number, row: PackedRow, now: number): void {
+  const { count: eventCount, events, receivedAt } = row;
+  store
+    .insert(log)
+    .values({ batch, eventCount, appendedAt: now, receivedAt, keys: Buffer.from(row.keys), events })
+    .run();
+}
+
+/** The row with only the events of these indexes. */
+function pickEvents(row: PackedRow, indexes: readonly number[]): PackedRow {
+  const events: unknown[] = JSON.parse(row.events);
+  const places = new Map(indexes.map((index, place) => [index, place]));
+  const words: number[] = [];
+  for (const { index, day, hash } of keysIn(row.keys)) {
+    const place = places.get(index);
+    if (place !== undefined) words.push(place, day, ...hash);
+  }
+  return {
+    ...row,
+    count: indexes.length,
+    events: JSON.stringify(indexes.map((index) => events[index])),
+    keys: new Uint8Array(Int32Array.from(words).buffer),
+  };
+}

@@ -1,0 +1,66 @@
+import { idToBytes } from '#lib/ids';
+import { murmur128 } from '#lib/murmur';
+import { isOfDevice, keysOf, type LoggedEvent, sessionKey } from '#rollup';
+import type { PackedBatch, PackedRow } from './api.ts';
+
+/** A value takes 2 MB; a character at most three bytes. */
+const MAX_ROW_CHARACTERS = 600_000;
+const MAX_ROW_EVENTS = 1_000;
+
+/** The days of keys that match whenever they come; other keys have the day of their event, which is 14,610 or later. */
+export const KEY_DAY = { any: 0, session: -1, purchase: -2 } as const;
+
+/** Words per key: index of its event in the row, day, and four of its hash. */
+export const KEY_WORDS = 6;
+
+/** Events of one application, packed for its counter. Ids must be ours (`newId`). */
+export function packEvents(applicationId: string, events: readonly LoggedEvent[]): PackedBatch {
+  const rows: PackedRow[] = [];
+  let texts: string[] = [];
+  let members: LoggedEvent[] = [];
+  let characters = 0;
+  const close = () => {
+    if (members.length > 0) rows.push(packRow(members, `[${texts.join(',')}]`));
+    [texts, members, characters] = [[], [], 0];
+  };
+  for (const event of events) {
+    const { application_id: _, ...kept } = event;
+    const text = JSON.stringify(kept);
+    if (characters + text.length > MAX_ROW_CHARACTERS || members.length === MAX_ROW_EVENTS) close();
+    texts.push(text);
+    members.push(event);
+    characters += text.length + 1;
+  }
+  close();
+  return { applicationId, rows };
+}
+
+function packRow(events: readonly LoggedEvent[], text: string): PackedRow {
+  const ids = new Uint8Array(events.length * 16);
+  const words: number[] = [];
+  let receivedAt = Number.POSITIVE_INFINITY;
+  for (const [index, event] of events.entries()) {
+    ids.set(idToBytes(event.id), index * 16);
+    receivedAt = Math.min(receivedAt, event.received_at);
+    for (const key of hashKeys(event)) words.push(index, ...key);
+  }
+  return {
+    count: events.length,
+    ids,
+    events: text,
+    keys: new Uint8Array(Int32Array.from(words).buffer),
+    receivedAt,
+  };
+}
+
+/** `[day, ...hash]` of each key of an event, and of its session. */
+function hashKeys(event: LoggedEvent): number[][] {
+  if (!isOfDevice(event) || event.test) return [];
+  const isPurchase = event.type === 'custom.purchase';
+  const keys = keysOf(event).map(({ key, days }) => [
+    isPurchase ? KEY_DAY.purchase : days[0],
+    ...murmur128(key),
+  ]);
+  const session = sessionKey(event);
+  return session ? [...keys, [KEY_DAY.session, ...murmur128(session.key)]] : keys;
+}

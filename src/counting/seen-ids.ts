@@ -1,0 +1,120 @@
+import { eq, lt } from 'drizzle-orm';
+import { HashTable } from './hash-table.ts';
+import { seenIds } from './schema.ts';
+import { bytesOf, type Store, wordsOf } from './store.ts';
+
+const MINUTE_MS = 60_000;
+/** How many ids are kept in memory: some 26 bytes each. */
+const MAX_CACHED_IDS = 400_000;
+
+/** The minute in which an id (16 bytes, a UUIDv7) was minted. */
+export function minuteOf(id: Uint8Array): number {
+  let at = 0;
+  for (let index = 0; index < 6; index++) at = at * 256 + (id[index] ?? 0);
+  return Math.floor(at / MINUTE_MS);
+}
+
+/**
+ * The ids of all events that were appended: a redelivered event is found by the minute of its id and the id's last 8 bytes, of
+ * which 62 bits differ from event to event. Minutes that are asked for are kept in memory.
+ */
+export class SeenIds {
+  private readonly store: Store;
+  /** The least recently used first. */
+  private readonly minutes = new Map<number, HashTable>();
+  private cached = 0;
+
+  constructor(store: Store) {
+    this.store = store;
+  }
+
+  /** The indexes of those ids (16 bytes each) that are new, each of them once; they are remembered from now on. */
+  addAll(ids: Uint8Array, batch: number): number[] {
+    const fresh: number[] = [];
+    const tails = new Map<number, number[]>();
+    for (let index = 0; index * 16 < ids.length; index++) {
+      const id = ids.subarray(index * 16, index * 16 + 16);
+      const minute = minuteOf(id);
+      const view = new DataView(id.buffer, id.byteOffset + 8, 8);
+      const [high, low] = [view.getUint32(0), view.getUint32(4)];
+      if (!this.tableOf(minute).add(0, high, low)) continue;
+      this.cached++;
+      fresh.push(index);
+      const own = tails.get(minute);
+      if (own) own.push(high, low);
+      else tails.set(minute, [high, low]);
+    }
+    for (const [minute, words] of tails) {
+      this.store
+        .insert(seenIds)
+        .values({ minute, batch, tails: bytesOf(Uint32Array.from(words)) })
+        .run();
+    }
+    this.evict(tails);
+    return fresh;
+  }
+
+  /** The batch that an event came with; null for one that was not appended. */
+  batchOf(id: Uint8Array): number | null {
+    const view = new DataView(id.buffer, id.byteOffset + 8, 8);
+    const [high, low] = [view.getUint32(0), view.getUint32(4)];
+    for (const row of this.store
+      .select()
+      .from(seenIds)
+      .where(eq(seenIds.minute, minuteOf(id)))
+      .all()) {
+      const words = wordsOf(row.tails);
+      for (let at = 0; at < words.length; at += 2) {
+        if (words[at] === high && words[at + 1] === low) return row.batch;
+      }
+    }
+    return null;
+  }
+
+  /** Forgets ids that were minted before a time (epoch milliseconds). */
+  prune(before: number): void {
+    this.store
+      .delete(seenIds)
+      .where(lt(seenIds.minute, Math.floor(before / MINUTE_MS)))
+      .run();
+    this.forget();
+  }
+
+  /** Empties the memory, so that it can't hold what the storage does not. */
+  forget(): void {
+    this.minutes.clear();
+    this.cached = 0;
+  }
+
+  private tableOf(minute: number): HashTable {
+    const known = this.minutes.get(minute);
+    if (known) return known;
+    const rows = this.store
+      .select({ tails: seenIds.tails })
+      .from(seenIds)
+      .where(eq(seenIds.minute, minute))
+      .all();
+    const table = new HashTable(rows.reduce((total, { tails }) => total + tails.length / 8, 0));
+    for (const { tails } of rows) {
+      const words = wordsOf(tails);
+      for (let at = 0; at < words.length; at += 2) table.add(0, words[at] ?? 0, words[at + 1] ?? 0);
+    }
+    this.cached += table.size;
+    this.minutes.set(minute, table);
+    return table;
+  }
+
+  private evict(used: ReadonlyMap<number, unknown>): void {
+    for (const minute of used.keys()) {
+      const table = this.minutes.get(minute);
+      if (!table) continue;
+      this.minutes.delete(minute);
+      this.minutes.set(minute, table);
+    }
+    for (const [minute, table] of this.minutes) {
+      if (this.cached <= MAX_CACHED_IDS || this.minutes.size === 1) return;
+      this.cached -= table.size;
+      this.minutes.delete(minute);
+    }
+  }
+}

@@ -1,0 +1,315 @@
+import { asc, eq, gt, sql } from 'drizzle-orm';
+import {
+  type Counted,
+  type DeviceState,
+  deviceKeyOf,
+  isOfDevice,
+  type LoggedEvent,
+  type PackedEvent,
+  type Parked,
+  scopedKey,
+  startTally,
+  toParkedEvent,
+} from '#rollup';
+import type { Outcome } from './api.ts';
+import { type CountedDevice, loadDevices, saveDevices } from './devices.ts';
+import { KeyBook, keysIn } from './key-book.ts';
+import { toParts } from './outbox.ts';
+import { KEY_DAY } from './pack.ts';
+import { log, logOutcomes, outbox, progress, revokedTokens } from './schema.ts';
+import { openStore, type Store, toParameters } from './store.ts';
+import { addToTotals } from './totals.ts';
+
+/** A run ends with the batch that reaches one of these. */
+export type RunLimits = {
+  events: number;
+  /** Of what is kept until the run is written, in bytes: devices and the rows to add. */
+  weight: number;
+};
+
+export const FULL_RUN: RunLimits = { events: 200_000, weight: 40_000_000 };
+/** So many are read of the log to find where a run ends. */
+const MAX_BATCHES = 4_000;
+/** Of the hashed keys of a run: some 350,000. */
+const MAX_KEY_BYTES = 8_400_000;
+const DEVICE_WEIGHT = 1_000;
+
+type Head = { batch: number; eventCount: number; appendedAt: number; keys: Buffer };
+
+/**
+ * Counts the next batches of the log: device state, keys, what D1 is to add and how far the log is counted are one local
+ * transaction. Synchronous, so nothing comes in between, and repeatable at any point: without the commit nothing happened.
+ * Null when nothing waits.
+ */
+export function settleRun(
+  storage: DurableObjectStorage,
+  applicationId: string,
+  limits: RunLimits,
+  now: number,
+): { events: number; lastBatch: number } | null {
+  const store = openStore(storage);
+  const heads = nextHeads(store, limits.events);
+  if (heads.length === 0) return null;
+  const poison = new Map<string, string>();
+  for (;;) {
+    try {
+      const run = new Run(store, applicationId, heads, poison);
+      const counted = run.count(limits);
+      storage.transactionSync(() => run.save(now));
+      return counted;
+    } catch (error) {
+      if (!(error instanceof PoisonError)) throw error;
+      // The state of a run that an event broke is thrown away; its other events are counted without any that break one.
+      findPoison(store, applicationId, heads, poison);
+      poison.set(error.event.id, error.reason);
+    }
+  }
+}
+
+/** The batches of the next run, with the hashes of their keys but without their events. */
+function nextHeads(store: Store, limit: number): Head[] {
+  const rows = store
+    .select({
+      batch: log.batch,
+      eventCount: log.eventCount,
+      appendedAt: log.appendedAt,
+      keyBytes: sql<number>`length(${log.keys})`,
+    })
+    .from(log)
+    .where(gt(log.batch, sql`(SELECT ${progress.countedBatch} FROM ${progress})`))
+    .orderBy(asc(log.batch))
+    .limit(MAX_BATCHES)
+    .all();
+  const chosen: Head[] = [];
+  let [events, keyBytes] = [0, 0];
+  for (const { keyBytes: own, ...row } of rows) {
+    events += row.eventCount;
+    keyBytes += own;
+    if (chosen.length > 0 && (events > limit || keyBytes > MAX_KEY_BYTES)) break;
+    const keys = store.select({ keys: log.keys }).from(log).where(eq(log.batch, row.batch)).get()?.keys;
+    chosen.push({ ...row, keys: keys ?? Buffer.alloc(0) });
+  }
+  return chosen;
+}
+
+/** An event whose counting threw. */
+class PoisonError extends Error {
+  readonly event: LoggedEvent;
+  readonly reason: string;
+  constructor(event: LoggedEvent, cause: unknown) {
+    super(`An event can't be counted: ${String(cause)}`, { cause });
+    this.event = event;
+    this.reason = 'This event could not be counted.';
+  }
+}
+
+/** Counts each event alone, to find all that can't be counted at once. */
+function findPoison(
+  store: Store,
+  applicationId: string,
+  heads: readonly Head[],
+  poison: Map<string, string>,
+): void {
+  for (const head of heads) {
+    const events = readBatch(store, applicationId, head.batch).flatMap((event) => event ?? []);
+    const known = knownDevices(loadDevices(store, applicationId, deviceIds(events)));
+    for (const event of events) {
+      try {
+        startTally({ devices: known, keys: new Map() }).count(event);
+      } catch (error) {
+        poison.set(event.id, new PoisonError(event, error).reason);
+      }
+    }
+  }
+}
+
+/** The events of a batch with what stands beside them put back in; null for an erased device's. */
+export function unpackEvents(applicationId: string, events: string): (LoggedEvent | null)[] {
+  const packed: ((PackedEvent & { id: string }) | null)[] = JSON.parse(events);
+  return packed.map((event) => event && { ...event, application_id: applicationId });
+}
+
+function readBatch(store: Store, applicationId: string, batch: number) {
+  const row = store.select({ events: log.events }).from(log).where(eq(log.batch, batch)).get();
+  return unpackEvents(applicationId, row?.events ?? '[]');
+}
+
+const deviceIds = (events: readonly LoggedEvent[]) =>
+  new Set(events.filter(isOfDevice).map((event) => event.device_id));
+
+const knownDevices = (found: readonly CountedDevice[]): Map<string, DeviceState> =>
+  new Map(found.map(({ state }) => [`${state.applicationId}/${state.acquiredDay}/${state.id}`, state]));
+
+type PackedKeys = ReturnType<typeof keysIn> extends Generator<infer Key> ? Key[] : never;
+
+/** One run: fed batch by batch, then written. */
+class Run {
+  private readonly store: Store;
+  private readonly applicationId: string;
+  private readonly heads: readonly Head[];
+  private readonly poison: ReadonlyMap<string, string>;
+  private readonly book: KeyBook;
+  private readonly devices = new Map<string, CountedDevice>();
+  private readonly missing = new Set<string>();
+  private readonly revoked: ReadonlyMap<string, number>;
+  private readonly outcomes = new Map<number, Record<number, Outcome>>();
+  private readonly parked: Parked[] = [];
+  private readonly tally = startTally({
+    devices: { get: (key) => this.stateOf(key) },
+    // An event's own keys are looked up here: it is given to the tally without them, which then asks for sessions only.
+    keys: { get: (name) => (this.book.hasSession(this.sessionOf(name)) ? 'seen' : undefined) },
+  });
+  private last = 0;
+  private events = 0;
+
+  constructor(
+    store: Store,
+    applicationId: string,
+    heads: readonly Head[],
+    poison: ReadonlyMap<string, string>,
+  ) {
+    this.store = store;
+    this.applicationId = applicationId;
+    this.heads = heads;
+    this.poison = poison;
+    this.book = new KeyBook(
+      store,
+      heads.map(({ keys }) => keys),
+    );
+    this.revoked = new Map(
+      store
+        .select()
+        .from(revokedTokens)
+        .all()
+        .map(({ tokenId, revokedAt }) => [tokenId, revokedAt]),
+    );
+  }
+
+  count(limits: RunLimits): { events: number; lastBatch: number } {
+    for (const head of this.heads) {
+      this.countBatch(head);
+      this.last = head.batch;
+      this.events += head.eventCount;
+      if (this.weight() >= limits.weight) break;
+    }
+    return { events: this.events, lastBatch: this.last };
+  }
+
+  private weight(): number {
+    const { daily, ads, items, custom, activity, revenue } = this.tally.counted;
+    const rows = [daily, ads, items, custom, activity, revenue].reduce((sum, { weight }) => sum + weight, 0);
+    return rows + this.devices.size * DEVICE_WEIGHT;
+  }
+
+  private stateOf(key: string): DeviceState | undefined {
+    const state = this.devices.get(key.slice(key.lastIndexOf('/') + 1))?.state;
+    return state && key === `${state.applicationId}/${state.acquiredDay}/${state.id}` ? state : undefined;
+  }
+
+  private sessionOf(name: string): string {
+    return name.slice(scopedKey(this.applicationId, KEY_DAY.any, '').length);
+  }
+
+  private countBatch(head: Head): void {
+    const events = readBatch(this.store, this.applicationId, head.batch);
+    this.load(events.flatMap((event) => event ?? []));
+    const keys = [...keysIn(head.keys)];
+    let next = 0;
+    for (const [index, event] of events.entries()) {
+      const own: PackedKeys = [];
+      while (keys[next]?.index === index) {
+        const key = keys[next++];
+        if (key) own.push(key);
+      }
+      if (!event) continue;
+      const outcome = this.countEvent(event, own);
+      if (!outcome) continue;
+      const known = this.outcomes.get(head.batch);
+      if (known) known[index] = outcome;
+      else this.outcomes.set(head.batch, { [index]: outcome });
+    }
+  }
+
+  private load(events: readonly LoggedEvent[]): void {
+    const ids = [...deviceIds(events)].filter((id) => !this.devices.has(id) && !this.missing.has(id));
+    for (const device of loadDevices(this.store, this.applicationId, ids)) {
+      this.devices.set(device.state.id, device);
+    }
+    for (const id of ids) if (!this.devices.has(id)) this.missing.add(id);
+  }
+
+  /** Undefined for an event that counted. */
+  private countEvent(event: LoggedEvent, keys: PackedKeys): Outcome | undefined {
+    const poison = this.poison.get(event.id);
+    if (poison !== undefined) {
+      this.parked.push(toParkedEvent(event, poison));
+      return 'parked';
+    }
+    if (!isOfDevice(event)) {
+      this.guarded(event);
+      return undefined;
+    }
+    const device = this.devices.get(event.device_id);
+    if (!device || event.test || this.isRevoked(event.token_id, event.received_at)) return 'ignored';
+    if (event.acquired_day !== device.state.acquiredDay) return 'ignored';
+    const own = keys.filter(({ day }) => day !== KEY_DAY.session);
+    if (!this.book.take(own, event.id)) return 'duplicate';
+    event.keys = [];
+    this.guarded(event);
+    // The tally changes a copy; what it knows of a device has to be the newest.
+    const changed = this.tally.counted.devices.get(deviceKeyOf(event));
+    if (changed) device.state = changed;
+    if (event.type === 'custom.ad') {
+      device.ad = addToTotals(device.ad, event);
+      device.totalsChanged = true;
+    } else if (event.type === 'custom.purchase') {
+      device.purchase = addToTotals(device.purchase, event);
+      device.totalsChanged = true;
+    }
+    return undefined;
+  }
+
+  private guarded(event: LoggedEvent): void {
+    try {
+      this.tally.count(event);
+    } catch (error) {
+      throw new PoisonError(event, error);
+    }
+  }
+
+  private isRevoked(tokenId: string | undefined, receivedAt: number): boolean {
+    const revokedAt = tokenId === undefined ? undefined : this.revoked.get(tokenId);
+    return revokedAt !== undefined && receivedAt > revokedAt;
+  }
+
+  save(now: number): void {
+    const { store } = this;
+    const { counted } = this.tally;
+    const state = store.select().from(progress).get();
+    if (!state) throw new Error('The counter has no progress row');
+    const run = state.run + 1;
+    for (const { key } of counted.keys) this.book.takeSession(key);
+    saveDevices(store, this.changedDevices(counted));
+    this.book.save(run, now);
+    for (const parameter of toParameters(
+      [...this.outcomes].map(([batch, own]) => [batch, JSON.stringify(own)]),
+    )) {
+      store.run(sql`INSERT INTO ${logOutcomes} SELECT value ->> 0, value ->> 1 FROM json_each(${parameter})`);
+    }
+    let { sequence } = state;
+    const oldestAt = this.heads[0]?.appendedAt ?? now;
+    const { daily, ads, items, custom, activity, revenue } = counted;
+    for (const payload of toParts([daily, ads, items, custom, activity, revenue], this.parked)) {
+      store.insert(outbox).values({ sequence: ++sequence, payload, oldestAt }).run();
+    }
+    store.update(progress).set({ countedBatch: this.last, sequence, run }).run();
+  }
+
+  private *changedDevices(counted: Counted): Generator<CountedDevice> {
+    for (const device of this.devices.values()) {
+      const { state } = device;
+      const changed = counted.devices.has(`${state.applicationId}/${state.acquiredDay}/${state.id}`);
+      if (changed || device.totalsChanged) yield device;
+    }
+  }
+}

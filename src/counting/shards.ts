@@ -1,0 +1,50 @@
+import { murmur128 } from '#lib/murmur';
+import type { Counter } from './counter.ts';
+
+/** How many counters an application may have. */
+export const MAX_SHARDS = 64;
+
+export const counterName = (applicationId: string, shard: number) => `${applicationId}:${shard}`;
+
+/** The application and shard of a counter's name. */
+export function readCounterName(name: string): { applicationId: string; shard: number } {
+  const at = name.lastIndexOf(':');
+  return { applicationId: name.slice(0, at), shard: Number(name.slice(at + 1)) };
+}
+
+export function counterOf(
+  env: Pick<Env, 'COUNTERS'>,
+  applicationId: string,
+  shard: number,
+): DurableObjectStub<Counter> {
+  return env.COUNTERS.getByName(counterName(applicationId, shard));
+}
+
+/** All counters of an application. */
+export function countersOf(env: Pick<Env, 'COUNTERS'>, applicationId: string, shards: number) {
+  return Array.from({ length: shards }, (_, shard) => counterOf(env, applicationId, shard));
+}
+
+/** Where a new device lives: by what its backend calls it, else by its own id. */
+export const homeShard = (name: string, shards: number): number => murmur128(name)[0] % shards;
+
+/** Where a device may live by an alias: in the newest number of shards first, then in the earlier ones. The number only doubles. */
+export function possibleShards(alias: string, shards: number): number[] {
+  const homes = new Set<number>();
+  for (let count = shards; count >= 1; count = Math.floor(count / 2)) homes.add(homeShard(alias, count));
+  return [...homes];
+}
+
+/**
+ * Doubles the shards of an application, unless it was done since a counter saw `shards` of them. Devices stay where they are;
+ * new ones spread over all.
+ */
+export function raiseShardsStatement(
+  db: D1Database,
+  applicationId: string,
+  shards: number,
+): D1PreparedStatement {
+  return db
+    .prepare('UPDATE applications SET shards = min(?3, shards * 2) WHERE id = ?1 AND shards = ?2')
+    .bind(applicationId, shards, MAX_SHARDS);
+}

@@ -1,0 +1,39 @@
+import type { Column } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
+import { type DrizzleSqliteDODatabase, drizzle } from 'drizzle-orm/durable-sqlite';
+
+/** An object's own SQLite. Everything it does is synchronous, so what stands between two awaits happens all or not at all. */
+export type Store = DrizzleSqliteDODatabase<Record<string, never>>;
+
+export const openStore = (storage: DurableObjectStorage): Store => drizzle(storage);
+
+/** A column's bare name, as SQL wants it on the left of an assignment. */
+export const named = (column: Column) => sql.identifier(column.name);
+
+/** A value takes 2 MB. */
+const MAX_PARAMETER_CHARACTERS = 500_000;
+
+/** Rows as JSON arrays that each fit into one bound value; none for no rows. */
+export function* toParameters(rows: Iterable<unknown>): Generator<string> {
+  let part: string[] = [];
+  let size = 0;
+  for (const row of rows) {
+    const text = JSON.stringify(row);
+    if (size + text.length > MAX_PARAMETER_CHARACTERS && part.length > 0) {
+      yield `[${part.join(',')}]`;
+      [part, size] = [[], 0];
+    }
+    part.push(text);
+    size += text.length + 1;
+  }
+  if (part.length > 0) yield `[${part.join(',')}]`;
+}
+
+/** The 32-bit words of a stored blob, whatever its alignment. */
+export function wordsOf(bytes: Uint8Array): Uint32Array {
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+  return new Uint32Array(aligned.buffer, aligned.byteOffset, Math.floor(aligned.byteLength / 4));
+}
+
+export const bytesOf = (words: Uint32Array): Buffer =>
+  Buffer.from(words.buffer, words.byteOffset, words.byteLength);

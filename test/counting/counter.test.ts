@@ -1,0 +1,105 @@
+import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
+import { expect, it } from 'vitest';
+import { newId } from '#lib/ids';
+import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
+
+async function start() {
+  const counter = startCounter();
+  const created = await counter.createDevice();
+  if (created.outcome === 'moved') throw new Error('a new counter has one shard');
+  return { ...counter, device: created.device };
+}
+
+it('counts what was appended, and brings it to D1', async () => {
+  const { applicationId, append, stub, device } = await start();
+  const events = [
+    eventOf(applicationId, device, 'custom.ad'),
+    eventOf(applicationId, device, 'custom.ad', { value_micros: 5_000 }),
+    eventOf(applicationId, device, 'custom.purchase', { keys: ['success:t:1'] }),
+    eventOf(applicationId, device, 'retention', { session_id: 's1' }),
+    eventOf(applicationId, device, 'retention', { session_id: 's1' }),
+    eventOf(applicationId, device, 'custom'),
+  ];
+  expect(await append(events)).toEqual({ appended: 6, pending: 7 });
+  expect(await rollupOf(applicationId)).toMatchObject({ impressions: 0 });
+  expect(await stub().settle()).toMatchObject({ settled: true });
+  expect(await rollupOf(applicationId)).toEqual({
+    installs: 1,
+    sessions: 1,
+    impressions: 2,
+    ad_revenue: 7_000,
+    purchases: 1,
+    payers: 1,
+    purchase_revenue: 4_990_000,
+    events: 1,
+    active_device_days: 2,
+  });
+  expect(await stub().readDevice(device.id)).toMatchObject({ activeDays: '0-1', paidDays: '1' });
+  expect(await stub().health()).toMatchObject({ pending: 0, outbox: 0, devices: 1, hotEvents: 7 });
+});
+
+it('takes an event once, however it is redelivered', async () => {
+  const { applicationId, append, stub, device } = await start();
+  const events = Array.from({ length: 5 }, () => eventOf(applicationId, device, 'custom.ad'));
+  await append(events.slice(0, 3));
+  expect(await append([...events, ...events])).toMatchObject({ appended: 2 });
+  await stub().settle();
+  await evictDurableObject(stub());
+  expect(await append([...events].reverse())).toMatchObject({ appended: 0 });
+  await stub().settle();
+  expect(await rollupOf(applicationId)).toMatchObject({ impressions: 5 });
+});
+
+it.each([
+  ['in one run', false],
+  ['in several runs', true],
+])('tells a repeat by any of its keys, %s', async (_, apart) => {
+  const { applicationId, append, stub, device } = await start();
+  const ad = (keys: string[], day = '2026-03-02') =>
+    eventOf(applicationId, device, 'custom.ad', { keys, day });
+  const buy = (keys: string[], day = '2026-03-02') =>
+    eventOf(applicationId, device, 'custom.purchase', { keys, day });
+  const sent: [counts: boolean, event: ReturnType<typeof ad>][] = [
+    [true, ad(['e:1', 'd:1'])],
+    [false, ad(['e:2', 'd:1'])],
+    [false, ad(['e:2'])],
+    [false, ad(['e:1'], '2026-03-03')],
+    [false, ad(['e:1'], '2026-03-01')],
+    [true, ad(['e:1'], '2026-03-06')],
+    [true, ad(['e:3'])],
+    [true, buy(['success:t:1'])],
+    [false, buy(['success:t:1', 'success:e:9'], '2026-03-20')],
+    [false, buy(['success:e:9'], '2026-03-29')],
+    [true, buy(['success:t:2'])],
+  ];
+  if (apart) {
+    for (const [, event] of sent) {
+      await append([event]);
+      await stub().settle();
+    }
+  } else await append(sent.map(([, event]) => event));
+  await stub().settle();
+  expect(await rollupOf(applicationId)).toMatchObject({ impressions: 3, purchases: 2 });
+  for (const [counts, event] of sent) {
+    expect([event.id, (await stub().eventStatus(event.id))?.status]).toEqual([
+      event.id,
+      counts ? 'counted' : 'duplicate',
+    ]);
+  }
+  expect(await stub().eventStatus(newId('evt'))).toBeNull();
+});
+
+it('counts by alarm when nobody asks', async () => {
+  const { applicationId, append, stub, device, inside } = await start();
+  await append([eventOf(applicationId, device, 'custom.ad')]);
+  const due = await inside((_, state) => state.storage.getAlarm());
+  expect(due).toBeGreaterThan(Date.now());
+  expect(due).toBeLessThanOrEqual(Date.now() + 10_000);
+  await inside((counter) => {
+    counter.quietWaitMs = 0;
+  });
+  expect(await runDurableObjectAlarm(stub())).toBe(true);
+  expect(await rollupOf(applicationId)).toMatchObject({ impressions: 1, installs: 1 });
+  await inside((counter) => counter.alarm());
+  expect(await rollupOf(applicationId)).toMatchObject({ impressions: 1, installs: 1 });
+});
