@@ -6,11 +6,13 @@ import { bytesOf, type Store, wordsOf } from './store.ts';
 const MAX_BLOCK_HASHES = 1_024;
 /** Every run reads all recent hashes of the days it touches; a merge writes all blocks again. */
 const MIN_MERGE = 8_192;
-const MERGE_SHARE = 16;
+const MERGE_SHARE = 4;
+
+export const blockOf = (high: number, bits: number) => (bits === 0 ? 0 : high >>> (32 - bits));
 
 /**
- * Merges the recent hashes of a generation into its blocks once there are many of them: a hash is written some 16 times in all
- * while its day grows, thousands to a row. Reads and writes one old block at a time.
+ * Merges the recent hashes of a generation into its blocks once there are many of them: a hash is written a few times in all
+ * while its day grows, hundreds to a row. Reads and writes one old block at a time.
  */
 export function mergeWhenDue(store: Store, day: number, week: number): void {
   const own = and(eq(keyGenerations.day, day), eq(keyGenerations.week, week));
@@ -19,14 +21,20 @@ export function mergeWhenDue(store: Store, day: number, week: number): void {
   const total = generation.blocked + generation.recent;
   const oldBits = generation.bits;
   const bits = Math.max(oldBits, Math.ceil(Math.log2(total / MAX_BLOCK_HASHES)));
-  const recent = readRecent(store, day, week, oldBits);
-  const read = store
-    .select({ hashes: keyBlocks.hashes })
-    .from(keyBlocks)
-    .where(
-      and(eq(keyBlocks.day, day), eq(keyBlocks.week, week), eq(keyBlocks.block, sql.placeholder('block'))),
-    )
-    .prepare();
+  const ofRecent = and(eq(recentKeys.day, day), eq(recentKeys.week, week));
+  const recent = store.select({ hashes: recentKeys.hashes }).from(recentKeys).where(ofRecent).all();
+  const added = splitByBlock(
+    recent.map(({ hashes }) => wordsOf(hashes)),
+    oldBits,
+    0,
+  );
+  const blockRow = and(
+    eq(keyBlocks.day, day),
+    eq(keyBlocks.week, week),
+    eq(keyBlocks.block, sql.placeholder('block')),
+  );
+  const read = store.select({ hashes: keyBlocks.hashes }).from(keyBlocks).where(blockRow).prepare();
+  const remove = store.delete(keyBlocks).where(blockRow).prepare();
   const write = store
     .insert(keyBlocks)
     .values({ day, week, block: sql.placeholder('block'), hashes: sql.placeholder('hashes') })
@@ -35,53 +43,42 @@ export function mergeWhenDue(store: Store, day: number, week: number): void {
       set: { hashes: sql`excluded.hashes` },
     })
     .prepare();
-  // From the last block down: the parts of a block have numbers that no lower block has.
+  // From the last block down, because the parts of a block have numbers that no lower block has.
   for (let block = 2 ** oldBits - 1; block >= 0; block--) {
-    const added = recent.get(block) ?? [];
+    if (bits === oldBits && !added[block]?.length) continue;
     const [old] = generation.blocked > 0 ? read.all({ block }) : [];
-    if (added.length === 0 && (bits === oldBits || !old)) continue;
-    const parts = split([old ? wordsOf(old.hashes) : [], added], bits);
-    if (bits !== oldBits && old) {
-      store
-        .delete(keyBlocks)
-        .where(and(eq(keyBlocks.day, day), eq(keyBlocks.week, week), eq(keyBlocks.block, block)))
-        .run();
-    }
-    for (const [part, words] of parts) {
-      write.run({ block: part, hashes: bytesOf(Uint32Array.from(words)) });
+    const lists = [old ? wordsOf(old.hashes) : new Uint32Array(), added[block] ?? new Uint32Array()];
+    if (bits > oldBits && old) remove.run({ block });
+    for (const [index, words] of splitByBlock(lists, bits, block * 2 ** (bits - oldBits)).entries()) {
+      if (words.length > 0)
+        write.run({ block: block * 2 ** (bits - oldBits) + index, hashes: bytesOf(words) });
     }
   }
-  store
-    .delete(recentKeys)
-    .where(and(eq(recentKeys.day, day), eq(recentKeys.week, week)))
-    .run();
+  store.delete(recentKeys).where(ofRecent).run();
   store.update(keyGenerations).set({ bits, blocked: total, recent: 0 }).where(own).run();
 }
 
-const blockOf = (high: number, bits: number) => (bits === 0 ? 0 : high >>> (32 - bits));
-
-/** Words of the recent hashes by the block that they belong to. */
-function readRecent(store: Store, day: number, week: number, bits: number): Map<number, number[]> {
-  const rows = store
-    .select({ hashes: recentKeys.hashes })
-    .from(recentKeys)
-    .where(and(eq(recentKeys.day, day), eq(recentKeys.week, week)))
-    .all();
-  return split(
-    rows.map(({ hashes }) => wordsOf(hashes)),
-    bits,
-  );
-}
-
-function split(lists: readonly ArrayLike<number>[], bits: number): Map<number, number[]> {
-  const parts = new Map<number, number[]>();
+/** Hashes by their blocks from `first` on, of which there are as many as the hashes need. */
+function splitByBlock(lists: readonly Uint32Array[], bits: number, first: number): Uint32Array[] {
+  const sizes: number[] = [];
   for (const words of lists) {
     for (let at = 0; at < words.length; at += 2) {
-      const [high, low] = [words[at] ?? 0, words[at + 1] ?? 0];
-      const block = blockOf(high, bits);
-      const part = parts.get(block);
-      if (part) part.push(high, low);
-      else parts.set(block, [high, low]);
+      const block = blockOf(words[at] ?? 0, bits) - first;
+      while (sizes.length <= block) sizes.push(0);
+      sizes[block] = (sizes[block] ?? 0) + 2;
+    }
+  }
+  const parts = sizes.map((size) => new Uint32Array(size));
+  const filled = sizes.map(() => 0);
+  for (const words of lists) {
+    for (let at = 0; at < words.length; at += 2) {
+      const block = blockOf(words[at] ?? 0, bits) - first;
+      const part = parts[block];
+      const place = filled[block] ?? 0;
+      if (!part) continue;
+      part[place] = words[at] ?? 0;
+      part[place + 1] = words[at + 1] ?? 0;
+      filled[block] = place + 2;
     }
   }
   return parts;

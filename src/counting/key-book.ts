@@ -1,7 +1,7 @@
 import { and, eq, inArray, lt, sql } from 'drizzle-orm';
 import { murmur128 } from '#lib/murmur';
 import { FLAG, HashTable } from './hash-table.ts';
-import { mergeWhenDue } from './key-blocks.ts';
+import { blockOf, mergeWhenDue } from './key-blocks.ts';
 import { KEY_DAY, KEY_WORDS } from './pack.ts';
 import { keyBlocks, keyGenerations, purchaseKeys, recentKeys } from './schema.ts';
 import { bytesOf, named, type Store, toParameters, wordsOf } from './store.ts';
@@ -25,6 +25,7 @@ export const weekOfTaking = (now: number): number => Math.floor(now / (7 * 86_40
 export class KeyBook {
   private readonly store: Store;
   private readonly table: HashTable;
+  private readonly filter = new Uint32Array(FILTER_BITS / 32);
   private readonly purchases = new Map<string, Purchase>();
   /** Keys of each day. */
   private readonly days = new Map<number, number>();
@@ -38,6 +39,9 @@ export class KeyBook {
       for (const { day, hash } of keysIn(row)) {
         if (day === KEY_DAY.purchase) this.purchases.set(hexOf(hash), { stored: null, taken: null });
         else if (this.table.add(day, hash[0] ?? 0, hash[1] ?? 0)) {
+          const low = hash[1] ?? 0;
+          const word = (low & FILTER_MASK) >>> 5;
+          this.filter[word] = (this.filter[word] ?? 0) | (1 << (low & 31));
           this.days.set(day, (this.days.get(day) ?? 0) + 1);
         }
       }
@@ -174,7 +178,7 @@ export class KeyBook {
     const blocks = new Set<number>();
     const wanted = new Set(days);
     this.table.forEach((day, high) => {
-      if (wanted.has(day)) blocks.add(bits === 0 ? 0 : high >>> (32 - bits));
+      if (wanted.has(day)) blocks.add(blockOf(high, bits));
     });
     const conditions = [];
     const list = [...blocks].sort((left, right) => left - right);
@@ -187,7 +191,10 @@ export class KeyBook {
 
   private markHashes(words: Uint32Array, storedDay: number, days: readonly number[]): void {
     for (let at = 0; at < words.length; at += 2) {
-      const [high, low] = [words[at] ?? 0, words[at + 1] ?? 0];
+      const low = words[at + 1] ?? 0;
+      // Nearly all stored hashes end here: the filter stays in the processor's cache, the table does not.
+      if (((this.filter[(low & FILTER_MASK) >>> 5] ?? 0) & (1 << (low & 31))) === 0) continue;
+      const high = words[at] ?? 0;
       for (const day of days) {
         const slot = this.table.find(day, high, low);
         if (slot >= 0) this.table.mark(slot, day === storedDay ? FLAG.storedSameDay : FLAG.storedNear);
@@ -195,6 +202,10 @@ export class KeyBook {
     }
   }
 }
+
+/** Bits of the filter of low words. */
+const FILTER_BITS = 2 ** 22;
+const FILTER_MASK = FILTER_BITS - 1;
 
 /** 8 KB a block: 2 MB a read. */
 const BLOCKS_PER_READ = 256;

@@ -92,7 +92,7 @@ export function eventOf<Type extends Exclude<LoggedEvent['type'], 'click'>>(
   type: Type,
   more: Body<Type> = {},
 ): LoggedEvent {
-  const day = more.day ?? '2026-03-02';
+  const { day = '2026-03-02' } = more as { day?: string };
   const event = {
     id: newId('evt'),
     application_id: applicationId,
