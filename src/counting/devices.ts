@@ -7,6 +7,7 @@ import { type DeviceTotals, readTotals, writeTotals } from './totals.ts';
 
 /** What a run needs to know of a device. */
 export type CountedDevice = {
+  /** As it was before the run, or after it. */
   state: DeviceState;
   ad: DeviceTotals | null;
   purchase: DeviceTotals | null;
@@ -16,6 +17,7 @@ export type CountedDevice = {
 type Row = [
   id: string,
   acquiredDay: string,
+  test: number,
   activeDays: string,
   activeAges: string,
   paidDays: string,
@@ -28,19 +30,21 @@ type Row = [
 export function loadDevices(store: Store, applicationId: string, ids: Iterable<string>): CountedDevice[] {
   const found: CountedDevice[] = [];
   for (const parameter of toParameters(ids)) {
-    const rows = store.values<Row>(sql`SELECT ${devices.id}, ${devices.acquiredDay}, ${devices.activeDays},
+    const rows =
+      store.values<Row>(sql`SELECT ${devices.id}, ${devices.acquiredDay}, ${devices.description} ->> 'test', ${devices.activeDays},
         ${devices.activeAges}, ${devices.paidDays}, ${devices.milestones}, ${devices.adTotals}, ${devices.purchaseTotals}
       FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value`);
-    for (const [id, acquiredDay, activeDays, activeAges, paidDays, milestones, ad, purchase] of rows) {
+    for (const [id, acquiredDay, test, activeDays, activeAges, paidDays, milestones, ad, purchase] of rows) {
       found.push({
         state: {
           applicationId,
           acquiredDay,
           id,
+          test: test === 1,
           activeDays,
           activeAges,
           paidDays,
-          milestones: JSON.parse(milestones),
+          milestones,
         },
         ad: readTotals(ad),
         purchase: readTotals(purchase),
@@ -58,7 +62,7 @@ function* deviceRows(changed: Iterable<CountedDevice>) {
       state.activeDays,
       state.activeAges,
       state.paidDays,
-      JSON.stringify(state.milestones),
+      state.milestones,
       writeTotals(ad),
       writeTotals(purchase),
     ];

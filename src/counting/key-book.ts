@@ -6,8 +6,8 @@ import { KEY_DAY, KEY_WORDS } from './pack.ts';
 import { keyBlocks, keyGenerations, purchaseKeys, recentKeys } from './schema.ts';
 import { bytesOf, named, type Store, toParameters, wordsOf } from './store.ts';
 
-/** A key as `pack.ts` writes it. */
-type PackedKey = { day: number; hash: Uint32Array };
+/** Keys of one event among the words of a row (see `pack.ts`): from the word `from` to before `to`. */
+export type KeyRange = { words: Uint32Array; from: number; to: number };
 type Purchase = { stored: string | null; taken: string | null };
 
 const isNear = (day: number, other: number) =>
@@ -31,38 +31,32 @@ export class KeyBook {
   private readonly days = new Map<number, number>();
 
   /** Looks up the keys of rows of the log (`PackedRow.keys`). */
-  constructor(store: Store, rows: readonly Uint8Array[]) {
+  constructor(store: Store, rows: readonly Uint32Array[]) {
     this.store = store;
-    const total = rows.reduce((sum, row) => sum + row.length / (KEY_WORDS * 4), 0);
+    const total = rows.reduce((sum, row) => sum + row.length / KEY_WORDS, 0);
     this.table = new HashTable(total);
-    for (const row of rows) {
-      for (const { day, hash } of keysIn(row)) {
-        if (day === KEY_DAY.purchase) this.purchases.set(hexOf(hash), { stored: null, taken: null });
-        else if (this.table.add(day, hash[0] ?? 0, hash[1] ?? 0)) {
-          const low = hash[1] ?? 0;
-          const word = (low & FILTER_MASK) >>> 5;
-          this.filter[word] = (this.filter[word] ?? 0) | (1 << (low & 31));
-          this.days.set(day, (this.days.get(day) ?? 0) + 1);
-        }
-      }
+    for (const words of rows) {
+      for (let at = 0; at < words.length; at += KEY_WORDS) this.addWanted(words, at);
     }
     this.markStored();
     this.markPurchases();
   }
 
-  /** Takes all keys of an event: false when it is a repeat. An event without keys never is. */
-  take(keys: readonly PackedKey[], eventId: string): boolean {
-    const first = keys.some((key) => this.wasSeen(key));
-    for (const { day, hash } of keys) {
+  /** Takes all keys of an event, its session's apart: false when it is a repeat. An event without keys never is. */
+  take({ words, from, to }: KeyRange, eventId: string): boolean {
+    let isFirst = true;
+    for (let at = from; at < to; at += KEY_WORDS) if (this.wasSeen(words, at)) isFirst = false;
+    for (let at = from; at < to; at += KEY_WORDS) {
+      const day = dayAt(words, at);
       if (day === KEY_DAY.purchase) {
-        const purchase = this.purchases.get(hexOf(hash));
+        const purchase = this.purchases.get(hexAt(words, at));
         if (purchase && !purchase.stored) purchase.taken ??= eventId;
-        continue;
+      } else if (day !== KEY_DAY.session) {
+        const slot = this.table.find(day, words[at + 2] ?? 0, words[at + 3] ?? 0);
+        if (!this.table.has(slot, FLAG.storedSameDay)) this.table.mark(slot, FLAG.taken);
       }
-      const slot = this.table.find(day, hash[0] ?? 0, hash[1] ?? 0);
-      if (!this.table.has(slot, FLAG.storedSameDay)) this.table.mark(slot, FLAG.taken);
     }
-    return !first;
+    return isFirst;
   }
 
   /** Whether a session of a row that was given here was counted before this run. */
@@ -79,14 +73,30 @@ export class KeyBook {
     return this.table.find(KEY_DAY.session, high, low);
   }
 
-  private wasSeen({ day, hash }: PackedKey): boolean {
+  private addWanted(words: Uint32Array, at: number): void {
+    const day = dayAt(words, at);
     if (day === KEY_DAY.purchase) {
-      const purchase = this.purchases.get(hexOf(hash));
+      this.purchases.set(hexAt(words, at), { stored: null, taken: null });
+      return;
+    }
+    const low = words[at + 3] ?? 0;
+    if (!this.table.add(day, words[at + 2] ?? 0, low)) return;
+    const word = (low & FILTER_MASK) >>> 5;
+    this.filter[word] = (this.filter[word] ?? 0) | (1 << (low & 31));
+    this.days.set(day, (this.days.get(day) ?? 0) + 1);
+  }
+
+  private wasSeen(words: Uint32Array, at: number): boolean {
+    const day = dayAt(words, at);
+    if (day === KEY_DAY.session) return false;
+    if (day === KEY_DAY.purchase) {
+      const purchase = this.purchases.get(hexAt(words, at));
       return purchase !== undefined && (purchase.stored ?? purchase.taken) !== null;
     }
-    const [high = 0, low = 0] = hash;
+    const [high, low] = [words[at + 2] ?? 0, words[at + 3] ?? 0];
+    const isTaken = (near: number) => this.table.has(this.table.find(near, high, low), FLAG.taken);
     if (this.table.has(this.table.find(day, high, low), FLAG.storedSameDay | FLAG.storedNear)) return true;
-    return nearDays(day).some((near) => this.table.has(this.table.find(near, high, low), FLAG.taken));
+    return isTaken(day) || (day > KEY_DAY.any && (isTaken(day - 1) || isTaken(day + 1)));
   }
 
   /** Writes what was taken. To be called in the transaction that counts the run. */
@@ -213,15 +223,10 @@ const BLOCKS_PER_READ = 256;
 const generationOf = (table: typeof recentKeys | typeof keyBlocks, day: number, week: number) =>
   and(eq(table.day, day), eq(table.week, week));
 
-/** The keys of a row in the order of their events. */
-export function* keysIn(row: Uint8Array): Generator<PackedKey & { index: number }> {
-  const words = wordsOf(row);
-  for (let at = 0; at < words.length; at += KEY_WORDS) {
-    yield { index: words[at] ?? 0, day: (words[at + 1] ?? 0) | 0, hash: words.subarray(at + 2, at + 6) };
-  }
-}
+const dayAt = (words: Uint32Array, at: number) => (words[at + 1] ?? 0) | 0;
 
-const hexOf = (hash: Uint32Array) => `${hex32(hash[0])}${hex32(hash[1])}${hex32(hash[2])}${hex32(hash[3])}`;
+const hexAt = (words: Uint32Array, at: number) =>
+  `${hex32(words[at + 2])}${hex32(words[at + 3])}${hex32(words[at + 4])}${hex32(words[at + 5])}`;
 const hex32 = (word = 0) => word.toString(16).padStart(8, '0');
 
 /** Forgets the keys that were taken before a time (epoch milliseconds), and those of purchases taken before another. */

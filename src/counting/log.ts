@@ -1,9 +1,9 @@
 import { gt, max, sql } from 'drizzle-orm';
 import type { PackedBatch, PackedRow } from './api.ts';
-import { keysIn } from './key-book.ts';
+import { KEY_WORDS } from './pack.ts';
 import { log, progress } from './schema.ts';
 import type { SeenIds } from './seen-ids.ts';
-import type { Store } from './store.ts';
+import { bytesOf, type Store, wordsOf } from './store.ts';
 
 /** What waits to be counted; `oldestAt` is when the first of it was appended. */
 export type Pending = { events: number; oldestAt: number | null };
@@ -70,14 +70,15 @@ function pickEvents(row: PackedRow, indexes: readonly number[]): PackedRow {
   const events: unknown[] = JSON.parse(row.events);
   const places = new Map(indexes.map((index, place) => [index, place]));
   const words: number[] = [];
-  for (const { index, day, hash } of keysIn(row.keys)) {
-    const place = places.get(index);
-    if (place !== undefined) words.push(place, day, ...hash);
+  const keys = wordsOf(row.keys);
+  for (let at = 0; at < keys.length; at += KEY_WORDS) {
+    const place = places.get(keys[at] ?? 0);
+    if (place !== undefined) words.push(place, ...keys.subarray(at + 1, at + KEY_WORDS));
   }
   return {
     ...row,
     count: indexes.length,
     events: JSON.stringify(indexes.map((index) => events[index])),
-    keys: new Uint8Array(Int32Array.from(words).buffer),
+    keys: bytesOf(Uint32Array.from(words)),
   };
 }

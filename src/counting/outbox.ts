@@ -1,6 +1,6 @@
 import { asc, eq, min } from 'drizzle-orm';
 import { batchWithRetry } from '#db';
-import { type Additions, additionSql, type Parked, parkStatement, ROLLUPS, type RollupTable } from '#rollup';
+import { type Additions, additionSql, type Parked, parkStatements, ROLLUPS, type RollupTable } from '#rollup';
 import { outbox } from './schema.ts';
 import type { Store } from './store.ts';
 
@@ -67,10 +67,10 @@ export async function flushNext(
   try {
     await batchWithRetry(db, () => [
       moveOn(db, counter, next.sequence),
-      ...part.map(([kind, rows]) =>
+      ...part.flatMap(([kind, rows]) =>
         isRollup(kind)
-          ? db.prepare(additionSql(kind)).bind(JSON.stringify(rows))
-          : parkStatement(db, rows as Parked[], now),
+          ? [db.prepare(additionSql(kind)).bind(JSON.stringify(rows))]
+          : parkStatements(db, rows as Parked[], now),
       ),
     ]);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { idToBytes } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
-import { isOfDevice, keysOf, type LoggedEvent, sessionKey } from '#rollup';
+import { isOfDevice, keysOf, type LoggedEvent, sessionEndKey, sessionKey } from '#rollup';
 import type { PackedBatch, PackedRow } from './api.ts';
 
 /** A value takes 2 MB; a character at most three bytes. */
@@ -57,10 +57,12 @@ function packRow(events: readonly LoggedEvent[], text: string): PackedRow {
 function hashKeys(event: LoggedEvent): number[][] {
   if (!isOfDevice(event) || event.test) return [];
   const isPurchase = event.type === 'custom.purchase';
-  const keys = keysOf(event).map(({ key, days }) => [
+  const keys: number[][] = keysOf(event).map(({ key, days }) => [
     isPurchase ? KEY_DAY.purchase : days[0],
     ...murmur128(key),
   ]);
-  const session = sessionKey(event);
-  return session ? [...keys, [KEY_DAY.session, ...murmur128(session.key)]] : keys;
+  for (const session of [sessionKey(event), sessionEndKey(event)]) {
+    if (session) keys.push([KEY_DAY.session, ...murmur128(session.key)]);
+  }
+  return keys;
 }

@@ -2,22 +2,24 @@ import { asc, eq, gt, sql } from 'drizzle-orm';
 import {
   type Counted,
   type DeviceState,
+  deviceKey,
   deviceKeyOf,
   isOfDevice,
   type LoggedEvent,
   type PackedEvent,
   type Parked,
+  reasonToIgnore,
   scopedKey,
   startTally,
   toParkedEvent,
 } from '#rollup';
 import type { Outcome } from './api.ts';
 import { type CountedDevice, loadDevices, saveDevices } from './devices.ts';
-import { KeyBook, keysIn } from './key-book.ts';
+import { KeyBook, type KeyRange } from './key-book.ts';
 import { toParts } from './outbox.ts';
-import { KEY_DAY } from './pack.ts';
+import { KEY_DAY, KEY_WORDS } from './pack.ts';
 import { log, logOutcomes, outbox, progress, revokedTokens } from './schema.ts';
-import { openStore, type Store, toParameters } from './store.ts';
+import { openStore, type Store, toParameters, wordsOf } from './store.ts';
 import { addToTotals } from './totals.ts';
 
 /** A run ends with the batch that reaches one of these. */
@@ -34,7 +36,7 @@ const MAX_BATCHES = 4_000;
 const MAX_KEY_BYTES = 8_400_000;
 const DEVICE_WEIGHT = 1_000;
 
-type Head = { batch: number; eventCount: number; appendedAt: number; keys: Buffer };
+type Head = { batch: number; eventCount: number; appendedAt: number; keys: Uint32Array };
 
 /**
  * Counts the next batches of the log: device state, keys, what D1 is to add and how far the log is counted are one local
@@ -50,7 +52,7 @@ export function settleRun(
   const store = openStore(storage);
   const heads = nextHeads(store, limits.events);
   if (heads.length === 0) return null;
-  const poison = new Map<string, string>();
+  const poison = new Set<string>();
   for (;;) {
     try {
       const run = new Run(store, applicationId, heads, poison);
@@ -61,7 +63,7 @@ export function settleRun(
       if (!(error instanceof PoisonError)) throw error;
       // The state of a run that an event broke is thrown away; its other events are counted without any that break one.
       findPoison(store, applicationId, heads, poison);
-      poison.set(error.event.id, error.reason);
+      poison.add(error.event.id);
     }
   }
 }
@@ -87,7 +89,7 @@ function nextHeads(store: Store, limit: number): Head[] {
     keyBytes += own;
     if (chosen.length > 0 && (events > limit || keyBytes > MAX_KEY_BYTES)) break;
     const keys = store.select({ keys: log.keys }).from(log).where(eq(log.batch, row.batch)).get()?.keys;
-    chosen.push({ ...row, keys: keys ?? Buffer.alloc(0) });
+    chosen.push({ ...row, keys: keys ? wordsOf(keys) : new Uint32Array() });
   }
   return chosen;
 }
@@ -95,29 +97,29 @@ function nextHeads(store: Store, limit: number): Head[] {
 /** An event whose counting threw. */
 class PoisonError extends Error {
   readonly event: LoggedEvent;
-  readonly reason: string;
   constructor(event: LoggedEvent, cause: unknown) {
     super(`An event can't be counted: ${String(cause)}`, { cause });
     this.event = event;
-    this.reason = 'This event could not be counted.';
   }
 }
 
+/** Fixed texts are parked; what was thrown stands in the log alone, beside the event's id. */
+function logPoison(event: LoggedEvent, error: unknown): void {
+  const fields = { event_id: event.id, application_id: event.application_id, error: String(error) };
+  console.error(JSON.stringify({ level: 'error', message: 'event parked', ...fields }));
+}
+
 /** Counts each event alone, to find all that can't be counted at once. */
-function findPoison(
-  store: Store,
-  applicationId: string,
-  heads: readonly Head[],
-  poison: Map<string, string>,
-): void {
+function findPoison(store: Store, applicationId: string, heads: readonly Head[], poison: Set<string>): void {
   for (const head of heads) {
     const events = readBatch(store, applicationId, head.batch).flatMap((event) => event ?? []);
     const known = knownDevices(loadDevices(store, applicationId, deviceIds(events)));
     for (const event of events) {
       try {
-        startTally({ devices: known, keys: new Map() }).count(event);
+        startTally({ devices: known, keys: new Map(), revokedTokens: new Map() }).count(event);
       } catch (error) {
-        poison.set(event.id, new PoisonError(event, error).reason);
+        logPoison(event, error);
+        poison.add(event.id);
       }
     }
   }
@@ -138,50 +140,40 @@ const deviceIds = (events: readonly LoggedEvent[]) =>
   new Set(events.filter(isOfDevice).map((event) => event.device_id));
 
 const knownDevices = (found: readonly CountedDevice[]): Map<string, DeviceState> =>
-  new Map(found.map(({ state }) => [`${state.applicationId}/${state.acquiredDay}/${state.id}`, state]));
-
-type PackedKeys = ReturnType<typeof keysIn> extends Generator<infer Key> ? Key[] : never;
+  new Map(found.map(({ state }) => [deviceKey(state), state]));
 
 /** One run: fed batch by batch, then written. */
 class Run {
   private readonly store: Store;
   private readonly applicationId: string;
   private readonly heads: readonly Head[];
-  private readonly poison: ReadonlyMap<string, string>;
+  private readonly poison: ReadonlySet<string>;
   private readonly book: KeyBook;
   private readonly devices = new Map<string, CountedDevice>();
   private readonly missing = new Set<string>();
-  private readonly revoked: ReadonlyMap<string, number>;
   private readonly outcomes = new Map<number, Record<number, Outcome>>();
   private readonly parked: Parked[] = [];
+  private readonly revoked = new Map<string, number>();
   private readonly tally = startTally({
     devices: { get: (key) => this.stateOf(key) },
     // An event's own keys are looked up here: it is given to the tally without them, which then asks for sessions only.
     keys: { get: (name) => (this.book.hasSession(this.sessionOf(name)) ? 'seen' : undefined) },
+    revokedTokens: this.revoked,
   });
   private last = 0;
   private events = 0;
 
-  constructor(
-    store: Store,
-    applicationId: string,
-    heads: readonly Head[],
-    poison: ReadonlyMap<string, string>,
-  ) {
+  constructor(store: Store, applicationId: string, heads: readonly Head[], poison: ReadonlySet<string>) {
     this.store = store;
     this.applicationId = applicationId;
     this.heads = heads;
     this.poison = poison;
+    for (const { tokenId, revokedAt } of store.select().from(revokedTokens).all()) {
+      this.revoked.set(tokenId, revokedAt);
+    }
     this.book = new KeyBook(
       store,
       heads.map(({ keys }) => keys),
-    );
-    this.revoked = new Map(
-      store
-        .select()
-        .from(revokedTokens)
-        .all()
-        .map(({ tokenId, revokedAt }) => [tokenId, revokedAt]),
     );
   }
 
@@ -203,7 +195,7 @@ class Run {
 
   private stateOf(key: string): DeviceState | undefined {
     const state = this.devices.get(key.slice(key.lastIndexOf('/') + 1))?.state;
-    return state && key === `${state.applicationId}/${state.acquiredDay}/${state.id}` ? state : undefined;
+    return state && key === deviceKey(state) ? state : undefined;
   }
 
   private sessionOf(name: string): string {
@@ -213,16 +205,13 @@ class Run {
   private countBatch(head: Head): void {
     const events = readBatch(this.store, this.applicationId, head.batch);
     this.load(events.flatMap((event) => event ?? []));
-    const keys = [...keysIn(head.keys)];
+    const words = head.keys;
     let next = 0;
     for (const [index, event] of events.entries()) {
-      const own: PackedKeys = [];
-      while (keys[next]?.index === index) {
-        const key = keys[next++];
-        if (key) own.push(key);
-      }
+      const from = next;
+      while (words[next] === index) next += KEY_WORDS;
       if (!event) continue;
-      const outcome = this.countEvent(event, own);
+      const outcome = this.countEvent(event, { words, from, to: next });
       if (!outcome) continue;
       const known = this.outcomes.get(head.batch);
       if (known) known[index] = outcome;
@@ -239,52 +228,37 @@ class Run {
   }
 
   /** Undefined for an event that counted. */
-  private countEvent(event: LoggedEvent, keys: PackedKeys): Outcome | undefined {
-    const poison = this.poison.get(event.id);
-    if (poison !== undefined) {
-      this.parked.push(toParkedEvent(event, poison));
+  private countEvent(event: LoggedEvent, keys: KeyRange): Outcome | undefined {
+    if (this.poison.has(event.id)) {
+      this.parked.push(toParkedEvent(event));
       return 'parked';
     }
-    if (!isOfDevice(event)) {
-      this.guarded(event);
-      return undefined;
+    if (isOfDevice(event)) {
+      const stored = this.stateOf(deviceKeyOf(event));
+      if (!stored || reasonToIgnore(event, stored, this.revoked.get(event.token_id ?? ''))) return 'ignored';
+      if (!this.book.take(keys, event.id)) return 'duplicate';
+      event.keys = [];
     }
-    const device = this.devices.get(event.device_id);
-    if (!device || event.test || this.isRevoked(event.token_id, event.received_at)) return 'ignored';
-    if (event.acquired_day !== device.state.acquiredDay) return 'ignored';
-    const own = keys.filter(({ day }) => day !== KEY_DAY.session);
-    if (!this.book.take(own, event.id)) return 'duplicate';
-    event.keys = [];
-    this.guarded(event);
-    // The tally changes a copy; what it knows of a device has to be the newest.
-    const changed = this.tally.counted.devices.get(deviceKeyOf(event));
-    if (changed) device.state = changed;
-    if (event.type === 'custom.ad') {
-      device.ad = addToTotals(device.ad, event);
-      device.totalsChanged = true;
-    } else if (event.type === 'custom.purchase') {
-      device.purchase = addToTotals(device.purchase, event);
-      device.totalsChanged = true;
-    }
-    return undefined;
-  }
-
-  private guarded(event: LoggedEvent): void {
     try {
       this.tally.count(event);
     } catch (error) {
       throw new PoisonError(event, error);
     }
+    if (event.type === 'custom.ad' || event.type === 'custom.purchase') this.addToTotals(event);
+    return undefined;
   }
 
-  private isRevoked(tokenId: string | undefined, receivedAt: number): boolean {
-    const revokedAt = tokenId === undefined ? undefined : this.revoked.get(tokenId);
-    return revokedAt !== undefined && receivedAt > revokedAt;
+  private addToTotals(event: Extract<LoggedEvent, { type: 'custom.ad' | 'custom.purchase' }>): void {
+    const device = this.devices.get(event.device_id);
+    if (!device) return;
+    if (event.type === 'custom.ad') device.ad = addToTotals(device.ad, event);
+    else device.purchase = addToTotals(device.purchase, event);
+    device.totalsChanged = true;
   }
 
   save(now: number): void {
     const { store } = this;
-    const { counted } = this.tally;
+    const counted = this.tally.finish();
     const state = store.select().from(progress).get();
     if (!state) throw new Error('The counter has no progress row');
     const run = state.run + 1;
@@ -306,10 +280,14 @@ class Run {
   }
 
   private *changedDevices(counted: Counted): Generator<CountedDevice> {
-    for (const device of this.devices.values()) {
-      const { state } = device;
-      const changed = counted.devices.has(`${state.applicationId}/${state.acquiredDay}/${state.id}`);
-      if (changed || device.totalsChanged) yield device;
+    const changed = new Set<string>();
+    for (const state of counted.devices) {
+      const device = this.devices.get(state.id);
+      if (!device) continue;
+      device.state = state;
+      changed.add(state.id);
+      yield device;
     }
+    for (const [id, device] of this.devices) if (device.totalsChanged && !changed.has(id)) yield device;
   }
 }

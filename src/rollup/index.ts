@@ -1,7 +1,8 @@
 export { appendStatement } from './append.ts';
 export { consumeDeadLetters, consumeEvents } from './consume.ts';
+export { type DeviceState, deviceKey } from './device-state.ts';
 export { type DeviceEvent, EventMessage, isOfDevice, LoggedEvent, type PackedEvent } from './event.ts';
-export { foldLog, unpack } from './fold.ts';
+export { foldLog } from './fold.ts';
 export {
   type Arrivals,
   type LogState,
@@ -9,12 +10,15 @@ export {
   readLogState,
   readTeamLog,
 } from './health.ts';
+export { keysOf, scopedKey, sessionEndKey, sessionKey, sessionKeyPrefixes } from './keys.ts';
+export { unpack } from './log.ts';
 export {
   applicationIdOf,
+  PARK_REASON,
   type Parked,
   parkedBody,
   parkedId,
-  parkStatement,
+  parkStatements,
   toParkedEvent,
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
@@ -23,10 +27,9 @@ export { sendWithRetry } from './send.ts';
 export { type Additions, additionSql, ROLLUPS, type RollupTable } from './tables.ts';
 export {
   type Counted,
-  type DeviceState,
   deviceKeyOf,
-  keysOf,
-  scopedKey,
-  sessionKey,
+  type IgnoredReason,
+  reasonToIgnore,
   startTally,
+  type Tally,
 } from './tally.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { newId } from '#lib/ids';
-import { KeyBook, keysIn, pruneKeys } from '../../src/counting/key-book.ts';
-import { KEY_DAY } from '../../src/counting/pack.ts';
+import { murmur128 } from '#lib/murmur';
+import { KeyBook, pruneKeys } from '../../src/counting/key-book.ts';
+import { KEY_DAY, KEY_WORDS } from '../../src/counting/pack.ts';
 import { openStore, type Store } from '../../src/counting/store.ts';
 import { startCounter } from '../helpers/counter.ts';
 import { seededRandom } from '../helpers/random.ts';
@@ -13,34 +14,37 @@ const inStore = (work: (store: Store) => void) =>
   startCounter().inside((_, state) => work(openStore(state.storage)));
 
 /** Keys of a row, one per event, with hashes that follow from their numbers. */
-function row(keys: { day: number; number: number }[]): Uint8Array {
+function row(keys: { day: number; number: number }[]): Uint32Array {
   const words = keys.flatMap(({ day, number }, index) => {
     const random = seededRandom(number);
     return [index, day, ...Array.from({ length: 4 }, () => Math.floor(random() * 2 ** 32) | 0)];
   });
-  return new Uint8Array(Int32Array.from(words).buffer);
+  return Uint32Array.from(words);
 }
 
 /** Takes each key in a run of its own for all of them; answers which were first. */
 function take(store: Store, run: number, keys: { day: number; number: number }[], now = NOW): boolean[] {
-  const packed = row(keys);
-  const book = new KeyBook(store, [packed]);
-  const firsts = [...keysIn(packed)].map((key) => book.take([key], newId('evt')));
+  const words = row(keys);
+  const book = new KeyBook(store, [words]);
+  const firsts = keys.map((_, index) => {
+    const from = index * KEY_WORDS;
+    return book.take({ words, from, to: from + KEY_WORDS }, newId('evt'));
+  });
   book.save(run, now);
   return firsts;
 }
 
 describe('keys', () => {
-  it('are seen on their day and its neighbours, those of purchases and sessions on any', async () => {
+  it('are seen on their day and its neighbours, those of purchases on any', async () => {
     await inStore((store) => {
       expect(take(store, 1, [{ day: DAY, number: 1 }])).toEqual([true]);
       const near = [DAY - 2, DAY - 1, DAY, DAY + 1, DAY + 2].map((day) => ({ day, number: 1 }));
       for (const [index, key] of near.entries()) {
-        const book = new KeyBook(store, [row([key])]);
-        const [own] = keysIn(row([key]));
-        expect([key.day, own && book.take([own], 'evt')]).toEqual([key.day, index === 0 || index === 4]);
+        const words = row([key]);
+        const isFirst = new KeyBook(store, [words]).take({ words, from: 0, to: KEY_WORDS }, 'evt');
+        expect([key.day, isFirst]).toEqual([key.day, index === 0 || index === 4]);
       }
-      for (const day of [KEY_DAY.purchase, KEY_DAY.session, KEY_DAY.any]) {
+      for (const day of [KEY_DAY.purchase, KEY_DAY.any]) {
         expect(take(store, 2, [{ day, number: 7 }])).toEqual([true]);
         expect(take(store, 3, [{ day, number: 7 }])).toEqual([false]);
       }
@@ -70,23 +74,28 @@ describe('keys', () => {
   it('are forgotten by when they were taken, whatever their day; those of purchases later', async () => {
     await inStore((store) => {
       const week = 7 * 86_400_000;
-      const purchase = { day: KEY_DAY.purchase, number: 1 };
-      const old = { day: DAY - 3_000, number: 2 };
-      take(store, 1, [purchase, old, { day: KEY_DAY.session, number: 3 }]);
+      const keys = [
+        { day: KEY_DAY.purchase, number: 1 },
+        { day: DAY - 3_000, number: 2 },
+      ];
+      take(store, 1, keys);
       pruneKeys(store, NOW - week, NOW - 100 * week);
-      expect(take(store, 2, [purchase, old, { day: KEY_DAY.session, number: 3 }])).toEqual([
-        false,
-        false,
-        false,
-      ]);
+      expect(take(store, 2, keys)).toEqual([false, false]);
       pruneKeys(store, NOW + week, NOW - 100 * week);
-      expect(take(store, 3, [purchase, old, { day: KEY_DAY.session, number: 3 }], NOW + week)).toEqual([
-        false,
-        true,
-        true,
-      ]);
+      expect(take(store, 3, keys, NOW + week)).toEqual([false, true]);
       pruneKeys(store, NOW + week, NOW + week);
-      expect(take(store, 4, [purchase, old], NOW + week)).toEqual([true, false]);
+      expect(take(store, 4, keys, NOW + week)).toEqual([true, false]);
+    });
+  });
+
+  it('of sessions are told by name', async () => {
+    await inStore((store) => {
+      const words = Uint32Array.from([0, KEY_DAY.session, ...murmur128('s:dev:1')]);
+      const book = new KeyBook(store, [words]);
+      expect(book.hasSession('s:dev:1')).toBe(false);
+      book.takeSession('s:dev:1');
+      book.save(1, NOW);
+      expect(new KeyBook(store, [words]).hasSession('s:dev:1')).toBe(true);
     });
   });
 });
