@@ -18,6 +18,7 @@ export type {
   Settled,
   StoredDevice,
 } from './api.ts';
+export { consumeDeadLetters, consumeEvents } from './consume.ts';
 export { Counter } from './counter.ts';
 export { packEvents } from './pack.ts';
 export { largestGaps } from './queries.ts';

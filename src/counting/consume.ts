@@ -1,0 +1,178 @@
+import { type ClickRecord, clickStatement } from '#attribution';
+import { batchWithRetry, isTransient } from '#db';
+import { isOfDevice, type LoggedEvent, PARK_REASON, type Parked, parkStatements } from '#rollup';
+import { type CheckedMessage, checkMessage, parkedWhole } from './check-message.ts';
+import { packEvents } from './pack.ts';
+import { counterName, counterOf, readCounterName } from './shards.ts';
+
+const MAX_RETRY_DELAY_SECONDS = 300;
+/** An invocation has 6 connections. */
+const MAX_CALLS = 6;
+/** Clicks of one statement: some 600 bytes each, and a value takes 2 MB. */
+const MAX_CLICKS = 1_000;
+
+/**
+ * Hands a batch of the event queue to its counters; nothing is counted here. Never throws: a message is acked once all its
+ * counters have taken their part and D1 its clicks, and every other one comes back later. Redelivered messages, whole or in
+ * part and in any order, add nothing.
+ */
+export async function consumeEvents(batch: MessageBatch, env: Env): Promise<void> {
+  const checked = await Promise.all(batch.messages.map(checkMessage));
+  const failed = new Map<Message, unknown>();
+  const calls = [...groupByCounter(checked)].map(
+    ([name, group]) =>
+      () =>
+        append(env, name, group, failed),
+  );
+  calls.push(() => storeInD1(env.DB, checked, failed));
+  await runAll(calls, MAX_CALLS);
+  await Promise.all(
+    checked.map(async ({ message }) => {
+      if (!failed.has(message)) return message.ack();
+      const error = failed.get(message);
+      if (isPassing(error)) return retryLater(message, error);
+      // Nothing about it is going to change: what did reach its counter is told from the message when that is replayed.
+      return parkOrRetry(env.DB, message, await parkedWhole(message, PARK_REASON.unlogged), error);
+    }),
+  );
+  logBatch(batch, checked, failed.size);
+}
+
+/** Parks what the queue gave up delivering. Never throws. */
+export async function consumeDeadLetters(batch: MessageBatch, env: Env): Promise<void> {
+  const { queue, messages } = batch;
+  console.error(
+    JSON.stringify({ level: 'error', message: 'dead letters', queue, messages: messages.length }),
+  );
+  await Promise.all(
+    messages.map(async (message) =>
+      parkOrRetry(env.DB, message, await parkedWhole(message, PARK_REASON.undelivered), null),
+    ),
+  );
+}
+
+type Group = { message: Message; events: LoggedEvent[] }[];
+
+/** The events of each counter, by message. Clicks are of no device yet: an application's first counter counts them. */
+function groupByCounter(checked: readonly CheckedMessage[]): Map<string, Group> {
+  const groups = new Map<string, Group>();
+  for (const { message, events } of checked) {
+    const nameOf = (event: LoggedEvent) =>
+      counterName(event.application_id, isOfDevice(event) ? (event.shard ?? 0) : 0);
+    for (const [name, own] of Map.groupBy(events, nameOf)) {
+      const group = groups.get(name);
+      if (group) group.push({ message, events: own });
+      else groups.set(name, [{ message, events: own }]);
+    }
+  }
+  return groups;
+}
+
+/** One call for the group; a failure that will not go away is narrowed down to the messages that cause it. */
+async function append(env: Env, name: string, group: Group, failed: Map<Message, unknown>): Promise<void> {
+  const { applicationId, shard } = readCounterName(name);
+  const batch = packEvents(
+    applicationId,
+    group.flatMap(({ events }) => events),
+  );
+  try {
+    await counterOf(env, applicationId, shard).append(batch);
+  } catch (error) {
+    if (group.length === 1 || isPassing(error)) {
+      for (const { message } of group) failed.set(message, error);
+      return;
+    }
+    const middle = Math.ceil(group.length / 2);
+    await append(env, name, group.slice(0, middle), failed);
+    await append(env, name, group.slice(middle), failed);
+  }
+}
+
+/** What does not go through a counter: clicks, which attribution reads, and what could not be read. */
+async function storeInD1(
+  db: D1Database,
+  checked: readonly CheckedMessage[],
+  failed: Map<Message, unknown>,
+): Promise<void> {
+  const concerned = checked.filter(({ clicks, parked }) => clicks.length + parked.length > 0);
+  if (concerned.length === 0) return;
+  const clicks = concerned.flatMap((item) => item.clicks);
+  const parked = concerned.flatMap((item) => item.parked);
+  try {
+    await batchWithRetry(db, () => [
+      ...parkStatements(db, parked, Date.now()),
+      ...partsOf(clicks).map((part) => clickStatement(db, part)),
+    ]);
+  } catch (error) {
+    const [first] = concerned;
+    if (isPassing(error) || (concerned.length === 1 && first)) {
+      for (const { message } of concerned) failed.set(message, error);
+      return;
+    }
+    const middle = Math.ceil(concerned.length / 2);
+    await storeInD1(db, concerned.slice(0, middle), failed);
+    await storeInD1(db, concerned.slice(middle), failed);
+  }
+}
+
+const partsOf = (clicks: readonly ClickRecord[]): ClickRecord[][] =>
+  Array.from({ length: Math.ceil(clicks.length / MAX_CLICKS) }, (_, part) =>
+    clicks.slice(part * MAX_CLICKS, (part + 1) * MAX_CLICKS),
+  );
+
+/** Whether an error of D1 or of an object may go away by itself. Objects say so in a property. */
+function isPassing(error: unknown): boolean {
+  if (isTransient(error)) return true;
+  if (!(error instanceof Error)) return false;
+  const { retryable, overloaded } = error as { retryable?: unknown; overloaded?: unknown };
+  return retryable === true || overloaded === true;
+}
+
+async function runAll(work: readonly (() => Promise<void>)[], atOnce: number): Promise<void> {
+  const waiting = [...work];
+  const next = async (): Promise<void> => {
+    for (let call = waiting.shift(); call; call = waiting.shift()) await call();
+  };
+  await Promise.all(Array.from({ length: atOnce }, next));
+}
+
+async function parkOrRetry(db: D1Database, message: Message, parked: Parked, cause: unknown): Promise<void> {
+  try {
+    await batchWithRetry(db, () => parkStatements(db, [parked], Date.now()));
+    message.ack();
+    logMessage('message parked', message, cause);
+  } catch (error) {
+    retryLater(message, error);
+  }
+}
+
+/** Backs off from 2 s to 5 min, so that an outage is outlived. */
+function retryLater(message: Message, error: unknown): void {
+  message.retry({ delaySeconds: Math.min(2 ** message.attempts, MAX_RETRY_DELAY_SECONDS) });
+  logMessage('message put off', message, error);
+}
+
+/** One line for each message that did not go through, never what is in it. */
+function logMessage(what: string, message: Message, error: unknown): void {
+  const { id, attempts } = message;
+  console.warn(
+    JSON.stringify({ level: 'warn', message: what, message_id: id, attempts, error: error && String(error) }),
+  );
+}
+
+/** One line for each batch: a line for each message would cost more than counting its events. */
+function logBatch(batch: MessageBatch, checked: readonly CheckedMessage[], failed: number): void {
+  const sum = (count: (item: CheckedMessage) => number) =>
+    checked.reduce((total, item) => total + count(item), 0);
+  console.log(
+    JSON.stringify({
+      level: 'info',
+      message: 'batch taken',
+      messages: batch.messages.length,
+      failed,
+      events: sum(({ events }) => events.length),
+      clicks: sum(({ clicks }) => clicks.length),
+      parked: sum(({ parked }) => parked.length),
+    }),
+  );
+}
