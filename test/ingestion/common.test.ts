@@ -1,7 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { forgetCredentials } from '#http';
+import { newApiKey } from '#lib/credentials';
+import { WatchedD1 } from '../helpers/d1.ts';
 import { deviceMetrics, envelope } from '../helpers/envelopes.ts';
+import { watchedLimit } from '../helpers/limits.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
 
@@ -59,7 +62,7 @@ describe.each(endpoints)('$method $path', ({ path, method, body, unauthenticated
 
   it.each([
     ['a missing key', {}],
-    ['an unknown key', { 'service-api-key': 'appkey_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' }],
+    ['an unknown key', { 'service-api-key': newApiKey() }],
     ['an empty key', { 'service-api-key': '' }],
     ['an endless key', { 'service-api-key': 'x'.repeat(5000) }],
   ])('answers 401 to %s, exactly', async (_, headers) => {
@@ -103,8 +106,10 @@ describe.each(endpoints)('$method $path', ({ path, method, body, unauthenticated
   });
 
   it('answers 429 with Retry-After past the limit, and only then', async () => {
-    const limited = startWorker({ API_KEY_LIMIT: { limit: async () => ({ success: false }) } as RateLimit });
+    const limit = watchedLimit(() => true);
+    const limited = startWorker({ API_KEY_LIMIT: limit.binding });
     const answer = await send(path, method, key(), body(), limited);
+    expect(limit.keys).toEqual([tenant.application.id]);
     expect(answer.status).toBe(429);
     expect(answer.headers.get('Retry-After')).toBe('10');
     expect(await answer.json()).toEqual({ success: false, error: 'Too many requests' });
@@ -240,11 +245,39 @@ describe('SERVICE_NAME', () => {
 });
 
 describe('guessing keys', () => {
-  it('is slowed down by address', async () => {
-    const limited = startWorker({
-      FAILED_CREDENTIAL_LIMIT: { limit: async () => ({ success: false }) } as RateLimit,
-    });
-    expect((await send('/webhook', 'POST', { 'service-api-key': 'appkey_x' }, {}, limited)).status).toBe(429);
+  it('is limited by address, before the database is asked; a known key goes on working', async () => {
+    expect((await send('/webhook', 'POST', key(), envelope.ad(token))).status).toBe(200);
+    const watched = new WatchedD1(env.DB);
+    const limit = watchedLimit(() => true);
+    const limited = startWorker({ UNKNOWN_CREDENTIAL_LIMIT: limit.binding, DB: watched.asBinding() });
+    const headers = { 'service-api-key': newApiKey(), 'cf-connecting-ip': '192.0.2.7' };
+    const answer = await send('/webhook', 'POST', headers, {}, limited);
+    expect([answer.status, answer.headers.get('Retry-After')]).toEqual([429, '10']);
+    expect(await answer.json()).toEqual({ success: false, error: 'Too many requests' });
     expect((await send('/webhook', 'POST', key(), envelope.ad(token), limited)).status).toBe(200);
+    expect(limit.keys).toEqual(['192.0.2.7']);
+    expect(watched.log.filter((sql) => sql.includes('api_keys'))).toEqual([]);
+  });
+
+  it.each([
+    ['another prefix', (apiKey: string) => apiKey.replace('appkey_', 'apikey_')],
+    ['a character too few', (apiKey: string) => apiKey.slice(0, -1)],
+    ['a character too many', (apiKey: string) => `${apiKey}A`],
+    ['a character outside the alphabet', (apiKey: string) => `${apiKey.slice(0, 20)}.${apiKey.slice(21)}`],
+    ['a last character that no 32 bytes end with', (apiKey: string) => `${apiKey.slice(0, -1)}B`],
+    ['the prefix of a team token', (apiKey: string) => apiKey.replace('appkey_', 'teamtoken_')],
+  ])('with %s costs neither the database nor a limit', async (_, spoil) => {
+    const watched = new WatchedD1(env.DB);
+    const [guesses, requests] = [watchedLimit(), watchedLimit()];
+    const strict = startWorker({
+      UNKNOWN_CREDENTIAL_LIMIT: guesses.binding,
+      API_KEY_LIMIT: requests.binding,
+      DB: watched.asBinding(),
+    });
+    const headers = { 'service-api-key': spoil(tenant.apiKey) };
+    const answer = await send('/check-data-collection-status', 'GET', headers, undefined, strict);
+    expect([answer.status, await answer.json()]).toEqual([401, wrongKey]);
+    expect([...guesses.keys, ...requests.keys]).toEqual([]);
+    expect(watched.log.filter((sql) => sql.includes('api_keys'))).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { newAccessToken } from '#lib/credentials';
 import { decryptText } from '#lib/crypto';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -178,7 +179,7 @@ describe.each(routes)('$method /v1/applications/:id$path', ({ method, path, body
   });
 
   it('is a 401 without a token, or with the key of an application', async () => {
-    for (const credential of ['', 'teamtoken_unknown', tenant.apiKey]) {
+    for (const credential of ['', 'teamtoken_unknown', newAccessToken(), tenant.apiKey]) {
       const answer = await worker.request(`/v1/applications/${tenant.application.id}${path}`, {
         method,
         headers: { 'Service-Token': credential, 'Content-Type': 'application/json' },
