@@ -121,17 +121,19 @@ const KeyCard = ({
   row,
   grace,
   apiKey,
+  header,
 }: {
   row: ApplicationRow;
   grace: number[];
   apiKey: string | undefined;
+  header: string;
 }) => (
   <Card title="API key" id="key">
     {apiKey === undefined ? (
       <>
         <p class="muted">
-          Your backend sends it with every request. Keep it in a secrets manager, never in the app itself.
-          Each look at it is written into the audit log.
+          Your backend sends it with every request, in the header <code>{header}</code>. Keep it in a secrets
+          manager, never in the app itself. Each look at it is written into the audit log.
         </p>
         <Action to={`/settings/applications/${row.id}/key#key`} label="Show the API key" />
       </>
@@ -213,7 +215,12 @@ async function applicationPage(
         <Notice kind="good">This is the new API key. Every location knows it within 10 seconds.</Notice>
       )}
       {mayChange && (
-        <KeyCard row={row} grace={grace.flatMap(({ expiresAt }) => expiresAt ?? [])} apiKey={shown.apiKey} />
+        <KeyCard
+          row={row}
+          grace={grace.flatMap(({ expiresAt }) => expiresAt ?? [])}
+          apiKey={shown.apiKey}
+          header={`${settingsOf(c.env).SERVICE_NAME}-api-key`}
+        />
       )}
       <Card title="Settings" aside={<code class="muted">{row.id}</code>}>
         {mayChange ? (

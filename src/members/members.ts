@@ -1,6 +1,6 @@
 import { and, asc, eq } from 'drizzle-orm';
 import * as z from 'zod';
-import { accounts, type Database, members, sessions, users } from '#db';
+import { accounts, type Database, database, members, sessions, users } from '#db';
 import { AppError, requiredText } from '#http';
 import { newId } from '#lib/ids';
 
@@ -94,6 +94,17 @@ export async function makeFirstOwner(
       : [];
   const [membership] = await d1.batch([...person.statements, ...insertTeam]);
   return membership?.meta.changes === 1 ? teamId : null;
+}
+
+/** Whether someone signs in with just this pair. Slow on purpose (scrypt). */
+export async function hasPassword(d1: D1Database, email: string, password: string): Promise<boolean> {
+  const { verifyPassword } = await import('better-auth/crypto');
+  const [account] = await database(d1)
+    .select({ hash: accounts.password })
+    .from(accounts)
+    .innerJoin(users, eq(users.id, accounts.userId))
+    .where(eq(users.email, email));
+  return account?.hash ? verifyPassword({ hash: account.hash, password }) : false;
 }
 
 export async function listMembers(db: Database, teamId: string) {
