@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { database } from '#db';
 import { settingsOf } from '#env';
-import type { Fault } from '#http';
+import { type Fault, invalidRequest } from '#http';
 import { atLeast } from '#members';
 import {
   ApplicationChanges,
@@ -284,8 +284,8 @@ export const applicationPages = new Hono<DashboardEnv>()
   .post('/settings/applications/:id/new-key', admin, async (c) => {
     const row = await ownApplication(c);
     const { grace_hours } = await readForm(c);
-    const { data } = checkForm(NewApiKey, { grace_hours: Number(grace_hours) });
-    if (!data) return applicationPage(c, row);
+    const { data, faults } = checkForm(NewApiKey, { grace_hours: Number(grace_hours) });
+    if (!data) throw invalidRequest(faults);
     const apiKey = await replaceApiKey(
       database(c.env.DB),
       c.get('person').team.id,
