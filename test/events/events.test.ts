@@ -307,6 +307,27 @@ describe('DELETE /v1/devices/:token', () => {
     expect((await erase(tenant, kept)).status).toBe(200);
   });
 
+  it('erases what is parked of the device, and nothing that is parked of another', async () => {
+    const tenant = await createTenant();
+    const [token, other] = [await fetchToken(worker, tenant), await fetchToken(worker, tenant)];
+    for (const [name, of] of [
+      ['mine', token],
+      ['other', other],
+    ] as const) {
+      await send(tenant, purchase(of, { device_name: name }));
+      await worker.deliver(worker.queue.take(), 'attribution-events-dead');
+    }
+    const parked = async () => {
+      const { results } = await env.DB.prepare('SELECT body FROM parked_messages WHERE application_id = ?')
+        .bind(tenant.application.id)
+        .all<{ body: string }>();
+      return results.map(({ body }) => /"device_name":"(\w+)"/.exec(body)?.[1]).sort();
+    };
+    expect(await parked()).toEqual(['mine', 'other']);
+    expect((await erase(tenant, token)).status).toBe(200);
+    expect(await parked()).toEqual(['other']);
+  });
+
   it('erases the click that brought the device', async () => {
     const tenant = await createTenant(STORES);
     const { path } = await createCreative(worker, tenant);
