@@ -5,6 +5,7 @@ import {
   type AppContext,
   type AppEnv,
   AppError,
+  addressOf,
   invalidRequest,
   jsonBody,
   limitBody,
@@ -25,7 +26,7 @@ const visitorOf = (c: AppContext) => ({
 });
 
 const linkOf = (c: AppContext, token: string): Promise<Link | null> =>
-  findLink(c.env, token, Date.now(), (work) => c.executionCtx.waitUntil(work));
+  findLink(c.env, token, addressOf(c), Date.now(), (work) => c.executionCtx.waitUntil(work));
 
 function answerPage(c: AppContext, page: ReturnType<typeof plainPage>, status: 200 | 404 = 200) {
   c.header('Content-Security-Policy', contentSecurityPolicy(page.nonce));

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { newId } from '#lib/ids';
 import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
@@ -7,6 +7,10 @@ import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 type Event = Record<string, unknown> & { event_id: string };
 type Page = { data: Event[]; next_cursor: string | null };
@@ -211,14 +215,31 @@ describe('GET /v1/events/:event_id', () => {
     expect((await status(tenant, poison)).body).toMatchObject({ status: 'parked' });
   });
 
-  it('does not find what is unknown, too old to be on its way, or another team’s', async () => {
+  it("answers of another team's event what it answers of one that was never sent", async () => {
     const [tenant, other] = [await createTenant(), await createTenant()];
     const token = await fetchToken(worker, other);
-    const id = await send(other, purchase(token));
+    const theirs = await send(other, purchase(token));
     await deliver();
+    await revenue(other);
+    expect((await status(other, theirs)).body).toMatchObject({ status: 'counted' });
+    const invented = `${theirs.slice(0, -1)}${theirs.endsWith('0') ? '1' : '0'}`;
+    const [seen, unseen] = [await status(tenant, theirs), await status(tenant, invented)];
+    expect(seen.code).toBe(unseen.code);
+    expect(seen.body).toEqual({ ...unseen.body, event_id: theirs });
+    expect(Object.keys(seen.body)).toEqual(['event_id', 'received_at', 'status']);
+
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5 * 86_400_000 });
+    const [later, never] = [await status(tenant, theirs), await status(tenant, invented)];
+    expect([later.code, later.body]).toEqual([404, { message: 'Event not found' }]);
+    expect(never).toEqual(later);
+    expect((await status(other, theirs)).code).toBe(200);
+  });
+
+  it('does not find what is unknown, or too old to be on its way', async () => {
+    const tenant = await createTenant();
     const old = `evt_${(Date.now() - 5 * 86_400_000).toString(16).padStart(12, '0')}${newId('evt').slice(16)}`;
     const future = `evt_${(Date.now() + 86_400_000).toString(16).padStart(12, '0')}${newId('evt').slice(16)}`;
-    for (const unknown of [id, old, future, 'evt_1', newId('dev')]) {
+    for (const unknown of [old, future, 'evt_1', newId('dev')]) {
       expect((await status(tenant, unknown)).code).toBe(404);
     }
   });
@@ -286,6 +307,27 @@ describe('DELETE /v1/devices/:token', () => {
     expect((await erase(tenant, kept)).status).toBe(200);
   });
 
+  it('erases what is parked of the device, and nothing that is parked of another', async () => {
+    const tenant = await createTenant();
+    const [token, other] = [await fetchToken(worker, tenant), await fetchToken(worker, tenant)];
+    for (const [name, of] of [
+      ['mine', token],
+      ['other', other],
+    ] as const) {
+      await send(tenant, purchase(of, { device_name: name }));
+      await worker.deliver(worker.queue.take(), 'attribution-events-dead');
+    }
+    const parked = async () => {
+      const { results } = await env.DB.prepare('SELECT body FROM parked_messages WHERE application_id = ?')
+        .bind(tenant.application.id)
+        .all<{ body: string }>();
+      return results.map(({ body }) => /"device_name":"(\w+)"/.exec(body)?.[1]).sort();
+    };
+    expect(await parked()).toEqual(['mine', 'other']);
+    expect((await erase(tenant, token)).status).toBe(200);
+    expect(await parked()).toEqual(['other']);
+  });
+
   it('erases the click that brought the device', async () => {
     const tenant = await createTenant(STORES);
     const { path } = await createCreative(worker, tenant);
@@ -304,8 +346,9 @@ describe('DELETE /v1/devices/:token', () => {
   it("erases no other team's", async () => {
     const [tenant, other] = [await createTenant(), await createTenant()];
     const token = await fetchToken(worker, other);
-    expect((await erase(tenant, token)).status).toBe(404);
-    expect((await erase(tenant, 'forged')).status).toBe(404);
+    const [theirs, forged] = [await erase(tenant, token), await erase(tenant, 'forged')];
+    expect([theirs.status, await theirs.json()]).toEqual([404, { message: 'Device not found' }]);
+    expect([forged.status, await forged.json()]).toEqual([404, { message: 'Device not found' }]);
     expect((await worker.post(other, '/verify-token', { token })).status).toBe(200);
   });
 });

@@ -57,12 +57,12 @@ const retention = (creativeToken: string, day: string, dayNumber: number) => ({
 });
 
 async function send(demo: Demo, group: string, players: Player[]): Promise<string> {
-  const team = { 'service-token': demo.team_token };
+  const team = { [`${demo.service_name}-Token`]: demo.team_token };
   const name = `Cookie Cats ${group}`;
   const created = await call<{ id: string; api_key: string }>(`${demo.base_url}/v1/applications`, team, {
     name,
   });
-  const key = { 'service-api-key': created.api_key };
+  const key = { [`${demo.service_name}-api-key`]: created.api_key };
   const bar = new cliProgress.SingleBar({
     format: `${group} {bar} {value}/{total} players | {eta_formatted} left`,
   });
@@ -110,7 +110,7 @@ async function reported(demo: Demo, applicationId: string): Promise<Counts> {
   const query = `application_id=${applicationId}&from=${ACQUIRED}&to=${ACQUIRED}&days=1,7`;
   const report = await call<{ data: { size: number; days: Record<string, { active: number }> }[] }>(
     `${demo.base_url}/v1/reports/retention?${query}`,
-    { 'service-token': demo.team_token },
+    { [`${demo.service_name}-Token`]: demo.team_token },
   );
   const [row] = report.data;
   return { size: row?.size ?? 0, day1: row?.days['1']?.active ?? 0, day7: row?.days['7']?.active ?? 0 };
