@@ -22,16 +22,19 @@ export function clickStatement(db: D1Database, records: readonly ClickRecord[]):
     record.screen_width ?? null,
     record.screen_height ?? null,
     record.pixel_ratio ?? null,
+    record.country ?? null,
+    record.params ? JSON.stringify(record.params) : null,
   ]);
   return db
     .prepare(
       `INSERT INTO clicks (application_id, id, creative_id, clicked_at, os_family, os_version, device_model, ip_hash,
-         timezone, screen_width, screen_height, pixel_ratio)
+         timezone, screen_width, screen_height, pixel_ratio, country, params)
        SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7,
-         value ->> 8, value ->> 9, value ->> 10, value ->> 11
+         value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13
        FROM json_each(?1) WHERE true
        ON CONFLICT (application_id, id) DO UPDATE SET
-         os_family = CASE WHEN clicks.timezone IS NULL AND excluded.timezone IS NOT NULL
+         os_family = CASE WHEN clicks.timezone IS NULL
+             AND (excluded.timezone IS NOT NULL OR clicks.os_family = 'other')
            THEN excluded.os_family ELSE clicks.os_family END,
          os_version = coalesce(clicks.os_version, excluded.os_version),
          device_model = coalesce(clicks.device_model, excluded.device_model),
@@ -39,7 +42,9 @@ export function clickStatement(db: D1Database, records: readonly ClickRecord[]):
          timezone = coalesce(clicks.timezone, excluded.timezone),
          screen_width = coalesce(clicks.screen_width, excluded.screen_width),
          screen_height = coalesce(clicks.screen_height, excluded.screen_height),
-         pixel_ratio = coalesce(clicks.pixel_ratio, excluded.pixel_ratio)`,
+         pixel_ratio = coalesce(clicks.pixel_ratio, excluded.pixel_ratio),
+         country = coalesce(clicks.country, excluded.country),
+         params = coalesce(clicks.params, excluded.params)`,
     )
     .bind(JSON.stringify(rows));
 }
