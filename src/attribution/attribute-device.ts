@@ -105,7 +105,7 @@ const MAX_SCANNED = 500;
 const HOUR_MS = 3_600_000;
 
 const COLUMNS = `application_id, id, creative_id, clicked_at, os_family, os_version, device_model, ip_hash, timezone,
-  screen_width, screen_height, pixel_ratio, device_id`;
+  screen_width, screen_height, pixel_ratio, device_id, named_installs`;
 
 /** The newest clicks within the window that meet a condition, which together with the order is a range of an index. */
 const newest = (from: string, condition: string, limit = MAX_WEIGHED) =>
@@ -144,6 +144,7 @@ type ClickRow = {
   screen_height: number | null;
   pixel_ratio: number | null;
   device_id: string | null;
+  named_installs: number;
 };
 
 const toClick = (row: ClickRow): Click => ({
@@ -159,6 +160,7 @@ const toClick = (row: ClickRow): Click => ({
     row.screen_width && row.screen_height ? { width: row.screen_width, height: row.screen_height } : null,
   pixelRatio: row.pixel_ratio,
   credited: row.device_id !== null,
+  namedInstalls: row.named_installs,
 });
 
 async function findClicks(

@@ -10,5 +10,5 @@ export {
 } from './click-record.ts';
 export { clickStatement, clickWasTaken, creditStatement, pruneClicks } from './clicks.ts';
 export type { OsFamily } from './device.ts';
-export { type Explanation, explainDevice } from './explain.ts';
+export { type Explanation, explainDevice } from './explain-device.ts';
 export type { Attribution } from './match.ts';

@@ -26,6 +26,8 @@ export type Click = {
   pixelRatio: number | null;
   /** Some device was credited to it before. */
   credited: boolean;
+  /** How many devices named it before. */
+  namedInstalls: number;
 };
 
 /** A device as `/fetch-token` describes it. */
@@ -72,6 +74,8 @@ export type Attribution = {
   click_id: string | null;
   /** Another click speaks for the device just as well. */
   ambiguous: boolean;
+  /** How many devices had named this click before; one click brings one install, so more than none is a sign of fraud. */
+  earlier_installs: number;
   candidates: Candidate[];
 };
 
@@ -116,12 +120,13 @@ export function attribute(
   windows: Windows,
   now: number,
 ): Attribution {
-  const named = { confidence: 1, ambiguous: false, candidates: [] };
+  const named = { confidence: 1, ambiguous: false, earlier_installs: 0, candidates: [] };
   for (const { id, clickedAt, creativeId, method } of hints.named) {
     const click = clicks.find((found) => found.id === id);
     const clicked = creativeId ?? click?.creativeId;
     if (clicked && within({ clickedAt }, windows.clickMs, now)) {
-      return { ...named, method, creative_id: clicked, click_id: id };
+      const earlier_installs = click?.namedInstalls ?? 0;
+      return { ...named, method, creative_id: clicked, click_id: id, earlier_installs };
     }
   }
   if (hints.deepLinkCreativeId) {
@@ -163,6 +168,7 @@ function guess(device: Device, clicks: readonly Click[], windows: Windows, now: 
   const [best, ...others] = candidates;
   const outcome = {
     ambiguous: best !== undefined && others.some(({ score }) => score >= best.score),
+    earlier_installs: 0,
     candidates: candidates.slice(0, MAX_EXPLAINED),
   };
   if (!best || best.probability < MIN_CONFIDENCE) {

@@ -12,7 +12,7 @@ import {
 } from '#http';
 import { clickParams, countryOf } from './click-details.ts';
 import { chooseDestination, withParameters, withReferrer } from './destination.ts';
-import { explainAttribution } from './explain.ts';
+import { explainAttribution } from './explain-attribution.ts';
 import { findLink, LINK_TOKEN, type Link } from './links.ts';
 import { contentSecurityPolicy, landingPage, plainPage, unknownLinkPage } from './pages.ts';
 import { Measurement, measuredClickId, newClick, recordClick, recordMeasurement } from './record.ts';
