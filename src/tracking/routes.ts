@@ -11,8 +11,9 @@ import {
   limitBody,
   requireTeamToken,
 } from '#http';
+import { clickParams, countryOf } from './click-details.ts';
 import { chooseDestination, withParameters, withReferrer } from './destination.ts';
-import { explainAttribution } from './explain.ts';
+import { explainAttribution } from './explain-attribution.ts';
 import { findLink, LINK_TOKEN, type Link } from './links.ts';
 import { contentSecurityPolicy, landingPage, plainPage, unknownLinkPage } from './pages.ts';
 import { Measurement, measuredClickId, newClick, recordClick, recordMeasurement } from './record.ts';
@@ -61,7 +62,10 @@ async function follow(c: AppContext, token: string) {
   const query = new URL(c.req.url).searchParams;
   const { osFamily } = parseUserAgent(c.req.header('User-Agent') ?? '');
   const click = isCounted(c, link) && (await isWithinLimit(c)) ? await newClick(c.env, link) : null;
-  if (click) c.executionCtx.waitUntil(recordClick(c.env, link, click.id, visitorOf(c), now));
+  if (click) {
+    const details = { country: countryOf(c.req.raw.cf), params: clickParams(query) };
+    c.executionCtx.waitUntil(recordClick(c.env, link, click.id, visitorOf(c), details, now));
+  }
   const destination = chooseDestination(link, osFamily);
   if (destination.kind === 'none') return answerPage(c, plainPage(link.applicationName));
   if (destination.kind === 'store' && osFamily === 'android') {

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { newId } from '#lib/ids';
 import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
+import { WatchedD1 } from '../helpers/d1.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
@@ -132,9 +133,14 @@ describe('GET /v1/events', () => {
   it('lists clicks, which are of no device', async () => {
     const tenant = await createTenant(STORES);
     const { path, id } = await createCreative(worker, tenant);
-    await worker.deliver((await follow(worker, path, ANDROID_AGENT)).messages);
+    const link = `${path}?gclid=Cj0K`;
+    await worker.deliver((await follow(worker, link, ANDROID_AGENT, '203.0.113.9', 'DE')).messages);
     const { data } = await list(tenant, '&type=click');
-    expect(data).toMatchObject([{ type: 'click', creative_id: id }]);
+    expect(data).toMatchObject([
+      { type: 'click', creative_id: id, country: 'de', params: { gclid: 'Cj0K' } },
+    ]);
+    const csv = await worker.team(tenant, `/v1/events?application_id=${tenant.application.id}&format=csv`);
+    expect(await csv.text()).toContain('"{""gclid"":""Cj0K""}"');
     await revenue(tenant);
     const { body } = await status(tenant, data[0]?.event_id ?? '');
     expect(body).toMatchObject({ status: 'counted', event: { type: 'click' } });
@@ -328,19 +334,61 @@ describe('DELETE /v1/devices/:token', () => {
     expect(await parked()).toEqual(['other']);
   });
 
-  it('erases the click that brought the device', async () => {
-    const tenant = await createTenant(STORES);
+  /** Clicks whose parameters are stored in rows and in raw events, and which of them may be seen. */
+  async function storedClicks(tenant: Tenant) {
+    const rows = await env.DB.prepare('SELECT params FROM clicks WHERE application_id = ?')
+      .bind(tenant.application.id)
+      .all<{ params: string }>();
+    const log = await env.DB.prepare('SELECT events FROM event_chunks WHERE application_id = ?')
+      .bind(tenant.application.id)
+      .all<{ events: string }>();
+    const text = JSON.stringify([rows.results, log.results]);
+    return {
+      rows: rows.results.length,
+      jane: text.includes('jane@example.com'),
+      john: text.includes('john@example.com'),
+      listed: (await list(tenant, '&type=click')).data.length,
+    };
+  }
+
+  async function twoClicks(tenant: Tenant) {
     const { path } = await createCreative(worker, tenant);
-    const { publicId, messages } = await follow(worker, path, ANDROID_AGENT);
-    await worker.deliver(messages);
-    const token = await fetchToken(worker, tenant, { data: { ...ANDROID_METRICS, click_id: publicId } });
-    const clicks = () =>
-      env.DB.prepare('SELECT count(*) AS n FROM clicks WHERE application_id = ?')
-        .bind(tenant.application.id)
-        .first<number>('n');
-    expect(await clicks()).toBe(1);
+    const jane = await follow(worker, `${path}?email=jane%40example.com`, ANDROID_AGENT);
+    const john = await follow(worker, `${path}?email=john%40example.com`, ANDROID_AGENT);
+    await worker.deliver([...jane.messages, ...john.messages]);
+    const install = async (click_id: string) =>
+      fetchToken(worker, tenant, { data: { ...ANDROID_METRICS, click_id } });
+    return { jane: jane.publicId, john: john.publicId, install };
+  }
+
+  it('erases the click that brought the device, its parameters and its raw event, and no other', async () => {
+    const tenant = await createTenant(STORES);
+    const { jane, john, install } = await twoClicks(tenant);
+    const [token, other] = [await install(jane), await install(john)];
+    const again = await install(jane);
+    expect(await storedClicks(tenant)).toEqual({ rows: 2, jane: true, john: true, listed: 2 });
+    // The click is the first device's, not that of a second one which only named it.
+    expect((await erase(tenant, again)).status).toBe(200);
+    expect(await storedClicks(tenant)).toEqual({ rows: 2, jane: true, john: true, listed: 2 });
+    expect(await (await erase(tenant, token)).json()).toMatchObject({ events: 2 });
+    expect(await storedClicks(tenant)).toEqual({ rows: 1, jane: false, john: true, listed: 1 });
+    await env.DB.prepare('DELETE FROM clicks WHERE application_id = ?').bind(tenant.application.id).run();
+    expect((await erase(tenant, other)).status).toBe(200);
+    expect(await storedClicks(tenant)).toEqual({ rows: 0, jane: false, john: false, listed: 0 });
+  });
+
+  it('erases the raw event of the click also when it fails half-way and is called again', async () => {
+    const tenant = await createTenant(STORES);
+    const { jane, install } = await twoClicks(tenant);
+    const token = await install(jane);
+    const db = new WatchedD1(env.DB);
+    const failing = startWorker({ DB: db.asBinding() });
+    for (const statement of [/UPDATE event_chunks/, /DELETE FROM devices/]) {
+      db.failOn(statement, 'D1_ERROR: disk I/O error');
+      expect((await failing.team(tenant, `/v1/devices/${token}`, { method: 'DELETE' })).status).toBe(500);
+    }
     expect((await erase(tenant, token)).status).toBe(200);
-    expect(await clicks()).toBe(0);
+    expect(await storedClicks(tenant)).toEqual({ rows: 1, jane: false, john: true, listed: 1 });
   });
 
   it("erases no other team's", async () => {
