@@ -13,6 +13,7 @@ const MEANING: Record<EventStatus['status'], string> = {
   queued: 'Taken and safe; it waits to be counted.',
   counted: 'It is in every report.',
   duplicate: 'A repeat of an event that was counted before it, so it counts no second time.',
+  ignored: 'It was received and kept, but counts in no report.',
   parked: 'It could not be counted. It is kept, with the reason, on the health page.',
 };
 

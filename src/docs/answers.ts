@@ -152,14 +152,17 @@ export const Events = list(EventShown);
 export const EventStatus = z.object({
   event_id: z.string(),
   application_id: z.string().optional(),
-  status: z.enum(['queued', 'counted', 'duplicate', 'parked']),
+  status: z.enum(['queued', 'counted', 'duplicate', 'ignored', 'parked']).meta({
+    description:
+      'An ignored event was taken and is kept, but counts in no report: a test event, one sent with a revoked token, or one of an erased device.',
+  }),
   received_at: time(),
   logged_at: time().optional().meta({ description: 'When it left the queue for the log.' }),
-  settled_by: time()
-    .optional()
-    .meta({ description: 'It was counted, found a duplicate or parked at this time at the latest.' }),
+  settled_by: time().optional().meta({
+    description: 'It was counted, found a duplicate, ignored or parked at this time at the latest.',
+  }),
   duplicate_of: z.string().optional().meta({ description: 'The event that was counted under the same key.' }),
-  reason: z.string().optional().meta({ description: 'Why it was parked.' }),
+  reason: z.string().optional().meta({ description: 'Why it was ignored or parked.' }),
   event: EventShown.optional(),
 });
 

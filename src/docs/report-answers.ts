@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ALL_METRICS, COHORT_METRICS, DIMENSIONS, type Dimension, METRICS } from '#reports';
+import { ALL_METRICS, COHORT_METRICS, DIMENSIONS, type Dimension, isMoneyMetric, METRICS } from '#reports';
 import { day, nullableText } from './answers.ts';
 
 // What the reports answer; each figure is described by its definition.
@@ -7,18 +7,31 @@ import { day, nullableText } from './answers.ts';
 const described = ({ definition, source }: { definition: string; source: string }) =>
   `${definition} Source: ${source}.`;
 
+/** What stands beside an amount that a JSON number may round. */
+const exact = (field: string) => ({
+  [`${field}_exact`]: z
+    .string()
+    .optional()
+    .meta({
+      description: `The exact amount as a decimal text, only where it is so large (2^53 millionths and more) that \`${field}\` may be rounded.`,
+      example: '12345678901234.567890',
+    }),
+});
+
 const metrics = Object.fromEntries(
-  ALL_METRICS.map((metric) => [
-    metric,
-    z
-      .number()
-      .nullable()
-      .meta({ description: described(METRICS[metric]) }),
-  ]),
+  ALL_METRICS.flatMap((metric) =>
+    Object.entries({
+      [metric]: z
+        .number()
+        .nullable()
+        .meta({ description: described(METRICS[metric]) }),
+      ...(isMoneyMetric(metric) ? exact(metric) : {}),
+    }),
+  ),
 );
 const Metrics = z.object(metrics).meta({ id: 'Metrics' });
 
-const unconverted = z.array(z.object({ currency: z.string(), amount: z.number() })).meta({
+const unconverted = z.array(z.object({ currency: z.string(), amount: z.number(), ...exact('amount') })).meta({
   description:
     'Amounts without an exchange rate, in their own currency. They are in no other figure of the answer.',
 });
@@ -73,6 +86,7 @@ export const Ltv = z.object({
       z.object({
         eligible: z.int().meta(figure('eligible')),
         revenue: z.number(),
+        ...exact('revenue'),
         ltv: z.number().nullable().meta(figure('ltv')),
         roas: z.number().nullable().meta(figure('roas')),
       }),
@@ -107,6 +121,7 @@ export const Ads = z.object({
       media_source: nullableText(),
       impressions: of('impressions'),
       ad_revenue: of('ad_revenue'),
+      ...exact('ad_revenue'),
       ecpm: of('ecpm'),
       ad_requests: z.int().meta({
         description: "The requests of the row's day and format. They are made before any network is known.",
@@ -123,8 +138,11 @@ export const Ads = z.object({
 
 const compared = {
   client_total: z.number().nullable(),
+  ...exact('client_total'),
   counted_total: z.number().nullable(),
+  ...exact('counted_total'),
   gap: z.number().nullable(),
+  ...exact('gap'),
 };
 export const ClientTotals = z.object({
   data: z

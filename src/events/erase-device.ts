@@ -1,6 +1,6 @@
 import { AppError } from '#http';
 import { idSecond } from '#lib/ids';
-import { foldLog } from '#rollup';
+import { foldLog, sessionKeyPrefixes } from '#rollup';
 
 /** Chunks whose events are rewritten in one statement. */
 const CHUNKS_A_STATEMENT = 200;
@@ -21,7 +21,6 @@ export async function eraseDevice(db: D1Database, device: Device, now: number): 
   const { applicationId, acquiredDay, id } = device;
   // Before the rows that tell which clicks they are, so that a call after a failure still finds them.
   const clicks = await blankClicks(db, device);
-  const session = `s:${id}:`;
   const results = await db.batch([
     db
       .prepare('DELETE FROM devices WHERE application_id = ? AND acquired_day = ? AND id = ?')
@@ -34,9 +33,11 @@ export async function eraseDevice(db: D1Database, device: Device, now: number): 
       .prepare('DELETE FROM device_aliases WHERE application_id = ? AND device_id = ?')
       .bind(applicationId, id),
     db.prepare('DELETE FROM clicks WHERE application_id = ? AND device_id = ?').bind(applicationId, id),
-    db
-      .prepare('DELETE FROM idempotency_keys WHERE application_id = ? AND day = 0 AND key >= ? AND key < ?')
-      .bind(applicationId, session, `${session.slice(0, -1)};`),
+    ...sessionKeyPrefixes(id).map((prefix) =>
+      db
+        .prepare('DELETE FROM idempotency_keys WHERE application_id = ? AND day = 0 AND key >= ? AND key < ?')
+        .bind(applicationId, prefix, `${prefix.slice(0, -1)};`),
+    ),
     db
       .prepare('DELETE FROM parked_messages WHERE application_id = ? AND instr(body, ?) > 0')
       .bind(applicationId, id),

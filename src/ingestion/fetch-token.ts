@@ -74,8 +74,11 @@ async function tryFetchTokens(
   const results = await batchWithRetry<Device & { alias: string }>(env.DB, () => {
     const rows = JSON.stringify(drafts.map(toRow));
     return [
-      ...statementsOver(env.DB, application.id, rows, { now, expiresAt }),
+      env.DB.prepare(CLAIM_ALIASES).bind(application.id, rows),
+      env.DB.prepare(INSERT_DEVICES).bind(application.id, rows),
+      // Between devices and tokens: a device that has its token already has been credited by an earlier try.
       ...drafts.flatMap((draft) => credit(env.DB, application.id, draft)),
+      env.DB.prepare(INSERT_TOKENS).bind(application.id, rows, now, expiresAt),
       appendStatement(
         env.DB,
         drafts.map((draft) => installOf(application.id, draft, now)),
@@ -220,16 +223,3 @@ const DEVICE_WAS_MADE = `EXISTS (
   SELECT 1 FROM devices
   WHERE devices.application_id = item.application_id AND devices.acquired_day = event ->> 'acquired_day'
     AND devices.id = event ->> 'device_id')`;
-
-function statementsOver(
-  db: D1Database,
-  applicationId: string,
-  rows: string,
-  issued: { now: number; expiresAt: number },
-): D1PreparedStatement[] {
-  return [
-    db.prepare(CLAIM_ALIASES).bind(applicationId, rows),
-    db.prepare(INSERT_DEVICES).bind(applicationId, rows),
-    db.prepare(INSERT_TOKENS).bind(applicationId, rows, issued.now, issued.expiresAt),
-  ];
-}

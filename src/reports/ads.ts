@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { currencyCode } from '#http';
-import { fromMicros } from '#lib/money';
+import { amountField, fromMicros } from '#lib/money';
 import { type Parts, partsToMicros } from '#money';
 import { ratio } from './metrics.ts';
-import { type AmountRow, converterFor, microsSql, rateDaySql, readMicros } from './money.ts';
+import { type AmountRow, converterFor, microsSql, rateDaySql, readMicros, storedAmount } from './money.ts';
 import { checkPeriod, period, type Reported } from './query.ts';
 
 export const AdsQuery = z.object({ ...period, currency: currencyCode().optional() }).superRefine(checkPeriod);
@@ -20,7 +20,7 @@ type AdsRow = AmountRow & {
 
 export const adsSql = `SELECT day, source, media_source AS mediaSource, currency,
     ${rateDaySql('currency', 'day', '?4')} AS rateDay, sum(impressions) AS impressions, sum(ad_requests) AS requests,
-    ${microsSql('ad_revenue')} AS micros
+    ${microsSql(storedAmount('ad_revenue'))} AS micros
   FROM rollup_ads WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3
   GROUP BY day, source, media_source, currency ORDER BY day, source, media_source, currency`;
 
@@ -59,7 +59,7 @@ export async function reportAds(db: D1Database, application: Reported, query: Ad
           source: source || null,
           media_source: mediaSource || null,
           impressions,
-          ad_revenue: fromMicros(micros),
+          ...amountField('ad_revenue', micros),
           ecpm: ratio(fromMicros(micros * 1000n), impressions),
           ad_requests: requests,
           fill_rate: ratio(impressions, requests),

@@ -16,6 +16,16 @@ function flatten(row: Record<string, unknown>): Record<string, Cell>[] {
   return Object.entries(days).map(([day, values]) => ({ ...rest, day: Number(day), ...values }));
 }
 
+/** The columns of all rows: some have an exact amount beside a number, which then is a column of the table. */
+function columnsOf(rows: readonly Record<string, Cell>[], columns: readonly string[]): readonly string[] {
+  const [first] = rows;
+  if (!first) return columns;
+  const found = new Set(rows.flatMap((row) => Object.keys(row)));
+  return Object.keys(first)
+    .filter((column) => !column.endsWith('_exact'))
+    .flatMap((column) => (found.has(`${column}_exact`) ? [column, `${column}_exact`] : [column]));
+}
+
 /** Answers a report as JSON, or its rows as CSV with what stands beside them in headers. `columns` name a table without rows. */
 export function answerReport(
   c: AppContext,
@@ -31,5 +41,5 @@ export function answerReport(
   if (report.currency) c.header('X-Currency', report.currency);
   if (report.unconverted) c.header('X-Unconverted', JSON.stringify(report.unconverted));
   const rows = report.data.flatMap(flatten);
-  return c.body(toCsv(rows[0] ? Object.keys(rows[0]) : columns, rows));
+  return c.body(toCsv(columnsOf(rows, columns), rows));
 }

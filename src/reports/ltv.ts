@@ -5,8 +5,17 @@ import { dayIn } from '#lib/time';
 import { type Parts, partsToMicros } from '#money';
 import { columnsOf, groupBy, groupingOf, intoCohorts } from './cohorts.ts';
 import { isOver, lifetimeValueOf } from './metrics.ts';
-import { type AmountRow, type Converter, converterFor, microsSql, rateDaySql, readMicros } from './money.ts';
+import {
+  type AmountRow,
+  type Converter,
+  converterFor,
+  microsSql,
+  rateDaySql,
+  readMicros,
+  wholeAmount,
+} from './money.ts';
 import { checkPeriod, cohortPeriod, type Reported } from './query.ts';
+import { EARNED } from './sums.ts';
 
 export const LtvQuery = z
   .object({ ...cohortPeriod, group_by: groupBy, currency: currencyCode().optional() })
@@ -30,8 +39,8 @@ export const sizeSql = (label: string) =>
 
 /** ?4 the reporting currency, ?5 the day numbers. Revenue after the last of them is left out. */
 export const revenueSql = (label: string) =>
-  `SELECT acquiredDay, label, rateDay, currency, asked.day, ${microsSql('micros')} AS micros
-   FROM (SELECT acquired_day AS acquiredDay, ${label} AS label, currency, ad_revenue + purchase_revenue AS micros,
+  `SELECT acquiredDay, label, rateDay, currency, asked.day, ${microsSql({ high: 'high', low: 'low' })} AS micros
+   FROM (SELECT acquired_day AS acquiredDay, ${label} AS label, currency, ${EARNED.high} AS high, ${EARNED.low} AS low,
            ${rateDaySql('currency', 'day', '?4')} AS rateDay,
            (SELECT min(number.value) FROM json_each(?5) AS number
              WHERE number.value >= julianday(cohort_revenue.day) - julianday(acquired_day)) AS day
@@ -40,7 +49,7 @@ export const revenueSql = (label: string) =>
 
 export const spendSql = (label: string) =>
   `SELECT day AS acquiredDay, ${label} AS label, currency, ${rateDaySql('currency', 'day', '?4')} AS rateDay,
-     ${microsSql('amount')} AS micros
+     ${microsSql(wholeAmount('amount'))} AS micros
    FROM costs WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3 GROUP BY day, label, currency`;
 
 /**

@@ -153,9 +153,9 @@ it('forgets what it must although the log cannot be counted', async () => {
     .bind(tenant.application.id)
     .run();
   const db = new WatchedD1(env.DB);
-  db.failOn(/FROM fold_cursor/, 'D1_ERROR: disk I/O error');
+  db.failWhen((sql) => /FROM fold_cursor/.test(sql), 'D1_ERROR: disk I/O error');
   const own = startWorker({ DB: db.asBinding() });
-  await expect(worker.scheduled(createScheduledController(), own.bindings)).rejects.toThrow('disk I/O');
+  await expect(worker.scheduled(createScheduledController(), own.bindings)).rejects.toThrow('Failed chores: count the log');
   expect(await rows(tenant)).toEqual([]);
 });
 

@@ -241,13 +241,146 @@ describe('GET /v1/events/:event_id', () => {
     expect((await status(other, theirs)).code).toBe(200);
   });
 
-  it('does not find what is unknown, or too old to be on its way', async () => {
+  it('does not find what is unknown or too old to be on its way', async () => {
     const tenant = await createTenant();
     const old = `evt_${(Date.now() - 5 * 86_400_000).toString(16).padStart(12, '0')}${newId('evt').slice(16)}`;
     const future = `evt_${(Date.now() + 86_400_000).toString(16).padStart(12, '0')}${newId('evt').slice(16)}`;
     for (const unknown of [old, future, 'evt_1', newId('dev')]) {
       expect((await status(tenant, unknown)).code).toBe(404);
     }
+  });
+
+  it('tells another team’s event, logged or parked, no differently from an invented one', async () => {
+    const [tenant, other] = [await createTenant(), await createTenant()];
+    const token = await fetchToken(worker, other);
+    const logged = await send(other, purchase(token));
+    await deliver();
+    const parked = await send(other, purchase(token));
+    await worker.deliver(worker.queue.take(), 'attribution-events-dead');
+    expect((await status(other, parked)).body).toMatchObject({
+      status: 'parked',
+      reason: 'could not be delivered to the log: every attempt failed',
+    });
+    await revenue(other);
+    expect((await status(other, logged)).body).toMatchObject({ status: 'counted' });
+    for (const id of [logged, parked, newId('evt')]) {
+      expect(await status(tenant, id)).toEqual({
+        code: 200,
+        body: { event_id: id, status: 'queued', received_at: expect.any(String) },
+      });
+    }
+  });
+
+  it('finds what a repeat by any of its keys repeats, and no repeat of itself', async () => {
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant);
+    const first = await send(tenant, purchase(token, { event_id: 'a' }, { tr_id: 't1' }));
+    const second = await send(tenant, purchase(token, { event_id: 'b' }, { tr_id: 't1' }));
+    const third = await send(tenant, purchase(token, { event_id: 'b' }));
+    const other = await send(tenant, purchase(token, { event_id: 'c' }, { tr_id: 't2' }));
+    await deliver();
+    expect(await revenue(tenant)).toBe(9.98);
+    for (const id of [first, other])
+      expect((await status(tenant, id)).body).toMatchObject({ status: 'counted' });
+    for (const id of [second, third]) {
+      expect((await status(tenant, id)).body).toMatchObject({ status: 'duplicate', duplicate_of: first });
+    }
+  });
+
+  it('calls an event counted though a repeat on the next day was taken for one of a later event', async () => {
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant);
+    const on = (day: number) => ({
+      type: 'custom',
+      created_at: `2026-03-0${day} 10:00:00`,
+      creativeToken: token,
+      event_id: 'k',
+      payload: { event_name: 'x' },
+    });
+    // Two days apart they are two events; the one between repeats the first.
+    const ids: string[] = [];
+    for (const day of [1, 3, 2]) ids.push(await send(tenant, on(day)));
+    await deliver();
+    await revenue(tenant);
+    const found = await Promise.all(ids.map(async (id) => (await status(tenant, id)).body.status));
+    expect(found).toEqual(['counted', 'counted', 'duplicate']);
+  });
+
+  it('says why an event counts nowhere', async () => {
+    const tenant = await createTenant();
+    const total = { total_purchase_value: 4.99 };
+    const [token, revoked] = [await fetchToken(worker, tenant), await fetchToken(worker, tenant)];
+    const test = await send(tenant, purchase(token, {}, total));
+    const [message] = worker.queue.take();
+    const body = message?.body as { v: 1; events: Record<string, unknown>[] };
+    await worker.deliver([{ id: 'm', body: { v: 1, events: [{ ...body.events[0], test: true }] } }]);
+    const before = await send(tenant, purchase(revoked, {}, total));
+    const late = await send(tenant, purchase(revoked, {}, total));
+    const sent = worker.queue.take() as {
+      id: string;
+      body: { events: { received_at: number; token_id: string }[] };
+    }[];
+    const [, last] = sent.map((each) => each.body.events[0]);
+    if (!last) throw new Error('two events were sent');
+    last.received_at += 1;
+    await env.DB.prepare('UPDATE tokens SET revoked_at = ? WHERE id = ?')
+      .bind(last.received_at, last.token_id)
+      .run();
+    await worker.deliver(sent);
+    expect((await status(tenant, late)).body.status).toBe('queued');
+    expect(await revenue(tenant)).toBe(4.99);
+    const times = { logged_at: expect.any(String), settled_by: expect.any(String), event: { value: 4.99 } };
+    expect((await status(tenant, test)).body).toMatchObject({
+      ...times,
+      status: 'ignored',
+      reason: 'test event',
+    });
+    expect((await status(tenant, late)).body).toMatchObject({
+      ...times,
+      status: 'ignored',
+      reason: 'sent with a revoked token',
+    });
+    expect((await status(tenant, before)).body).toMatchObject({ status: 'counted' });
+    const answer = await worker.team(
+      tenant,
+      `/v1/reports/client-totals?application_id=${tenant.application.id}&from=2026-01-01&to=2026-12-31`,
+    );
+    expect(await answer.json()).toMatchObject({
+      totals: [{ kind: 'purchase', devices: 1, client_total: 4.99, counted_total: 4.99, gap: 0 }],
+    });
+  });
+
+  it('says of what came after its device was erased that it counts nowhere, and shows none of it', async () => {
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant);
+    await worker.team(tenant, `/v1/devices/${token}`, { method: 'DELETE' });
+    const id = await send(tenant, purchase(token));
+    await deliver();
+    expect(await revenue(tenant)).toBe(0);
+    const { body } = await status(tenant, id);
+    expect(body).toMatchObject({ status: 'ignored', reason: 'its device was erased' });
+    expect(body).not.toHaveProperty('event');
+  });
+
+  it('knows how far into a chunk the fold has come, which goes on exactly there', async () => {
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant);
+    await deliver();
+    await revenue(tenant);
+    await send(tenant, purchase(token));
+    const [message] = worker.queue.take() as { id: string; body: { v: 1; events: { id: string }[] } }[];
+    const [event] = message?.body.events ?? [];
+    if (!event) throw new Error('an event was sent');
+    // Four events of one second are one chunk.
+    const ids = ['0', '1', '2', '3'].map((digit) => `${event.id.slice(0, -1)}${digit}`);
+    await worker.deliver([{ id: 'm', body: { v: 1, events: ids.map((id) => ({ ...event, id })) } }]);
+    const chunk = await env.DB.prepare('SELECT max(id) AS id FROM event_chunks').first<number>('id');
+    await env.DB.prepare('UPDATE fold_cursor SET chunk_id = ?, event_offset = 2')
+      .bind(Number(chunk) - 1)
+      .run();
+    const found = await Promise.all(ids.map(async (id) => (await status(tenant, id)).body.status));
+    expect(found).toEqual(['counted', 'counted', 'queued', 'queued']);
+    expect(await revenue(tenant)).toBe(9.98);
   });
 });
 

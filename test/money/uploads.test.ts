@@ -16,7 +16,7 @@ async function performance(tenant: Tenant, more = '') {
   );
   return (await answer.json()) as {
     data: Record<string, unknown>[];
-    totals: Record<string, number | null>;
+    totals: Record<string, number | string | null>;
     unconverted: unknown[];
   };
 }
@@ -214,18 +214,19 @@ describe('the daily reference rates', () => {
 describe('large amounts', () => {
   it('in yen and dong neither overflow nor round', async () => {
     const tenant = await createTenant({ currency: 'vnd' });
-    // A day: 40 million purchases of 200,000 dong and 3 millionths: 8 × 10^18 micros, the largest that 64 bits hold is 9.2 × 10^18.
+    // A day: 40 million purchases of 200,000 dong and 3 millionths: 8 × 10^18 micros, of which three days leave 64 bits.
     const micros = 40_000_000n * 200_000_000_003n;
     for (const day of ['2026-03-01', '2026-03-02', '2026-03-03']) {
       await env.DB.prepare(
-        `INSERT INTO rollup_daily (application_id, day, creative_id, currency, purchases, purchase_revenue)
-         VALUES (?, ?, '', 'vnd', 40000000, CAST(? AS INTEGER))`,
+        `INSERT INTO rollup_daily (application_id, day, creative_id, currency, purchases, purchase_revenue_high, purchase_revenue)
+         VALUES (?, ?, '', 'vnd', 40000000, ?, ?)`,
       )
-        .bind(tenant.application.id, day, micros.toString())
+        .bind(tenant.application.id, day, Number(micros / 10n ** 12n), Number(micros % 10n ** 12n))
         .run();
     }
     const { totals } = await performance(tenant);
     expect(totals.purchase_revenue).toBe(24_000_000_000_360);
+    expect(totals.purchase_revenue_exact).toBe('24000000000360.000000');
     expect(totals.purchases).toBe(120_000_000);
   });
 });

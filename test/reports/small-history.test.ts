@@ -44,6 +44,7 @@ describe('GET /v1/reports/performance', () => {
       installs: 0,
       dau: 1,
       sessions: 0,
+      session_seconds: 0,
       impressions: 3,
       ad_revenue: 0.006,
       ecpm: 2,
