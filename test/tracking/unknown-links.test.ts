@@ -1,11 +1,15 @@
 import { env } from 'cloudflare:workers';
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { ANDROID_AGENT, follow, IPHONE_MEASURES, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { watchedLimit } from '../helpers/limits.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const open = (worker: ReturnType<typeof startWorker>, path: string) =>
   worker.request(path, { redirect: 'manual', headers: { 'cf-connecting-ip': '192.0.2.9' } });
@@ -28,11 +32,15 @@ it('limits lookups of unknown links by address, apart from its clicks and before
   expect([measured.status, watched.statements]).toEqual([429, 0]);
 });
 
-it('goes on serving a link that the isolate knows', async () => {
+it('goes on serving a link that the isolate knows, and renews it whatever the limit says', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
   const tenant = await createTenant(STORES);
   const worker = startWorker();
   const { path } = await createCreative(worker, tenant);
   await follow(worker, path, ANDROID_AGENT);
   const limited = startWorker({ CLICK_LIMIT: watchedLimit(() => true).binding });
-  expect((await open(limited, path)).status).toBe(302);
+  for (let step = 0; step < 3; step++) {
+    expect((await open(limited, path)).status).toBe(302);
+    vi.advanceTimersByTime(45_000);
+  }
 });
