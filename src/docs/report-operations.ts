@@ -22,7 +22,7 @@ const period = {
 };
 
 const money =
-  'Amounts are in `currency`, else in the reporting currency of the application, converted with the rates of their days; what cannot be converted is in `unconverted`.';
+  'Amounts are in `currency`, else in the reporting currency of the application, converted with the rates of their days; what cannot be converted is in `unconverted`. Amounts are exact: one so large that a JSON number may round it has its decimal text beside it, in the field of its name with `_exact`.';
 
 function report(
   name: string,

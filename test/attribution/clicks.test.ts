@@ -155,7 +155,9 @@ it('forgets what it must although the log cannot be counted', async () => {
   const db = new WatchedD1(env.DB);
   db.failWhen((sql) => /FROM fold_cursor/.test(sql), 'D1_ERROR: disk I/O error');
   const own = startWorker({ DB: db.asBinding() });
-  await expect(worker.scheduled(createScheduledController(), own.bindings)).rejects.toThrow('Failed chores: count the log');
+  await expect(worker.scheduled(createScheduledController(), own.bindings)).rejects.toThrow(
+    'Failed chores: count the log',
+  );
   expect(await rows(tenant)).toEqual([]);
 });
 

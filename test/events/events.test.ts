@@ -91,6 +91,7 @@ describe('GET /v1/events', () => {
       day: '2026-03-02',
     });
     expect(seen[0]).not.toHaveProperty('ad_id');
+    expect((await list(tenant, '&limit=200')).next_cursor).toBeNull();
   });
 
   it('filters by type, by day in the time zone of the application, and by token', async () => {

@@ -26,6 +26,10 @@ describe('the rate of a day', () => {
     rate('eur', 'usd', '2026-03-01', '1.10'),
     rate('eur', 'usd', '2026-03-05', '1.20'),
     rate('gbp', 'usd', '2026-03-01', '1.30'),
+    rate('sek', 'usd', '2026-03-02', '0.10'),
+    rate('sek', 'usd', '2026-03-02', '0.11', false),
+    rate('nok', 'usd', '2026-03-02', '0.21', false),
+    rate('nok', 'usd', '2026-03-02', '0.20'),
     { currency: 'jpy', base: 'eur', day: '2026-03-04', units: '160', worth: '1', own: false },
     { currency: 'usd', base: 'eur', day: '2026-03-04', units: '1.15', worth: '1', own: false },
   ]);
@@ -45,7 +49,21 @@ describe('the rate of a day', () => {
     { what: 'across the reference', from: 'jpy', to: 'usd', day: '2026-03-09', expected: 0.71875 },
     { what: 'never a later one', from: 'eur', to: 'usd', day: '2026-02-28', expected: null },
     { what: 'no chain of two bases', from: 'jpy', to: 'gbp', day: '2026-03-09', expected: null },
-    { what: 'an unknown currency', from: 'sek', to: 'usd', day: '2026-03-09', expected: null },
+    {
+      what: "the team's own of that day, read first",
+      from: 'sek',
+      to: 'usd',
+      day: '2026-03-02',
+      expected: 10,
+    },
+    {
+      what: "the team's own of that day, read last",
+      from: 'nok',
+      to: 'usd',
+      day: '2026-03-02',
+      expected: 20,
+    },
+    { what: 'an unknown currency', from: 'dkk', to: 'usd', day: '2026-03-09', expected: null },
   ])('is $what', ({ from, to, day, expected }) => {
     expect(converted(book, 100, from, to, day)).toBe(expected);
   });

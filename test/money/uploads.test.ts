@@ -37,6 +37,16 @@ describe('PUT /v1/costs', () => {
     expect((await performance(tenant)).totals.spend).toBe(12);
   });
 
+  it('overwrites the currency with the amount', async () => {
+    const tenant = await createTenant();
+    const row = { date: '2026-03-02', campaign: 'Spring', currency: 'eur', amount: 10 };
+    for (const upload of [row, { ...row, currency: 'usd', amount: 7 }]) {
+      await put(tenant, '/v1/costs', { application_id: tenant.application.id, rows: [upload] });
+    }
+    const { totals, unconverted } = await performance(tenant);
+    expect([totals.spend, unconverted]).toEqual([7, []]);
+  });
+
   it('counts the rows whose names the application has, and spends the others too', async () => {
     const tenant = await createTenant();
     const id = tenant.application.id;
@@ -187,8 +197,10 @@ describe('the daily reference rates', () => {
       payload: { item_id: 'gems', item_name: 'Gems', value: 1605, currency: 'jpy', status: 'success' },
     });
     await at.deliver(at.queue.take());
+    const rows = [{ date: '2026-03-06', campaign: 'Spring', currency: 'jpy', amount: 3210 }];
+    await put(tenant, '/v1/costs', { application_id: tenant.application.id, rows });
     const { totals, unconverted } = await performance(tenant);
-    expect(totals.purchase_revenue).toBe(11.6);
+    expect(totals).toMatchObject({ purchase_revenue: 11.6, spend: 23.2, roas: 0.5 });
     expect(unconverted).toEqual([]);
   });
 

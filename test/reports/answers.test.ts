@@ -50,10 +50,19 @@ describe.each(REPORTS)('GET /v1/reports/%s', (name) => {
       ad(token, { currency: 'eur', source: 'native' }),
     ]);
     const empty = await createTenant();
-    const json = await (await get(tenant, name, '')).json<{ data: Record<string, unknown>[] }>();
+    const json = await (await get(tenant, name, '')).json<{
+      data: Record<string, unknown>[];
+      currency?: string;
+      unconverted?: unknown[];
+    }>();
     const answer = await get(tenant, name, '&format=csv');
     expect(answer.headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
     expect(answer.headers.get('X-Timezone')).toBe('Europe/Berlin');
+    expect(answer.headers.get('X-Currency')).toBe(json.currency ?? null);
+    expect(answer.headers.get('X-Unconverted')).toBe(
+      json.unconverted ? JSON.stringify(json.unconverted) : null,
+    );
+    if (json.unconverted) expect(json.unconverted).toEqual([{ currency: 'eur', amount: 0.5 }]);
     const [header = '', ...lines] = (await answer.text()).trimEnd().split('\r\n');
     const rows = json.data.reduce((sum, row) => sum + Object.keys(row.days ?? { one: 1 }).length, 0);
     expect(lines).toHaveLength(rows);
@@ -222,5 +231,25 @@ describe('client totals', () => {
         gap: 0,
       },
     ]);
+  });
+
+  it('explain a gap by the rounding of each event to a whole micro, and by no more', async () => {
+    const tenant = await createTenant();
+    const gapOf = async (total: number) => {
+      const token = await fetchToken(worker, tenant, { created_at: '2026-03-02T09:00:00Z' });
+      await send(tenant, [
+        ad(token, { value: 0.000001 }),
+        ad(token, { value: 0.000001 }),
+        ad(token, { value: 0.000001, total_ad_value: total }),
+      ]);
+      const report = await (await get(tenant, 'client-totals', '')).json<{
+        totals: { devices_with_gap: number }[];
+      }>();
+      return report.totals[0]?.devices_with_gap;
+    };
+    // Three events may be three micros apart.
+    expect(await gapOf(0.000006)).toBe(0);
+    expect(await gapOf(0)).toBe(0);
+    expect(await gapOf(0.000007)).toBe(1);
   });
 });

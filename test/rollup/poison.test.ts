@@ -1,13 +1,16 @@
 import { env } from 'cloudflare:workers';
-import { describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { newId } from '#lib/ids';
 import { consumeEvents, foldLog, type LoggedEvent } from '#rollup';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
+import { holdFold } from '../helpers/fold.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
 
 type Message = { id: string; body: { v: number; events: LoggedEvent[] } };
+
+beforeEach(holdFold);
 
 async function parked(): Promise<{ id: string; application_id: string; body: string; reason: string }[]> {
   const { results } = await env.DB.prepare('SELECT * FROM parked_messages ORDER BY id').all<{
