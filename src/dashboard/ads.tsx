@@ -34,7 +34,12 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
   renderReport(c, { title: 'Ads', path: '/ads' }, async (view, now) => {
     const asked = viewAsked(view);
     if (wantsCsv(c)) {
-      return answerCsv(c, await reportAds(c.env.DB, view.application, ask(AdsQuery, asked)), CSV_COLUMNS);
+      return answerCsv(
+        c,
+        await reportAds(c.env.DB, view.application, ask(AdsQuery, asked)),
+        CSV_COLUMNS,
+        view,
+      );
     }
     const by = (group_by: string) =>
       reportPerformance(c.env.DB, view.application, ask(PerformanceQuery, { ...asked, group_by }), now);

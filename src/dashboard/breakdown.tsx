@@ -78,7 +78,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
   return renderReport(c, page, async (view, now) => {
     const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: groups.join(',') });
     const report = await reportPerformance(c.env.DB, view.application, query, now);
-    if (wantsCsv(c)) return answerCsv(c, report, [...groups, ...METRIC_NAMES]);
+    if (wantsCsv(c)) return answerCsv(c, report, [...groups, ...METRIC_NAMES], view);
     return (
       <>
         <Unconverted amounts={report.unconverted} />

@@ -75,7 +75,7 @@ export const cohortPages = new Hono<DashboardEnv>()
         reportRetention(c.env.DB, view.application, asked(RETENTION_DAYS, cohort), now),
         reportRetention(c.env.DB, view.application, asked(CURVE_DAYS, 'all'), now),
       ]);
-      if (wantsCsv(c)) return answerCsv(c, report, [...COHORT_COLUMNS, 'active', 'classic', 'rolling']);
+      if (wantsCsv(c)) return answerCsv(c, report, [...COHORT_COLUMNS, 'active', 'classic', 'rolling'], view);
       const [all] = curve.data;
       const values = (of: 'classic' | 'rolling') => CURVE_DAYS.map((day) => all?.days[day]?.[of] ?? null);
       return (
@@ -160,7 +160,7 @@ export const cohortPages = new Hono<DashboardEnv>()
         reportLtv(c.env.DB, view.application, asked(LTV_DAYS), now),
         reportLtv(c.env.DB, view.application, asked(CURVE_DAYS), now),
       ]);
-      if (wantsCsv(c)) return answerCsv(c, report, [...COHORT_COLUMNS, 'revenue', 'ltv', 'roas']);
+      if (wantsCsv(c)) return answerCsv(c, report, [...COHORT_COLUMNS, 'revenue', 'ltv', 'roas'], view);
       const shown = curve.data.slice(-MOST_CURVES);
       const series = (of: 'ltv' | 'roas') =>
         shown.map((row) => ({

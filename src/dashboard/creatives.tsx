@@ -123,7 +123,7 @@ function listPage(c: DashboardContext, notice: Child = null) {
     const report = await reportPerformance(c.env.DB, view.application, query, now);
     const data = within ? report.data.filter((row) => row[`${within.group}_id`] === within.id) : report.data;
     const shown = { ...report, data };
-    if (wantsCsv(c)) return answerCsv(c, shown, [...groups, ...METRIC_NAMES]);
+    if (wantsCsv(c)) return answerCsv(c, shown, [...groups, ...METRIC_NAMES], view);
     const links = level === 'creative' ? await linksOf(c, view) : new Map<string, string>();
     const seen = new Set(data.map((row) => row.creative_id));
     const silent = within ? [] : [...links].filter(([id]) => !seen.has(id));

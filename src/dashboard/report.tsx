@@ -75,8 +75,9 @@ export function answerCsv(
   c: DashboardContext,
   report: Parameters<typeof answerReport>[2],
   columns: readonly string[],
+  view: View,
 ): Response {
-  return answerReport(c as unknown as AppContext, 'csv', report, columns);
+  return answerReport(c as unknown as AppContext, 'csv', report, columns, view);
 }
 
 export const CsvLink = ({

@@ -1,5 +1,5 @@
 import type { AppContext } from '#http';
-import { type Cell, toCsv } from '#lib/csv';
+import { type Cell, csvHeaders, toCsv } from '#lib/csv';
 import type { Unconverted } from './money.ts';
 
 type Report = {
@@ -16,17 +16,25 @@ function flatten(row: Record<string, unknown>): Record<string, Cell>[] {
   return Object.entries(days).map(([day, values]) => ({ ...rest, day: Number(day), ...values }));
 }
 
-/** Answers a report as JSON, or its rows as CSV with what stands beside them in headers. `columns` name a table without rows. */
+/** What a report is about, for the name of its file. */
+export type ReportSubject = { application: { name: string }; from: string; to: string };
+
+/**
+ * Answers a report as JSON, or its rows as a CSV file with what stands beside them in headers. `columns` name a table without
+ * rows.
+ */
 export function answerReport(
   c: AppContext,
   format: 'json' | 'csv',
   report: Report,
   columns: readonly string[],
+  { application, from, to }: ReportSubject,
 ): Response {
   if (format === 'json') return c.json(report);
   const name = c.req.path.slice(c.req.path.lastIndexOf('/') + 1);
-  c.header('Content-Type', 'text/csv; charset=utf-8');
-  c.header('Content-Disposition', `attachment; filename="${name}.csv"`);
+  for (const [header, value] of Object.entries(csvHeaders([name, application.name, from, to]))) {
+    c.header(header, value);
+  }
   c.header('X-Timezone', report.timezone);
   if (report.currency) c.header('X-Currency', report.currency);
   if (report.unconverted) c.header('X-Unconverted', JSON.stringify(report.unconverted));
