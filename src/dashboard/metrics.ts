@@ -36,7 +36,7 @@ export const METRICS: Readonly<Record<MetricName, { label: string; kind: Kind; h
 
 export const METRIC_NAMES = Object.keys(SHOWN) as MetricName[];
 
-type Value = string | number | null | undefined;
+type Value = string | number | boolean | null | undefined;
 
 const numberOf = (value: Value) => (typeof value === 'number' ? value : null);
 

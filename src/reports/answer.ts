@@ -4,6 +4,7 @@ import type { Unconverted } from './money.ts';
 
 type Report = {
   data: readonly Record<string, unknown>[];
+  total_rows?: number;
   currency?: string;
   timezone: string;
   unconverted?: Unconverted;
@@ -38,6 +39,9 @@ export function answerReport(
   c.header('X-Timezone', report.timezone);
   if (report.currency) c.header('X-Currency', report.currency);
   if (report.unconverted) c.header('X-Unconverted', JSON.stringify(report.unconverted));
+  if (report.total_rows !== undefined) c.header('X-Total-Rows', String(report.total_rows));
   const rows = report.data.flatMap(flatten);
-  return c.body(toCsv(rows[0] ? Object.keys(rows[0]) : columns, rows));
+  // The row that sums up the rest comes last, with a column that says so.
+  const named = [...new Set([rows[0], rows.at(-1)].flatMap((row) => Object.keys(row ?? {})))];
+  return c.body(toCsv(rows.length > 0 ? named : columns, rows));
 }

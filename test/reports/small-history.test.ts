@@ -156,6 +156,7 @@ describe('GET /v1/reports/retention', () => {
           days: { '0': full, '1': full },
         },
       ],
+      total_rows: 1,
       timezone: 'Asia/Tokyo',
     });
   });
@@ -163,6 +164,7 @@ describe('GET /v1/reports/retention', () => {
   it('answers no row where no one was acquired', async () => {
     expect((await retention('from=2026-04-01&to=2026-04-02')).body).toEqual({
       data: [],
+      total_rows: 0,
       timezone: 'Asia/Tokyo',
     });
   });
