@@ -16,7 +16,25 @@ export const FetchTokenFailure = z
   .object({ error: z.string(), success: z.literal(false).optional(), details: faults.optional() })
   .meta({ id: 'FetchTokenError' });
 
+const warnings = faults.optional().meta({
+  description: 'What was malformed and only described the event, so was dropped. Only where there is any.',
+});
+
 export const Token = z.object({ token: z.string() });
+
+export const TokenBatch = z.object({
+  success: z.literal(true),
+  accepted: z.int(),
+  rejected: z.int(),
+  results: z.array(
+    z.union([
+      z.object({ index: z.int(), token: z.string(), warnings }),
+      z.object({ index: z.int(), error: z.string(), details: faults }),
+    ]),
+  ),
+});
+
+export const TokenRevoked = z.object({ revoked: z.literal(true), revoked_at: time() });
 
 export const VerifiedToken = z.object({
   success: z.literal(true),
@@ -39,6 +57,7 @@ export const EventTaken = z.object({
   success: z.literal(true),
   message: z.literal('Webhook Received'),
   event_id: z.string(),
+  warnings,
 });
 
 export const BatchTaken = z.object({
@@ -47,7 +66,7 @@ export const BatchTaken = z.object({
   rejected: z.int(),
   results: z.array(
     z.union([
-      z.object({ index: z.int(), event_id: z.string() }),
+      z.object({ index: z.int(), event_id: z.string(), warnings }),
       z.object({ index: z.int(), error: z.string(), details: faults }),
     ]),
   ),

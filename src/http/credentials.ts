@@ -75,13 +75,22 @@ async function refuse(c: AppContext, message: string): Promise<never> {
   throw new AppError('unauthenticated', message);
 }
 
-/** Proves the application by the header `<name>-api-key`; sets `application`. */
-export const requireApiKey = createMiddleware<AppEnv>(async (c, next) => {
-  const credential = c.req.header(`${settingsOf(c.env).SERVICE_NAME}-api-key`);
+async function proveApplication(c: AppContext, credential: string | undefined): Promise<void> {
   const application = await prove(c, applicationsByKey, credential, loadApplication);
   if (!application) return refuse(c, 'Invalid or missing API key');
   if (!(await requestsByApplication.allows(c.env.API_KEY_LIMIT, application.id, Date.now()))) throw tooMany();
   c.set('application', application);
+}
+
+/** Proves the application by the header `<name>-api-key`; sets `application`. */
+export const requireApiKey = createMiddleware<AppEnv>(async (c, next) => {
+  await proveApplication(c, c.req.header(`${settingsOf(c.env).SERVICE_NAME}-api-key`));
+  return next();
+});
+
+/** The same by `Authorization: Bearer <API key>`. */
+export const requireBearerKey = createMiddleware<AppEnv>(async (c, next) => {
+  await proveApplication(c, /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('Authorization') ?? '')?.[1]);
   return next();
 });
 

@@ -1,7 +1,13 @@
 export { answerHeaders, answerJson } from './answer-headers.ts';
-export type { AppContext, AppEnv, AuthenticatedApplication } from './context.ts';
+export type { AppContext, AppEnv, AuthenticatedApplication, AuthenticatedTeam } from './context.ts';
 export { CredentialCache } from './credential-cache.ts';
-export { forgetCredentials, requireApiKey, requireDataCollection, requireTeamToken } from './credentials.ts';
+export {
+  forgetCredentials,
+  requireApiKey,
+  requireBearerKey,
+  requireDataCollection,
+  requireTeamToken,
+} from './credentials.ts';
 export {
   AppError,
   accessDenied,

@@ -62,7 +62,7 @@ const Purchase = z.object({
   ...common,
   type: z.literal('custom.purchase'),
   item_id: text,
-  item_name: text,
+  item_name: text.optional(),
   value_micros: micros,
   currency: text,
   /** A refund is kept, and counted nowhere yet. */
@@ -82,7 +82,8 @@ const AdView = z.object({
   watch_time: z.number().optional(),
   reward: z.boolean().optional(),
   value_micros: micros,
-  currency: text,
+  /** Empty where it is not known; nothing was then earned. */
+  currency: z.string(),
   total_ad_value: z.number().optional(),
 });
 

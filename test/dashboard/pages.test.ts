@@ -4,6 +4,7 @@ import { niceTop, overDays } from '../../src/dashboard/chart.tsx';
 import { parseCosts } from '../../src/dashboard/costs.tsx';
 import { sortRows } from '../../src/dashboard/metrics.ts';
 import { change } from '../../src/dashboard/overview.tsx';
+import { envelope } from '../helpers/envelopes.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -118,6 +119,11 @@ it('follows an event from received to counted', async () => {
   expect(await page()).toContain('This event is counted');
   expect(await page()).toContain('organic');
   expect(await textOf(await browser.get(`/debugger?token=${creativeToken}`))).toContain('followed');
+  await worker.post(made, '/webhook', envelope.ad(creativeToken, { dev: true }, { watch_time: -1 }));
+  await worker.deliver(worker.queue.take());
+  const shown = await textOf(await browser.get(`/debugger?token=${creativeToken}`));
+  expect(shown).toContain('Test event: not counted');
+  expect(shown).toContain('payload.watch_time must not be negative; ignored');
   expect(await textOf(await browser.get('/debugger?token=forged'))).toContain(
     'is not a token of this application',
   );
