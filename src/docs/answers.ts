@@ -177,6 +177,22 @@ export const AttributionExplained = z.object({
     .boolean()
     .optional()
     .meta({ description: 'Another click speaks for the device just as well.' }),
+  repeated: z.boolean().meta({
+    description:
+      'Other devices had named the same click before. One click brings one install, so this is a sign of fraud.',
+  }),
+  earlier_installs: z.int().meta({ description: 'How many devices had named the same click before.' }),
+  click: z
+    .object({
+      clicked_at: time(),
+      country: nullableText().meta({ description: 'ISO 3166 code in lower case, from the network.' }),
+      params: z
+        .record(z.string(), z.string())
+        .meta({ description: "The link's query parameters, such as the ad network's click ID." }),
+      named_installs: z.int().meta({ description: 'How many devices have named this click so far.' }),
+    })
+    .nullable()
+    .meta({ description: 'The credited click. Null without one, or once its attribution window is over.' }),
   candidates: z.array(
     z.object({
       click_id: z.string(),

@@ -10,7 +10,6 @@ const LONGEST_ON_ITS_WAY_SECONDS = 4 * 86_400;
 const CLOCK_SKEW_SECONDS = 5;
 
 type LoggedRow = {
-  team_id: string;
   application_id: string;
   event_ids: string;
   events: string;
@@ -21,14 +20,14 @@ type LoggedRow = {
   folded_at: number;
 };
 
-/** Every application is looked at, so that an event of another team is told from one that is still on its way. */
+/** Among the team's own applications: another team's event must look like one that is still on its way, or was never sent. */
 const FIND_LOGGED = `
-  SELECT team_id, chunk.application_id, chunk.event_ids, chunk.events, chunk.id AS chunk, chunk.appended_at,
+  SELECT chunk.application_id, chunk.event_ids, chunk.events, chunk.id AS chunk, chunk.appended_at,
     cursor.chunk_id, cursor.event_offset, cursor.folded_at
   FROM applications CROSS JOIN event_chunks AS chunk
     ON chunk.application_id = applications.id AND chunk.second = ?1
   CROSS JOIN fold_cursor AS cursor
-  WHERE instr(chunk.event_ids, ?2) > 0`;
+  WHERE team_id = ?3 AND instr(chunk.event_ids, ?2) > 0`;
 
 /** By the id under which the fold parks an event, or anywhere within a message that never reached the log. */
 const FIND_PARKED = `
@@ -57,8 +56,8 @@ const mintedAt = (id: string) => Number.parseInt(id.slice(4, 16), 16);
 
 /**
  * What became of an event: still on its way (`queued`, in the queue or waiting in the log), `counted`, a repeat of one that was
- * (`duplicate`), or set aside with the reason (`parked`). Throws `not_found` for another team's event, an erased device's, and
- * one that no queue can hold any more.
+ * (`duplicate`), or set aside with the reason (`parked`). Another team's event is answered as one that was never sent. Throws
+ * `not_found` for an erased device's event, and for an unknown one that no queue can hold any more.
  */
 export async function eventStatus(
   db: D1Database,
@@ -68,13 +67,12 @@ export async function eventStatus(
 ): Promise<EventStatus> {
   if (!isId('evt', id)) throw notFound();
   const [logged, parked] = await db.batch<unknown>([
-    db.prepare(FIND_LOGGED).bind(idSecond(id), id),
+    db.prepare(FIND_LOGGED).bind(idSecond(id), id, teamId),
     db.prepare(FIND_PARKED).bind(teamId, id.replace('evt_', 'prk_'), id),
   ]);
   const [row] = (logged?.results ?? []) as LoggedRow[];
   const [aside] = (parked?.results ?? []) as { reason: string; parked_at: number }[];
   const base = { event_id: id, received_at: iso(mintedAt(id)) };
-  if (row && row.team_id !== teamId) throw notFound();
   if (aside) return { ...base, status: 'parked', settled_by: iso(aside.parked_at), reason: aside.reason };
   if (row) return { ...base, ...(await loggedStatus(db, row, id)) };
   const age = now / 1000 - mintedAt(id) / 1000;

@@ -5,7 +5,7 @@ import { type AppContext, type AppEnv, AppError, queryString, requireTeamToken }
 import { readToken } from '#ingestion';
 import { type Cell, csvHeaders, toCsv } from '#lib/csv';
 import { rememberTeamDeed } from '#members';
-import { getApplication } from '#teams';
+import { findApplication, getApplication } from '#teams';
 import { eraseDevice } from './erase-device.ts';
 import { eventStatus } from './event-status.ts';
 import { EVENT_COLUMNS, EventsQuery, listEvents } from './list-events.ts';
@@ -46,8 +46,11 @@ export const eventRoutes = new Hono<AppEnv>()
   )
   .delete('/v1/devices/:token', requireTeamToken, async (c) => {
     const claims = await readToken(c.req.param('token'), settingsOf(c.env).TOKEN_SECRET);
-    if (!claims) throw new AppError('not_found', 'Device not found');
-    await getApplication(database(c.env.DB), c.get('team').id, claims.applicationId);
+    // Another team's token is answered as a forged one.
+    const teamId = c.get('team').id;
+    if (!claims || !(await findApplication(database(c.env.DB), teamId, claims.applicationId))) {
+      throw new AppError('not_found', 'Device not found');
+    }
     const device = { ...claims, id: claims.deviceId };
     const erased = await eraseDevice(c.env.DB, device, Date.now());
     await rememberTeamDeed(c, 'device.erased', `${device.id} of ${claims.applicationId}`);

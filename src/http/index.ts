@@ -1,6 +1,5 @@
 export { answerHeaders, answerJson } from './answer-headers.ts';
 export type { AppContext, AppEnv, AuthenticatedApplication, AuthenticatedTeam } from './context.ts';
-export { CredentialCache } from './credential-cache.ts';
 export {
   forgetCredentials,
   requireApiKey,
@@ -20,5 +19,7 @@ export {
   unavailable,
 } from './errors.ts';
 export * from './fields.ts';
+export { LookupCache } from './lookup-cache.ts';
+export { addressOf, requireWithin } from './rate-limit.ts';
 export { requestLog } from './request-log.ts';
 export { jsonBody, limitBody, queryString, toFaults } from './validate.ts';

@@ -10,6 +10,7 @@ export {
 export {
   atLeast,
   changeRole,
+  hasPassword,
   listMembers,
   makeFirstOwner,
   NewPerson,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ClickRecord } from '#attribution';
+import { ClickCountry, ClickParams, type ClickRecord } from '#attribution';
 
 // The event as the queue carries it and the log keeps it: checked at the door, its day and its money computed there once.
 // These schemas are checked again by the consumer, because a message may come from another version of the Worker.
@@ -97,7 +97,14 @@ const Custom = z.object({
 });
 
 /** A click on a tracking link: of no device yet, and counted like everything else. */
-const Click = z.object({ ...identity, type: z.literal('click'), creative_id: text });
+const Click = z.object({
+  ...identity,
+  type: z.literal('click'),
+  creative_id: text,
+  country: ClickCountry.optional(),
+  /** The query parameters of the link. */
+  params: ClickParams.optional(),
+});
 
 /** Everything that is ever counted. */
 export const LoggedEvent = z.discriminatedUnion('type', [

@@ -88,12 +88,12 @@ it('credits a phone that comes back before the queue has brought its click', asy
   const [tenant, other] = [await createTenant(STORES), await createTenant(STORES)];
   const creative = await createCreative(worker, tenant);
   const { clickId, publicId, messages } = await follow(worker, creative.path, ANDROID_AGENT);
-  const outcome = await fetchAttribution(tenant, { install_referrer: `click_id=${publicId}` });
-  expect(outcome).toMatchObject({ creativeId: creative.id, method: 'referrer', click_id: clickId });
   expect((await fetchAttribution(other, { click_id: publicId })).method).toBe('organic');
   const forged = `${publicId.slice(0, -1)}${publicId.endsWith('A') ? 'B' : 'A'}`;
   expect((await fetchAttribution(tenant, { click_id: forged })).method).toBe('organic');
   expect((await fetchAttribution(tenant, { click_id: clickId })).method).toBe('organic');
+  const outcome = await fetchAttribution(tenant, { install_referrer: `click_id=${publicId}` });
+  expect(outcome).toMatchObject({ creativeId: creative.id, method: 'referrer', click_id: clickId });
   await worker.deliver(messages);
   expect((await fetchAttribution(tenant, { click_id: clickId })).method).toBe('click_id');
 });
@@ -308,7 +308,7 @@ it('hashes one address differently in every application', async () => {
   expect(new Set(hashes).size).toBe(2);
 });
 
-it.each(['FROM applications', 'UPDATE clicks'])(
+it.each(['FROM applications', 'INTO clicks'])(
   'answers 500 and keeps nothing when "%s" fails',
   async (sql) => {
     const tenant = await createTenant(STORES);

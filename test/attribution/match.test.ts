@@ -25,6 +25,7 @@ const bare: Click = {
   screen: null,
   pixelRatio: null,
   credited: false,
+  namedInstalls: 0,
 };
 /** What the landing page measures on an iPhone 15. */
 const iphone: Click = {
@@ -291,6 +292,7 @@ it('gives probabilities that leave room for no click, whatever the evidence', ()
       screen: some({ width: 393, height: 852 }, { width: 0, height: 0 }),
       pixelRatio: some(3, 2),
       credited: fc.boolean(),
+      namedInstalls: fc.nat(3),
     }),
     { maxLength: 60 },
   );

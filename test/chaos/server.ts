@@ -24,7 +24,7 @@ const converted = convertV4MiniflareOptions({
       ratelimits: {
         API_KEY_LIMIT: { namespace_id: '1', ...limit },
         TEAM_TOKEN_LIMIT: { namespace_id: '2', ...limit },
-        FAILED_CREDENTIAL_LIMIT: { namespace_id: '3', ...limit },
+        UNKNOWN_CREDENTIAL_LIMIT: { namespace_id: '3', ...limit },
       },
       unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
     },

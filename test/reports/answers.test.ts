@@ -31,7 +31,13 @@ const parse = (csv: Uint8Array) =>
 describe.each(REPORTS)('GET /v1/reports/%s', (name) => {
   it("knows no other team's application", async () => {
     const [tenant, other] = [await createTenant(), await createTenant()];
-    expect((await get(tenant, name, '', other.application.id)).status).toBe(404);
+    expect((await get(other, name, '')).status).toBe(200);
+    const [theirs, unknown] = [
+      await get(tenant, name, '', other.application.id),
+      await get(tenant, name, '', `app_${'0'.repeat(32)}`),
+    ];
+    expect([theirs.status, await theirs.json()]).toEqual([404, { message: 'Application not found' }]);
+    expect([unknown.status, await unknown.json()]).toEqual([404, { message: 'Application not found' }]);
   });
 
   it('asks for the team token', async () => {
