@@ -3,7 +3,7 @@ import { database } from '#db';
 import { settingsOf } from '#env';
 import { type AppContext, type AppEnv, AppError, queryString, requireTeamToken } from '#http';
 import { readToken } from '#ingestion';
-import { type Cell, toCsv } from '#lib/csv';
+import { type Cell, csvHeaders, toCsv } from '#lib/csv';
 import { rememberTeamDeed } from '#members';
 import { findApplication, getApplication } from '#teams';
 import { eraseDevice } from './erase-device.ts';
@@ -16,7 +16,8 @@ const toCell = (value: unknown): Cell =>
 /** The page in its format; beside a table, the cursor of the next page stands in a header. */
 function answerEvents(
   c: AppContext,
-  format: EventsQuery['format'],
+  { format, from = '', to = '' }: EventsQuery,
+  application: string,
   page: Awaited<ReturnType<typeof listEvents>>,
 ): Response {
   if (format === 'json') return c.json(page);
@@ -25,8 +26,9 @@ function answerEvents(
     c.header('Content-Type', 'application/x-ndjson; charset=utf-8');
     return c.body(page.data.map((event) => `${JSON.stringify(event)}\n`).join(''));
   }
-  c.header('Content-Type', 'text/csv; charset=utf-8');
-  c.header('Content-Disposition', 'attachment; filename="events.csv"');
+  for (const [name, value] of Object.entries(csvHeaders(['events', application, from, to]))) {
+    c.header(name, value);
+  }
   const rows = page.data.map((event) =>
     Object.fromEntries(Object.entries(event).map(([column, value]) => [column, toCell(value)])),
   );
@@ -36,8 +38,8 @@ function answerEvents(
 export const eventRoutes = new Hono<AppEnv>()
   .get('/v1/events', requireTeamToken, queryString(EventsQuery), async (c) => {
     const query = c.req.valid('query');
-    await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
-    return answerEvents(c, query.format, await listEvents(c.env, query));
+    const { name } = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
+    return answerEvents(c, query, name, await listEvents(c.env, query));
   })
   .get('/v1/events/:event_id', requireTeamToken, async (c) =>
     c.json(await eventStatus(c.env.DB, c.get('team').id, c.req.param('event_id'), Date.now())),

@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers';
+import Papa from 'papaparse';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { newId } from '#lib/ids';
 import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
@@ -126,9 +127,14 @@ describe('GET /v1/events', () => {
     const lines = (await ndjson.text()).trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toEqual((await list(tenant, '&limit=2')).data);
     expect(ndjson.headers.get('X-Next-Cursor')).toBe(JSON.parse(lines[1] ?? '').event_id);
-    const csv = await (await worker.team(tenant, `${path}&format=csv`)).text();
-    expect(csv.split('\r\n')).toHaveLength(4);
-    expect(csv).toContain(",'=gems,Gems,success,");
+    const csv = await worker.team(tenant, `${path}&format=csv&from=2026-01-01`);
+    expect(csv.headers.get('Content-Disposition')).toContain('filename="events-Test game-2026-01-01.csv"');
+    const { data } = Papa.parse<Record<string, string>>(await csv.text(), {
+      header: true,
+      skipEmptyLines: true,
+    });
+    expect(data).toHaveLength(2);
+    for (const row of data) expect(row).toMatchObject({ item_id: "'=gems", item_name: 'Gems' });
   });
 
   it('lists clicks, which are of no device', async () => {
