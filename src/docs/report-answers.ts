@@ -37,15 +37,23 @@ const unconverted = z.array(z.object({ currency: z.string(), amount: z.number(),
 });
 const reported = { currency: z.string(), timezone: z.string() };
 
-const groupings = Object.values<Dimension>(DIMENSIONS).flatMap(({ show }) =>
-  Object.keys(show('2026-01-01', new Map())),
-);
+const groupings = Object.values<Dimension>(DIMENSIONS).flatMap(({ show }) => Object.keys(show(null)));
 const groupingColumns = Object.fromEntries(
   groupings.map((column) => [column, z.string().nullable().optional()]),
 );
 
+const is_other = z.literal(true).optional().meta({
+  description:
+    'Set on the last row where it sums up everything without a row of its own; its groupings say `other`, its ids are null. CSV has this column only then.',
+});
+const total_rows = z.int().meta({
+  description:
+    'How many rows there are in all, of which `data` has at most `limit`. CSV: the header `X-Total-Rows`.',
+});
+
 export const Performance = z.object({
-  data: z.array(z.object({ ...groupingColumns, ...metrics })),
+  data: z.array(z.object({ ...groupingColumns, ...metrics, is_other })),
+  total_rows,
   totals: Metrics,
   ...reported,
   unconverted,
@@ -63,6 +71,7 @@ const cohortRow = <Day extends z.ZodType>(values: Day) =>
     campaign: nullableText().optional(),
     campaign_id: nullableText().optional(),
     size: z.int().meta(figure('size')),
+    is_other,
     days: z.record(z.string(), values),
   });
 
@@ -77,6 +86,7 @@ export const Retention = z.object({
       }),
     ),
   ),
+  total_rows,
   timezone: z.string(),
 });
 
@@ -92,6 +102,7 @@ export const Ltv = z.object({
       }),
     ),
   ),
+  total_rows,
   ...reported,
   unconverted,
 });
@@ -116,22 +127,25 @@ const of = (metric: keyof typeof METRICS) =>
 export const Ads = z.object({
   data: z.array(
     z.object({
-      day: day(),
+      day: day().or(z.literal('other')),
       source: nullableText(),
       media_source: nullableText(),
       impressions: of('impressions'),
       ad_revenue: of('ad_revenue'),
       ...exact('ad_revenue'),
       ecpm: of('ecpm'),
-      ad_requests: z.int().meta({
-        description: "The requests of the row's day and format. They are made before any network is known.",
+      ad_requests: z.int().nullable().meta({
+        description:
+          "The requests of the row's day and format. They are made before any network is known; null in the row of the rest.",
       }),
       fill_rate: z.number().nullable().meta({
         description:
           "The network's share in filling those requests; the rates of the networks add up to that of the format.",
       }),
+      is_other,
     }),
   ),
+  total_rows,
   ...reported,
   unconverted,
 });

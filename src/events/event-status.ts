@@ -19,6 +19,7 @@ type LoggedRow = {
   folded_at: number;
 };
 
+/** Among the team's own applications: another team's event must look like one that is still on its way, or was never sent. */
 const FIND_LOGGED = `
   SELECT chunk.application_id, chunk.event_ids, chunk.events, chunk.id AS chunk, chunk.appended_at,
     cursor.chunk_id, cursor.event_offset, cursor.folded_at

@@ -12,12 +12,14 @@ export type TokenClaims = {
   creativeId: string | null;
   /** Day 0 (`YYYY-MM-DD`, the application's time zone at that time). */
   acquiredDay: string;
+  /** Which of the application's counters the device lives in, 0 to 63. */
+  shard: number;
   /** Epoch milliseconds, whole seconds. */
   createdAt: number;
   expiresAt: number;
 };
 
-// version 1 | token, application, device, creative (16 bytes each) | acquired day (int32) | issued, expires (uint32 seconds)
+// version 1 | token, application, device, creative (16 bytes each) | acquired day (int32) | issued, expires (uint32 seconds) | shard (byte)
 const VERSION = 1;
 const OFFSET = {
   token: 1,
@@ -27,10 +29,11 @@ const OFFSET = {
   acquiredDay: 65,
   createdAt: 69,
   expiresAt: 73,
+  shard: 77,
 };
-const LENGTH = 77;
+const LENGTH = 78;
 
-/** Signs claims into an opaque URL-safe text of 147 characters: `base64url(claims) . base64url(HMAC)`. */
+/** Signs claims into an opaque URL-safe text of 148 characters: `base64url(claims) . base64url(HMAC)`. */
 export async function signToken(claims: TokenClaims, secret: string): Promise<string> {
   const bytes = new Uint8Array(LENGTH);
   const view = new DataView(bytes.buffer);
@@ -42,13 +45,14 @@ export async function signToken(claims: TokenClaims, secret: string): Promise<st
   view.setInt32(OFFSET.acquiredDay, dayNumber(claims.acquiredDay));
   view.setUint32(OFFSET.createdAt, Math.floor(claims.createdAt / 1000));
   view.setUint32(OFFSET.expiresAt, Math.floor(claims.expiresAt / 1000));
+  bytes[OFFSET.shard] = claims.shard;
   const signature = await hmac(secret, bytes);
   return `${toBase64Url(bytes)}.${toBase64Url(signature)}`;
 }
 
 // A device sends its events in bursts, and checking a signature costs a tenth of a webhook: what was found genuine lately is
 // remembered. A token never changes, and its application and expiry are looked at each time.
-const MOST_REMEMBERED = 5_000;
+const MAX_REMEMBERED = 5_000;
 const genuine = new Map<string, { secret: string; claims: TokenClaims }>();
 
 /** The claims of a token that this deployment signed, expired or not; null for anything else. */
@@ -57,13 +61,20 @@ export async function readToken(token: string, secret: string): Promise<TokenCla
   if (remembered?.secret === secret) return remembered.claims;
   const claims = await checkToken(token, secret);
   if (!claims) return null;
-  if (genuine.size >= MOST_REMEMBERED) {
+  if (genuine.size >= MAX_REMEMBERED) {
     const [oldest = ''] = genuine.keys();
     genuine.delete(oldest);
   }
   genuine.set(token, { secret, claims });
   return claims;
 }
+
+/**
+ * Until when events of a token are taken: as long again after its expiry as it lived. Clients keep a token for ever, and its
+ * signature still tells the device.
+ */
+export const takesEventsUntil = ({ createdAt, expiresAt }: Pick<TokenClaims, 'createdAt' | 'expiresAt'>) =>
+  2 * expiresAt - createdAt;
 
 async function checkToken(token: string, secret: string): Promise<TokenClaims | null> {
   const [encoded = '', signed = '', ...rest] = token.split('.');
@@ -80,6 +91,7 @@ async function checkToken(token: string, secret: string): Promise<TokenClaims | 
     deviceId: idFromBytes('dev', bytes.slice(OFFSET.device, OFFSET.device + 16)),
     creativeId: creative.some((byte) => byte !== 0) ? idFromBytes('crt', creative) : null,
     acquiredDay: dayFromNumber(view.getInt32(OFFSET.acquiredDay)),
+    shard: view.getUint8(OFFSET.shard),
     createdAt: view.getUint32(OFFSET.createdAt) * 1000,
     expiresAt: view.getUint32(OFFSET.expiresAt) * 1000,
   };

@@ -3,7 +3,7 @@ import { currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
 import { type Parts, partsToMicros } from '#money';
-import { columnsOf, groupBy, groupingOf, intoCohorts } from './cohorts.ts';
+import { cohortKeys, cutCohorts, groupBy, intoCohorts } from './cohorts.ts';
 import { isOver, lifetimeValueOf } from './metrics.ts';
 import {
   type AmountRow,
@@ -57,16 +57,19 @@ export const spendSql = (label: string) =>
  * Only the devices whose day N is over count, and only the costs of the days on which they were acquired.
  */
 export async function reportLtv(db: D1Database, application: Reported, query: LtvQuery, now: number) {
-  const { column, cost } = columnsOf(query.group_by);
+  const cut = await cutCohorts(db, application.id, query);
+  const { acquired, cost } = cohortKeys(query, cut ? '?6' : undefined);
   const reporting = query.currency ?? application.currency;
-  const asked = [application.id, query.from, query.to] as const;
+  const asked = [application.id, query.from, query.to];
+  // The list of the cohorts that are kept is the sixth parameter of each statement, whether or not it has five others.
+  const bound = (sql: string, values: readonly string[]) =>
+    db.prepare(sql).bind(...(cut ? [...values, '', ''].slice(0, 5).concat(cut.kept) : values));
   const [sizes, revenues, spends] = await db.batch<unknown>([
-    db.prepare(sizeSql(column)).bind(...asked),
-    db.prepare(revenueSql(column)).bind(...asked, reporting, JSON.stringify(query.days)),
-    db.prepare(spendSql(cost)).bind(...asked, reporting),
+    bound(sizeSql(acquired), asked),
+    bound(revenueSql(acquired), [...asked, reporting, JSON.stringify(query.days)]),
+    bound(spendSql(cost), [...asked, reporting]),
   ]);
   const sized = (sizes?.results ?? []) as SizeRow[];
-  const grouping = await groupingOf(db, application.id, query.group_by, sized);
   const today = dayIn(application.timezone, now);
   const first = Math.min(...query.days);
   const revenue = ((revenues?.results ?? []) as RevenueRow[]).filter((row) =>
@@ -82,16 +85,17 @@ export async function reportLtv(db: D1Database, application: Reported, query: Lt
     ...revenue.map((row) => ({ kind: 'revenue' as const, ...row })),
     ...spend.map((row) => ({ kind: 'spend' as const, ...row })),
   ];
-  const cohorts = intoCohorts(parts, daysOf(query.from, query.to), query.cohort, grouping);
+  const cohorts = intoCohorts(parts, daysOf(query.from, query.to), query);
+  const data = cohorts
+    .map(({ key, rows }) => ({
+      ...key,
+      size: rows.reduce((total, row) => total + (row.kind === 'size' ? row.size : 0), 0),
+      days: Object.fromEntries(query.days.map((day) => [String(day), byDay(rows, day, today, converter)])),
+    }))
+    .filter(({ size }) => size > 0);
   return {
-    data: cohorts
-      .map(({ key, rows }) => ({
-        ...key,
-        size: rows.reduce((total, row) => total + (row.kind === 'size' ? row.size : 0), 0),
-        days: Object.fromEntries(query.days.map((day) => [String(day), byDay(rows, day, today, converter)])),
-      }))
-      .filter(({ size }) => size > 0)
-      .sort((left, right) => (left.cohort_from < right.cohort_from ? -1 : 1)),
+    data,
+    total_rows: cut?.total ?? data.length,
     currency: reporting,
     timezone: application.timezone,
     unconverted: converter.unconverted(),

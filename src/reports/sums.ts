@@ -94,7 +94,12 @@ const ACQUIRED: Source = {
 };
 
 /** One source with the columns that a report groups it by, and the statement that adds it up. */
-export type Part = { source: Source; columns: readonly string[] };
+export type Part = {
+  source: Source;
+  columns: readonly string[];
+  /** What the columns know as ?7: the groups that have a row of their own, as a JSON array of keys. */
+  kept?: string;
+};
 
 /**
  * Adds up one table by these columns (aliased `key0`, `key1`), a row a group, for the application ?1, the days ?2 to ?3, reported
@@ -152,8 +157,12 @@ export async function readSums(db: D1Database, parts: readonly Part[], asked: As
   const results = await db.batch<RawRow>(
     parts.map((part) => {
       const common = [asked.applicationId, asked.from, asked.to, asked.reporting];
-      const rates = part.source === ACQUIRED ? [asked.teamId, JSON.stringify([...CURRENCIES])] : [];
-      return db.prepare(sumsSql(part)).bind(...common, ...rates);
+      const rates =
+        part.source === ACQUIRED || part.kept !== undefined
+          ? [asked.teamId, JSON.stringify([...CURRENCIES])]
+          : [];
+      const kept = part.kept === undefined ? [] : [part.kept];
+      return db.prepare(sumsSql(part)).bind(...common, ...rates, ...kept);
     }),
   );
   return parts.map(({ source }, index) => ({ source, rows: (results[index]?.results ?? []).map(sumRow) }));

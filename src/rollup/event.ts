@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ClickRecord } from '#attribution';
+import { ClickCountry, ClickParams, type ClickRecord } from '#attribution';
 import { isDay } from '#lib/time';
 
 // The event as the queue carries it and the log keeps it: checked at the door, its day and its money computed there once.
@@ -67,7 +67,7 @@ const Purchase = z.object({
   ...common,
   type: z.literal('custom.purchase'),
   item_id: text,
-  item_name: text,
+  item_name: text.optional(),
   value_micros: micros,
   currency: text,
   /** A refund is kept, and counted nowhere yet. */
@@ -87,7 +87,8 @@ const AdView = z.object({
   watch_time: z.number().optional(),
   reward: z.boolean().optional(),
   value_micros: micros,
-  currency: text,
+  /** Empty where it is not known; nothing was then earned. */
+  currency: z.string(),
   total_ad_value: z.number().optional(),
 });
 
@@ -101,7 +102,14 @@ const Custom = z.object({
 });
 
 /** A click on a tracking link: of no device yet, and counted like everything else. */
-const Click = z.object({ ...identity, type: z.literal('click'), creative_id: text });
+const Click = z.object({
+  ...identity,
+  type: z.literal('click'),
+  creative_id: text,
+  country: ClickCountry.optional(),
+  /** The query parameters of the link. */
+  params: ClickParams.optional(),
+});
 
 /** Everything that is ever counted. */
 export const LoggedEvent = z.discriminatedUnion('type', [

@@ -30,6 +30,7 @@ async function makeCredentials(db: D1Database): Promise<Credentials> {
           deviceId: `dev_${String(index).padStart(32, '0')}`,
           creativeId: null,
           acquiredDay: '2026-01-10',
+          shard: 0,
           createdAt: Date.now(),
           expiresAt: Date.now() + 86_400_000,
         },

@@ -1,12 +1,18 @@
 import { env } from 'cloudflare:workers';
-import { describe, expect, it } from 'vitest';
+import Papa from 'papaparse';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { newId } from '#lib/ids';
 import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
+import { WatchedD1 } from '../helpers/d1.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 type Event = Record<string, unknown> & { event_id: string };
 type Page = { data: Event[]; next_cursor: string | null };
@@ -121,17 +127,27 @@ describe('GET /v1/events', () => {
     const lines = (await ndjson.text()).trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toEqual((await list(tenant, '&limit=2')).data);
     expect(ndjson.headers.get('X-Next-Cursor')).toBe(JSON.parse(lines[1] ?? '').event_id);
-    const csv = await (await worker.team(tenant, `${path}&format=csv`)).text();
-    expect(csv.split('\r\n')).toHaveLength(4);
-    expect(csv).toContain(",'=gems,Gems,success,");
+    const csv = await worker.team(tenant, `${path}&format=csv&from=2026-01-01`);
+    expect(csv.headers.get('Content-Disposition')).toContain('filename="events-Test game-2026-01-01.csv"');
+    const { data } = Papa.parse<Record<string, string>>(await csv.text(), {
+      header: true,
+      skipEmptyLines: true,
+    });
+    expect(data).toHaveLength(2);
+    for (const row of data) expect(row).toMatchObject({ item_id: "'=gems", item_name: 'Gems' });
   });
 
   it('lists clicks, which are of no device', async () => {
     const tenant = await createTenant(STORES);
     const { path, id } = await createCreative(worker, tenant);
-    await worker.deliver((await follow(worker, path, ANDROID_AGENT)).messages);
+    const link = `${path}?gclid=Cj0K`;
+    await worker.deliver((await follow(worker, link, ANDROID_AGENT, '203.0.113.9', 'DE')).messages);
     const { data } = await list(tenant, '&type=click');
-    expect(data).toMatchObject([{ type: 'click', creative_id: id }]);
+    expect(data).toMatchObject([
+      { type: 'click', creative_id: id, country: 'de', params: { gclid: 'Cj0K' } },
+    ]);
+    const csv = await worker.team(tenant, `/v1/events?application_id=${tenant.application.id}&format=csv`);
+    expect(await csv.text()).toContain('"{""gclid"":""Cj0K""}"');
     await revenue(tenant);
     const { body } = await status(tenant, data[0]?.event_id ?? '');
     expect(body).toMatchObject({ status: 'counted', event: { type: 'click' } });
@@ -210,6 +226,26 @@ describe('GET /v1/events/:event_id', () => {
     await revenue(tenant);
     await env.DB.prepare('DROP TRIGGER poison').run();
     expect((await status(tenant, poison)).body).toMatchObject({ status: 'parked' });
+  });
+
+  it("answers of another team's event what it answers of one that was never sent", async () => {
+    const [tenant, other] = [await createTenant(), await createTenant()];
+    const token = await fetchToken(worker, other);
+    const theirs = await send(other, purchase(token));
+    await deliver();
+    await revenue(other);
+    expect((await status(other, theirs)).body).toMatchObject({ status: 'counted' });
+    const invented = `${theirs.slice(0, -1)}${theirs.endsWith('0') ? '1' : '0'}`;
+    const [seen, unseen] = [await status(tenant, theirs), await status(tenant, invented)];
+    expect(seen.code).toBe(unseen.code);
+    expect(seen.body).toEqual({ ...unseen.body, event_id: theirs });
+    expect(Object.keys(seen.body)).toEqual(['event_id', 'received_at', 'status']);
+
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5 * 86_400_000 });
+    const [later, never] = [await status(tenant, theirs), await status(tenant, invented)];
+    expect([later.code, later.body]).toEqual([404, { message: 'Event not found' }]);
+    expect(never).toEqual(later);
+    expect((await status(other, theirs)).code).toBe(200);
   });
 
   it('does not find what is unknown or too old to be on its way', async () => {
@@ -417,26 +453,90 @@ describe('DELETE /v1/devices/:token', () => {
     expect((await erase(tenant, kept)).status).toBe(200);
   });
 
-  it('erases the click that brought the device', async () => {
-    const tenant = await createTenant(STORES);
-    const { path } = await createCreative(worker, tenant);
-    const { publicId, messages } = await follow(worker, path, ANDROID_AGENT);
-    await worker.deliver(messages);
-    const token = await fetchToken(worker, tenant, { data: { ...ANDROID_METRICS, click_id: publicId } });
-    const clicks = () =>
-      env.DB.prepare('SELECT count(*) AS n FROM clicks WHERE application_id = ?')
+  it('erases what is parked of the device, and nothing that is parked of another', async () => {
+    const tenant = await createTenant();
+    const [token, other] = [await fetchToken(worker, tenant), await fetchToken(worker, tenant)];
+    for (const [name, of] of [
+      ['mine', token],
+      ['other', other],
+    ] as const) {
+      await send(tenant, purchase(of, { device_name: name }));
+      await worker.deliver(worker.queue.take(), 'attribution-events-dead');
+    }
+    const parked = async () => {
+      const { results } = await env.DB.prepare('SELECT body FROM parked_messages WHERE application_id = ?')
         .bind(tenant.application.id)
-        .first<number>('n');
-    expect(await clicks()).toBe(1);
+        .all<{ body: string }>();
+      return results.map(({ body }) => /"device_name":"(\w+)"/.exec(body)?.[1]).sort();
+    };
+    expect(await parked()).toEqual(['mine', 'other']);
     expect((await erase(tenant, token)).status).toBe(200);
-    expect(await clicks()).toBe(0);
+    expect(await parked()).toEqual(['other']);
+  });
+
+  /** Clicks whose parameters are stored in rows and in raw events, and which of them may be seen. */
+  async function storedClicks(tenant: Tenant) {
+    const rows = await env.DB.prepare('SELECT params FROM clicks WHERE application_id = ?')
+      .bind(tenant.application.id)
+      .all<{ params: string }>();
+    const log = await env.DB.prepare('SELECT events FROM event_chunks WHERE application_id = ?')
+      .bind(tenant.application.id)
+      .all<{ events: string }>();
+    const text = JSON.stringify([rows.results, log.results]);
+    return {
+      rows: rows.results.length,
+      jane: text.includes('jane@example.com'),
+      john: text.includes('john@example.com'),
+      listed: (await list(tenant, '&type=click')).data.length,
+    };
+  }
+
+  async function twoClicks(tenant: Tenant) {
+    const { path } = await createCreative(worker, tenant);
+    const jane = await follow(worker, `${path}?email=jane%40example.com`, ANDROID_AGENT);
+    const john = await follow(worker, `${path}?email=john%40example.com`, ANDROID_AGENT);
+    await worker.deliver([...jane.messages, ...john.messages]);
+    const install = async (click_id: string) =>
+      fetchToken(worker, tenant, { data: { ...ANDROID_METRICS, click_id } });
+    return { jane: jane.publicId, john: john.publicId, install };
+  }
+
+  it('erases the click that brought the device, its parameters and its raw event, and no other', async () => {
+    const tenant = await createTenant(STORES);
+    const { jane, john, install } = await twoClicks(tenant);
+    const [token, other] = [await install(jane), await install(john)];
+    const again = await install(jane);
+    expect(await storedClicks(tenant)).toEqual({ rows: 2, jane: true, john: true, listed: 2 });
+    // The click is the first device's, not that of a second one which only named it.
+    expect((await erase(tenant, again)).status).toBe(200);
+    expect(await storedClicks(tenant)).toEqual({ rows: 2, jane: true, john: true, listed: 2 });
+    expect(await (await erase(tenant, token)).json()).toMatchObject({ events: 2 });
+    expect(await storedClicks(tenant)).toEqual({ rows: 1, jane: false, john: true, listed: 1 });
+    await env.DB.prepare('DELETE FROM clicks WHERE application_id = ?').bind(tenant.application.id).run();
+    expect((await erase(tenant, other)).status).toBe(200);
+    expect(await storedClicks(tenant)).toEqual({ rows: 0, jane: false, john: false, listed: 0 });
+  });
+
+  it('erases the raw event of the click also when it fails half-way and is called again', async () => {
+    const tenant = await createTenant(STORES);
+    const { jane, install } = await twoClicks(tenant);
+    const token = await install(jane);
+    const db = new WatchedD1(env.DB);
+    const failing = startWorker({ DB: db.asBinding() });
+    for (const statement of [/UPDATE event_chunks/, /DELETE FROM devices/]) {
+      db.failOn(statement, 'D1_ERROR: disk I/O error');
+      expect((await failing.team(tenant, `/v1/devices/${token}`, { method: 'DELETE' })).status).toBe(500);
+    }
+    expect((await erase(tenant, token)).status).toBe(200);
+    expect(await storedClicks(tenant)).toEqual({ rows: 1, jane: false, john: true, listed: 1 });
   });
 
   it("erases no other team's", async () => {
     const [tenant, other] = [await createTenant(), await createTenant()];
     const token = await fetchToken(worker, other);
-    expect((await erase(tenant, token)).status).toBe(404);
-    expect((await erase(tenant, 'forged')).status).toBe(404);
+    const [theirs, forged] = [await erase(tenant, token), await erase(tenant, 'forged')];
+    expect([theirs.status, await theirs.json()]).toEqual([404, { message: 'Device not found' }]);
+    expect([forged.status, await forged.json()]).toEqual([404, { message: 'Device not found' }]);
     expect((await worker.post(other, '/verify-token', { token })).status).toBe(200);
   });
 });

@@ -12,13 +12,15 @@ const claims: fc.Arbitrary<TokenClaims> = fc
     createdAt: fc.integer({ min: 1_262_304_000, max: 4_000_000_000 }),
     days: fc.integer({ min: 1, max: 3650 }),
     organic: fc.boolean(),
+    shard: fc.integer({ min: 0, max: 63 }),
   })
-  .map(({ acquired, createdAt, days, organic }) => ({
+  .map(({ acquired, createdAt, days, organic, shard }) => ({
     tokenId: newId('tok'),
     applicationId: newId('app'),
     deviceId: newId('dev'),
     creativeId: organic ? null : newId('crt'),
     acquiredDay: dayFromNumber(acquired),
+    shard,
     createdAt: createdAt * 1000,
     expiresAt: Math.min(createdAt + days * 86_400, 2 ** 32 - 1) * 1000,
   }));

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { parseDecimal, toDecimal } from '#lib/decimal';
 import { fromMicros, toMicros } from '#lib/money';
 import { convert, partsToMicros, type Rate, RateBook } from '#money';
+import { createTenant } from '../helpers/tenant.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const rate = (currency: string, base: string, day: string, worth: string, own = true): Rate => ({
   currency,
@@ -109,5 +111,28 @@ describe('amounts', () => {
         expect(parseDecimal(text)).not.toBeNull();
       }),
     );
+  });
+
+  it('of a thousand events from 0.000001 to 10,000 are summed exactly by a report', async () => {
+    const worker = startWorker();
+    const tenant = await createTenant();
+    const creativeToken = await fetchToken(worker, tenant);
+    const micros = Array.from({ length: 1_000 }, (_, index) => 1 + ((index * 7_919_777) % 10_000_000_000));
+    const events = micros.map((amount) => ({
+      type: 'custom.ad',
+      created_at: '2026-03-02 10:00:00',
+      creativeToken,
+      payload: { ad_id: 'main', source: 'banner', currency: 'usd', value: amount / 1_000_000 },
+    }));
+    for (const half of [events.slice(0, 500), events.slice(500)]) {
+      const answer = await worker.post(tenant, '/webhook/batch', { events: half });
+      expect(await answer.json()).toMatchObject({ accepted: 500 });
+    }
+    await worker.deliver(worker.queue.take());
+    const query = `application_id=${tenant.application.id}&from=2026-03-02&to=2026-03-02`;
+    const report = await worker.team(tenant, `/v1/reports/performance?${query}`);
+    const { totals }: { totals: { impressions: number; ad_revenue: number } } = await report.json();
+    const total = micros.reduce((sum, amount) => sum + BigInt(amount), 0n);
+    expect(totals).toMatchObject({ impressions: 1_000, ad_revenue: Number(total) / 1_000_000 });
   });
 });

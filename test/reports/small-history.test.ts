@@ -132,6 +132,8 @@ describe('GET /v1/reports/performance', () => {
       from: '2026-03-02',
       to: '2026-03-31',
       format: 'json',
+      limit: 1000,
+      q: undefined,
     } as const;
     const noon = Date.parse('2026-03-05T12:00:00Z');
     for (const group_by of [['month'], ['source']] as const) {
@@ -187,6 +189,7 @@ describe('GET /v1/reports/retention', () => {
           days: { '0': full, '1': full },
         },
       ],
+      total_rows: 1,
       timezone: 'Asia/Tokyo',
     });
   });
@@ -216,6 +219,7 @@ describe('GET /v1/reports/retention', () => {
   it('answers no row where no one was acquired', async () => {
     expect((await retention('from=2026-04-01&to=2026-04-02')).body).toEqual({
       data: [],
+      total_rows: 0,
       timezone: 'Asia/Tokyo',
     });
   });
