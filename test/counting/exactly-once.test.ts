@@ -1,0 +1,172 @@
+import { evictDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { describe, expect, it } from 'vitest';
+import { counterOf } from '#counting';
+import {
+  deliver,
+  expectTotals,
+  makeDevices,
+  postHistory,
+  settleAll,
+  type TestMessage,
+} from '../helpers/counted-history.ts';
+import { startCounter } from '../helpers/counter.ts';
+import { WatchedD1 } from '../helpers/d1.ts';
+import { seededRandom, shuffled } from '../helpers/random.ts';
+import { WatchedStorage } from '../helpers/storage.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+// Whatever happens between the acknowledgement and the report, the totals are those of the journal of what was acknowledged.
+
+async function history(seed: number, count = 25) {
+  const random = seededRandom(seed);
+  const worker = startWorker();
+  const tenant = await createTenant();
+  const devices = await makeDevices(tenant, random, count);
+  const journal = await postHistory(worker, tenant, devices, random);
+  return { random, worker, tenant, devices, journal, messages: worker.queue.take() };
+}
+
+/** Delivers until nothing comes back. */
+async function deliverAll(messages: TestMessage[], bindings: Env = env): Promise<void> {
+  let waiting = messages;
+  for (let round = 0; waiting.length > 0; round++) {
+    expect(round).toBeLessThan(12);
+    const result = await deliver(waiting, bindings);
+    const back = new Set(result.retryMessages.map(({ msgId }) => msgId));
+    waiting = waiting.filter(({ id }) => back.has(id));
+  }
+}
+
+describe('totals equal an independent count', () => {
+  it.each([1, 2, 3])('after redelivery in whole and in part, and any order (seed %i)', async (seed) => {
+    const { random, worker, tenant, devices, journal, messages } = await history(seed);
+    const deliveries = [
+      ...messages,
+      ...messages.filter(() => random() < 0.5),
+      ...messages.filter(() => random() < 0.2),
+    ];
+    let rest = shuffled(random, deliveries);
+    while (rest.length > 0) {
+      const size = 1 + Math.floor(random() * 40);
+      const part = rest.slice(0, size);
+      const result = await deliver(part);
+      expect(result.retryMessages).toEqual([]);
+      expect(new Set(result.explicitAcks)).toEqual(new Set(part.map(({ id }) => id)));
+      // Some batches are delivered once more as they were, as after an acknowledgement that got lost.
+      if (random() < 0.3) await deliver(part);
+      rest = rest.slice(size);
+      if (random() < 0.2) await settleAll(tenant);
+      if (random() < 0.2) await evictDurableObject(counterOf(env, tenant.application.id, 0));
+    }
+    await expectTotals(worker, tenant, journal, devices);
+  });
+
+  it('with two consumers given the same messages at once, reports and alarms between them', async () => {
+    const { worker, tenant, devices, journal, messages } = await history(4);
+    const half = Math.ceil(messages.length / 2);
+    const { inside } = startCounter(tenant.application.id);
+    await Promise.all([
+      deliver(messages),
+      deliver([...messages].reverse()),
+      settleAll(tenant),
+      deliver(messages.slice(half)),
+      inside(async (counter) => {
+        counter.quietWaitMs = 0;
+        await Promise.all([counter.alarm(), counter.settle(), counter.alarm()]);
+      }),
+      settleAll(tenant),
+      deliver(messages.slice(0, half)),
+    ]);
+    await expectTotals(worker, tenant, journal, devices);
+  });
+});
+
+/** Puts failing stores into the application's counter. */
+async function withFaults(tenant: Tenant, prepare: (storage: WatchedStorage, db: WatchedD1) => void) {
+  const db = new WatchedD1(env.DB);
+  const { inside } = startCounter(tenant.application.id);
+  let storage: WatchedStorage | undefined;
+  await inside((counter, state) => {
+    storage = new WatchedStorage(state.storage);
+    prepare(storage, db);
+    counter.use(storage.asStorage());
+    counter.db = db.asBinding();
+  });
+  const struck = () => storage?.faultsLeft ?? 0;
+  return { db, struck };
+}
+
+const FLUSH = [
+  'INSERT INTO counter_flushes',
+  'INSERT INTO rollup_daily',
+  'INSERT INTO rollup_ads',
+  'INSERT INTO rollup_items',
+  'INSERT INTO rollup_custom',
+  'INSERT INTO cohort_activity',
+  'INSERT INTO cohort_revenue',
+];
+
+describe('a transient error of D1', () => {
+  const faults = FLUSH.flatMap((statement) =>
+    (['before', 'after'] as const).flatMap((when) => [1, 6].map((times) => ({ statement, when, times }))),
+  );
+  it.each(faults)('$when $statement, $times times, changes no total', async ({ statement, when, times }) => {
+    const { worker, tenant, devices, journal, messages } = await history(9, 6);
+    const { db } = await withFaults(tenant, (_, watched) =>
+      watched.failOn(new RegExp(statement), 'D1_ERROR: Network connection lost.', { when, times }),
+    );
+    for (let start = 0; start < messages.length; start += 60) {
+      await deliverAll(messages.slice(start, start + 60));
+      await settleAll(tenant);
+    }
+    expect(db.faultsLeft).toBeLessThan(times);
+    await expectTotals(worker, tenant, journal, devices);
+  });
+});
+
+const LOCAL = [
+  'insert into "seen_ids"',
+  'insert into "log"',
+  'select "events" from "log"',
+  'UPDATE "devices"',
+  'insert into "recent_keys"',
+  'insert into "key_generations"',
+  'INSERT INTO "purchase_keys"',
+  'INSERT INTO "log_outcomes"',
+  'insert into "outbox"',
+  'update "progress"',
+  'delete from "outbox"',
+];
+
+describe("a fault of the object's own storage", () => {
+  const faults = LOCAL.flatMap((statement) =>
+    (['before', 'after', 'commit'] as const).map((when) => ({ statement, when })),
+  ).filter(({ statement, when }) => when !== 'commit' || !/^(select|delete)/.test(statement));
+  it.each(faults)('$when $statement changes no total', async ({ statement, when }) => {
+    const { worker, tenant, devices, journal, messages } = await history(10, 6);
+    const { struck } = await withFaults(tenant, (storage) => storage.failOn(new RegExp(statement), when, 2));
+    for (let start = 0; start < messages.length; start += 60) {
+      await deliverAll(messages.slice(start, start + 60));
+      await settleAll(tenant).catch(() => undefined);
+    }
+    expect(struck()).toBeLessThan(2);
+    await expectTotals(worker, tenant, journal, devices);
+  });
+});
+
+describe('a counter that is killed', () => {
+  it.each(LOCAL)('at %s goes on where it was', async (statement) => {
+    const { worker, tenant, devices, journal, messages } = await history(11, 6);
+    await withFaults(tenant, (storage) => storage.failOn(new RegExp(statement), 'after', 1));
+    const kill = () => evictDurableObject(counterOf(env, tenant.application.id, 0));
+    const first = await deliver(messages.slice(0, 100)).catch(() => null);
+    await settleAll(tenant).catch(() => undefined);
+    await kill();
+    const acked = new Set(first?.explicitAcks ?? []);
+    await deliverAll(messages.filter(({ id }) => !acked.has(id)));
+    await kill();
+    await expectTotals(worker, tenant, journal, devices);
+  });
+});
