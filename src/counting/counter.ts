@@ -95,6 +95,11 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     this.pending = pendingIn(openStore(this.ctx.storage));
   }
 
+  /** Starts measuring the rate of events anew. */
+  measureLoadFrom(since: number): void {
+    this.load = { since, events: 0 };
+  }
+
   async append(batch: PackedBatch): Promise<{ appended: number; pending: number }> {
     const now = Date.now();
     const appended = this.write(() => appendFresh(this.store, this.seen, batch, now));
@@ -242,6 +247,7 @@ export class Counter extends DurableObject<Env> implements CounterApi {
       return this.storage.transactionSync(work);
     } catch (error) {
       this.seen.forget();
+      this.pending = pendingIn(openStore(this.ctx.storage));
       throw error;
     }
   }
@@ -345,7 +351,7 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     const { raisedBytes } = progressOf(this.store);
     const isLarge = bytes > Math.max(this.growth.bytes, 2 * raisedBytes);
     const isBusy = seconds >= 1 && events / seconds > this.growth.eventsPerSecond;
-    if (seconds >= 60) this.load = { since: now, events: 0 };
+    if (seconds >= 60) this.measureLoadFrom(now);
     if (!isLarge && !isBusy) return;
     const row = await this.db
       .prepare('SELECT shards FROM applications WHERE id = ?')
@@ -354,7 +360,7 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     if (!row || row.shards >= MAX_SHARDS) return;
     if (!isLarge && this.shard < row.shards / 2) return;
     await raiseShardsStatement(this.db, this.applicationId, row.shards).run();
-    this.load = { since: now, events: 0 };
+    this.measureLoadFrom(now);
     if (isLarge) this.store.update(progress).set({ raisedBytes: bytes }).run();
   }
 }

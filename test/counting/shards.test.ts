@@ -1,0 +1,182 @@
+import { runDurableObjectAlarm } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { describe, expect, it } from 'vitest';
+import { counterOf, homeShard, MAX_SHARDS, placeDevice, possibleShards } from '#counting';
+import { newId } from '#lib/ids';
+import { deliver, expectTotals, makeDevices, postHistory } from '../helpers/counted-history.ts';
+import { eventOf, installOf, newDevice, rollupOf, startCounter } from '../helpers/counter.ts';
+import { seededRandom, shuffled } from '../helpers/random.ts';
+import { createTenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+const place = (
+  applicationId: string,
+  alias: string | null,
+  shards: number,
+  device = newDevice(),
+  own = env,
+) =>
+  placeDevice(own, {
+    applicationId,
+    alias,
+    shards,
+    device,
+    install: (shard) => installOf(applicationId, device, shard),
+  });
+
+const settle = async (applicationId: string, shards: number) => {
+  for (let shard = 0; shard < shards; shard++) await counterOf(env, applicationId, shard).settle();
+};
+
+/** An alias that belongs to another counter under the larger number. */
+function movingAlias(from: number, to: number): string {
+  for (let number = 0; ; number++) {
+    const alias = `alias-${number}`;
+    if (homeShard(alias, from) !== homeShard(alias, to)) return alias;
+  }
+}
+
+describe('a device', () => {
+  it('is found by its alias wherever it was made, and made once', async () => {
+    const applicationId = newId('app');
+    const aliases = Array.from({ length: 12 }, (_, index) => `player-${index}`);
+    const devices = new Map<string, string>();
+    for (const [index, alias] of aliases.entries()) {
+      const shards = [1, 2, 4][index % 3] ?? 1;
+      const placed = await place(applicationId, alias, shards);
+      expect(placed.created).toBe(true);
+      expect(possibleShards(alias, 4)).toContain(placed.shard);
+      devices.set(alias, placed.device.id);
+    }
+    for (const alias of aliases) {
+      const again = await place(applicationId, alias, 8);
+      expect(again).toMatchObject({ created: false, device: { id: devices.get(alias) } });
+    }
+    await settle(applicationId, 8);
+    expect(await rollupOf(applicationId)).toMatchObject({ installs: 12 });
+  });
+
+  it('is made once by calls at once that know different numbers of shards', async () => {
+    for (let round = 0; round < 5; round++) {
+      const applicationId = newId('app');
+      const alias = movingAlias(1, 2);
+      const placed = await Promise.all(
+        [1, 2, 4, 1, 2, 4].map((shards) => place(applicationId, alias, shards)),
+      );
+      expect(new Set(placed.map(({ device }) => device.id)).size).toBe(1);
+      expect(placed.filter(({ created }) => created)).toHaveLength(1);
+      await settle(applicationId, 4);
+      expect(await rollupOf(applicationId)).toMatchObject({ installs: 1 });
+    }
+  });
+
+  it('is not made by a counter that was told of more shards, but where it belongs now', async () => {
+    const applicationId = newId('app');
+    const alias = movingAlias(1, 2);
+    await counterOf(env, applicationId, 0).findDevice('another', 2);
+    expect(await place(applicationId, alias, 1)).toMatchObject({ shard: 1, created: true });
+  });
+
+  it('is the same after a call that was lost', async () => {
+    const applicationId = newId('app');
+    const device = newDevice();
+    let lost = 0;
+    const flaky = {
+      getByName: (name: string) => {
+        const stub = env.COUNTERS.getByName(name);
+        return {
+          createOrFindDevice: async (...call: Parameters<typeof stub.createOrFindDevice>) => {
+            const made = await stub.createOrFindDevice(...call);
+            if (lost++ === 0) throw Object.assign(new Error('Network connection lost'), { retryable: true });
+            return made;
+          },
+        };
+      },
+    };
+    const own = { ...env, COUNTERS: flaky as unknown as Env['COUNTERS'] };
+    expect(await place(applicationId, null, 1, device, own)).toMatchObject({ device: { id: device.id } });
+    expect(await place(applicationId, null, 1, device)).toMatchObject({
+      created: false,
+      device: { id: device.id },
+    });
+    expect(lost).toBe(2);
+    await settle(applicationId, 1);
+    expect(await rollupOf(applicationId)).toMatchObject({ installs: 1 });
+  });
+});
+
+const shardsOf = (applicationId: string) =>
+  env.DB.prepare('SELECT shards FROM applications WHERE id = ?').bind(applicationId).first<number>('shards');
+
+describe('the number of shards', () => {
+  it('doubles past a load or a size, up to a limit, and not twice for one reason', async () => {
+    const tenant = await createTenant();
+    const applicationId = tenant.application.id;
+    const { inside, append } = startCounter(applicationId);
+    const device = newDevice();
+    const load = async () => {
+      await append(Array.from({ length: 50 }, () => eventOf(applicationId, device, 'custom.ad')));
+      await inside(async (counter) => {
+        counter.quietWaitMs = 0;
+        await counter.alarm();
+      });
+    };
+    await load();
+    expect(await shardsOf(applicationId)).toBe(1);
+    await inside((counter) => {
+      counter.growth = { eventsPerSecond: Number.POSITIVE_INFINITY, bytes: 1 };
+    });
+    await load();
+    await load();
+    expect(await shardsOf(applicationId)).toBe(2);
+    await inside((counter) => {
+      counter.growth = { eventsPerSecond: 0, bytes: Number.POSITIVE_INFINITY };
+      counter.measureLoadFrom(Date.now() - 10_000);
+    });
+    // The first counter is none of the newest any more: its devices stay, however busy they are.
+    await load();
+    expect(await shardsOf(applicationId)).toBe(2);
+    const second = startCounter(applicationId, 1);
+    await second.inside((counter) => counter.measureLoadFrom(Date.now() - 10_000));
+    await second.append([eventOf(applicationId, device, 'custom.ad', { shard: 1 })]);
+    await second.inside(async (counter) => {
+      counter.growth = { eventsPerSecond: 0, bytes: Number.POSITIVE_INFINITY };
+      await counter.alarm();
+    });
+    expect(await shardsOf(applicationId)).toBe(4);
+    await env.DB.prepare('UPDATE applications SET shards = ? WHERE id = ?')
+      .bind(MAX_SHARDS, applicationId)
+      .run();
+    await inside((counter) => {
+      counter.growth = { eventsPerSecond: Number.POSITIVE_INFINITY, bytes: 1 };
+    });
+    await load();
+    expect(await shardsOf(applicationId)).toBe(MAX_SHARDS);
+  });
+
+  it('may grow from 1 to 4 under load, with repeats and reports between', async () => {
+    const random = seededRandom(21);
+    const worker = startWorker();
+    const tenant = await createTenant();
+    const devices = await makeDevices(tenant, random, 8);
+    const journal = await postHistory(worker, tenant, devices, random);
+    for (const shards of [2, 4]) {
+      devices.push(
+        ...(await makeDevices(tenant, random, 8, (index) => index % shards)).map((device) => ({
+          ...device,
+          device: `${shards}/${device.device}`,
+        })),
+      );
+      journal.push(...(await postHistory(worker, tenant, devices, random, shards * 1_000)));
+    }
+    const messages = worker.queue.take();
+    const deliveries = shuffled(random, [...messages, ...messages.filter(() => random() < 0.4)]);
+    for (let start = 0; start < deliveries.length; start += 70) {
+      const result = await deliver(deliveries.slice(start, start + 70));
+      expect(result.retryMessages).toEqual([]);
+      if (start % 140 === 0) await settle(tenant.application.id, 4);
+    }
+    await runDurableObjectAlarm(counterOf(env, tenant.application.id, 3));
+    await expectTotals(worker, tenant, journal, devices, 4);
+  });
+});
