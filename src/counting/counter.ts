@@ -43,6 +43,8 @@ const MAX_REPORT_WAIT_MS = 2_000;
 /** An alarm may take 15 minutes; what is left goes to the next one. */
 const MAX_ALARM_MS = 60_000;
 const MAX_BACKOFF_MS = 300_000;
+/** D1 gives a transaction 30 s; an answer that takes longer is lost, and the part is sent again. */
+const FLUSH_TIMEOUT_MS = 40_000;
 
 /**
  * A message may be delivered for 4 days, and for 4 more from the dead letters, before it is parked. Source: Cloudflare's
@@ -64,6 +66,7 @@ export class Counter extends DurableObject<Env> implements CounterApi {
   growth: GrowthLimits = GROWTH;
   fullRun: RunLimits = FULL_RUN;
   quietWaitMs = QUIET_WAIT_MS;
+  flushTimeoutMs = FLUSH_TIMEOUT_MS;
   private storage: DurableObjectStorage = this.ctx.storage;
   private store: Store = openStore(this.ctx.storage);
   private seen = new SeenIds(this.store);
@@ -269,13 +272,17 @@ export class Counter extends DurableObject<Env> implements CounterApi {
 
   private async flushAll(): Promise<void> {
     try {
-      while (await flushNext(this.store, this.db, this.name, Date.now())) this.flushFailures = 0;
+      while (await withTimeout(this.flushPart(), this.flushTimeoutMs)) this.flushFailures = 0;
       this.flushError = null;
     } catch (error) {
       this.flushFailures++;
       this.flushError = 'The database did not take what was counted; it is tried again.';
       throw error;
     }
+  }
+
+  private flushPart(): Promise<boolean> {
+    return flushNext(this.store, this.db, this.name, Date.now());
   }
 
   private notePending(events: number, now: number): void {
@@ -368,23 +375,26 @@ export class Counter extends DurableObject<Env> implements CounterApi {
 /** Lets other calls of the object in, and its clock go on, which stands still between two awaits. */
 const nextTurn = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-/** Whether work ends well until a time. It goes on after it. */
-async function finishesBy(work: Promise<void>, deadline: number): Promise<boolean> {
+async function withTimeout<Result>(work: Promise<Result>, milliseconds: number): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), Math.max(0, deadline - Date.now()));
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('The database did not answer in time')), milliseconds);
   });
-  const done = work.then(
-    () => true,
-    (error) => {
-      console.warn(JSON.stringify({ level: 'warn', message: 'flush put off', error: String(error) }));
-      return false;
-    },
-  );
   try {
-    return await Promise.race([done, timeout]);
+    return await Promise.race([work, timeout]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Whether work ends well until a time. It goes on after it. */
+async function finishesBy(work: Promise<void>, deadline: number): Promise<boolean> {
+  try {
+    await withTimeout(work, Math.max(0, deadline - Date.now()));
+    return true;
+  } catch (error) {
+    console.warn(JSON.stringify({ level: 'warn', message: 'flush put off', error: String(error) }));
+    return false;
   }
 }
 
