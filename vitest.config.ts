@@ -25,7 +25,7 @@ export default defineConfig({
         test: {
           name: 'worker',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/cli/**', 'test/chaos/**', 'test/e2e/**'],
+          exclude: ['test/cli/**', 'test/chaos/**', 'test/e2e/**', 'test/lake/duckdb.test.ts'],
           setupFiles: ['./test/helpers/apply-migrations.ts'],
           testTimeout: 60_000,
         },
@@ -34,7 +34,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'cli',
-          include: ['test/cli/**/*.test.ts', 'test/chaos/**/*.test.ts'],
+          include: ['test/cli/**/*.test.ts', 'test/chaos/**/*.test.ts', 'test/lake/duckdb.test.ts'],
           environment: 'node',
           testTimeout: 120_000,
         },

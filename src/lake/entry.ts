@@ -10,6 +10,12 @@ export type Bucket = {
   delete(keys: string[]): Promise<void>;
 };
 
+/** An event as the files keep it: with what counting it has found. */
+export type StoredEvent = LoggedEvent & {
+  /** A repeat of an event that was counted before. */
+  duplicate?: true;
+};
+
 /** A counter's part of an application. */
 export type Source = { applicationId: string; shard: number };
 

@@ -1,9 +1,8 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { LoggedEvent } from '#rollup';
 import { compressors } from './codec.ts';
 import { type Cell, COLUMNS, type Column, SCHEMA } from './columns.ts';
 import { makeDeviceFilter } from './device-filter.ts';
-import type { FileEntry, Source } from './entry.ts';
+import type { FileEntry, Source, StoredEvent } from './entry.ts';
 import { putEvent } from './row.ts';
 
 /** One device's events are read with one row group; smaller ones would spend more on their description in the footer. */
@@ -55,7 +54,7 @@ type Contents = Omit<FileEntry, keyof Source | 'key' | 'revision' | 'bytes' | 'f
 type Span = Omit<Contents, 'rows' | 'deviceFilter'>;
 export type BuiltFile = { bytes: Uint8Array; footerBytes: number; contents: Contents };
 
-function widen(span: Span, { id, day, received_at, type }: LoggedEvent): void {
+function widen(span: Span, { id, day, received_at, type }: StoredEvent): void {
   span.firstReceivedAt = Math.min(span.firstReceivedAt, received_at);
   span.lastReceivedAt = Math.max(span.lastReceivedAt, received_at);
   if (day < span.firstDay) span.firstDay = day;
@@ -95,7 +94,7 @@ export class FileBuilder {
     return this.columns.reduce((sum, column) => sum + column.bytes, 0);
   }
 
-  add(event: LoggedEvent): void {
+  add(event: StoredEvent): void {
     const row = this.rows++;
     putEvent(event, this.shard, (column, value) => this.columns[column]?.put(row, value) ?? false);
     const deviceId = 'device_id' in event ? event.device_id : '';

@@ -1,4 +1,4 @@
-export { type Bucket, type FileEntry, MissingFileError } from './entry.ts';
+export { type Bucket, type FileEntry, MissingFileError, type StoredEvent } from './entry.ts';
 export { expireFiles } from './expire-files.ts';
 export type { EventFilter } from './filter.ts';
 export { type EventPage, type Page, readEvents, streamEvents } from './read-events.ts';

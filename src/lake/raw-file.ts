@@ -1,9 +1,8 @@
 import { type FileMetaData, parquetMetadataAsync, parquetRead } from 'hyparquet';
-import type { LoggedEvent } from '#rollup';
 import { compareBytes } from './bytes.ts';
 import { decompressors, parsers, readDecimalsUnscaled } from './codec.ts';
 import { type Cell, COLUMNS, columnIndex } from './columns.ts';
-import { type Bucket, type FileEntry, MissingFileError } from './entry.ts';
+import { type Bucket, type FileEntry, MissingFileError, type StoredEvent } from './entry.ts';
 import { cellFilter, type EventFilter } from './filter.ts';
 import { toEvent } from './row.ts';
 
@@ -89,7 +88,7 @@ export class RawFile {
   }
 
   /** The events of some rows of a group, or of all. */
-  async readEvents(group: RowGroup, rows?: readonly number[]): Promise<LoggedEvent[]> {
+  async readEvents(group: RowGroup, rows?: readonly number[]): Promise<StoredEvent[]> {
     const columns = await this.readColumns(
       group,
       COLUMNS.map(({ name }) => name),

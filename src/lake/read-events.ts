@@ -1,5 +1,4 @@
-import type { LoggedEvent } from '#rollup';
-import type { Bucket, FileEntry } from './entry.ts';
+import type { Bucket, FileEntry, StoredEvent } from './entry.ts';
 import { type EventFilter, matches, mayHold } from './filter.ts';
 import { RawFile, type RowGroup } from './raw-file.ts';
 
@@ -10,7 +9,7 @@ type Found = { eventId: string; file: RawFile; group: RowGroup; row: number };
 
 /** `cursor` is empty for the first page, else the `next_cursor` of the page before. */
 export type Page = { limit: number; cursor: string };
-export type EventPage = { events: LoggedEvent[]; next_cursor: string | null };
+export type EventPage = { events: StoredEvent[]; next_cursor: string | null };
 
 /**
  * A page of the events in some files, newest first by event id, which is the order of receipt. Of each file that may hold a
@@ -63,7 +62,7 @@ export async function* streamEvents(
   bucket: Bucket,
   entries: readonly FileEntry[],
   filter: EventFilter,
-): AsyncGenerator<LoggedEvent[]> {
+): AsyncGenerator<StoredEvent[]> {
   const newestFirst = entries
     .filter((entry) => mayHold(entry, filter))
     .sort((left, right) => (left.lastEventId < right.lastEventId ? 1 : -1));
@@ -87,8 +86,8 @@ function successor(eventId: string): string {
 }
 
 /** Whole events in the order in which they were found. Each row group is read once. */
-async function readFound(found: readonly Found[], filter: EventFilter): Promise<LoggedEvent[]> {
-  const events = new Map<string, LoggedEvent>();
+async function readFound(found: readonly Found[], filter: EventFilter): Promise<StoredEvent[]> {
+  const events = new Map<string, StoredEvent>();
   for (const [group, own] of Map.groupBy(found, ({ group }) => group)) {
     const file = own[0]?.file;
     const rows = own.map(({ row }) => row);

@@ -1,6 +1,5 @@
-import type { LoggedEvent } from '#rollup';
 import { mayHoldDevice } from './device-filter.ts';
-import { type Bucket, type FileEntry, revisedKey } from './entry.ts';
+import { type Bucket, type FileEntry, revisedKey, type StoredEvent } from './entry.ts';
 import { FileBuilder } from './file-builder.ts';
 import { RawFile } from './raw-file.ts';
 
@@ -72,13 +71,13 @@ export async function deleteReplaced(
   return settled;
 }
 
-const isOfAny = (event: LoggedEvent, deviceIds: ReadonlySet<string>) =>
+const isOfAny = (event: StoredEvent, deviceIds: ReadonlySet<string>) =>
   'device_id' in event && deviceIds.has(event.device_id);
 
 async function collect(
   bucket: Bucket,
   entries: readonly FileEntry[],
-  keeps: (event: LoggedEvent) => boolean,
+  keeps: (event: StoredEvent) => boolean,
 ): Promise<FileBuilder> {
   const builder = new FileBuilder(entries[0]?.shard ?? 0);
   for (const entry of entries) {

@@ -1,5 +1,5 @@
-import type { LoggedEvent } from '#rollup';
 import { type Cell, COLUMNS, columnIndex, DEVICE_COLUMNS, UUID } from './columns.ts';
+import type { StoredEvent } from './entry.ts';
 
 const byField = new Map<string, number>();
 for (const [index, { field }] of COLUMNS.entries()) if (field) byField.set(field, index);
@@ -28,7 +28,7 @@ const decode = (index: number, cell: Cell) => COLUMNS[index]?.decode(cell);
  * another form, a day that does not exist, text with a lone surrogate, a field that has no column yet) stands in `rest` as JSON,
  * so that `toEvent` gives back every event as it was.
  */
-export function putEvent(event: LoggedEvent, shard: number, put: PutValue): void {
+export function putEvent(event: StoredEvent, shard: number, put: PutValue): void {
   const rest: [string, unknown][] = [];
   for (const [field, value] of Object.entries(event)) {
     if (field !== 'token_id' && value !== null && value !== undefined && !putField(event, field, value, put))
@@ -38,7 +38,7 @@ export function putEvent(event: LoggedEvent, shard: number, put: PutValue): void
   if (rest.length > 0) put(AT.rest, JSON.stringify(Object.fromEntries(rest)));
 }
 
-function putField(event: LoggedEvent, field: string, value: unknown, put: PutValue): boolean {
+function putField(event: StoredEvent, field: string, value: unknown, put: PutValue): boolean {
   if (field === 'application_id') return put(AT.application, value) || true;
   if (field === 'device' && 'device' in event) return putDevice(event.device ?? {}, put);
   if (field === 'keys' && 'keys' in event) return putKeys(event.keys ?? [], transactionOf(event), put);
@@ -50,10 +50,10 @@ function putField(event: LoggedEvent, field: string, value: unknown, put: PutVal
   return put(index, typeof value === 'object' ? JSON.stringify(value) : value);
 }
 
-const transactionOf = (event: LoggedEvent) => ('tr_id' in event ? event.tr_id : undefined);
+const transactionOf = (event: StoredEvent) => ('tr_id' in event ? event.tr_id : undefined);
 
 /** The event in a row of an application's file. */
-export function toEvent(applicationId: string, get: GetCell): LoggedEvent {
+export function toEvent(applicationId: string, get: GetCell): StoredEvent {
   const event: Record<string, unknown> = { application_id: applicationId };
   for (const [field, index] of byField) {
     const cell = get(index);
@@ -64,7 +64,7 @@ export function toEvent(applicationId: string, get: GetCell): LoggedEvent {
   if (device) event.device = device;
   const rest = get(AT.rest);
   if (rest !== null) Object.assign(event, JSON.parse(String(rest)));
-  const keys = getKeys(get, transactionOf(event as LoggedEvent));
+  const keys = getKeys(get, transactionOf(event as StoredEvent));
   if (keys) event.keys = keys;
   const count = get(AT.adRequests);
   if (count !== null) {
@@ -73,7 +73,7 @@ export function toEvent(applicationId: string, get: GetCell): LoggedEvent {
     delete event.source;
   }
   if (event.creative_id === undefined) event.creative_id = null;
-  return event as LoggedEvent;
+  return event as StoredEvent;
 }
 
 function putAdRequests(

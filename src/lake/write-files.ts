@@ -1,6 +1,5 @@
 import { dayIn } from '#lib/time';
-import type { LoggedEvent } from '#rollup';
-import type { Bucket, FileEntry, Source } from './entry.ts';
+import type { Bucket, FileEntry, Source, StoredEvent } from './entry.ts';
 import { FileBuilder } from './file-builder.ts';
 
 export const MAX_EVENTS_PER_FILE = 50_000;
@@ -18,7 +17,7 @@ const MAX_BUILDER_BYTES = 16_000_000;
 export async function writeFiles(
   bucket: Bucket,
   source: Source,
-  slices: Iterable<readonly LoggedEvent[]> | AsyncIterable<readonly LoggedEvent[]>,
+  slices: Iterable<readonly StoredEvent[]> | AsyncIterable<readonly StoredEvent[]>,
 ): Promise<FileEntry[]> {
   const entries: FileEntry[] = [];
   let open: { day: string; firstId: string; builder: FileBuilder } | undefined;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { LoggedEvent } from '../../src/rollup/event.ts';
+import type { StoredEvent } from '../../src/lake/index.ts';
 
 // Events as the schema lets them be, likely or not.
 
@@ -45,6 +45,7 @@ const identity = {
   day,
   occurred_at: instant,
   received_at: fc.integer({ min: 0, max: 2e12 }),
+  duplicate: truth,
 };
 const common = {
   ...identity,
@@ -121,9 +122,9 @@ const kinds = [
 ];
 
 /** Absent fields are left out, as in JSON. */
-export const arbitraryEvent: fc.Arbitrary<LoggedEvent> = fc
+export const arbitraryEvent: fc.Arbitrary<StoredEvent> = fc
   .oneof(...kinds)
   .map(
     (event) =>
-      Object.fromEntries(Object.entries(event).filter(([, value]) => value !== undefined)) as LoggedEvent,
+      Object.fromEntries(Object.entries(event).filter(([, value]) => value !== undefined)) as StoredEvent,
   );

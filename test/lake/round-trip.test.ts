@@ -1,19 +1,18 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type FileEntry, readEvents, streamEvents, writeFiles } from '#lake';
-import type { LoggedEvent } from '#rollup';
+import { type FileEntry, readEvents, type StoredEvent, streamEvents, writeFiles } from '#lake';
 import { arbitraryEvent } from './arbitrary-event.ts';
 import { MemoryBucket } from './memory-bucket.ts';
 
 const SOURCE = { applicationId: 'app_1', shard: 3 };
 
-async function readAll(bucket: MemoryBucket, entries: FileEntry[]): Promise<LoggedEvent[]> {
-  const events: LoggedEvent[] = [];
+async function readAll(bucket: MemoryBucket, entries: FileEntry[]): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = [];
   for await (const slice of streamEvents(bucket, entries, {})) events.push(...slice);
   return events;
 }
 
-const byId = (events: readonly LoggedEvent[]) =>
+const byId = (events: readonly StoredEvent[]) =>
   [...events].sort((left, right) => (left.id < right.id ? -1 : 1));
 
 it('gives back every event as it was', async () => {
