@@ -156,7 +156,7 @@ export const COLUMNS: readonly Column[] = [
   id('creative_id', 'creative_id', 'crt'),
   timestamp('created_at', 'occurred_at'),
   timestamp('received_at', 'received_at'),
-  text('application_id'),
+  text('application_id', 'application_id'),
   integer('shard'),
   day('acquired_day', 'acquired_day'),
   flag('test'),

@@ -11,11 +11,14 @@ const INITIAL_ROWS = 1_024;
 /** What a value takes in memory beside its text, about. */
 const BYTES_PER_VALUE = 24;
 
-/** A column as it is filled: each row names one of the values, of which the first stands for absence. */
+/**
+ * A column as it is filled: each row names one of the values, of which the first stands for absence. Where nearly every row has
+ * its own, the values are kept as they came until they are written: an id's 16 bytes take more memory than its text.
+ */
 class ColumnBuilder {
   bytes = 0;
   private readonly column: Column;
-  private readonly values: Cell[];
+  private readonly values: unknown[];
   private readonly known = new Map<unknown, number>();
   private indexes = new Uint32Array(INITIAL_ROWS);
 
@@ -29,7 +32,7 @@ class ColumnBuilder {
     if (index === undefined) {
       const cell = this.column.encode(value);
       if (cell === undefined) return false;
-      index = this.values.push(cell) - 1;
+      index = this.values.push(this.column.distinct ? value : cell) - 1;
       if (!this.column.distinct) this.known.set(value, index);
       this.bytes += BYTES_PER_VALUE + (typeof cell === 'string' ? cell.length : 0);
     }
@@ -40,7 +43,13 @@ class ColumnBuilder {
 
   /** The cells of some rows; those beyond the last that was put are absent. */
   cellsOf(rows: Uint32Array): Cell[] {
-    return Array.from(rows, (row) => this.values[this.indexes[row] ?? 0] ?? null);
+    const { absent, distinct, encode } = this.column;
+    return Array.from(rows, (row) => {
+      const index = this.indexes[row] ?? 0;
+      if (index === 0) return absent;
+      const value = this.values[index];
+      return (distinct ? encode(value) : (value as Cell)) ?? null;
+    });
   }
 
   private grow(row: number): void {

@@ -6,19 +6,22 @@ import { type Bucket, type FileEntry, MissingFileError, type StoredEvent } from 
 import { cellFilter, type EventFilter } from './filter.ts';
 import { toEvent } from './row.ts';
 
+/** Where a file is, and how long it and its footer are. */
+export type FileLocation = Pick<FileEntry, 'key' | 'bytes' | 'footerBytes'>;
+
 /** Rows of a file that were written together and are read together. */
 export type RowGroup = { index: number; start: number; rows: number };
 
 /** Reads a raw event file by ranges: its footer, then the columns and row groups that are asked for. */
 export class RawFile {
-  readonly entry: FileEntry;
+  private readonly location: FileLocation;
   readonly groups: RowGroup[];
   private readonly bucket: Bucket;
   private readonly metadata: FileMetaData;
 
-  private constructor(bucket: Bucket, entry: FileEntry, metadata: FileMetaData) {
+  private constructor(bucket: Bucket, location: FileLocation, metadata: FileMetaData) {
     this.bucket = bucket;
-    this.entry = entry;
+    this.location = location;
     this.metadata = metadata;
     let start = 0;
     this.groups = metadata.row_groups.map(({ num_rows }, index) => {
@@ -29,14 +32,14 @@ export class RawFile {
   }
 
   /** Throws `MissingFileError` where the object is gone. */
-  static async open(bucket: Bucket, entry: FileEntry): Promise<RawFile> {
-    const metadata = await parquetMetadataAsync(bufferOf(bucket, entry), {
+  static async open(bucket: Bucket, location: FileLocation): Promise<RawFile> {
+    const metadata = await parquetMetadataAsync(bufferOf(bucket, location), {
       parsers,
-      initialFetchSize: entry.footerBytes,
+      initialFetchSize: location.footerBytes,
       geoparquet: false,
     });
     readDecimalsUnscaled(metadata);
-    return new RawFile(bucket, entry, metadata);
+    return new RawFile(bucket, location, metadata);
   }
 
   /** The row groups that may hold a device: rows are sorted by device, so it is one, seldom two. */
@@ -57,7 +60,7 @@ export class RawFile {
   async readColumns({ start, rows }: RowGroup, names: readonly string[]): Promise<Map<string, Cell[]>> {
     const columns = new Map(names.map((name) => [name, new Array<Cell>(rows).fill(null)]));
     await parquetRead({
-      file: bufferOf(this.bucket, this.entry),
+      file: bufferOf(this.bucket, this.location),
       metadata: this.metadata,
       columns: [...names],
       rowStart: start,
@@ -95,11 +98,11 @@ export class RawFile {
     );
     const cells = COLUMNS.map(({ name }) => columns.get(name) ?? []);
     const chosen = rows ?? Array.from({ length: group.rows }, (_, row) => row);
-    return chosen.map((row) => toEvent(this.entry.applicationId, (column) => cells[column]?.[row] ?? null));
+    return chosen.map((row) => toEvent((column) => cells[column]?.[row] ?? null));
   }
 }
 
-function bufferOf(bucket: Bucket, { key, bytes }: FileEntry) {
+function bufferOf(bucket: Bucket, { key, bytes }: FileLocation) {
   return {
     byteLength: bytes,
     async slice(start: number, end: number = bytes): Promise<ArrayBuffer> {

@@ -1,6 +1,6 @@
 import type { Bucket, FileEntry, StoredEvent } from './entry.ts';
 import { type EventFilter, matches, mayHold } from './filter.ts';
-import { RawFile, type RowGroup } from './raw-file.ts';
+import { type FileLocation, RawFile, type RowGroup } from './raw-file.ts';
 
 /** Rows that are looked at for one page, about: a filter that little matches must not read every file at once. */
 const MAX_ROWS_SCANNED = 200_000;
@@ -75,6 +75,12 @@ export async function* streamEvents(
       if (events.length > 0) yield events;
     }
   }
+}
+
+/** All events of one file that stands in no index, row group by row group. */
+export async function* streamFile(bucket: Bucket, location: FileLocation): AsyncGenerator<StoredEvent[]> {
+  const file = await RawFile.open(bucket, location);
+  for (const group of file.groups) yield file.readEvents(group);
 }
 
 const newestEventFirst = (left: Found, right: Found) => (left.eventId < right.eventId ? 1 : -1);

@@ -5,7 +5,6 @@ const byField = new Map<string, number>();
 for (const [index, { field }] of COLUMNS.entries()) if (field) byField.set(field, index);
 
 const AT = {
-  application: columnIndex('application_id'),
   shard: columnIndex('shard'),
   adRequests: columnIndex('ad_requests'),
   placement: columnIndex('placement'),
@@ -39,7 +38,6 @@ export function putEvent(event: StoredEvent, shard: number, put: PutValue): void
 }
 
 function putField(event: StoredEvent, field: string, value: unknown, put: PutValue): boolean {
-  if (field === 'application_id') return put(AT.application, value) || true;
   if (field === 'device' && 'device' in event) return putDevice(event.device ?? {}, put);
   if (field === 'keys' && 'keys' in event) return putKeys(event.keys ?? [], transactionOf(event), put);
   if (field === 'ad_requests' && 'ad_requests' in event && event.ad_requests) {
@@ -52,9 +50,9 @@ function putField(event: StoredEvent, field: string, value: unknown, put: PutVal
 
 const transactionOf = (event: StoredEvent) => ('tr_id' in event ? event.tr_id : undefined);
 
-/** The event in a row of an application's file. */
-export function toEvent(applicationId: string, get: GetCell): StoredEvent {
-  const event: Record<string, unknown> = { application_id: applicationId };
+/** The event in a row. */
+export function toEvent(get: GetCell): StoredEvent {
+  const event: Record<string, unknown> = {};
   for (const [field, index] of byField) {
     const cell = get(index);
     const value = cell === null ? undefined : decode(index, cell);
