@@ -20,7 +20,7 @@ export type StoredEvent = LoggedEvent & {
 export type Source = { applicationId: string; shard: number };
 
 /**
- * What an index knows of a raw event file, so that readers open only files that may hold what they look for. Some 300 bytes,
+ * What an index knows of a raw event file, so that readers open only files that may hold what they look for. Some 700 bytes,
  * and a byte for each device in the file. Plain data but for `deviceFilter`.
  */
 export type FileEntry = Source & {

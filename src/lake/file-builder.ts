@@ -16,7 +16,6 @@ const BYTES_PER_VALUE = 24;
  * its own, the values are kept as they came until they are written: an id's 16 bytes take more memory than its text.
  */
 class ColumnBuilder {
-  bytes = 0;
   private readonly column: Column;
   private readonly values: unknown[];
   private readonly known = new Map<unknown, number>();
@@ -27,18 +26,20 @@ class ColumnBuilder {
     this.values = [column.absent];
   }
 
-  put(row: number, value: unknown): boolean {
+  /** Answers about how much memory the value takes that was not there before; undefined where the column can't hold it. */
+  put(row: number, value: unknown): number | undefined {
+    let added = 0;
     let index = this.column.distinct ? undefined : this.known.get(value);
     if (index === undefined) {
       const cell = this.column.encode(value);
-      if (cell === undefined) return false;
+      if (cell === undefined) return undefined;
       index = this.values.push(this.column.distinct ? value : cell) - 1;
       if (!this.column.distinct) this.known.set(value, index);
-      this.bytes += BYTES_PER_VALUE + (typeof cell === 'string' ? cell.length : 0);
+      added = BYTES_PER_VALUE + (typeof cell === 'string' ? cell.length : 0);
     }
     if (row >= this.indexes.length) this.grow(row);
     this.indexes[row] = index;
-    return true;
+    return added;
   }
 
   /** The cells of some rows; those beyond the last that was put are absent. */
@@ -74,11 +75,13 @@ function widen(span: Span, { id, day, received_at, type }: StoredEvent): void {
 }
 
 /**
- * Collects the events of a file column by column, each text once, and writes them sorted by device, then time. It needs some
- * 300 bytes an event instead of the 2 KB of the events themselves.
+ * Collects the events of a file column by column, each text once, and writes them sorted by device, then time. It needs
+ * some 600 bytes an event, the file included.
  */
 export class FileBuilder {
   rows = 0;
+  /** About how much memory the values take. */
+  memoryBytes = 0;
   private readonly columns = COLUMNS.map((column) => new ColumnBuilder(column));
   private readonly deviceRanks = new Map<string, number>();
   private readonly deviceOfRow: number[] = [];
@@ -98,14 +101,13 @@ export class FileBuilder {
     this.shard = shard;
   }
 
-  /** About how much memory the events take. */
-  get memoryBytes(): number {
-    return this.columns.reduce((sum, column) => sum + column.bytes, 0);
-  }
-
   add(event: StoredEvent): void {
     const row = this.rows++;
-    putEvent(event, this.shard, (column, value) => this.columns[column]?.put(row, value) ?? false);
+    putEvent(event, this.shard, (index, value) => {
+      const added = this.columns[index]?.put(row, value);
+      this.memoryBytes += added ?? 0;
+      return added !== undefined;
+    });
     const deviceId = 'device_id' in event ? event.device_id : '';
     let device = this.deviceRanks.get(deviceId);
     if (device === undefined) {
@@ -117,7 +119,7 @@ export class FileBuilder {
     widen(this.span, event);
   }
 
-  /** The file of what was added. The same events give the same bytes, whatever their order, unless a device has two at one time. */
+  /** The file of what was added. The same events give the same bytes. */
   build(): BuiltFile {
     const writer = new ByteWriter();
     const parquet = new ParquetWriter({
