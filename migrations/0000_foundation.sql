@@ -91,7 +91,9 @@ CREATE TABLE `cohort_revenue` (
 	`day` text NOT NULL,
 	`currency` text NOT NULL,
 	`ad_revenue` integer DEFAULT 0 NOT NULL,
+	`ad_revenue_high` integer DEFAULT 0 NOT NULL,
 	`purchase_revenue` integer DEFAULT 0 NOT NULL,
+	`purchase_revenue_high` integer DEFAULT 0 NOT NULL,
 	PRIMARY KEY(`application_id`, `acquired_day`, `creative_id`, `day`, `currency`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
@@ -139,6 +141,7 @@ CREATE TABLE `rollup_ads` (
 	`currency` text NOT NULL,
 	`impressions` integer DEFAULT 0 NOT NULL,
 	`ad_revenue` integer DEFAULT 0 NOT NULL,
+	`ad_revenue_high` integer DEFAULT 0 NOT NULL,
 	`ad_requests` integer DEFAULT 0 NOT NULL,
 	PRIMARY KEY(`application_id`, `day`, `source`, `media_source`, `placement`, `creative_id`, `currency`)
 ) WITHOUT ROWID, STRICT;
@@ -167,9 +170,11 @@ CREATE TABLE `rollup_daily` (
 	`payers` integer DEFAULT 0 NOT NULL,
 	`impressions` integer DEFAULT 0 NOT NULL,
 	`ad_revenue` integer DEFAULT 0 NOT NULL,
+	`ad_revenue_high` integer DEFAULT 0 NOT NULL,
 	`purchases` integer DEFAULT 0 NOT NULL,
 	`failed_purchases` integer DEFAULT 0 NOT NULL,
 	`purchase_revenue` integer DEFAULT 0 NOT NULL,
+	`purchase_revenue_high` integer DEFAULT 0 NOT NULL,
 	PRIMARY KEY(`application_id`, `day`, `creative_id`, `currency`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
@@ -182,6 +187,7 @@ CREATE TABLE `rollup_items` (
 	`purchases` integer DEFAULT 0 NOT NULL,
 	`failed_purchases` integer DEFAULT 0 NOT NULL,
 	`purchase_revenue` integer DEFAULT 0 NOT NULL,
+	`purchase_revenue_high` integer DEFAULT 0 NOT NULL,
 	PRIMARY KEY(`application_id`, `day`, `item_id`, `creative_id`, `currency`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint

@@ -5,7 +5,7 @@ import { dashboardRoutes } from '#dashboard';
 import { docsRoutes } from '#docs';
 import { eventRoutes } from '#events';
 import { type AppEnv, AppError, answerError, answerHeaders, requestLog, toAppError } from '#http';
-import { ingestionRoutes, noteRejection } from '#ingestion';
+import { ingestionRoutes, noteRejection, tokenRoutes } from '#ingestion';
 import { moneyRoutes } from '#money';
 import { operationRoutes } from '#operations';
 import { reportRoutes } from '#reports';
@@ -18,6 +18,7 @@ export function createApp(): Hono<AppEnv> {
   app.use(answerHeaders, requestLog);
   app.get('/health', (c) => c.json({ status: 'ok' }));
   app.route('/', ingestionRoutes);
+  app.route('/', tokenRoutes);
   app.route('/', teamRoutes);
   app.route('/', eventRoutes);
   app.route('/', moneyRoutes);

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 
+/** Usable in the name of a header. */
+export const SERVICE_NAME_FORM = /^[A-Za-z][A-Za-z0-9-]*$/;
+
 const Settings = z.object({
   /** Names the two credential headers: `<name>-api-key` and `<name>-Token`. */
-  SERVICE_NAME: z
-    .string()
-    .regex(/^[A-Za-z][A-Za-z0-9-]*$/, 'must be usable in a header name')
-    .default('service'),
+  SERVICE_NAME: z.string().regex(SERVICE_NAME_FORM, 'must be usable in a header name').default('service'),
   /** Where tracking links point; empty means `<origin>/t`. */
   TRACKING_BASE_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
   TOKEN_TTL_DAYS: z.coerce.number().int().min(1).max(3650).default(400),

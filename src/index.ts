@@ -8,6 +8,7 @@ import { fetchReferenceRates } from '#money';
 import { consumeDeadLetters, consumeEvents, foldLog, pruneLog } from '#rollup';
 import { pruneCredentials } from '#teams';
 import { createApp } from './app.ts';
+import { runChores } from './chores.ts';
 
 export { CreativeRegistry } from '#creatives';
 
@@ -24,21 +25,21 @@ export default {
     const now = Date.now();
     const { EXCHANGE_RATES_URL, RAW_RETENTION_DAYS, TOKEN_TTL_DAYS } = settingsOf(env);
     if (controller.cron === RATES_SCHEDULE) {
-      if (EXCHANGE_RATES_URL) await fetchReferenceRates(env.DB, EXCHANGE_RATES_URL, now);
+      if (EXCHANGE_RATES_URL) {
+        await runChores({ 'fetch exchange rates': fetchReferenceRates(env.DB, EXCHANGE_RATES_URL, now) });
+      }
       return;
     }
     // What the last batch of a quiet hour left in the log, and what has to be forgotten: none waits for the others.
-    const chores = [
-      foldLog(env.DB, now),
-      pruneLog(env.DB, env.RAW_EVENTS, RAW_RETENTION_DAYS * DAY_MS, now),
-      pruneClicks(env.DB, now),
-      pruneCreativeRequests(env.DB, now),
-      pruneTokens(env.DB, TOKEN_TTL_DAYS, now),
-      pruneCredentials(env.DB, now),
-      pruneRejections(env.DB, now),
-      pruneSessions(env.DB, now),
-    ];
-    const failed = (await Promise.allSettled(chores)).find(({ status }) => status === 'rejected');
-    if (failed?.status === 'rejected') throw failed.reason;
+    await runChores({
+      'count the log': foldLog(env.DB, now),
+      'prune the log': pruneLog(env.DB, env.RAW_EVENTS, RAW_RETENTION_DAYS * DAY_MS, now),
+      'prune clicks': pruneClicks(env.DB, now),
+      'prune creative requests': pruneCreativeRequests(env.DB, now),
+      'prune tokens': pruneTokens(env.DB, TOKEN_TTL_DAYS, now),
+      'prune credentials': pruneCredentials(env.DB, now),
+      'prune rejections': pruneRejections(env.DB, now),
+      'prune sessions': pruneSessions(env.DB, now),
+    });
   },
 } satisfies ExportedHandler<Env>;

@@ -1,9 +1,9 @@
 import { batchWithRetry } from '#db';
 import { settingsOf } from '#env';
-import { canonicalTimezone } from '#lib/time';
+import { canonicalTimezone, isTimezone } from '#lib/time';
 import { hashAddress } from './address.ts';
 import { readClickId } from './click-id.ts';
-import { parseOsSystem } from './device.ts';
+import { parseOs } from './device.ts';
 import { type Attribution, attribute, type Click, type Device, type Hints, toOsFamily } from './match.ts';
 
 /** What `/fetch-token` says of a device, as far as it helps to find its click. */
@@ -11,6 +11,7 @@ export type DeviceReport = {
   device_name: string;
   device_model: string;
   os_system: string;
+  /** An IANA name. Anything else, such as the timestamp that some SDKs send, is not known. */
   timezone: string;
   dpi?: number | undefined;
   window_height?: number | undefined;
@@ -52,14 +53,14 @@ async function readHints(
 }
 
 function describe(report: DeviceReport, ipHash: string | null, acquiredAt: number): Device {
-  const { family, version } = parseOsSystem(report.os_system);
+  const { family, version } = parseOs(report.os_system, report.device_name, report.device_model);
   const { window_width: width, window_height: height } = report;
   return {
     osFamily: family,
     osVersion: version,
     models: [report.device_model, report.device_name],
     ipHash,
-    timezone: canonicalTimezone(report.timezone),
+    timezone: isTimezone(report.timezone) ? canonicalTimezone(report.timezone) : null,
     window: width && height ? { width, height } : null,
     dpi: report.dpi || null,
     acquiredAt,
@@ -94,32 +95,41 @@ export async function attributeDevice(
   );
 }
 
-/** How many clicks of each kind are weighed, newest first: with more alike, no single one is likely anyway. */
-const WEIGHED_CLICKS = 100;
+/**
+ * How many clicks of each kind are weighed, newest first: with more alike, no single one is likely anyway. A flood has to be
+ * larger than this to push a genuine click out, and can't where the device's address is known: that has a range of its own.
+ */
+const MAX_WEIGHED = 200;
+/** How many clicks of all families are looked through for those of one. */
+const MAX_SCANNED = 500;
 const HOUR_MS = 3_600_000;
 
 const COLUMNS = `application_id, id, creative_id, clicked_at, os_family, os_version, device_model, ip_hash, timezone,
-  screen_width, screen_height, pixel_ratio, device_id`;
+  screen_width, screen_height, pixel_ratio, device_id, named_installs`;
+
+/** The newest clicks within the window that meet a condition, which together with the order is a range of an index. */
+const newest = (from: string, condition: string, limit = MAX_WEIGHED) =>
+  `SELECT * FROM (SELECT ${COLUMNS} FROM ${from}
+    WHERE application_id = ?1 AND ${condition} AND id >= (SELECT first FROM reach)
+    ORDER BY id DESC LIMIT ${limit})`;
 
 // Each kind is a range of an index, however many clicks an application has: those of the same address, those measured in
 // the same time zone, and those that were never measured. SQLite has to be told: without statistics it takes the primary key
-// for as good and reads the whole window.
+// for as good and reads the whole window. Where the device's zone is not known, the newest of all clicks stand in for those of
+// its zone: an index by family alone would cost every click a row, and without a zone a match is found among few clicks or not
+// at all.
 const FIND_CLICKS = `WITH reach AS MATERIALIZED (
     SELECT 'clk_' || printf('%012x', ?2 - ${HOUR_MS} * probabilistic_window_hours) AS first
     FROM applications WHERE id = ?1 AND probabilistic_window_hours > 0)
   SELECT ${COLUMNS} FROM clicks WHERE application_id = ?1 AND id IN (SELECT value FROM json_each(?3))
   UNION ALL
-  SELECT * FROM (SELECT ${COLUMNS} FROM clicks INDEXED BY clicks_by_ip
-    WHERE application_id = ?1 AND ip_hash = ?4 AND ip_hash IS NOT NULL AND id >= (SELECT first FROM reach)
-    ORDER BY id DESC LIMIT ${WEIGHED_CLICKS})
+  ${newest('clicks INDEXED BY clicks_by_ip', 'ip_hash = ?4 AND ip_hash IS NOT NULL')}
   UNION ALL
-  SELECT * FROM (SELECT ${COLUMNS} FROM clicks INDEXED BY clicks_by_timezone
-    WHERE application_id = ?1 AND os_family = ?5 AND timezone = ?6 AND id >= (SELECT first FROM reach)
-    ORDER BY id DESC LIMIT ${WEIGHED_CLICKS})
+  ${newest('clicks INDEXED BY clicks_by_timezone', 'os_family = ?5 AND timezone = ?6')}
   UNION ALL
-  SELECT * FROM (SELECT ${COLUMNS} FROM clicks INDEXED BY clicks_by_timezone
-    WHERE application_id = ?1 AND os_family = ?5 AND timezone IS NULL AND id >= (SELECT first FROM reach)
-    ORDER BY id DESC LIMIT ${WEIGHED_CLICKS})`;
+  ${newest('clicks INDEXED BY clicks_by_timezone', 'os_family = ?5 AND timezone IS NULL')}
+  UNION ALL
+  ${newest('clicks', '?6 IS NULL', MAX_SCANNED)} WHERE os_family = ?5`;
 
 type ClickRow = {
   id: string;
@@ -134,6 +144,7 @@ type ClickRow = {
   screen_height: number | null;
   pixel_ratio: number | null;
   device_id: string | null;
+  named_installs: number;
 };
 
 const toClick = (row: ClickRow): Click => ({
@@ -149,6 +160,7 @@ const toClick = (row: ClickRow): Click => ({
     row.screen_width && row.screen_height ? { width: row.screen_width, height: row.screen_height } : null,
   pixelRatio: row.pixel_ratio,
   credited: row.device_id !== null,
+  namedInstalls: row.named_installs,
 });
 
 async function findClicks(

@@ -1,26 +1,42 @@
 import * as z from 'zod';
 import { OS_FAMILIES } from './device.ts';
 
-const text = z.string().min(1);
-const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional();
+const text = (max: number) => z.string().min(1).max(max);
+const optionalText = (max: number) => text(max).optional();
+const size = () => z.number().positive().max(1e5).optional();
+
+/** The query parameters of a tracking link that are kept: so many, each name and each value so long. */
+export const MAX_CLICK_PARAMS = 20;
+export const MAX_CLICK_PARAM_CHARS = 256;
+
+export const ClickParams = z
+  .record(text(MAX_CLICK_PARAM_CHARS), z.string().max(MAX_CLICK_PARAM_CHARS))
+  .refine((params) => Object.keys(params).length <= MAX_CLICK_PARAMS, `at most ${MAX_CLICK_PARAMS}`);
+
+/** ISO 3166, in lower case. */
+export const ClickCountry = z.string().regex(/^[a-z]{2}$/);
 
 /**
  * What is learnt of a click, as the queue carries it: once from the request for the link, once from the landing page's
- * measurement. Any number of records of one click, in any order, make one row.
+ * measurement. Any number of records of one click, in any order, make one row. Everything in it is bounded: whatever a browser
+ * claims, a row stays small.
  */
 export const ClickRecord = z.object({
-  application_id: text,
+  application_id: text(64),
   id: z.string().regex(/^clk_[0-9a-f]{32}$/),
-  creative_id: text,
+  creative_id: text(64),
   os_family: z.enum(OS_FAMILIES),
-  os_version: optional(text),
-  device_model: optional(text),
+  os_version: optionalText(32),
+  device_model: optionalText(128),
   /** A keyed hash; the address itself goes nowhere. */
-  ip_hash: optional(text),
+  ip_hash: optionalText(64),
+  /** Of the request for the link only, as the edge and the link tell them. */
+  country: ClickCountry.optional(),
+  params: ClickParams.optional(),
   /** Only what was measured: a time zone by its canonical name, CSS pixels, device pixels to each. */
-  timezone: optional(text),
-  screen_width: optional(z.number().positive()),
-  screen_height: optional(z.number().positive()),
-  pixel_ratio: optional(z.number().positive()),
+  timezone: optionalText(64),
+  screen_width: size(),
+  screen_height: size(),
+  pixel_ratio: size(),
 });
 export type ClickRecord = z.infer<typeof ClickRecord>;

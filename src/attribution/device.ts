@@ -4,14 +4,27 @@ export type OsFamily = (typeof OS_FAMILIES)[number];
 
 const FAMILY_WORDS: readonly [RegExp, OsFamily][] = [
   [/\b(?:android|fire ?os|harmony)/i, 'android'],
-  [/\b(?:ios|iphone ?os|ipad ?os)\b/i, 'ios'],
+  [/\bios\b|\b(?:iphone|ipad|ipod)/i, 'ios'],
   [/\bwindows/i, 'windows'],
   [/\bmac ?os|\bos ?x\b/i, 'macos'],
   [/\blinux|\bubuntu|\bdebian|\bcros\b/i, 'linux'],
 ];
 
-/** `"Android OS 16 / API-36"` → android, 16; `"iOS 17.4.1"` → ios, 17.4.1. */
-export function parseOsSystem(text: string): { family: OsFamily; version: string | null } {
-  const family = FAMILY_WORDS.find(([words]) => words.test(text))?.[1] ?? 'other';
-  return { family, version: /\d+(?:\.\d+){0,3}/.exec(text)?.[0] ?? null };
+const familyIn = (text: string) => FAMILY_WORDS.find(([words]) => words.test(text))?.[1];
+
+/**
+ * `"Android OS 16 / API-36"` is android 16. An SDK may send a bare version and name the system elsewhere (`18.1` beside the
+ * device `iOS` and the model `iPhone`), so the first of the three texts that tells a family does. A number that follows some
+ * other system's name, such as `Darwin 24.1`, is no version of that family.
+ */
+export function parseOs(
+  osSystem: string,
+  ...elsewhere: string[]
+): { family: OsFamily; version: string | null } {
+  const version = /\d+(?:\.\d+){0,3}/.exec(osSystem)?.[0] ?? null;
+  const own = familyIn(osSystem);
+  if (own) return { family: own, version };
+  const family = elsewhere.map(familyIn).find((found) => found !== undefined);
+  if (!family) return { family: 'other', version };
+  return { family, version: /^\s*v?\d/i.test(osSystem) ? version : null };
 }

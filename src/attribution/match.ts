@@ -26,6 +26,8 @@ export type Click = {
   pixelRatio: number | null;
   /** Some device was credited to it before. */
   credited: boolean;
+  /** How many devices named it before. */
+  namedInstalls: number;
 };
 
 /** A device as `/fetch-token` describes it. */
@@ -72,6 +74,8 @@ export type Attribution = {
   click_id: string | null;
   /** Another click speaks for the device just as well. */
   ambiguous: boolean;
+  /** How many devices had named this click before; one click brings one install, so more than none is a sign of fraud. */
+  earlier_installs: number;
   candidates: Candidate[];
 };
 
@@ -93,14 +97,20 @@ const BITS: Record<Fact, { same: number; close: number; different: number }> = {
 /** What the facts must outweigh: that the device came by no click at all. */
 const NO_CLICK_BITS = 8;
 /** Below this, a guess would more often be wrong than an install without a creative is. */
-const LEAST_CONFIDENCE = 0.3;
+const MIN_CONFIDENCE = 0.3;
 /** A guess is never as good as a name. */
-const MOST_CONFIDENCE = 0.99;
+const MAX_CONFIDENCE = 0.99;
 /** A device's clock may be wrong, or meant as local time; an install of long ago is still not a click's of today. */
 const CLOCK_ERROR_MS = 24 * 3_600_000;
 /** The same phone on the same link again within this time is one person trying twice. */
 const REPEAT_MS = 30 * 60_000;
-const EXPLAINED = 5;
+/**
+ * All clicks of one address weigh at most what three of its best would. Whoever clicks by the hundred from a few addresses thus
+ * can't drown a genuine match, while nobody is told from a crowd behind one address: its clicks share those three, so that each
+ * of 50 alike gets three fiftieths. Dropping all but three would make each of them look likely.
+ */
+const MAX_CLICKS_PER_ADDRESS = 3;
+const MAX_EXPLAINED = 5;
 
 /** First match wins: a named click, a named creative, the likeliest click, none. `now` is the time of the request. */
 export function attribute(
@@ -110,11 +120,13 @@ export function attribute(
   windows: Windows,
   now: number,
 ): Attribution {
-  const named = { confidence: 1, ambiguous: false, candidates: [] };
+  const named = { confidence: 1, ambiguous: false, earlier_installs: 0, candidates: [] };
   for (const { id, clickedAt, creativeId, method } of hints.named) {
-    const clicked = creativeId ?? clicks.find((click) => click.id === id)?.creativeId;
+    const click = clicks.find((found) => found.id === id);
+    const clicked = creativeId ?? click?.creativeId;
     if (clicked && within({ clickedAt }, windows.clickMs, now)) {
-      return { ...named, method, creative_id: clicked, click_id: id };
+      const earlier_installs = click?.namedInstalls ?? 0;
+      return { ...named, method, creative_id: clicked, click_id: id, earlier_installs };
     }
   }
   if (hints.deepLinkCreativeId) {
@@ -139,37 +151,57 @@ function guess(device: Device, clicks: readonly Click[], windows: Windows, now: 
   );
   const weighed = withoutRepeats(eligible)
     .map((click) => ({ click, ...weigh(click, device) }))
+    .sort((left, right) => right.score - left.score);
+  const shares = sharesOf(weighed);
+  const all = shares.reduce((sum, share) => sum + share, 2 ** NO_CLICK_BITS);
+  const candidates = weighed
+    .map(({ click, score, facts }, index) => ({
+      click_id: click.id,
+      creative_id: click.creativeId,
+      clicked_at: click.clickedAt,
+      score,
+      probability: (shares[index] ?? 0) / all,
+      facts,
+    }))
     // Of equals the newest: the last click is the one that led to the store.
-    .sort((left, right) => right.score - left.score || right.click.clickedAt - left.click.clickedAt);
-  const all = weighed.reduce((sum, { score }) => sum + 2 ** score, 2 ** NO_CLICK_BITS);
-  const candidates = weighed.map(({ click, score, facts }) => ({
-    click_id: click.id,
-    creative_id: click.creativeId,
-    clicked_at: click.clickedAt,
-    score,
-    probability: 2 ** score / all,
-    facts,
-  }));
-  const [best, second] = candidates;
-  const explained = candidates.slice(0, EXPLAINED);
-  if (!best || best.probability < LEAST_CONFIDENCE) {
+    .sort((left, right) => right.probability - left.probability || right.clicked_at - left.clicked_at);
+  const [best, ...others] = candidates;
+  const outcome = {
+    ambiguous: best !== undefined && others.some(({ score }) => score >= best.score),
+    earlier_installs: 0,
+    candidates: candidates.slice(0, MAX_EXPLAINED),
+  };
+  if (!best || best.probability < MIN_CONFIDENCE) {
     return {
+      ...outcome,
       method: 'organic',
       confidence: 2 ** NO_CLICK_BITS / all,
       creative_id: null,
       click_id: null,
-      ambiguous: best !== undefined && best.score === second?.score,
-      candidates: explained,
     };
   }
   return {
+    ...outcome,
     method: 'probabilistic',
-    confidence: Math.min(best.probability, MOST_CONFIDENCE),
+    confidence: Math.min(best.probability, MAX_CONFIDENCE),
     creative_id: best.creative_id,
     click_id: best.click_id,
-    ambiguous: best.score === second?.score,
-    candidates: explained,
   };
+}
+
+/** What each of these clicks, the best first, weighs among all: 2 to its score, less where its address has many. */
+function sharesOf(weighed: readonly { click: Click; score: number }[]): number[] {
+  const weights = new Map<string, { best: number; all: number }>();
+  const addressOf = ({ ipHash, id }: Click) => (ipHash === null ? id : `address ${ipHash}`);
+  for (const { click, score } of weighed) {
+    const address = weights.get(addressOf(click)) ?? { best: 2 ** score, all: 0 };
+    address.all += 2 ** score;
+    weights.set(addressOf(click), address);
+  }
+  return weighed.map(({ click, score }) => {
+    const { best, all } = weights.get(addressOf(click)) ?? { best: 0, all: 0 };
+    return 2 ** score * Math.min(1, (MAX_CLICKS_PER_ADDRESS * best) / all);
+  });
 }
 
 function weigh(click: Click, device: Device): { score: number; facts: Candidate['facts'] } {
@@ -195,7 +227,11 @@ function weigh(click: Click, device: Device): { score: number; facts: Candidate[
 function withoutRepeats(clicks: readonly Click[]): Click[] {
   const newest = new Map<string, Click>();
   const kept: Click[] = [];
-  for (const click of [...clicks].sort((left, right) => right.clickedAt - left.clickedAt)) {
+  // Ids tell apart what was clicked at the same moment, so that the order in which clicks were read does not matter.
+  const newestFirst = [...clicks].sort(
+    (left, right) => right.clickedAt - left.clickedAt || (left.id < right.id ? 1 : -1),
+  );
+  for (const click of newestFirst) {
     const { creativeId, ipHash, timezone, osVersion, deviceModel, screen, pixelRatio } = click;
     const person = JSON.stringify([creativeId, ipHash, timezone, osVersion, deviceModel, screen, pixelRatio]);
     const later = newest.get(person);

@@ -11,19 +11,22 @@ const USAGE = `Usage: npm run import -- events.ndjson [--url https://ingest.exam
 Sends a file of webhook events, one JSON object a line, through /webhook/batch. Run it again to go on after a stop.
 A file of raw events, Parquet or NDJSON, is taken with --archive, and only by a deployment that has not counted its events: where they were
 counted, they would be counted again. Its devices are made under their archived ids.
-Without --url it goes to the local service and takes the key from its demo.json; otherwise set API_KEY.
-SERVICE_NAME (default "service") names the header, as in the deployment.`;
+Without --url it goes to the local service and takes the key and the header's name from its demo.json. With --url set API_KEY
+and, where the deployment has its own, SERVICE_NAME (default "service"), which names the header.`;
 
 async function targetOf(url: string | undefined): Promise<Target> {
-  const headerName = `${process.env.SERVICE_NAME ?? 'service'}-api-key`;
-  if (process.env.API_KEY && url)
-    return { url: url.replace(/\/$/, ''), apiKey: process.env.API_KEY, headerName };
+  const { API_KEY: apiKey, SERVICE_NAME: serviceName = 'service' } = process.env;
+  if (apiKey && url) return { url: url.replace(/\/$/, ''), apiKey, headerName: `${serviceName}-api-key` };
   if (url) throw new Error('Set API_KEY to the API key of the application.');
   const { demoFile } = localState();
   if (!(await exists(demoFile)))
     throw new Error('There is no local service yet: run npm start, or name one by --url.');
   const demo: Demo = JSON.parse(await readFile(demoFile, 'utf8'));
-  return { url: demo.base_url, apiKey: process.env.API_KEY ?? demo.api_key, headerName };
+  return {
+    url: demo.base_url,
+    apiKey: apiKey ?? demo.api_key,
+    headerName: `${demo.service_name}-api-key`,
+  };
 }
 
 async function main(): Promise<number> {

@@ -19,9 +19,14 @@ export function localState(): LocalState {
   };
 }
 
+/** Makes the folder of the state, or takes an existing one, for its owner alone: it holds personal data, secrets and the database. */
+export async function makeDirectory({ directory }: LocalState): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await chmod(directory, 0o700);
+}
+
 /** Makes the secrets that are missing; those that are there stay, because tokens and keys hang on them. */
-export async function makeSecrets({ directory, secretsFile }: LocalState): Promise<void> {
-  await mkdir(directory, { recursive: true });
+export async function makeSecrets({ secretsFile }: LocalState): Promise<void> {
   const existing = await readFile(secretsFile, 'utf8').catch(() => '');
   const missing = SECRETS.filter((name) => !existing.includes(`${name}=`));
   const lines = missing.map((name) => `${name}=${randomBytes(32).toString('base64url')}\n`);
@@ -37,6 +42,14 @@ export async function applyMigrations({ directory }: LocalState): Promise<void> 
   });
 }
 
+/** What `wrangler.toml` says at its top level: `name = "value"`, wherever it stands there. */
+export async function configured(name: string): Promise<string> {
+  const config = await readFile(path.join(ROOT, 'wrangler.toml'), 'utf8');
+  const value = new RegExp(`^${name} = "(.+?)"`, 'm').exec(config)?.[1];
+  if (!value) throw new Error(`wrangler.toml has no ${name}`);
+  return value;
+}
+
 /** Wrangler asks nothing, talks to no one and reports errors only. */
 export const QUIET = {
   CI: 'true',
@@ -44,6 +57,9 @@ export const QUIET = {
   WRANGLER_SEND_METRICS: 'false',
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
 };
+
+/** Wrangler's database explorer answers SQL without a credential; its trace store outgrows the database. */
+export const NO_EXPLORER = { X_LOCAL_EXPLORER: 'false', X_LOCAL_OBSERVABILITY: 'false' };
 
 export async function exists(file: string): Promise<boolean> {
   return access(file).then(

@@ -139,12 +139,14 @@ export class Configuration {
       durable_objects: raw.durable_objects,
       ratelimits: this.rateLimitsFor(existing),
       r2_buckets: raw.r2_buckets?.map((bucket) => ({ ...bucket, bucket_name: names.bucket })) ?? [],
+      // Inherited too. Written out because a section that set only a part of it would log request URLs again.
+      observability: raw.observability,
       secrets: raw.secrets,
     };
     return section as unknown as Table;
   }
 
-  /** A namespace is an account's, so that each org needs its own: two under one number would brake each other. */
+  /** A namespace is an account's, so each org needs its own: two under one number would share a limit. */
   private rateLimitsFor(existing: Unstable_RawEnvironment | undefined) {
     const taken = Object.values(this.raw.env ?? {}).flatMap((section) => section.ratelimits ?? []);
     let last = Math.max(FIRST_NAMESPACE - 1, ...taken.map(({ namespace_id }) => Number(namespace_id)));

@@ -5,16 +5,19 @@ import { parseEnv } from 'node:util';
 import { eq } from 'drizzle-orm';
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
 import { database, teams } from '#db';
-import { makeFirstOwner } from '#members';
+import { hasPassword, makeFirstOwner } from '#members';
 import { createAccessToken, createApplication, createTeam } from '#teams';
-import { type LocalState, ROOT } from './local-state.ts';
+import { configured, type LocalState } from './local-state.ts';
 
 /** What `npm start` prints and `demo.json` holds. */
 export type Demo = {
   base_url: string;
   tracking_base_url: string;
   dashboard_url: string;
-  owner: { email: string; password: string };
+  /** Names the credential headers: `<service_name>-api-key` and `<service_name>-Token`. */
+  service_name: string;
+  /** The password is null once the owner has changed it. */
+  owner: { email: string; password: string | null };
   team: { id: string; name: string };
   team_token: string;
   application: { id: string; name: string };
@@ -23,15 +26,16 @@ export type Demo = {
 
 /**
  * Makes the demo team with its owner, an application and its credentials, where the database does not have them yet.
- * Of an earlier start's `demo.json` only the addresses change, with the port.
+ * Of an earlier start's `demo.json` only what this start may change is written anew: addresses, the service's name, and whether
+ * the password is still the one that was made.
  */
-export async function seedDemo(state: LocalState, baseUrl: string): Promise<Demo> {
-  const addresses = { base_url: baseUrl, tracking_base_url: `${baseUrl}/t`, dashboard_url: `${baseUrl}/` };
+export async function seedDemo(state: LocalState, baseUrl: string, serviceName: string): Promise<Demo> {
   const local = new Miniflare({
     ...convertV4MiniflareOptions({
       modules: true,
       script: 'export default {}',
-      d1Databases: { DB: await databaseId() },
+      // By this id wrangler knows the local database too.
+      d1Databases: { DB: await configured('database_id') },
     }),
     resourcePersistencePath: path.join(state.directory, 'v3'),
   });
@@ -40,9 +44,14 @@ export async function seedDemo(state: LocalState, baseUrl: string): Promise<Demo
     const db = await local.getD1Database('DB');
     const demo =
       earlier && (await isThere(db, earlier)) ? earlier : await makeDemo(db, await keySecret(state));
-    // Does nothing where the team has its owner already.
-    await makeFirstOwner(db, { name: 'Demo owner', ...demo.owner }, { teamId: demo.team.id }, Date.now());
-    const written = { ...demo, ...addresses };
+    const written: Demo = {
+      ...demo,
+      base_url: baseUrl,
+      tracking_base_url: `${baseUrl}/t`,
+      dashboard_url: `${baseUrl}/`,
+      service_name: serviceName,
+      owner: await makeOwner(db, demo),
+    };
     await writeFile(state.demoFile, `${JSON.stringify(written, null, 2)}\n`, { mode: 0o600 });
     await chmod(state.demoFile, 0o600);
     return written;
@@ -51,12 +60,15 @@ export async function seedDemo(state: LocalState, baseUrl: string): Promise<Demo
   }
 }
 
-/** By this id wrangler knows the local database too. */
-async function databaseId(): Promise<string> {
-  const config = await readFile(path.join(ROOT, 'wrangler.toml'), 'utf8');
-  const id = /^database_id = "(.+)"/m.exec(config)?.[1];
-  if (!id) throw new Error('wrangler.toml names no database');
-  return id;
+/** Makes the owner where nobody belongs to a team yet; answers what is still true of the sign-in. */
+async function makeOwner(
+  d1: D1Database,
+  { owner, team }: Pick<Demo, 'owner' | 'team'>,
+): Promise<Demo['owner']> {
+  const { email, password } = owner;
+  if (password === null) return owner;
+  await makeFirstOwner(d1, { name: 'Demo owner', email, password }, { teamId: team.id }, Date.now());
+  return (await hasPassword(d1, email, password)) ? owner : { email, password: null };
 }
 
 async function keySecret({ secretsFile }: LocalState): Promise<string> {
@@ -78,7 +90,7 @@ async function isThere(d1: D1Database, demo: Demo): Promise<boolean> {
 async function makeDemo(
   d1: D1Database,
   keyEncryptionSecret: string,
-): Promise<Omit<Demo, 'base_url' | 'tracking_base_url' | 'dashboard_url'>> {
+): Promise<Pick<Demo, 'owner' | 'team' | 'team_token' | 'application' | 'api_key'>> {
   const db = database(d1);
   const now = Date.now();
   const team = await createTeam(db, 'Demo team', now);

@@ -136,7 +136,7 @@ async function sendEvents(api: Api, events: readonly SimulatedEvent[]): Promise<
 async function simulate(): Promise<void> {
   const { devices: count, days, seed } = readArguments();
   const demo = await readDemo();
-  const api = new Api(demo, process.env.SERVICE_NAME ?? 'service');
+  const api = new Api(demo);
   // The start of the minute: a run that is repeated at once repeats the same events.
   const now = Math.floor(Date.now() / 60_000) * 60_000;
   const random = new Random(seed);

@@ -1,6 +1,17 @@
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
-import { applyMigrations, localState, makeSecrets, QUIET, ROOT, WRANGLER } from './local-state.ts';
+import { SERVICE_NAME_FORM } from '#env';
+import {
+  applyMigrations,
+  configured,
+  localState,
+  makeDirectory,
+  makeSecrets,
+  NO_EXPLORER,
+  QUIET,
+  ROOT,
+  WRANGLER,
+} from './local-state.ts';
 import { type Demo, seedDemo } from './seed-demo.ts';
 
 // `npm start`: from a clone to a running service with nothing to configure. Started again, it changes nothing that is there.
@@ -15,8 +26,9 @@ async function portIsFree(port: number): Promise<boolean> {
   });
 }
 
-async function isReady(baseUrl: string, deadline: number): Promise<boolean> {
-  while (Date.now() < deadline) {
+/** Waits until the service answers; false when that was given up first. */
+async function isReady(baseUrl: string, givenUp: AbortSignal): Promise<boolean> {
+  while (!givenUp.aborted) {
     const answer = await fetch(`${baseUrl}/health`).catch(() => null);
     if (answer?.ok) return true;
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -40,15 +52,15 @@ function describe(demo: Demo): string {
 
   Dashboard    ${demo.dashboard_url}
   Sign in as   ${demo.owner.email}
-  Password     ${demo.owner.password}
+  Password     ${demo.owner.password ?? `changed since the first start; sign in at ${demo.dashboard_url}login`}
 
-  API key      ${demo.api_key}
-  Team token   ${demo.team_token}
+  API key      ${demo.api_key}   (header ${demo.service_name}-api-key)
+  Team token   ${demo.team_token}   (header ${demo.service_name}-Token)
   Application  ${demo.application.id}
 
   Try it:
 
-    curl ${demo.base_url}/fetch-token -H 'service-api-key: ${demo.api_key}' \\
+    curl ${demo.base_url}/fetch-token -H '${demo.service_name}-api-key: ${demo.api_key}' \\
       -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'
 
   The same facts are in demo.json in the state directory. Stop with Ctrl-C.
@@ -67,19 +79,30 @@ async function start(): Promise<number> {
     );
     return 1;
   }
-  Object.assign(process.env, QUIET);
+  const serviceName = process.env.SERVICE_NAME || (await configured('SERVICE_NAME'));
+  if (!SERVICE_NAME_FORM.test(serviceName)) {
+    console.error(
+      `SERVICE_NAME must be letters, digits and hyphens and begin with a letter, not "${serviceName}".`,
+    );
+    return 1;
+  }
+  Object.assign(process.env, QUIET, NO_EXPLORER);
+  // Whatever is written from here on, by wrangler too, is for its owner alone.
+  process.umask(0o077);
   const state = localState();
+  await makeDirectory(state);
   console.log('Preparing the local database …');
   await makeSecrets(state);
   await applyMigrations(state);
   const baseUrl = `http://localhost:${port}`;
-  const demo = await seedDemo(state, baseUrl);
+  const demo = await seedDemo(state, baseUrl, serviceName);
   const server = spawn(
     process.execPath,
     [
       WRANGLER,
       'dev',
       ...['--port', String(port), '--persist-to', state.directory, '--env-file', state.secretsFile],
+      ...['--var', `SERVICE_NAME:${serviceName}`],
       ...['--inspector-port', '0', '--log-level', 'warn', '--show-interactive-dev-session', 'false'],
     ],
     { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] },
@@ -89,7 +112,10 @@ async function start(): Promise<number> {
   const parent = process.ppid;
   setInterval(() => process.ppid !== parent && server.kill('SIGTERM'), 500).unref();
   const ended = new Promise<number>((resolve) => server.once('exit', (code) => resolve(code ?? 0)));
-  const ready = await Promise.race([isReady(baseUrl, Date.now() + READY_WITHIN_MS), ended.then(() => false)]);
+  // Not a race: what goes on waiting for a server that has ended would keep this process alive.
+  const over = new AbortController();
+  server.once('exit', () => over.abort());
+  const ready = await isReady(baseUrl, AbortSignal.any([AbortSignal.timeout(READY_WITHIN_MS), over.signal]));
   if (ready) console.log(describe(demo));
   else server.kill();
   return ended;

@@ -1,11 +1,12 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { AppError, type Fault } from '#http';
+import { type Fault, requireWithin } from '#http';
 import { changePassword, NewPerson } from '#members';
 import { checkForm, readForm, redirectDone } from './form.ts';
 import { type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
 import { Card, Field } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
+import { TOO_MANY_ATTEMPTS } from './sign-in.tsx';
 
 const Passwords = z.object({ current: z.string().min(1).max(128), next: NewPerson.shape.password });
 
@@ -52,12 +53,11 @@ export const accountPages = new Hono<DashboardEnv>()
   .use('/settings/account', requirePerson)
   .get('/settings/account', (c) => accountPage(c))
   .post('/settings/account', async (c) => {
-    const { success } = await c.env.SIGN_IN_LIMIT.limit({ key: `user:${c.get('person').userId}` });
-    if (!success) throw new AppError('rate_limited', 'Too many tries. Wait a minute, then try again.');
+    await requireWithin(c.env.SIGN_IN_LIMIT, c.get('person').userId, TOO_MANY_ATTEMPTS);
     const { data, faults } = checkForm(Passwords, await readForm(c));
     if (!data) return accountPage(c, faults);
     const cookies = await changePassword(c.env, c.req.raw, data);
-    if (!cookies) return accountPage(c, [{ path: 'current', message: 'is not right' }]);
+    if (!cookies) return accountPage(c, [{ path: 'current', message: 'is incorrect' }]);
     for (const cookie of cookies) c.header('Set-Cookie', cookie, { append: true });
     return redirectDone(c, '/settings/account', 'password');
   });

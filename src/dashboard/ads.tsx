@@ -1,11 +1,25 @@
 import { Hono } from 'hono';
-import { AdsQuery, PerformanceQuery, reportAds, reportPerformance } from '#reports';
+import { AdsQuery, MAX_ROWS, PerformanceQuery, reportAds, reportPerformance } from '#reports';
 import { LineChart, overDays, type Series } from './chart.tsx';
-import { money, percent } from './format.ts';
+import { count, money, percent } from './format.ts';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { METRICS, showMetric, sortRows } from './metrics.ts';
 import { Card, Table } from './parts.tsx';
-import { answerCsv, ask, CsvLink, renderReport, Unconverted, viewAsked, wantsCsv, Zone } from './report.tsx';
+import {
+  answerCsv,
+  ask,
+  CsvLink,
+  listingOf,
+  MAX_TABLE_ROWS,
+  RowCount,
+  renderReport,
+  searchOf,
+  TableSearch,
+  Unconverted,
+  viewAsked,
+  wantsCsv,
+  Zone,
+} from './report.tsx';
 
 const MOST_CURVES = 6;
 const CSV_COLUMNS = [
@@ -33,21 +47,34 @@ function curves(days: readonly string[], names: readonly string[], trends: reado
 export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =>
   renderReport(c, { title: 'Ads', path: '/ads' }, async (view, now) => {
     const asked = viewAsked(view);
+    const q = searchOf(c);
     if (wantsCsv(c)) {
-      return answerCsv(c, await reportAds(c.env.DB, view.application, ask(AdsQuery, asked)), CSV_COLUMNS);
+      return answerCsv(
+        c,
+        await reportAds(c.env.DB, view.application, ask(AdsQuery, { ...asked, ...listingOf(c) })),
+        CSV_COLUMNS,
+        view,
+      );
     }
-    const by = (group_by: string) =>
-      reportPerformance(c.env.DB, view.application, ask(PerformanceQuery, { ...asked, group_by }), now);
+    const by = (group_by: string, limit = MAX_ROWS) =>
+      reportPerformance(
+        c.env.DB,
+        view.application,
+        ask(PerformanceQuery, { ...asked, group_by, limit }),
+        now,
+      );
     const [bySource, byNetwork, sourceDays, networkDays, detail] = await Promise.all([
-      by('source'),
-      by('media_source'),
+      by('source', MAX_TABLE_ROWS),
+      by('media_source', MAX_TABLE_ROWS),
       by('day,source'),
       by('day,media_source'),
-      reportAds(c.env.DB, view.application, ask(AdsQuery, asked)),
+      reportAds(c.env.DB, view.application, ask(AdsQuery, { ...asked, ...listingOf(c) })),
     ]);
     const days = overDays(view, [], () => null, null).labels;
     const namesOf = (rows: typeof bySource.data, column: string) =>
-      sortRows(rows, '-impressions').map((row) => String(row[column] ?? 'none'));
+      sortRows(rows, '-impressions')
+        .filter((row) => !row.is_other)
+        .map((row) => String(row[column] ?? 'none'));
     const trends = (rows: typeof bySource.data, column: string, metric: 'ecpm' | 'fill_rate') =>
       rows.map((row) => ({
         day: String(row.day),
@@ -109,12 +136,16 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
             columns={cells('source', 'Ad format')}
           />
         </Card>
-        <Card title="By day, format and network" aside={<CsvLink view={view} path="/ads" />}>
-          <details>
-            <summary>{detail.data.length} rows</summary>
+        <Card
+          title="By day, format and network"
+          aside={<CsvLink view={view} path="/ads" parameters={{ q }} />}
+        >
+          <details open={q !== ''}>
+            <summary>{count(detail.total_rows)} rows</summary>
+            <TableSearch view={view} path="/ads" q={q} />
             <Table
               caption="Ad figures by day, format and network"
-              rows={[...detail.data].reverse()}
+              rows={sortRows(detail.data, '-day')}
               columns={[
                 { label: 'Day', cell: (row) => row.day },
                 { label: 'Ad format', cell: (row) => row.source ?? 'none' },
@@ -125,6 +156,11 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
                   cell: (row: (typeof detail.data)[number]) => showMetric(name, row[name], view.currency),
                 })),
               ]}
+            />
+            <RowCount
+              shown={detail.data.filter((row) => !('is_other' in row)).length}
+              total={detail.total_rows}
+              q={q}
             />
           </details>
         </Card>

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { database } from '#db';
 import { settingsOf } from '#env';
-import type { Fault } from '#http';
+import { type Fault, invalidRequest } from '#http';
 import { atLeast } from '#members';
 import {
   ApplicationChanges,
@@ -121,17 +121,19 @@ const KeyCard = ({
   row,
   grace,
   apiKey,
+  header,
 }: {
   row: ApplicationRow;
   grace: number[];
   apiKey: string | undefined;
+  header: string;
 }) => (
   <Card title="API key" id="key">
     {apiKey === undefined ? (
       <>
         <p class="muted">
-          Your backend sends it with every request. Keep it in a secrets manager, never in the app itself.
-          Each look at it is written into the audit log.
+          Your backend sends it with every request, in the header <code>{header}</code>. Keep it in a secrets
+          manager, never in the app itself. Each look at it is written into the audit log.
         </p>
         <Action to={`/settings/applications/${row.id}/key#key`} label="Show the API key" />
       </>
@@ -213,7 +215,12 @@ async function applicationPage(
         <Notice kind="good">This is the new API key. Every location knows it within 10 seconds.</Notice>
       )}
       {mayChange && (
-        <KeyCard row={row} grace={grace.flatMap(({ expiresAt }) => expiresAt ?? [])} apiKey={shown.apiKey} />
+        <KeyCard
+          row={row}
+          grace={grace.flatMap(({ expiresAt }) => expiresAt ?? [])}
+          apiKey={shown.apiKey}
+          header={`${settingsOf(c.env).SERVICE_NAME}-api-key`}
+        />
       )}
       <Card title="Settings" aside={<code class="muted">{row.id}</code>}>
         {mayChange ? (
@@ -277,8 +284,8 @@ export const applicationPages = new Hono<DashboardEnv>()
   .post('/settings/applications/:id/new-key', admin, async (c) => {
     const row = await ownApplication(c);
     const { grace_hours } = await readForm(c);
-    const { data } = checkForm(NewApiKey, { grace_hours: Number(grace_hours) });
-    if (!data) return applicationPage(c, row);
+    const { data, faults } = checkForm(NewApiKey, { grace_hours: Number(grace_hours) });
+    if (!data) throw invalidRequest(faults);
     const apiKey = await replaceApiKey(
       database(c.env.DB),
       c.get('person').team.id,

@@ -3,7 +3,20 @@ import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#re
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { METRIC_NAMES, METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
 import { Card, type Column, Field, Table } from './parts.tsx';
-import { answerCsv, ask, CsvLink, renderReport, Unconverted, viewAsked, wantsCsv, Zone } from './report.tsx';
+import {
+  answerCsv,
+  ask,
+  CsvLink,
+  listingOf,
+  RowCount,
+  renderReport,
+  searchOf,
+  TableSearch,
+  Unconverted,
+  viewAsked,
+  wantsCsv,
+  Zone,
+} from './report.tsx';
 import { type View, viewQuery } from './view.ts';
 
 export const GROUPINGS = [
@@ -73,18 +86,23 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
   const by = c.req.query('by') ?? 'day';
   const and = c.req.query('and') ?? '';
   const sort = c.req.query('sort') ?? (['day', 'week', 'month'].includes(by) ? by : '-revenue');
+  const q = searchOf(c);
   const groups = [...new Set([by, and])].filter((name) => name !== '');
-  const page = { title: 'Breakdown', path: '/breakdown', carry: { by, and } };
+  const page = { title: 'Breakdown', path: '/breakdown', carry: { by, and, q } };
   return renderReport(c, page, async (view, now) => {
-    const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: groups.join(',') });
+    const query = ask(PerformanceQuery, {
+      ...viewAsked(view),
+      ...listingOf(c),
+      group_by: groups.join(','),
+    });
     const report = await reportPerformance(c.env.DB, view.application, query, now);
-    if (wantsCsv(c)) return answerCsv(c, report, [...groups, ...METRIC_NAMES]);
+    if (wantsCsv(c)) return answerCsv(c, report, [...groups, ...METRIC_NAMES], view);
     return (
       <>
         <Unconverted amounts={report.unconverted} />
         <Card
           title="Every figure by what you choose"
-          aside={<CsvLink view={view} path="/breakdown" parameters={{ by, and }} />}
+          aside={<CsvLink view={view} path="/breakdown" parameters={{ by, and, q }} />}
         >
           <form method="get" action="/breakdown" class="row">
             <input type="hidden" name="app" value={view.application.id} />
@@ -97,6 +115,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
               Group
             </button>
           </form>
+          <TableSearch view={view} path="/breakdown" parameters={{ by, and, sort }} q={q} />
           <Zone view={view} />
           <Table
             caption={`Figures by ${groups.join(' and ')}, days in ${view.application.timezone}`}
@@ -106,8 +125,13 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
               view,
               path: '/breakdown',
               sort,
-              parameters: { by, and },
+              parameters: { by, and, q },
             })}
+          />
+          <RowCount
+            shown={report.data.filter((row) => !row.is_other).length}
+            total={report.total_rows}
+            q={q}
           />
         </Card>
       </>

@@ -4,7 +4,17 @@ import { LineChart } from './chart.tsx';
 import { count, money, NOTHING, percent } from './format.ts';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { Card, Field, Table } from './parts.tsx';
-import { answerCsv, ask, CsvLink, renderReport, Unconverted, viewAsked, wantsCsv } from './report.tsx';
+import {
+  answerCsv,
+  ask,
+  CsvLink,
+  MAX_TABLE_ROWS,
+  RowCount,
+  renderReport,
+  Unconverted,
+  viewAsked,
+  wantsCsv,
+} from './report.tsx';
 import type { View } from './view.ts';
 
 const RETENTION_DAYS = [0, 1, 2, 3, 4, 5, 6, 7, 14, 21, 30];
@@ -70,12 +80,17 @@ export const cohortPages = new Hono<DashboardEnv>()
     const page = { title: 'Retention', path: '/retention', carry: { cohort, kind }, currency: false };
     return renderReport(c, page, async (view, now) => {
       const asked = (days: readonly number[], of: string) =>
-        ask(RetentionQuery, { ...viewAsked(view), days: days.join(','), cohort: of });
+        ask(RetentionQuery, {
+          ...viewAsked(view),
+          days: days.join(','),
+          cohort: of,
+          ...(wantsCsv(c) ? {} : { limit: MAX_TABLE_ROWS }),
+        });
       const [report, curve] = await Promise.all([
         reportRetention(c.env.DB, view.application, asked(RETENTION_DAYS, cohort), now),
         reportRetention(c.env.DB, view.application, asked(CURVE_DAYS, 'all'), now),
       ]);
-      if (wantsCsv(c)) return answerCsv(c, report, [...COHORT_COLUMNS, 'active', 'classic', 'rolling']);
+      if (wantsCsv(c)) return answerCsv(c, report, [...COHORT_COLUMNS, 'active', 'classic', 'rolling'], view);
       const [all] = curve.data;
       const values = (of: 'classic' | 'rolling') => CURVE_DAYS.map((day) => all?.days[day]?.[of] ?? null);
       return (
@@ -144,6 +159,7 @@ export const cohortPages = new Hono<DashboardEnv>()
                 </table>
               </section>
             )}
+            <RowCount shown={report.data.filter((row) => !row.is_other).length} total={report.total_rows} />
             <p class="hint">{NOTHING}: no device of the cohort has its day N behind it yet.</p>
           </Card>
         </>
@@ -155,13 +171,18 @@ export const cohortPages = new Hono<DashboardEnv>()
     const page = { title: 'LTV and ROAS', path: '/ltv', carry: { cohort } };
     return renderReport(c, page, async (view, now) => {
       const asked = (days: readonly number[]) =>
-        ask(LtvQuery, { ...viewAsked(view), days: days.join(','), cohort });
+        ask(LtvQuery, {
+          ...viewAsked(view),
+          days: days.join(','),
+          cohort,
+          ...(wantsCsv(c) ? {} : { limit: MAX_TABLE_ROWS }),
+        });
       const [report, curve] = await Promise.all([
         reportLtv(c.env.DB, view.application, asked(LTV_DAYS), now),
         reportLtv(c.env.DB, view.application, asked(CURVE_DAYS), now),
       ]);
-      if (wantsCsv(c)) return answerCsv(c, report, [...COHORT_COLUMNS, 'revenue', 'ltv', 'roas']);
-      const shown = curve.data.slice(-MOST_CURVES);
+      if (wantsCsv(c)) return answerCsv(c, report, [...COHORT_COLUMNS, 'revenue', 'ltv', 'roas'], view);
+      const shown = curve.data.filter((row) => !row.is_other).slice(-MOST_CURVES);
       const series = (of: 'ltv' | 'roas') =>
         shown.map((row) => ({
           name: nameOf(row),
@@ -215,6 +236,7 @@ export const cohortPages = new Hono<DashboardEnv>()
                 ]),
               ]}
             />
+            <RowCount shown={report.data.filter((row) => !row.is_other).length} total={report.total_rows} />
             <p class="hint">
               Revenue from day 0 to N of the devices whose day N is over, each; ROAS is that revenue against
               the costs of the days on which they were acquired. Days in {view.application.timezone}.

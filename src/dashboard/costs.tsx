@@ -5,7 +5,7 @@ import { atLeast } from '#members';
 import { Costs, type CostsAnswer, saveCosts } from '#money';
 import { PerformanceQuery, reportPerformance } from '#reports';
 import { LineChart, overDays } from './chart.tsx';
-import { checkForm } from './form.ts';
+import { checkForm, readFields } from './form.ts';
 import { count, money } from './format.ts';
 import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
 import { METRICS, showMetric } from './metrics.ts';
@@ -126,7 +126,7 @@ function costsPage(c: DashboardContext, uploaded?: Uploaded) {
   return renderReport(c, { title: 'Costs', path: '/costs' }, async (view, now) => {
     const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: 'day' });
     const report = await reportPerformance(c.env.DB, view.application, query, now);
-    if (wantsCsv(c)) return answerCsv(c, report, ['day', ...SHOWN]);
+    if (wantsCsv(c)) return answerCsv(c, report, ['day', ...SHOWN], view);
     const spend = overDays(view, report.data, (row) => row.spend, 0);
     return (
       <>
@@ -168,7 +168,7 @@ function costsPage(c: DashboardContext, uploaded?: Uploaded) {
 }
 
 async function readUpload(c: DashboardContext): Promise<string> {
-  const { csv, file } = await c.req.parseBody();
+  const { csv, file } = await readFields(c);
   if (file instanceof File && file.size > 0) return file.text();
   return typeof csv === 'string' ? csv : '';
 }

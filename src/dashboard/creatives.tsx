@@ -13,7 +13,20 @@ import { readForm, redirectDone } from './form.ts';
 import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
 import { METRIC_NAMES, sortRows } from './metrics.ts';
 import { Card, type Column, Copyable, Field, Notice, Table } from './parts.tsx';
-import { answerCsv, ask, CsvLink, renderReport, Unconverted, viewAsked, wantsCsv, Zone } from './report.tsx';
+import {
+  answerCsv,
+  ask,
+  CsvLink,
+  listingOf,
+  RowCount,
+  renderReport,
+  searchOf,
+  TableSearch,
+  Unconverted,
+  viewAsked,
+  wantsCsv,
+  Zone,
+} from './report.tsx';
 import { readView, type View, viewQuery } from './view.ts';
 
 const PAGE = 200;
@@ -40,6 +53,7 @@ function drillDown(view: View, level: Level): Column<Row>['cell'] {
   return (row) => {
     const [name, id] = [row[level], row[`${level}_id`]];
     if (name === null || name === undefined) return <span class="muted">organic</span>;
+    if (row.is_other) return <span class="muted">other</span>;
     if (!id) return <span title="Only in the uploaded costs">{name}</span>;
     const href =
       level === 'creative'
@@ -115,23 +129,31 @@ async function linksOf(c: DashboardContext, view: View): Promise<Map<string, str
 function listPage(c: DashboardContext, notice: Child = null) {
   const { level, within } = readLevel(c);
   const sort = c.req.query('sort') ?? '-revenue';
+  const q = searchOf(c);
   const carry: Record<string, string> = within ? { [within.group]: within.id } : { by: level };
   return renderReport(c, { title: 'Creatives', path: '/creatives', carry }, async (view, now) => {
     // Names of creatives are not unique: the ad set tells two of one name apart.
     const groups = within ? [within.group, level] : level === 'creative' ? ['adset', level] : [level];
-    const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: groups.join(',') });
-    const report = await reportPerformance(c.env.DB, view.application, query, now);
-    const data = within ? report.data.filter((row) => row[`${within.group}_id`] === within.id) : report.data;
+    const query = ask(PerformanceQuery, {
+      ...viewAsked(view),
+      ...listingOf(c),
+      group_by: groups.join(','),
+    });
+    const asked = within ? { ...query, within: within.id } : query;
+    const report = await reportPerformance(c.env.DB, view.application, asked, now);
+    // What is in another campaign or ad set is no part of this list, not even summed up.
+    const data = within ? report.data.filter((row) => !row.is_other) : report.data;
     const shown = { ...report, data };
-    if (wantsCsv(c)) return answerCsv(c, shown, [...groups, ...METRIC_NAMES]);
+    if (wantsCsv(c)) return answerCsv(c, shown, [...groups, ...METRIC_NAMES], view);
     const links = level === 'creative' ? await linksOf(c, view) : new Map<string, string>();
     const seen = new Set(data.map((row) => row.creative_id));
-    const silent = within ? [] : [...links].filter(([id]) => !seen.has(id));
+    const silent =
+      within || report.total_rows > data.length || q !== '' ? [] : [...links].filter(([id]) => !seen.has(id));
     const columns = performanceColumns(shown, groups, {
       view,
       path: '/creatives',
       sort,
-      parameters: carry,
+      parameters: { ...carry, q },
       first: FIRST,
     });
     const named = columns.map((column, index) =>
@@ -156,14 +178,16 @@ function listPage(c: DashboardContext, notice: Child = null) {
         <LevelTabs view={view} level={level} within={within !== null} />
         <Card
           title={within ? `${LABELS[level]} of ${name ?? 'this one'}` : LABELS[level]}
-          aside={<CsvLink view={view} path="/creatives" parameters={carry} />}
+          aside={<CsvLink view={view} path="/creatives" parameters={{ ...carry, q }} />}
         >
+          <TableSearch view={view} path="/creatives" parameters={{ ...carry, sort }} q={q} />
           <Table
             caption={`${LABELS[level]}, days in ${view.application.timezone}`}
             rows={sortRows(data, sort)}
             columns={withLink}
             empty="Nothing in this period."
           />
+          <RowCount shown={data.filter((row) => !row.is_other).length} total={report.total_rows} q={q} />
           {silent.length > 0 && (
             <p class="hint">
               {silent.length} creatives brought nothing in this period and are not in the table.

@@ -33,10 +33,38 @@ export function summary(event: Shown): string {
     case 'custom':
       return text(event.event_name);
     case 'retention':
-      return `day ${text(event.retention_day)}`;
+      return event.session_end === true
+        ? `session end${event.session_seconds === undefined ? '' : ` · ${text(event.session_seconds)} s`}`
+        : `day ${text(event.retention_day)}`;
     default:
       return '';
   }
+}
+
+const FLAGS: readonly (readonly [string, string])[] = [
+  ['test', 'Test event: not counted'],
+  ['token_expired', 'Token expired'],
+  ['clock_ahead', 'Clock ahead: dated when received'],
+];
+
+/** What is worth a look: marks of the event, and what was dropped of it. */
+function Notes({ event }: { event: Shown }) {
+  const warnings = Array.isArray(event.warnings)
+    ? (event.warnings as { path: string; message: string }[])
+    : [];
+  const flags = FLAGS.filter(([name]) => event[name] === true).map(([, label]) => label);
+  return (
+    <>
+      {flags.map((label) => (
+        <div>{label}</div>
+      ))}
+      {warnings.map(({ path, message }) => (
+        <div>
+          <code>{path}</code> {message}
+        </div>
+      ))}
+    </>
+  );
 }
 
 const receivedAt = (event: Shown) => Date.parse(text(event.received_at));
@@ -65,8 +93,9 @@ function EventTable({ view, events, now }: { view: View; events: readonly Shown[
         { label: 'What', cell: (event) => summary(event) },
         { label: 'Device', cell: (event) => <code>{text(event.device_id).slice(-8) || NOTHING}</code> },
         { label: 'Counts for', cell: (event) => text(event.day) },
+        { label: 'Notes', wrap: true, cell: (event) => <Notes event={event} /> },
         {
-          label: 'All of it',
+          label: 'Raw JSON',
           cell: (event) => (
             <details>
               <summary>Show</summary>

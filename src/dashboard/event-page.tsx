@@ -13,6 +13,7 @@ const MEANING: Record<EventStatus['status'], string> = {
   queued: 'Taken and safe; it waits to be counted.',
   counted: 'It is in every report.',
   duplicate: 'A repeat of an event that was counted before it, so it counts no second time.',
+  ignored: 'It was received and kept, but counts in no report.',
   parked: 'It could not be counted. It is kept, with the reason, on the health page.',
 };
 
@@ -53,8 +54,31 @@ const METHODS: Record<string, string> = {
   organic: 'No click was named, and none looked enough like this device.',
 };
 
+const installs = (number: number) => `${count(number)} ${number === 1 ? 'install' : 'installs'}`;
+
+const CreditedClick = ({ click }: { click: NonNullable<Explanation['click']> }) => (
+  <>
+    <p>
+      Clicked {moment(click.clickedAt, 'UTC')} UTC
+      {click.country ? ` in ${click.country.toUpperCase()}` : ''}
+    </p>
+    {Object.keys(click.params).length > 0 && (
+      <Table
+        caption="Link parameters stored with the click"
+        rows={Object.entries(click.params)}
+        empty=""
+        columns={[
+          { label: 'Parameter', cell: ([name]) => name },
+          { label: 'Value', cell: ([, value]) => value },
+        ]}
+      />
+    )}
+  </>
+);
+
 const ExplanationCard = ({ explanation }: { explanation: Explanation }) => {
-  const { attribution, creatives } = explanation;
+  const { attribution, creatives, click } = explanation;
+  const earlier = attribution.earlier_installs ?? 0;
   const nameOf = (id: string | null | undefined) => (id ? (creatives[id] ?? id) : 'none');
   const candidates = attribution.candidates ?? [];
   return (
@@ -68,6 +92,13 @@ const ExplanationCard = ({ explanation }: { explanation: Explanation }) => {
       ) : (
         <p>This device was acquired before attributions were recorded.</p>
       )}
+      {earlier > 0 && (
+        <Notice kind="bad">
+          Possible fraud: {installs(earlier)} had already used this click. One click normally brings one
+          install.
+        </Notice>
+      )}
+      {click && <CreditedClick click={click} />}
       <Table
         caption="Clicks that were weighed"
         rows={candidates}

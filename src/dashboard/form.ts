@@ -1,10 +1,21 @@
 import type * as z from 'zod';
-import { type Fault, toFaults } from '#http';
+import { type Fault, invalidRequest, toFaults } from '#http';
 import type { DashboardContext } from './guard.ts';
+
+/** A form's fields, files among them. Throws `invalid_request` for a body that is not what its content type says. */
+export async function readFields(c: DashboardContext): Promise<Record<string, string | File>> {
+  try {
+    return await c.req.parseBody();
+  } catch (error) {
+    // What the runtime's own parser throws; anything else is not the sender's fault.
+    if (!(error instanceof TypeError)) throw error;
+    throw invalidRequest([{ path: '', message: 'The form could not be read' }]);
+  }
+}
 
 /** A form's text fields as they were typed; a file or a repeated field is not among them. */
 export async function readForm(c: DashboardContext): Promise<Record<string, string>> {
-  const fields = Object.entries(await c.req.parseBody());
+  const fields = Object.entries(await readFields(c));
   return Object.fromEntries(
     fields.filter((field): field is [string, string] => typeof field[1] === 'string'),
   );

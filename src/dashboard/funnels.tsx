@@ -49,7 +49,7 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
       reportFunnel(c.env.DB, view.application, query),
       reportPerformance(c.env.DB, view.application, names, now),
     ]);
-    if (wantsCsv(c)) return answerCsv(c, report, ['step', 'devices', 'from_first', 'from_previous']);
+    if (wantsCsv(c)) return answerCsv(c, report, ['step', 'devices', 'from_first', 'from_previous'], view);
     const seen = sortRows(events.data, '-events')
       .slice(0, MOST_EVENT_NAMES)
       .map((row) => `event:${row.event_name}`);

@@ -5,9 +5,9 @@ import { AppError } from '#http';
 import { atLeast } from '#members';
 import { type Arrivals, readArrivals } from '#rollup';
 import { type ApplicationRow, revealApiKey } from '#teams';
-import { type DashboardContext, type DashboardEnv, remember, requirePerson } from './guard.ts';
+import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
 import { renderPage } from './page.tsx';
-import { Card, Copyable, Notice } from './parts.tsx';
+import { Action, Card, Copyable, Notice } from './parts.tsx';
 import { readView, type View, viewQuery } from './view.ts';
 
 /** Two calls that a shell runs as they stand: a token for a device, and an event of it. */
@@ -53,19 +53,15 @@ export const Lights = ({ application, arrivals }: { application: ApplicationRow;
   </div>
 );
 
-/** The key for the panel: an admin's look at it is in the audit log, a viewer gets a placeholder. */
-async function panelKey(c: DashboardContext, application: ApplicationRow): Promise<string> {
-  if (!atLeast(c.get('person').role, 'admin')) return '<API key, ask an admin>';
-  await remember(c, 'api_key.shown', `${application.name} (${application.id}), get started`);
-  const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
-  return revealApiKey(database(c.env.DB), c.get('person').team.id, application.id, secret);
-}
-
-/** How the first event gets here, with a light that turns green when it has. */
-export async function GetStarted(c: DashboardContext, view: View, arrivals: Arrivals, now: number) {
+/**
+ * How the first event gets here, with a light that turns green when it has. The API key stands in the calls only when an admin
+ * asked for it: a page that any link opens must neither show a secret nor fill the audit log.
+ */
+export function GetStarted(c: DashboardContext, view: View, arrivals: Arrivals, apiKey?: string) {
   const { application } = view;
-  const origin = new URL(c.req.url).origin;
-  const calls = firstCalls(origin, settingsOf(c.env).SERVICE_NAME, await panelKey(c, application), now);
+  const mayShow = atLeast(c.get('person').role, 'admin');
+  const shown = apiKey ?? (mayShow ? '<API key>' : '<API key, ask an admin>');
+  const calls = firstCalls(new URL(c.req.url).origin, settingsOf(c.env).SERVICE_NAME, shown, Date.now());
   return (
     <>
       {!application.dataCollection && (
@@ -81,8 +77,11 @@ export async function GetStarted(c: DashboardContext, view: View, arrivals: Arri
         </p>
         <Copyable text={calls} label="the two calls" lines />
         <p class="muted">
-          It holds the API key of this application: for your servers only, never inside the app.
+          The API key is for your servers only, never inside the app. Showing it is recorded in the audit log.
         </p>
+        {mayShow && apiKey === undefined && (
+          <Action to={`/get-started${viewQuery(view)}`} label="Show with the API key" />
+        )}
         <h3>What has arrived</h3>
         <Lights application={application} arrivals={arrivals} />
         <p>
@@ -109,22 +108,26 @@ export const NeedsApplication = ({ mayCreate }: { mayCreate: boolean }) => (
   </Card>
 );
 
+async function getStartedPage(c: DashboardContext, view: View | null, apiKey?: string) {
+  const page = { title: 'Get started', current: '/' };
+  if (!view) {
+    return renderPage(c, page, <NeedsApplication mayCreate={atLeast(c.get('person').role, 'admin')} />);
+  }
+  const arrivals = await readArrivals(c.env.DB, view.application.id);
+  return renderPage(c, { ...page, view }, GetStarted(c, view, arrivals, apiKey));
+}
+
 export const getStartedPages = new Hono<DashboardEnv>()
   .use('/get-started/*', requirePerson)
-  .get('/get-started', async (c) => {
-    const now = Date.now();
-    const view = await readView(c, now);
-    if (!view) {
-      const mayCreate = atLeast(c.get('person').role, 'admin');
-      return renderPage(
-        c,
-        { title: 'Get started', current: '/' },
-        <NeedsApplication mayCreate={mayCreate} />,
-      );
-    }
-    const arrivals = await readArrivals(c.env.DB, view.application.id);
-    const panel = await GetStarted(c, view, arrivals, now);
-    return renderPage(c, { title: 'Get started', current: '/', view }, panel);
+  .get('/get-started', async (c) => getStartedPage(c, await readView(c, Date.now())))
+  .post('/get-started', requireRole('admin'), async (c) => {
+    const view = await readView(c, Date.now());
+    if (!view) return getStartedPage(c, view);
+    const { application } = view;
+    await remember(c, 'api_key.shown', `${application.name} (${application.id}), get started`);
+    const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
+    const teamId = c.get('person').team.id;
+    return getStartedPage(c, view, await revealApiKey(database(c.env.DB), teamId, application.id, secret));
   })
   .get('/get-started/status', async (c) => {
     const view = await readView(c, Date.now());

@@ -19,7 +19,7 @@ export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, async 
   const arrivals = await readArrivals(c.env.DB, view.application.id);
   if (!arrivals.device && !arrivals.event) {
     const filters = <Filters view={view} path="/" shown={['app']} />;
-    return renderPage(c, { ...page, view, filters }, await GetStarted(c, view, arrivals, now));
+    return renderPage(c, { ...page, view, filters }, GetStarted(c, view, arrivals));
   }
   await foldLog(c.env.DB, now);
   const filters = <Filters view={view} path="/" />;

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { database } from '#db';
-import { requiredText } from '#http';
+import { type Fault, invalidRequest, requiredText } from '#http';
 import {
   changeRole,
   INVITATION_DAYS,
@@ -24,8 +24,12 @@ const AUDIT_PAGE = 100;
 const role = z.enum(ROLES, 'must be one of the roles');
 const Invitation = z.object({ note: requiredText(255), role });
 
-async function membersPage(c: DashboardContext, link?: string) {
+async function membersPage(
+  c: DashboardContext,
+  shown: { link?: string; values?: Record<string, string>; faults?: Fault[] } = {},
+) {
   const { person } = c.var;
+  const { link, values = {}, faults = [] } = shown;
   const db = database(c.env.DB);
   const [people, invitations] = await Promise.all([
     listMembers(db, person.team.id),
@@ -34,7 +38,7 @@ async function membersPage(c: DashboardContext, link?: string) {
   const offered = ROLES.filter((name) => name !== 'owner' || person.role === 'owner');
   return renderSettings(
     c,
-    { title: 'Members', section: '/settings/members' },
+    { title: 'Members', section: '/settings/members', status: faults.length > 0 ? 400 : 200 },
     <>
       {link && (
         <Notice kind="good">
@@ -51,8 +55,21 @@ async function membersPage(c: DashboardContext, link?: string) {
           owners.
         </p>
         <form method="post" action="/settings/members" class="row">
-          <Field label="For whom" name="note" maxlength={255} required />
-          <Field label="Role" name="role" value="viewer" options={offered.map((name) => [name, name])} />
+          <Field
+            label="For whom"
+            name="note"
+            value={values.note ?? ''}
+            faults={faults}
+            maxlength={255}
+            required
+          />
+          <Field
+            label="Role"
+            name="role"
+            value={values.role ?? 'viewer'}
+            faults={faults}
+            options={offered.map((name) => [name, name])}
+          />
           <button type="submit">Make a link</button>
         </form>
       </Card>
@@ -161,11 +178,12 @@ export const memberPages = new Hono<DashboardEnv>()
   .get('/settings/audit', (c) => auditPage(c))
   .get('/settings/members', (c) => membersPage(c))
   .post('/settings/members', async (c) => {
-    const { data } = checkForm(Invitation, await readForm(c));
-    if (!data) return membersPage(c);
+    const values = await readForm(c);
+    const { data, faults } = checkForm(Invitation, values);
+    if (!data) return membersPage(c, { values, faults });
     const secret = await invite(database(c.env.DB), acting(c), data, Date.now());
     await remember(c, 'member.invited', `${data.note}, as ${data.role}`);
-    return membersPage(c, `${new URL(c.req.url).origin}/join/${secret}`);
+    return membersPage(c, { link: `${new URL(c.req.url).origin}/join/${secret}` });
   })
   .post('/settings/members/invitations/:hash/withdraw', async (c) => {
     await withdrawInvitation(database(c.env.DB), c.get('person').team.id, c.req.param('hash'));
@@ -173,8 +191,8 @@ export const memberPages = new Hono<DashboardEnv>()
     return redirectDone(c, '/settings/members', 'withdrawn');
   })
   .post('/settings/members/:id/role', async (c) => {
-    const { data } = checkForm(z.object({ role }), await readForm(c));
-    if (!data) return membersPage(c);
+    const { data, faults } = checkForm(z.object({ role }), await readForm(c));
+    if (!data) throw invalidRequest(faults);
     const email = await changeRole(c.env.DB, database(c.env.DB), acting(c), c.req.param('id'), data.role);
     await remember(c, 'member.role_changed', `${email} to ${data.role}`);
     return redirectDone(c, '/settings/members', 'saved');

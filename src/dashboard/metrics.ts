@@ -36,7 +36,7 @@ export const METRICS: Readonly<Record<MetricName, { label: string; kind: Kind; h
 
 export const METRIC_NAMES = Object.keys(SHOWN) as MetricName[];
 
-type Value = string | number | null | undefined;
+type Value = string | number | boolean | null | undefined;
 
 const numberOf = (value: Value) => (typeof value === 'number' ? value : null);
 
@@ -46,12 +46,16 @@ export function showMetric(name: MetricName, value: Value, currency: string): st
   return kind === 'percent' ? percent(numberOf(value)) : count(numberOf(value));
 }
 
-/** Rows by a column, `-` before its name for the largest first; figures that do not exist come last either way. */
+/**
+ * Rows by a column, `-` before its name for the largest first; figures that do not exist come last either way, and after them the
+ * row that sums up the rest.
+ */
 export function sortRows<Row extends Record<string, unknown>>(rows: readonly Row[], sort: string): Row[] {
   const descending = sort.startsWith('-');
   const column = descending ? sort.slice(1) : sort;
   const isNothing = (value: unknown) => value === null || value === undefined;
   return [...rows].sort((left, right) => {
+    if (left.is_other || right.is_other) return Number(left.is_other ?? 0) - Number(right.is_other ?? 0);
     const [a, b] = [left[column], right[column]];
     if (isNothing(a) || isNothing(b)) return Number(isNothing(a)) - Number(isNothing(b));
     const order =

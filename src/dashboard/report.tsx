@@ -5,11 +5,11 @@ import { atLeast } from '#members';
 import { answerReport } from '#reports';
 import { foldLog } from '#rollup';
 import { Filters } from './filters.tsx';
-import { money } from './format.ts';
+import { count, money } from './format.ts';
 import { NeedsApplication } from './get-started.tsx';
 import type { DashboardContext } from './guard.ts';
 import { renderPage } from './page.tsx';
-import { Notice } from './parts.tsx';
+import { Field, Notice } from './parts.tsx';
 import { readView, type View, viewQuery } from './view.ts';
 
 /** A query of the team API, completed and checked by its own schema: a page asks nothing that the API could not. */
@@ -75,9 +75,56 @@ export function answerCsv(
   c: DashboardContext,
   report: Parameters<typeof answerReport>[2],
   columns: readonly string[],
+  view: View,
 ): Response {
-  return answerReport(c as unknown as AppContext, 'csv', report, columns);
+  return answerReport(c as unknown as AppContext, 'csv', report, columns, view);
 }
+
+/** The most rows of a table on a page. The API and CSV have more. */
+export const MAX_TABLE_ROWS = 200;
+
+/** What a table is narrowed to by its search field. */
+export const searchOf = (c: DashboardContext): string => c.req.query('q')?.trim().slice(0, 256) ?? '';
+
+/** How many rows of a report its page asks for: those of a file are not limited to what a page can show. */
+export const listingOf = (c: DashboardContext) => ({
+  ...(wantsCsv(c) ? {} : { limit: MAX_TABLE_ROWS }),
+  q: searchOf(c),
+});
+
+/** The search field of a table: it asks the server, because the table need not have all rows. */
+export const TableSearch = ({
+  view,
+  path,
+  parameters = {},
+  q,
+}: {
+  view: View;
+  path: string;
+  parameters?: Record<string, string>;
+  q: string;
+}) => (
+  <form method="get" action={path} class="row">
+    {[...new URLSearchParams(viewQuery(view, parameters))].map(([name, value]) => (
+      <input type="hidden" name={name} value={value} />
+    ))}
+    <Field label="Search" name="q" type="search" value={q} maxlength={256} />
+    <button type="submit" class="quiet">
+      Search
+    </button>
+  </form>
+);
+
+/** How much of a long table is shown, by what order it was chosen, and where the rest is. */
+export const RowCount = ({ shown, total, q = '' }: { shown: number; total: number; q?: string }) => {
+  const found = q === '' ? '' : ` that contain “${q}”`;
+  if (shown >= total) return q === '' ? null : <p class="hint">{`${count(total)} rows${found}.`}</p>;
+  return (
+    <p class="hint">
+      {`The first ${count(shown)} of ${count(total)} rows${found}: the latest, then those with the highest revenue. The last row sums up everything else.`}
+    </p>
+  );
+};
 
 export const CsvLink = ({
   view,

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { database } from '#db';
-import { AppError, type Fault, requiredText } from '#http';
+import { AppError, addressOf, type Fault, requiredText, requireWithin } from '#http';
 import {
   acceptInvitation,
   findInvitation,
@@ -18,16 +18,23 @@ import { Field, Notice } from './parts.tsx';
 
 const FirstRun = NewPerson.extend({ team: requiredText(255) });
 
-async function slowDown(c: DashboardContext, key: string): Promise<void> {
-  const { success } = await c.env.SIGN_IN_LIMIT.limit({ key });
-  if (success) return;
-  throw new AppError('rate_limited', 'Too many tries. Wait a minute, then try again.', {
-    headers: { 'Retry-After': '60' },
-  });
-}
+/** Whoever waits for one of these waits for all: the same words and the same time. */
+export const TOO_MANY_ATTEMPTS = {
+  message: 'Too many attempts. Wait a minute, then try again.',
+  retryAfterSeconds: 60,
+};
 
-const slowDownAddress = (c: DashboardContext) =>
-  slowDown(c, `ip:${c.req.header('cf-connecting-ip') ?? 'unknown'}`);
+const limitAddress = (c: DashboardContext) =>
+  requireWithin(c.env.SIGN_IN_ADDRESS_LIMIT, addressOf(c), TOO_MANY_ATTEMPTS);
+
+/**
+ * Guessing one person's password is limited strictly from one address, and loosely from all addresses together: whoever knows
+ * an email must not be able to lock its owner out by wrong passwords. What the first limit refuses does not count for the second.
+ */
+async function limitGuesses(c: DashboardContext, email: string): Promise<void> {
+  await requireWithin(c.env.SIGN_IN_LIMIT, `${addressOf(c)} ${email}`, TOO_MANY_ATTEMPTS);
+  await requireWithin(c.env.SIGN_IN_EMAIL_LIMIT, email, TOO_MANY_ATTEMPTS);
+}
 
 /** Signs in with a right pair and goes on to `next`; null for a wrong one. */
 async function enter(c: DashboardContext, pair: { email: string; password: string }, next: string) {
@@ -42,7 +49,7 @@ function loginPage(c: DashboardContext, values: Record<string, string>, wrong = 
     c,
     { title: 'Sign in', status: wrong ? 400 : 200 },
     <form method="post" action="/login" class="stack">
-      {wrong && <Notice kind="bad">Email or password is not right.</Notice>}
+      {wrong && <Notice kind="bad">Incorrect email or password.</Notice>}
       <input type="hidden" name="next" value={safePath(values.next)} />
       <Field
         label="Email"
@@ -128,7 +135,7 @@ function joinPage(
 }
 
 async function openInvitation(c: DashboardContext): Promise<Invitation> {
-  await slowDownAddress(c);
+  await limitAddress(c);
   const invitation = await findInvitation(database(c.env.DB), c.req.param('secret') ?? '', Date.now());
   if (!invitation) throw new AppError('not_found', 'This invitation was used, withdrawn, or is over');
   return invitation;
@@ -143,13 +150,13 @@ export const signInPages = new Hono<DashboardEnv>()
     return loginPage(c, { next: c.req.query('next') ?? '/' });
   })
   .post('/login', async (c) => {
-    await slowDownAddress(c);
+    await limitAddress(c);
     const values = await readForm(c);
     const { data } = checkForm(
       z.object({ email: requiredText(254).toLowerCase(), password: z.string().min(1).max(128) }),
       values,
     );
-    if (data) await slowDown(c, `email:${data.email}`);
+    if (data) await limitGuesses(c, data.email);
     return (data && (await enter(c, data, safePath(values.next)))) ?? loginPage(c, values, true);
   })
   .post('/logout', requirePerson, async (c) => {
@@ -161,7 +168,7 @@ export const signInPages = new Hono<DashboardEnv>()
     return setupPage(c, {});
   })
   .post('/setup', async (c) => {
-    await slowDownAddress(c);
+    await limitAddress(c);
     if (!(await setupIsOpen(c.env.DB))) throw closed();
     const values = await readForm(c);
     const { data, faults } = checkForm(FirstRun, values);

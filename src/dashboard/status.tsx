@@ -192,7 +192,7 @@ async function statusPage(c: DashboardContext) {
   const totals = view
     ? await reportClientTotals(c.env.DB, view.application, ask(ClientTotalsQuery, viewAsked(view)))
     : null;
-  if (totals && wantsCsv(c)) return answerCsv(c, totals, CLIENT_TOTALS);
+  if (view && totals && wantsCsv(c)) return answerCsv(c, totals, CLIENT_TOTALS, view);
   const [state, { messages, total }] = await Promise.all([
     view ? readLogState(c.env.DB, view.application.id) : null,
     listParked(c.env.DB, person.team.id, { limit: SHOWN }),

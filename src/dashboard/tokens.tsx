@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { database } from '#db';
+import { settingsOf } from '#env';
 import { type Fault, requiredText } from '#http';
 import { DAY_MS } from '#lib/time';
 import { createAccessToken, listAccessTokens, revokeAccessToken } from '#teams';
@@ -43,7 +44,8 @@ async function tokensPage(
       )}
       <Card title="New access token">
         <p class="muted">
-          For the team API: creatives, costs, reports and raw events of every application of the team.
+          For the team API: creatives, costs, reports and raw events of every application of the team. Send it
+          in the header <code>{settingsOf(c.env).SERVICE_NAME}-Token</code>.
         </p>
         <form method="post" action="/settings/tokens" class="row">
           <Field

@@ -1,5 +1,5 @@
 export { type Database, database } from './client.ts';
-export { batchWithRetry, isTransient } from './retry.ts';
+export { batchWithRetry, isTransient, needsLessData } from './retry.ts';
 export * from './schema/attribution.ts';
 export * from './schema/creatives.ts';
 export * from './schema/ingestion.ts';

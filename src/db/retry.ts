@@ -7,9 +7,17 @@ const TRANSIENT = [
   'Cannot resolve D1 DB due to transient issue',
   'overloaded',
   'internal error',
-  'exceeded timeout',
   'SQLITE_BUSY',
   'database is locked',
+  'client disconnected',
+];
+
+// What D1 says when statements were more than it may do at once. The same again fails again; fewer of them succeed.
+const TOO_MUCH = [
+  'exceeded its memory limit',
+  'exceeded its CPU time limit',
+  'exceeded timeout',
+  'Memory limit would be exceeded',
 ];
 
 // What SQLite says when the code and the database disagree, as between a deployment and its migration. No event is to blame:
@@ -22,17 +30,24 @@ const MISMATCH = [
   'syntax error',
 ];
 
-/** Whether an error of D1 may go away without a change of the data. Drizzle hides D1's own error in `cause`. */
-export function isTransient(error: unknown): boolean {
+/** Whether an error of D1 says nothing about the data, so that it may go away without a change of it. */
+export const isTransient = (error: unknown): boolean => says(error, [...TRANSIENT, ...TOO_MUCH, ...MISMATCH]);
+
+/** Whether the same work succeeds in smaller portions. Such an error is transient too: no portion of one is to blame. */
+export const needsLessData = (error: unknown): boolean => says(error, TOO_MUCH);
+
+/** Drizzle hides D1's own error in `cause`. */
+function says(error: unknown, phrases: readonly string[]): boolean {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const { message } = at;
-    if ([...TRANSIENT, ...MISMATCH].some((phrase) => message.includes(phrase))) return true;
+    if (phrases.some((phrase) => message.includes(phrase))) return true;
   }
   return false;
 }
 
 /**
- * Runs statements as one transaction, again after a transient error: three tries, 50 to 400 ms apart with jitter.
+ * Runs statements as one transaction, again after a transient error: three tries, 50 to 400 ms apart with jitter;
+ * what was too much is not tried again.
  * Safe only for transactions that may be repeated after they have in fact succeeded.
  */
 export async function batchWithRetry<T = unknown>(
@@ -43,7 +58,7 @@ export async function batchWithRetry<T = unknown>(
     try {
       return await db.batch<T>(statements());
     } catch (error) {
-      if (attempt === 3 || !isTransient(error)) throw error;
+      if (attempt === 3 || !isTransient(error) || needsLessData(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, 50 * 2 ** attempt * (0.5 + Math.random())));
     }
   }

@@ -16,7 +16,25 @@ export const FetchTokenFailure = z
   .object({ error: z.string(), success: z.literal(false).optional(), details: faults.optional() })
   .meta({ id: 'FetchTokenError' });
 
+const warnings = faults.optional().meta({
+  description: 'What was malformed and only described the event, so was dropped. Only where there is any.',
+});
+
 export const Token = z.object({ token: z.string() });
+
+export const TokenBatch = z.object({
+  success: z.literal(true),
+  accepted: z.int(),
+  rejected: z.int(),
+  results: z.array(
+    z.union([
+      z.object({ index: z.int(), token: z.string(), warnings }),
+      z.object({ index: z.int(), error: z.string(), details: faults }),
+    ]),
+  ),
+});
+
+export const TokenRevoked = z.object({ revoked: z.literal(true), revoked_at: time() });
 
 export const VerifiedToken = z.object({
   success: z.literal(true),
@@ -39,6 +57,7 @@ export const EventTaken = z.object({
   success: z.literal(true),
   message: z.literal('Webhook Received'),
   event_id: z.string(),
+  warnings,
 });
 
 export const BatchTaken = z.object({
@@ -47,7 +66,7 @@ export const BatchTaken = z.object({
   rejected: z.int(),
   results: z.array(
     z.union([
-      z.object({ index: z.int(), event_id: z.string() }),
+      z.object({ index: z.int(), event_id: z.string(), warnings }),
       z.object({ index: z.int(), error: z.string(), details: faults }),
     ]),
   ),
@@ -133,14 +152,17 @@ export const Events = list(EventShown);
 export const EventStatus = z.object({
   event_id: z.string(),
   application_id: z.string().optional(),
-  status: z.enum(['queued', 'counted', 'duplicate', 'parked']),
+  status: z.enum(['queued', 'counted', 'duplicate', 'ignored', 'parked']).meta({
+    description:
+      'An ignored event was taken and is kept, but counts in no report: a test event, one sent with a revoked token, or one of an erased device.',
+  }),
   received_at: time(),
   logged_at: time().optional().meta({ description: 'When it left the queue for the log.' }),
-  settled_by: time()
-    .optional()
-    .meta({ description: 'It was counted, found a duplicate or parked at this time at the latest.' }),
+  settled_by: time().optional().meta({
+    description: 'It was counted, found a duplicate, ignored or parked at this time at the latest.',
+  }),
   duplicate_of: z.string().optional().meta({ description: 'The event that was counted under the same key.' }),
-  reason: z.string().optional().meta({ description: 'Why it was parked.' }),
+  reason: z.string().optional().meta({ description: 'Why it was ignored or parked.' }),
   event: EventShown.optional(),
 });
 
@@ -158,6 +180,22 @@ export const AttributionExplained = z.object({
     .boolean()
     .optional()
     .meta({ description: 'Another click speaks for the device just as well.' }),
+  repeated: z.boolean().meta({
+    description:
+      'Other devices had named the same click before. One click brings one install, so this is a sign of fraud.',
+  }),
+  earlier_installs: z.int().meta({ description: 'How many devices had named the same click before.' }),
+  click: z
+    .object({
+      clicked_at: time(),
+      country: nullableText().meta({ description: 'ISO 3166 code in lower case, from the network.' }),
+      params: z
+        .record(z.string(), z.string())
+        .meta({ description: "The link's query parameters, such as the ad network's click ID." }),
+      named_installs: z.int().meta({ description: 'How many devices have named this click so far.' }),
+    })
+    .nullable()
+    .meta({ description: 'The credited click. Null without one, or once its attribution window is over.' }),
   candidates: z.array(
     z.object({
       click_id: z.string(),

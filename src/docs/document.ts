@@ -41,6 +41,7 @@ export function openApiDocument(serviceName: string) {
       components: {
         securitySchemes: {
           apiKey: header('api-key', 'The API key of an application.'),
+          bearerKey: { type: 'http', scheme: 'bearer', description: 'The API key of an application.' },
           teamToken: header('Token', 'A team access token.'),
         },
       },

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Batch, DeviceMetrics, EventEnvelope, VerifyToken } from '#ingestion';
-import { BatchTaken, CollectionStatus, EventTaken, Token, VerifiedToken } from './answers.ts';
+import { Batch, DeviceBatch, DeviceMetrics, EventEnvelope, VerifyToken } from '#ingestion';
+import { BatchTaken, CollectionStatus, EventTaken, Token, TokenBatch, VerifiedToken } from './answers.ts';
 import { DEVICE_METRICS, EVENTS, EXAMPLE } from './examples.ts';
 import type { Operation } from './operation.ts';
 
@@ -13,7 +13,7 @@ const denied = {
 const header = z.object({
   'Idempotency-Key': z
     .string()
-    .max(128)
+    .max(512)
     .optional()
     .meta({ description: 'A repeat under the same key is answered as the first one and counted once.' }),
 });
@@ -28,6 +28,20 @@ export const INGESTION_OPERATIONS: Operation[] = [
       'Call it where no token is cached or the cached one has expired. `created_at` dates the acquisition, day 0. The same `data.device_id` gives the same device again.',
     body: { schema: DeviceMetrics, examples: { device: DEVICE_METRICS } },
     answer: { status: 200, description: 'A token for `creativeToken` and `/verify-token`.', schema: Token },
+    errors: denied,
+  },
+  {
+    ...common,
+    method: 'post',
+    path: '/fetch-token/batch',
+    summary: 'Send the metrics of up to 200 devices',
+    description:
+      'For imports. Each item stands alone and is as a body of `/fetch-token`; the answer has a token or what is wrong for each.',
+    body: {
+      schema: DeviceBatch,
+      examples: { devices: { devices: [DEVICE_METRICS, { type: 'device-metrics' }] } },
+    },
+    answer: { status: 200, description: 'What became of each item.', schema: TokenBatch },
     errors: denied,
   },
   {
@@ -52,11 +66,20 @@ export const INGESTION_OPERATIONS: Operation[] = [
   },
   {
     ...common,
+    credential: 'bearerKey',
+    method: 'get',
+    path: '/auth',
+    summary: 'Check an API key',
+    description: 'The same answer, for the editors of SDKs, which send the API key as a bearer.',
+    answer: { status: 200, description: 'The key is valid.', schema: CollectionStatus },
+  },
+  {
+    ...common,
     method: 'post',
     path: '/webhook',
     summary: 'Send an event',
     description:
-      'Answered once the event is durable. What makes two requests one event, in this order: the header `Idempotency-Key`, `event_id` (or `eid`), `dedupe_key` (or `dk`), and for purchases `tr_id` together with whether it succeeded. Without any of them every request is its own event.',
+      'Answered once the event is durable. An event is a repeat, and counted once, when any of its keys has been seen: the header `Idempotency-Key`, `event_id` (or `eid`), `dedupe_key` (or `dk`), and a purchase’s `tr_id`. Keys of a purchase match whenever they come, but a purchase that failed is another event than one that succeeded; other keys match on the day of `created_at` and the days beside it. Without a key every request is its own event. `type`, `created_at`, `creativeToken` and the value, currency and status of a purchase are strict; any other field that is malformed is dropped and named in `warnings`. `dev: true` marks a test event, which is kept and counted in no report.',
     parameters: { header },
     body: { schema: EventEnvelope, examples: EVENTS },
     answer: { status: 200, description: 'The event was taken.', schema: EventTaken },
@@ -68,7 +91,7 @@ export const INGESTION_OPERATIONS: Operation[] = [
     path: '/webhook/batch',
     summary: 'Send up to 500 events',
     description:
-      'Each item stands alone: a bad one does not keep a good one out. Costs far fewer queue operations.',
+      'Each item stands alone: a bad one does not keep a good one out. Costs far fewer queue operations. The header `Idempotency-Key` names the batch: with an item’s content it is the key of the items that have none of their own, so a batch may be mended and sent again.',
     parameters: { header },
     body: {
       schema: Batch,

@@ -12,7 +12,7 @@ export type Operation = {
   tag: string;
   summary: string;
   description?: string;
-  credential: 'apiKey' | 'teamToken' | null;
+  credential: 'apiKey' | 'bearerKey' | 'teamToken' | null;
   parameters?: { query?: z.ZodObject; path?: z.ZodObject; header?: z.ZodObject };
   body?: { schema: z.ZodType; examples: Record<string, unknown> };
   answer: {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ALL_METRICS, COHORT_METRICS, DIMENSIONS, type Dimension, METRICS } from '#reports';
+import { ALL_METRICS, COHORT_METRICS, DIMENSIONS, type Dimension, isMoneyMetric, METRICS } from '#reports';
 import { day, nullableText } from './answers.ts';
 
 // What the reports answer; each figure is described by its definition.
@@ -7,32 +7,53 @@ import { day, nullableText } from './answers.ts';
 const described = ({ definition, source }: { definition: string; source: string }) =>
   `${definition} Source: ${source}.`;
 
+/** What stands beside an amount that a JSON number may round. */
+const exact = (field: string) => ({
+  [`${field}_exact`]: z
+    .string()
+    .optional()
+    .meta({
+      description: `The exact amount as a decimal text, only where it is so large (2^53 millionths and more) that \`${field}\` may be rounded.`,
+      example: '12345678901234.567890',
+    }),
+});
+
 const metrics = Object.fromEntries(
-  ALL_METRICS.map((metric) => [
-    metric,
-    z
-      .number()
-      .nullable()
-      .meta({ description: described(METRICS[metric]) }),
-  ]),
+  ALL_METRICS.flatMap((metric) =>
+    Object.entries({
+      [metric]: z
+        .number()
+        .nullable()
+        .meta({ description: described(METRICS[metric]) }),
+      ...(isMoneyMetric(metric) ? exact(metric) : {}),
+    }),
+  ),
 );
 const Metrics = z.object(metrics).meta({ id: 'Metrics' });
 
-const unconverted = z.array(z.object({ currency: z.string(), amount: z.number() })).meta({
+const unconverted = z.array(z.object({ currency: z.string(), amount: z.number(), ...exact('amount') })).meta({
   description:
     'Amounts without an exchange rate, in their own currency. They are in no other figure of the answer.',
 });
 const reported = { currency: z.string(), timezone: z.string() };
 
-const groupings = Object.values<Dimension>(DIMENSIONS).flatMap(({ show }) =>
-  Object.keys(show('2026-01-01', new Map())),
-);
+const groupings = Object.values<Dimension>(DIMENSIONS).flatMap(({ show }) => Object.keys(show(null)));
 const groupingColumns = Object.fromEntries(
   groupings.map((column) => [column, z.string().nullable().optional()]),
 );
 
+const is_other = z.literal(true).optional().meta({
+  description:
+    'Set on the last row where it sums up everything without a row of its own; its groupings say `other`, its ids are null. CSV has this column only then.',
+});
+const total_rows = z.int().meta({
+  description:
+    'How many rows there are in all, of which `data` has at most `limit`. CSV: the header `X-Total-Rows`.',
+});
+
 export const Performance = z.object({
-  data: z.array(z.object({ ...groupingColumns, ...metrics })),
+  data: z.array(z.object({ ...groupingColumns, ...metrics, is_other })),
+  total_rows,
   totals: Metrics,
   ...reported,
   unconverted,
@@ -50,6 +71,7 @@ const cohortRow = <Day extends z.ZodType>(values: Day) =>
     campaign: nullableText().optional(),
     campaign_id: nullableText().optional(),
     size: z.int().meta(figure('size')),
+    is_other,
     days: z.record(z.string(), values),
   });
 
@@ -64,6 +86,7 @@ export const Retention = z.object({
       }),
     ),
   ),
+  total_rows,
   timezone: z.string(),
 });
 
@@ -73,11 +96,13 @@ export const Ltv = z.object({
       z.object({
         eligible: z.int().meta(figure('eligible')),
         revenue: z.number(),
+        ...exact('revenue'),
         ltv: z.number().nullable().meta(figure('ltv')),
         roas: z.number().nullable().meta(figure('roas')),
       }),
     ),
   ),
+  total_rows,
   ...reported,
   unconverted,
 });
@@ -102,29 +127,36 @@ const of = (metric: keyof typeof METRICS) =>
 export const Ads = z.object({
   data: z.array(
     z.object({
-      day: day(),
+      day: day().or(z.literal('other')),
       source: nullableText(),
       media_source: nullableText(),
       impressions: of('impressions'),
       ad_revenue: of('ad_revenue'),
+      ...exact('ad_revenue'),
       ecpm: of('ecpm'),
-      ad_requests: z.int().meta({
-        description: "The requests of the row's day and format. They are made before any network is known.",
+      ad_requests: z.int().nullable().meta({
+        description:
+          "The requests of the row's day and format. They are made before any network is known; null in the row of the rest.",
       }),
       fill_rate: z.number().nullable().meta({
         description:
           "The network's share in filling those requests; the rates of the networks add up to that of the format.",
       }),
+      is_other,
     }),
   ),
+  total_rows,
   ...reported,
   unconverted,
 });
 
 const compared = {
   client_total: z.number().nullable(),
+  ...exact('client_total'),
   counted_total: z.number().nullable(),
+  ...exact('counted_total'),
   gap: z.number().nullable(),
+  ...exact('gap'),
 };
 export const ClientTotals = z.object({
   data: z

@@ -21,8 +21,11 @@ const period = {
   format: 'json',
 };
 
+const rest =
+  'An answer has at most `limit` rows: the latest days, weeks or months, and of each the largest by revenue, impressions and other counts. The last row, with `is_other`, sums up everything else, so that the rows still add up to the totals.';
+
 const money =
-  'Amounts are in `currency`, else in the reporting currency of the application, converted with the rates of their days; what cannot be converted is in `unconverted`.';
+  'Amounts are in `currency`, else in the reporting currency of the application, converted with the rates of their days; what cannot be converted is in `unconverted`. Amounts are exact: one so large that a JSON number may round it has its decimal text beside it, in the field of its name with `_exact`.';
 
 function report(
   name: string,
@@ -54,27 +57,27 @@ export const REPORT_OPERATIONS: Operation[] = [
   report(
     'performance',
     'What each group of days, sources or items brought',
-    `\`group_by\` is one or two of ${Object.keys(DIMENSIONS).join(', ')}. ${money} Counts that are merely nothing are 0; metrics that a grouping cannot give, and ratios with nothing below the line, are null. A cost that names no ad set or creative is in the totals, but in no row by ad set or creative.\n\n${definitions}\n\n`,
+    `\`group_by\` is one or two of ${Object.keys(DIMENSIONS).join(', ')}. ${money} Counts that are merely nothing are 0; metrics that a grouping cannot give, and ratios with nothing below the line, are null. A cost that names no ad set or creative is in the totals, but in no row by ad set or creative. ${rest} With \`q\` only groups with this text in one of their names have a row.\n\n${definitions}\n\n`,
     PerformanceQuery,
-    { group_by: 'day,source', currency: 'usd' },
+    { group_by: 'day,source', currency: 'usd', limit: 1000, q: 'rewarded' },
     Performance,
     'day,clicks,installs\r\n2026-03-02,0,1\r\n',
   ),
   report(
     'retention',
     'How many devices came back',
-    'Of the devices acquired from `from` to `to`, in cohorts by day, week, month or all together. Only devices whose day N is over count.',
+    'Of the devices acquired from `from` to `to`, in cohorts by day, week, month or all together. Only devices whose day N is over count. At most `limit` cohorts have a row, the latest and then the largest; the last row, with `is_other`, sums up the others.',
     RetentionQuery,
-    { days: '0,1,7', cohort: 'week', group_by: 'campaign' },
+    { days: '0,1,7', cohort: 'week', group_by: 'campaign', limit: 1000 },
     Retention,
     'cohort_from,cohort_to,creative,creative_id,size,day,eligible,active,classic,rolling\r\n',
   ),
   report(
     'ltv',
     'Lifetime value and return on ad spend',
-    `Of the same cohorts as retention, revenue from day 0 to day N, each and against their costs. ${money}`,
+    `Of the same cohorts as retention, revenue from day 0 to day N, each and against their costs. At most \`limit\` cohorts have a row, the latest and then the largest; the last row, with \`is_other\`, sums up the others. ${money}`,
     LtvQuery,
-    { days: '0,7,30', cohort: 'all', group_by: 'creative', currency: 'usd' },
+    { days: '0,7,30', cohort: 'all', group_by: 'creative', currency: 'usd', limit: 1000 },
     Ltv,
     'cohort_from,cohort_to,creative,creative_id,size,day,eligible,revenue,ltv,roas\r\n',
   ),
@@ -90,9 +93,9 @@ export const REPORT_OPERATIONS: Operation[] = [
   report(
     'ads',
     'Ad revenue, eCPM and fill rate by day, format and network',
-    money,
+    `${money} ${rest} With \`q\` only formats and networks with this text in their names have a row.`,
     AdsQuery,
-    { currency: 'usd' },
+    { currency: 'usd', limit: 1000, q: 'banner' },
     Ads,
     'day,source,media_source,impressions,ad_revenue,ecpm,ad_requests,fill_rate\r\n',
   ),

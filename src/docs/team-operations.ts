@@ -19,6 +19,7 @@ import {
   list,
   NewApplicationAnswer,
   RatesTaken,
+  TokenRevoked,
 } from './answers.ts';
 import { EXAMPLE } from './examples.ts';
 import type { Operation } from './operation.ts';
@@ -244,6 +245,16 @@ const EVENTS: Operation[] = [
       schema: AttributionExplained,
     },
     errors: { 404: "There is none, it was erased, or it is another team's." },
+  },
+  {
+    method: 'delete',
+    path: '/v1/tokens/{token}',
+    summary: 'Revoke a token',
+    description:
+      'For a token that leaked. `/verify-token` refuses it at once; events sent with it from now on are answered but not counted. Its device keeps what it has; another token of it goes on. Repeatable.',
+    parameters: inPath('token', EXAMPLE.token),
+    answer: { status: 200, description: 'When it was revoked.', schema: TokenRevoked },
+    errors: { 404: "There is none, or it is another team's." },
   },
   {
     method: 'delete',

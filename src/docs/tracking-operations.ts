@@ -16,7 +16,7 @@ export const TRACKING_OPERATIONS: Operation[] = [
     method: 'get',
     summary: 'Follow a tracking link',
     description:
-      "The ad's final destination. Records the click and sends the person on to the store, on Android with `click_id` in the referrer. Elsewhere a page sends on; link previews and `HEAD` are not counted.",
+      "The ad's final destination. Records the click and sends the person on to the store, on Android with `click_id` in the referrer. On other systems, a page measures the device and sends the person on. Link previews and `HEAD` requests are not counted. Query parameters are passed on to the destination and stored with the click: up to 20, each name and value up to 256 characters. Longer ones are not stored. `GET /v1/events?type=click` returns them as `params`, and the click's `country`.",
     answer: { status: 302, description: 'On to the store, or to the fallback.' },
     otherAnswers: {
       200: { description: 'A page that sends on.', content: { 'text/html': { schema: { type: 'string' } } } },

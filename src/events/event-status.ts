@@ -1,8 +1,7 @@
 import { AppError } from '#http';
 import { idSecond, isId } from '#lib/ids';
-import { isOfDevice, keysOf, type LoggedEvent, unpack } from '#rollup';
+import { type DeviceEvent, isOfDevice, keysOf, reasonToIgnore, unpack } from '#rollup';
 import { showEvent } from './list-events.ts';
-import { withoutErased } from './log-reader.ts';
 
 /** The platform keeps an undelivered message this long. Source: Cloudflare's documentation of Queues, "Limits". */
 const LONGEST_ON_ITS_WAY_SECONDS = 4 * 86_400;
@@ -10,7 +9,6 @@ const LONGEST_ON_ITS_WAY_SECONDS = 4 * 86_400;
 const CLOCK_SKEW_SECONDS = 5;
 
 type LoggedRow = {
-  team_id: string;
   application_id: string;
   event_ids: string;
   events: string;
@@ -21,14 +19,14 @@ type LoggedRow = {
   folded_at: number;
 };
 
-/** Every application is looked at, so that an event of another team is told from one that is still on its way. */
+/** Among the team's own applications: another team's event must look like one that is still on its way, or was never sent. */
 const FIND_LOGGED = `
-  SELECT team_id, chunk.application_id, chunk.event_ids, chunk.events, chunk.id AS chunk, chunk.appended_at,
+  SELECT chunk.application_id, chunk.event_ids, chunk.events, chunk.id AS chunk, chunk.appended_at,
     cursor.chunk_id, cursor.event_offset, cursor.folded_at
   FROM applications CROSS JOIN event_chunks AS chunk
     ON chunk.application_id = applications.id AND chunk.second = ?1
   CROSS JOIN fold_cursor AS cursor
-  WHERE instr(chunk.event_ids, ?2) > 0`;
+  WHERE team_id = ?3 AND instr(chunk.event_ids, ?2) > 0`;
 
 /** By the id under which the fold parks an event, or anywhere within a message that never reached the log. */
 const FIND_PARKED = `
@@ -39,10 +37,10 @@ const FIND_PARKED = `
 export type EventStatus = {
   event_id: string;
   application_id?: string;
-  status: 'queued' | 'counted' | 'duplicate' | 'parked';
+  status: 'queued' | 'counted' | 'duplicate' | 'ignored' | 'parked';
   received_at: string;
   logged_at?: string;
-  /** Counted, found a duplicate or parked at this time at the latest: the log is folded in runs. */
+  /** Counted, found a duplicate, ignored or parked at this time at the latest: the log is folded in runs. */
   settled_by?: string;
   duplicate_of?: string;
   reason?: string;
@@ -57,8 +55,9 @@ const mintedAt = (id: string) => Number.parseInt(id.slice(4, 16), 16);
 
 /**
  * What became of an event: still on its way (`queued`, in the queue or waiting in the log), `counted`, a repeat of one that was
- * (`duplicate`), or set aside with the reason (`parked`). Throws `not_found` for another team's event, an erased device's, and
- * one that no queue can hold any more.
+ * (`duplicate`), taken but counted nowhere (`ignored`), or set aside (`parked`), these two with the reason. An id that nothing of
+ * the team's is known of may be on its way for as long as a queue can hold it: another team's event looks the same as an invented
+ * one. Throws `not_found` after that, and for an event that was erased with its device.
  */
 export async function eventStatus(
   db: D1Database,
@@ -68,13 +67,12 @@ export async function eventStatus(
 ): Promise<EventStatus> {
   if (!isId('evt', id)) throw notFound();
   const [logged, parked] = await db.batch<unknown>([
-    db.prepare(FIND_LOGGED).bind(idSecond(id), id),
+    db.prepare(FIND_LOGGED).bind(idSecond(id), id, teamId),
     db.prepare(FIND_PARKED).bind(teamId, id.replace('evt_', 'prk_'), id),
   ]);
   const [row] = (logged?.results ?? []) as LoggedRow[];
   const [aside] = (parked?.results ?? []) as { reason: string; parked_at: number }[];
   const base = { event_id: id, received_at: iso(mintedAt(id)) };
-  if (row && row.team_id !== teamId) throw notFound();
   if (aside) return { ...base, status: 'parked', settled_by: iso(aside.parked_at), reason: aside.reason };
   if (row) return { ...base, ...(await loggedStatus(db, row, id)) };
   const age = now / 1000 - mintedAt(id) / 1000;
@@ -87,20 +85,24 @@ async function loggedStatus(
   row: LoggedRow,
   id: string,
 ): Promise<Omit<EventStatus, 'event_id' | 'received_at'>> {
-  const found = unpack(row).filter((candidate) => candidate.id === id);
-  const [event] = await withoutErased(db, found);
+  const event = unpack(row).find((candidate) => candidate.id === id);
   if (!event) throw notFound();
-  const shown = {
-    application_id: row.application_id,
-    logged_at: iso(row.appended_at),
-    event: showEvent(event),
-  };
-  if (!isFolded(row, id)) return { ...shown, status: 'queued' };
-  const settled = { ...shown, settled_by: iso(row.folded_at) };
-  const first = await firstOfKey(db, event);
-  return first === null || first === id
-    ? { ...settled, status: 'counted' }
-    : { ...settled, status: 'duplicate', duplicate_of: first };
+  const logged = { application_id: row.application_id, logged_at: iso(row.appended_at) };
+  const settled = { ...logged, settled_by: iso(row.folded_at) };
+  const shown = { event: showEvent(event) };
+  if (!isOfDevice(event)) {
+    return isFolded(row, id)
+      ? { ...settled, ...shown, status: 'counted' }
+      : { ...logged, ...shown, status: 'queued' };
+  }
+  const { device, revokedAt, first } = await readFate(db, event);
+  if (!isFolded(row, id)) return { ...logged, ...(device ? shown : {}), status: 'queued' };
+  if (!device) return { ...settled, status: 'ignored', reason: 'its device was erased' };
+  const reason = reasonToIgnore(event, device, revokedAt);
+  if (reason) return { ...settled, ...shown, status: 'ignored', reason };
+  return first === undefined || first === id
+    ? { ...settled, ...shown, status: 'counted' }
+    : { ...settled, ...shown, status: 'duplicate', duplicate_of: first };
 }
 
 function isFolded(row: LoggedRow, id: string): boolean {
@@ -110,15 +112,40 @@ function isFolded(row: LoggedRow, id: string): boolean {
   return ids.indexOf(id) < row.event_offset;
 }
 
-/** The event that was counted under this one's keys; null where it has none. */
-async function firstOfKey(db: D1Database, event: LoggedEvent): Promise<string | null> {
-  const [own] = isOfDevice(event) ? keysOf(event) : [];
-  if (!own) return null;
-  return db
-    .prepare(
-      `SELECT event_id FROM idempotency_keys
-       WHERE application_id = ?1 AND key = ?2 AND day IN (SELECT value FROM json_each(?3)) ORDER BY event_id LIMIT 1`,
-    )
-    .bind(event.application_id, own.key, JSON.stringify(own.days))
-    .first<string>('event_id');
+type Fate = {
+  /** Undefined where the device was erased. */
+  device: { test: boolean } | undefined;
+  revokedAt: number | undefined;
+  /** The event that was counted under this one's keys; undefined where it has none. */
+  first: string | undefined;
+};
+
+/**
+ * What decided how an event was counted. Once counted it stands under each of its keys, on the key's own day; a repeat's keys
+ * lead to the event that it repeats.
+ */
+async function readFate(db: D1Database, event: DeviceEvent): Promise<Fate> {
+  const { application_id, acquired_day, device_id, token_id } = event;
+  const keys = keysOf(event).map(({ key, days }) => [key, days[0]]);
+  const [devices, tokens, counted] = await db.batch<unknown>([
+    db
+      .prepare('SELECT test FROM devices WHERE application_id = ? AND acquired_day = ? AND id = ?')
+      .bind(application_id, acquired_day, device_id),
+    db.prepare('SELECT revoked_at FROM tokens WHERE id = ? AND revoked_at IS NOT NULL').bind(token_id ?? ''),
+    db
+      .prepare(
+        `SELECT event_id FROM json_each(?2) AS wanted CROSS JOIN idempotency_keys
+           ON application_id = ?1 AND day = wanted.value ->> 1 AND idempotency_keys.key = wanted.value ->> 0
+         ORDER BY event_id = ?3 DESC, event_id LIMIT 1`,
+      )
+      .bind(application_id, JSON.stringify(keys), event.id),
+  ]);
+  const [device] = (devices?.results ?? []) as { test: number }[];
+  const [token] = (tokens?.results ?? []) as { revoked_at: number }[];
+  const [key] = (counted?.results ?? []) as { event_id: string }[];
+  return {
+    device: device && { test: device.test === 1 },
+    revokedAt: token?.revoked_at,
+    first: key?.event_id,
+  };
 }

@@ -43,6 +43,7 @@ export const EVENT_COLUMNS = [
   'device_id',
   'acquired_day',
   'creative_id',
+  'country',
   'keys',
   'test',
   'token_expired',

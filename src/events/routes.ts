@@ -3,9 +3,9 @@ import { database } from '#db';
 import { settingsOf } from '#env';
 import { type AppContext, type AppEnv, AppError, queryString, requireTeamToken } from '#http';
 import { readToken } from '#ingestion';
-import { type Cell, toCsv } from '#lib/csv';
+import { type Cell, csvHeaders, toCsv } from '#lib/csv';
 import { rememberTeamDeed } from '#members';
-import { getApplication } from '#teams';
+import { findApplication, getApplication } from '#teams';
 import { eraseDevice } from './erase-device.ts';
 import { eventStatus } from './event-status.ts';
 import { EVENT_COLUMNS, EventsQuery, listEvents } from './list-events.ts';
@@ -16,7 +16,8 @@ const toCell = (value: unknown): Cell =>
 /** The page in its format; beside a table, the cursor of the next page stands in a header. */
 function answerEvents(
   c: AppContext,
-  format: EventsQuery['format'],
+  { format, from = '', to = '' }: EventsQuery,
+  application: string,
   page: Awaited<ReturnType<typeof listEvents>>,
 ): Response {
   if (format === 'json') return c.json(page);
@@ -25,8 +26,9 @@ function answerEvents(
     c.header('Content-Type', 'application/x-ndjson; charset=utf-8');
     return c.body(page.data.map((event) => `${JSON.stringify(event)}\n`).join(''));
   }
-  c.header('Content-Type', 'text/csv; charset=utf-8');
-  c.header('Content-Disposition', 'attachment; filename="events.csv"');
+  for (const [name, value] of Object.entries(csvHeaders(['events', application, from, to]))) {
+    c.header(name, value);
+  }
   const rows = page.data.map((event) =>
     Object.fromEntries(Object.entries(event).map(([column, value]) => [column, toCell(value)])),
   );
@@ -36,16 +38,19 @@ function answerEvents(
 export const eventRoutes = new Hono<AppEnv>()
   .get('/v1/events', requireTeamToken, queryString(EventsQuery), async (c) => {
     const query = c.req.valid('query');
-    await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
-    return answerEvents(c, query.format, await listEvents(c.env, query));
+    const { name } = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
+    return answerEvents(c, query, name, await listEvents(c.env, query));
   })
   .get('/v1/events/:event_id', requireTeamToken, async (c) =>
     c.json(await eventStatus(c.env.DB, c.get('team').id, c.req.param('event_id'), Date.now())),
   )
   .delete('/v1/devices/:token', requireTeamToken, async (c) => {
     const claims = await readToken(c.req.param('token'), settingsOf(c.env).TOKEN_SECRET);
-    if (!claims) throw new AppError('not_found', 'Device not found');
-    await getApplication(database(c.env.DB), c.get('team').id, claims.applicationId);
+    // Another team's token is answered as a forged one.
+    const teamId = c.get('team').id;
+    if (!claims || !(await findApplication(database(c.env.DB), teamId, claims.applicationId))) {
+      throw new AppError('not_found', 'Device not found');
+    }
     const device = { ...claims, id: claims.deviceId };
     const erased = await eraseDevice(c.env.DB, device, Date.now());
     await rememberTeamDeed(c, 'device.erased', `${device.id} of ${claims.applicationId}`);

@@ -2,20 +2,23 @@ import { and, eq, isNull } from 'drizzle-orm';
 import { createMiddleware } from 'hono/factory';
 import { accessTokens, apiKeys, applications, database } from '#db';
 import { settingsOf } from '#env';
+import { ACCESS_TOKEN_FORM, API_KEY_FORM } from '#lib/credentials';
 import { sha256Hex } from '#lib/crypto';
 import type { AppContext, AppEnv, AuthenticatedApplication, AuthenticatedTeam } from './context.ts';
-import { CredentialCache } from './credential-cache.ts';
 import { AppError, accessDenied } from './errors.ts';
-import { SampledLimit } from './sampled-limit.ts';
+import { LookupCache } from './lookup-cache.ts';
+import { addressOf, requireWithin } from './rate-limit.ts';
 
-const applicationsByKey = new CredentialCache<AuthenticatedApplication & { expiresAt: number | null }>();
-const teamsByToken = new CredentialCache<AuthenticatedTeam & { expiresAt: number | null }>();
+// The order of the checks: the credential's form, which costs nothing; a rate limit, by address for a credential that this
+// isolate does not know yet and by application or team for one that it does; then the database.
 
-const requestsByApplication = new SampledLimit();
+type Expiring = { expiresAt: number | null };
 
-/** Forgets every credential and count of this isolate, as a new isolate would start. */
+const applicationsByKey = new LookupCache<AuthenticatedApplication & Expiring>();
+const teamsByToken = new LookupCache<AuthenticatedTeam & Expiring>();
+
+/** Forgets every credential of this isolate, as a new isolate would start. */
 export function forgetCredentials(): void {
-  requestsByApplication.clear();
   applicationsByKey.clear();
   teamsByToken.clear();
 }
@@ -44,44 +47,45 @@ async function loadTeam(env: Env, hash: string) {
   return rows[0] ?? null;
 }
 
-/** What a credential proves, or null. The database is asked by its SHA-256, so that no comparison can leak it by its time. */
-async function prove<Value extends { expiresAt: number | null }>(
+/**
+ * What a credential proves, or null. Each lookup of one that this isolate does not know counts against the caller's address
+ * before the database is asked, so that guessing costs no database. However many requests arrive with it, a valid credential
+ * is looked up once per isolate. The database is asked by its SHA-256, so that the time of a comparison can't leak it.
+ */
+async function authenticate<Value extends Expiring>(
   c: AppContext,
-  cache: CredentialCache<Value>,
   credential: string | undefined,
+  form: RegExp,
+  cache: LookupCache<Value>,
   load: (env: Env, hash: string) => Promise<Value | null>,
 ): Promise<Value | null> {
-  if (!credential || credential.length > 256) return null;
+  if (credential === undefined || !form.test(credential)) return null;
   const now = Date.now();
-  const proved = await cache.get(
-    credential,
-    now,
-    async () => load(c.env, await sha256Hex(credential)),
-    (work) => c.executionCtx.waitUntil(work),
-  );
+  const lookUp = async () => {
+    // To renew what is known is not to guess.
+    if (!cache.holds(credential, now)) await requireWithin(c.env.UNKNOWN_CREDENTIAL_LIMIT, addressOf(c));
+    return load(c.env, await sha256Hex(credential));
+  };
+  const proved = await cache.get(credential, now, lookUp, (work) => c.executionCtx.waitUntil(work));
   return proved && (proved.expiresAt === null || now < proved.expiresAt) ? proved : null;
 }
 
-const tooMany = () => new AppError('rate_limited', 'Too many requests', { headers: { 'Retry-After': '10' } });
-
-async function brake(limiter: RateLimit, key: string): Promise<void> {
-  const { success } = await limiter.limit({ key });
-  if (!success) throw tooMany();
-}
-
-/** Guessing is slowed down by address; a client with a right credential never meets this. */
-async function refuse(c: AppContext, message: string): Promise<never> {
-  await brake(c.env.FAILED_CREDENTIAL_LIMIT, c.req.header('cf-connecting-ip') ?? 'unknown');
-  throw new AppError('unauthenticated', message);
-}
-
-/** Proves the application by the header `<name>-api-key`; sets `application`. */
-export const requireApiKey = createMiddleware<AppEnv>(async (c, next) => {
-  const credential = c.req.header(`${settingsOf(c.env).SERVICE_NAME}-api-key`);
-  const application = await prove(c, applicationsByKey, credential, loadApplication);
-  if (!application) return refuse(c, 'Invalid or missing API key');
-  if (!(await requestsByApplication.allows(c.env.API_KEY_LIMIT, application.id, Date.now()))) throw tooMany();
+async function authenticateApplication(c: AppContext, credential: string | undefined): Promise<void> {
+  const application = await authenticate(c, credential, API_KEY_FORM, applicationsByKey, loadApplication);
+  if (!application) throw new AppError('unauthenticated', 'Invalid or missing API key');
+  await requireWithin(c.env.API_KEY_LIMIT, application.id);
   c.set('application', application);
+}
+
+/** Authenticates the application by the header `<name>-api-key`; sets `application`. */
+export const requireApiKey = createMiddleware<AppEnv>(async (c, next) => {
+  await authenticateApplication(c, c.req.header(`${settingsOf(c.env).SERVICE_NAME}-api-key`));
+  return next();
+});
+
+/** The same by `Authorization: Bearer <API key>`. */
+export const requireBearerKey = createMiddleware<AppEnv>(async (c, next) => {
+  await authenticateApplication(c, /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('Authorization') ?? '')?.[1]);
   return next();
 });
 
@@ -91,12 +95,12 @@ export const requireDataCollection = createMiddleware<AppEnv>(async (c, next) =>
   await next();
 });
 
-/** Proves the team by the header `<name>-Token`; sets `team`. */
+/** Authenticates the team by the header `<name>-Token`; sets `team`. */
 export const requireTeamToken = createMiddleware<AppEnv>(async (c, next) => {
   const credential = c.req.header(`${settingsOf(c.env).SERVICE_NAME}-Token`);
-  const team = await prove(c, teamsByToken, credential, loadTeam);
-  if (!team) return refuse(c, 'Incorrect authentication token');
-  await brake(c.env.TEAM_TOKEN_LIMIT, team.id);
+  const team = await authenticate(c, credential, ACCESS_TOKEN_FORM, teamsByToken, loadTeam);
+  if (!team) throw new AppError('unauthenticated', 'Incorrect authentication token');
+  await requireWithin(c.env.TEAM_TOKEN_LIMIT, team.id);
   c.set('team', team);
   return next();
 });

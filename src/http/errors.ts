@@ -40,8 +40,15 @@ export class AppError extends Error {
   }
 }
 
-/** A 400 whose text is made from the faults, so that every one of them names its field. */
-export function invalidRequest(details: Fault[]): AppError {
+/** More faults than these help nobody, and names of fields are the caller's own: an answer must not outgrow its request. */
+const MAX_FAULTS = 20;
+const MAX_PATH_LENGTH = 256;
+
+/** A 400 whose text is made from the first 20 faults, so that every one of them names its field. */
+export function invalidRequest(faults: readonly Fault[]): AppError {
+  const details = faults
+    .slice(0, MAX_FAULTS)
+    .map(({ path, message }) => ({ path: path.slice(0, MAX_PATH_LENGTH), message }));
   return new AppError('invalid_request', describeFaults(details), { details });
 }
 
@@ -77,11 +84,12 @@ function errorBody(path: string, error: AppError): Record<string, unknown> {
 
 /**
  * `POST /webhook/batch` → `post-webhook-batch`: the anchor of an endpoint on the documentation page. Made of its route, because a
- * path may hold a token; where none matched, the path has no page.
+ * path may hold a token; null where none matched.
  */
-function documentationAnchor(c: AppContext): string {
+function documentationAnchor(c: AppContext): string | null {
   const route = routePath(c, -1);
-  return `${c.req.method} ${route.includes('*') ? c.req.path : route}`
+  if (route.includes('*')) return null;
+  return `${c.req.method} ${route}`
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
@@ -103,6 +111,7 @@ export function takeError(c: AppContext, thrown: unknown): { error: AppError; st
 /** Answers any error with its status and envelope. */
 export function answerError(c: AppContext, thrown: unknown): Response {
   const { error, status } = takeError(c, thrown);
-  c.header('Link', `</docs#${documentationAnchor(c)}>; rel="help"`);
+  const anchor = documentationAnchor(c);
+  if (anchor) c.header('Link', `</docs#${anchor}>; rel="help"`);
   return c.json(errorBody(c.req.path, error), status);
 }

@@ -21,6 +21,16 @@ export const optionalText = (max = 256) =>
     .nullish()
     .transform((text) => text || undefined);
 
+/** Some clients send a name that is made of digits as a number. */
+const numberAsText = (value: unknown) =>
+  typeof value === 'number' && Number.isFinite(value) ? String(value) : value;
+
+/** As `requiredText`, also sent as a number. */
+export const requiredName = (max = 256) => z.preprocess(numberAsText, requiredText(max));
+
+/** As `optionalText`, also sent as a number. */
+export const optionalName = (max = 256) => z.preprocess(numberAsText, optionalText(max));
+
 const finite = () =>
   z.number({
     error: (issue) =>
@@ -35,12 +45,12 @@ export const optionalNumber = (max: number) =>
     .nullish()
     .transform((number) => number ?? undefined);
 
+const NOT_A_COUNT = 'must be a whole number of at least 0';
+
 /** A whole number ≥ 0, sent as a number or as text; empty text and null count as absent. */
 export const optionalCount = (max: number) =>
   z
-    .union([z.number(), z.string().trim().regex(/^\d*$/), z.null()], {
-      error: 'must be a whole number of at least 0',
-    })
+    .union([z.number(), z.string().trim().regex(/^\d*$/, NOT_A_COUNT), z.null()], { error: NOT_A_COUNT })
     .optional()
     .transform((value) => (value === undefined || value === null || value === '' ? undefined : Number(value)))
     .refine((value) => value === undefined || (Number.isInteger(value) && value >= 0 && value <= max), {

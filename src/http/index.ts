@@ -1,7 +1,12 @@
 export { answerHeaders, answerJson } from './answer-headers.ts';
-export type { AppContext, AppEnv, AuthenticatedApplication } from './context.ts';
-export { CredentialCache } from './credential-cache.ts';
-export { forgetCredentials, requireApiKey, requireDataCollection, requireTeamToken } from './credentials.ts';
+export type { AppContext, AppEnv, AuthenticatedApplication, AuthenticatedTeam } from './context.ts';
+export {
+  forgetCredentials,
+  requireApiKey,
+  requireBearerKey,
+  requireDataCollection,
+  requireTeamToken,
+} from './credentials.ts';
 export {
   AppError,
   accessDenied,
@@ -14,5 +19,7 @@ export {
   unavailable,
 } from './errors.ts';
 export * from './fields.ts';
+export { LookupCache } from './lookup-cache.ts';
+export { addressOf, requireWithin } from './rate-limit.ts';
 export { requestLog } from './request-log.ts';
 export { jsonBody, limitBody, queryString, toFaults } from './validate.ts';

@@ -2,6 +2,7 @@ import { and, desc, eq, or, sql } from 'drizzle-orm';
 import { database, rejections } from '#db';
 import { type AppContext, type AppError, describeFaults, type Fault } from '#http';
 import { DAY_MS } from '#lib/time';
+import type { DeviceResult } from './take-devices.ts';
 import type { ItemResult } from './take-events.ts';
 
 // What the debugger shows of refused requests. A taken request never comes here. A refused one costs an entry of a map; the map
@@ -15,6 +16,8 @@ const ENDPOINTS = new Set([
   '/check-data-collection-status',
   '/webhook',
   '/webhook/batch',
+  '/fetch-token/batch',
+  '/auth',
 ]);
 
 const MAX_KINDS_HELD = 100;
@@ -50,13 +53,12 @@ let unknownFlushedAt = 0;
 
 const short = (text: string, length: number) => (text.length > length ? `${text.slice(0, length)}…` : text);
 
+/** Own properties only: a caller may name a field `constructor`. */
 function valueAt(body: unknown, path: string): unknown {
-  return path
-    .split('.')
-    .reduce<unknown>(
-      (at, key) => (typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined),
-      body,
-    );
+  return path.split('.').reduce<unknown>((at, key) => {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
+    return (at as Record<string, unknown>)[key];
+  }, body);
 }
 
 function shownValue(path: string, value: unknown): string {
@@ -80,10 +82,6 @@ function sampleOf(requestId: string, body: unknown, faults: readonly Fault[]): R
       })),
   };
 }
-
-/** Names of parameters are the caller's own and without end. */
-const ofKind = (faults: readonly Fault[]) =>
-  faults.map(({ path, message }) => ({ path: path.replace(/\.params\..*$/, '.params.*'), message }));
 
 function hold(kind: Omit<Kind, 'count'>): void {
   const name = JSON.stringify([kind.applicationId, kind.endpoint, kind.status, kind.error]);
@@ -147,26 +145,46 @@ async function bodyOf(c: AppContext, status: number): Promise<unknown> {
   return status === 400 ? c.req.json().catch(() => undefined) : undefined;
 }
 
-/** Remembers a refused request to an ingestion endpoint, for its team to see. Other requests pass by. */
+/** What is only a help for people must not turn an answer into an error. */
+function noteQuietly(note: () => void): void {
+  try {
+    note();
+  } catch (error) {
+    console.warn(JSON.stringify({ level: 'warn', message: 'rejection not noted', error: String(error) }));
+  }
+}
+
+/** Remembers a refused request to an ingestion endpoint, for its team to see. Other requests pass by. Never throws. */
 export async function noteRejection(c: AppContext, error: AppError, status: number): Promise<void> {
   if (!ENDPOINTS.has(c.req.path)) return;
+  const body = await bodyOf(c, status);
+  noteQuietly(() => holdRejection(c, error, status, body));
+}
+
+function holdRejection(c: AppContext, error: AppError, status: number, body: unknown): void {
   const now = Date.now();
   const credential = [...c.req.raw.headers.keys()].some((name) => name.endsWith('-api-key'));
   const unauthenticated = credential ? 'The API key sent is not known' : 'No API key header was sent';
-  const text = error.details.length > 0 ? describeFaults(ofKind(error.details)) : error.message;
+  const text = error.details.length > 0 ? describeFaults(error.details) : error.message;
   hold({
     applicationId: c.get('application')?.id ?? '',
     endpoint: `${c.req.method} ${c.req.path}`,
     status,
     error: short(error.code === 'unauthenticated' ? unauthenticated : text, MAX_ERROR_LENGTH),
     at: now,
-    sample: sampleOf(c.get('requestId'), await bodyOf(c, status), error.details),
+    sample: sampleOf(c.get('requestId'), body, error.details),
   });
   scheduleFlush(c, now);
 }
 
-/** Remembers the refused items of a batch that was taken. */
-export function noteRejectedItems(c: AppContext, items: unknown[], results: readonly ItemResult[]): void {
+type Results = readonly (ItemResult | DeviceResult)[];
+
+/** Remembers the refused items of a batch that was taken. Never throws. */
+export function noteRejectedItems(c: AppContext, items: unknown[], results: Results): void {
+  noteQuietly(() => holdItems(c, items, results));
+}
+
+function holdItems(c: AppContext, items: unknown[], results: Results): void {
   const now = Date.now();
   for (const result of results) {
     if (!('error' in result)) continue;
@@ -175,7 +193,7 @@ export function noteRejectedItems(c: AppContext, items: unknown[], results: read
       endpoint: `${c.req.method} ${c.req.path}`,
       status: 400,
       error: short(
-        result.details.length > 0 ? describeFaults(ofKind(result.details)) : result.error,
+        result.details.length > 0 ? describeFaults(result.details) : result.error,
         MAX_ERROR_LENGTH,
       ),
       at: now,

@@ -1,19 +1,82 @@
 import { requiredText } from '#http';
-import { parseTimestamp } from '#lib/time';
+import { DAY_MS } from '#lib/time';
 
 const EARLIEST = Date.UTC(2010, 0, 1);
+/** Other calendars count other years: it is 1448 (Hijri), 1405 (Persian), 2569 (Buddhist), 115 (Minguo) or 8 (Reiwa). */
+const GREGORIAN_YEARS = { first: 1900, last: 2400 };
 
-/** A `created_at`: UTC, `YYYY-MM-DD HH:MM:SS` or ISO 8601 with `Z`; parsed to epoch milliseconds. */
+/** When something happened, as its sender tells it. */
+export type SentTime = {
+  /** Epoch milliseconds; null where the sender's calendar is not Gregorian. */
+  at: number | null;
+  /** The UTC day as it was sent, counted from 1970: equal for each retry of one event, whatever the calendar. */
+  day: number;
+};
+
+const INVISIBLE = /[\u200e\u200f\u061c]/g;
+const DIGIT = /\p{Nd}/gu;
+const SEPARATED =
+  /^(\d{1,4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T\s]+)(\d{1,2})[:.](\d{2})[:.](\d{2})(?:[.,:](\d{1,9}))?\s*(?:Z|([+-])(\d{2}):?(\d{2})?)?$/i;
+
+const isDigit = (code: number) => /\p{Nd}/u.test(String.fromCodePoint(code));
+
+/** Decimal digits of any script as ASCII. Source: Unicode, "Decimal Number (Nd)": scripts have them in runs of ten, 0 to 9. */
+function toAsciiDigits(text: string): string {
+  return text.replace(DIGIT, (digit) => {
+    const code = digit.codePointAt(0) ?? 0;
+    if (code < 0x80) return digit;
+    let first = code;
+    while (isDigit(first - 1)) first--;
+    return String((code - first) % 10);
+  });
+}
+
+/**
+ * Reads `YYYY-MM-DD HH:MM:SS` (UTC) and ISO 8601 with `Z` or an offset, also with the separators and digits of other cultures,
+ * which some devices put in. Null for any other form and for a time that does not exist, such as February 30th or 24:00:00.
+ */
+export function readTimestamp(text: string): SentTime | null {
+  const plain = toAsciiDigits(text.replace(INVISIBLE, '')).trim();
+  const match = SEPARATED.exec(plain);
+  if (!match) return null;
+  const [, year, month, date, hour, minute, second] = match.map(Number) as number[];
+  if (!isClock(hour, minute, second)) return null;
+  // A local time without its zone could be any.
+  if (plain.includes('T') && !/Z$|[+-]\d{2}:?\d{2}$/i.test(plain)) return null;
+  const offsetMinutes = (Number(match[9] ?? 0) * 60 + Number(match[10] ?? 0)) * (match[8] === '-' ? -1 : 1);
+  if (Math.abs(offsetMinutes) > 14 * 60) return null;
+  const millis = Math.floor(Number(`0.${match[7] ?? 0}`) * 1000);
+  const { first, last } = GREGORIAN_YEARS;
+  if (year === undefined || month === undefined || date === undefined) return null;
+  if (year < first || year > last) {
+    if (month < 1 || month > 13 || date < 1 || date > 32) return null;
+    return { at: null, day: year * 400 + month * 32 + date };
+  }
+  const local = Date.UTC(year, month - 1, date, hour, minute, second, millis);
+  // `Date` moves a day that does not exist to one that does.
+  const read = new Date(local);
+  if (read.getUTCMonth() !== month - 1 || read.getUTCDate() !== date) return null;
+  const at = local - offsetMinutes * 60_000;
+  return { at, day: Math.floor(at / DAY_MS) };
+}
+
+const isClock = (hour = 99, minute = 99, second = 99) => hour < 24 && minute < 60 && second < 60;
+
+/** A `created_at`, not before 2010. */
 export const timestamp = () =>
-  requiredText(128)
-    .transform((text, ctx) => {
-      const at = parseTimestamp(text);
-      if (at !== null) return at;
-      ctx.issues.push({
-        code: 'custom',
-        message: 'must be a real time, as YYYY-MM-DD HH:MM:SS (UTC) or ISO 8601 with Z',
-        input: text,
-      });
-      return Number.NaN;
-    })
-    .refine((at) => !(at < EARLIEST), 'must not be before 2010-01-01');
+  requiredText(128).transform((text, ctx): SentTime => {
+    const sent = readTimestamp(text);
+    const fault = !sent
+      ? 'must be a real time, as YYYY-MM-DD HH:MM:SS (UTC) or ISO 8601'
+      : sent.at !== null && sent.at < EARLIEST
+        ? 'must not be before 2010-01-01'
+        : null;
+    if (fault) ctx.issues.push({ code: 'custom', message: fault, input: text });
+    return sent ?? { at: null, day: 0 };
+  });
+
+/** The time that counts: never ahead of ours, and ours where the sender's calendar says nothing. */
+export function settleTime(sent: SentTime, now: number): { occurredAt: number; clockAhead: boolean } {
+  const clockAhead = sent.at === null || sent.at > now;
+  return { occurredAt: clockAhead ? now : (sent.at ?? now), clockAhead };
+}

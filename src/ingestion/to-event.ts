@@ -1,16 +1,17 @@
 import type { AuthenticatedApplication } from '#http';
 import { toMicros } from '#lib/money';
-import { DAY_MS, dayIn, daysBetween } from '#lib/time';
+import { dayIn, daysBetween } from '#lib/time';
 import type { LoggedEvent } from '#rollup';
 import { AD_REQUEST, type EventEnvelope } from './envelope.ts';
+import { settleTime } from './timestamp.ts';
 import type { TokenClaims } from './token.ts';
 
 type Of<Type extends EventEnvelope['type']> = Extract<EventEnvelope, { type: Type }>;
 
 /** Drops the absent fields, which neither the queue nor the log should carry. */
 function present<Fields extends Record<string, unknown>>(fields: Fields) {
-  const kept: Record<string, unknown> = {};
-  for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name];
+  // Not by assignment: a parameter may be called `__proto__`.
+  const kept = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   return kept as { [Key in keyof Fields]: Exclude<Fields[Key], undefined> };
 }
 
@@ -53,7 +54,7 @@ export function toEvent(
   },
 ): LoggedEvent {
   const { application, claims, keys, id, now } = source;
-  const occurredAt = Math.min(envelope.created_at, now);
+  const { occurredAt, clockAhead } = settleTime(envelope.created_at, now);
   const day = dayIn(application.timezone, occurredAt);
   const device = present({
     device_name: envelope.device_name,
@@ -61,6 +62,10 @@ export function toEvent(
     os_system: envelope.os_system,
     utc_offset: envelope.utc_offset,
     retention_day: envelope.retention_day?.toString(),
+    app_version: envelope.app_version,
+    sdk_version: envelope.sdk_version,
+    sdk_type: envelope.sdk_type,
+    user_properties: envelope.wp,
   });
   const common = {
     id,
@@ -72,15 +77,25 @@ export function toEvent(
     occurred_at: occurredAt,
     received_at: now,
     token_id: claims.tokenId,
-    ...(keys.length > 0 ? { keys, key_day: Math.floor(envelope.created_at / DAY_MS) } : {}),
-    ...(envelope.created_at > now ? { clock_ahead: true as const } : {}),
+    ...(claims.expiresAt <= now ? { token_expired: true as const } : {}),
+    ...(keys.length > 0 ? { keys, key_day: envelope.created_at.day } : {}),
+    ...(envelope.dev ? { test: true as const } : {}),
+    ...(clockAhead ? { clock_ahead: true as const } : {}),
     ...(Object.keys(device).length > 0 ? { device } : {}),
+    ...(envelope.warnings.length > 0 ? { warnings: envelope.warnings } : {}),
   };
+  const computedAge = Math.max(0, daysBetween(claims.acquiredDay, day));
   switch (envelope.type) {
     case 'retention': {
       const { session_id, backfillDay } = envelope.payload;
-      const age = retentionAge(envelope, Math.max(0, daysBetween(claims.acquiredDay, day)));
+      const age = retentionAge(envelope, computedAge);
       return { ...common, type: 'retention', age, ...present({ session_id, backfill_day: backfillDay }) };
+    }
+    case 'session': {
+      const { a: phase, sid: session_id, sd } = envelope.payload;
+      const end =
+        phase === 'end' ? { session_end: true as const, session_seconds: sd && Math.round(sd) } : {};
+      return { ...common, type: 'retention', age: computedAge, ...present({ session_id, ...end }) };
     }
     case 'custom.purchase': {
       const { value, ...payload } = envelope.payload;
@@ -88,7 +103,8 @@ export function toEvent(
     }
     case 'custom.ad': {
       const { value, ...payload } = envelope.payload;
-      return { ...common, type: 'custom.ad', value_micros: toMicros(value), ...present(payload) };
+      const value_micros = payload.currency === '' ? 0 : toMicros(value);
+      return { ...common, type: 'custom.ad', value_micros, ...present(payload) };
     }
     case 'custom': {
       const { event_name, params: sent } = envelope.payload;

@@ -48,7 +48,7 @@ export async function signToken(claims: TokenClaims, secret: string): Promise<st
 
 // A device sends its events in bursts, and checking a signature costs a tenth of a webhook: what was found genuine lately is
 // remembered. A token never changes, and its application and expiry are looked at each time.
-const MOST_REMEMBERED = 5_000;
+const MAX_REMEMBERED = 5_000;
 const genuine = new Map<string, { secret: string; claims: TokenClaims }>();
 
 /** The claims of a token that this deployment signed, expired or not; null for anything else. */
@@ -57,13 +57,20 @@ export async function readToken(token: string, secret: string): Promise<TokenCla
   if (remembered?.secret === secret) return remembered.claims;
   const claims = await checkToken(token, secret);
   if (!claims) return null;
-  if (genuine.size >= MOST_REMEMBERED) {
+  if (genuine.size >= MAX_REMEMBERED) {
     const [oldest = ''] = genuine.keys();
     genuine.delete(oldest);
   }
   genuine.set(token, { secret, claims });
   return claims;
 }
+
+/**
+ * Until when events of a token are taken: as long again after its expiry as it lived. Clients keep a token for ever, and its
+ * signature still tells the device.
+ */
+export const takesEventsUntil = ({ createdAt, expiresAt }: Pick<TokenClaims, 'createdAt' | 'expiresAt'>) =>
+  2 * expiresAt - createdAt;
 
 async function checkToken(token: string, secret: string): Promise<TokenClaims | null> {
   const [encoded = '', signed = '', ...rest] = token.split('.');

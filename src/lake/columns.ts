@@ -186,6 +186,7 @@ export const COLUMNS: readonly Column[] = [
   json('params', 'params'),
   integer('ad_requests'),
   text('placement'),
+  text('country', 'country'),
   text('device_name'),
   text('device_model'),
   text('os_system'),

@@ -1,45 +1,69 @@
-/**
- * A set of whole numbers (days counted from an acquisition) written as its runs: `"0-3,7,30-31"`.
- * A device that comes back daily for a year takes five characters, one that came thrice takes three numbers.
- */
-export type DaySet = string;
-
-export const EMPTY_DAY_SET: DaySet = '';
+type Run = [first: number, last: number];
 
 const RUN = /^(-?\d+)(?:-(-?\d+))?$/;
 
-function toRuns(set: DaySet): [number, number][] {
-  if (set === '') return [];
-  return set.split(',').map((text) => {
-    const match = RUN.exec(text);
-    if (!match) throw new Error(`not a day set: ${text}`);
-    const first = Number(match[1]);
-    return [first, match[2] === undefined ? first : Number(match[2])];
-  });
-}
+/**
+ * A set of whole numbers (days counted from an acquisition), written as its runs: `"0-3,7,30-31"`.
+ * A device that comes back daily for a year takes five characters, one that came three times takes three numbers.
+ * Parsed once, it is asked and added to in a binary search, however many days it holds.
+ */
+export class DaySet {
+  private readonly runs: Run[];
 
-export function hasDay(set: DaySet, day: number): boolean {
-  return toRuns(set).some(([first, last]) => first <= day && day <= last);
-}
+  private constructor(runs: Run[]) {
+    this.runs = runs;
+  }
 
-export function addDay(set: DaySet, day: number): DaySet {
-  const runs = toRuns(set);
-  if (runs.some(([first, last]) => first <= day && day <= last)) return set;
-  let [first, last] = [day, day];
-  const apart = runs.filter((run) => {
-    if (run[1] !== day - 1 && run[0] !== day + 1) return true;
-    first = Math.min(first, run[0]);
-    last = Math.max(last, run[1]);
-    return false;
-  });
-  const joined: [number, number][] = [...apart, [first, last]];
-  return joined
-    .sort((left, right) => left[0] - right[0])
-    .map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`))
-    .join(',');
-}
+  /** Reads what `toString` wrote; the empty text is the empty set. Throws on any other text. */
+  static parse(text: string): DaySet {
+    if (text === '') return new DaySet([]);
+    return new DaySet(
+      text.split(',').map((part) => {
+        const match = RUN.exec(part);
+        if (!match) throw new Error(`not a day set: ${part}`);
+        const first = Number(match[1]);
+        return [first, match[2] === undefined ? first : Number(match[2])];
+      }),
+    );
+  }
 
-/** The largest member, or null of an empty set. */
-export function lastDay(set: DaySet): number | null {
-  return toRuns(set).at(-1)?.[1] ?? null;
+  has(day: number): boolean {
+    return (this.runs[this.endingAtOrAfter(day)]?.[0] ?? Number.POSITIVE_INFINITY) <= day;
+  }
+
+  /** Adds a day; false where the set holds it already. */
+  add(day: number): boolean {
+    const index = this.endingAtOrAfter(day);
+    const [before, after] = [this.runs[index - 1], this.runs[index]];
+    if (after && after[0] <= day) return false;
+    const extendsBefore = before?.[1] === day - 1;
+    const extendsAfter = after?.[0] === day + 1;
+    if (before && after && extendsBefore && extendsAfter) {
+      before[1] = after[1];
+      this.runs.splice(index, 1);
+    } else if (before && extendsBefore) before[1] = day;
+    else if (after && extendsAfter) after[0] = day;
+    else this.runs.splice(index, 0, [day, day]);
+    return true;
+  }
+
+  /** The largest member, or null of an empty set. */
+  get last(): number | null {
+    return this.runs.at(-1)?.[1] ?? null;
+  }
+
+  toString(): string {
+    return this.runs.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
+  }
+
+  /** The index of the first run that ends at this day or later; the number of runs where none does. */
+  private endingAtOrAfter(day: number): number {
+    let [low, high] = [0, this.runs.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.runs[middle]?.[1] ?? day) < day) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
 }

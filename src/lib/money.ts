@@ -1,4 +1,4 @@
-/** The largest amount one event may carry, in units of its currency: a million of them still fit 64 bits of micros. */
+/** The largest amount one event may carry, in units of its currency: JavaScript still counts its micros exactly. */
 export const MAX_AMOUNT = 1_000_000_000;
 
 /** An amount in currency units as integer millionths, rounded to the nearest. Exact up to `MAX_AMOUNT`. */
@@ -6,9 +6,26 @@ export function toMicros(amount: number): number {
   return Math.round(amount * 1e6);
 }
 
-/** Integer micros as the nearest JSON number of currency units; correct also where the micros exceed 2^53. */
-export function fromMicros(micros: bigint): number {
+/** Integer micros as decimal text in currency units, exact: `"12345678901234.567890"`. */
+export function toDecimalText(micros: bigint): string {
   const sign = micros < 0n ? '-' : '';
   const digits = (micros < 0n ? -micros : micros).toString().padStart(7, '0');
-  return Number(`${sign}${digits.slice(0, -6)}.${digits.slice(-6)}`);
+  return `${sign}${digits.slice(0, -6)}.${digits.slice(-6)}`;
+}
+
+/** Integer micros as the nearest JSON number of currency units; correct also where the micros exceed 2^53. */
+export const fromMicros = (micros: bigint): number => Number(toDecimalText(micros));
+
+/** From this many micros on, either way, a JSON number may round them. */
+const EXACT_BELOW = 2n ** 53n;
+
+export type WithExact<Name extends string, Value = number> = Record<Name, Value> &
+  Partial<Record<`${Name}_exact`, string>>;
+
+/** A field of an answer: the nearest JSON number and, only where that may be rounded, the exact amount as text beside it. */
+export function amountField<Name extends string>(name: Name, micros: bigint): WithExact<Name> {
+  const isExact = micros < EXACT_BELOW && micros > -EXACT_BELOW;
+  const fields: Record<string, number | string> = { [name]: fromMicros(micros) };
+  if (!isExact) fields[`${name}_exact`] = toDecimalText(micros);
+  return fields as WithExact<Name>;
 }

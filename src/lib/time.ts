@@ -74,18 +74,3 @@ export function isDay(text: string): boolean {
     dayFromNumber(dayNumber(text)) === text
   );
 }
-
-const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})(?: (\d{2}:\d{2}:\d{2})|T(\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)Z)$/;
-
-/**
- * Epoch milliseconds of `YYYY-MM-DD HH:MM:SS` (UTC) or ISO 8601 with `Z`.
- * Null for any other form and for a time that does not exist, such as February 30th or 24:00:00.
- */
-export function parseTimestamp(text: string): number | null {
-  const match = TIMESTAMP.exec(text);
-  if (!match) return null;
-  const [, day = '', spaced, iso] = match;
-  const at = Date.parse(`${day}T${spaced ?? iso}Z`);
-  // Some parsers move a day that does not exist, and 24:00:00, to the next one.
-  return Number.isNaN(at) || dayIn('UTC', at) !== day ? null : at;
-}

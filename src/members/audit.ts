@@ -1,6 +1,6 @@
 import { and, desc, eq, lt } from 'drizzle-orm';
 import { auditLog, type Database, database } from '#db';
-import type { AppContext } from '#http';
+import type { AppContext, AuthenticatedTeam } from '#http';
 import { newId } from '#lib/ids';
 
 /** What is worth remembering of a deed; `subject` is readable and never a secret. */
@@ -11,11 +11,17 @@ export async function recordAudit(db: Database, entry: AuditEntry, now: number):
   await db.insert(auditLog).values({ ...entry, id: newId('aud'), at: now });
 }
 
-/** The same for a deed of the team API, whose actor is an access token: it is named by its id. */
+/** How the log names an access token. */
+export const teamActor = ({ accessTokenId }: AuthenticatedTeam) => `access token ${accessTokenId}`;
+
+/** The same for a change through the team API, whose actor is an access token. */
 export async function rememberTeamDeed(c: AppContext, action: string, subject: string): Promise<void> {
-  const { id: teamId, accessTokenId } = c.get('team');
-  const actor = `access token ${accessTokenId}`;
-  await recordAudit(database(c.env.DB), { teamId, actor, action, subject }, Date.now());
+  const team = c.get('team');
+  await recordAudit(
+    database(c.env.DB),
+    { teamId: team.id, actor: teamActor(team), action, subject },
+    Date.now(),
+  );
 }
 
 /** One page of a team's log, newest first; `before` is the last id of the page before. */

@@ -1,4 +1,4 @@
-export { type AuditEntry, listAudit, recordAudit, rememberTeamDeed } from './audit.ts';
+export { type AuditEntry, listAudit, recordAudit, rememberTeamDeed, teamActor } from './audit.ts';
 export {
   acceptInvitation,
   findInvitation,
@@ -10,6 +10,7 @@ export {
 export {
   atLeast,
   changeRole,
+  hasPassword,
   listMembers,
   makeFirstOwner,
   NewPerson,

@@ -1,15 +1,16 @@
-import { and, desc, eq, gt } from 'drizzle-orm';
+import { and, desc, eq, gt, sql } from 'drizzle-orm';
 import { type Database, invitations, teams } from '#db';
 import { AppError } from '#http';
 import { randomSecret, sha256Hex } from '#lib/crypto';
 import { DAY_MS } from '#lib/time';
+import { INVITER_MAY } from './inviters.ts';
 import { type NewPerson, personStatements, type Role } from './members.ts';
 
 export const INVITATION_DAYS = 7;
 
 /**
  * A new invitation; the secret is the last segment of its link, is shown this once and stored only as its SHA-256.
- * It works once, for `INVITATION_DAYS` days. Throws `forbidden` when someone who is no owner invites one.
+ * It works once, for `INVITATION_DAYS` days, as long as its maker could make it again. Throws `forbidden` when someone who is no owner invites one.
  */
 export async function invite(
   db: Database,
@@ -47,13 +48,19 @@ export async function withdrawInvitation(db: Database, teamId: string, hash: str
   await db.delete(invitations).where(and(eq(invitations.hash, hash), eq(invitations.teamId, teamId)));
 }
 
-/** The invitation behind a link, or null where it is used, withdrawn, over or made up. */
+/** The invitation behind a link, or null where it is used, withdrawn, over, made up, or its maker's role has ended. */
 export async function findInvitation(db: Database, secret: string, now: number) {
   const [found] = await db
     .select({ hash: invitations.hash, role: invitations.role, teamId: teams.id, teamName: teams.name })
     .from(invitations)
     .innerJoin(teams, eq(teams.id, invitations.teamId))
-    .where(and(eq(invitations.hash, await sha256Hex(secret)), gt(invitations.expiresAt, now)));
+    .where(
+      and(
+        eq(invitations.hash, await sha256Hex(secret)),
+        gt(invitations.expiresAt, now),
+        sql.raw(INVITER_MAY),
+      ),
+    );
   return found ?? null;
 }
 
@@ -69,7 +76,7 @@ export async function acceptInvitation(
     person,
     invitation,
     now,
-    'EXISTS (SELECT 1 FROM invitations WHERE hash = ?6 AND expires_at > ?3)',
+    `EXISTS (SELECT 1 FROM invitations WHERE hash = ?6 AND expires_at > ?3 AND ${INVITER_MAY})`,
     invitation.hash,
   );
   const used = d1

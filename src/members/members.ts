@@ -1,8 +1,9 @@
 import { and, asc, eq } from 'drizzle-orm';
 import * as z from 'zod';
-import { accounts, type Database, members, sessions, users } from '#db';
+import { accounts, type Database, database, members, sessions, users } from '#db';
 import { AppError, requiredText } from '#http';
 import { newId } from '#lib/ids';
+import { endInvitations } from './inviters.ts';
 
 /** What each may do includes what the ones after it may. A viewer sees the numbers; only an owner decides about owners. */
 export const ROLES = ['owner', 'admin', 'viewer'] as const;
@@ -96,6 +97,17 @@ export async function makeFirstOwner(
   return membership?.meta.changes === 1 ? teamId : null;
 }
 
+/** Whether someone signs in with just this pair. Slow on purpose (scrypt). */
+export async function hasPassword(d1: D1Database, email: string, password: string): Promise<boolean> {
+  const { verifyPassword } = await import('better-auth/crypto');
+  const [account] = await database(d1)
+    .select({ hash: accounts.password })
+    .from(accounts)
+    .innerJoin(users, eq(users.id, accounts.userId))
+    .where(eq(users.email, email));
+  return account?.hash ? verifyPassword({ hash: account.hash, password }) : false;
+}
+
 export async function listMembers(db: Database, teamId: string) {
   return db
     .select({
@@ -132,7 +144,10 @@ const KEEPS_AN_OWNER = `(role <> 'owner'
 
 const lastOwner = () => new AppError('conflict', 'A team keeps at least one owner');
 
-/** Answers the member's email. Takes effect with their next request. Throws `conflict` for the last owner. */
+/**
+ * Answers the member's email. Takes effect with their next request; invitations that they made and could not make any more end
+ * with it. Throws `conflict` for the last owner.
+ */
 export async function changeRole(
   d1: D1Database,
   db: Database,
@@ -144,17 +159,17 @@ export async function changeRole(
   if (role === 'owner' && acting.role !== 'owner') {
     throw new AppError('forbidden', 'Only an owner can make an owner');
   }
-  const { meta } = await d1
+  const change = d1
     .prepare(
       `UPDATE members SET role = ?1 WHERE user_id = ?2 AND team_id = ?3 AND (?1 = 'owner' OR ${KEEPS_AN_OWNER})`,
     )
-    .bind(role, userId, acting.teamId)
-    .run();
-  if (meta.changes === 0) throw lastOwner();
+    .bind(role, userId, acting.teamId);
+  const [changed] = await d1.batch([change, endInvitations(d1, acting.teamId, userId)]);
+  if (changed?.meta.changes !== 1) throw lastOwner();
   return email;
 }
 
-/** Takes a person out with their sign-in and sessions; answers their email. Throws `conflict` for the last owner. */
+/** Takes a person out with their invitations, sign-in and sessions; answers their email. Throws `conflict` for the last owner. */
 export async function removeMember(
   d1: D1Database,
   db: Database,
@@ -162,11 +177,11 @@ export async function removeMember(
   userId: string,
 ): Promise<string> {
   const { email } = await memberFor(db, acting, userId);
-  const { meta } = await d1
+  const removal = d1
     .prepare(`DELETE FROM members WHERE user_id = ?1 AND team_id = ?2 AND ${KEEPS_AN_OWNER}`)
-    .bind(userId, acting.teamId)
-    .run();
-  if (meta.changes === 0) throw lastOwner();
+    .bind(userId, acting.teamId);
+  const [removed] = await d1.batch([removal, endInvitations(d1, acting.teamId, userId)]);
+  if (removed?.meta.changes !== 1) throw lastOwner();
   // Without a membership the rest opens no door, so it may follow in a transaction of its own.
   await db.batch([
     db.delete(sessions).where(eq(sessions.userId, userId)),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { fromMicros } from '#lib/money';
+import { amountField } from '#lib/money';
 import { dayNumber } from '#lib/time';
-import { microsSql, readMicros } from './money.ts';
+import { microsSql, readMicros, wholeAmount } from './money.ts';
 import { checkPeriod, period, type Reported } from './query.ts';
 
 export const ClientTotalsQuery = z.object(period).superRefine(checkPeriod);
@@ -21,6 +21,12 @@ type TotalsRow = {
   counted: string | null;
 };
 
+const COUNTED = wholeAmount("event.value ->> 'value_micros'");
+const COUNTED_PARTS = { high: 'counted_high', low: 'counted_low' };
+const CLIENT = { high: 'client_high', low: 'client_low' };
+/** Only what is revenue counts. */
+const sumOf = (part: string) => `sum(iif(event.value ->> 'status' IN ('failed', 'refunded'), 0, ${part}))`;
+
 /**
  * Reads the log itself, not the rollups: ?1 application, ?2 and ?3 the days of acquisition, ?4 the earliest second of the log.
  * A device that used several currencies has a running total in none of them, so it is counted but not compared.
@@ -31,41 +37,47 @@ export const clientTotalsSql = `
     SELECT event.value ->> 'device_id' AS device_id, event.value ->> 'acquired_day' AS acquired_day,
       substr(event.value ->> 'type', 8) AS kind, count(*) AS events,
       iif(count(DISTINCT event.value ->> 'currency') = 1, min(event.value ->> 'currency'), NULL) AS currency,
-      sum(iif(event.value ->> 'status' IN ('failed', 'refunded'), 0, event.value ->> 'value_micros')) AS counted,
-      CAST(round(max(coalesce(event.value ->> 'total_ad_value', event.value ->> 'total_purchase_value')) * 1000000) AS INTEGER)
-        AS client
+      ${sumOf(COUNTED.high)} AS counted_high, ${sumOf(COUNTED.low)} AS counted_low,
+      max(coalesce(event.value ->> 'total_ad_value', event.value ->> 'total_purchase_value')) AS client
     FROM event_chunks AS chunk CROSS JOIN json_each(chunk.events) AS event
     WHERE chunk.application_id = ?1 AND chunk.second >= ?4
       AND event.value ->> 'type' IN ('custom.ad', 'custom.purchase')
       AND event.value ->> 'acquired_day' BETWEEN ?2 AND ?3
       AND event.value ->> 'test' IS NULL
+      AND NOT EXISTS (
+        SELECT 1 FROM tokens
+        WHERE tokens.id = event.value ->> 'token_id' AND revoked_at <= event.value ->> 'received_at')
       AND (event.value ->> '$.keys[0]' IS NULL OR EXISTS (
         SELECT 1 FROM idempotency_keys
         WHERE idempotency_keys.application_id = ?1 AND idempotency_keys.key = event.value ->> '$.keys[0]'
           AND idempotency_keys.day = iif(event.value ->> 'type' = 'custom.purchase', 0, coalesce(event.value ->> 'key_day', 0))
           AND idempotency_keys.event_id = chunk.event_ids ->> event.key))
     GROUP BY 1, 2, 3),
-  compared AS MATERIALIZED (
-    SELECT device_id, kind, currency, counted, client,
-      currency IS NOT NULL AND abs(client - counted) > events AS gap
+  split AS MATERIALIZED (
+    SELECT *, CAST(client / 1000000 AS INTEGER) AS client_high,
+      CAST(round((client - CAST(client / 1000000 AS INTEGER) * 1000000.0) * 1000000) AS INTEGER) AS client_low
     FROM per_device WHERE client IS NOT NULL AND EXISTS (
       SELECT 1 FROM devices
-      WHERE application_id = ?1 AND devices.acquired_day = per_device.acquired_day AND devices.id = device_id))
+      WHERE application_id = ?1 AND devices.acquired_day = per_device.acquired_day AND devices.id = device_id
+        AND NOT devices.test)),
+  compared AS MATERIALIZED (
+    SELECT *, currency IS NOT NULL AND distance > events AS gap
+    FROM (SELECT *, abs((client_high - counted_high) * 1000000000000.0 + (client_low - counted_low)) AS distance FROM split))
   SELECT NULL AS deviceId, kind, currency, count(*) AS devices, sum(gap) AS withGap,
-    iif(currency IS NULL, NULL, ${microsSql('client')}) AS client,
-    iif(currency IS NULL, NULL, ${microsSql('counted')}) AS counted
+    iif(currency IS NULL, NULL, ${microsSql(CLIENT)}) AS client,
+    iif(currency IS NULL, NULL, ${microsSql(COUNTED_PARTS)}) AS counted
   FROM compared GROUP BY kind, currency
   UNION ALL
   SELECT * FROM (
-    SELECT device_id, kind, currency, 1, 1, '0/' || client, '0/' || counted
-    FROM compared WHERE gap ORDER BY abs(client - counted) DESC, device_id, kind LIMIT ${DEVICES_SHOWN})`;
+    SELECT device_id, kind, currency, 1, 1, client_high || '/' || client_low, counted_high || '/' || counted_low
+    FROM compared WHERE gap ORDER BY distance DESC, device_id, kind LIMIT ${DEVICES_SHOWN})`;
 
 function amounts({ client, counted }: TotalsRow) {
   if (client === null || counted === null) return { client_total: null, counted_total: null, gap: null };
   return {
-    client_total: fromMicros(readMicros(client)),
-    counted_total: fromMicros(readMicros(counted)),
-    gap: fromMicros(readMicros(client) - readMicros(counted)),
+    ...amountField('client_total', readMicros(client)),
+    ...amountField('counted_total', readMicros(counted)),
+    ...amountField('gap', readMicros(client) - readMicros(counted)),
   };
 }
 

@@ -1,61 +1,67 @@
 import * as z from 'zod';
 import { monthOf, weekOf } from '#lib/calendar';
-import {
-  COST_NAMES,
-  CREATIVE_GROUPS,
-  type CreativeGroup,
-  costColumns,
-  creativeColumns,
-  readCreativeNames,
-} from './names.ts';
+import { daysBetween } from '#lib/time';
+import { type Cut, cutAfter, cutKeySql, keySql, keyValues, NO_GROUP, OTHER, REST } from './cut.ts';
+import { mondaySql, monthSql } from './dimensions.ts';
+import { COST_NAMES, CREATIVE_GROUPS, CREATIVE_NAMES, type CreativeGroup, namedColumns } from './names.ts';
 
 export type Cohort = 'day' | 'week' | 'month' | 'all';
 
-/** How devices of a cohort are told apart further. Values that are shown the same are one row. */
-export type CohortGrouping = {
-  /** SQL over the cohort tables, and over `costs`. */
-  column: string;
-  cost: string;
-  show: (value: string) => Record<string, string | null>;
-  /** Null for a cost that is of no one group. */
-  showCost: (value: string) => Record<string, string | null> | null;
-};
-
-const whole = () => ({ creative: null, creative_id: null });
-export const UNGROUPED: CohortGrouping = { column: "''", cost: "''", show: whole, showCost: whole };
+/** How devices are put into cohorts. */
+export type CohortGrouping = { cohort: Cohort; group_by?: CreativeGroup | undefined };
 
 export const groupBy = z
   .enum(CREATIVE_GROUPS, { error: `must be one of ${CREATIVE_GROUPS.join(', ')}` })
   .optional();
 
-/** The columns that a grouping reads. */
-export const columnsOf = (group: CreativeGroup | undefined) =>
-  group
-    ? { column: 'creative_id', cost: COST_NAMES[group] }
-    : { column: UNGROUPED.column, cost: UNGROUPED.cost };
+const PART_SQL: Record<Cohort, (day: string) => string> = {
+  day: String,
+  week: mondaySql,
+  month: monthSql,
+  all: () => "''",
+};
 
-/** The grouping with the names of these creatives. */
-export async function groupingOf(
+/**
+ * SQL for the key of a row's cohort, over the cohort tables and over `costs`. Where there is a cut, `kept` names the parameter
+ * that lists the cohorts with a row of their own, and the others' key is `REST`.
+ */
+export function cohortKeys({ cohort, group_by: group }: CohortGrouping, kept?: string) {
+  const keyOf = (day: string, column: string) => {
+    const key = keySql([PART_SQL[cohort](day), column]);
+    return kept ? cutKeySql(key, kept) : key;
+  };
+  const acquired = keyOf('acquired_day', group ? CREATIVE_NAMES[group] : "''");
+  if (!group) return { acquired, cost: keyOf('day', "''") };
+  const cost = COST_NAMES[group];
+  return { acquired, cost: `CASE WHEN (${cost}) = '' THEN '${NO_GROUP}' ELSE ${keyOf('day', cost)} END` };
+}
+
+/** ?1 application, ?2 to ?3 days of acquisition, ?4 how many cohorts: by time, latest first, then the largest. */
+export const cohortRankingSql = (grouping: CohortGrouping) =>
+  `SELECT ${cohortKeys(grouping).acquired} AS key, count(*) OVER () AS total
+   FROM cohort_activity WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3 AND age = 0
+   GROUP BY key HAVING sum(active_devices) > 0 ORDER BY key ->> 0 DESC, sum(active_devices) DESC, key LIMIT ?4`;
+
+/** Which cohorts have a row of their own; null: all of them. */
+export async function cutCohorts(
   db: D1Database,
   applicationId: string,
-  group: CreativeGroup | undefined,
-  rows: readonly { label: string }[],
-): Promise<CohortGrouping> {
-  if (!group) return UNGROUPED;
-  const names = await readCreativeNames(
-    db,
-    applicationId,
-    rows.map(({ label }) => label),
-  );
-  return {
-    ...columnsOf(group),
-    show: (id) => creativeColumns(names, group, id),
-    showCost: (value) => costColumns(group, value),
-  };
+  query: CohortGrouping & { from: string; to: string; limit: number },
+): Promise<Cut | null> {
+  const { from, to, limit } = query;
+  if (!query.group_by && (query.cohort === 'all' || daysBetween(from, to) < limit)) return null;
+  const { results } = await db
+    .prepare(cohortRankingSql(query))
+    .bind(applicationId, from, to, limit + 1)
+    .all<{ key: string; total: number }>();
+  return cutAfter(results, limit, false);
 }
 
 /** What names the cohort of a row. `from` and `to` are its first and last day of acquisition that was asked for. */
-export type CohortKey = { cohort_from: string; cohort_to: string } & Record<string, string | null>;
+export type CohortKey = { cohort_from: string; cohort_to: string; is_other?: true } & Record<
+  string,
+  string | null | true
+>;
 
 const PART_OF: Record<Cohort, (day: string) => string> = {
   day: (day) => day,
@@ -64,12 +70,14 @@ const PART_OF: Record<Cohort, (day: string) => string> = {
   all: () => '',
 };
 
-/** Puts rows of acquisition days into their cohorts, in the order of the rows; those of the kind `spend` are costs. */
-export function intoCohorts<Row extends { acquiredDay: string; label: string; kind?: string }>(
+/**
+ * Puts rows of acquisition days into their cohorts, in order of time and else of the rows. The one of all that have no row of
+ * their own comes last.
+ */
+export function intoCohorts<Row extends { acquiredDay: string; label: string }>(
   rows: readonly Row[],
   days: readonly string[],
-  cohort: Cohort,
-  grouping: CohortGrouping,
+  { cohort, group_by: group }: CohortGrouping,
 ): { key: CohortKey; rows: Row[] }[] {
   const bounds = new Map<string, { cohort_from: string; cohort_to: string }>();
   for (const day of days) {
@@ -77,15 +85,34 @@ export function intoCohorts<Row extends { acquiredDay: string; label: string; ki
     bounds.set(part, { cohort_from: bounds.get(part)?.cohort_from ?? day, cohort_to: day });
   }
   const cohorts = new Map<string, { key: CohortKey; rows: Row[] }>();
+  const rest: Row[] = [];
   for (const row of rows) {
+    if (row.label === REST) rest.push(row);
     const bound = bounds.get(PART_OF[cohort](row.acquiredDay));
-    const shown = row.kind === 'spend' ? grouping.showCost(row.label) : grouping.show(row.label);
-    if (!bound || !shown) continue;
-    const key = { ...bound, ...shown };
-    const name = JSON.stringify(key);
-    const found: { key: CohortKey; rows: Row[] } = cohorts.get(name) ?? { key, rows: [] };
+    if (!bound || row.label === REST || row.label === NO_GROUP) continue;
+    const found = cohorts.get(row.label) ?? { key: { ...bound, ...shownOf(row.label, group) }, rows: [] };
     found.rows.push(row);
-    cohorts.set(name, found);
+    cohorts.set(row.label, found);
   }
-  return [...cohorts.values()];
+  const sorted = [...cohorts.values()].sort(({ key: left }, { key: right }) =>
+    left.cohort_from < right.cohort_from ? -1 : Number(left.cohort_from > right.cohort_from),
+  );
+  return rest.length === 0 ? sorted : [...sorted, { key: restKey(rest, group), rows: rest }];
+}
+
+function shownOf(label: string, group: CreativeGroup | undefined): Record<string, string | null> {
+  const [, value = null] = keyValues(label);
+  return group ? namedColumns(group, value) : { creative: null, creative_id: null };
+}
+
+function restKey(rows: readonly { acquiredDay: string }[], group: CreativeGroup = 'creative'): CohortKey {
+  const days = rows.map(({ acquiredDay }) => acquiredDay).sort();
+  const [first = ''] = days;
+  return {
+    cohort_from: first,
+    cohort_to: days.at(-1) ?? first,
+    [group]: OTHER,
+    [`${group}_id`]: null,
+    is_other: true,
+  };
 }

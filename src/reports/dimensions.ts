@@ -1,6 +1,6 @@
-import { monthOf, weekOf } from '#lib/calendar';
+import { weekOf } from '#lib/calendar';
 import { ALL_METRICS, type Metric, type Sums } from './metrics.ts';
-import { COST_NAMES, type CreativeGroup, type CreativeNames, costColumns, creativeColumns } from './names.ts';
+import { COST_NAMES, CREATIVE_NAMES, type CreativeGroup, namedColumns } from './names.ts';
 
 export type Rollup = {
   table: string;
@@ -27,6 +27,7 @@ export const ROLLUP = {
       installs: 'installs',
       activeDevices: 'active_devices',
       sessions: 'sessions',
+      sessionSeconds: 'session_seconds',
       customEvents: 'custom_events',
       payers: 'payers',
     },
@@ -52,34 +53,48 @@ export const ROLLUP = {
 export type RollupName = keyof typeof ROLLUP;
 
 type DimensionShape = {
-  /** The column of the rollups behind it. */
+  /** SQL over the rollups for its value: one text for each group, whatever the source. Null or empty text for none. */
   column: string;
   /** The only rollups that have the column; absent: all of them. */
   rollups?: readonly RollupName[];
-  /** Its column of `costs`; absent where no cost can be told by it, so that spend, cpi and roas are null. */
+  /** The same over `costs`, empty text for a cost that is of no one group; absent where no cost can be told by it, so that spend, cpi and roas are null. */
   cost?: string;
-  /** Its column of `cohort_revenue`; absent where revenue of the acquired devices cannot be told by it: roas is null. */
+  /** The same over `cohort_revenue`; absent where revenue of the acquired devices cannot be told by it: roas is null. */
   acquired?: string;
   /** Metrics that cannot be told by it, whatever the rollup. */
   lacks?: readonly Metric[];
-  /** The columns of the answer that a value becomes. Values that become the same are one group. */
-  show: (value: string | null, names: CreativeNames) => Shown;
-  /** The same for a value of `cost`, where that is another; null for a cost that is of no one group: it is in the totals alone. */
-  showCost?: (value: string | null) => Shown | null;
+  /** A span of days, or a creative and what it is in. */
+  kind?: 'time' | 'named';
+  /** The columns of the answer that a value becomes. */
+  show: (value: string | null) => Shown;
 };
 
 /** The columns that name a group. */
 export type Shown = Record<string, string | null>;
 
-const ofDay = { column: 'day', cost: 'day', acquired: 'acquired_day' } as const;
+/** A span of days: what SQL makes of a day stands for it. */
+const span = (ofDay: (day: string) => string, show: Dimension['show']) =>
+  ({
+    kind: 'time',
+    column: ofDay('day'),
+    cost: ofDay('day'),
+    acquired: ofDay('acquired_day'),
+    show,
+  }) as const;
 
-const named = (group: CreativeGroup): Dimension => ({
-  column: 'creative_id',
-  acquired: 'creative_id',
-  cost: COST_NAMES[group],
-  show: (id, names) => creativeColumns(names, group, id ?? ''),
-  showCost: (value) => costColumns(group, value ?? ''),
-});
+/** SQL for the Monday of a day's week. */
+export const mondaySql = (day: string) => `date(${day}, 'weekday 0', '-6 days')`;
+/** SQL for the month of a day, as `2026-11`. */
+export const monthSql = (day: string) => `substr(${day}, 1, 7)`;
+
+const named = (group: CreativeGroup) =>
+  ({
+    kind: 'named',
+    column: CREATIVE_NAMES[group],
+    acquired: CREATIVE_NAMES[group],
+    cost: COST_NAMES[group],
+    show: (value) => namedColumns(group, value),
+  }) as const satisfies Dimension;
 
 /** What has no currency has no row of its own by currency. */
 const WITHOUT_CURRENCY: readonly Metric[] = [
@@ -87,6 +102,7 @@ const WITHOUT_CURRENCY: readonly Metric[] = [
   'installs',
   'dau',
   'sessions',
+  'session_seconds',
   'ad_requests',
   'fill_rate',
   'payers',
@@ -99,9 +115,9 @@ const WITHOUT_CURRENCY: readonly Metric[] = [
 
 /** The groupings of the performance report. */
 export const DIMENSIONS = {
-  day: { ...ofDay, show: (day) => ({ day }) },
-  week: { ...ofDay, show: (day) => ({ week: day && weekOf(day) }) },
-  month: { ...ofDay, show: (day) => ({ month: day && monthOf(day) }) },
+  day: span(String, (day) => ({ day })),
+  week: span(mondaySql, (monday) => ({ week: monday && weekOf(monday) })),
+  month: span(monthSql, (month) => ({ month })),
   creative: named('creative'),
   adset: named('adset'),
   campaign: named('campaign'),
@@ -128,6 +144,10 @@ export const DIMENSIONS = {
 export type DimensionName = keyof typeof DIMENSIONS;
 export type Dimension = DimensionShape;
 export const isDimension = (name: string): name is DimensionName => Object.hasOwn(DIMENSIONS, name);
+
+const kindOf = (name: DimensionName | undefined) => name && (DIMENSIONS[name] as Dimension).kind;
+export const isTime = (name: DimensionName | undefined): boolean => kindOf(name) === 'time';
+export const isNamed = (name: DimensionName | undefined): boolean => kindOf(name) === 'named';
 
 const ORDER: readonly RollupName[] = ['daily', 'ads', 'items', 'custom'];
 

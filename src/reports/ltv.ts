@@ -3,10 +3,19 @@ import { currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
 import { type Parts, partsToMicros } from '#money';
-import { columnsOf, groupBy, groupingOf, intoCohorts } from './cohorts.ts';
+import { cohortKeys, cutCohorts, groupBy, intoCohorts } from './cohorts.ts';
 import { isOver, lifetimeValueOf } from './metrics.ts';
-import { type AmountRow, type Converter, converterFor, microsSql, rateDaySql, readMicros } from './money.ts';
+import {
+  type AmountRow,
+  type Converter,
+  converterFor,
+  microsSql,
+  rateDaySql,
+  readMicros,
+  wholeAmount,
+} from './money.ts';
 import { checkPeriod, cohortPeriod, type Reported } from './query.ts';
+import { EARNED } from './sums.ts';
 
 export const LtvQuery = z
   .object({ ...cohortPeriod, group_by: groupBy, currency: currencyCode().optional() })
@@ -30,8 +39,8 @@ export const sizeSql = (label: string) =>
 
 /** ?4 the reporting currency, ?5 the day numbers. Revenue after the last of them is left out. */
 export const revenueSql = (label: string) =>
-  `SELECT acquiredDay, label, rateDay, currency, asked.day, ${microsSql('micros')} AS micros
-   FROM (SELECT acquired_day AS acquiredDay, ${label} AS label, currency, ad_revenue + purchase_revenue AS micros,
+  `SELECT acquiredDay, label, rateDay, currency, asked.day, ${microsSql({ high: 'high', low: 'low' })} AS micros
+   FROM (SELECT acquired_day AS acquiredDay, ${label} AS label, currency, ${EARNED.high} AS high, ${EARNED.low} AS low,
            ${rateDaySql('currency', 'day', '?4')} AS rateDay,
            (SELECT min(number.value) FROM json_each(?5) AS number
              WHERE number.value >= julianday(cohort_revenue.day) - julianday(acquired_day)) AS day
@@ -40,7 +49,7 @@ export const revenueSql = (label: string) =>
 
 export const spendSql = (label: string) =>
   `SELECT day AS acquiredDay, ${label} AS label, currency, ${rateDaySql('currency', 'day', '?4')} AS rateDay,
-     ${microsSql('amount')} AS micros
+     ${microsSql(wholeAmount('amount'))} AS micros
    FROM costs WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3 GROUP BY day, label, currency`;
 
 /**
@@ -48,16 +57,19 @@ export const spendSql = (label: string) =>
  * Only the devices whose day N is over count, and only the costs of the days on which they were acquired.
  */
 export async function reportLtv(db: D1Database, application: Reported, query: LtvQuery, now: number) {
-  const { column, cost } = columnsOf(query.group_by);
+  const cut = await cutCohorts(db, application.id, query);
+  const { acquired, cost } = cohortKeys(query, cut ? '?6' : undefined);
   const reporting = query.currency ?? application.currency;
-  const asked = [application.id, query.from, query.to] as const;
+  const asked = [application.id, query.from, query.to];
+  // The list of the cohorts that are kept is the sixth parameter of each statement, whether or not it has five others.
+  const bound = (sql: string, values: readonly string[]) =>
+    db.prepare(sql).bind(...(cut ? [...values, '', ''].slice(0, 5).concat(cut.kept) : values));
   const [sizes, revenues, spends] = await db.batch<unknown>([
-    db.prepare(sizeSql(column)).bind(...asked),
-    db.prepare(revenueSql(column)).bind(...asked, reporting, JSON.stringify(query.days)),
-    db.prepare(spendSql(cost)).bind(...asked, reporting),
+    bound(sizeSql(acquired), asked),
+    bound(revenueSql(acquired), [...asked, reporting, JSON.stringify(query.days)]),
+    bound(spendSql(cost), [...asked, reporting]),
   ]);
   const sized = (sizes?.results ?? []) as SizeRow[];
-  const grouping = await groupingOf(db, application.id, query.group_by, sized);
   const today = dayIn(application.timezone, now);
   const first = Math.min(...query.days);
   const revenue = ((revenues?.results ?? []) as RevenueRow[]).filter((row) =>
@@ -73,16 +85,17 @@ export async function reportLtv(db: D1Database, application: Reported, query: Lt
     ...revenue.map((row) => ({ kind: 'revenue' as const, ...row })),
     ...spend.map((row) => ({ kind: 'spend' as const, ...row })),
   ];
-  const cohorts = intoCohorts(parts, daysOf(query.from, query.to), query.cohort, grouping);
+  const cohorts = intoCohorts(parts, daysOf(query.from, query.to), query);
+  const data = cohorts
+    .map(({ key, rows }) => ({
+      ...key,
+      size: rows.reduce((total, row) => total + (row.kind === 'size' ? row.size : 0), 0),
+      days: Object.fromEntries(query.days.map((day) => [String(day), byDay(rows, day, today, converter)])),
+    }))
+    .filter(({ size }) => size > 0);
   return {
-    data: cohorts
-      .map(({ key, rows }) => ({
-        ...key,
-        size: rows.reduce((total, row) => total + (row.kind === 'size' ? row.size : 0), 0),
-        days: Object.fromEntries(query.days.map((day) => [String(day), byDay(rows, day, today, converter)])),
-      }))
-      .filter(({ size }) => size > 0)
-      .sort((left, right) => (left.cohort_from < right.cohort_from ? -1 : 1)),
+    data,
+    total_rows: cut?.total ?? data.length,
     currency: reporting,
     timezone: application.timezone,
     unconverted: converter.unconverted(),

@@ -1,4 +1,4 @@
-import { fromMicros } from '#lib/money';
+import { amountField, fromMicros } from '#lib/money';
 import { daysBetween } from '#lib/time';
 
 // Every figure of every report is defined here, once: its words, its source and its arithmetic. The documentation is made from it.
@@ -9,6 +9,7 @@ export type Sums = {
   installs: number;
   activeDevices: number;
   sessions: number;
+  sessionSeconds: number;
   customEvents: number;
   adRequests: number;
   payers: number;
@@ -31,12 +32,14 @@ const AMPLITUDE = 'https://amplitude.com/docs/faq/retention-analysis';
 /** Counts that mean what this service says they do, in its own contract. */
 const OURS = 'this service';
 
-type MetricDefinition = {
-  definition: string;
-  source: string;
-  /** `days` is the number of calendar days of the group that are over or have begun. */
-  value: (sums: Sums, days: number) => number | null;
-};
+type MetricDefinition = { definition: string; source: string } & (
+  | {
+      /** `days` is the number of calendar days of the group that are over or have begun. */
+      value: (sums: Sums, days: number) => number | null;
+    }
+  /** A sum of amounts, which stays exact however large it is. */
+  | { micros: (sums: Sums) => bigint }
+);
 
 /** The metrics of the performance report, in the order of its columns. */
 export const METRICS = {
@@ -60,11 +63,16 @@ export const METRICS = {
     source: `${ADJUST}session/`,
     value: (sums) => sums.sessions,
   },
+  session_seconds: {
+    definition: 'The lengths of the sessions that ended, in seconds, as clients report them.',
+    source: OURS,
+    value: (sums) => sums.sessionSeconds,
+  },
   impressions: { definition: 'Ads shown: ad events.', source: ADMOB, value: (sums) => sums.impressions },
   ad_revenue: {
     definition: 'The sum of the values of ad events.',
     source: ADMOB,
-    value: (sums) => fromMicros(sums.adRevenue),
+    micros: (sums) => sums.adRevenue,
   },
   ecpm: {
     definition: 'Effective cost per mille: ad revenue / impressions × 1000.',
@@ -100,12 +108,12 @@ export const METRICS = {
   purchase_revenue: {
     definition: 'The sum of the values of successful purchases.',
     source: OURS,
-    value: (sums) => fromMicros(sums.purchaseRevenue),
+    micros: (sums) => sums.purchaseRevenue,
   },
   revenue: {
     definition: 'Ad revenue + purchase revenue.',
     source: OURS,
-    value: (sums) => fromMicros(sums.adRevenue + sums.purchaseRevenue),
+    micros: (sums) => sums.adRevenue + sums.purchaseRevenue,
   },
   arpdau: {
     definition:
@@ -118,7 +126,7 @@ export const METRICS = {
     source: `${ADJUST}arppu/`,
     value: (sums) => ratio(fromMicros(sums.purchaseRevenue), sums.payers),
   },
-  spend: { definition: 'Uploaded costs.', source: OURS, value: (sums) => fromMicros(sums.spend) },
+  spend: { definition: 'Uploaded costs.', source: OURS, micros: (sums) => sums.spend },
   cpi: {
     definition: 'Cost per install: spend / installs.',
     source: `${ADJUST}cost-per-install/`,
@@ -135,17 +143,23 @@ export const METRICS = {
 } as const satisfies Record<string, MetricDefinition>;
 
 export type Metric = keyof typeof METRICS;
-export type MetricValues = Record<Metric, number | null>;
+export type MoneyMetric = {
+  [Name in Metric]: (typeof METRICS)[Name] extends { micros: unknown } ? Name : never;
+}[Metric];
+/** The exact amounts stand beside the numbers only where those may be rounded. */
+export type MetricValues = Record<Metric, number | null> & Partial<Record<`${MoneyMetric}_exact`, string>>;
 
 export const ALL_METRICS = Object.keys(METRICS) as Metric[];
+export const isMoneyMetric = (metric: Metric): metric is MoneyMetric => 'micros' in METRICS[metric];
 
 /** Every metric of a group; null for those that its grouping cannot give. */
 export function metricsOf(sums: Sums, days: number, given: ReadonlySet<Metric>): MetricValues {
-  const values = ALL_METRICS.map((metric) => [
-    metric,
-    given.has(metric) ? METRICS[metric].value(sums, days) : null,
-  ]);
-  return Object.fromEntries(values);
+  const values = ALL_METRICS.map((name) => {
+    const metric: MetricDefinition = METRICS[name];
+    if (!given.has(name)) return { [name]: null };
+    return 'micros' in metric ? amountField(name, metric.micros(sums)) : { [name]: metric.value(sums, days) };
+  });
+  return Object.assign({}, ...values);
 }
 
 /** Whether day N of a cohort is over: only then do its devices count for day N, above and below the line. */
@@ -199,12 +213,12 @@ export function retentionOf(rows: readonly ActivityRow[], day: number, today: st
 
 /** Lifetime value and ROAS by day N, of the sums over the eligible devices; null revenue or spend: not all can be converted. */
 export function lifetimeValueOf(sums: { eligible: number; revenue: bigint; spend: bigint; whole: boolean }) {
-  const revenue = fromMicros(sums.revenue);
+  const revenue = amountField('revenue', sums.revenue);
   return {
     eligible: sums.eligible,
-    revenue,
-    ltv: ratio(revenue, sums.eligible),
-    roas: sums.whole ? ratio(revenue, fromMicros(sums.spend)) : null,
+    ...revenue,
+    ltv: ratio(revenue.revenue, sums.eligible),
+    roas: sums.whole ? ratio(revenue.revenue, fromMicros(sums.spend)) : null,
   };
 }
 

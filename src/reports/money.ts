@@ -1,8 +1,8 @@
-import { fromMicros } from '#lib/money';
+import { amountField, type WithExact } from '#lib/money';
 import { convert, type Parts, type RateBook, readRateBook } from '#money';
 import type { Reported } from './query.ts';
 
-export type Unconverted = { currency: string; amount: number }[];
+export type Unconverted = ({ currency: string } & WithExact<'amount'>)[];
 
 /** An amount as SQL gives it: micros as text (the driver's numbers end at 2^53), its currency, and the day of its rate. */
 export type AmountRow = { currency: string; rateDay: string };
@@ -39,7 +39,7 @@ export class Converter {
   unconverted(): Unconverted {
     return [...this.missing]
       .sort(([left], [right]) => (left < right ? -1 : 1))
-      .map(([currency, micros]) => ({ currency, amount: fromMicros(micros) }));
+      .map(([currency, micros]) => ({ currency, ...amountField('amount', micros) }));
   }
 }
 
@@ -64,11 +64,32 @@ export async function converterFor(
 export const rateDaySql = (currency: string, day: string, reporting: string) =>
   `CASE WHEN ${currency} IN ('', ${reporting}) THEN '' ELSE ${day} END`;
 
-/** A sum of micros as text that `readMicros` reads: whole units and the rest apart, so that no total leaves 64 bits. */
-export const microsSql = (amount: string) =>
-  `sum((${amount}) / 1000000) || '/' || sum((${amount}) % 1000000)`;
+/**
+ * SQL of an amount in two parts, each small enough that sums of millions of rows fit 64 bits: whole millions of units
+ * (10^12 micros), and the micros beside them.
+ */
+export type AmountSql = { high: string; low: string };
+
+const MICROS_PER_HIGH = 1_000_000_000_000n;
+
+/** An amount of a rollup table, which stores it in its two parts. */
+export const storedAmount = (column: string): AmountSql => ({ high: `${column}_high`, low: column });
+
+/** An integer column of micros. */
+export const wholeAmount = (column: string): AmountSql => ({
+  high: `${column} / ${MICROS_PER_HIGH}`,
+  low: `${column} % ${MICROS_PER_HIGH}`,
+});
+
+export const plus = (left: AmountSql, right: AmountSql): AmountSql => ({
+  high: `${left.high} + ${right.high}`,
+  low: `${left.low} + ${right.low}`,
+});
+
+/** A sum as text that `readMicros` reads. It is never added up in SQL, where it could leave 64 bits or become a REAL. */
+export const microsSql = ({ high, low }: AmountSql) => `sum(${high}) || '/' || sum(${low})`;
 
 export function readMicros(sum: string): bigint {
-  const [units = '0', rest = '0'] = sum.split('/');
-  return BigInt(units) * 1_000_000n + BigInt(rest);
+  const [high = '0', low = '0'] = sum.split('/');
+  return BigInt(high) * MICROS_PER_HIGH + BigInt(low);
 }

@@ -1,22 +1,22 @@
 import * as z from 'zod';
 import { currencyCode } from '#http';
-import { daysOf } from '#lib/calendar';
+import { daysOf, mondayOf, monthOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
+import { type Cut, keyedPart, keyValues, NO_GROUP, OTHER, REST, rankGroups } from './cut.ts';
 import {
   DIMENSIONS,
-  type Dimension,
   type DimensionName,
   givenBy,
   isDimension,
+  isTime,
   ROLLUP,
   rollupOf,
   type Shown,
 } from './dimensions.ts';
 import { type MetricValues, metricsOf } from './metrics.ts';
 import { converterFor, type Unconverted } from './money.ts';
-import { readCreativeNames } from './names.ts';
-import { checkPeriod, listOf, period, type Reported } from './query.ts';
-import { Adder, COSTS, readSums, type Source, type SumRow, sourcesOf, TOTAL_SOURCES } from './sums.ts';
+import { checkPeriod, listing, listOf, period, type Reported } from './query.ts';
+import { Adder, readSums, type SumRow, sourcesOf, TOTAL_SOURCES } from './sums.ts';
 
 const groupError = `must be one or two of ${Object.keys(DIMENSIONS).join(', ')}`;
 
@@ -35,14 +35,18 @@ export const PerformanceQuery = z
       )
       .refine((names) => rollupOf(names) !== undefined, 'names two groupings that no event has both of'),
     currency: currencyCode().optional(),
+    ...listing,
   })
   .superRefine(checkPeriod);
 export type PerformanceQuery = z.infer<typeof PerformanceQuery>;
 
-export type PerformanceRow = Record<string, string | number | null>;
+export type PerformanceRow = Record<string, string | number | boolean | null>;
 
 export type PerformanceReport = {
+  /** Sorted by the groupings. The row that sums up the groups without one comes last and has `is_other: true`. */
   data: PerformanceRow[];
+  /** How many groups there are, whether or not they have a row. */
+  total_rows: number;
   totals: MetricValues;
   currency: string;
   timezone: string;
@@ -50,42 +54,35 @@ export type PerformanceReport = {
 };
 
 /**
- * The performance report: what the days `from` to `to` brought, in one row a group and in total.
+ * The performance report: what the days `from` to `to` brought, in one row a group and in total. `within` is the id of a creative,
+ * ad set or campaign that the groups must be of; others are in the row `other`.
  * `now` is epoch milliseconds; days that have not begun count for no mean.
  */
 export async function reportPerformance(
   db: D1Database,
   application: Reported,
-  query: PerformanceQuery,
+  query: PerformanceQuery & { within?: string },
   now: number,
 ): Promise<PerformanceReport> {
   const { group_by: names, from, to } = query;
   const reporting = query.currency ?? application.currency;
-  const parts = sourcesOf(names);
+  const asked = { ...query, applicationId: application.id, teamId: application.teamId, reporting };
+  const cut = await rankGroups(db, application, sourcesOf(names), names, asked);
+  const parts = sourcesOf(names).map((part) => keyedPart(part, names, cut));
   // A table that is read for the groups is not read again for the totals.
   const others = TOTAL_SOURCES.filter(({ source }) => parts.every((part) => part.source !== source));
-  const asked = { applicationId: application.id, teamId: application.teamId, from, to, reporting };
   const read = await readSums(db, [...parts, ...others], asked);
-  const grouped = read.slice(0, parts.length);
   const amounts = read.flatMap(({ rows }) => rows.flatMap((row) => row.amounts));
   const converter = await converterFor(db, application, reporting, amounts);
 
-  const gives = givenBy(names, ROLLUP[rollupOf(names) ?? 'daily']);
-  const shownOf = await groupNamer(
-    db,
-    application.id,
-    names,
-    grouped.flatMap(({ rows }) => rows),
-  );
-  const groups = new Map<string, { shown: Shown; adder: Adder }>();
-  for (const { source, rows } of grouped) {
+  const groups = new Map<string, Adder>();
+  for (const { rows } of read.slice(0, parts.length)) {
     for (const row of rows) {
-      const shown = hasPart(row, names) ? shownOf(row, source) : null;
-      if (!shown) continue;
-      const key = JSON.stringify(shown);
-      const group = groups.get(key) ?? { shown, adder: new Adder() };
-      group.adder.add(row, converter, false);
-      groups.set(key, group);
+      const [key = NO_GROUP] = row.keys;
+      if (!isShown(key, row, names)) continue;
+      const adder = groups.get(key) ?? new Adder();
+      groups.set(key, adder);
+      adder.add(row, converter, false);
     }
   }
   const total = new Adder();
@@ -96,17 +93,43 @@ export async function reportPerformance(
 
   const today = dayIn(application.timezone, now);
   const days = daysOf(from, to < today ? to : today);
+  const gives = givenBy(names, ROLLUP[rollupOf(names) ?? 'daily']);
   const daysIn = countDays(days, names);
+  const rest = groups.get(REST);
+  groups.delete(REST);
+  const data: PerformanceRow[] = [...groups]
+    .map(([key, adder]) => ({ values: keyValues(key), adder }))
+    .map(({ values, adder }) => ({ values, shown: shownOf(values, names), adder }))
+    .sort(byKeys)
+    .map(({ values, shown, adder }) => ({ ...shown, ...metricsOf(adder.sums(), daysIn(values), gives) }));
+  const total_rows = cut?.total ?? data.length;
+  if (cut && rest) {
+    const restDays = countRestDays(days, names, cut);
+    data.push({ ...otherShown(names), is_other: true, ...metricsOf(rest.sums(), restDays, gives) });
+  }
   return {
-    data: [...groups.values()].sort(byKeys).map(({ shown, adder }) => ({
-      ...shown,
-      ...metricsOf(adder.sums(), daysIn(shown), gives),
-    })),
+    data,
+    total_rows,
     totals: metricsOf(total.sums(), days.length, ROLLUP.daily.gives),
     currency: reporting,
     timezone: application.timezone,
     unconverted: converter.unconverted(),
   };
+}
+
+type Values = readonly (string | null)[];
+
+/** Requests alone are no group by network. */
+const isShown = (key: string, row: SumRow, names: readonly DimensionName[]) =>
+  key !== NO_GROUP && !(names.includes('media_source') && row.counts.impressions === 0);
+
+const shownOf = (values: Values, names: readonly DimensionName[]): Shown =>
+  Object.assign({}, ...names.map((name, index) => DIMENSIONS[name].show(values[index] ?? null)));
+
+/** The columns of the row that sums up the rest: `other` in each, and no id. */
+function otherShown(names: readonly DimensionName[]): Shown {
+  const columns = Object.keys(shownOf([], names));
+  return Object.fromEntries(columns.map((column) => [column, isDimension(column) ? OTHER : null]));
 }
 
 function byKeys(left: { shown: Shown }, right: { shown: Shown }): number {
@@ -117,46 +140,30 @@ function byKeys(left: { shown: Shown }, right: { shown: Shown }): number {
   return 0;
 }
 
-/** Says which group a row belongs to, null for none. */
-async function groupNamer(
-  db: D1Database,
-  applicationId: string,
-  names: readonly DimensionName[],
-  rows: readonly SumRow[],
-) {
-  const dimensions: Dimension[] = names.map((name) => DIMENSIONS[name]);
-  const position = dimensions.findIndex(({ column }) => column === 'creative_id');
-  const creatives = await readCreativeNames(
-    db,
-    applicationId,
-    position < 0 ? [] : rows.map((row) => row.keys[position] ?? ''),
+/** By the columns that a day becomes: what the key of its groups has there. */
+const spansOf = (day: string, names: readonly DimensionName[]) =>
+  names.map((name) =>
+    name === 'day' ? day : name === 'week' ? mondayOf(day) : name === 'month' ? monthOf(day) : null,
   );
-  return (row: SumRow, source: Source): Shown | null => {
-    const parts = dimensions.map(({ show, showCost }, index) => {
-      const value = row.keys[index] || null;
-      return source === COSTS && showCost ? showCost(value) : show(value, creatives);
-    });
-    return parts.every((part) => part !== null) ? Object.assign({}, ...parts) : null;
-  };
-}
-
-/** What has no currency is no group by currency, and requests alone are no group by network. */
-function hasPart(row: SumRow, names: readonly DimensionName[]): boolean {
-  if (names.includes('currency') && row.keys[names.indexOf('currency')] === '') return false;
-  return !(names.includes('media_source') && row.counts.impressions === 0);
-}
 
 /** How many of the days a group stands for: those of its day, week or month, else all. */
 function countDays(days: readonly string[], names: readonly DimensionName[]) {
-  const spans = names.filter((name) => name === 'day' || name === 'week' || name === 'month');
-  if (spans.length === 0) return () => days.length;
-  const shownOf = (day: string): Shown =>
-    Object.assign({}, ...spans.map((name) => DIMENSIONS[name].show(day)));
-  const keyOf = (shown: Shown) => JSON.stringify(spans.map((name) => shown[name]));
+  const keyOf = (values: Values) => JSON.stringify(values.filter((_, index) => isTime(names[index])));
   const counts = new Map<string, number>();
   for (const day of days) {
-    const key = keyOf(shownOf(day));
+    const key = keyOf(spansOf(day, names));
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
-  return (shown: Shown) => counts.get(keyOf(shown)) ?? 0;
+  return (values: Values) => counts.get(keyOf(values)) ?? 0;
+}
+
+/** How many days the row of the rest stands for: those up to the first group that was cut off, where it was by time; else all. */
+function countRestDays(days: readonly string[], names: readonly DimensionName[], { firstCut }: Cut): number {
+  if (!firstCut || !names.some(isTime)) return days.length;
+  const last = keyValues(firstCut);
+  return days.filter((day) => {
+    const spans = spansOf(day, names);
+    const index = spans.findIndex((span, at) => span !== null && span !== last[at]);
+    return index < 0 || (spans[index] ?? '') < (last[index] ?? '');
+  }).length;
 }

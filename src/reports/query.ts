@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { requiredText } from '#http';
+import { optionalText, requiredText } from '#http';
 import { daysBetween, isDay } from '#lib/time';
 
 const day = () => requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD');
@@ -16,6 +16,20 @@ export const period = {
   to: day(),
   format,
 };
+
+/** The most rows of an answer, besides the one that sums up the rest. */
+export const MAX_ROWS = 1_000;
+const limitError = `must be a whole number from 1 to ${MAX_ROWS}`;
+
+export const limit = z.coerce
+  .number({ error: limitError })
+  .int(limitError)
+  .min(1, limitError)
+  .max(MAX_ROWS, limitError)
+  .default(MAX_ROWS);
+
+/** How much of a long table is wanted: at most `limit` rows, with `q` in one of their names. The rest is in the row `other`. */
+export const listing = { limit, q: optionalText() };
 
 /** A comma-separated list, without blanks and repeats. */
 export const listOf = (text: string) =>
@@ -36,6 +50,7 @@ const daysError = `must be day numbers from 0 to ${MAX_SPAN_DAYS}, such as 0,1,7
 /** What the reports on cohorts ask: the days of acquisition, how they are put together, and the day numbers. */
 export const cohortPeriod = {
   ...period,
+  limit,
   days: z
     .string()
     .default('0,1,7,30')

@@ -1,18 +1,24 @@
 import * as z from 'zod';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
-import { columnsOf, groupBy, groupingOf, intoCohorts } from './cohorts.ts';
+import { cohortKeys, cutCohorts, groupBy, intoCohorts } from './cohorts.ts';
 import { type ActivityRow, cohortSize, retentionOf } from './metrics.ts';
 import { checkPeriod, cohortPeriod, type Reported } from './query.ts';
 
 export const RetentionQuery = z.object({ ...cohortPeriod, group_by: groupBy }).superRefine(checkPeriod);
 export type RetentionQuery = z.infer<typeof RetentionQuery>;
 
+/**
+ * ?4 the day numbers: what was active on another is left out, and the last active days between two of them are put together, so
+ * that there is a row for each day number and not for each age.
+ */
 export const activitySql = (label: string) =>
-  `SELECT acquired_day AS acquiredDay, ${label} AS label, age, sum(active_devices) AS active,
-     sum(last_active_devices) AS lastActive
-   FROM cohort_activity WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3
-   GROUP BY acquired_day, label, age ORDER BY acquired_day, label, age`;
+  `SELECT acquiredDay, label, asked.day AS age, sum(iif(age = asked.day, active, 0)) AS active, sum(lastActive) AS lastActive
+   FROM (SELECT acquired_day AS acquiredDay, ${label} AS label, age, active_devices AS active,
+           last_active_devices AS lastActive,
+           (SELECT max(number.value) FROM json_each(?4) AS number WHERE number.value <= age) AS day
+         FROM cohort_activity WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3) AS asked
+   GROUP BY acquiredDay, label, asked.day ORDER BY acquiredDay, label, asked.day`;
 
 /** The retention report: of the devices acquired in each cohort, how many came back on day N, and on day N or later. */
 export async function reportRetention(
@@ -21,21 +27,22 @@ export async function reportRetention(
   query: RetentionQuery,
   now: number,
 ) {
+  const cut = await cutCohorts(db, application.id, query);
+  const { acquired } = cohortKeys(query, cut ? '?5' : undefined);
+  // Day 0 is how many devices there are.
+  const numbers = JSON.stringify([...new Set([0, ...query.days])]);
   const { results } = await db
-    .prepare(activitySql(columnsOf(query.group_by).column))
-    .bind(application.id, query.from, query.to)
+    .prepare(activitySql(acquired))
+    .bind(application.id, query.from, query.to, numbers, ...(cut ? [cut.kept] : []))
     .all<ActivityRow & { label: string }>();
-  const grouping = await groupingOf(db, application.id, query.group_by, results);
   const today = dayIn(application.timezone, now);
-  const cohorts = intoCohorts(results, daysOf(query.from, query.to), query.cohort, grouping);
-  return {
-    data: cohorts
-      .map(({ key, rows }) => ({
-        ...key,
-        size: cohortSize(rows),
-        days: Object.fromEntries(query.days.map((day) => [String(day), retentionOf(rows, day, today)])),
-      }))
-      .filter(({ size }) => size > 0),
-    timezone: application.timezone,
-  };
+  const cohorts = intoCohorts(results, daysOf(query.from, query.to), query);
+  const data = cohorts
+    .map(({ key, rows }) => ({
+      ...key,
+      size: cohortSize(rows),
+      days: Object.fromEntries(query.days.map((day) => [String(day), retentionOf(rows, day, today)])),
+    }))
+    .filter(({ size }) => size > 0);
+  return { data, total_rows: cut?.total ?? data.length, timezone: application.timezone };
 }

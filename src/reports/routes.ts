@@ -10,11 +10,10 @@ import { FunnelQuery, reportFunnel } from './funnel.ts';
 import { LtvQuery, reportLtv } from './ltv.ts';
 import { ALL_METRICS } from './metrics.ts';
 import { PerformanceQuery, reportPerformance } from './performance.ts';
-import type { Reported } from './query.ts';
 import { RetentionQuery, reportRetention } from './retention.ts';
 
 /** The caller's application, with everything counted that the log holds: a report is never behind it. */
-async function readyToReport(c: AppContext, applicationId: string): Promise<Reported> {
+async function readyToReport(c: AppContext, applicationId: string) {
   const application = await getApplication(database(c.env.DB), c.get('team').id, applicationId);
   await foldLog(c.env.DB, Date.now());
   return application;
@@ -29,35 +28,50 @@ export const reportRoutes = new Hono<AppEnv>()
     const query = c.req.valid('query');
     const application = await readyToReport(c, query.application_id);
     const report = await reportPerformance(c.env.DB, application, query, Date.now());
-    return answerReport(c, query.format, report, [...query.group_by, ...ALL_METRICS]);
+    return answerReport(c, query.format, report, [...query.group_by, ...ALL_METRICS], {
+      ...query,
+      application,
+    });
   })
   .get('/v1/reports/retention', requireTeamToken, queryString(RetentionQuery), async (c) => {
     const query = c.req.valid('query');
     const application = await readyToReport(c, query.application_id);
     const report = await reportRetention(c.env.DB, application, query, Date.now());
-    return answerReport(c, query.format, report, [...COHORT, 'eligible', 'active', 'classic', 'rolling']);
+    return answerReport(c, query.format, report, [...COHORT, 'eligible', 'active', 'classic', 'rolling'], {
+      ...query,
+      application,
+    });
   })
   .get('/v1/reports/ltv', requireTeamToken, queryString(LtvQuery), async (c) => {
     const query = c.req.valid('query');
     const application = await readyToReport(c, query.application_id);
     const report = await reportLtv(c.env.DB, application, query, Date.now());
-    return answerReport(c, query.format, report, [...COHORT, 'eligible', 'revenue', 'ltv', 'roas']);
+    return answerReport(c, query.format, report, [...COHORT, 'eligible', 'revenue', 'ltv', 'roas'], {
+      ...query,
+      application,
+    });
   })
   .get('/v1/reports/funnel', requireTeamToken, queryString(FunnelQuery), async (c) => {
     const query = c.req.valid('query');
     const application = await readyToReport(c, query.application_id);
     const report = await reportFunnel(c.env.DB, application, query);
-    return answerReport(c, query.format, report, ['step', 'devices', 'from_first', 'from_previous']);
+    return answerReport(c, query.format, report, ['step', 'devices', 'from_first', 'from_previous'], {
+      ...query,
+      application,
+    });
   })
   .get('/v1/reports/ads', requireTeamToken, queryString(AdsQuery), async (c) => {
     const query = c.req.valid('query');
     const application = await readyToReport(c, query.application_id);
     const report = await reportAds(c.env.DB, application, query);
-    return answerReport(c, query.format, report, ['day', 'source', 'media_source', ...ADS]);
+    return answerReport(c, query.format, report, ['day', 'source', 'media_source', ...ADS], {
+      ...query,
+      application,
+    });
   })
   .get('/v1/reports/client-totals', requireTeamToken, queryString(ClientTotalsQuery), async (c) => {
     const query = c.req.valid('query');
     const application = await readyToReport(c, query.application_id);
     const report = await reportClientTotals(c.env.DB, application, query);
-    return answerReport(c, query.format, report, CLIENT_TOTALS);
+    return answerReport(c, query.format, report, CLIENT_TOTALS, { ...query, application });
   });

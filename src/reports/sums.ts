@@ -10,7 +10,17 @@ import {
   rollupOf,
 } from './dimensions.ts';
 import type { Sums } from './metrics.ts';
-import { type AmountRow, type Converter, microsSql, rateDaySql, readMicros } from './money.ts';
+import {
+  type AmountRow,
+  type AmountSql,
+  type Converter,
+  microsSql,
+  plus,
+  rateDaySql,
+  readMicros,
+  storedAmount,
+  wholeAmount,
+} from './money.ts';
 
 // What the performance report adds up: first SQL by day and currency, then exactly, in the reporting currency.
 
@@ -44,7 +54,9 @@ export type Source = {
   day: string;
   rateDay: string;
   currency: string;
-  sums: Partial<Record<Amount | Count, string>>;
+  /** The columns behind the sums. */
+  counts: Partial<Record<Count, string>>;
+  amounts: Partial<Record<Amount, AmountSql>>;
 };
 
 const rollupSource = ({ table, counts }: Rollup): Source => ({
@@ -52,7 +64,12 @@ const rollupSource = ({ table, counts }: Rollup): Source => ({
   day: 'day',
   rateDay: 'day',
   currency: table === ROLLUP.custom.table ? "''" : 'currency',
-  sums: counts,
+  counts: Object.fromEntries(Object.entries(counts).filter(([name]) => !isAmount(name))),
+  amounts: Object.fromEntries(
+    Object.entries(counts)
+      .filter(([name]) => isAmount(name))
+      .map(([name, column]) => [name, storedAmount(column)]),
+  ),
 });
 const ROLLUP_SOURCES = Object.fromEntries(
   Object.entries(ROLLUP).map(([name, rollup]) => [name, rollupSource(rollup)]),
@@ -62,19 +79,27 @@ export const COSTS: Source = {
   day: 'day',
   rateDay: 'day',
   currency: 'currency',
-  sums: { spend: 'amount' },
+  counts: {},
+  amounts: { spend: wholeAmount('amount') },
 };
-const EARNED = 'ad_revenue + purchase_revenue';
+export const EARNED = plus(storedAmount('ad_revenue'), storedAmount('purchase_revenue'));
+const EARNED_ANYTHING = `${EARNED.high} + ${EARNED.low} > 0`;
 const ACQUIRED: Source = {
   table: 'cohort_revenue',
   day: 'acquired_day',
   rateDay: 'day',
   currency: 'currency',
-  sums: { acquiredRevenue: EARNED },
+  counts: {},
+  amounts: { acquiredRevenue: EARNED },
 };
 
 /** One source with the columns that a report groups it by, and the statement that adds it up. */
-export type Part = { source: Source; columns: readonly string[] };
+export type Part = {
+  source: Source;
+  columns: readonly string[];
+  /** What the columns know as ?7: the groups that have a row of their own, as a JSON array of keys. */
+  kept?: string;
+};
 
 /**
  * Adds up one table by these columns (aliased `key0`, `key1`), a row a group, for the application ?1, the days ?2 to ?3, reported
@@ -84,11 +109,12 @@ export function sumsSql({ source, columns }: Part): string {
   if (source !== ACQUIRED) return groupsSql(source, columns, inPeriod(source));
   // The longest table: a row a day of earning. It is only read where there is spend to hold against it, and by that day only what
   // can be converted. Of the rest what counts is the sum of the reporting currency, and whether there is anything else.
-  const own = microsSql(`iif(currency = ?4, ${EARNED}, 0)`);
+  const ofReporting = (part: string) => `iif(currency = ?4, ${part}, 0)`;
+  const own = microsSql({ high: ofReporting(EARNED.high), low: ofReporting(EARNED.low) });
   return `WITH rated AS MATERIALIZED (${ratedSql('?4', '?5', '?6')})
     ${groupsSql(source, columns, `${WITH_SPEND} AND currency IN rated`)}
     UNION ALL
-    SELECT ${list(keysOf(columns), `?4 || '::' || ${own}`, `max(currency <> ?4 AND ${EARNED} > 0)`)}
+    SELECT ${list(keysOf(columns), `?4 || '::' || ${own}`, `max(currency <> ?4 AND ${EARNED_ANYTHING})`)}
     ${WITH_SPEND} AND currency NOT IN rated ${grouped(aliasesOf(columns))}`;
 }
 
@@ -102,14 +128,19 @@ const aliasesOf = (columns: readonly string[]) => columns.map((_, index) => `key
 const keysOf = (columns: readonly string[]) => columns.map((column, index) => `${column} AS key${index}`);
 
 function groupsSql(source: Source, columns: readonly string[], from: string): string {
-  const byCurrency = Object.entries(source.sums).map(
-    ([name, column]) => `${isAmount(name) ? microsSql(column) : `sum(${column})`} AS ${name}`,
-  );
-  const together = Object.keys(source.sums).map((name) =>
-    isAmount(name)
-      ? `group_concat(currency || ':' || rateDay || ':' || ${name}) FILTER (WHERE ${name} <> '0/0') AS ${name}`
-      : `sum(${name}) AS ${name}`,
-  );
+  const counts = Object.entries(source.counts);
+  const amounts = Object.entries(source.amounts);
+  const byCurrency = [
+    ...counts.map(([name, column]) => `sum(${column}) AS ${name}`),
+    ...amounts.map(([name, amount]) => `${microsSql(amount)} AS ${name}`),
+  ];
+  const together = [
+    ...counts.map(([name]) => `sum(${name}) AS ${name}`),
+    ...amounts.map(
+      ([name]) =>
+        `group_concat(currency || ':' || rateDay || ':' || ${name}) FILTER (WHERE ${name} <> '0/0') AS ${name}`,
+    ),
+  ];
   const keys = aliasesOf(columns);
   const rateDay = rateDaySql(source.currency, source.rateDay, '?4');
   return `SELECT ${list(keys, together, '0 AS rateless')}
@@ -126,8 +157,12 @@ export async function readSums(db: D1Database, parts: readonly Part[], asked: As
   const results = await db.batch<RawRow>(
     parts.map((part) => {
       const common = [asked.applicationId, asked.from, asked.to, asked.reporting];
-      const rates = part.source === ACQUIRED ? [asked.teamId, JSON.stringify([...CURRENCIES])] : [];
-      return db.prepare(sumsSql(part)).bind(...common, ...rates);
+      const rates =
+        part.source === ACQUIRED || part.kept !== undefined
+          ? [asked.teamId, JSON.stringify([...CURRENCIES])]
+          : [];
+      const kept = part.kept === undefined ? [] : [part.kept];
+      return db.prepare(sumsSql(part)).bind(...common, ...rates, ...kept);
     }),
   );
   return parts.map(({ source }, index) => ({ source, rows: (results[index]?.results ?? []).map(sumRow) }));

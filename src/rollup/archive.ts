@@ -10,9 +10,10 @@ export async function toArchiveLine(event: LoggedEvent): Promise<string> {
   const { id, application_id, type, occurred_at, received_at, day: _day, ...fields } = event;
   const archived = { application_id, id, received_at, creative_id: event.creative_id };
   if (type === 'click') return JSON.stringify({ type, created_at: iso(occurred_at), archived });
-  const { device_id, acquired_day, keys } = event;
+  const { device_id, acquired_day, keys, test } = event;
   return JSON.stringify({
     type,
+    ...(test ? { dev: true } : {}),
     created_at: iso(occurred_at),
     event_id: keys ? await sha256Hex(keys.join('\n')) : id,
     payload: payloadOf({ ...fields }),
@@ -35,6 +36,7 @@ function payloadOf(fields: Record<string, unknown>): Record<string, unknown> {
     clock_ahead,
     device,
     warnings,
+    test,
     ad_requests,
     ...payload
   } = fields;

@@ -1,5 +1,5 @@
 import { ClickRecord, clickStatement } from '#attribution';
-import { batchWithRetry, isTransient } from '#db';
+import { batchWithRetry, isTransient, needsLessData } from '#db';
 import { describeFaults, toFaults } from '#http';
 import {
   appendStatement,
@@ -10,7 +10,7 @@ import {
 } from './append.ts';
 import { EventMessage, LoggedEvent } from './event.ts';
 import { foldIsDue, foldLog } from './fold.ts';
-import { applicationIdOf, type Parked, parkedBody, parkedId, parkStatement } from './park.ts';
+import { applicationIdOf, PARK_REASON, type Parked, parkedBody, parkedId, parkStatements } from './park.ts';
 
 const LONGEST_RETRY_DELAY_SECONDS = 300;
 
@@ -55,7 +55,6 @@ function logSettled(message: Message, outcome: 'logged' | 'parked' | 'retried', 
 
 /** Parks what the queue gave up delivering. Never throws. */
 export async function consumeDeadLetters(batch: MessageBatch, env: Env): Promise<void> {
-  const reason = 'could not be delivered to the log: every attempt failed';
   console.error(
     JSON.stringify({
       level: 'error',
@@ -65,7 +64,9 @@ export async function consumeDeadLetters(batch: MessageBatch, env: Env): Promise
     }),
   );
   await Promise.all(
-    batch.messages.map(async (message) => parkOrRetry(env.DB, message, await parkedWhole(message, reason))),
+    batch.messages.map(async (message) =>
+      parkOrRetry(env.DB, message, await parkedWhole(message, PARK_REASON.undelivered)),
+    ),
   );
 }
 
@@ -140,7 +141,7 @@ async function appendGroup(db: D1Database, group: Checked[]): Promise<Backlog | 
   const parked = group.flatMap((item) => item.parked);
   try {
     const results = await batchWithRetry<Backlog>(db, () => [
-      ...(parked.length > 0 ? [parkStatement(db, parked, now)] : []),
+      ...parkStatements(db, parked, now),
       ...(events.size > 0 ? [appendStatement(db, [...events.values()], now)] : []),
       ...(clicks.length > 0 ? [clickStatement(db, clicks)] : []),
       backlogStatement(db),
@@ -155,21 +156,18 @@ async function appendGroup(db: D1Database, group: Checked[]): Promise<Backlog | 
       JSON.stringify({
         level: 'warn',
         message: 'append failed',
-        messages: group.length,
+        message_ids: group.map(({ message }) => message.id),
         error: String(error),
       }),
     );
-    if (isTransient(error)) {
+    const isTooMuch = needsLessData(error) && group.length > 1;
+    if (isTransient(error) && !isTooMuch) {
       for (const { message } of group) retryLater(message);
       return null;
     }
     const [first] = group;
     if (first && group.length === 1) {
-      await parkOrRetry(
-        db,
-        first.message,
-        await parkedWhole(first.message, `could not be logged: ${String(error)}`),
-      );
+      await parkOrRetry(db, first.message, await parkedWhole(first.message, PARK_REASON.unlogged));
       return null;
     }
     const middle = Math.ceil(group.length / 2);
@@ -181,7 +179,7 @@ async function appendGroup(db: D1Database, group: Checked[]): Promise<Backlog | 
 
 async function parkOrRetry(db: D1Database, message: Message, parked: Parked): Promise<void> {
   try {
-    await batchWithRetry(db, () => [parkStatement(db, [parked], Date.now())]);
+    await batchWithRetry(db, () => parkStatements(db, [parked], Date.now()));
     message.ack();
     logSettled(message, 'parked');
   } catch (error) {

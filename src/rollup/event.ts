@@ -1,11 +1,14 @@
 import * as z from 'zod';
-import type { ClickRecord } from '#attribution';
+import { ClickCountry, ClickParams, type ClickRecord } from '#attribution';
+import { isDay } from '#lib/time';
 
 // The event as the queue carries it and the log keeps it: checked at the door, its day and its money computed there once.
 // These schemas are checked again by the consumer, because a message may come from another version of the Worker.
 
 const micros = z.int().min(0);
-const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
+const day = z.string().refine(isDay);
+/** Far above what ingestion takes, and so small that sums of counts stay exact. */
+const count = z.int().min(0).max(1e9);
 const text = z.string().min(1);
 
 const identity = {
@@ -50,8 +53,8 @@ const Retention = z.object({
   ...common,
   type: z.literal('retention'),
   session_id: text.optional(),
-  /** A session's end tells its length; it is no further session. */
-  session_seconds: z.int().min(0).optional(),
+  /** A session's end tells its length; with its start it is one session. */
+  session_seconds: count.optional(),
   session_end: z.literal(true).optional(),
   /** The day number since acquisition that counts for retention. */
   age: z.int().min(0),
@@ -62,7 +65,7 @@ const Purchase = z.object({
   ...common,
   type: z.literal('custom.purchase'),
   item_id: text,
-  item_name: text,
+  item_name: text.optional(),
   value_micros: micros,
   currency: text,
   /** A refund is kept, and counted nowhere yet. */
@@ -82,7 +85,8 @@ const AdView = z.object({
   watch_time: z.number().optional(),
   reward: z.boolean().optional(),
   value_micros: micros,
-  currency: text,
+  /** Empty where it is not known; nothing was then earned. */
+  currency: z.string(),
   total_ad_value: z.number().optional(),
 });
 
@@ -92,11 +96,18 @@ const Custom = z.object({
   event_name: text,
   params: z.record(z.string(), z.string()).optional(),
   /** Of the event name `ad_request`: how many requests, for which placement and ad format. */
-  ad_requests: z.object({ count: z.int().min(0), placement: z.string(), source: z.string() }).optional(),
+  ad_requests: z.object({ count, placement: z.string(), source: z.string() }).optional(),
 });
 
 /** A click on a tracking link: of no device yet, and counted like everything else. */
-const Click = z.object({ ...identity, type: z.literal('click'), creative_id: text });
+const Click = z.object({
+  ...identity,
+  type: z.literal('click'),
+  creative_id: text,
+  country: ClickCountry.optional(),
+  /** The query parameters of the link. */
+  params: ClickParams.optional(),
+});
 
 /** Everything that is ever counted. */
 export const LoggedEvent = z.discriminatedUnion('type', [

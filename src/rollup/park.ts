@@ -1,6 +1,7 @@
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import type { EventMessage, LoggedEvent } from './event.ts';
+import { toParameters } from './statements.ts';
 
 /** A message, or one event of it, that could not be counted. */
 export type Parked = { id: string; applicationId: string; body: string; reason: string };
@@ -30,28 +31,46 @@ export function applicationIdOf(body: unknown): string {
 }
 
 /** Keeps what could not be counted, with its reason. Repeatable. */
-export function parkStatement(db: D1Database, parked: readonly Parked[], now: number): D1PreparedStatement {
+export function parkStatements(
+  db: D1Database,
+  parked: readonly Parked[],
+  now: number,
+): D1PreparedStatement[] {
   const rows = parked.map(({ id, applicationId, body, reason }) => [id, applicationId, body, reason]);
-  return db
-    .prepare(
-      `INSERT INTO parked_messages (id, application_id, body, reason, parked_at)
-       SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, ?2 FROM json_each(?1) WHERE true ON CONFLICT DO NOTHING`,
-    )
-    .bind(JSON.stringify(rows), now);
+  return toParameters(rows).map((parameter) =>
+    db
+      .prepare(
+        `INSERT INTO parked_messages (id, application_id, body, reason, parked_at)
+         SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, ?2 FROM json_each(?1) WHERE true ON CONFLICT DO NOTHING`,
+      )
+      .bind(parameter, now),
+  );
 }
 
+/** Fixed texts: what the database said stands in the log alone, beside the event's id. */
+export const PARK_REASON = {
+  undelivered: 'could not be delivered to the log: every attempt failed',
+  unlogged: 'could not be written to the log',
+  uncounted: 'could not be counted',
+} as const;
+
 /**
- * Parks an event that is in the log already, under its own id with another prefix, by which it is found again. What is kept is
- * a message that can be sent again: its event has a new id, because the log would take the first for a redelivery.
+ * Parks events that are in the log already, each under its own id with another prefix, by which it is found again. What is kept
+ * is a message that can be sent again: its event has a new id, because the log would take the first for a redelivery.
  */
-export function parkEventStatement(
+export function parkEventStatements(
   db: D1Database,
-  event: LoggedEvent,
-  reason: string,
+  events: readonly LoggedEvent[],
   now: number,
-): D1PreparedStatement {
-  const id = event.id.replace('evt_', 'prk_');
-  const message: EventMessage = { v: 1, events: [{ ...event, id: newId('evt') }] };
-  const parked = { id, applicationId: event.application_id, body: JSON.stringify(message), reason };
-  return parkStatement(db, [parked], now);
+): D1PreparedStatement[] {
+  const parked = events.map((event) => {
+    const message: EventMessage = { v: 1, events: [{ ...event, id: newId('evt') }] };
+    return {
+      id: event.id.replace('evt_', 'prk_'),
+      applicationId: event.application_id,
+      body: JSON.stringify(message),
+      reason: PARK_REASON.uncounted,
+    };
+  });
+  return parkStatements(db, parked, now);
 }

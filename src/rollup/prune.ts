@@ -2,8 +2,9 @@ import { batchWithRetry } from '#db';
 import { DAY_MS } from '#lib/time';
 import { toArchiveLine } from './archive.ts';
 import { isOfDevice, type LoggedEvent } from './event.ts';
-import { unpack } from './fold.ts';
-import { keysOf, sessionKey } from './tally.ts';
+import { allKeysOf } from './keys.ts';
+import { unpack } from './log.ts';
+import { toParameters } from './statements.ts';
 
 const ROUNDS = 20;
 const CHUNKS_A_ROUND = 500;
@@ -52,7 +53,7 @@ export async function pruneLog(
     if (chunks.length === 0) break;
     if (bucket) await archive(bucket, chunks);
     const events = chunks.flatMap(unpack);
-    await batchWithRetry(db, () => [forgetKeys(db, events), forgetChunks(db, chunks)]);
+    await batchWithRetry(db, () => [...forgetKeys(db, events), forgetChunks(db, chunks)]);
     pruned.chunks += chunks.length;
     pruned.events += events.length;
   }
@@ -69,23 +70,23 @@ async function archive(bucket: R2Bucket, chunks: ChunkRow[]): Promise<void> {
   }
 }
 
-/** A key goes with the event that was counted under it. */
-function forgetKeys(db: D1Database, events: LoggedEvent[]): D1PreparedStatement {
-  const keys = events.filter(isOfDevice).flatMap((event) => {
-    const session = sessionKey(event);
-    return (session ? [...keysOf(event), session] : keysOf(event)).map(({ key, days }) => [
-      event.application_id,
-      days[0],
-      key,
-      event.id,
-    ]);
-  });
-  return db
-    .prepare(
-      `DELETE FROM idempotency_keys WHERE (application_id, day, key) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?1))
-         AND event_id IN (SELECT value ->> 3 FROM json_each(?1))`,
-    )
-    .bind(JSON.stringify(keys));
+/**
+ * A key goes with the event that was counted under it, which stands before its repeats in the log. A repeat may bring keys of its
+ * own, which stand for that event too, so they go with the repeat: unless they were taken anew meanwhile, by a later event.
+ */
+function forgetKeys(db: D1Database, events: LoggedEvent[]): D1PreparedStatement[] {
+  const newest = events.reduce((latest, { id }) => (id > latest ? id : latest), '');
+  const keys = events
+    .filter(isOfDevice)
+    .flatMap((event) => allKeysOf(event).map(({ key, days }) => [event.application_id, days[0], key]));
+  return toParameters(keys).map((parameter) =>
+    db
+      .prepare(
+        `DELETE FROM idempotency_keys
+         WHERE (application_id, day, key) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?1)) AND event_id <= ?2`,
+      )
+      .bind(parameter, newest),
+  );
 }
 
 function forgetChunks(db: D1Database, chunks: ChunkRow[]): D1PreparedStatement {

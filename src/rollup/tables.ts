@@ -12,6 +12,7 @@ export const ROLLUPS = {
       'installs',
       'active_devices',
       'sessions',
+      'session_seconds',
       'custom_events',
       'ad_requests',
       'payers',
@@ -48,7 +49,15 @@ export type RollupTable = keyof typeof ROLLUPS;
 type KeyOf<Table extends RollupTable> = (typeof ROLLUPS)[Table]['keys'][number];
 type MetricOf<Table extends RollupTable> = (typeof ROLLUPS)[Table]['metrics'][number];
 
-/** What a fold adds to one rollup table, a row a key. Amounts are bigint, because sums of micros leave 2^53. */
+/**
+ * Amounts. Each stands in two columns: micros below 10^12 in the one of its name, whole millions of units (10^12 micros) in
+ * `<name>_high`. Events of the largest value would fill 64 bits of micros after 9,223 of them; so split, a row never fills, and
+ * sums over millions of rows do not either.
+ */
+const AMOUNTS: ReadonlySet<string> = new Set(['ad_revenue', 'purchase_revenue']);
+const MICROS_PER_HIGH = 1_000_000_000_000n;
+
+/** What a fold adds to one rollup table, a row a key. Sums are bigint, because micros leave 2^53. */
 export class Additions<Table extends RollupTable> {
   readonly table: Table;
   private readonly byKey = new Map<string, { key: (string | number)[]; sums: bigint[] }>();
@@ -73,18 +82,48 @@ export class Additions<Table extends RollupTable> {
     }
   }
 
-  /** Keys, then metrics, in the order of `ROLLUPS`; sums as text, which SQLite's integer columns take exactly. */
-  rows(): (string | number)[][] {
-    return [...this.byKey.values()].map(({ key, sums }) => [...key, ...sums.map(String)]);
+  /** Keys and sums, those in the order of `ROLLUPS`. */
+  entries(): { key: (string | number)[]; sums: bigint[] }[] {
+    return [...this.byKey.values()];
   }
+
+  /** The values of `columnsOf` in JSON: sums as text, which SQLite's integer columns take exactly. */
+  rows(): (string | number)[][] {
+    const { metrics } = ROLLUPS[this.table];
+    return this.entries().map(({ key, sums }) => [
+      ...key,
+      ...metrics.flatMap((name, index) => {
+        const sum = sums[index] ?? 0n;
+        return AMOUNTS.has(name)
+          ? [String(sum % MICROS_PER_HIGH), String(sum / MICROS_PER_HIGH)]
+          : [String(sum)];
+      }),
+    ]);
+  }
+}
+
+const highOf = (amount: string) => `${amount}_high`;
+
+/** The columns of a rollup table, in the order of `Additions.rows`. */
+function columnsOf(table: RollupTable): string[] {
+  const { keys, metrics } = ROLLUPS[table];
+  return [...keys, ...metrics.flatMap((name) => (AMOUNTS.has(name) ? [name, highOf(name)] : [name]))];
 }
 
 /** Adds rows (`?1`, a JSON array as `Additions.rows` gives it) to a rollup table. */
 export function additionSql(table: RollupTable): string {
   const { keys, metrics } = ROLLUPS[table];
-  const columns = [...keys, ...metrics];
+  const columns = columnsOf(table);
   const values = columns.map((_, index) => `value ->> ${index}`);
-  const sums = metrics.map((name) => `${name} = ${name} + excluded.${name}`);
+  const sums = metrics.flatMap((name) => {
+    const sum = `${name} + excluded.${name}`;
+    if (!AMOUNTS.has(name)) return [`${name} = ${sum}`];
+    const high = highOf(name);
+    return [
+      `${name} = (${sum}) % ${MICROS_PER_HIGH}`,
+      `${high} = ${high} + excluded.${high} + (${sum}) / ${MICROS_PER_HIGH}`,
+    ];
+  });
   return `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM json_each(?1) WHERE true
     ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${sums.join(', ')}`;
 }

@@ -1,19 +1,8 @@
-import { addDay, type DaySet, hasDay, lastDay } from '#lib/day-set';
 import { daysBetween } from '#lib/time';
+import { type DeviceState, deviceKey, EVENT_STEP, RunningDevice } from './device-state.ts';
 import { type DeviceEvent, isOfDevice, type LoggedEvent } from './event.ts';
+import { type EventKey, keysOf, scopedKey, sessionEndKey, sessionKey } from './keys.ts';
 import { Additions } from './tables.ts';
-
-/** What the fold remembers of a device: its row in `devices`. */
-export type DeviceState = {
-  applicationId: string;
-  acquiredDay: string;
-  id: string;
-  activeDays: DaySet;
-  activeAges: DaySet;
-  paidDays: DaySet;
-  /** Funnel step → epoch milliseconds of its first time. */
-  milestones: Record<string, number>;
-};
 
 /** What is known before a run of events is counted. */
 export type Known = {
@@ -21,6 +10,8 @@ export type Known = {
   devices: ReadonlyMap<string, DeviceState>;
   /** By `scopedKey`: the event that was counted under it. */
   keys: ReadonlyMap<string, string>;
+  /** By token id: when it was revoked, epoch milliseconds. Other tokens are missing. */
+  revokedTokens: ReadonlyMap<string, number>;
 };
 
 /** What counting a run of events changes. */
@@ -32,42 +23,34 @@ export type Counted = {
   activity: Additions<'cohort_activity'>;
   revenue: Additions<'cohort_revenue'>;
   /** Devices of which something changed, as they are now. */
-  devices: Map<string, DeviceState>;
+  devices: DeviceState[];
   keys: { applicationId: string; day: number; key: string; eventId: string }[];
 };
-
-export const deviceKey = (device: { applicationId: string; acquiredDay: string; id: string }) =>
-  `${device.applicationId}/${device.acquiredDay}/${device.id}`;
 
 export const deviceKeyOf = (event: DeviceEvent) =>
   deviceKey({ applicationId: event.application_id, acquiredDay: event.acquired_day, id: event.device_id });
 
-export const scopedKey = (applicationId: string, day: number, key: string) =>
-  `${applicationId}/${day}/${key}`;
+export type IgnoredReason = 'test event' | 'sent with a revoked token';
 
-/** The day of keys that match whenever they come. */
-const ANY_DAY = 0;
-
-/** Under what an event is remembered (`days[0]`), and the days on which an earlier event under that key makes it a repeat. */
-export type EventKey = { key: string; days: readonly [number, ...number[]] };
-
-/** The keys of an event: a purchase's match whenever they come, any other's on the day of its `created_at` and its neighbours. */
-export function keysOf(event: DeviceEvent): EventKey[] {
-  const day = event.key_day ?? ANY_DAY;
-  const days: EventKey['days'] =
-    event.type === 'custom.purchase' || day === ANY_DAY ? [ANY_DAY] : [day, day - 1, day + 1];
-  return (event.keys ?? []).map((key) => ({ key, days }));
-}
-
-/** Repeats of one `session_id` by one device are one session, and its ends are one end. */
-export function sessionKey(event: DeviceEvent): EventKey | undefined {
-  if (event.type !== 'retention' || !event.session_id) return undefined;
-  return { key: `s:${event.device_id}:${event.session_id}`, days: [ANY_DAY] };
+/**
+ * Why an event that was taken is counted nowhere; null where it counts. A token ends what is received from its revocation on;
+ * the install that it was given out for happened all the same. `revokedAt`: epoch milliseconds.
+ */
+export function reasonToIgnore(
+  event: DeviceEvent,
+  device: { test: boolean },
+  revokedAt: number | undefined,
+): IgnoredReason | null {
+  if (event.test || device.test) return 'test event';
+  if (event.type === 'install' || revokedAt === undefined || event.received_at < revokedAt) return null;
+  return 'sent with a revoked token';
 }
 
 /**
  * Counts events into the rollups: the one place that says what each event means for each metric.
- * Pure; the result depends on the order of the events only where the contract lets it (which of two repeats counts).
+ * Pure; the result depends on the order of the events only where the contract lets it (which of two repeats counts, and which
+ * steps a device keeps of more than there is room for). Events of erased devices and those with a `reasonToIgnore` count in
+ * nothing, change no device and take no key. A refund is activity of its device and nothing else: no purchase, no money.
  */
 export function tally(events: readonly LoggedEvent[], known: Known): Counted {
   const counted: Counted = {
@@ -77,13 +60,51 @@ export function tally(events: readonly LoggedEvent[], known: Known): Counted {
     custom: new Additions('rollup_custom'),
     activity: new Additions('cohort_activity'),
     revenue: new Additions('cohort_revenue'),
-    devices: new Map(),
+    devices: [],
     keys: [],
   };
+  const isFirst = firstOfKeys(known, counted);
+  const running = new Map<string, RunningDevice>();
+  for (const event of events) {
+    if (!isOfDevice(event)) {
+      const { application_id, day, creative_id } = event;
+      counted.daily.add({ application_id, day, creative_id, currency: '' }, { clicks: 1 });
+      continue;
+    }
+    const name = deviceKeyOf(event);
+    const stored = known.devices.get(name);
+    if (!stored || reasonToIgnore(event, stored, known.revokedTokens.get(event.token_id ?? ''))) continue;
+    if (!isFirst(event, keysOf(event))) continue;
+    let device = running.get(name);
+    if (!device) {
+      device = new RunningDevice(stored);
+      running.set(name, device);
+    }
+    const key = {
+      application_id: event.application_id,
+      day: event.day,
+      creative_id: event.creative_id ?? '',
+    };
+    countEvent(event, key, device, counted, isFirst);
+    countActivity(event, key, device, counted);
+    const step = funnelStep(event);
+    if (step !== null) device.reach(step, event.occurred_at);
+  }
+  for (const device of running.values()) {
+    const state = device.toState();
+    if (state) counted.devices.push(state);
+  }
+  return counted;
+}
+
+type IsFirst = (event: DeviceEvent, keys: readonly EventKey[]) => boolean;
+
+/** Answers whether none of these keys has been seen, and remembers them all for the event, or for the one that it repeats. */
+function firstOfKeys(known: Known, counted: Counted): IsFirst {
   const taken = new Map<string, string>();
-  const isFirst = (event: DeviceEvent, keys: readonly EventKey[]) => {
+  const counterpart = (name: string) => known.keys.get(name) ?? taken.get(name);
+  return (event, keys) => {
     const applicationId = event.application_id;
-    const counterpart = (name: string) => known.keys.get(name) ?? taken.get(name);
     const names = keys.map(({ key, days }) => days.map((day) => scopedKey(applicationId, day, key)));
     const first = names
       .flat()
@@ -99,27 +120,6 @@ export function tally(events: readonly LoggedEvent[], known: Known): Counted {
     }
     return first === undefined;
   };
-  for (const event of events) {
-    if (!isOfDevice(event)) {
-      const { application_id, day, creative_id } = event;
-      counted.daily.add({ application_id, day, creative_id, currency: '' }, { clicks: 1 });
-      continue;
-    }
-    const device = counted.devices.get(deviceKeyOf(event)) ?? known.devices.get(deviceKeyOf(event));
-    if (!device || event.test || !isFirst(event, keysOf(event))) continue;
-    const changed = { ...device };
-    const key = {
-      application_id: event.application_id,
-      day: event.day,
-      creative_id: event.creative_id ?? '',
-    };
-    const session = sessionKey(event);
-    countEvent(event, key, changed, counted, () => !session || isFirst(event, [session]));
-    countActivity(event, key, changed, counted);
-    reachMilestone(event, changed);
-    if (!sameState(device, changed)) counted.devices.set(deviceKeyOf(event), changed);
-  }
-  return counted;
 }
 
 type DayKey = { application_id: string; day: string; creative_id: string };
@@ -127,20 +127,27 @@ type DayKey = { application_id: string; day: string; creative_id: string };
 function countEvent(
   event: DeviceEvent,
   key: DayKey,
-  device: DeviceState,
+  device: RunningDevice,
   { daily, ads, items, custom, revenue }: Counted,
-  isNewSession: () => boolean,
+  isFirst: IsFirst,
 ): void {
   const cohort = { ...key, acquired_day: event.acquired_day };
   switch (event.type) {
     case 'install':
       daily.add({ ...key, currency: '' }, { installs: 1 });
       break;
-    case 'retention':
-      if (isNewSession()) daily.add({ ...key, currency: '' }, { sessions: 1 });
+    case 'retention': {
+      const [session, end] = [sessionKey(event), sessionEndKey(event)];
+      // An end whose start got lost is still a session. Without an id nothing pairs the two, so the start alone is one.
+      const isSession = session ? isFirst(event, [session]) : !event.session_end;
+      const seconds = !end || isFirst(event, [end]) ? (event.session_end && event.session_seconds) || 0 : 0;
+      if (!isSession && seconds === 0) break;
+      daily.add({ ...key, currency: '' }, { sessions: isSession ? 1 : 0, session_seconds: seconds });
       break;
+    }
     case 'custom.purchase': {
       const { currency, item_id } = event;
+      if (event.status === 'refunded') break;
       const amounts =
         event.status === 'failed'
           ? { failed_purchases: 1 }
@@ -149,10 +156,9 @@ function countEvent(
       items.add({ ...key, currency, item_id }, amounts);
       if (event.status === 'failed') break;
       revenue.add({ ...cohort, currency }, { purchase_revenue: event.value_micros });
-      const paidDay = daysBetween(event.acquired_day, event.day);
-      if (hasDay(device.paidDays, paidDay)) break;
-      device.paidDays = addDay(device.paidDays, paidDay);
-      daily.add({ ...key, currency: '' }, { payers: 1 });
+      if (device.addPaidDay(daysBetween(event.acquired_day, event.day))) {
+        daily.add({ ...key, currency: '' }, { payers: 1 });
+      }
       break;
     }
     case 'custom.ad': {
@@ -178,31 +184,28 @@ function countEvent(
 function countActivity(
   event: DeviceEvent,
   key: DayKey,
-  device: DeviceState,
+  device: RunningDevice,
   { daily, activity }: Counted,
 ): void {
   const day = daysBetween(event.acquired_day, event.day);
-  if (!hasDay(device.activeDays, day)) {
-    device.activeDays = addDay(device.activeDays, day);
-    daily.add({ ...key, currency: '' }, { active_devices: 1 });
-  }
+  if (device.addActiveDay(day)) daily.add({ ...key, currency: '' }, { active_devices: 1 });
   // A backend may send what happened before the acquisition that it reported: that is still its day 0.
   const age = event.type === 'retention' ? event.age : Math.max(0, day);
-  if (hasDay(device.activeAges, age)) return;
+  const added = device.addActiveAge(age);
+  if (!added) return;
   const cohort = {
     application_id: key.application_id,
     acquired_day: event.acquired_day,
     creative_id: key.creative_id,
   };
-  const previous = lastDay(device.activeAges);
-  device.activeAges = addDay(device.activeAges, age);
+  const { previous } = added;
   activity.add({ ...cohort, age }, { active_devices: 1 });
   if (previous !== null && previous > age) return;
   if (previous !== null) activity.add({ ...cohort, age: previous }, { last_active_devices: -1 });
   activity.add({ ...cohort, age }, { last_active_devices: 1 });
 }
 
-/** The funnel step that an event is; a failed purchase is none. */
+/** The funnel step that an event is; a purchase that failed or was refunded is none. */
 export function funnelStep(event: DeviceEvent): string | null {
   switch (event.type) {
     case 'install':
@@ -210,25 +213,10 @@ export function funnelStep(event: DeviceEvent): string | null {
     case 'retention':
       return 'retention';
     case 'custom.purchase':
-      return event.status === 'failed' ? null : 'purchase';
+      return event.status === 'failed' || event.status === 'refunded' ? null : 'purchase';
     case 'custom.ad':
       return 'ad';
     case 'custom':
-      return `event:${event.event_name}`;
+      return `${EVENT_STEP}${event.event_name}`;
   }
-}
-
-function reachMilestone(event: DeviceEvent, device: DeviceState): void {
-  const step = funnelStep(event);
-  if (step === null || (device.milestones[step] ?? Number.POSITIVE_INFINITY) <= event.occurred_at) return;
-  device.milestones = { ...device.milestones, [step]: event.occurred_at };
-}
-
-function sameState(before: DeviceState, after: DeviceState): boolean {
-  return (
-    before.activeDays === after.activeDays &&
-    before.activeAges === after.activeAges &&
-    before.paidDays === after.paidDays &&
-    before.milestones === after.milestones
-  );
 }

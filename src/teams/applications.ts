@@ -124,12 +124,22 @@ export async function listApplications(
     .limit(page.limit);
 }
 
-/** Throws `not_found` also for another team's application, which must not be told apart from one that does not exist. */
-export async function getApplication(db: Database, teamId: string, id: string): Promise<ApplicationRow> {
+/** Null also for another team's application, which must not be told apart from one that does not exist. */
+export async function findApplication(
+  db: Database,
+  teamId: string,
+  id: string,
+): Promise<ApplicationRow | null> {
   const [row] = await db
     .select()
     .from(applications)
     .where(and(eq(applications.id, id), eq(applications.teamId, teamId)));
+  return row ?? null;
+}
+
+/** The same; throws `not_found` instead of answering null. */
+export async function getApplication(db: Database, teamId: string, id: string): Promise<ApplicationRow> {
+  const row = await findApplication(db, teamId, id);
   if (!row) throw new AppError('not_found', 'Application not found');
   return row;
 }

@@ -4,6 +4,7 @@ export {
   changeApplication,
   createApplication,
   createTeam,
+  findApplication,
   getApplication,
   listApplications,
   NewApiKey,

@@ -1,16 +1,13 @@
 import { and, desc, eq, gt, isNull, sql } from 'drizzle-orm';
 import { accessTokens, apiKeys, applications, type Database } from '#db';
 import { AppError } from '#http';
-import { decryptText, encryptText, randomSecret, sha256Hex } from '#lib/crypto';
+import { newAccessToken, newApiKey } from '#lib/credentials';
+import { decryptText, encryptText, sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
-
-/** Prefixes by which secret scanners recognise a credential that leaked. */
-export const API_KEY_PREFIX = 'appkey_';
-export const ACCESS_TOKEN_PREFIX = 'teamtoken_';
 
 /** A new application API key and the row that stands for it; the key itself is stored only encrypted. */
 export async function makeApiKey(applicationId: string, encryptionSecret: string, now: number) {
-  const apiKey = API_KEY_PREFIX + randomSecret();
+  const apiKey = newApiKey();
   const row: typeof apiKeys.$inferInsert = {
     hash: await sha256Hex(apiKey),
     applicationId,
@@ -32,7 +29,7 @@ export async function createAccessToken(
   expiresAt: number | null,
   now: number,
 ): Promise<{ id: string; accessToken: string }> {
-  const accessToken = ACCESS_TOKEN_PREFIX + randomSecret();
+  const accessToken = newAccessToken();
   const id = newId('tkn');
   const hash = await sha256Hex(accessToken);
   await db.insert(accessTokens).values({ hash, id, teamId, name, createdAt: now, expiresAt });

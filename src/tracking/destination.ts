@@ -11,7 +11,7 @@ export type Stores = {
 export type Destination = { kind: 'store' | 'fallback'; url: URL } | { kind: 'none' };
 
 /** Query parameters beyond this length are left behind: some browsers and stores cut long addresses in the middle. */
-const MOST_KEPT = 1_000;
+const MAX_PASSED_ON = 1_000;
 
 // Only what the team has stored and what is https is ever gone to, whatever an older version of this code let in.
 function httpsUrl(text: string | null): URL | null {
@@ -46,7 +46,7 @@ function keptParameters(query: URLSearchParams): [string, string][] {
   let length = 0;
   return [...query].filter(([name, value]) => {
     length += name.length + value.length + 2;
-    return length <= MOST_KEPT;
+    return length <= MAX_PASSED_ON;
   });
 }
 

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { applications, creatives, database } from '#db';
-import { CredentialCache } from '#http';
+import { LookupCache, requireWithin } from '#http';
 import type { Stores } from './destination.ts';
 
 /** What a tracking link leads to. */
@@ -16,7 +16,7 @@ export type Link = Stores & {
 /** 16 random bytes as base64url. */
 export const LINK_TOKEN = /^[A-Za-z0-9_-]{22}$/;
 
-const links = new CredentialCache<Link>();
+const links = new LookupCache<Link>();
 
 async function readLink(db: D1Database | D1DatabaseSession, token: string): Promise<Link | null> {
   const [row] = await database(db)
@@ -37,15 +37,22 @@ async function readLink(db: D1Database | D1DatabaseSession, token: string): Prom
   return row ?? null;
 }
 
-/** Finds a link, archived creatives' too: from the isolate's memory (at most 60 s old), else from the nearest copy of the database. */
+/**
+ * Finds a link, archived creatives' too: from the isolate's memory (at most 60 s old), else from the nearest copy of the database.
+ * Lookups of tokens that the isolate does not know count against `address`, apart from its clicks; throws `rate_limited`.
+ */
 export async function findLink(
   env: Env,
   token: string,
+  address: string,
   now: number,
   keepAlive: (work: Promise<unknown>) => void,
 ): Promise<Link | null> {
   if (!LINK_TOKEN.test(token)) return null;
-  // A copy may not have seen a creative that was made a moment ago: only the original can say that there is none.
-  const load = async () => (await readLink(env.DB.withSession(), token)) ?? readLink(env.DB, token);
+  const load = async () => {
+    if (!links.holds(token, now)) await requireWithin(env.CLICK_LIMIT, `lookup:${address}`);
+    // A copy may not have seen a creative that was made a moment ago: only the original can say that there is none.
+    return (await readLink(env.DB.withSession(), token)) ?? readLink(env.DB, token);
+  };
   return links.get(token, now, load, keepAlive);
 }

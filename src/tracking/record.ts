@@ -27,6 +27,8 @@ export type Measurement = z.infer<typeof Measurement>;
 
 /** The request behind a click or a measurement. */
 export type Visitor = { userAgent: string; address: string | undefined };
+/** What the request for the link alone tells: its country in lower case, its query parameters as far as they are kept. */
+export type ClickDetails = { country: string | undefined; params: Record<string, string> };
 
 async function describeClick(env: Env, link: Link, clickId: string, visitor: Visitor): Promise<ClickRecord> {
   const { osFamily, osVersion, deviceModel } = parseUserAgent(visitor.userAgent);
@@ -67,8 +69,13 @@ export async function recordClick(
   link: Link,
   clickId: string,
   visitor: Visitor,
+  { country, params }: ClickDetails,
   now: number,
 ): Promise<void> {
+  const details = {
+    ...(country ? { country } : {}),
+    ...(Object.keys(params).length > 0 ? { params } : {}),
+  };
   const event: LoggedEvent = {
     id: clickId.replace('clk_', 'evt_'),
     application_id: link.applicationId,
@@ -77,8 +84,9 @@ export async function recordClick(
     day: dayIn(link.timezone, now),
     occurred_at: now,
     received_at: now,
+    ...details,
   };
-  const click = await describeClick(env, link, clickId, visitor);
+  const click = { ...(await describeClick(env, link, clickId, visitor)), ...details };
   await send(env.EVENTS, { v: 1, events: [event], clicks: [click] });
 }
 

@@ -5,13 +5,15 @@ import {
   type AppContext,
   type AppEnv,
   AppError,
+  addressOf,
   invalidRequest,
   jsonBody,
   limitBody,
   requireTeamToken,
 } from '#http';
+import { clickParams, countryOf } from './click-details.ts';
 import { chooseDestination, withParameters, withReferrer } from './destination.ts';
-import { explainAttribution } from './explain.ts';
+import { explainAttribution } from './explain-attribution.ts';
 import { findLink, LINK_TOKEN, type Link } from './links.ts';
 import { contentSecurityPolicy, landingPage, plainPage, unknownLinkPage } from './pages.ts';
 import { Measurement, measuredClickId, newClick, recordClick, recordMeasurement } from './record.ts';
@@ -25,7 +27,7 @@ const visitorOf = (c: AppContext) => ({
 });
 
 const linkOf = (c: AppContext, token: string): Promise<Link | null> =>
-  findLink(c.env, token, Date.now(), (work) => c.executionCtx.waitUntil(work));
+  findLink(c.env, token, addressOf(c), Date.now(), (work) => c.executionCtx.waitUntil(work));
 
 function answerPage(c: AppContext, page: ReturnType<typeof plainPage>, status: 200 | 404 = 200) {
   c.header('Content-Security-Policy', contentSecurityPolicy(page.nonce));
@@ -60,7 +62,10 @@ async function follow(c: AppContext, token: string) {
   const query = new URL(c.req.url).searchParams;
   const { osFamily } = parseUserAgent(c.req.header('User-Agent') ?? '');
   const click = isCounted(c, link) && (await isWithinLimit(c)) ? await newClick(c.env, link) : null;
-  if (click) c.executionCtx.waitUntil(recordClick(c.env, link, click.id, visitorOf(c), now));
+  if (click) {
+    const details = { country: countryOf(c.req.raw.cf), params: clickParams(query) };
+    c.executionCtx.waitUntil(recordClick(c.env, link, click.id, visitorOf(c), details, now));
+  }
   const destination = chooseDestination(link, osFamily);
   if (destination.kind === 'none') return answerPage(c, plainPage(link.applicationName));
   if (destination.kind === 'store' && osFamily === 'android') {

@@ -4,42 +4,65 @@ import type { OsFamily } from '#attribution';
 /** What a browser tells of its device; null for what it keeps to itself. */
 export type Browser = { osFamily: OsFamily; osVersion: string | null; deviceModel: string | null };
 
-const IOS = /\((?:iPhone|iPad|iPod)[^)]*? OS (\d+(?:_\d+){0,2})/;
-const ANDROID = /Android(?: (\d+(?:\.\d+){0,2}))?(?:; ([^;)]+?))?(?: Build\/[^;)]*)?(?:; [^;)]*)*\)/;
-const WINDOWS = /Windows NT/;
-const MAC = /Mac OS X/;
-const LINUX = /Linux|CrOS/;
+/** Real user agents have some 300 characters at most. Work on a header grows no further, however long it is. */
+export const MAX_USER_AGENT_CHARS = 512;
+/** What a click's row takes as a model; what is longer is not one. */
+const MAX_MODEL_CHARS = 128;
+
+// Each pattern is tried once from one place, with nothing that can match in two ways: the time is linear.
+const IOS_DEVICE = /\((?:iPhone|iPad|iPod)/;
+const IOS_VERSION = / OS (\d{1,4}(?:_\d{1,4}){0,2})/;
+const ANDROID_VERSION = /^Android (\d{1,4}(?:\.\d{1,4}){0,2})/;
+/** What stands in a model's place: a web view, a form factor, a language, Firefox's engine. */
+const NOT_A_MODEL = /^(?:wv|Mobile|Tablet|[a-z]{2}[-_][A-Za-z]{2}|rv:.*)$/;
 
 // Chrome's reduced user agent claims Android 10 and the model K of every phone.
 const REDUCED_MODEL = 'K';
 
-/** Reads a user agent, as far as attribution needs it. */
-export function parseUserAgent(userAgent: string): Browser {
-  const ios = IOS.exec(userAgent);
-  if (ios) {
-    return { osFamily: 'ios', osVersion: ios[1]?.replaceAll('_', '.') ?? null, deviceModel: null };
+const OTHER_FAMILIES: readonly [RegExp, OsFamily][] = [
+  [/Windows NT/, 'windows'],
+  [/Mac OS X/, 'macos'],
+  [/Linux|CrOS/, 'linux'],
+];
+
+const cut = (userAgent: string) => userAgent.slice(0, MAX_USER_AGENT_CHARS);
+
+/** The rest of the parenthesis that a place in a user agent lies in. */
+function restOfComment(userAgent: string, start: number): string {
+  const end = userAgent.indexOf(')', start);
+  return userAgent.slice(start, end < 0 ? undefined : end);
+}
+
+/** Reads a user agent, as far as attribution needs it and no further than its first 512 characters. */
+export function parseUserAgent(header: string): Browser {
+  const userAgent = cut(header);
+  const ios = userAgent.search(IOS_DEVICE);
+  if (ios >= 0) {
+    const [, version = null] = IOS_VERSION.exec(restOfComment(userAgent, ios)) ?? [];
+    return { osFamily: 'ios', osVersion: version?.replaceAll('_', '.') ?? null, deviceModel: null };
   }
-  const android = ANDROID.exec(userAgent);
-  if (android) {
-    const [, version = null, model = null] = android;
-    const reduced = model === REDUCED_MODEL;
-    const named = model && !reduced && !/^(?:wv|Mobile|Tablet|[a-z]{2}[-_][A-Za-z]{2}|rv:.*)$/.test(model);
-    return {
-      osFamily: 'android',
-      osVersion: reduced ? null : version,
-      deviceModel: named ? model : null,
-    };
-  }
-  const families: [RegExp, OsFamily][] = [
-    [WINDOWS, 'windows'],
-    [MAC, 'macos'],
-    [LINUX, 'linux'],
-  ];
-  const osFamily = families.find(([words]) => words.test(userAgent))?.[1] ?? 'other';
+  const android = userAgent.indexOf('Android');
+  if (android >= 0) return parseAndroid(restOfComment(userAgent, android));
+  const osFamily = OTHER_FAMILIES.find(([words]) => words.test(userAgent))?.[1] ?? 'other';
   return { osFamily, osVersion: null, deviceModel: null };
 }
 
+/** `Android 14; SM-S911B Build/UP1A; wv` */
+function parseAndroid(comment: string): Browser {
+  const [system = '', described = ''] = comment.split(';');
+  const [, version = null] = ANDROID_VERSION.exec(system) ?? [];
+  const model = described.split(' Build/', 1).join().trim();
+  const reduced = model === REDUCED_MODEL;
+  const isModel = model !== '' && model.length <= MAX_MODEL_CHARS && !reduced && !NOT_A_MODEL.test(model);
+  return {
+    osFamily: 'android',
+    osVersion: reduced ? null : version,
+    deviceModel: isModel ? model : null,
+  };
+}
+
 /** Link previews, crawlers and programs: they are sent on, but nobody clicked. */
-export function isRobot(userAgent: string): boolean {
+export function isRobot(header: string): boolean {
+  const userAgent = cut(header);
   return userAgent.trim() === '' || isbot(userAgent);
 }

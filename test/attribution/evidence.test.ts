@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { networkOf } from '../../src/attribution/address.ts';
 import { clickIdOf } from '../../src/attribution/attribute-device.ts';
-import { parseOsSystem } from '../../src/attribution/device.ts';
+import { parseOs } from '../../src/attribution/device.ts';
 import {
   compareDensities,
   compareModels,
@@ -86,8 +86,23 @@ it.each([
   ['Mac OS X 10.15.7', 'macos', '10.15.7'],
   ['Linux', 'linux', null],
   ['Biosphere 3', 'other', '3'],
+  ['18.1', 'other', '18.1'],
 ])('reads "%s" as %s %s', (text, family, version) => {
-  expect(parseOsSystem(text)).toEqual({ family, version });
+  expect(parseOs(text)).toEqual({ family, version });
+});
+
+it.each([
+  ['18.1', 'iOS', 'iPhone', 'ios', '18.1'],
+  ['18.1', 'Jane', 'iPhone15,4', 'ios', '18.1'],
+  [' v18.1', 'Jane', 'iPad Pro', 'ios', '18.1'],
+  ['14', 'Android', 'SM-S911B', 'android', '14'],
+  ['14', 'Galaxy', 'SM-S911B', 'other', '14'],
+  ['Android 14', 'iPhone', 'iPhone', 'android', '14'],
+  ['Darwin 24.1', 'iOS', 'iPhone', 'ios', null],
+  ['', 'iOS', 'iPhone', 'ios', null],
+  ['18.1', 'macOS', 'iPhone', 'macos', '18.1'],
+] as const)('reads "%s" of the device %s, model %s, as %s %s', (system, name, model, family, version) => {
+  expect(parseOs(system, name, model)).toEqual({ family, version });
 });
 
 it.each([

@@ -7,55 +7,17 @@ import {
   type Device,
   type Hints,
 } from '../../src/attribution/match.ts';
-
-const HOUR = 3_600_000;
-const NOW = Date.UTC(2026, 10, 20, 12);
-const WINDOWS = { clickMs: 168 * HOUR, probabilisticMs: 24 * HOUR };
-const NO_HINTS = { named: [], deepLinkCreativeId: null };
-
-const bare: Click = {
-  id: 'clk_1',
-  creativeId: 'crt_1',
-  clickedAt: NOW - HOUR,
-  osFamily: 'ios',
-  osVersion: null,
-  deviceModel: null,
-  ipHash: null,
-  timezone: null,
-  screen: null,
-  pixelRatio: null,
-  credited: false,
-};
-/** What the landing page measures on an iPhone 15. */
-const iphone: Click = {
-  ...bare,
-  osVersion: '17.4',
-  timezone: 'Europe/Berlin',
-  screen: { width: 393, height: 852 },
-  pixelRatio: 3,
-};
-/** What a backend sends of the same phone. */
-const iphoneDevice: Device = {
-  osFamily: 'ios',
-  osVersion: '17.4.1',
-  models: ['iPhone15,4', 'iPhone'],
-  ipHash: null,
-  timezone: 'Europe/Berlin',
-  window: { width: 1179, height: 2556 },
-  dpi: 460,
-  acquiredAt: NOW,
-};
-const android: Click = { ...bare, osFamily: 'android', osVersion: '14', deviceModel: 'SM-S911B' };
-const androidDevice: Device = {
-  osFamily: 'android',
-  osVersion: '14',
-  models: ['samsung SM-S911B', 'Galaxy S23'],
-  ipHash: null,
-  timezone: 'Europe/Berlin',
-  window: { width: 1080, height: 2340 },
-  dpi: 480,
-  acquiredAt: NOW,
-};
+import {
+  android,
+  androidDevice,
+  bare,
+  HOUR,
+  iphone,
+  iphoneDevice,
+  NO_HINTS,
+  NOW,
+  WINDOWS,
+} from '../helpers/phones.ts';
 
 const naming = ({ id, clickedAt }: Click, method: 'referrer' | 'click_id') => ({
   id,
@@ -150,6 +112,19 @@ describe('one click', () => {
   });
 });
 
+it.each([
+  ['model alone', null, null, 4.5],
+  ['model and screen', { width: 360, height: 780 }, null, 4.5],
+  ['model, screen and density', { width: 360, height: 780 }, 3, 5],
+  ['model against another screen', { width: 390, height: 844 }, null, -0.5],
+  ['model against another screen and density', { width: 390, height: 844 }, 1, -2.5],
+] as const)('takes %s for one fact where they agree', (_, screen, pixelRatio, bits) => {
+  const click = { ...android, osVersion: null, screen, pixelRatio };
+  expect(guess({ ...androidDevice, window: { width: 360, height: 780 } }, click).candidates[0]?.score).toBe(
+    bits,
+  );
+});
+
 describe('windows', () => {
   it.each([
     ['the last millisecond', 24 * HOUR, 'probabilistic'],
@@ -218,61 +193,24 @@ describe('order of methods', () => {
     expect(at(NOW - 168 * HOUR - 1)).toMatchObject({ method: 'organic' });
   });
 
+  it('tells how many devices named the click before, of this click alone', () => {
+    const namedBy = (namedInstalls: number) => [
+      { ...bare, namedInstalls },
+      { ...iphone, id: 'clk_2', namedInstalls: 9 },
+    ];
+    const of = (clicks: Click[]) => attribute(iphoneDevice, hints, clicks, WINDOWS, NOW);
+    expect(of(namedBy(0)).earlier_installs).toBe(0);
+    expect(of(namedBy(7)).earlier_installs).toBe(7);
+    expect(of([{ ...iphone, id: 'clk_2', namedInstalls: 9 }])).toMatchObject({
+      method: 'deep_link',
+      earlier_installs: 0,
+    });
+  });
+
   it('lets a named click be credited again, but guesses it for no second device', () => {
     const credited = { ...iphone, credited: true };
     expect(guess(iphoneDevice, credited).method).toBe('organic');
     expect(attribute(iphoneDevice, hints, [credited], WINDOWS, NOW).method).toBe('click_id');
-  });
-});
-
-describe('several clicks', () => {
-  const other = (index: number, more: Partial<Click> = {}): Click => ({
-    ...iphone,
-    id: `clk_${index}`,
-    creativeId: `crt_${index}`,
-    clickedAt: NOW - HOUR - index,
-    ...more,
-  });
-
-  it('credits the newer of two equals, with less confidence, and says that it was a tie', () => {
-    const outcome = guess(iphoneDevice, other(2), other(1));
-    expect(outcome).toMatchObject({ method: 'probabilistic', click_id: 'clk_1', ambiguous: true });
-    expect(outcome.confidence).toBeLessThan(0.5);
-    expect(guess(iphoneDevice, other(1)).ambiguous).toBe(false);
-  });
-
-  it('credits nobody among 50 similar phones', () => {
-    const outcome = guess(iphoneDevice, ...Array.from({ length: 50 }, (_, index) => other(index)));
-    expect(outcome).toMatchObject({ method: 'organic', creative_id: null, ambiguous: true });
-    expect(outcome.candidates).toHaveLength(5);
-  });
-
-  it('finds the one of 50 similar phones that has the same address', () => {
-    const phones = Array.from({ length: 50 }, (_, index) => other(index, { ipHash: `address ${index}` }));
-    const outcome = guess({ ...iphoneDevice, ipHash: 'address 31' }, ...phones);
-    expect(outcome).toMatchObject({ method: 'probabilistic', click_id: 'clk_31', ambiguous: false });
-    expect(outcome.confidence).toBeGreaterThan(0.8);
-  });
-
-  it('credits nobody among 50 similar phones behind one address', () => {
-    const phones = Array.from({ length: 50 }, (_, index) => other(index, { ipHash: 'office' }));
-    expect(guess({ ...iphoneDevice, ipHash: 'office' }, ...phones).method).toBe('organic');
-  });
-
-  it('is not sure of a stranger among 50 similar phones of a single creative', () => {
-    const phones = Array.from({ length: 50 }, (_, index) =>
-      other(index, { creativeId: 'crt_1', ipHash: `${index}` }),
-    );
-    expect(guess({ ...iphoneDevice, ipHash: 'stranger' }, ...phones).method).toBe('organic');
-  });
-
-  it('takes a second try of one person for one click', () => {
-    const twice = [1, 2].map((index) => other(index, { creativeId: 'crt_1', ipHash: 'home' }));
-    const outcome = guess({ ...iphoneDevice, ipHash: 'home' }, ...twice);
-    expect(outcome).toMatchObject({ click_id: 'clk_1', ambiguous: false });
-    expect(outcome.confidence).toBeGreaterThan(0.95);
-    const later = other(3, { creativeId: 'crt_1', ipHash: 'home', clickedAt: NOW - 2 * HOUR });
-    expect(guess({ ...iphoneDevice, ipHash: 'home' }, ...twice, later).confidence).toBeLessThan(0.5);
   });
 });
 
@@ -291,6 +229,7 @@ it('gives probabilities that leave room for no click, whatever the evidence', ()
       screen: some({ width: 393, height: 852 }, { width: 0, height: 0 }),
       pixelRatio: some(3, 2),
       credited: fc.boolean(),
+      namedInstalls: fc.nat(3),
     }),
     { maxLength: 60 },
   );

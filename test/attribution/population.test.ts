@@ -55,6 +55,7 @@ function simulate(seed: number, phones: number, likeness: number, sameAddress: n
     screen: { width: screen.width, height: screen.height },
     pixelRatio: screen.ratio,
     credited: false,
+    namedInstalls: 0,
   }));
   const stranger = random() < 0.2;
   const who = stranger ? phone(phones) : (all[Math.floor(random() * phones)] ?? phone(phones));

@@ -49,7 +49,6 @@ export type Rig = { url: (role: Role) => Promise<URL>; db: D1Database; stop: () 
 /** All roles in one workerd, each on a socket of its own, over a fresh database. */
 export async function startRig(): Promise<Rig> {
   const modules = await bundleWorker(path.join(ROOT, 'test/bench/worker.ts'), path.join(OUT, 'roles'));
-  const limit = { simple: { limit: 1_000_000_000, period: 10 as const } };
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       workers: ROLES.map((role) => ({
@@ -68,12 +67,6 @@ export async function startRig(): Promise<Rig> {
         ...(role === 'control'
           ? { queueConsumers: { events: { maxBatchSize: 100, maxBatchTimeout: 1 } } }
           : {}),
-        ratelimits: {
-          API_KEY_LIMIT: { namespace_id: '1', ...limit },
-          TEAM_TOKEN_LIMIT: { namespace_id: '2', ...limit },
-          FAILED_CREDENTIAL_LIMIT: { namespace_id: '3', ...limit },
-          SIGN_IN_LIMIT: { namespace_id: '4', ...limit },
-        },
         unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
       })),
     }),

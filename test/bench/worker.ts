@@ -6,6 +6,7 @@ import { saveRates } from '../../src/money/exchange-rates.ts';
 import { PerformanceQuery, reportPerformance } from '../../src/reports/performance.ts';
 import { consumeEvents } from '../../src/rollup/consume.ts';
 import { foldLog } from '../../src/rollup/fold.ts';
+import { unlimited } from '../helpers/limits.ts';
 import { APPLICATION_ID, type BenchDevice, CREATIVE_IDS, makeDevices, makeEvents } from './workload.ts';
 
 // A bundle has to export what wrangler.toml binds.
@@ -206,7 +207,7 @@ function prepare(env: BenchEnv): { bindings: BenchEnv; meter: Meter } {
   if (prepared) return prepared;
   const meter = new Meter(env.DB);
   const queue = env.ROLE === 'service-without-queue' ? { EVENTS: instantQueue as unknown as Queue } : {};
-  prepared = { bindings: { ...env, ...queue, DB: meter.binding }, meter };
+  prepared = { bindings: { ...env, ...unlimited, ...queue, DB: meter.binding }, meter };
   return prepared;
 }
 

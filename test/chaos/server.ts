@@ -4,7 +4,6 @@ import { esModules, migrate } from '../helpers/workerd.ts';
 // The process that is killed: workerd over a state on disk. It says where it listens in its first line of output.
 
 const [modules = '[]', state = '', harnessUrl = '', seed = ''] = process.argv.slice(2);
-const limit = { simple: { limit: 1_000_000_000, period: 10 as const } };
 const converted = convertV4MiniflareOptions({
   workers: [
     {
@@ -21,11 +20,6 @@ const converted = convertV4MiniflareOptions({
         EXCHANGE_RATES_URL: '',
       },
       d1Databases: { DB: 'chaos' },
-      ratelimits: {
-        API_KEY_LIMIT: { namespace_id: '1', ...limit },
-        TEAM_TOKEN_LIMIT: { namespace_id: '2', ...limit },
-        FAILED_CREDENTIAL_LIMIT: { namespace_id: '3', ...limit },
-      },
       unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
     },
   ],

@@ -1,6 +1,7 @@
 import { database } from '../../src/db/index.ts';
 import service from '../../src/index.ts';
 import { createAccessToken, createApplication, createTeam } from '../../src/teams/index.ts';
+import { unlimited } from '../helpers/limits.ts';
 import { seededRandom } from '../helpers/random.ts';
 
 export { CreativeRegistry } from '../../src/index.ts';
@@ -111,7 +112,7 @@ let bindings: ChaosEnv | null = null;
 
 export default {
   async fetch(request: Request, env: ChaosEnv, ctx: ExecutionContext) {
-    bindings ??= { ...env, DB: failingDatabase(env), EVENTS: harnessQueue(env) };
+    bindings ??= { ...env, ...unlimited, DB: failingDatabase(env), EVENTS: harnessQueue(env) };
     const { pathname } = new URL(request.url);
     if (!pathname.startsWith('/chaos/')) return service.fetch(request, bindings, ctx);
     return control(request, pathname, bindings, env).catch((error) =>

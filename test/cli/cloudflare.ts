@@ -3,7 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 
 export type Binding = { type: string; name: string; text?: string; [field: string]: unknown };
-type Script = { bindings: Binding[]; secrets: Map<string, string>; crons: string[]; workersDev: boolean };
+type Script = {
+  observability: unknown;
+  bindings: Binding[];
+  secrets: Map<string, string>;
+  crons: string[];
+  workersDev: boolean;
+};
 type QueueRow = { queue_id: string; queue_name: string; consumers: Map<string, Record<string, unknown>> };
 type Request = { method: string; path: string; query: URLSearchParams; body: Buffer; type: string };
 type Refusal = { status: number; code: number };
@@ -244,8 +250,11 @@ export class StandIn {
 
   private async upload(name: string, { body, type }: Request): Promise<unknown> {
     const form = await new Response(new Uint8Array(body), { headers: { 'Content-Type': type } }).formData();
-    const metadata: { bindings: Binding[] } = JSON.parse(String(form.get('metadata')));
+    const metadata: { bindings: Binding[]; observability?: unknown } = JSON.parse(
+      String(form.get('metadata')),
+    );
     const script = this.scripts.get(name) ?? {
+      observability: undefined,
       bindings: [],
       secrets: new Map(),
       crons: [],
@@ -263,6 +272,7 @@ export class StandIn {
     const kept = metadata.bindings.map((row) =>
       row.type === 'inherit' ? (known.get(row.name) ?? row) : row,
     );
+    script.observability = metadata.observability;
     script.bindings = kept.filter(({ type: kind }) => kind !== 'secret_text' && kind !== 'inherit');
     this.scripts.set(name, script);
     return {

@@ -119,6 +119,13 @@ describe('npm run org', () => {
     expect(secrets.length).toBeGreaterThanOrEqual(2);
     for (const secret of secrets) expect(secret).toMatch(/^[\w-]{43}$/);
     expect(script.crons).toHaveLength(2);
+    expect(script.observability).toMatchObject({
+      enabled: true,
+      logs: { enabled: true, invocation_logs: false },
+    });
+    expect(await readFile(config, 'utf8')).toContain(
+      '[env.acme.observability.logs]\nenabled = true\ninvocation_logs = false\n',
+    );
     expect(script.workersDev).toBe(false);
     expect(account.domains).toEqual(new Map([['acme.example.com', 'attribution-acme']]));
     expect(account.buckets).toEqual(new Set(['attribution-acme-raw-events']));

@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ROOT } from '../../src/cli/local-state.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
 import { freePort } from '../helpers/service.ts';
+import { runScript, stop } from './process.ts';
 
 // `npm start` as a newcomer runs it, on a port and a state of its own.
 
@@ -17,38 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-function run(script: string, args: string[] = []) {
-  const child = spawn(process.execPath, [path.join(ROOT, 'src/cli', script), ...args], {
-    cwd: ROOT,
-    env: { ...process.env, PORT: String(port), STATE_DIR: folder },
-  });
-  let output = '';
-  const waiting: { phrase: string; resolve: () => void }[] = [];
-  const read = (chunk: Buffer) => {
-    output += chunk.toString();
-    for (const { phrase, resolve } of waiting) if (output.includes(phrase)) resolve();
-  };
-  child.stdout.on('data', read);
-  child.stderr.on('data', read);
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  return {
-    child,
-    ended,
-    output: () => output,
-    until: (phrase: string) =>
-      Promise.race([
-        new Promise<void>((resolve) => waiting.push({ phrase, resolve })),
-        ended.then((code) => {
-          throw new Error(`ended with ${code} before "${phrase}":\n${output}`);
-        }),
-      ]),
-  };
-}
-
-async function stop({ child, ended }: { child: ChildProcess; ended: Promise<unknown> }): Promise<void> {
-  child.kill('SIGTERM');
-  await ended;
-}
+const run = (script: string, args: string[] = []) =>
+  runScript(script, { args, env: { PORT: String(port), STATE_DIR: folder } });
 
 const readDemo = async (): Promise<Demo> =>
   JSON.parse(await readFile(path.join(folder, 'demo.json'), 'utf8'));
@@ -71,6 +40,7 @@ describe('npm start', () => {
       base_url: `http://localhost:${port}`,
       tracking_base_url: `http://localhost:${port}/t`,
       dashboard_url: `http://localhost:${port}/`,
+      service_name: 'service',
       owner: { email: expect.stringContaining('@'), password: expect.stringMatching(/^.{16,}$/) },
       team: { id: expect.stringMatching(/^team_/), name: expect.any(String) },
       team_token: expect.stringMatching(/^teamtoken_/),
@@ -129,9 +99,15 @@ describe('npm start', () => {
   });
 
   it('refuses a PORT that is none', async () => {
-    const child = spawn(process.execPath, [path.join(ROOT, 'src/cli/start.ts')], {
-      env: { ...process.env, PORT: 'x', STATE_DIR: folder },
-    });
-    expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(1);
+    const started = runScript('start.ts', { env: { PORT: 'x', STATE_DIR: folder } });
+    expect(await started.ended).toBe(1);
+    expect(started.output()).toContain('PORT must be a number');
+  });
+
+  it('refuses a SERVICE_NAME that is no part of a header name', async () => {
+    const env = { PORT: String(port), STATE_DIR: folder, SERVICE_NAME: 'a b' };
+    const started = runScript('start.ts', { env });
+    expect(await started.ended).toBe(1);
+    expect(started.output()).toContain('SERVICE_NAME must be letters, digits and hyphens');
   });
 });

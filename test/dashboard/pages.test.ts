@@ -1,9 +1,12 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
+import { database } from '#db';
+import { listAudit } from '#members';
 import { niceTop, overDays } from '../../src/dashboard/chart.tsx';
 import { parseCosts } from '../../src/dashboard/costs.tsx';
 import { sortRows } from '../../src/dashboard/metrics.ts';
 import { change } from '../../src/dashboard/overview.tsx';
+import { envelope } from '../helpers/envelopes.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -47,7 +50,7 @@ it('shows the way to the first event until there is one, with the calls of this 
   const page = await textOf(await owner.get('/'));
   expect(page).toContain('Send the first event');
   expect(page).toContain('https://ingest.test/webhook');
-  expect(page).toContain(`service-api-key: ${tenant.apiKey}`);
+  expect(page).toContain('service-api-key: &lt;API key&gt;');
   const status = () => owner.get(`/get-started/status?app=${tenant.application.id}`).then((it) => it.json());
   expect(await status()).toEqual({ device: false, event: false });
   const creativeToken = await fetchToken(worker, tenant);
@@ -71,7 +74,35 @@ it('names the header of a deployment that is called otherwise', async () => {
     SIGN_IN_LIMIT: { limit: async () => ({ success: true }) },
   } as unknown as Partial<Env>);
   const browser = await signedIn(renamed, fresh.team, 'admin');
-  expect(await textOf(await browser.get('/get-started'))).toContain(`acme-api-key: ${fresh.apiKey}`);
+  expect(await textOf(await browser.get('/get-started'))).toContain('acme-api-key: &lt;API key&gt;');
+  expect(await textOf(await browser.post('/get-started'))).toContain(`acme-api-key: ${fresh.apiKey}`);
+});
+
+it('shows the key on the page that gets people started only when an admin asks, and records that once', async () => {
+  const fresh = await createTenant();
+  const [admin, viewer] = [
+    await signedIn(worker, fresh.team, 'admin'),
+    await signedIn(worker, fresh.team, 'viewer'),
+  ];
+  const shown = async () => {
+    const log = await listAudit(database(env.DB), fresh.team.id, { limit: 20 });
+    return log.filter(({ action }) => action === 'api_key.shown').map(({ subject }) => subject);
+  };
+  for (const path of ['/', '/get-started', `/get-started?app=${fresh.application.id}`]) {
+    expect(await (await admin.get(path)).text()).not.toContain(fresh.apiKey);
+    expect(await textOf(await admin.get(path))).toContain('Show with the API key');
+  }
+  expect(await textOf(await viewer.get('/get-started'))).toContain(
+    'service-api-key: &lt;API key, ask an admin&gt;',
+  );
+  expect(await textOf(await viewer.get('/get-started'))).not.toContain('Show with the API key');
+  expect(await shown()).toEqual([]);
+
+  const page = await textOf(await admin.post(`/get-started?app=${fresh.application.id}`));
+  expect(page).toContain(`service-api-key: ${fresh.apiKey}`);
+  expect(page).not.toContain('Show with the API key');
+  expect((await viewer.post('/get-started')).status).toBe(403);
+  expect(await shown()).toEqual([`Test game (${fresh.application.id}), get started`]);
 });
 
 it('shows the figures of the API on every report page, and the same rows as CSV', async () => {
@@ -118,6 +149,11 @@ it('follows an event from received to counted', async () => {
   expect(await page()).toContain('This event is counted');
   expect(await page()).toContain('organic');
   expect(await textOf(await browser.get(`/debugger?token=${creativeToken}`))).toContain('followed');
+  await worker.post(made, '/webhook', envelope.ad(creativeToken, { dev: true }, { watch_time: -1 }));
+  await worker.deliver(worker.queue.take());
+  const shown = await textOf(await browser.get(`/debugger?token=${creativeToken}`));
+  expect(shown).toContain('Test event: not counted');
+  expect(shown).toContain('payload.watch_time must not be negative; ignored');
   expect(await textOf(await browser.get('/debugger?token=forged'))).toContain(
     'is not a token of this application',
   );

@@ -1,9 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { pruneSessions } from '#members';
+import { watchedLimit } from '../helpers/limits.ts';
 import { cookieOf, createPerson, FORM, PASSWORD, signedIn, signIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
-import { startWorker } from '../helpers/worker.ts';
+import { startWorker, type TestWorker } from '../helpers/worker.ts';
 
 // Signing in is not what is limited here.
 const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
@@ -81,7 +82,7 @@ it.each([
   const answer = await worker.request('/login', { method: 'POST', headers: FORM, body });
   expect(answer.status).toBe(400);
   expect(answer.headers.getSetCookie()).toEqual([]);
-  expect(await answer.text()).toContain('Email or password is not right.');
+  expect(await answer.text()).toContain('Incorrect email or password.');
 });
 
 it.each(['//evil.test', 'https://evil.test', '/\\evil.test', 'javascript:alert(1)'])(
@@ -95,26 +96,63 @@ it.each(['//evil.test', 'https://evil.test', '/\\evil.test', 'javascript:alert(1
   },
 );
 
-it('slows guessing down by address and by email', async () => {
-  const keys: string[] = [];
-  const limiter = (refused: RegExp) => ({
-    limit: async ({ key }: { key: string }) => {
-      keys.push(key);
-      return { success: !refused.test(key) };
-    },
+const logIn = (on: TestWorker, address: string, email: string, password = 'wrong horse battery') =>
+  on.request('/login', {
+    method: 'POST',
+    headers: { ...FORM, 'cf-connecting-ip': address },
+    body: new URLSearchParams({ email, password }).toString(),
   });
-  for (const refused of [/^ip:/, /^email:/]) {
-    const limited = startWorker({ SIGN_IN_LIMIT: limiter(refused) });
-    const body = new URLSearchParams({ email: 'a@b.test', password: PASSWORD }).toString();
-    const answer = await limited.request('/login', {
-      method: 'POST',
-      headers: { ...FORM, 'cf-connecting-ip': '192.0.2.7' },
-      body,
+
+it('limits attempts by address, by email and address, and by email, in this order', async () => {
+  const limits = [watchedLimit(), watchedLimit(), watchedLimit()] as const;
+  const [byAddress, byBoth, byEmail] = limits;
+  const on = (refusing: number) => {
+    const [first, second, third] = limits.map((limit, index) =>
+      index === refusing ? watchedLimit(() => true).binding : limit.binding,
+    );
+    return startWorker({
+      ...(first && { SIGN_IN_ADDRESS_LIMIT: first }),
+      ...(second && { SIGN_IN_LIMIT: second }),
+      ...(third && { SIGN_IN_EMAIL_LIMIT: third }),
     });
-    expect(answer.status).toBe(429);
-    expect(answer.headers.get('Retry-After')).toBe('60');
+  };
+  for (const refusing of [0, 1, 2]) {
+    const answer = await logIn(on(refusing), '192.0.2.7', 'a@b.test');
+    expect([answer.status, answer.headers.get('Retry-After')]).toEqual([429, '60']);
+    expect(await answer.text()).toContain('Too many attempts. Wait a minute, then try again.');
   }
-  expect(keys).toEqual(['ip:192.0.2.7', 'ip:192.0.2.7', 'email:a@b.test']);
+  // What an earlier limit refuses does not count for the later ones.
+  expect(byAddress.keys).toEqual(['192.0.2.7', '192.0.2.7']);
+  expect(byBoth.keys).toEqual(['192.0.2.7 a@b.test']);
+  expect(byEmail.keys).toEqual([]);
+});
+
+it("locks nobody out by others' wrong passwords, under the limits of a deployment", async () => {
+  const { team } = await createTenant();
+  const { email, password } = await createPerson(team, 'owner');
+  const deployed = startWorker();
+  for (let stranger = 1; stranger <= 25; stranger++) {
+    expect((await logIn(deployed, `198.51.100.${stranger}`, email)).status).toBe(400);
+  }
+  expect((await logIn(deployed, '192.0.2.1', email, password)).status).toBe(303);
+
+  // Ten in a minute; twenty where a new minute begins meanwhile.
+  let guesses = 0;
+  while ((await logIn(deployed, '203.0.113.1', email)).status === 400) guesses++;
+  expect(guesses).toBeGreaterThanOrEqual(10);
+  expect(guesses).toBeLessThanOrEqual(20);
+  expect((await logIn(deployed, '192.0.2.1', email, password)).status).toBe(303);
+});
+
+it('limits guesses of the current password', async () => {
+  const { team } = await createTenant();
+  const limit = watchedLimit((key) => key.startsWith('usr_'));
+  const browser = await signIn(
+    startWorker({ SIGN_IN_LIMIT: limit.binding }),
+    await createPerson(team, 'viewer'),
+  );
+  const answer = await browser.post('/settings/account', { current: 'x', next: 'another long password' });
+  expect([answer.status, answer.headers.get('Retry-After')]).toEqual([429, '60']);
 });
 
 it('takes an invitation up once, and not after it was withdrawn', async () => {

@@ -97,11 +97,14 @@ function call({ path, operation, method, body, credentials = true }: Call) {
     if (parameter.in === 'query') query.set(parameter.name, mine(String(example)));
   }
   const [credential = ''] = Object.keys(operation.security[0] ?? {});
-  const header = { apiKey: 'service-api-key', teamToken: 'Service-Token' }[credential];
-  const secret = credential === 'apiKey' ? tenant.apiKey : tenant.teamToken;
+  const secrets: Record<string, Record<string, string>> = {
+    apiKey: { 'service-api-key': tenant.apiKey },
+    bearerKey: { Authorization: `Bearer ${tenant.apiKey}` },
+    teamToken: { 'Service-Token': tenant.teamToken },
+  };
   return worker.request(`${mine(address)}?${query}`, {
     method: method.toUpperCase(),
-    headers: { 'Content-Type': 'application/json', ...(header && credentials ? { [header]: secret } : {}) },
+    headers: { 'Content-Type': 'application/json', ...(credentials ? secrets[credential] : {}) },
     ...(body === undefined ? {} : { body: mine(JSON.stringify(body)) }),
   });
 }
@@ -159,7 +162,7 @@ it('has every endpoint of the service, and none that it has not', () => {
   const served = createApp()
     .routes.filter(
       ({ method, path }) =>
-        method !== 'ALL' && /^\/(?:v1|t|webhook|fetch-token|verify-token|check-)/.test(path),
+        method !== 'ALL' && /^\/(?:v1|t|webhook|fetch-token|verify-token|check-|auth)/.test(path),
     )
     .map(({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
   const described = operations.map(({ path, method }) => `${method} ${path}`);

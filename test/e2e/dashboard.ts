@@ -91,7 +91,7 @@ async function open(
 async function enter(page: Page): Promise<void> {
   await page.goto(demo.base_url);
   await page.getByLabel('Email').fill(demo.owner.email);
-  await page.getByLabel('Password').fill(demo.owner.password);
+  await page.getByLabel('Password').fill(demo.owner.password ?? '');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
 }
@@ -141,7 +141,7 @@ test('a rejected request stands in the debugger with its reason, without a look 
   const { page } = await open({}, await session());
   await fetch(`${demo.base_url}/webhook`, {
     method: 'POST',
-    headers: { 'service-api-key': 'no-key-of-ours', 'Content-Type': 'application/json' },
+    headers: { [`${demo.service_name}-api-key`]: 'no-key-of-ours', 'Content-Type': 'application/json' },
     body: '{}',
   });
   await page.goto(`${demo.base_url}/debugger`);
@@ -185,7 +185,7 @@ test('every page, over a simulated history', { timeout: 300_000 }, async (suite)
       to: await page.getByLabel('To', { exact: true }).inputValue(),
     });
     const answer = await fetch(`${demo.base_url}/v1/reports/performance?${parameters}`, {
-      headers: { 'Service-Token': demo.team_token },
+      headers: { [`${demo.service_name}-Token`]: demo.team_token },
     });
     const { totals, currency } = (await answer.json()) as {
       totals: Record<string, number | null>;

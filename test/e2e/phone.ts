@@ -79,9 +79,9 @@ async function call<Answer>(method: string, where: string, headers: Record<strin
 }
 
 const team = <Answer>(method: string, where: string, body?: unknown) =>
-  call<Answer>(method, where, { 'Service-Token': demo.team_token }, body);
+  call<Answer>(method, where, { [`${demo.service_name}-Token`]: demo.team_token }, body);
 const backend = <Answer>(where: string, body: unknown) =>
-  call<Answer>('POST', where, { 'service-api-key': demo.api_key }, body);
+  call<Answer>('POST', where, { [`${demo.service_name}-api-key`]: demo.api_key }, body);
 
 async function makeLink(creative: string): Promise<string> {
   const answer = await team<{ creative: { tracking_link: string } }>('POST', '/v1/creatives', {

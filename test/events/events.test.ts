@@ -1,12 +1,18 @@
 import { env } from 'cloudflare:workers';
-import { describe, expect, it } from 'vitest';
+import Papa from 'papaparse';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { newId } from '#lib/ids';
 import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
+import { WatchedD1 } from '../helpers/d1.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 type Event = Record<string, unknown> & { event_id: string };
 type Page = { data: Event[]; next_cursor: string | null };
@@ -86,6 +92,7 @@ describe('GET /v1/events', () => {
       day: '2026-03-02',
     });
     expect(seen[0]).not.toHaveProperty('ad_id');
+    expect((await list(tenant, '&limit=200')).next_cursor).toBeNull();
   });
 
   it('filters by type, by day in the time zone of the application, and by token', async () => {
@@ -120,17 +127,27 @@ describe('GET /v1/events', () => {
     const lines = (await ndjson.text()).trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toEqual((await list(tenant, '&limit=2')).data);
     expect(ndjson.headers.get('X-Next-Cursor')).toBe(JSON.parse(lines[1] ?? '').event_id);
-    const csv = await (await worker.team(tenant, `${path}&format=csv`)).text();
-    expect(csv.split('\r\n')).toHaveLength(4);
-    expect(csv).toContain(",'=gems,Gems,success,");
+    const csv = await worker.team(tenant, `${path}&format=csv&from=2026-01-01`);
+    expect(csv.headers.get('Content-Disposition')).toContain('filename="events-Test game-2026-01-01.csv"');
+    const { data } = Papa.parse<Record<string, string>>(await csv.text(), {
+      header: true,
+      skipEmptyLines: true,
+    });
+    expect(data).toHaveLength(2);
+    for (const row of data) expect(row).toMatchObject({ item_id: "'=gems", item_name: 'Gems' });
   });
 
   it('lists clicks, which are of no device', async () => {
     const tenant = await createTenant(STORES);
     const { path, id } = await createCreative(worker, tenant);
-    await worker.deliver((await follow(worker, path, ANDROID_AGENT)).messages);
+    const link = `${path}?gclid=Cj0K`;
+    await worker.deliver((await follow(worker, link, ANDROID_AGENT, '203.0.113.9', 'DE')).messages);
     const { data } = await list(tenant, '&type=click');
-    expect(data).toMatchObject([{ type: 'click', creative_id: id }]);
+    expect(data).toMatchObject([
+      { type: 'click', creative_id: id, country: 'de', params: { gclid: 'Cj0K' } },
+    ]);
+    const csv = await worker.team(tenant, `/v1/events?application_id=${tenant.application.id}&format=csv`);
+    expect(await csv.text()).toContain('"{""gclid"":""Cj0K""}"');
     await revenue(tenant);
     const { body } = await status(tenant, data[0]?.event_id ?? '');
     expect(body).toMatchObject({ status: 'counted', event: { type: 'click' } });
@@ -211,16 +228,166 @@ describe('GET /v1/events/:event_id', () => {
     expect((await status(tenant, poison)).body).toMatchObject({ status: 'parked' });
   });
 
-  it('does not find what is unknown, too old to be on its way, or another team’s', async () => {
+  it("answers of another team's event what it answers of one that was never sent", async () => {
     const [tenant, other] = [await createTenant(), await createTenant()];
     const token = await fetchToken(worker, other);
-    const id = await send(other, purchase(token));
+    const theirs = await send(other, purchase(token));
     await deliver();
+    await revenue(other);
+    expect((await status(other, theirs)).body).toMatchObject({ status: 'counted' });
+    const invented = `${theirs.slice(0, -1)}${theirs.endsWith('0') ? '1' : '0'}`;
+    const [seen, unseen] = [await status(tenant, theirs), await status(tenant, invented)];
+    expect(seen.code).toBe(unseen.code);
+    expect(seen.body).toEqual({ ...unseen.body, event_id: theirs });
+    expect(Object.keys(seen.body)).toEqual(['event_id', 'received_at', 'status']);
+
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5 * 86_400_000 });
+    const [later, never] = [await status(tenant, theirs), await status(tenant, invented)];
+    expect([later.code, later.body]).toEqual([404, { message: 'Event not found' }]);
+    expect(never).toEqual(later);
+    expect((await status(other, theirs)).code).toBe(200);
+  });
+
+  it('does not find what is unknown or too old to be on its way', async () => {
+    const tenant = await createTenant();
     const old = `evt_${(Date.now() - 5 * 86_400_000).toString(16).padStart(12, '0')}${newId('evt').slice(16)}`;
     const future = `evt_${(Date.now() + 86_400_000).toString(16).padStart(12, '0')}${newId('evt').slice(16)}`;
-    for (const unknown of [id, old, future, 'evt_1', newId('dev')]) {
+    for (const unknown of [old, future, 'evt_1', newId('dev')]) {
       expect((await status(tenant, unknown)).code).toBe(404);
     }
+  });
+
+  it('tells another team’s event, logged or parked, no differently from an invented one', async () => {
+    const [tenant, other] = [await createTenant(), await createTenant()];
+    const token = await fetchToken(worker, other);
+    const logged = await send(other, purchase(token));
+    await deliver();
+    const parked = await send(other, purchase(token));
+    await worker.deliver(worker.queue.take(), 'attribution-events-dead');
+    expect((await status(other, parked)).body).toMatchObject({
+      status: 'parked',
+      reason: 'could not be delivered to the log: every attempt failed',
+    });
+    await revenue(other);
+    expect((await status(other, logged)).body).toMatchObject({ status: 'counted' });
+    for (const id of [logged, parked, newId('evt')]) {
+      expect(await status(tenant, id)).toEqual({
+        code: 200,
+        body: { event_id: id, status: 'queued', received_at: expect.any(String) },
+      });
+    }
+  });
+
+  it('finds what a repeat by any of its keys repeats, and no repeat of itself', async () => {
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant);
+    const first = await send(tenant, purchase(token, { event_id: 'a' }, { tr_id: 't1' }));
+    const second = await send(tenant, purchase(token, { event_id: 'b' }, { tr_id: 't1' }));
+    const third = await send(tenant, purchase(token, { event_id: 'b' }));
+    const other = await send(tenant, purchase(token, { event_id: 'c' }, { tr_id: 't2' }));
+    await deliver();
+    expect(await revenue(tenant)).toBe(9.98);
+    for (const id of [first, other])
+      expect((await status(tenant, id)).body).toMatchObject({ status: 'counted' });
+    for (const id of [second, third]) {
+      expect((await status(tenant, id)).body).toMatchObject({ status: 'duplicate', duplicate_of: first });
+    }
+  });
+
+  it('calls an event counted though a repeat on the next day was taken for one of a later event', async () => {
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant);
+    const on = (day: number) => ({
+      type: 'custom',
+      created_at: `2026-03-0${day} 10:00:00`,
+      creativeToken: token,
+      event_id: 'k',
+      payload: { event_name: 'x' },
+    });
+    // Two days apart they are two events; the one between repeats the first.
+    const ids: string[] = [];
+    for (const day of [1, 3, 2]) ids.push(await send(tenant, on(day)));
+    await deliver();
+    await revenue(tenant);
+    const found = await Promise.all(ids.map(async (id) => (await status(tenant, id)).body.status));
+    expect(found).toEqual(['counted', 'counted', 'duplicate']);
+  });
+
+  it('says why an event counts nowhere', async () => {
+    const tenant = await createTenant();
+    const total = { total_purchase_value: 4.99 };
+    const [token, revoked] = [await fetchToken(worker, tenant), await fetchToken(worker, tenant)];
+    const test = await send(tenant, purchase(token, {}, total));
+    const [message] = worker.queue.take();
+    const body = message?.body as { v: 1; events: Record<string, unknown>[] };
+    await worker.deliver([{ id: 'm', body: { v: 1, events: [{ ...body.events[0], test: true }] } }]);
+    const before = await send(tenant, purchase(revoked, {}, total));
+    const late = await send(tenant, purchase(revoked, {}, total));
+    const sent = worker.queue.take() as {
+      id: string;
+      body: { events: { received_at: number; token_id: string }[] };
+    }[];
+    const [, last] = sent.map((each) => each.body.events[0]);
+    if (!last) throw new Error('two events were sent');
+    last.received_at += 1;
+    await env.DB.prepare('UPDATE tokens SET revoked_at = ? WHERE id = ?')
+      .bind(last.received_at, last.token_id)
+      .run();
+    await worker.deliver(sent);
+    expect((await status(tenant, late)).body.status).toBe('queued');
+    expect(await revenue(tenant)).toBe(4.99);
+    const times = { logged_at: expect.any(String), settled_by: expect.any(String), event: { value: 4.99 } };
+    expect((await status(tenant, test)).body).toMatchObject({
+      ...times,
+      status: 'ignored',
+      reason: 'test event',
+    });
+    expect((await status(tenant, late)).body).toMatchObject({
+      ...times,
+      status: 'ignored',
+      reason: 'sent with a revoked token',
+    });
+    expect((await status(tenant, before)).body).toMatchObject({ status: 'counted' });
+    const answer = await worker.team(
+      tenant,
+      `/v1/reports/client-totals?application_id=${tenant.application.id}&from=2026-01-01&to=2026-12-31`,
+    );
+    expect(await answer.json()).toMatchObject({
+      totals: [{ kind: 'purchase', devices: 1, client_total: 4.99, counted_total: 4.99, gap: 0 }],
+    });
+  });
+
+  it('says of what came after its device was erased that it counts nowhere, and shows none of it', async () => {
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant);
+    await worker.team(tenant, `/v1/devices/${token}`, { method: 'DELETE' });
+    const id = await send(tenant, purchase(token));
+    await deliver();
+    expect(await revenue(tenant)).toBe(0);
+    const { body } = await status(tenant, id);
+    expect(body).toMatchObject({ status: 'ignored', reason: 'its device was erased' });
+    expect(body).not.toHaveProperty('event');
+  });
+
+  it('knows how far into a chunk the fold has come, which goes on exactly there', async () => {
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant);
+    await deliver();
+    await revenue(tenant);
+    await send(tenant, purchase(token));
+    const [message] = worker.queue.take() as { id: string; body: { v: 1; events: { id: string }[] } }[];
+    const [event] = message?.body.events ?? [];
+    if (!event) throw new Error('an event was sent');
+    // Four events of one second are one chunk.
+    const ids = ['0', '1', '2', '3'].map((digit) => `${event.id.slice(0, -1)}${digit}`);
+    await worker.deliver([{ id: 'm', body: { v: 1, events: ids.map((id) => ({ ...event, id })) } }]);
+    const chunk = await env.DB.prepare('SELECT max(id) AS id FROM event_chunks').first<number>('id');
+    await env.DB.prepare('UPDATE fold_cursor SET chunk_id = ?, event_offset = 2')
+      .bind(Number(chunk) - 1)
+      .run();
+    const found = await Promise.all(ids.map(async (id) => (await status(tenant, id)).body.status));
+    expect(found).toEqual(['counted', 'counted', 'queued', 'queued']);
+    expect(await revenue(tenant)).toBe(9.98);
   });
 });
 
@@ -286,26 +453,90 @@ describe('DELETE /v1/devices/:token', () => {
     expect((await erase(tenant, kept)).status).toBe(200);
   });
 
-  it('erases the click that brought the device', async () => {
-    const tenant = await createTenant(STORES);
-    const { path } = await createCreative(worker, tenant);
-    const { publicId, messages } = await follow(worker, path, ANDROID_AGENT);
-    await worker.deliver(messages);
-    const token = await fetchToken(worker, tenant, { data: { ...ANDROID_METRICS, click_id: publicId } });
-    const clicks = () =>
-      env.DB.prepare('SELECT count(*) AS n FROM clicks WHERE application_id = ?')
+  it('erases what is parked of the device, and nothing that is parked of another', async () => {
+    const tenant = await createTenant();
+    const [token, other] = [await fetchToken(worker, tenant), await fetchToken(worker, tenant)];
+    for (const [name, of] of [
+      ['mine', token],
+      ['other', other],
+    ] as const) {
+      await send(tenant, purchase(of, { device_name: name }));
+      await worker.deliver(worker.queue.take(), 'attribution-events-dead');
+    }
+    const parked = async () => {
+      const { results } = await env.DB.prepare('SELECT body FROM parked_messages WHERE application_id = ?')
         .bind(tenant.application.id)
-        .first<number>('n');
-    expect(await clicks()).toBe(1);
+        .all<{ body: string }>();
+      return results.map(({ body }) => /"device_name":"(\w+)"/.exec(body)?.[1]).sort();
+    };
+    expect(await parked()).toEqual(['mine', 'other']);
     expect((await erase(tenant, token)).status).toBe(200);
-    expect(await clicks()).toBe(0);
+    expect(await parked()).toEqual(['other']);
+  });
+
+  /** Clicks whose parameters are stored in rows and in raw events, and which of them may be seen. */
+  async function storedClicks(tenant: Tenant) {
+    const rows = await env.DB.prepare('SELECT params FROM clicks WHERE application_id = ?')
+      .bind(tenant.application.id)
+      .all<{ params: string }>();
+    const log = await env.DB.prepare('SELECT events FROM event_chunks WHERE application_id = ?')
+      .bind(tenant.application.id)
+      .all<{ events: string }>();
+    const text = JSON.stringify([rows.results, log.results]);
+    return {
+      rows: rows.results.length,
+      jane: text.includes('jane@example.com'),
+      john: text.includes('john@example.com'),
+      listed: (await list(tenant, '&type=click')).data.length,
+    };
+  }
+
+  async function twoClicks(tenant: Tenant) {
+    const { path } = await createCreative(worker, tenant);
+    const jane = await follow(worker, `${path}?email=jane%40example.com`, ANDROID_AGENT);
+    const john = await follow(worker, `${path}?email=john%40example.com`, ANDROID_AGENT);
+    await worker.deliver([...jane.messages, ...john.messages]);
+    const install = async (click_id: string) =>
+      fetchToken(worker, tenant, { data: { ...ANDROID_METRICS, click_id } });
+    return { jane: jane.publicId, john: john.publicId, install };
+  }
+
+  it('erases the click that brought the device, its parameters and its raw event, and no other', async () => {
+    const tenant = await createTenant(STORES);
+    const { jane, john, install } = await twoClicks(tenant);
+    const [token, other] = [await install(jane), await install(john)];
+    const again = await install(jane);
+    expect(await storedClicks(tenant)).toEqual({ rows: 2, jane: true, john: true, listed: 2 });
+    // The click is the first device's, not that of a second one which only named it.
+    expect((await erase(tenant, again)).status).toBe(200);
+    expect(await storedClicks(tenant)).toEqual({ rows: 2, jane: true, john: true, listed: 2 });
+    expect(await (await erase(tenant, token)).json()).toMatchObject({ events: 2 });
+    expect(await storedClicks(tenant)).toEqual({ rows: 1, jane: false, john: true, listed: 1 });
+    await env.DB.prepare('DELETE FROM clicks WHERE application_id = ?').bind(tenant.application.id).run();
+    expect((await erase(tenant, other)).status).toBe(200);
+    expect(await storedClicks(tenant)).toEqual({ rows: 0, jane: false, john: false, listed: 0 });
+  });
+
+  it('erases the raw event of the click also when it fails half-way and is called again', async () => {
+    const tenant = await createTenant(STORES);
+    const { jane, install } = await twoClicks(tenant);
+    const token = await install(jane);
+    const db = new WatchedD1(env.DB);
+    const failing = startWorker({ DB: db.asBinding() });
+    for (const statement of [/UPDATE event_chunks/, /DELETE FROM devices/]) {
+      db.failOn(statement, 'D1_ERROR: disk I/O error');
+      expect((await failing.team(tenant, `/v1/devices/${token}`, { method: 'DELETE' })).status).toBe(500);
+    }
+    expect((await erase(tenant, token)).status).toBe(200);
+    expect(await storedClicks(tenant)).toEqual({ rows: 1, jane: false, john: true, listed: 1 });
   });
 
   it("erases no other team's", async () => {
     const [tenant, other] = [await createTenant(), await createTenant()];
     const token = await fetchToken(worker, other);
-    expect((await erase(tenant, token)).status).toBe(404);
-    expect((await erase(tenant, 'forged')).status).toBe(404);
+    const [theirs, forged] = [await erase(tenant, token), await erase(tenant, 'forged')];
+    expect([theirs.status, await theirs.json()]).toEqual([404, { message: 'Device not found' }]);
+    expect([forged.status, await forged.json()]).toEqual([404, { message: 'Device not found' }]);
     expect((await worker.post(other, '/verify-token', { token })).status).toBe(200);
   });
 });

@@ -36,8 +36,16 @@ export type Sent = { id: string; body: unknown };
  * Follows a link as a browser would; answers the click's id, the signed one that went along, and the queue's messages, which
  * are not delivered yet.
  */
-export async function follow(worker: TestWorker, path: string, agent: string, address = '203.0.113.9') {
+export async function follow(
+  worker: TestWorker,
+  path: string,
+  agent: string,
+  address = '203.0.113.9',
+  country?: Iso3166Alpha2Code,
+) {
+  const init: RequestInit<RequestInitCfProperties> = country ? { cf: { country } } : {};
   const response = await worker.request(path, {
+    ...init,
     redirect: 'manual',
     headers: { 'User-Agent': agent, 'cf-connecting-ip': address },
   });

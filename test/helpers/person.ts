@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
-import { database } from '#db';
+import { eq } from 'drizzle-orm';
+import { database, members } from '#db';
 import { acceptInvitation, findInvitation, invite, type Role } from '#members';
 import type { TestWorker } from './worker.ts';
 
@@ -13,15 +14,14 @@ export async function createPerson(team: { id: string }, role: Role) {
   const db = database(env.DB);
   const now = Date.now();
   const email = `person-${++people}@team.test`;
-  const secret = await invite(
-    db,
-    { userId: 'usr_inviter', teamId: team.id, role: 'owner' },
-    { role, note: 'test' },
-    now,
-  );
+  // An invitation works as long as its maker belongs to the team; here it is an owner who leaves afterwards.
+  const inviter = { userId: `usr_inviter_${people}`, teamId: team.id, role: 'owner' } as const;
+  await db.insert(members).values({ ...inviter, createdAt: now });
+  const secret = await invite(db, inviter, { role, note: 'test' }, now);
   const invitation = await findInvitation(db, secret, now);
   if (!invitation) throw new Error('the invitation was not found');
   await acceptInvitation(env.DB, invitation, { name: `Person ${people}`, email, password: PASSWORD }, now);
+  await db.delete(members).where(eq(members.userId, inviter.userId));
   return { email, password: PASSWORD };
 }
 

@@ -1,8 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { CredentialCache, forgetCredentials } from '#http';
+import { forgetCredentials, LookupCache } from '#http';
+import { newAccessToken, newApiKey } from '#lib/credentials';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
+import { countingLimit, watchedLimit } from '../helpers/limits.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
@@ -54,8 +56,8 @@ describe('D1 statements of the ingestion path', () => {
   it('are at most one in 10 s for an unknown key, and one for the note that it was refused', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { watched, worker } = watchedWorker();
-    const ask = () =>
-      worker.request('/webhook', { method: 'POST', headers: { 'service-api-key': 'appkey_unknown' } });
+    const headers = { 'service-api-key': newApiKey() };
+    const ask = () => worker.request('/webhook', { method: 'POST', headers });
     for (let index = 0; index < 50; index++) expect((await ask()).status).toBe(401);
     expect(watched.statements).toBe(2);
     vi.advanceTimersByTime(9_999);
@@ -64,6 +66,58 @@ describe('D1 statements of the ingestion path', () => {
     vi.advanceTimersByTime(1);
     await ask();
     expect(watched.statements).toBe(4);
+  });
+});
+
+describe('limits', () => {
+  const path = '/check-data-collection-status';
+
+  it('ask about an application for every request of it', async () => {
+    const tenant = await createTenant();
+    const worker = startWorker({ API_KEY_LIMIT: countingLimit(5) });
+    const statuses: number[] = [];
+    for (let index = 0; index < 7; index++) {
+      statuses.push((await worker.request(path, { headers: { 'service-api-key': tenant.apiKey } })).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
+  });
+
+  it('count the requests of a new isolate with one valid key as one unknown credential', async () => {
+    const tenant = await createTenant();
+    const worker = startWorker({ UNKNOWN_CREDENTIAL_LIMIT: countingLimit(1) });
+    const headers = { 'service-api-key': tenant.apiKey };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => worker.request(path, { headers })));
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+  });
+
+  it('let the renewal of a known credential pass', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const tenant = await createTenant();
+    const worker = startWorker({ UNKNOWN_CREDENTIAL_LIMIT: countingLimit(1) });
+    const ask = () => worker.request(path, { headers: { 'service-api-key': tenant.apiKey } });
+    for (let step = 0; step < 5; step++) {
+      expect((await ask()).status).toBe(200);
+      vi.advanceTimersByTime(45_000);
+    }
+  });
+
+  it('hold for the team API: unknown tokens by address, before the database, and each team by itself', async () => {
+    const [tenant, other] = [await createTenant(), await createTenant()];
+    const watched = new WatchedD1(env.DB);
+    const guesses = watchedLimit(() => true);
+    const guessed = startWorker({ UNKNOWN_CREDENTIAL_LIMIT: guesses.binding, DB: watched.asBinding() });
+    const refused = await guessed.request('/v1/applications', {
+      headers: { 'Service-Token': newAccessToken(), 'cf-connecting-ip': '192.0.2.8' },
+    });
+    expect([refused.status, await refused.json()]).toEqual([429, { message: 'Too many requests' }]);
+    expect([guesses.keys, watched.statements]).toEqual([['192.0.2.8'], 0]);
+
+    const teams = watchedLimit((key) => key === tenant.team.id);
+    const limited = startWorker({ TEAM_TOKEN_LIMIT: teams.binding });
+    const answer = await limited.team(tenant, '/v1/applications');
+    expect([answer.status, answer.headers.get('Retry-After')]).toEqual([429, '10']);
+    expect((await limited.team(other, '/v1/applications')).status).toBe(200);
+    expect(teams.keys).toEqual([tenant.team.id, other.team.id]);
   });
 });
 
@@ -116,9 +170,9 @@ describe('changes of a credential', () => {
   });
 });
 
-describe('CredentialCache', () => {
+describe('LookupCache', () => {
   function cacheOf(answers: (string | null | Error)[]) {
-    const cache = new CredentialCache<string>();
+    const cache = new LookupCache<string>();
     const background: Promise<unknown>[] = [];
     let loads = 0;
     const load = async () => {
@@ -170,7 +224,7 @@ describe('CredentialCache', () => {
   });
 
   it('forgets the oldest of too many', async () => {
-    const cache = new CredentialCache<string>();
+    const cache = new LookupCache<string>();
     let loads = 0;
     const get = (key: string) =>
       cache.get(
@@ -179,11 +233,54 @@ describe('CredentialCache', () => {
         async () => `${loads++}`,
         () => undefined,
       );
-    for (let index = 0; index <= CredentialCache.MAX_ENTRIES; index++) await get(`${index}`);
+    for (let index = 0; index <= LookupCache.MAX_ENTRIES; index++) await get(`${index}`);
     const before = loads;
-    await get(`${CredentialCache.MAX_ENTRIES}`);
+    await get(`${LookupCache.MAX_ENTRIES}`);
     expect(loads).toBe(before);
     await get('0');
     expect(loads).toBe(before + 1);
+  });
+
+  it('keeps what is there through any number of keys that are not', async () => {
+    const cache = new LookupCache<string>();
+    let loads = 0;
+    const get = (key: string, value: string | null) =>
+      cache.get(
+        key,
+        0,
+        async () => {
+          loads++;
+          return value;
+        },
+        () => undefined,
+      );
+    await get('good', 'value');
+    for (let index = 0; index < LookupCache.MAX_ENTRIES + 1; index++) await get(`invented ${index}`, null);
+    const before = loads;
+    expect(await get('good', 'another')).toBe('value');
+    // Of the misses themselves only the last are remembered.
+    await get(`invented ${LookupCache.MAX_ENTRIES}`, null);
+    await get(`invented ${LookupCache.MAX_ENTRIES + 1 - LookupCache.MAX_MISSES}`, null);
+    expect(loads).toBe(before);
+    await get(`invented ${LookupCache.MAX_ENTRIES - LookupCache.MAX_MISSES}`, null);
+    expect(loads).toBe(before + 1);
+  });
+
+  it('holds only values, and only while they would be answered', async () => {
+    const cache = new LookupCache<string>();
+    await cache.get(
+      'there',
+      0,
+      async () => 'value',
+      () => undefined,
+    );
+    await cache.get(
+      'not there',
+      0,
+      async () => null,
+      () => undefined,
+    );
+    expect([cache.holds('there', 59_999), cache.holds('there', 60_000)]).toEqual([true, false]);
+    expect(cache.holds('not there', 0)).toBe(false);
   });
 });

@@ -25,35 +25,11 @@ const junk = fc.oneof(
 );
 
 /** Fields that no value of another kind can be right for, by the body they are in. */
-const REQUIRED = {
-  metrics: [
-    'type',
-    'created_at',
-    'data',
-    'data.device_name',
-    'data.device_model',
-    'data.os_system',
-    'data.timezone',
-  ],
+const STRICT = {
+  metrics: ['type', 'created_at', 'data', 'data.device_name', 'data.device_model', 'data.os_system'],
   retention: ['type', 'created_at', 'creativeToken', 'payload'],
-  purchase: [
-    'type',
-    'created_at',
-    'creativeToken',
-    'payload.value',
-    'payload.currency',
-    'payload.status',
-    'payload.item_id',
-  ],
-  ad: [
-    'type',
-    'created_at',
-    'creativeToken',
-    'payload.ad_id',
-    'payload.source',
-    'payload.value',
-    'payload.currency',
-  ],
+  purchase: ['type', 'created_at', 'creativeToken', 'payload.value', 'payload.currency', 'payload.status'],
+  ad: ['type', 'created_at', 'creativeToken', 'payload'],
   custom: ['type', 'created_at', 'creativeToken', 'payload.event_name', 'payload'],
 } as const;
 
@@ -61,24 +37,28 @@ const REQUIRED = {
 function couldBeRight(path: string, value: unknown): boolean {
   if (path === 'payload') return typeof value === 'object' && value !== null && !Array.isArray(value);
   if (path === 'payload.value') return typeof value === 'number' && value >= 0 && value <= 1e9;
-  const free = [
-    'data.device_name',
-    'data.device_model',
-    'data.os_system',
-    'payload.item_id',
-    'payload.ad_id',
-    'payload.source',
-    'payload.event_name',
-  ];
+  const free = ['data.device_name', 'data.device_model', 'data.os_system', 'payload.event_name'];
   if (!free.includes(path)) return typeof value === 'string' && /^[\w/:. -]+$/.test(value.trim());
   return (
     typeof value === 'string' && value.trim() !== '' && value.trim().length <= 256 && !value.includes('\0')
   );
 }
 
-const broken = (kind: keyof typeof REQUIRED) =>
+/** Fields that only describe: they may be anything but absent. */
+const ABSENT = {
+  metrics: ['data.timezone'],
+  retention: [],
+  purchase: ['payload.item_id'],
+  ad: ['payload.ad_id', 'payload.source', 'payload.value', 'payload.currency'],
+  custom: [],
+} as const satisfies Record<keyof typeof STRICT, readonly string[]>;
+
+const broken = (kind: keyof typeof STRICT) =>
   fc
-    .tuple(fc.constantFrom(...REQUIRED[kind]), fc.oneof(fc.constant(undefined), junk))
+    .oneof(
+      fc.tuple(fc.constantFrom<string>(...STRICT[kind]), fc.oneof(fc.constant(undefined), junk)),
+      fc.tuple(fc.constantFrom<string>(...STRICT[kind], ...ABSENT[kind]), fc.constant(undefined)),
+    )
     .filter(([path, value]) => !couldBeRight(path, value))
     .map(([path, value]) => ({ kind, path, value }));
 
@@ -99,7 +79,7 @@ it('answers 4xx to 10,000 bad bodies and counts none of them', async () => {
   };
   const before = await totals();
   const text = fc.oneof(
-    { weight: 8, arbitrary: fc.oneof(...(Object.keys(REQUIRED) as (keyof typeof REQUIRED)[]).map(broken)) },
+    { weight: 8, arbitrary: fc.oneof(...(Object.keys(STRICT) as (keyof typeof STRICT)[]).map(broken)) },
     { weight: 2, arbitrary: fc.json() },
     { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
   );

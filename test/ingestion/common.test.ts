@@ -1,7 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { forgetCredentials } from '#http';
+import { newApiKey } from '#lib/credentials';
+import { WatchedD1 } from '../helpers/d1.ts';
 import { deviceMetrics, envelope } from '../helpers/envelopes.ts';
+import { watchedLimit } from '../helpers/limits.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
 
@@ -20,21 +23,53 @@ beforeEach(() => {
 });
 
 const wrongKey = { success: false, error: 'Invalid or missing API key' };
+const tooLarge = (kib: number) => ({ success: false, error: `The body is larger than ${kib} KiB` });
+/** A 400 that names at least this field. */
+const faultAt = (path: string) =>
+  expect.objectContaining({
+    success: false,
+    details: expect.arrayContaining([{ path, message: expect.any(String) }]),
+  });
 const denied = { success: false, error: 'Access denied for this resource' };
 const endpoints = [
   {
     path: '/fetch-token',
     method: 'POST',
     body: () => deviceMetrics(),
+    success: { token: expect.stringMatching(/^[\w.-]{40,}$/) },
     unauthenticated: { error: 'API key is not valid' },
   },
-  { path: '/verify-token', method: 'POST', body: () => ({ token }), unauthenticated: wrongKey },
-  { path: '/check-data-collection-status', method: 'GET', body: () => undefined, unauthenticated: wrongKey },
-  { path: '/webhook', method: 'POST', body: () => envelope.ad(token), unauthenticated: wrongKey },
+  {
+    path: '/verify-token',
+    method: 'POST',
+    body: () => ({ token }),
+    success: { success: true, valid: true },
+    unauthenticated: wrongKey,
+  },
+  {
+    path: '/check-data-collection-status',
+    method: 'GET',
+    body: () => undefined,
+    success: { success: true, enabled: true },
+    unauthenticated: wrongKey,
+  },
+  {
+    path: '/webhook',
+    method: 'POST',
+    body: () => envelope.ad(token),
+    success: { success: true, message: 'Webhook Received', event_id: expect.stringMatching(/^evt_/) },
+    unauthenticated: wrongKey,
+  },
   {
     path: '/webhook/batch',
     method: 'POST',
     body: () => ({ events: [envelope.ad(token)] }),
+    success: {
+      success: true,
+      accepted: 1,
+      rejected: 0,
+      results: [{ index: 0, event_id: expect.stringMatching(/^evt_/) }],
+    },
     unauthenticated: wrongKey,
   },
 ];
@@ -51,15 +86,17 @@ function send(path: string, method: string, headers: Record<string, string>, bod
 }
 const key = (from = tenant) => ({ 'service-api-key': from.apiKey });
 
-describe.each(endpoints)('$method $path', ({ path, method, body, unauthenticated }) => {
+describe.each(endpoints)('$method $path', ({ path, method, body, success, unauthenticated }) => {
   it('answers 200 with a right key, in any case of the header name', async () => {
-    expect((await send(path, method, key(), body())).status).toBe(200);
-    expect((await send(path, method, { 'SERVICE-API-KEY': tenant.apiKey }, body())).status).toBe(200);
+    for (const headers of [key(), { 'SERVICE-API-KEY': tenant.apiKey }]) {
+      const answer = await send(path, method, headers as Record<string, string>, body());
+      expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining(success)]);
+    }
   });
 
   it.each([
     ['a missing key', {}],
-    ['an unknown key', { 'service-api-key': 'appkey_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' }],
+    ['an unknown key', { 'service-api-key': newApiKey() }],
     ['an empty key', { 'service-api-key': '' }],
     ['an endless key', { 'service-api-key': 'x'.repeat(5000) }],
   ])('answers 401 to %s, exactly', async (_, headers) => {
@@ -70,7 +107,8 @@ describe.each(endpoints)('$method $path', ({ path, method, body, unauthenticated
   });
 
   it('answers 401 to the team token in place of the key', async () => {
-    expect((await send(path, method, { 'service-api-key': tenant.teamToken }, body())).status).toBe(401);
+    const answer = await send(path, method, { 'service-api-key': tenant.teamToken }, body());
+    expect([answer.status, await answer.json()]).toEqual([401, unauthenticated]);
   });
 
   it('carries a request id, the sent one where there is one, and no CORS header', async () => {
@@ -103,8 +141,10 @@ describe.each(endpoints)('$method $path', ({ path, method, body, unauthenticated
   });
 
   it('answers 429 with Retry-After past the limit, and only then', async () => {
-    const limited = startWorker({ API_KEY_LIMIT: { limit: async () => ({ success: false }) } as RateLimit });
+    const limit = watchedLimit(() => true);
+    const limited = startWorker({ API_KEY_LIMIT: limit.binding });
     const answer = await send(path, method, key(), body(), limited);
+    expect(limit.keys).toEqual([tenant.application.id]);
     expect(answer.status).toBe(429);
     expect(answer.headers.get('Retry-After')).toBe('10');
     expect(await answer.json()).toEqual({ success: false, error: 'Too many requests' });
@@ -122,7 +162,7 @@ describe.each(endpoints)('$method $path', ({ path, method, body, unauthenticated
   });
 });
 
-describe.each(posts)('POST $path', ({ path, body }) => {
+describe.each(posts)('POST $path', ({ path, body, success, unauthenticated }) => {
   it.each([
     ['text that is no JSON', '{"type":'],
     ['nothing but white space', '  '],
@@ -151,17 +191,19 @@ describe.each(posts)('POST $path', ({ path, body }) => {
 
   it('takes a content type with a charset', async () => {
     const headers = { ...key(), 'Content-Type': 'application/json; charset=utf-8' };
-    expect((await send(path, 'POST', headers, body())).status).toBe(200);
+    const answer = await send(path, 'POST', headers, body());
+    expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining(success)]);
   });
 
   it('looks at the size before the key', async () => {
     const answer = await send(path, 'POST', {}, 'x'.repeat(1024 * 1024 + 1));
-    expect(answer.status).toBe(413);
-    expect(await answer.json()).toMatchObject({ success: false });
+    const bytes = path === '/webhook/batch' ? 1024 : 64;
+    expect([answer.status, await answer.json()]).toEqual([413, tooLarge(bytes)]);
   });
 
   it('looks at the key before the body', async () => {
-    expect((await send(path, 'POST', {}, 'no json')).status).toBe(401);
+    const answer = await send(path, 'POST', {}, 'no json');
+    expect([answer.status, await answer.json()]).toEqual([401, unauthenticated]);
   });
 });
 
@@ -182,21 +224,31 @@ describe('an application whose data collection is switched off', () => {
 
 describe('limits of the body', () => {
   it('goes by the declared length, unless the body comes in chunks, which are counted', async () => {
-    const large = { ...key(), 'Content-Length': String(64 * 1024 + 1) };
-    expect((await send('/webhook', 'POST', large, '{}')).status).toBe(413);
-    const exact = { ...key(), 'Content-Length': '2' };
-    expect((await send('/webhook', 'POST', exact, '{}')).status).toBe(400);
-    const chunked = { ...key(), 'Content-Length': '2', 'Transfer-Encoding': 'chunked' };
-    expect((await send('/webhook', 'POST', chunked, 'x'.repeat(64 * 1024 + 1))).status).toBe(413);
+    const answerTo = async (headers: Record<string, string>, body: string) => {
+      const answer = await send('/webhook', 'POST', { ...key(), ...headers }, body);
+      return [answer.status, await answer.json()];
+    };
+    const refused = [413, tooLarge(64)];
+    expect(await answerTo({ 'Content-Length': String(64 * 1024 + 1) }, '{}')).toEqual(refused);
+    expect(await answerTo({ 'Content-Length': '2' }, '{}')).toEqual([400, faultAt('type')]);
+    const chunked = { 'Content-Length': '2', 'Transfer-Encoding': 'chunked' };
+    expect(await answerTo(chunked, '{}')).toEqual([400, faultAt('type')]);
+    expect(await answerTo(chunked, 'x'.repeat(64 * 1024 + 1))).toEqual(refused);
   });
 
-  it.each(['/fetch-token', '/verify-token', '/webhook'])('%s takes 64 KiB and no more', async (path) => {
+  it.each([
+    ['/fetch-token', 200, { token: expect.any(String) }],
+    ['/verify-token', 400, expect.objectContaining({ error: 'Token is required' })],
+    ['/webhook', 400, faultAt('type')],
+  ])('%s takes 64 KiB and no more', async (path, status, taken) => {
     const padded = (size: number) => {
       const text = JSON.stringify({ ...deviceMetrics(), pad: '' });
       return text.replace('"pad":""', `"pad":"${'x'.repeat(size - text.length)}"`);
     };
-    expect((await send(path, 'POST', key(), padded(64 * 1024))).status).not.toBe(413);
-    expect((await send(path, 'POST', key(), padded(64 * 1024 + 1))).status).toBe(413);
+    const full = await send(path, 'POST', key(), padded(64 * 1024));
+    expect([full.status, await full.json()]).toEqual([status, taken]);
+    const over = await send(path, 'POST', key(), padded(64 * 1024 + 1));
+    expect([over.status, await over.json()]).toEqual([413, tooLarge(64)]);
   });
 });
 
@@ -218,13 +270,18 @@ describe('SERVICE_NAME', () => {
   it('renames both headers', async () => {
     const acme = startWorker({ SERVICE_NAME: 'acme' });
     const path = '/check-data-collection-status';
-    expect((await send(path, 'GET', { 'acme-api-key': tenant.apiKey }, undefined, acme)).status).toBe(200);
-    expect((await send(path, 'GET', key(), undefined, acme)).status).toBe(401);
+    const answerTo = async (where: string, headers: Record<string, string>) => {
+      const answer = await send(where, 'GET', headers, undefined, acme);
+      return [answer.status, await answer.json()];
+    };
+    const enabled = expect.objectContaining({ success: true, enabled: true });
+    expect(await answerTo(path, { 'acme-api-key': tenant.apiKey })).toEqual([200, enabled]);
+    expect(await answerTo(path, key())).toEqual([401, wrongKey]);
     const list = '/v1/applications';
-    expect((await send(list, 'GET', { 'Acme-Token': tenant.teamToken }, undefined, acme)).status).toBe(200);
-    expect((await send(list, 'GET', { 'Service-Token': tenant.teamToken }, undefined, acme)).status).toBe(
-      401,
-    );
+    const own = expect.objectContaining({ data: [expect.objectContaining({ id: tenant.application.id })] });
+    expect(await answerTo(list, { 'Acme-Token': tenant.teamToken })).toEqual([200, own]);
+    const wrongToken = { message: 'Incorrect authentication token' };
+    expect(await answerTo(list, { 'Service-Token': tenant.teamToken })).toEqual([401, wrongToken]);
   });
 
   it('must be usable in a header name, or nothing is served', async () => {
@@ -235,16 +292,47 @@ describe('SERVICE_NAME', () => {
       undefined,
       startWorker({ SERVICE_NAME: 'a b' }),
     );
-    expect(answer.status).toBe(500);
+    expect([answer.status, await answer.json()]).toEqual([
+      500,
+      { success: false, error: 'Unexpected error' },
+    ]);
   });
 });
 
 describe('guessing keys', () => {
-  it('is slowed down by address', async () => {
-    const limited = startWorker({
-      FAILED_CREDENTIAL_LIMIT: { limit: async () => ({ success: false }) } as RateLimit,
-    });
-    expect((await send('/webhook', 'POST', { 'service-api-key': 'appkey_x' }, {}, limited)).status).toBe(429);
+  it('is limited by address, before the database is asked; a known key goes on working', async () => {
+    expect((await send('/webhook', 'POST', key(), envelope.ad(token))).status).toBe(200);
+    const watched = new WatchedD1(env.DB);
+    const limit = watchedLimit(() => true);
+    const limited = startWorker({ UNKNOWN_CREDENTIAL_LIMIT: limit.binding, DB: watched.asBinding() });
+    const headers = { 'service-api-key': newApiKey(), 'cf-connecting-ip': '192.0.2.7' };
+    const answer = await send('/webhook', 'POST', headers, {}, limited);
+    expect([answer.status, answer.headers.get('Retry-After')]).toEqual([429, '10']);
+    expect(await answer.json()).toEqual({ success: false, error: 'Too many requests' });
     expect((await send('/webhook', 'POST', key(), envelope.ad(token), limited)).status).toBe(200);
+    expect(limit.keys).toEqual(['192.0.2.7']);
+    expect(watched.log.filter((sql) => sql.includes('api_keys'))).toEqual([]);
+  });
+
+  it.each([
+    ['another prefix', (apiKey: string) => apiKey.replace('appkey_', 'apikey_')],
+    ['a character too few', (apiKey: string) => apiKey.slice(0, -1)],
+    ['a character too many', (apiKey: string) => `${apiKey}A`],
+    ['a character outside the alphabet', (apiKey: string) => `${apiKey.slice(0, 20)}.${apiKey.slice(21)}`],
+    ['a last character that no 32 bytes end with', (apiKey: string) => `${apiKey.slice(0, -1)}B`],
+    ['the prefix of a team token', (apiKey: string) => apiKey.replace('appkey_', 'teamtoken_')],
+  ])('with %s costs neither the database nor a limit', async (_, spoil) => {
+    const watched = new WatchedD1(env.DB);
+    const [guesses, requests] = [watchedLimit(), watchedLimit()];
+    const strict = startWorker({
+      UNKNOWN_CREDENTIAL_LIMIT: guesses.binding,
+      API_KEY_LIMIT: requests.binding,
+      DB: watched.asBinding(),
+    });
+    const headers = { 'service-api-key': spoil(tenant.apiKey) };
+    const answer = await send('/check-data-collection-status', 'GET', headers, undefined, strict);
+    expect([answer.status, await answer.json()]).toEqual([401, wrongKey]);
+    expect([...guesses.keys, ...requests.keys]).toEqual([]);
+    expect(watched.log.filter((sql) => sql.includes('api_keys'))).toEqual([]);
   });
 });

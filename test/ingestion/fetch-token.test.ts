@@ -77,12 +77,6 @@ describe('POST /fetch-token', () => {
     ['data.device_model', null],
     ['data.os_system', 5],
     ['data.timezone', undefined],
-    ['data.timezone', '+05:30'],
-    ['data.timezone', 'Mars/Olympus'],
-    ['data.dpi', -1],
-    ['data.dpi', '420'],
-    ['data.window_height', true],
-    ['data.window_width', {}],
     ['data.device_id', {}],
   ])('names %s when it is %j', async (path, value) => {
     const answer = await worker.post(tenant, '/fetch-token', withField(deviceMetrics(), path, value));
@@ -91,6 +85,39 @@ describe('POST /fetch-token', () => {
     expect(Object.keys(body).sort()).toEqual(['details', 'error']);
     expect(body.error).toBe('Bad request, data not formatted properly.');
     expect(body.details.map((fault) => fault.path)).toContain(path);
+  });
+
+  it.each([
+    ['a timestamp for a zone', { timezone: '2026-11-10T09:00:00.058Z' }, '', 'data.timezone'],
+    ['a zone that is none', { timezone: 'Mars/Olympus' }, '', 'data.timezone'],
+    ['an offset for a zone', { timezone: '+05:30' }, '', 'data.timezone'],
+    ['a zone that is a number', { timezone: 3 }, '', 'data.timezone'],
+    ['a negative density', { dpi: -1 }, 'UTC', 'data.dpi'],
+    ['a window that is none', { window_height: true }, 'UTC', 'data.window_height'],
+    ['a country that is none', { country: 'Germany' }, 'UTC', 'data.country'],
+  ])('takes %s as unknown and says so on the installation', async (_, data, timezone, path) => {
+    const of = await createTenant();
+    const { claims } = await tokenOf(deviceMetrics({ timezone: 'UTC', ...data }), of);
+    const row = await env.DB.prepare('SELECT timezone, dpi, window_height, country FROM devices WHERE id = ?')
+      .bind(claims.deviceId)
+      .first();
+    expect(row).toEqual({ timezone, dpi: null, window_height: null, country: null });
+    const { data: events }: { data: { warnings?: { path: string }[] }[] } = await (
+      await worker.team(of, `/v1/events?application_id=${of.application.id}`)
+    ).json();
+    expect(events[0]?.warnings?.map((warning) => warning.path)).toEqual([path]);
+  });
+
+  it('keeps country, application version and SDK', async () => {
+    const of = await createTenant();
+    const { claims } = await tokenOf(
+      deviceMetrics({ country: 'DE' }, { app_version: '1.2', sdk_version: '3', sdk_type: 'unity' }),
+      of,
+    );
+    const row = await env.DB.prepare('SELECT country, app_version, test FROM devices WHERE id = ?')
+      .bind(claims.deviceId)
+      .first();
+    expect(row).toEqual({ country: 'de', app_version: '1.2', test: 0 });
   });
 
   it('sets a time ahead of ours to ours', async () => {
@@ -210,4 +237,116 @@ it('tells an expired token at /webhook and /verify-token', async () => {
     details: [{ path: 'creativeToken', message: 'has expired, fetch a new one' }],
   });
   expect((await worker.post(tenant, '/verify-token', { token: expired })).status).toBe(400);
+});
+
+describe('the identity of an installation', () => {
+  const deviceOf = async (of: Tenant, more: object, data: Record<string, unknown> = {}) =>
+    (await tokenOf(deviceMetrics(data, { ...more }), of)).claims.deviceId;
+
+  it.each([
+    ['asid', { asid: 'A' }, { asid: 'A', ifv: 'B' }],
+    ['ifv', { ifv: 'V' }, { ifv: 'V', ga: 'other' }],
+    ['ga', { ga: 'G' }, { ga: 'G', aid: 'other', lat: false }],
+    ['aid', { aid: 'D' }, { aid: 'D' }],
+    ['ifv of a person who limits tracking', { ifv: 'V', lat: true }, { ifv: 'V', lat: true }],
+  ])('gives the same device again by %s', async (_, first, second) => {
+    const of = await createTenant();
+    expect(await deviceOf(of, second)).toBe(await deviceOf(of, first));
+  });
+
+  it.each([
+    ['another id', { ifv: 'V' }, { ifv: 'W' }],
+    ['another kind of id', { asid: 'V' }, { ifv: 'V' }],
+    ['an advertising id of a person who limits tracking', { ga: 'G', lat: true }, { ga: 'G', lat: true }],
+    [
+      'an id of zeros',
+      { ga: '00000000-0000-0000-0000-000000000000' },
+      { ga: '00000000-0000-0000-0000-000000000000' },
+    ],
+    ['the text null', { ifv: 'null' }, { ifv: 'null' }],
+    ['a debug build', { ifv: 'V' }, { ifv: 'V', dev: true }],
+  ])('gives another device for %s', async (_, first, second) => {
+    const of = await createTenant();
+    expect(await deviceOf(of, second)).not.toBe(await deviceOf(of, first));
+  });
+
+  it('stands back behind the backend’s own id', async () => {
+    const of = await createTenant();
+    const first = await deviceOf(of, { ifv: 'V' }, { device_id: 'mine' });
+    expect(await deviceOf(of, { ifv: 'W' }, { device_id: 'mine' })).toBe(first);
+    expect(await deviceOf(of, { ifv: 'V' })).not.toBe(first);
+  });
+
+  it('is stored as its keyed hash only', async () => {
+    const of = await createTenant();
+    await deviceOf(of, { asid: 'SECRET-1', ifv: 'SECRET-2', ga: 'SECRET-3', aid: 'SECRET-4' });
+    for (const table of ['devices', 'device_aliases', 'event_chunks', 'tokens']) {
+      const { results } = await env.DB.prepare(`SELECT * FROM ${table}`).all();
+      expect(results.length, table).toBeGreaterThan(0);
+      expect(JSON.stringify(results), table).not.toContain('SECRET');
+    }
+  });
+});
+
+describe('POST /fetch-token/batch', () => {
+  type Result = {
+    index: number;
+    token?: string;
+    error?: string;
+    details?: { path: string }[];
+    warnings?: object[];
+  };
+  const batch = async (devices: unknown, of = tenant, on = worker) => {
+    const answer = await on.post(of, '/fetch-token/batch', { devices });
+    const body: { accepted: number; rejected: number; results: Result[]; error?: string } =
+      await answer.json();
+    return { status: answer.status, ...body };
+  };
+
+  it('gives each good item a token of its own device, and each other one its faults', async () => {
+    const of = await createTenant();
+    const created_at = '2026-03-05T10:00:00.000Z';
+    const devices = [
+      deviceMetrics({ device_id: 'a' }, { created_at }),
+      { type: 'device-metrics' },
+      deviceMetrics({ device_id: 'b', dpi: -1 }, { created_at }),
+      deviceMetrics({ device_id: 'a' }, { created_at }),
+    ];
+    const { status, accepted, rejected, results } = await batch(devices, of);
+    expect([status, accepted, rejected]).toEqual([200, 3, 1]);
+    expect(results[1]).toMatchObject({ index: 1, details: [{ path: 'created_at' }, { path: 'data' }] });
+    expect(results[2]?.warnings).toHaveLength(1);
+    const claims = await Promise.all(results.map(({ token = '' }) => readToken(token, env.TOKEN_SECRET)));
+    expect(claims[0]?.deviceId).toBe(claims[3]?.deviceId);
+    expect(claims[0]?.deviceId).not.toBe(claims[2]?.deviceId);
+    expect(claims[0]?.tokenId).not.toBe(claims[3]?.tokenId);
+    expect(await installs(of, '2026-03-05')).toBe(2);
+    // The same device as by the single way, and no second installation.
+    const { claims: again } = await tokenOf(devices[0], of);
+    expect(again.deviceId).toBe(claims[0]?.deviceId);
+    expect(await installs(of, '2026-03-05')).toBe(2);
+  });
+
+  it('takes 200 devices with as few statements as one', async () => {
+    const of = await createTenant();
+    const watched = new WatchedD1(env.DB);
+    const on = startWorker({ DB: watched.asBinding() });
+    const many = Array.from({ length: 200 }, (_, index) =>
+      deviceMetrics({ device_id: `d${index}` }, { created_at: '2026-03-06T10:00:00.000Z' }),
+    );
+    expect((await batch(many, of, on)).accepted).toBe(200);
+    const writes = watched.log.filter((sql) => /^\s*(?:INSERT|UPDATE|DELETE)/.test(sql));
+    expect(writes.length).toBeLessThanOrEqual(4);
+    expect(await installs(of, '2026-03-06')).toBe(200);
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['no list', 'x'],
+    ['an empty list', []],
+    ['more than 200', Array.from({ length: 201 }, () => ({}))],
+  ])('answers 400 as a whole to %s', async (_, devices) => {
+    const { status, error } = await batch(devices);
+    expect([status, error]).toEqual([400, 'devices must be a list of 1 to 200 devices']);
+  });
 });

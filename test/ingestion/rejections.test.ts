@@ -1,7 +1,10 @@
+import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { listRejections, pruneRejections } from '#ingestion';
+import { createApp } from '../../src/app.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
+import { envelope } from '../helpers/envelopes.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
@@ -73,19 +76,45 @@ it('answers as ever when the rejection cannot be kept', async () => {
   expect(await listRejections(env.DB, tenant.application.id)).toEqual([]);
 });
 
-it('groups what differs only by names that the caller chose', async () => {
+it('shows the values of own properties only, whatever a caller names them', async () => {
   const tenant = await createTenant();
   const creativeToken = await fetchToken(worker, tenant);
-  for (const name of ['one', 'two', 'three']) {
-    await worker.post(tenant, '/webhook', {
-      type: 'custom',
-      created_at: '2026-03-01 10:00:00',
-      creativeToken,
-      payload: { event_name: 'x', params: { [name]: {} } },
-    });
-  }
-  const rows = await listRejections(env.DB, tenant.application.id);
-  expect(rows.map(({ count }) => count)).toEqual([3]);
+  const good = envelope.ad(creativeToken);
+  const bodies = ['constructor', '__proto__', 'toString', 'hasOwnProperty'].map((name) =>
+    JSON.parse(
+      `{"type":"custom","created_at":"x","creativeToken":"${creativeToken}","payload":{"event_name":"","${name}":[]}}`,
+    ),
+  );
+  const answer = await worker.post(tenant, '/webhook/batch', { events: [good, ...bodies] });
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toMatchObject({ accepted: 1, rejected: 4 });
+  const [row] = await listRejections(env.DB, tenant.application.id);
+  expect(row?.sample.values).toEqual([
+    { path: 'created_at', value: '"x"' },
+    { path: 'payload.event_name', value: '""' },
+  ]);
+});
+
+it('never turns an accepted batch into an error', async () => {
+  const tenant = await createTenant();
+  const creativeToken = await fetchToken(worker, tenant);
+  const ctx = createExecutionContext();
+  const waitUntil = vi.spyOn(ctx, 'waitUntil').mockImplementation(() => {
+    throw new Error('broken on purpose');
+  });
+  const answer = await createApp().request(
+    '/webhook/batch',
+    {
+      method: 'POST',
+      headers: { 'service-api-key': tenant.apiKey, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ events: [envelope.ad(creativeToken), {}] }),
+    },
+    worker.bindings,
+    ctx,
+  );
+  expect(waitUntil).toHaveBeenCalled();
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toMatchObject({ accepted: 1, rejected: 1 });
 });
 
 it('stays small: the newest kinds of each application, and none of long ago', async () => {

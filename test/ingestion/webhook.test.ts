@@ -174,7 +174,6 @@ describe('POST /webhook', () => {
   const ad = () => envelope.ad(token);
   const purchase = () => envelope.purchase(token);
   const custom = () => envelope.custom(token);
-  const retention = () => envelope.retention(token);
   it.each<[string, unknown, () => unknown]>([
     ['type', undefined, ad],
     ['type', 'custom.refund', ad],
@@ -182,7 +181,6 @@ describe('POST /webhook', () => {
     ['created_at', undefined, ad],
     ['created_at', '2026-02-30 10:00:00', ad],
     ['created_at', '2009-12-31 23:59:59', ad],
-    ['created_at', '2026-03-01T10:00:00+01:00', ad],
     ['created_at', 5, ad],
     ['creativeToken', undefined, ad],
     ['creativeToken', '', ad],
@@ -192,19 +190,7 @@ describe('POST /webhook', () => {
     ['payload', undefined, ad],
     ['payload', [], ad],
     ['payload', 'x', custom],
-    ['device_name', 5, ad],
-    ['device_model', 'x'.repeat(257), ad],
-    ['utc_offset', 'half past', ad],
-    ['utc_offset', 99, ad],
-    ['retention_day', -1, retention],
-    ['retention_day', 1.5, retention],
-    ['event_id', 'x'.repeat(129), ad],
-    ['payload.retentionDay', '-1', retention],
-    ['payload.retentionDay', 'one', retention],
-    ['payload.backfillDay', {}, retention],
-    ['payload.session_id', 5, retention],
     ['payload.item_id', undefined, purchase],
-    ['payload.item_name', ' ', purchase],
     ['payload.value', undefined, purchase],
     ['payload.value', '4.99', purchase],
     ['payload.value', -0.01, purchase],
@@ -212,23 +198,19 @@ describe('POST /webhook', () => {
     ['payload.currency', 'us', purchase],
     ['payload.currency', 'xyz', purchase],
     ['payload.currency', undefined, purchase],
-    ['payload.status', 'refunded', purchase],
+    ['payload.status', 'reversed', purchase],
     ['payload.status', undefined, purchase],
-    ['payload.tr_id', 'x'.repeat(129), purchase],
-    ['payload.total_purchase_value', '5', purchase],
+    ['payload.value', undefined, ad],
+    ['payload.currency', undefined, ad],
+    ['payload.item_id', '', purchase],
+    ['payload.currency', null, purchase],
+    ['payload', '[1]', ad],
+    ['payload', '{', ad],
+    ['created_at', '2026-03-01T10:00:00', ad],
     ['payload.ad_id', undefined, ad],
     ['payload.source', null, ad],
-    ['payload.value', null, ad],
-    ['payload.value', true, ad],
-    ['payload.currency', 840, ad],
-    ['payload.reward', 'yes', ad],
-    ['payload.watch_time', -1, ad],
-    ['payload.total_ad_value', 'x', ad],
     ['payload.event_name', undefined, custom],
     ['payload.event_name', 'a\u0000', custom],
-    ['payload.params', 'x', custom],
-    ['payload.params.value', { deep: 1 }, custom],
-    ['payload.params.value', 'x'.repeat(257), custom],
   ])('names %s when it is %j', async (path, value, body) => {
     const answer = await worker.post(tenant, '/webhook', withField(body(), path, value));
     expect(answer.status).toBe(400);
@@ -240,15 +222,8 @@ describe('POST /webhook', () => {
     expect(worker.queue.messages).toEqual([]);
   });
 
-  it('names the count of an ad_request that is none', async () => {
-    const body = envelope.custom(token, {}, { event_name: 'ad_request', params: { value: 'many' } });
-    const answer = await worker.post(tenant, '/webhook', body);
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ details: [{ path: 'payload.params.value' }] });
-  });
-
   it('names every fault of a body at once', async () => {
-    const body = withField(withField(ad(), 'created_at', 'x'), 'payload', { source: 5 });
+    const body = withField(withField(ad(), 'created_at', 'x'), 'payload', { source: '' });
     const answer = await worker.post(tenant, '/webhook', body);
     const { details }: { details: { path: string }[] } = await answer.json();
     const paths = ['created_at', 'payload.ad_id', 'payload.source', 'payload.value', 'payload.currency'];
@@ -295,8 +270,8 @@ describe('POST /webhook', () => {
     expect((await taken(body(), headers)).keys).toEqual(keys);
   });
 
-  it('refuses an Idempotency-Key of more than 128 characters by its name', async () => {
-    const answer = await worker.post(tenant, '/webhook', ad(), { 'Idempotency-Key': 'k'.repeat(129) });
+  it('refuses an Idempotency-Key of more than 512 characters by its name', async () => {
+    const answer = await worker.post(tenant, '/webhook', ad(), { 'Idempotency-Key': 'k'.repeat(513) });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ details: [{ path: 'Idempotency-Key' }] });
   });
@@ -321,7 +296,7 @@ describe('POST /webhook/batch', () => {
     const foreign = await fetchToken(worker, await createTenant());
     const answer = await batch([
       ad(),
-      withField(ad(), 'payload.value', -1),
+      withField(purchase(), 'payload.value', -1),
       5,
       envelope.ad(foreign),
       envelope.custom(token),
@@ -351,6 +326,7 @@ describe('POST /webhook/batch', () => {
   });
 
   const ad = () => envelope.ad(token);
+  const purchase = () => envelope.purchase(token);
 
   it.each([
     ['no events', {}],
@@ -385,9 +361,33 @@ describe('POST /webhook/batch', () => {
     expect(params).toEqual(events.map((_, index) => `${index}`));
   });
 
-  it('gives the items of a batch with an Idempotency-Key keys of their own, an item’s own key going first', async () => {
-    await batch([ad(), envelope.ad(token, { eid: 'mine' })], { 'Idempotency-Key': 'b1' });
-    expect(sentEvents().map((event) => event.keys)).toEqual([['h:b1:0'], ['e:mine']]);
+  it('lets the header of a batch stand, with an item’s content, for items without a key of their own', async () => {
+    const headers = { 'Idempotency-Key': 'b1' };
+    const mended = envelope.custom(token, {}, { event_name: 'mended' });
+    await batch([ad(), envelope.ad(token, { eid: 'mine' }), withField(mended, 'created_at', 'x')], headers);
+    const [first, own] = sentEvents().map((event) => event.keys);
+    expect(first).toHaveLength(1);
+    expect(own).toEqual(['e:mine']);
+    worker.queue.take();
+    // The bad item mended, the others as they were, in another order.
+    await batch([mended, ad()], headers);
+    const [other, again] = sentEvents().map((event) => event.keys);
+    expect(again).toEqual(first);
+    expect(other).not.toEqual(first);
+    worker.queue.take();
+    await batch([ad()], { 'Idempotency-Key': 'b2' });
+    expect(sentEvents()[0]?.keys).not.toEqual(first);
+  });
+
+  it('takes equal items of one batch as events of their own, and each for a repeat when they come again', async () => {
+    const keysOf = async () => {
+      worker.queue.take();
+      await batch([ad(), ad()], { 'Idempotency-Key': 'twins' });
+      return sentEvents().map((event) => event.keys?.[0]);
+    };
+    const keys = await keysOf();
+    expect(new Set(keys).size).toBe(2);
+    expect(await keysOf()).toEqual(keys);
   });
 
   it('answers 500 when the queue takes nothing', async () => {
@@ -416,7 +416,7 @@ describe('POST /webhook/batch', () => {
     expect(answer.status).toBe(200);
     expect(body.accepted + body.rejected).toBe(13);
     expect(body.accepted).toBeGreaterThan(0);
-    expect(body.results.at(-1)?.error).toBe('Not taken for the moment, send this event again');
+    expect(body.results.at(-1)?.error).toBe('Temporarily unavailable; retry this event');
     expect(sentEvents()).toHaveLength(body.accepted);
   });
 });

@@ -90,9 +90,9 @@ const kinds = [
     ...common,
     type: fc.constant('custom.purchase' as const),
     item_id: text,
-    item_name: text,
+    item_name: maybe(text),
     value_micros: natural,
-    currency: text,
+    currency: anyText,
     status: fc.constantFrom('completed' as const, 'success' as const, 'failed' as const, 'refunded' as const),
     tr_id: maybe(fc.oneof(text, fc.constant('T'))),
     total_purchase_value: maybe(number),
@@ -108,7 +108,7 @@ const kinds = [
     watch_time: maybe(number),
     reward: maybe(fc.boolean()),
     value_micros: natural,
-    currency: text,
+    currency: anyText,
     total_ad_value: maybe(number),
   }),
   fc.record({
@@ -118,7 +118,13 @@ const kinds = [
     params: maybe(record),
     ad_requests: maybe(fc.record({ count: natural, placement: anyText, source: anyText })),
   }),
-  fc.record({ ...identity, type: fc.constant('click' as const), creative_id: id('crt') }),
+  fc.record({
+    ...identity,
+    type: fc.constant('click' as const),
+    creative_id: id('crt'),
+    country: maybe(text),
+    params: maybe(record),
+  }),
 ];
 
 /** Absent fields are left out, as in JSON. */

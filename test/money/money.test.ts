@@ -1,9 +1,10 @@
-import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDecimal, toDecimal } from '#lib/decimal';
 import { fromMicros, toMicros } from '#lib/money';
 import { convert, partsToMicros, type Rate, RateBook } from '#money';
+import { createTenant } from '../helpers/tenant.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const rate = (currency: string, base: string, day: string, worth: string, own = true): Rate => ({
   currency,
@@ -25,6 +26,10 @@ describe('the rate of a day', () => {
     rate('eur', 'usd', '2026-03-01', '1.10'),
     rate('eur', 'usd', '2026-03-05', '1.20'),
     rate('gbp', 'usd', '2026-03-01', '1.30'),
+    rate('sek', 'usd', '2026-03-02', '0.10'),
+    rate('sek', 'usd', '2026-03-02', '0.11', false),
+    rate('nok', 'usd', '2026-03-02', '0.21', false),
+    rate('nok', 'usd', '2026-03-02', '0.20'),
     { currency: 'jpy', base: 'eur', day: '2026-03-04', units: '160', worth: '1', own: false },
     { currency: 'usd', base: 'eur', day: '2026-03-04', units: '1.15', worth: '1', own: false },
   ]);
@@ -44,7 +49,21 @@ describe('the rate of a day', () => {
     { what: 'across the reference', from: 'jpy', to: 'usd', day: '2026-03-09', expected: 0.71875 },
     { what: 'never a later one', from: 'eur', to: 'usd', day: '2026-02-28', expected: null },
     { what: 'no chain of two bases', from: 'jpy', to: 'gbp', day: '2026-03-09', expected: null },
-    { what: 'an unknown currency', from: 'sek', to: 'usd', day: '2026-03-09', expected: null },
+    {
+      what: "the team's own of that day, read first",
+      from: 'sek',
+      to: 'usd',
+      day: '2026-03-02',
+      expected: 10,
+    },
+    {
+      what: "the team's own of that day, read last",
+      from: 'nok',
+      to: 'usd',
+      day: '2026-03-02',
+      expected: 20,
+    },
+    { what: 'an unknown currency', from: 'dkk', to: 'usd', day: '2026-03-09', expected: null },
   ])('is $what', ({ from, to, day, expected }) => {
     expect(converted(book, 100, from, to, day)).toBe(expected);
   });
@@ -94,21 +113,26 @@ describe('amounts', () => {
     );
   });
 
-  it('of a million values from 0.000001 to 10,000 are summed exactly by the database', async () => {
-    const values = Array.from(
-      { length: 1_000_000 },
-      (_, index) => 1 + ((index * 7_919_777) % 10_000_000_000),
-    );
-    let total = 0n;
-    let read = 0n;
-    for (let start = 0; start < values.length; start += 100_000) {
-      const slice = values.slice(start, start + 100_000);
-      for (const micros of slice) total += BigInt(micros);
-      const row = await env.DB.prepare('SELECT CAST(sum(value) AS TEXT) AS total FROM json_each(?)')
-        .bind(JSON.stringify(slice))
-        .first<{ total: string }>();
-      read += BigInt(row?.total ?? 0);
+  it('of a thousand events from 0.000001 to 10,000 are summed exactly by a report', async () => {
+    const worker = startWorker();
+    const tenant = await createTenant();
+    const creativeToken = await fetchToken(worker, tenant);
+    const micros = Array.from({ length: 1_000 }, (_, index) => 1 + ((index * 7_919_777) % 10_000_000_000));
+    const events = micros.map((amount) => ({
+      type: 'custom.ad',
+      created_at: '2026-03-02 10:00:00',
+      creativeToken,
+      payload: { ad_id: 'main', source: 'banner', currency: 'usd', value: amount / 1_000_000 },
+    }));
+    for (const half of [events.slice(0, 500), events.slice(500)]) {
+      const answer = await worker.post(tenant, '/webhook/batch', { events: half });
+      expect(await answer.json()).toMatchObject({ accepted: 500 });
     }
-    expect(read).toBe(total);
+    await worker.deliver(worker.queue.take());
+    const query = `application_id=${tenant.application.id}&from=2026-03-02&to=2026-03-02`;
+    const report = await worker.team(tenant, `/v1/reports/performance?${query}`);
+    const { totals }: { totals: { impressions: number; ad_revenue: number } } = await report.json();
+    const total = micros.reduce((sum, amount) => sum + BigInt(amount), 0n);
+    expect(totals).toMatchObject({ impressions: 1_000, ad_revenue: Number(total) / 1_000_000 });
   });
 });

@@ -16,7 +16,7 @@ async function performance(tenant: Tenant, more = '') {
   );
   return (await answer.json()) as {
     data: Record<string, unknown>[];
-    totals: Record<string, number | null>;
+    totals: Record<string, number | string | null>;
     unconverted: unknown[];
   };
 }
@@ -35,6 +35,16 @@ describe('PUT /v1/costs', () => {
       { ...row, amount: 2 },
     ]);
     expect((await performance(tenant)).totals.spend).toBe(12);
+  });
+
+  it('overwrites the currency with the amount', async () => {
+    const tenant = await createTenant();
+    const row = { date: '2026-03-02', campaign: 'Spring', currency: 'eur', amount: 10 };
+    for (const upload of [row, { ...row, currency: 'usd', amount: 7 }]) {
+      await put(tenant, '/v1/costs', { application_id: tenant.application.id, rows: [upload] });
+    }
+    const { totals, unconverted } = await performance(tenant);
+    expect([totals.spend, unconverted]).toEqual([7, []]);
   });
 
   it('counts the rows whose names the application has, and spends the others too', async () => {
@@ -187,8 +197,10 @@ describe('the daily reference rates', () => {
       payload: { item_id: 'gems', item_name: 'Gems', value: 1605, currency: 'jpy', status: 'success' },
     });
     await at.deliver(at.queue.take());
+    const rows = [{ date: '2026-03-06', campaign: 'Spring', currency: 'jpy', amount: 3210 }];
+    await put(tenant, '/v1/costs', { application_id: tenant.application.id, rows });
     const { totals, unconverted } = await performance(tenant);
-    expect(totals.purchase_revenue).toBe(11.6);
+    expect(totals).toMatchObject({ purchase_revenue: 11.6, spend: 23.2, roas: 0.5 });
     expect(unconverted).toEqual([]);
   });
 
@@ -214,18 +226,19 @@ describe('the daily reference rates', () => {
 describe('large amounts', () => {
   it('in yen and dong neither overflow nor round', async () => {
     const tenant = await createTenant({ currency: 'vnd' });
-    // A day: 40 million purchases of 200,000 dong and 3 millionths: 8 × 10^18 micros, the largest that 64 bits hold is 9.2 × 10^18.
+    // A day: 40 million purchases of 200,000 dong and 3 millionths: 8 × 10^18 micros, of which three days leave 64 bits.
     const micros = 40_000_000n * 200_000_000_003n;
     for (const day of ['2026-03-01', '2026-03-02', '2026-03-03']) {
       await env.DB.prepare(
-        `INSERT INTO rollup_daily (application_id, day, creative_id, currency, purchases, purchase_revenue)
-         VALUES (?, ?, '', 'vnd', 40000000, CAST(? AS INTEGER))`,
+        `INSERT INTO rollup_daily (application_id, day, creative_id, currency, purchases, purchase_revenue_high, purchase_revenue)
+         VALUES (?, ?, '', 'vnd', 40000000, ?, ?)`,
       )
-        .bind(tenant.application.id, day, micros.toString())
+        .bind(tenant.application.id, day, Number(micros / 10n ** 12n), Number(micros % 10n ** 12n))
         .run();
     }
     const { totals } = await performance(tenant);
     expect(totals.purchase_revenue).toBe(24_000_000_000_360);
+    expect(totals.purchase_revenue_exact).toBe('24000000000360.000000');
     expect(totals.purchases).toBe(120_000_000);
   });
 });

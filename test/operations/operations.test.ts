@@ -1,9 +1,13 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { newApiKey } from '#lib/credentials';
+import { readLogState } from '#rollup';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
+import { holdFold } from '../helpers/fold.ts';
+import { watchedLimit } from '../helpers/limits.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
 
@@ -86,27 +90,42 @@ describe('parked messages', () => {
   });
 });
 
-it('calls a log that is stuck degraded', async () => {
+it('calls a log degraded that has not been counted for more than five minutes, to the team whose events wait', async () => {
   const worker = startWorker();
-  const tenant = await createTenant();
+  const [tenant, stranger] = [await createTenant(), await createTenant()];
   const token = await fetchToken(worker, tenant);
   await worker.deliver(worker.queue.take());
   await impressions(worker, tenant);
   expect(await health(worker, tenant)).toMatchObject({ status: 'ok', pending_events: 0, pending_for_ms: 0 });
   await worker.post(tenant, '/webhook', envelope.ad(token));
+  await holdFold();
   await worker.deliver(worker.queue.take());
-  await env.DB.prepare('UPDATE event_chunks SET appended_at = appended_at - 3600000').run();
-  expect(await health(worker, tenant)).toMatchObject({ status: 'degraded', pending_events: 1 });
+  const age = async (minutes: number) => {
+    await env.DB.prepare('UPDATE event_chunks SET appended_at = ?')
+      .bind(Date.now() - minutes * 60_000)
+      .run();
+    return (await health(worker, tenant)).status;
+  };
+  expect(await age(4)).toBe('ok');
+  expect(await age(6)).toBe('degraded');
+  expect(await health(worker, tenant)).toMatchObject({ pending_events: 1 });
+  expect(await health(worker, stranger)).toMatchObject({
+    status: 'ok',
+    pending_events: 0,
+    pending_for_ms: 0,
+  });
+  expect(await readLogState(env.DB, tenant.application.id)).toMatchObject({ pending: 1 });
+  expect(await readLogState(env.DB, stranger.application.id)).toMatchObject({ pending: 0 });
 });
 
 it('sends a flood of clicks on, and counts none of it', async () => {
-  const asked: string[] = [];
-  const limit = async ({ key }: { key: string }) => ({ success: asked.push(key) <= 1 });
-  const worker = startWorker({ CLICK_LIMIT: { limit } });
+  let clicks = 0;
+  const limit = watchedLimit((key) => key === '203.0.113.5' && ++clicks > 1);
+  const worker = startWorker({ CLICK_LIMIT: limit.binding });
   const creative = await createCreative(worker, await createTenant(STORES));
   const first = await follow(worker, creative.path, ANDROID_AGENT, '203.0.113.5');
   const second = await follow(worker, creative.path, ANDROID_AGENT, '203.0.113.5');
-  expect(asked).toEqual(['203.0.113.5', '203.0.113.5']);
+  expect(limit.keys).toEqual(['lookup:203.0.113.5', '203.0.113.5', '203.0.113.5']);
   expect([first.messages.length, second.messages.length]).toEqual([1, 0]);
   const sentOn = await worker.request(creative.path, {
     redirect: 'manual',
@@ -165,7 +184,8 @@ it('logs a busy session without a key, a token, a body or an address in it', asy
   ]) {
     await worker.post(tenant, '/webhook', body, { 'Idempotency-Key': 'a-secret-key' });
   }
-  await worker.post({ apiKey: 'appkey_wrong-but-secret' }, '/webhook', envelope.ad(token));
+  const wrongKey = newApiKey();
+  await worker.post({ apiKey: wrongKey }, '/webhook', envelope.ad(token));
   await worker.post(tenant, '/verify-token', { token });
   worker.queue.failures = 3;
   await worker.post(tenant, '/webhook', envelope.ad(token));
@@ -180,6 +200,7 @@ it('logs a busy session without a key, a token, a body or an address in it', asy
   expect(lines.length).toBeGreaterThan(10);
   for (const level of ['info', 'warn', 'error']) expect(log).toContain(`"level":"${level}"`);
   const secrets = [
+    wrongKey,
     tenant.apiKey,
     tenant.teamToken,
     token,

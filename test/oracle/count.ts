@@ -23,7 +23,8 @@ export function unique(sent: readonly Sent[]): Sent[] {
 }
 
 const dayOf = ({ body }: Sent) => body.created_at.slice(0, 10);
-const isSuccess = ({ body }: Sent) => body.type === 'custom.purchase' && body.payload.status !== 'failed';
+const isSuccess = ({ body }: Sent) =>
+  body.type === 'custom.purchase' && ['completed', 'success'].includes(String(body.payload.status));
 const distinct = (keys: string[]) => new Set(keys).size;
 const sum = (amounts: number[]) =>
   amounts.reduce((total, amount) => total + Math.round(amount * 1e6), 0) / 1e6;
@@ -52,7 +53,7 @@ export function countTotals(journal: readonly Sent[], devices: { device: string;
     impressions: of('custom.ad').length,
     ad_revenue: valuesIn(of('custom.ad'), 'usd'),
     purchases: paid.length,
-    failed_purchases: of('custom.purchase').length - paid.length,
+    failed_purchases: of('custom.purchase').filter(({ body }) => body.payload.status === 'failed').length,
     payers: distinct(paid.map((event) => `${event.device}/${dayOf(event)}`)),
     purchase_revenue: valuesIn(paid, 'usd'),
     events: of('custom').length,

@@ -24,7 +24,18 @@ export type Sent = {
   at: number;
   type: 'install' | 'retention' | 'custom.purchase' | 'custom.ad' | 'custom';
   payload: Record<string, unknown>;
+  /** Sent by a debug build: it counts nowhere. */
+  test?: boolean;
 };
+
+type Logged = Record<string, unknown>;
+
+/** What the log holds of an event beyond what this history sends of it through the API. */
+const asLogged = ({ test, type, payload }: Sent): Logged => ({
+  ...(test ? { test } : {}),
+  ...(type === 'custom.purchase' ? { status: payload.status } : {}),
+  ...(payload.session_end ? { session_end: true, session_seconds: payload.session_seconds } : {}),
+});
 
 /** The calendar day in a zone, by another road than the service's own. */
 export const localDay = (zone: string, at: number) =>
@@ -85,7 +96,15 @@ export async function sendHistory(
               },
             ] as const)
           : kind < 0.7
-            ? (['retention', random() < 0.5 ? { session_id: `s${Math.floor(random() * 4)}` } : {}] as const)
+            ? ([
+                'retention',
+                {
+                  ...(random() < 0.5 ? { session_id: `s${Math.floor(random() * 4)}` } : {}),
+                  ...(random() < 0.3
+                    ? { session_end: true, session_seconds: Math.floor(random() * 600) }
+                    : {}),
+                },
+              ] as const)
             : kind < 0.8
               ? ([
                   'custom.purchase',
@@ -94,7 +113,7 @@ export async function sendHistory(
                     item_name: 'Thing',
                     value: value * 20,
                     currency,
-                    status: pick(['completed', 'success', 'failed']),
+                    status: pick(['completed', 'success', 'failed', 'refunded']),
                   },
                 ] as const)
               : ([
@@ -116,6 +135,7 @@ export async function sendHistory(
         at,
         type,
         payload,
+        test: random() < 0.05,
       } satisfies Sent;
     });
     const answer = await worker.post(tenant, '/webhook/batch', {
@@ -126,13 +146,19 @@ export async function sendHistory(
         payload:
           type === 'custom' && payload.event_name !== 'ad_request'
             ? { event_name: payload.event_name }
-            : payload,
+            : payload.status === 'refunded'
+              ? { ...payload, status: 'failed' }
+              : payload,
       })),
     });
     const { rejected }: { rejected: number } = await answer.json();
     if (rejected > 0) throw new Error('the history was not taken whole');
+    const messages = worker.queue.take() as { id: string; body: { events: Logged[] } }[];
+    const logged = messages.flatMap(({ body }) => body.events);
+    if (logged.length !== events.length) throw new Error('the queue has other events than were sent');
+    for (const [index, event] of events.entries()) Object.assign(logged[index] ?? {}, asLogged(event));
+    await worker.deliver(messages);
     sent.push(...events);
   }
-  await worker.deliver(worker.queue.take());
   return sent;
 }

@@ -7,9 +7,13 @@ export type Ratio = [above: bigint, below: bigint];
 /** Micros of a currency on a day in the reporting currency; null where they cannot be converted. */
 export type RateOn = (currency: string, day: string) => Ratio | null;
 
+/** What a debug build sends counts nowhere. */
+export const isCounted = (event: Sent) => !event.test;
+
 export const micros = (event: Sent) => BigInt(Math.round(Number(event.payload.value) * 1e6));
 export const isAd = (event: Sent) => event.type === 'custom.ad';
-export const isPaid = (event: Sent) => event.type === 'custom.purchase' && event.payload.status !== 'failed';
+export const isPaid = (event: Sent) =>
+  event.type === 'custom.purchase' && ['completed', 'success'].includes(String(event.payload.status));
 export const isFailed = (event: Sent) =>
   event.type === 'custom.purchase' && event.payload.status === 'failed';
 const currencyOf = (event: Sent) => String(event.payload.currency);
@@ -66,6 +70,7 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
     installs: installs.length,
     dau: per(active, days),
     sessions: sessions(events, all),
+    session_seconds: sessionSeconds(events, all),
     impressions: ads.length,
     ad_revenue: adRevenue,
     ecpm: per(adRevenue * 1000, ads.length),
@@ -91,12 +96,28 @@ function sessions(events: Sent[], all: Sent[]): number {
   const seen = new Set<string>();
   for (const event of all) {
     if (event.type !== 'retention') continue;
-    const key = `${event.device}/${event.payload.session_id}`;
-    if (event.payload.session_id && seen.has(key)) continue;
+    const { session_id, session_end } = event.payload;
+    const key = `${event.device}/${session_id}`;
+    if (session_id ? seen.has(key) : session_end) continue;
     seen.add(key);
     first.add(event);
   }
   return events.filter((event) => first.has(event)).length;
+}
+
+/** The lengths of sessions: of the ends of one session of a device the first that was sent counts. */
+function sessionSeconds(events: Sent[], all: Sent[]): number {
+  const ends = all.filter((event) => event.payload.session_end);
+  const first = ends.filter(
+    (event) =>
+      !event.payload.session_id ||
+      ends.find(
+        (other) => other.device === event.device && other.payload.session_id === event.payload.session_id,
+      ) === event,
+  );
+  return total(
+    events.filter((event) => first.includes(event)).map((event) => Number(event.payload.session_seconds)),
+  );
 }
 
 const number = (day: string) => Date.parse(`${day}T00:00:00Z`) / 86_400_000;

@@ -31,11 +31,21 @@ const COSTS: Cost[] = [
   { date: '2026-04-03', campaign: 'Autumn', creative: 'Cow', currency: 'eur', amount: 0.000001 },
   { date: '2026-04-03', campaign: 'Winter', adset: 'Young', currency: 'eur', amount: 1 },
 ];
+type Rates = { date: string; base: string; rates: Record<string, number | string> };
 /** In US dollars. The yen has no rate before the 30th, the Swiss franc none at all. */
-const RATES = [
+const RATES: Rates[] = [
   { date: '2026-03-20', base: 'usd', rates: { eur: 1.0817 } },
   { date: '2026-03-30', base: 'usd', rates: { eur: '1.0921', jpy: 0.00667 } },
 ];
+
+/** Every currency has a rate throughout, and none keeps it: the day of earning decides. */
+const CHANGING_RATES: Rates[] = [
+  { date: '2026-03-20', base: 'usd', rates: { eur: 1.05, jpy: 0.0061, chf: 1.11 } },
+  { date: '2026-03-28', base: 'usd', rates: { eur: 1.25, jpy: 0.0072, chf: 1.01 } },
+  { date: '2026-03-31', base: 'usd', rates: { eur: 0.95, jpy: 0.0055, chf: 1.31 } },
+  { date: '2026-04-04', base: 'usd', rates: { eur: 1.45, jpy: 0.0083, chf: 0.91 } },
+];
+const CURRENCIES = ['usd', 'eur', 'jpy', 'chf'];
 
 const scaled = (value: number | string): naive.Ratio => {
   const [whole = '', part = ''] = String(value).split('.');
@@ -43,17 +53,17 @@ const scaled = (value: number | string): naive.Ratio => {
 };
 
 /** The value of a currency in US dollars: that day's, else the latest earlier one. */
-function inDollars(currency: string, day: string): naive.Ratio | null {
+function inDollars(published: readonly Rates[], currency: string, day: string): naive.Ratio | null {
   if (currency === 'usd') return [1n, 1n];
-  const known = RATES.filter(({ date, rates }) => date <= day && Object.hasOwn(rates, currency)).at(-1);
-  return known ? scaled((known.rates as Record<string, number | string>)[currency] ?? 0) : null;
+  const known = published.filter(({ date, rates }) => date <= day && Object.hasOwn(rates, currency)).at(-1);
+  return known ? scaled(known.rates[currency] ?? 0) : null;
 }
 
 const rateInto =
-  (target: string): naive.RateOn =>
+  (published: readonly Rates[], target: string): naive.RateOn =>
   (currency, day) => {
     if (currency === target) return [1n, 1n];
-    const [from, to] = [inDollars(currency, day), inDollars(target, day)];
+    const [from, to] = [inDollars(published, currency, day), inDollars(published, target, day)];
     return from && to ? [from[0] * to[1], from[1] * to[0]] : null;
   };
 
@@ -67,319 +77,330 @@ describe.each([
   { zone: 'America/New_York', currency: 'usd', seed: 2 },
   { zone: 'Australia/Lord_Howe', currency: 'jpy', seed: 3 },
   { zone: 'Asia/Kolkata', currency: 'chf', seed: 4 },
-])('every figure in $zone, in $currency', ({ zone, currency, seed }) => {
-  const worker = startWorker();
-  const [from, to] = ['2026-03-26', '2026-04-10'];
-  const rateOn = rateInto(currency);
-  const costs = COSTS.map(({ date, currency: code, amount, ...names }) => ({
-    ...names,
-    day: date,
-    currency: code,
-    micros: BigInt(Math.round(amount * 1e6)),
-  }));
-  let tenant: Tenant;
-  let sent: Sent[];
+  { zone: 'UTC', currency: 'usd', seed: 5, published: CHANGING_RATES },
+  { zone: 'America/Sao_Paulo', currency: 'jpy', seed: 6, published: CHANGING_RATES },
+  // Only the yen lacks a rate, and only in the first days.
+  { zone: 'Asia/Tokyo', currency: 'usd', seed: 7, currencies: ['usd', 'eur', 'jpy'] },
+])(
+  'every figure in $zone, in $currency (seed $seed)',
+  ({ zone, currency, seed, published = RATES, currencies = CURRENCIES }) => {
+    const worker = startWorker();
+    const [from, to] = ['2026-03-26', '2026-04-10'];
+    const rateOn = rateInto(published, currency);
+    const costs = COSTS.map(({ date, currency: code, amount, ...names }) => ({
+      ...names,
+      day: date,
+      currency: code,
+      micros: BigInt(Math.round(amount * 1e6)),
+    }));
+    let tenant: Tenant;
+    let sent: Sent[];
 
-  beforeAll(async () => {
-    tenant = await createTenant({ timezone: zone, currency });
-    // Daylight saving begins on March 29th in Berlin and ends on April 5th in Lord Howe, by half an hour.
-    const creativeTokens: string[] = [];
-    for (const names of CREATIVES) creativeTokens.push((await createCreative(worker, tenant, names)).token);
-    sent = await sendHistory(worker, tenant, {
-      creativeTokens,
-      seed,
-      start: '2026-03-26',
-      days: 16,
-      devices: 40,
-      zone,
-      currencies: ['usd', 'eur', 'jpy', 'chf'],
+    beforeAll(async () => {
+      tenant = await createTenant({ timezone: zone, currency });
+      // Daylight saving begins on March 29th in Berlin and ends on April 5th in Lord Howe, by half an hour.
+      const creativeTokens: string[] = [];
+      for (const names of CREATIVES) creativeTokens.push((await createCreative(worker, tenant, names)).token);
+      const history = await sendHistory(worker, tenant, {
+        creativeTokens,
+        seed,
+        start: '2026-03-26',
+        days: 16,
+        devices: 40,
+        zone,
+        currencies,
+      });
+      sent = history.filter(naive.isCounted);
+      for (const rates of published) {
+        const answer = await worker.team(tenant, '/v1/exchange-rates', { method: 'PUT', body: rates });
+        expect(answer.status).toBe(200);
+      }
+      const body = { application_id: tenant.application.id, rows: COSTS };
+      expect((await worker.team(tenant, '/v1/costs', { method: 'PUT', body })).status).toBe(200);
     });
-    for (const rates of RATES) {
-      const answer = await worker.team(tenant, '/v1/exchange-rates', { method: 'PUT', body: rates });
-      expect(answer.status).toBe(200);
-    }
-    const body = { application_id: tenant.application.id, rows: COSTS };
-    expect((await worker.team(tenant, '/v1/costs', { method: 'PUT', body })).status).toBe(200);
-  });
 
-  async function report(name: string, query: string) {
-    const answer = await worker.team(
-      tenant,
-      `/v1/reports/${name}?application_id=${tenant.application.id}&from=${from}&to=${to}&${query}`,
-    );
-    const body = (await answer.json()) as { data: Row[]; totals: Row; unconverted: unknown };
-    expect(answer.status, JSON.stringify(body)).toBe(200);
-    return body;
-  }
-
-  const within = (day: string) => day >= from && day <= to;
-  /** Equal as floating-point numbers are: amounts are rounded to a micro once, in either way of counting. */
-  function expectFigures(actual: Row | undefined, expected: Record<string, unknown>, what: string) {
-    for (const [name, value] of Object.entries(expected)) {
-      const message = `${name} of ${what}`;
-      if (typeof value !== 'number') expect(actual?.[name], message).toEqual(value);
-      else
-        expect(Math.abs(Number(actual?.[name]) - value), message).toBeLessThan(
-          1e-9 * Math.max(1, Math.abs(value)),
-        );
-    }
-  }
-
-  it.each([
-    { name: 'day', part: (day: string) => day },
-    { name: 'month', part: (day: string) => day.slice(0, 7) },
-    { name: 'week', part: monday },
-  ])('performance by $name', async ({ name, part }) => {
-    const { data, totals, unconverted } = await report('performance', `group_by=${name}`);
-    const events = sent.filter((event) => within(event.day));
-    const days = Array.from({ length: 16 }, (_, index) =>
-      new Date(Date.parse(from) + index * 86_400_000).toISOString().slice(0, 10),
-    );
-    const spent = costs.filter(({ day }) => within(day));
-    const parts = [...new Set([...events, ...spent].map(({ day }) => part(day)))].sort();
-    expect(data.length).toBe(parts.length);
-    for (const [index, key] of parts.entries()) {
-      const expected = naive.performance(
-        events.filter(({ day }) => part(day) === key),
-        sent,
-        spent.filter(({ day }) => part(day) === key),
-        days.filter((day) => part(day) === key).length,
-        rateOn,
+    async function report(name: string, query: string) {
+      const answer = await worker.team(
+        tenant,
+        `/v1/reports/${name}?application_id=${tenant.application.id}&from=${from}&to=${to}&${query}`,
       );
-      expectFigures(data[index], expected, key);
+      const body = (await answer.json()) as { data: Row[]; totals: Row; unconverted: unknown };
+      expect(answer.status, JSON.stringify(body)).toBe(200);
+      return body;
     }
-    expectFigures(totals, naive.performance(events, sent, spent, 16, rateOn), 'the totals');
-    expect(unconverted).toEqual(naive.unconverted([...naive.amountsOf(events), ...spent], rateOn));
-  });
 
-  const AD = ['impressions', 'ad_revenue', 'ecpm'];
-  const PAID = ['purchases', 'failed_purchases', 'purchase_revenue'];
-  const REQUESTS = ['ad_requests', 'fill_rate'];
-  const params = (event: Sent) => (event.payload.params ?? {}) as Record<string, string>;
-  const asked = (event: Sent) => event.payload.event_name === 'ad_request';
-  it.each([
-    {
-      groups: 'source,day',
-      gives: [...AD, ...REQUESTS],
-      counts: (event: Sent) => naive.isAd(event) || asked(event),
-      key: (event: Sent) => [asked(event) ? params(event).key : event.payload.source, event.day],
-    },
-    {
-      groups: 'media_source',
-      gives: AD,
-      counts: naive.isAd,
-      key: (event: Sent) => [event.payload.media_source ?? null],
-    },
-    {
-      groups: 'placement',
-      gives: [...AD, ...REQUESTS],
-      counts: (event: Sent) => naive.isAd(event) || asked(event),
-      key: (event: Sent) => [asked(event) ? params(event).id : event.payload.ad_id],
-    },
-    {
-      groups: 'item,month',
-      gives: PAID,
-      counts: (event: Sent) => event.type === 'custom.purchase',
-      key: (event: Sent) => [event.payload.item_id, event.day.slice(0, 7)],
-    },
-    {
-      groups: 'event_name',
-      gives: ['events'],
-      counts: (event: Sent) => event.type === 'custom',
-      key: (event: Sent) => [event.payload.event_name],
-    },
-    {
-      groups: 'currency',
-      gives: [...AD, ...PAID, 'revenue', 'spend'],
-      counts: (event: Sent) => naive.isAd(event) || event.type === 'custom.purchase',
-      key: (event: Sent) => [event.payload.currency],
-    },
-    {
-      groups: 'item,currency',
-      gives: PAID,
-      counts: (event: Sent) => event.type === 'custom.purchase',
-      key: (event: Sent) => [event.payload.item_id, event.payload.currency],
-    },
-  ])('performance by $groups', async ({ groups, gives, counts, key }) => {
-    const { data } = await report('performance', `group_by=${groups}`);
-    const events = sent.filter((event) => within(event.day) && counts(event));
-    const keys = [...new Set(events.map((event) => JSON.stringify(key(event))))];
-    expect(data.length).toBe(keys.length);
-    for (const name of keys) {
-      const row = data.find(
-        (found) => JSON.stringify(groups.split(',').map((column) => found[column])) === name,
-      );
-      const spent =
-        groups === 'currency' ? costs.filter((cost) => JSON.stringify([cost.currency]) === name) : [];
-      const all = naive.performance(
-        events.filter((event) => JSON.stringify(key(event)) === name),
-        sent,
-        spent,
-        16,
-        rateOn,
-      );
-      const expected = Object.entries(all).map(([metric, value]) => [
-        metric,
-        gives.includes(metric) ? value : null,
-      ]);
-      expectFigures(row, Object.fromEntries(expected), name);
-    }
-  });
-
-  it.each([
-    { cohort: 'day', part: (day: string) => day },
-    { cohort: 'week', part: monday },
-    { cohort: 'month', part: (day: string) => day.slice(0, 7) },
-    { cohort: 'all', part: () => '' },
-  ])('retention and lifetime value of each $cohort', async ({ cohort, part }) => {
-    const retention = await report('retention', `cohort=${cohort}&days=0,1,3,7`);
-    const ltv = await report('ltv', `cohort=${cohort}&days=0,1,3,7`);
-    const today = localDay(zone, Date.now());
-    const acquired = sent.filter((event) => within(event.acquired));
-    const parts = [...new Set(acquired.map((event) => part(event.acquired)))].sort();
-    expect(retention.data.map((row) => part(String(row.cohort_from)))).toEqual(parts);
-    expect(ltv.data.length).toBe(parts.length);
-    for (const [index, key] of parts.entries()) {
-      const devices = acquired.filter((event) => part(event.acquired) === key);
-      const spent = costs.filter(({ day }) => within(day) && part(day) === key);
-      const size = new Set(devices.map((event) => event.device)).size;
-      for (const row of [retention.data[index], ltv.data[index]]) expect(row?.size).toBe(size);
-      for (const day of [0, 1, 3, 7]) {
-        const found = (retention.data[index]?.days ?? {}) as unknown as Record<string, Row>;
-        expect(found[day]).toEqual(naive.retention(devices, day, today));
-        const value = (ltv.data[index]?.days ?? {}) as unknown as Record<string, Row>;
-        expectFigures(
-          value[day],
-          naive.lifetimeValue(devices, spent, day, today, rateOn),
-          `day ${day} of ${key}`,
-        );
+    const within = (day: string) => day >= from && day <= to;
+    /** Equal as floating-point numbers are: amounts are rounded to a micro once, in either way of counting. */
+    function expectFigures(actual: Row | undefined, expected: Record<string, unknown>, what: string) {
+      for (const [name, value] of Object.entries(expected)) {
+        const message = `${name} of ${what}`;
+        if (typeof value !== 'number') expect(actual?.[name], message).toEqual(value);
+        else
+          expect(Math.abs(Number(actual?.[name]) - value), message).toBeLessThan(
+            1e-9 * Math.max(1, Math.abs(value)),
+          );
       }
     }
-    const earned = acquired.filter(
-      (event) => (Date.parse(event.day) - Date.parse(event.acquired)) / 86_400_000 <= 7,
-    );
-    expect(ltv.unconverted).toEqual(
-      naive.unconverted([...naive.amountsOf(earned), ...costs.filter(({ day }) => within(day))], rateOn),
-    );
-  });
 
-  type Group = 'campaign' | 'adset' | 'creative';
-  const NAMES = {
-    campaign: ['campaign'],
-    adset: ['campaign', 'adset'],
-    creative: ['campaign', 'adset', 'creative'],
-  } as const;
-  /** By all its names, because an ad set is one only within its campaign; null for an organic device. */
-  const nameOf = (group: Group, index: number | null) =>
-    index === null ? null : NAMES[group].map((name) => CREATIVES[index]?.[name]).join('/');
-  /** Null for a cost that is of no one group. */
-  const costName = (group: Group, cost: Partial<Record<Group, string>>) =>
-    NAMES[group].every((name) => cost[name]) ? NAMES[group].map((name) => cost[name]).join('/') : null;
-
-  it.each(['campaign', 'adset', 'creative'] as const)(
-    'performance, retention and lifetime value by %s',
-    async (group) => {
-      const last = (name: string | null) => name?.split('/').at(-1) ?? null;
+    it.each([
+      { name: 'day', part: (day: string) => day },
+      { name: 'month', part: (day: string) => day.slice(0, 7) },
+      { name: 'week', part: monday },
+    ])('performance by $name', async ({ name, part }) => {
+      const { data, totals, unconverted } = await report('performance', `group_by=${name}`);
       const events = sent.filter((event) => within(event.day));
-      const acquired = sent.filter((event) => within(event.acquired));
-      const spent = costs.filter(({ day }) => within(day));
-      const performance = await report('performance', `group_by=${group}`);
-      const retention = await report('retention', `group_by=${group}&days=1`);
-      const ltv = await report('ltv', `group_by=${group}&days=3`);
-      const names = new Set(sent.map((event) => nameOf(group, event.creative)));
-      const unknown = new Set(
-        spent.map((cost) => costName(group, cost)).filter((name) => name !== null && !names.has(name)),
+      const days = Array.from({ length: 16 }, (_, index) =>
+        new Date(Date.parse(from) + index * 86_400_000).toISOString().slice(0, 10),
       );
-      // A creative of the campaign alone is found where the application has one of that name.
-      expect(performance.data.length).toBe(names.size + unknown.size + (group === 'creative' ? 1 : 0));
-      expect(retention.data.length).toBe(names.size);
-      const today = localDay(zone, Date.now());
-      const ids = new Map<string, unknown>();
-      for (const name of names) {
-        const mine = (event: Sent) => nameOf(group, event.creative) === name;
-        const costsOf = name === null ? [] : spent.filter((cost) => costName(group, cost) === name);
-        const expected = naive.performance(events.filter(mine), sent, costsOf, 16, rateOn);
-        // Groups of one name are told apart by their figures: they have the id in common with no other.
-        const row = performance.data.find(
-          (found) =>
-            found[group] === last(name) &&
-            found.impressions === expected.impressions &&
-            found.installs === expected.installs,
+      const spent = costs.filter(({ day }) => within(day));
+      const parts = [...new Set([...events, ...spent].map(({ day }) => part(day)))].sort();
+      expect(data.length).toBe(parts.length);
+      for (const [index, key] of parts.entries()) {
+        const expected = naive.performance(
+          events.filter(({ day }) => part(day) === key),
+          sent,
+          spent.filter(({ day }) => part(day) === key),
+          days.filter((day) => part(day) === key).length,
+          rateOn,
         );
-        expectFigures(row, expected, String(name));
-        const id = row?.[`${group}_id`];
-        expect([...ids.values()]).not.toContain(id);
-        ids.set(String(name), id);
-        const days = retention.data.find((found) => found[`${group}_id`] === id)?.days as unknown as Record<
-          string,
-          Row
-        >;
-        expect(days[1]).toEqual(naive.retention(acquired.filter(mine), 1, today));
-        const values = ltv.data.find((found) => found[`${group}_id`] === id)?.days as unknown as Record<
-          string,
-          Row
-        >;
-        expectFigures(
-          values[3],
-          naive.lifetimeValue(acquired.filter(mine), costsOf, 3, today, rateOn),
-          String(name),
-        );
+        expectFigures(data[index], expected, key);
       }
-      for (const name of unknown) {
-        const row = performance.data.find(
-          (found) => found[group] === last(name) && found[`${group}_id`] === null,
+      expectFigures(totals, naive.performance(events, sent, spent, 16, rateOn), 'the totals');
+      expect(unconverted).toEqual(naive.unconverted([...naive.amountsOf(events), ...spent], rateOn));
+    });
+
+    const AD = ['impressions', 'ad_revenue', 'ecpm'];
+    const PAID = ['purchases', 'failed_purchases', 'purchase_revenue'];
+    const REQUESTS = ['ad_requests', 'fill_rate'];
+    const params = (event: Sent) => (event.payload.params ?? {}) as Record<string, string>;
+    const asked = (event: Sent) => event.payload.event_name === 'ad_request';
+    it.each([
+      {
+        groups: 'source,day',
+        gives: [...AD, ...REQUESTS],
+        counts: (event: Sent) => naive.isAd(event) || asked(event),
+        key: (event: Sent) => [asked(event) ? params(event).key : event.payload.source, event.day],
+      },
+      {
+        groups: 'media_source',
+        gives: AD,
+        counts: naive.isAd,
+        key: (event: Sent) => [event.payload.media_source ?? null],
+      },
+      {
+        groups: 'placement',
+        gives: [...AD, ...REQUESTS],
+        counts: (event: Sent) => naive.isAd(event) || asked(event),
+        key: (event: Sent) => [asked(event) ? params(event).id : event.payload.ad_id],
+      },
+      {
+        groups: 'item,month',
+        gives: PAID,
+        counts: (event: Sent) => naive.isPaid(event) || naive.isFailed(event),
+        key: (event: Sent) => [event.payload.item_id, event.day.slice(0, 7)],
+      },
+      {
+        groups: 'event_name',
+        gives: ['events'],
+        counts: (event: Sent) => event.type === 'custom',
+        key: (event: Sent) => [event.payload.event_name],
+      },
+      {
+        groups: 'currency',
+        gives: [...AD, ...PAID, 'revenue', 'spend'],
+        counts: (event: Sent) => naive.isAd(event) || naive.isPaid(event) || naive.isFailed(event),
+        key: (event: Sent) => [event.payload.currency],
+      },
+      {
+        groups: 'item,currency',
+        gives: PAID,
+        counts: (event: Sent) => naive.isPaid(event) || naive.isFailed(event),
+        key: (event: Sent) => [event.payload.item_id, event.payload.currency],
+      },
+    ])('performance by $groups', async ({ groups, gives, counts, key }) => {
+      const { data } = await report('performance', `group_by=${groups}`);
+      const events = sent.filter((event) => within(event.day) && counts(event));
+      const keys = [...new Set(events.map((event) => JSON.stringify(key(event))))];
+      expect(data.length).toBe(keys.length);
+      for (const name of keys) {
+        const row = data.find(
+          (found) => JSON.stringify(groups.split(',').map((column) => found[column])) === name,
         );
+        const spent =
+          groups === 'currency' ? costs.filter((cost) => JSON.stringify([cost.currency]) === name) : [];
+        const all = naive.performance(
+          events.filter((event) => JSON.stringify(key(event)) === name),
+          sent,
+          spent,
+          16,
+          rateOn,
+        );
+        const expected = Object.entries(all).map(([metric, value]) => [
+          metric,
+          gives.includes(metric) ? value : null,
+        ]);
+        expectFigures(row, Object.fromEntries(expected), name);
+      }
+    });
+
+    it.each([
+      { cohort: 'day', part: (day: string) => day },
+      { cohort: 'week', part: monday },
+      { cohort: 'month', part: (day: string) => day.slice(0, 7) },
+      { cohort: 'all', part: () => '' },
+    ])('retention and lifetime value of each $cohort', async ({ cohort, part }) => {
+      const retention = await report('retention', `cohort=${cohort}&days=0,1,3,7`);
+      const ltv = await report('ltv', `cohort=${cohort}&days=0,1,3,7`);
+      const today = localDay(zone, Date.now());
+      const acquired = sent.filter((event) => within(event.acquired));
+      const parts = [...new Set(acquired.map((event) => part(event.acquired)))].sort();
+      expect(retention.data.map((row) => part(String(row.cohort_from)))).toEqual(parts);
+      expect(ltv.data.length).toBe(parts.length);
+      for (const [index, key] of parts.entries()) {
+        const devices = acquired.filter((event) => part(event.acquired) === key);
+        const spent = costs.filter(({ day }) => within(day) && part(day) === key);
+        const size = new Set(devices.map((event) => event.device)).size;
+        for (const row of [retention.data[index], ltv.data[index]]) expect(row?.size).toBe(size);
+        for (const day of [0, 1, 3, 7]) {
+          const found = (retention.data[index]?.days ?? {}) as unknown as Record<string, Row>;
+          expect(found[day]).toEqual(naive.retention(devices, day, today));
+          const value = (ltv.data[index]?.days ?? {}) as unknown as Record<string, Row>;
+          expectFigures(
+            value[day],
+            naive.lifetimeValue(devices, spent, day, today, rateOn),
+            `day ${day} of ${key}`,
+          );
+        }
+      }
+      const earned = acquired.filter(
+        (event) => (Date.parse(event.day) - Date.parse(event.acquired)) / 86_400_000 <= 7,
+      );
+      expect(ltv.unconverted).toEqual(
+        naive.unconverted([...naive.amountsOf(earned), ...costs.filter(({ day }) => within(day))], rateOn),
+      );
+    });
+
+    type Group = 'campaign' | 'adset' | 'creative';
+    const NAMES = {
+      campaign: ['campaign'],
+      adset: ['campaign', 'adset'],
+      creative: ['campaign', 'adset', 'creative'],
+    } as const;
+    /** By all its names, because an ad set is one only within its campaign; null for an organic device. */
+    const nameOf = (group: Group, index: number | null) =>
+      index === null ? null : NAMES[group].map((name) => CREATIVES[index]?.[name]).join('/');
+    /** Null for a cost that is of no one group. */
+    const costName = (group: Group, cost: Partial<Record<Group, string>>) =>
+      NAMES[group].every((name) => cost[name]) ? NAMES[group].map((name) => cost[name]).join('/') : null;
+
+    it.each(['campaign', 'adset', 'creative'] as const)(
+      'performance, retention and lifetime value by %s',
+      async (group) => {
+        const last = (name: string | null) => name?.split('/').at(-1) ?? null;
+        const events = sent.filter((event) => within(event.day));
+        const acquired = sent.filter((event) => within(event.acquired));
+        const spent = costs.filter(({ day }) => within(day));
+        const performance = await report('performance', `group_by=${group}`);
+        const retention = await report('retention', `group_by=${group}&days=1`);
+        const ltv = await report('ltv', `group_by=${group}&days=3`);
+        const names = new Set(sent.map((event) => nameOf(group, event.creative)));
+        const unknown = new Set(
+          spent.map((cost) => costName(group, cost)).filter((name) => name !== null && !names.has(name)),
+        );
+        // A creative of the campaign alone is found where the application has one of that name.
+        expect(performance.data.length).toBe(names.size + unknown.size + (group === 'creative' ? 1 : 0));
+        expect(retention.data.length).toBe(names.size);
+        const today = localDay(zone, Date.now());
+        const ids = new Map<string, unknown>();
+        for (const name of names) {
+          const mine = (event: Sent) => nameOf(group, event.creative) === name;
+          const costsOf = name === null ? [] : spent.filter((cost) => costName(group, cost) === name);
+          const expected = naive.performance(events.filter(mine), sent, costsOf, 16, rateOn);
+          // Groups of one name are told apart by their figures: they have the id in common with no other.
+          const row = performance.data.find(
+            (found) =>
+              found[group] === last(name) &&
+              Math.abs(Number(found.ad_revenue) - expected.ad_revenue) < 1e-6 &&
+              found.installs === expected.installs,
+          );
+          expectFigures(row, expected, String(name));
+          const id = row?.[`${group}_id`];
+          expect([...ids.values()]).not.toContain(id);
+          ids.set(String(name), id);
+          const days = retention.data.find((found) => found[`${group}_id`] === id)?.days as unknown as Record<
+            string,
+            Row
+          >;
+          expect(days[1]).toEqual(naive.retention(acquired.filter(mine), 1, today));
+          const values = ltv.data.find((found) => found[`${group}_id`] === id)?.days as unknown as Record<
+            string,
+            Row
+          >;
+          expectFigures(
+            values[3],
+            naive.lifetimeValue(acquired.filter(mine), costsOf, 3, today, rateOn),
+            String(name),
+          );
+        }
+        for (const name of unknown) {
+          const row = performance.data.find(
+            (found) => found[group] === last(name) && found[`${group}_id`] === null,
+          );
+          expectFigures(
+            row,
+            {
+              installs: 0,
+              spend: naive.money(
+                spent.filter((cost) => costName(group, cost) === name),
+                rateOn,
+              ),
+            },
+            String(name),
+          );
+        }
+      },
+    );
+
+    it.each([0.5, 30, 10_000])('the funnel within %d hours', async (hours) => {
+      const { data } = await report(
+        'funnel',
+        `steps=install,ad,event:level_up,purchase&window_hours=${hours}`,
+      );
+      const steps = [
+        (event: Sent) => event.type === 'install',
+        naive.isAd,
+        (event: Sent) => event.payload.event_name === 'level_up',
+        naive.isPaid,
+      ];
+      const reached = naive.funnel(
+        sent.filter((event) => within(event.acquired)),
+        steps,
+        hours * 3_600_000,
+      );
+      expect(data.map((row) => row.devices)).toEqual(reached);
+    });
+
+    it('the ads of each day, format and network', async () => {
+      const { data } = await report('ads', '');
+      for (const row of data) {
+        const ofFormat = sent.filter(
+          (event) => event.day === row.day && (event.payload.source ?? params(event).key) === row.source,
+        );
+        const shown = ofFormat.filter(
+          (event) => naive.isAd(event) && (event.payload.media_source ?? null) === row.media_source,
+        );
+        const figures = naive.performance(shown, sent, [], 1, rateOn);
+        const requests = naive.performance(ofFormat.filter(asked), sent, [], 1, rateOn).ad_requests;
+        const { impressions, ad_revenue, ecpm } = figures;
+        const fill_rate = requests === 0 ? null : impressions / requests;
         expectFigures(
           row,
-          {
-            installs: 0,
-            spend: naive.money(
-              spent.filter((cost) => costName(group, cost) === name),
-              rateOn,
-            ),
-          },
-          String(name),
+          { impressions, ad_revenue, ecpm, ad_requests: requests, fill_rate },
+          JSON.stringify(row),
         );
       }
-    },
-  );
-
-  it.each([0.5, 30, 10_000])('the funnel within %d hours', async (hours) => {
-    const { data } = await report('funnel', `steps=install,ad,event:level_up,purchase&window_hours=${hours}`);
-    const steps = [
-      (event: Sent) => event.type === 'install',
-      naive.isAd,
-      (event: Sent) => event.payload.event_name === 'level_up',
-      naive.isPaid,
-    ];
-    const reached = naive.funnel(
-      sent.filter((event) => within(event.acquired)),
-      steps,
-      hours * 3_600_000,
-    );
-    expect(data.map((row) => row.devices)).toEqual(reached);
-  });
-
-  it('the ads of each day, format and network', async () => {
-    const { data } = await report('ads', '');
-    for (const row of data) {
-      const ofFormat = sent.filter(
-        (event) => event.day === row.day && (event.payload.source ?? params(event).key) === row.source,
-      );
-      const shown = ofFormat.filter(
-        (event) => naive.isAd(event) && (event.payload.media_source ?? null) === row.media_source,
-      );
-      const figures = naive.performance(shown, sent, [], 1, rateOn);
-      const requests = naive.performance(ofFormat.filter(asked), sent, [], 1, rateOn).ad_requests;
-      const { impressions, ad_revenue, ecpm } = figures;
-      const fill_rate = requests === 0 ? null : impressions / requests;
-      expectFigures(
-        row,
-        { impressions, ad_revenue, ecpm, ad_requests: requests, fill_rate },
-        JSON.stringify(row),
-      );
-    }
-    const impressions = data.reduce((sum, row) => sum + Number(row.impressions), 0);
-    expect(impressions).toBe(sent.filter((event) => naive.isAd(event) && within(event.day)).length);
-  });
-});
+      const impressions = data.reduce((sum, row) => sum + Number(row.impressions), 0);
+      expect(impressions).toBe(sent.filter((event) => naive.isAd(event) && within(event.day)).length);
+    });
+  },
+);

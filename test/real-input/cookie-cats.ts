@@ -6,15 +6,17 @@ import { localState } from '../../src/cli/local-state.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
 
 // Real input, end to end: the players of the published Cookie Cats A/B test (userid, version, sum_gamerounds, retention_1,
-// retention_7) go through /fetch-token and /webhook/batch of the running local service, one application a group. Afterwards
+// retention_7) go through /fetch-token/batch and /webhook/batch of the running local service, one application a group. Afterwards
 // the retention report must hold exactly what counting the file gives.
 //
 //   npm run verify:cookie-cats -- path/to/cookie_cats.csv
 
 const ACQUIRED = '2026-01-10';
 const RETURNS = { 1: '2026-01-11', 7: '2026-01-17' } as const;
-const CONCURRENCY = 24;
-const BATCH = 500;
+const CONCURRENCY = 6;
+/** What one request of each kind takes at most. */
+const DEVICES = 200;
+const EVENTS = 500;
 
 type Player = { id: string; group: string; day1: boolean; day7: boolean };
 
@@ -55,43 +57,52 @@ const retention = (creativeToken: string, day: string, dayNumber: number) => ({
 });
 
 async function send(demo: Demo, group: string, players: Player[]): Promise<string> {
-  const team = { 'service-token': demo.team_token };
+  const team = { [`${demo.service_name}-Token`]: demo.team_token };
   const name = `Cookie Cats ${group}`;
   const created = await call<{ id: string; api_key: string }>(`${demo.base_url}/v1/applications`, team, {
     name,
   });
-  const key = { 'service-api-key': created.api_key };
+  const key = { [`${demo.service_name}-api-key`]: created.api_key };
   const bar = new cliProgress.SingleBar({
     format: `${group} {bar} {value}/{total} players | {eta_formatted} left`,
   });
   bar.start(players.length, 0);
   const events: ReturnType<typeof retention>[] = [];
-  await inParallel(players, async (player) => {
-    const { token } = await call<{ token: string }>(`${demo.base_url}/fetch-token`, key, {
+  await inParallel(partsOf(players, DEVICES), async (part) => {
+    const devices = part.map(({ id }) => ({
       type: 'device-metrics',
       created_at: `${ACQUIRED}T12:00:00.000Z`,
       data: {
-        device_name: `Player ${player.id}`,
+        device_name: `Player ${id}`,
         device_model: 'unknown',
         os_system: 'unknown',
         timezone: 'UTC',
-        device_id: player.id,
+        device_id: id,
       },
-    });
-    if (player.day1) events.push(retention(token, RETURNS[1], 1));
-    if (player.day7) events.push(retention(token, RETURNS[7], 7));
-    bar.increment();
+    }));
+    const { results } = await call<{ results: { token: string }[] }>(
+      `${demo.base_url}/fetch-token/batch`,
+      key,
+      { devices },
+    );
+    for (const [index, { token }] of results.entries()) {
+      if (part[index]?.day1) events.push(retention(token, RETURNS[1], 1));
+      if (part[index]?.day7) events.push(retention(token, RETURNS[7], 7));
+    }
+    bar.increment(part.length);
   });
   bar.stop();
-  const batches = Array.from({ length: Math.ceil(events.length / BATCH) }, (_, index) =>
-    events.slice(index * BATCH, (index + 1) * BATCH),
-  );
-  await inParallel(batches, async (batch) => {
+  await inParallel(partsOf(events, EVENTS), async (batch) => {
     const answer = await call<{ rejected: number }>(`${demo.base_url}/webhook/batch`, key, { events: batch });
     if (answer.rejected > 0) throw new Error(`${answer.rejected} events of a batch were rejected`);
   });
   return created.id;
 }
+
+const partsOf = <Item>(items: readonly Item[], size: number): Item[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
 
 type Counts = { size: number; day1: number; day7: number };
 
@@ -99,7 +110,7 @@ async function reported(demo: Demo, applicationId: string): Promise<Counts> {
   const query = `application_id=${applicationId}&from=${ACQUIRED}&to=${ACQUIRED}&days=1,7`;
   const report = await call<{ data: { size: number; days: Record<string, { active: number }> }[] }>(
     `${demo.base_url}/v1/reports/retention?${query}`,
-    { 'service-token': demo.team_token },
+    { [`${demo.service_name}-Token`]: demo.team_token },
   );
   const [row] = report.data;
   return { size: row?.size ?? 0, day1: row?.days['1']?.active ?? 0, day7: row?.days['7']?.active ?? 0 };

@@ -1,3 +1,4 @@
+import Papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -24,10 +25,19 @@ async function send(tenant: Tenant, events: unknown[]) {
   await worker.deliver(worker.queue.take());
 }
 
+const parse = (csv: Uint8Array) =>
+  Papa.parse<Record<string, string>>(new TextDecoder().decode(csv), { header: true, skipEmptyLines: true });
+
 describe.each(REPORTS)('GET /v1/reports/%s', (name) => {
   it("knows no other team's application", async () => {
     const [tenant, other] = [await createTenant(), await createTenant()];
-    expect((await get(tenant, name, '', other.application.id)).status).toBe(404);
+    expect((await get(other, name, '')).status).toBe(200);
+    const [theirs, unknown] = [
+      await get(tenant, name, '', other.application.id),
+      await get(tenant, name, '', `app_${'0'.repeat(32)}`),
+    ];
+    expect([theirs.status, await theirs.json()]).toEqual([404, { message: 'Application not found' }]);
+    expect([unknown.status, await unknown.json()]).toEqual([404, { message: 'Application not found' }]);
   });
 
   it('asks for the team token', async () => {
@@ -37,25 +47,44 @@ describe.each(REPORTS)('GET /v1/reports/%s', (name) => {
   });
 
   it('is a table as CSV too, with the same figures', async () => {
-    const tenant = await createTenant({ timezone: 'Europe/Berlin' });
+    const tenant = await createTenant({ name: '遊戲" #1', timezone: 'Europe/Berlin' });
     const token = await fetchToken(worker, tenant, { created_at: '2026-03-02T09:00:00Z' });
     await send(tenant, [
       ad(token, { media_source: '=cmd', total_ad_value: 9 }),
       ad(token, { currency: 'eur', source: 'native' }),
     ]);
     const empty = await createTenant();
-    const json = await (await get(tenant, name, '')).json<{ data: Record<string, unknown>[] }>();
+    const json = await (await get(tenant, name, '')).json<{
+      data: Record<string, unknown>[];
+      currency?: string;
+      unconverted?: unknown[];
+    }>();
     const answer = await get(tenant, name, '&format=csv');
     expect(answer.headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
     expect(answer.headers.get('X-Timezone')).toBe('Europe/Berlin');
-    const [header = '', ...lines] = (await answer.text()).trimEnd().split('\r\n');
-    const rows = json.data.reduce((sum, row) => sum + Object.keys(row.days ?? { one: 1 }).length, 0);
-    expect(lines).toHaveLength(rows);
-    for (const column of Object.keys(json.data[0] ?? {})) {
-      if (column !== 'days') expect(header.split(',')).toContain(column);
-    }
-    const none = await (await get(empty, name, '&format=csv')).text();
-    if (name !== 'client-totals') expect(none.split('\r\n')[0]).toBe(header);
+    expect(answer.headers.get('X-Currency')).toBe(json.currency ?? null);
+    expect(answer.headers.get('X-Unconverted')).toBe(
+      json.unconverted ? JSON.stringify(json.unconverted) : null,
+    );
+    if (json.unconverted) expect(json.unconverted).toEqual([{ currency: 'eur', amount: 0.5 }]);
+    expect(answer.headers.get('Content-Disposition')).toBe(
+      `attachment; filename="${name}-___ _1-2026-03-01-2026-03-05.csv"; filename*=UTF-8''${name}-%E9%81%8A%E6%88%B2_%20%231-2026-03-01-2026-03-05.csv`,
+    );
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    expect([...bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
+    const { data, meta, errors } = parse(bytes);
+    expect(errors).toEqual([]);
+    const expected = json.data.flatMap(({ days, ...row }) =>
+      days
+        ? Object.entries(days).map(([day, values]) => ({ ...row, day: Number(day), ...Object(values) }))
+        : [row],
+    );
+    const text = (cell: unknown) => String(cell ?? '').replace(/^=/, "'=");
+    expect(data).toEqual(
+      expected.map((row) => Object.fromEntries(Object.entries(row).map(([key, cell]) => [key, text(cell)]))),
+    );
+    const none = parse(new Uint8Array(await (await get(empty, name, '&format=csv')).arrayBuffer()));
+    if (name !== 'client-totals') expect(none.meta.fields).toEqual(meta.fields);
   });
 
   it.each(['&to=2026-02-01', '&from=2026-02-30', '&to=2031-01-01', '&format=xml'])(
@@ -216,5 +245,25 @@ describe('client totals', () => {
         gap: 0,
       },
     ]);
+  });
+
+  it('explain a gap by the rounding of each event to a whole micro, and by no more', async () => {
+    const tenant = await createTenant();
+    const gapOf = async (total: number) => {
+      const token = await fetchToken(worker, tenant, { created_at: '2026-03-02T09:00:00Z' });
+      await send(tenant, [
+        ad(token, { value: 0.000001 }),
+        ad(token, { value: 0.000001 }),
+        ad(token, { value: 0.000001, total_ad_value: total }),
+      ]);
+      const report = await (await get(tenant, 'client-totals', '')).json<{
+        totals: { devices_with_gap: number }[];
+      }>();
+      return report.totals[0]?.devices_with_gap;
+    };
+    // Three events may be three micros apart.
+    expect(await gapOf(0.000006)).toBe(0);
+    expect(await gapOf(0)).toBe(0);
+    expect(await gapOf(0.000007)).toBe(1);
   });
 });

@@ -128,3 +128,22 @@ it('names no creative of another application', async () => {
     { creative_id: id, clicks: 1 },
   ]);
 });
+
+it('holds the cost of a creative whose ad set is not named against the creative of that name', async () => {
+  const { tenant, creatives } = await history();
+  const rows = [
+    { date: today(), campaign: 'A', creative: 'Knight', currency: 'usd', amount: 5 },
+    { date: today(), campaign: 'A', adset: 'other', creative: 'Knight', currency: 'usd', amount: 7 },
+    { date: today(), campaign: 'B', creative: 'Knight', currency: 'usd', amount: 11 },
+  ];
+  const body = { application_id: tenant.application.id, rows };
+  expect((await worker.team(tenant, '/v1/costs', { method: 'PUT', body })).status).toBe(200);
+  const byCreative = await report(tenant, 'performance', 'group_by=creative');
+  const spent = byCreative.filter(({ spend }) => spend !== 0);
+  expect(
+    sorted(spent, 'spend').map(({ creative, creative_id, spend }) => [creative, creative_id, spend]),
+  ).toEqual([
+    ['Knight', null, 18],
+    ['Knight', creatives[1]?.id, 5],
+  ]);
+});

@@ -2,7 +2,9 @@ import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { CURRENCIES } from '#lib/currencies';
 import { SELECT_RATES } from '#money';
-import { adsSql } from '../../src/reports/ads.ts';
+import { adsRankingSql, adsSql } from '../../src/reports/ads.ts';
+import { cohortKeys, cohortRankingSql } from '../../src/reports/cohorts.ts';
+import { keyedPart, rankingSql } from '../../src/reports/cut.ts';
 import { DIMENSIONS, type DimensionName, rollupOf } from '../../src/reports/dimensions.ts';
 import { funnelSql } from '../../src/reports/funnel.ts';
 import { revenueSql, sizeSql, spendSql } from '../../src/reports/ltv.ts';
@@ -11,7 +13,8 @@ import { sourcesOf, sumsSql, TOTAL_SOURCES } from '../../src/reports/sums.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
-const bindingsOf = (sql: string) => new Set(sql.match(/\?\d+/g) ?? []).size;
+const bindingsOf = (sql: string) =>
+  Math.max(...(sql.match(/\?\d+/g) ?? []).map((parameter) => Number(parameter.slice(1))));
 
 /** How SQLite would read the tables of a statement, one line each. */
 async function plan(sql: string): Promise<string[]> {
@@ -27,26 +30,42 @@ const groupings = pairs
   .map(([first, second]) => [...new Set([first, second])] as DimensionName[])
   .filter((grouping) => rollupOf(grouping) !== undefined);
 
+const CUT = { kept: '[]', firstCut: null, total: 0 };
+const COHORT = { cohort: 'week', group_by: 'campaign' } as const;
+const KEPT_COHORTS = cohortKeys(COHORT, '?6');
+
 const STATEMENTS = [
   ...groupings.flatMap((grouping) =>
-    sourcesOf(grouping).map((part) => ({
-      name: `performance by ${grouping.join(', ')} from ${part.source.table}`,
-      sql: sumsSql(part),
-    })),
+    sourcesOf(grouping).flatMap((part) =>
+      [null, CUT].map((cut) => ({
+        name: `performance by ${grouping.join(', ')} from ${part.source.table}${cut ? ', cut' : ''}`,
+        sql: sumsSql(keyedPart(part, grouping, cut)),
+      })),
+    ),
   ),
+  { name: 'the ranking of placements', sql: rankingSql(sourcesOf(['placement']).slice(0, 1), ['placement']) },
+  { name: 'the ranking of cohorts', sql: cohortRankingSql(COHORT) },
+  { name: 'retention, cut', sql: activitySql(cohortKeys(COHORT, '?5').acquired) },
+  { name: 'cohort sizes, cut', sql: sizeSql(KEPT_COHORTS.acquired) },
+  { name: 'cohort revenue, cut', sql: revenueSql(KEPT_COHORTS.acquired) },
+  { name: 'spend, cut', sql: spendSql(KEPT_COHORTS.cost) },
   ...TOTAL_SOURCES.map((part) => ({ name: `totals from ${part.source.table}`, sql: sumsSql(part) })),
   { name: 'retention', sql: activitySql('creative_id') },
   { name: 'cohort sizes', sql: sizeSql('creative_id') },
   { name: 'cohort revenue', sql: revenueSql('creative_id') },
   { name: 'spend', sql: spendSql('campaign') },
   { name: 'funnel', sql: funnelSql(5) },
-  { name: 'ads', sql: adsSql },
+  { name: 'ads', sql: adsSql(false) },
+  { name: 'ads, cut', sql: adsSql(true) },
+  { name: 'the ranking of ads', sql: adsRankingSql },
 ];
 
 it.each(STATEMENTS)('$name reads by the primary key', async ({ sql }) => {
   const lines = (await plan(sql)).filter(
     (detail) =>
-      !/json_each|VIRTUAL TABLE|^SCAN (?:(?:times|asked|number|step|rated)\b|\(subquery)/.test(detail),
+      !/json_each|VIRTUAL TABLE|^(?:SCAN|SEARCH) rates\b|^SCAN (?:(?:times|asked|number|step|rated|rates|weights|networks)\b|\(subquery)/.test(
+        detail,
+      ),
   );
   // The names that costs are of are looked up one by one.
   const lookUps = lines.filter((detail) => /^\w+ (?:campaigns|adsets|creatives)\b/.test(detail));

@@ -1,4 +1,6 @@
+import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { reportPerformance } from '#reports';
 import { envelope } from '../helpers/envelopes.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -44,6 +46,7 @@ describe('GET /v1/reports/performance', () => {
       installs: 0,
       dau: 1,
       sessions: 0,
+      session_seconds: 0,
       impressions: 3,
       ad_revenue: 0.006,
       ecpm: 2,
@@ -116,6 +119,36 @@ describe('GET /v1/reports/performance', () => {
     });
   });
 
+  it('lists what has no rate of the whole period, whatever the groups hold of it', async () => {
+    for (const group of ['source', 'item', 'event_name', 'day,creative']) {
+      const { body } = await report(`${march}&group_by=${group}&currency=eur`);
+      expect(body.unconverted, group).toEqual([{ currency: 'usd', amount: 4.996 }]);
+    }
+  });
+
+  it('counts no day that is still to come for a mean', async () => {
+    const query = {
+      application_id: tenant.application.id,
+      from: '2026-03-02',
+      to: '2026-03-31',
+      format: 'json',
+      limit: 1000,
+      q: undefined,
+    } as const;
+    const noon = Date.parse('2026-03-05T12:00:00Z');
+    for (const group_by of [['month'], ['source']] as const) {
+      const { data, totals } = await reportPerformance(
+        env.DB,
+        tenant.application,
+        { ...query, group_by: [...group_by] },
+        noon,
+      );
+      // Active on the 2nd and the 3rd, of four days.
+      expect(totals.dau).toBe(0.5);
+      if (group_by[0] === 'month') expect(data[0]?.dau).toBe(0.5);
+    }
+  });
+
   it.each([
     ['to=2026-03-01', 'from is required'],
     ['from=2026-03-01', 'to is required'],
@@ -156,13 +189,37 @@ describe('GET /v1/reports/retention', () => {
           days: { '0': full, '1': full },
         },
       ],
+      total_rows: 1,
       timezone: 'Asia/Tokyo',
     });
+  });
+
+  it('takes a reported day number that is one off, and none that is two off', async () => {
+    const other = await createTenant();
+    for (const [day, reported] of [
+      [10, 11],
+      [10, 12],
+      [10, 9],
+      [10, 8],
+    ] as const) {
+      const token = await fetchToken(worker, other, { created_at: '2026-03-01T10:00:00.000Z' });
+      const at = { created_at: `2026-03-${day + 1} 10:00:00` };
+      await worker.post(other, '/webhook', envelope.retention(token, at, { retentionDay: reported }));
+    }
+    await worker.deliver(worker.queue.take());
+    const answer = await worker.team(
+      other,
+      `/v1/reports/retention?application_id=${other.application.id}&${march}&days=8,9,10,11,12`,
+    );
+    const { data }: { data: { days: Record<string, { active: number }> }[] } = await answer.json();
+    const active = Object.entries(data[0]?.days ?? {}).map(([day, values]) => [day, values.active]);
+    expect(Object.fromEntries(active)).toEqual({ 8: 0, 9: 1, 10: 2, 11: 1, 12: 0 });
   });
 
   it('answers no row where no one was acquired', async () => {
     expect((await retention('from=2026-04-01&to=2026-04-02')).body).toEqual({
       data: [],
+      total_rows: 0,
       timezone: 'Asia/Tokyo',
     });
   });
@@ -183,4 +240,26 @@ it.each(['performance', 'retention'])('/v1/reports/%s is a 404 to another team',
   const path = `/v1/reports/${name}?application_id=${tenant.application.id}&${march}`;
   const answer = await worker.team(stranger, path);
   expect([answer.status, await answer.json()]).toEqual([404, { message: 'Application not found' }]);
+});
+
+describe('GET /v1/reports/ltv', () => {
+  it('holds revenue by day N against the costs of days whose day N is over', async () => {
+    const other = await createTenant();
+    const dayAt = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString();
+    const [old, yesterday] = [dayAt(5), dayAt(1)];
+    const token = await fetchToken(worker, other, { created_at: old });
+    await worker.post(other, '/webhook', envelope.purchase(token, { created_at: old }, { value: 20 }));
+    await worker.deliver(worker.queue.take());
+    const rows = [
+      { date: old.slice(0, 10), campaign: 'Spring', currency: 'usd', amount: 10 },
+      { date: yesterday.slice(0, 10), campaign: 'Spring', currency: 'usd', amount: 30 },
+    ];
+    const body = { application_id: other.application.id, rows };
+    await worker.team(other, '/v1/costs', { method: 'PUT', body });
+    const answer = await worker.team(
+      other,
+      `/v1/reports/ltv?application_id=${other.application.id}&from=${old.slice(0, 10)}&to=${yesterday.slice(0, 10)}&days=0,3`,
+    );
+    expect(await answer.json()).toMatchObject({ data: [{ days: { 0: { roas: 0.5 }, 3: { roas: 2 } } }] });
+  });
 });

@@ -1,7 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
+import { foldLog } from '#rollup';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
+import { holdFold } from '../helpers/fold.ts';
 import { pick, seededRandom, shuffled } from '../helpers/random.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
@@ -174,6 +176,24 @@ describe('totals equal an independent count', () => {
   });
 });
 
+it('counts what is left after another fold came first', async () => {
+  const { worker, tenant, devices, journal, messages } = await history(5);
+  await holdFold();
+  await worker.deliver(messages);
+  const watched = new WatchedD1(env.DB);
+  watched.failOn(
+    /UPDATE fold_cursor/,
+    'D1_ERROR: NOT NULL constraint failed: fold_cursor.chunk_id: SQLITE_CONSTRAINT',
+  );
+  await foldLog(watched.asBinding(), Date.now());
+  expect(watched.faultsLeft).toBe(0);
+  const behind = await env.DB.prepare(
+    'SELECT count(*) AS n FROM event_chunks WHERE id > (SELECT chunk_id FROM fold_cursor)',
+  ).first<number>('n');
+  expect(behind).toBe(0);
+  await expectTotals(worker, tenant, journal, devices);
+});
+
 async function expectReportAnswers(worker: TestWorker, tenant: Tenant): Promise<void> {
   const query = `application_id=${tenant.application.id}&from=${DAY(1)}&to=${DAY(2)}`;
   expect((await worker.team(tenant, `/v1/reports/performance?${query}`)).status).toBe(200);
@@ -185,6 +205,7 @@ const STATEMENTS = [
   'FROM fold_cursor AS cursor CROSS JOIN event_chunks',
   'CROSS JOIN devices',
   'CROSS JOIN idempotency_keys',
+  'CROSS JOIN tokens',
   'UPDATE fold_cursor',
   'INSERT INTO rollup_daily',
   'INSERT INTO rollup_ads',

@@ -1,6 +1,6 @@
 import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { foldLog, pruneLog } from '#rollup';
 import service from '../../src/index.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
@@ -86,6 +86,8 @@ it('archives before it forgets, and repeats what failed without a second copy', 
   const worker = startWorker();
   const tenant = await createTenant();
   const token = await fetchToken(worker, tenant, { created_at: timestamp(START) });
+  const described = { created_at: timestamp(START), device_name: 'Jane’s phone', os_system: 'Android 99' };
+  expect((await worker.post(tenant, '/webhook', envelope.custom(token, described))).status).toBe(200);
   await sendAds(worker, tenant, token, START, 3);
   expect(await impressions(worker, tenant)).toBe(3);
   const later = START + 11 * DAY_MS;
@@ -113,7 +115,9 @@ it('archives before it forgets, and repeats what failed without a second copy', 
     payload: { ad_id: 'main', value: 0.002, currency: 'usd', source: 'banner' },
     archived: { device_id: expect.stringMatching(/^dev_/), acquired_day: '2026-03-01' },
   });
-  expect(own.map(([, text]) => text).join('')).not.toContain(token);
+  const archived = own.map(([, text]) => text).join('');
+  expect(archived).toContain('level_1');
+  for (const secret of [token, 'Jane', 'Android 99']) expect(archived).not.toContain(secret);
   expect(await impressions(worker, tenant)).toBe(3);
 });
 
@@ -186,4 +190,94 @@ it('archives what an import into a new deployment counts to the same totals, onc
   }
   await worker.deliver(worker.queue.take());
   expect(await totals(fresh)).toEqual(before);
+});
+
+describe('the keys of what is pruned', () => {
+  const purchase = (token: string, at: number, keys: { event_id?: string; tr_id?: string }) =>
+    envelope.purchase(
+      token,
+      { created_at: timestamp(at), ...(keys.event_id ? { event_id: keys.event_id } : {}) },
+      keys.tr_id ? { tr_id: keys.tr_id } : {},
+    );
+  async function send(worker: TestWorker, tenant: Tenant, body: unknown) {
+    expect((await worker.post(tenant, '/webhook', body)).status).toBe(200);
+    await worker.deliver(worker.queue.take());
+    await foldLog(env.DB, Date.now());
+  }
+  const keys = (tenant: Tenant) =>
+    env.DB.prepare('SELECT count(*) AS n FROM idempotency_keys WHERE application_id = ?')
+      .bind(tenant.application.id)
+      .first<number>('n');
+  const purchases = async (worker: TestWorker, tenant: Tenant) => {
+    const path = `/v1/reports/performance?application_id=${tenant.application.id}&from=2026-03-01&to=2026-12-31`;
+    const report: { totals: { purchases: number } } = await (await worker.team(tenant, path)).json();
+    return report.totals.purchases;
+  };
+
+  it('stay with an event that was counted under them later', async () => {
+    setTime(START);
+    const worker = startWorker();
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant, { created_at: timestamp(START) });
+    const body = purchase(token, START, { tr_id: 't1' });
+    await send(worker, tenant, body);
+    setTime(START + 5 * DAY_MS);
+    await send(worker, tenant, body);
+    expect(await purchases(worker, tenant)).toBe(1);
+    // The first is forgotten with its key, so the next is counted; then its repeat of day 5 is forgotten.
+    await pruneLog(env.DB, undefined, 10 * DAY_MS, START + 11 * DAY_MS);
+    setTime(START + 11 * DAY_MS);
+    await send(worker, tenant, body);
+    expect(await purchases(worker, tenant)).toBe(2);
+    await pruneLog(env.DB, undefined, 10 * DAY_MS, START + 16 * DAY_MS);
+    setTime(START + 16 * DAY_MS);
+    await send(worker, tenant, body);
+    expect(await purchases(worker, tenant)).toBe(2);
+  });
+
+  it('go when a repeat brought them, and with the sessions they are of', async () => {
+    setTime(START);
+    const worker = startWorker();
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant, { created_at: timestamp(START) });
+    await send(worker, tenant, purchase(token, START, { tr_id: 't1' }));
+    await send(
+      worker,
+      tenant,
+      envelope.retention(token, { created_at: timestamp(START) }, { session_id: 's1' }),
+    );
+    setTime(START + DAY_MS);
+    await send(worker, tenant, purchase(token, START, { tr_id: 't1', event_id: 'late' }));
+    expect(await keys(tenant)).toBe(3);
+    await pruneLog(env.DB, undefined, 10 * DAY_MS, START + 10.5 * DAY_MS);
+    expect(await keys(tenant)).toBe(1);
+    await pruneLog(env.DB, undefined, 10 * DAY_MS, START + 12 * DAY_MS);
+    expect(await keys(tenant)).toBe(0);
+  });
+});
+
+it('marks test events in the archive, so that an import counts them nowhere either', async () => {
+  setTime(START);
+  const worker = startWorker();
+  const tenant = await createTenant();
+  const token = await fetchToken(worker, tenant, { created_at: timestamp(START) });
+  await worker.post(tenant, '/webhook', envelope.ad(token, { created_at: timestamp(START) }));
+  const [message] = worker.queue.take() as {
+    id: string;
+    body: { v: 1; events: Record<string, unknown>[] };
+  }[];
+  await worker.deliver([{ id: 'm', body: { v: 1, events: [{ ...message?.body.events[0], test: true }] } }]);
+  expect(await impressions(worker, tenant)).toBe(0);
+  const { objects, binding } = memoryBucket();
+  await pruneLog(env.DB, binding, 10 * DAY_MS, START + 11 * DAY_MS);
+  const lines = [...objects.values()].flatMap((text) =>
+    text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  );
+  const own = lines.filter(({ archived }) => archived.application_id === tenant.application.id);
+  const ads = own.filter(({ type }) => type === 'custom.ad');
+  expect(ads).toMatchObject([{ dev: true, payload: { value: 0.002 } }]);
+  expect(ads[0].payload).not.toHaveProperty('test');
 });

@@ -1,7 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { DaySet } from '#lib/day-set';
 import type { LoggedEvent } from '#rollup';
+import { type DeviceState, deviceKey, MAX_FUNNEL_STEPS } from '../../src/rollup/device-state.ts';
 import { Additions, ROLLUPS, type RollupTable } from '../../src/rollup/tables.ts';
-import { type DeviceState, deviceKey, type Known, tally } from '../../src/rollup/tally.ts';
+import { type Known, tally } from '../../src/rollup/tally.ts';
 
 // What each event means for each metric, one row an event.
 
@@ -9,16 +11,22 @@ const device = (more: Partial<DeviceState> = {}): DeviceState => ({
   applicationId: 'app_1',
   acquiredDay: '2026-03-01',
   id: 'dev_1',
+  test: false,
   activeDays: '0',
   activeAges: '0',
   paidDays: '',
-  milestones: { install: 1 },
+  milestones: '{"install":1}',
   ...more,
 });
 
-const known = (devices: DeviceState[] = [device()], keys: string[] = []): Known => ({
+const known = (
+  devices: DeviceState[] = [device()],
+  keys: string[] = [],
+  revokedTokens: [string, number][] = [],
+): Known => ({
   devices: new Map(devices.map((state) => [deviceKey(state), state])),
   keys: new Map(keys.map((key) => [key, 'evt_counted'])),
+  revokedTokens: new Map(revokedTokens),
 });
 
 let made = 0;
@@ -55,29 +63,30 @@ function event<Type extends LoggedEvent['type']>(
   return { ...common, ...payloads[type], ...more, type } as unknown as LoggedEvent;
 }
 
+const stepsOf = (state: DeviceState | undefined): Record<string, number> =>
+  JSON.parse(state?.milestones ?? '{}');
+
 /** Rows as `key/parts: metric=sum`, without the sums of 0. */
 function show<Table extends RollupTable>(additions: Additions<Table>): string[] {
-  const { keys, metrics } = ROLLUPS[additions.table];
-  return additions.rows().map((row) => {
-    const sums = metrics
-      .map((name, index) => `${name}=${row[keys.length + index]}`)
-      .filter((sum) => !sum.endsWith('=0'));
-    return `${row.slice(1, keys.length).join('/')}: ${sums.join(' ')}`;
+  const { metrics } = ROLLUPS[additions.table];
+  return additions.entries().map(({ key, sums }) => {
+    const shown = metrics.map((name, index) => `${name}=${sums[index]}`).filter((sum) => !sum.endsWith('=0'));
+    return `${key.slice(1).join('/')}: ${shown.join(' ')}`;
   });
 }
 
 describe('tally', () => {
   it('counts an install, which is the first activity of its device', () => {
-    const fresh = device({ activeDays: '', activeAges: '', milestones: {} });
+    const fresh = device({ activeDays: '', activeAges: '', milestones: '{}' });
     const counted = tally([event('install', '2026-03-01')], known([fresh]));
     expect(show(counted.daily)).toEqual(['2026-03-01//: installs=1 active_devices=1']);
     expect(show(counted.activity)).toEqual(['2026-03-01//0: active_devices=1 last_active_devices=1']);
-    expect([...counted.devices.values()]).toEqual([
+    expect(counted.devices).toEqual([
       {
         ...fresh,
         activeDays: '0',
         activeAges: '0',
-        milestones: { install: Date.parse('2026-03-01T12:00:00Z') },
+        milestones: JSON.stringify({ install: Date.parse('2026-03-01T12:00:00Z') }),
       },
     ]);
   });
@@ -107,15 +116,13 @@ describe('tally', () => {
       '2026-03-02/gold//usd: purchases=2 failed_purchases=1 purchase_revenue=11',
     ]);
     expect(show(counted.revenue)).toEqual(['2026-03-01//2026-03-02/usd: purchase_revenue=11']);
-    expect([...counted.devices.values()][0]).toMatchObject({
-      paidDays: '1',
-      milestones: { purchase: expect.any(Number) },
-    });
+    expect(counted.devices[0]?.paidDays).toBe('1');
+    expect(Object.keys(stepsOf(counted.devices[0]))).toEqual(['install', 'purchase']);
   });
 
   it('makes no step of a funnel of a failed purchase', () => {
     const counted = tally([event('custom.purchase', '2026-03-01', { status: 'failed' })], known());
-    expect(counted.devices.size).toBe(0);
+    expect(counted.devices).toEqual([]);
   });
 
   it('counts one session for each session_id of a device, and one for each event without', () => {
@@ -169,7 +176,7 @@ describe('tally', () => {
       '2026-02-27//: active_devices=1',
     ]);
     expect(show(counted.activity)).toEqual([]);
-    expect([...counted.devices.values()][0]?.activeDays).toBe('-2,0');
+    expect(counted.devices[0]?.activeDays).toBe('-2,0');
   });
 
   it('keeps the first time of a step, whatever the order of arrival', () => {
@@ -179,8 +186,8 @@ describe('tally', () => {
       [late, early],
       [early, late],
     ]) {
-      const [state] = [...tally(events, known()).devices.values()];
-      expect(state?.milestones['event:level_1']).toBe(early.occurred_at);
+      const [state] = tally(events, known()).devices;
+      expect(stepsOf(state)['event:level_1']).toBe(early.occurred_at);
     }
   });
 
@@ -201,19 +208,158 @@ describe('tally', () => {
 
   it('counts nothing of an erased device', () => {
     const counted = tally([event('custom.ad', '2026-03-01', { keys: ['e:1'], key_day: 20_000 })], known([]));
-    expect([show(counted.daily), show(counted.revenue), counted.keys, counted.devices.size]).toEqual([
+    expect([show(counted.daily), show(counted.revenue), counted.keys, counted.devices]).toEqual([
       [],
       [],
       [],
-      0,
+      [],
     ]);
   });
 
-  it('adds amounts beyond 2^53 exactly', () => {
+  it('counts nothing of a test event or of a test device, and remembers no key of it', () => {
+    const nothing = [[], [], [], [], []];
+    const show_ = (events: LoggedEvent[], of: Known) => {
+      const counted = tally(events, of);
+      return [
+        show(counted.daily),
+        show(counted.revenue),
+        show(counted.activity),
+        counted.keys,
+        counted.devices,
+      ];
+    };
+    const purchase = (more: Body<'custom.purchase'>) =>
+      event('custom.purchase', '2026-03-02', { keys: ['success:t:1'], ...more });
+    expect(
+      show_([purchase({ test: true }), event('install', '2026-03-01', { test: true })], known()),
+    ).toEqual(nothing);
+    expect(show_([purchase({})], known([device({ test: true })]))).toEqual(nothing);
+    // So the same transaction, sent by the released build, counts.
+    const counted = tally([purchase({ test: true }), purchase({})], known());
+    expect(show(counted.revenue)).toEqual(['2026-03-01//2026-03-02/usd: purchase_revenue=5']);
+  });
+
+  it('counts nothing that came with a token from its revocation on, but always its install', () => {
+    const events = [999, 1_000, 1_001].map((received_at) =>
+      event('custom.ad', '2026-03-01', {
+        received_at,
+        token_id: 'tok_1',
+        keys: [`e:${received_at}`],
+        key_day: 1,
+      }),
+    );
+    const other = event('custom.ad', '2026-03-01', { received_at: 1_001, token_id: 'tok_2' });
+    const install = event('install', '2026-03-01', { received_at: 1_001, token_id: 'tok_1' });
+    const counted = tally([...events, other, install], known([device()], [], [['tok_1', 1_000]]));
+    expect(show(counted.daily)).toEqual([
+      '2026-03-01//eur: impressions=2 ad_revenue=14',
+      '2026-03-01//: installs=1',
+    ]);
+    expect(counted.keys.map(({ key }) => key)).toEqual(['e:999']);
+  });
+
+  it('counts a refund as activity of its device and as nothing else', () => {
+    const refund = event('custom.purchase', '2026-03-02', { status: 'refunded', keys: ['refunded:t:1'] });
+    const counted = tally([refund], known());
+    expect(show(counted.daily)).toEqual(['2026-03-02//: active_devices=1']);
+    expect([show(counted.items), show(counted.revenue)]).toEqual([[], []]);
+    expect(counted.devices).toEqual([device({ activeDays: '0-1', activeAges: '0-1' })]);
+    expect(counted.keys.map(({ key }) => key)).toEqual(['refunded:t:1']);
+  });
+
+  describe('the end of a session', () => {
+    const start = () => event('retention', '2026-03-02', { session_id: 'a' });
+    const end = (more: Body<'retention'> = {}) =>
+      event('retention', '2026-03-02', { session_id: 'a', session_end: true, session_seconds: 30, ...more });
+    it.each([
+      { what: 'after its start', events: () => [start(), end()], sums: 'sessions=1 session_seconds=30' },
+      { what: 'before its start', events: () => [end(), start()], sums: 'sessions=1 session_seconds=30' },
+      { what: 'without a start', events: () => [end()], sums: 'sessions=1 session_seconds=30' },
+      {
+        what: 'that comes again',
+        events: () => [end(), start(), end({ session_seconds: 31 })],
+        sums: 'sessions=1 session_seconds=30',
+      },
+      {
+        what: 'without a length',
+        events: () => [start(), end({ session_seconds: undefined })],
+        sums: 'sessions=1',
+      },
+      {
+        what: 'of another session',
+        events: () => [start(), end({ session_id: 'b' })],
+        sums: 'sessions=2 session_seconds=30',
+      },
+      {
+        what: 'without an id, whose start is the session',
+        events: () => [event('retention', '2026-03-02'), end({ session_id: undefined })],
+        sums: 'sessions=1 session_seconds=30',
+      },
+      {
+        what: 'that is none, whatever its length',
+        events: () => [end({ session_end: undefined })],
+        sums: 'sessions=1',
+      },
+    ])('$what', ({ events, sums }) => {
+      expect(show(tally(events(), known()).daily)).toEqual([`2026-03-02//: active_devices=1 ${sums}`]);
+    });
+
+    it('is remembered beyond the run', () => {
+      const counted = tally([start(), end()], known());
+      expect(counted.keys.map(({ key }) => key)).toEqual(['s:dev_1:a', 'se:dev_1:a']);
+      const again = tally([end()], known([device()], ['app_1/0/s:dev_1:a', 'app_1/0/se:dev_1:a']));
+      expect(show(again.daily)).toEqual(['2026-03-02//: active_devices=1']);
+    });
+  });
+
+  describe('the work for an event', () => {
+    afterEach(() => vi.restoreAllMocks());
+
+    it('does not grow with the days and steps that its device has had', () => {
+      // As many days apart as there may be, and all the steps there is room for.
+      const days = Array.from({ length: 3_000 }, (_, index) => index * 2).join(',');
+      const steps = Object.fromEntries(Array.from({ length: 196 }, (_, index) => [`event:${index}`, 1]));
+      const old = device({ activeDays: days, activeAges: days, milestones: JSON.stringify(steps) });
+      const [parseDays, parseJson] = [vi.spyOn(DaySet, 'parse'), vi.spyOn(JSON, 'parse')];
+      const stringify = vi.spyOn(DaySet.prototype, 'toString');
+      const operations = (count: number) => {
+        const events = Array.from({ length: count }, (_, index) =>
+          event('custom', '2026-03-02', { event_name: `name ${index}` }),
+        );
+        for (const spy of [parseDays, parseJson, stringify]) spy.mockClear();
+        expect(show(tally(events, known([old])).daily)[0]).toContain(`custom_events=${count}`);
+        return [parseDays, parseJson, stringify].map((spy) => spy.mock.calls.length);
+      };
+      expect(operations(1)).toEqual([3, 1, 3]);
+      expect(operations(2_000)).toEqual([3, 1, 3]);
+    });
+
+    it('is bounded: more names than a device keeps steps for count, but are no steps', () => {
+      const names = Array.from({ length: 20_000 }, (_, index) =>
+        event('custom', '2026-03-01', { event_name: `name ${index}`, occurred_at: 50_000 - index }),
+      );
+      const purchase = event('custom.purchase', '2026-03-01');
+      const counted = tally([...names, purchase], known());
+      expect(counted.custom.entries()).toHaveLength(20_000);
+      const steps = stepsOf(counted.devices[0]);
+      // The steps that are no events' names always have room.
+      expect(Object.keys(steps)).toHaveLength(MAX_FUNNEL_STEPS - 2);
+      expect(steps.purchase).toBe(purchase.occurred_at);
+      // A step that is kept still learns of an earlier time.
+      const earlier = tally(
+        [event('custom', '2026-03-01', { event_name: 'name 0', occurred_at: 7 })],
+        known(counted.devices),
+      );
+      expect(stepsOf(earlier.devices[0])['event:name 0']).toBe(7);
+    });
+  });
+
+  it('adds amounts beyond 2^53 exactly, and writes them in two parts', () => {
     const most = Number.MAX_SAFE_INTEGER;
     const additions = new Additions('cohort_revenue');
     const key = { application_id: 'a', acquired_day: 'd', creative_id: '', day: 'd', currency: 'vnd' };
     for (let index = 0; index < 3; index++) additions.add(key, { ad_revenue: most });
-    expect(additions.rows()[0]?.slice(5)).toEqual([String(3n * BigInt(most)), '0']);
+    // 3 × 9,007,199,254,740,991 micros.
+    expect(additions.rows()[0]?.slice(5)).toEqual(['597764222973', '27021', '0', '0']);
   });
 });

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { newAccessToken } from '#lib/credentials';
 import { decryptText } from '#lib/crypto';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -156,6 +157,24 @@ describe('POST /v1/applications/:id/api-key', () => {
     expect([status, body]).toEqual([400, { message: 'grace_hours must be a number from 0 to 72' }]);
   });
 
+  it('leaves the grace of keys before the last as it was set', async () => {
+    const of = await createTenant();
+    const replace = async (grace_hours: number) =>
+      (await call(of, 'POST', `/v1/applications/${of.application.id}/api-key`, { grace_hours })).body;
+    const before = Date.now();
+    await replace(1);
+    await replace(48);
+    const rows = await env.DB.prepare(
+      'SELECT created_at, expires_at FROM api_keys WHERE application_id = ? ORDER BY coalesce(expires_at, 9e15)',
+    )
+      .bind(of.application.id)
+      .all<{ expires_at: number | null }>();
+    const hours = rows.results.map(({ expires_at }) =>
+      expires_at === null ? null : Math.floor((expires_at - before) / 3_600_000),
+    );
+    expect(hours).toEqual([1, 48, null]);
+  });
+
   it('needs no body', async () => {
     const headers = { 'Service-Token': tenant.teamToken };
     const path = `/v1/applications/${tenant.application.id}/api-key`;
@@ -164,21 +183,31 @@ describe('POST /v1/applications/:id/api-key', () => {
 });
 
 const routes = [
-  { method: 'GET', path: '' },
-  { method: 'PATCH', path: '', body: { name: 'stolen' } },
-  { method: 'POST', path: '/api-key', body: {} },
+  { method: 'GET', path: '', success: 200, shows: { name: 'Test game' } },
+  { method: 'PATCH', path: '', body: { name: 'stolen' }, success: 200, shows: { name: 'stolen' } },
+  {
+    method: 'POST',
+    path: '/api-key',
+    body: {},
+    success: 201,
+    shows: { api_key: expect.stringMatching(/^appkey_/) },
+  },
 ];
 
-describe.each(routes)('$method /v1/applications/:id$path', ({ method, path, body }) => {
+describe.each(routes)('$method /v1/applications/:id$path', ({ method, path, body, success, shows }) => {
   it('is a 404 to another team, as if it did not exist', async () => {
     const theirs = await call(stranger, method, `/v1/applications/${tenant.application.id}${path}`, body);
     const none = await call(stranger, method, `/v1/applications/app_${'0'.repeat(32)}${path}`, body);
-    expect(theirs.status).toBe(404);
-    expect(theirs).toEqual(none);
+    expect(theirs).toEqual({ status: 404, body: { message: 'Application not found' } });
+    expect(none).toEqual(theirs);
+    // The same call of its own team is answered.
+    const own = await createTenant();
+    const answer = await call(own, method, `/v1/applications/${own.application.id}${path}`, body);
+    expect(answer).toEqual({ status: success, body: expect.objectContaining(shows) });
   });
 
   it('is a 401 without a token, or with the key of an application', async () => {
-    for (const credential of ['', 'teamtoken_unknown', tenant.apiKey]) {
+    for (const credential of ['', 'teamtoken_unknown', newAccessToken(), tenant.apiKey]) {
       const answer = await worker.request(`/v1/applications/${tenant.application.id}${path}`, {
         method,
         headers: { 'Service-Token': credential, 'Content-Type': 'application/json' },

@@ -25,8 +25,11 @@ it('explains an attribution to its own team only', async () => {
       method: 'probabilistic',
       confidence: 0.99,
       ambiguous: false,
+      repeated: false,
+      earlier_installs: 0,
       creative_id: id,
       click_id: clickId,
+      click: { clicked_at: expect.stringMatching(/Z$/), country: null, params: {}, named_installs: 0 },
       candidates: [
         {
           click_id: clickId,

@@ -32,9 +32,42 @@ it.each([
     null,
   ],
   ['Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/130.0.0.0', 'linux', null, null],
+  ['Mozilla/5.0 (iPhone; U; CPU like Mac OS X; en) AppleWebKit/420+', 'ios', null, null],
+  ['Dalvik/2.1.0 (Linux; U; Android 14', 'android', '14', null],
+  ['Mozilla/5.0 (Linux; Android 14; SM-S911B', 'android', '14', 'SM-S911B'],
+  [`Mozilla/5.0 (Linux; Android 14; ${'x'.repeat(129)})`, 'android', '14', null],
+  [`Mozilla/5.0 (Linux; Android 14; ${'x'.repeat(128)})`, 'android', '14', 'x'.repeat(128)],
+  [`Mozilla/5.0 (Linux; Android ${'1'.repeat(40)}; Pixel 8)`, 'android', '1111', 'Pixel 8'],
+  [`Mozilla/5.0 (iPhone; CPU iPhone OS ${'1'.repeat(40)} like Mac OS X)`, 'ios', '1111', null],
   ['something', 'other', null, null],
 ])('reads %s', (userAgent, osFamily, osVersion, deviceModel) => {
   expect(parseUserAgent(userAgent)).toEqual({ osFamily, osVersion, deviceModel });
+});
+
+it('reads the first 512 characters of a user agent and no more', () => {
+  const within = (text: string, chars: number) => text.padStart(chars, '-');
+  expect(parseUserAgent(within('Windows NT', 512)).osFamily).toBe('windows');
+  expect(parseUserAgent(within('Windows NT', 513)).osFamily).toBe('other');
+  expect(parseUserAgent(within('Android 14; Pixel 8) Chrome', 519))).toEqual({
+    osFamily: 'android',
+    osVersion: '14',
+    deviceModel: 'Pixel 8',
+  });
+  expect(parseUserAgent(within('Android 14; Pixel 8)', 514)).deviceModel).toBe('Pixel');
+  const browser = `Mozilla/5.0 (Linux; Android 14) ${CHROME}`.padEnd(500, ' ');
+  expect(isRobot(`${browser} Googlebot`)).toBe(true);
+  expect(isRobot(`${browser}${' '.repeat(12)}Googlebot`)).toBe(false);
+  expect(isRobot(`${' '.repeat(512)}${browser}`)).toBe(true);
+});
+
+it.each([
+  ['Android; Android; ', 'android'],
+  ['(iPhone', 'ios'],
+  ['(iPhone OS 17_', 'ios'],
+])('reads 100 KB of "%s" as it reads its first 512 characters', (part, osFamily) => {
+  const userAgent = part.repeat(100_000 / part.length);
+  expect(parseUserAgent(userAgent)).toEqual(parseUserAgent(userAgent.slice(0, 512)));
+  expect(parseUserAgent(userAgent).osFamily).toBe(osFamily);
 });
 
 it.each([

@@ -1,5 +1,5 @@
 /** Where the service is and what it asks for. */
-export type Access = { base_url: string; api_key: string; team_token: string };
+export type Access = { base_url: string; service_name: string; api_key: string; team_token: string };
 
 /** A failure that its text explains to the one who ran the command. */
 export class Explained extends Error {}
@@ -7,15 +7,13 @@ export class Explained extends Error {}
 /** The public HTTP API of a running service, with the credentials of the demo. */
 export class Api {
   private readonly access: Access;
-  private readonly serviceName: string;
 
-  constructor(access: Access, serviceName: string) {
+  constructor(access: Access) {
     this.access = access;
-    this.serviceName = serviceName;
   }
 
   async ingest<Answer>(path: string, body: unknown): Promise<Answer> {
-    return this.call('POST', path, { [`${this.serviceName}-api-key`]: this.access.api_key }, body);
+    return this.call('POST', path, { [`${this.access.service_name}-api-key`]: this.access.api_key }, body);
   }
 
   async team<Answer>(
@@ -27,7 +25,7 @@ export class Api {
     return this.call(
       method,
       path,
-      { [`${this.serviceName}-Token`]: this.access.team_token, ...headers },
+      { [`${this.access.service_name}-Token`]: this.access.team_token, ...headers },
       body,
     );
   }

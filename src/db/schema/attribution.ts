@@ -28,7 +28,7 @@ export const clicks = sqliteTable(
     country: text(),
     /** JSON: the query parameters of the link, whose networks need their click ids back. */
     params: text(),
-    /** The device that was credited to this click first. */
+    /** The device that was credited to this click first. A row may begin with it, before the queue has brought the click. */
     deviceId: text('device_id'),
     /** How many devices named this click; more than one is a sign of fraud. */
     namedInstalls: integer('named_installs').notNull().default(0),

@@ -6,8 +6,12 @@ const day = () => text().notNull();
 const creativeId = () => text('creative_id').notNull();
 const currency = () => text().notNull();
 const count = (name: string) => integer(name).notNull().default(0);
-/** Integer millionths of the row's currency. */
-const micros = (name: string) => integer(name).notNull().default(0);
+/**
+ * An amount in the row's currency, in two columns so that no sum leaves 64 bits: millionths of a unit below 10^12, and whole
+ * millions of units.
+ */
+const microsLow = (name: string) => integer(name).notNull().default(0);
+const microsHigh = (name: string) => integer(`${name}_high`).notNull().default(0);
 
 /**
  * The log: every event that was taken, packed by application and second of minting. `id` grows in the order of commits, so a
@@ -32,7 +36,7 @@ export const eventChunks = sqliteTable(
 export const foldCursor = sqliteTable('fold_cursor', {
   id: integer().primaryKey(),
   chunkId: integer('chunk_id').notNull(),
-  /** Events of the chunk after `chunk_id` that are folded already; 0 except while a poison event is being isolated. */
+  /** Events of the chunk after `chunk_id` that are folded already; 0 except within a chunk that is larger than a run. */
   eventOffset: integer('event_offset').notNull(),
   foldedAt: integer('folded_at').notNull(),
 });
@@ -67,10 +71,12 @@ export const rollupDaily = sqliteTable(
     adRequests: count('ad_requests'),
     payers: count('payers'),
     impressions: count('impressions'),
-    adRevenue: micros('ad_revenue'),
+    adRevenue: microsLow('ad_revenue'),
+    adRevenueHigh: microsHigh('ad_revenue'),
     purchases: count('purchases'),
     failedPurchases: count('failed_purchases'),
-    purchaseRevenue: micros('purchase_revenue'),
+    purchaseRevenue: microsLow('purchase_revenue'),
+    purchaseRevenueHigh: microsHigh('purchase_revenue'),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
 );
@@ -86,7 +92,8 @@ export const rollupAds = sqliteTable(
     creativeId: creativeId(),
     currency: currency(),
     impressions: count('impressions'),
-    adRevenue: micros('ad_revenue'),
+    adRevenue: microsLow('ad_revenue'),
+    adRevenueHigh: microsHigh('ad_revenue'),
     adRequests: count('ad_requests'),
   },
   (table) => [
@@ -114,7 +121,8 @@ export const rollupItems = sqliteTable(
     currency: currency(),
     purchases: count('purchases'),
     failedPurchases: count('failed_purchases'),
-    purchaseRevenue: micros('purchase_revenue'),
+    purchaseRevenue: microsLow('purchase_revenue'),
+    purchaseRevenueHigh: microsHigh('purchase_revenue'),
   },
   (table) => [
     primaryKey({ columns: [table.applicationId, table.day, table.itemId, table.creativeId, table.currency] }),
@@ -159,8 +167,10 @@ export const cohortRevenue = sqliteTable(
     creativeId: creativeId(),
     day: day(),
     currency: currency(),
-    adRevenue: micros('ad_revenue'),
-    purchaseRevenue: micros('purchase_revenue'),
+    adRevenue: microsLow('ad_revenue'),
+    adRevenueHigh: microsHigh('ad_revenue'),
+    purchaseRevenue: microsLow('purchase_revenue'),
+    purchaseRevenueHigh: microsHigh('purchase_revenue'),
   },
   (table) => [
     primaryKey({

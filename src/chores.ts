@@ -1,0 +1,21 @@
+/**
+ * Waits for all chores, whichever fail. Logs each failure by the chore's name, then throws one error that names them all, so that
+ * the run of the cron counts as failed.
+ */
+export async function runChores(chores: Record<string, Promise<unknown>>): Promise<void> {
+  const names = Object.keys(chores);
+  const outcomes = await Promise.allSettled(Object.values(chores));
+  const failed = outcomes.flatMap((outcome, index) =>
+    outcome.status === 'rejected' ? [{ name: names[index] ?? '', reason: outcome.reason as unknown }] : [],
+  );
+  for (const { name, reason } of failed) {
+    console.error(
+      JSON.stringify({ level: 'error', message: 'chore failed', chore: name, error: String(reason) }),
+    );
+  }
+  if (failed.length === 0) return;
+  throw new AggregateError(
+    failed.map(({ reason }) => reason),
+    `Failed chores: ${failed.map(({ name }) => name).join(', ')}`,
+  );
+}

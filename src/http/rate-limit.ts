@@ -1,0 +1,20 @@
+import type { Context } from 'hono';
+import { AppError } from './errors.ts';
+
+/** Whose requests count together where there is no credential. */
+export const addressOf = (c: Context): string => c.req.header('cf-connecting-ip') ?? 'unknown';
+
+/**
+ * Counts a request against a limit and throws `rate_limited` past it. In production the counter is in the machine's memory, so
+ * asking costs no network request.
+ */
+export async function requireWithin(
+  limiter: RateLimit,
+  key: string,
+  refusal: { message?: string; retryAfterSeconds?: number } = {},
+): Promise<void> {
+  const { success } = await limiter.limit({ key });
+  if (success) return;
+  const { message = 'Too many requests', retryAfterSeconds = 10 } = refusal;
+  throw new AppError('rate_limited', message, { headers: { 'Retry-After': String(retryAfterSeconds) } });
+}

@@ -1,0 +1,166 @@
+import { CURRENCIES } from '#lib/currencies';
+import { daysBetween } from '#lib/time';
+import { readRateBook } from '#money';
+import { type DimensionName, isNamed, isTime } from './dimensions.ts';
+import type { AmountSql } from './money.ts';
+import type { Reported } from './query.ts';
+import { COSTS, type Part } from './sums.ts';
+
+// A report has at most `limit` rows and one more, `other`, that sums up the rest, whatever names clients send. Which groups have a
+// row of their own is decided in the database, by a ranking; the sums are then read with all other groups already put together.
+
+/** Room for the list of kept groups, which is one parameter. D1 takes 2 MB; a character takes at most 4 bytes. */
+const MAX_KEPT_CHARACTERS = 400_000;
+
+/** What a group is called in the row that sums up the rest. */
+export const OTHER = 'other';
+
+/** The key of what has no row of its own, and of what is of no group at all: neither is JSON. */
+export const REST = '';
+export const NO_GROUP = '-';
+
+/** The groups that have a row of their own. */
+export type Cut = {
+  /** Their keys, largest first, as a JSON array. */
+  kept: string;
+  /** The first group without a row, where the limit cut it off: of a report by time, all older ones are cut off too. */
+  firstCut: string | null;
+  /** How many groups there are that were asked for. */
+  total: number;
+};
+
+/** Which groups are wanted, besides being large enough. */
+export type Wanted = {
+  limit: number;
+  /** Only groups with this text in one of their names. */
+  q?: string | undefined;
+  /** Only groups of the creative, ad set or campaign of this id. */
+  within?: string | undefined;
+};
+
+/** SQL for the key of a group: a JSON array of its values, null for none. The text does not depend on the source. */
+export const keySql = (columns: readonly string[]) =>
+  // A JSON value that an expression makes would be embedded as such; as text it is quoted like any other.
+  `json_array(${columns.map((column) => `nullif((${column}) || '', '')`).join(', ')})`;
+
+/** SQL for the key, or `REST` where it is not in the JSON list `kept`. */
+export const cutKeySql = (key: string, kept: string) =>
+  `iif(${key} IN (SELECT value FROM json_each(${kept})), ${key}, '${REST}')`;
+
+/** The values of a key. */
+export const keyValues = (key: string): (string | null)[] => JSON.parse(key);
+
+/** The part with one column, the key of the group; `cut` puts together what has no row of its own. */
+export function keyedPart(part: Part, names: readonly DimensionName[], cut: Cut | null): Part {
+  const key = keySql(part.columns);
+  const shown = cut ? cutKeySql(key, '?7') : key;
+  const condition = noGroupSql(part, names);
+  const column = condition ? `CASE WHEN ${condition} THEN '${NO_GROUP}' ELSE ${shown} END` : shown;
+  return { source: part.source, columns: [column], ...(cut ? { kept: cut.kept } : {}) };
+}
+
+/** What has no currency is of no group by currency, and a cost without an ad set or creative of none by these. */
+function noGroupSql({ source, columns }: Part, names: readonly DimensionName[]): string {
+  const nothing = columns.filter(
+    (_, index) => names[index] === 'currency' || (source === COSTS && isNamed(names[index])),
+  );
+  return nothing.map((column) => `(${column}) = ''`).join(' OR ');
+}
+
+/**
+ * Ranks the groups of a report: by time, latest first, then by revenue, impressions, other counts, spend, and the key itself, so
+ * that equal ones are in the same order each time. Revenue is compared at the rates of the last day, 0 where there is none, and
+ * as floating-point numbers: that decides about the order of rows only, never about a sum.
+ * Null where each of them has a row.
+ */
+export async function rankGroups(
+  db: D1Database,
+  application: Reported,
+  parts: readonly Part[],
+  names: readonly DimensionName[],
+  asked: { from: string; to: string; reporting: string } & Wanted,
+): Promise<Cut | null> {
+  const { from, to, reporting, limit, q = '', within = '' } = asked;
+  const isFiltered = q !== '' || within !== '';
+  if (!isFiltered && names.length === 1 && names.every(isTime) && daysBetween(from, to) < limit) return null;
+  const rates = await readApproximateRates(db, application.teamId, reporting, to);
+  const { results } = await db
+    .prepare(rankingSql(parts, names))
+    .bind(application.id, from, to, JSON.stringify(rates), q, within, limit + 1)
+    .all<{ key: string; total: number }>();
+  return cutAfter(results, limit, isFiltered);
+}
+
+/** The cut after the first `limit` of these ranked groups. `isFiltered`: what was not asked for is in `other` too. */
+export function cutAfter(
+  ranked: readonly { key: string; total: number }[],
+  limit: number,
+  isFiltered: boolean,
+): Cut | null {
+  const total = ranked[0]?.total ?? 0;
+  let room = MAX_KEPT_CHARACTERS;
+  const kept = ranked.slice(0, limit).filter(({ key }) => {
+    room -= JSON.stringify(key).length;
+    return room > 0;
+  });
+  if (!isFiltered && kept.length === total) return null;
+  const firstCut = kept.length < total ? (ranked[kept.length]?.key ?? null) : null;
+  return { kept: JSON.stringify(kept.map(({ key }) => key)), firstCut, total };
+}
+
+/**
+ * ?1 application, ?2 to ?3 its days, ?4 what a unit of each currency is worth, ?5 a text and ?6 an id to be found in the names,
+ * ?7 how many groups. What was earned over the life of devices ranks none: a device that was acquired is an install as well.
+ */
+export function rankingSql(parts: readonly Part[], names: readonly DimensionName[]): string {
+  const ranked = parts.filter(({ source }) => source.day === 'day').map((part) => weightsSql(part, names));
+  const times = names.flatMap((name, index) => (isTime(name) ? [`key ->> ${index} DESC`] : []));
+  const named = names.flatMap((name, index) => (isNamed(name) ? [`key ->> ${index} ->> 0 = ?6`] : []));
+  const texts = names.flatMap((name, index) =>
+    isTime(name) ? [] : [`instr(lower(key ->> ${index}${isNamed(name) ? ' ->> 1' : ''}), lower(?5)) > 0`],
+  );
+  // Requests alone are no group by network: they are made before any network is known.
+  const shown = names.includes('media_source') ? 'sum(impressions) > 0' : 'true';
+  const order = [
+    ...times,
+    'sum(revenue) DESC',
+    'sum(impressions) DESC',
+    'sum(counts) DESC',
+    'sum(spend) DESC',
+  ];
+  return `WITH rates AS MATERIALIZED (SELECT key AS currency, value AS rate FROM json_each(?4)),
+    weights AS (${ranked.join(' UNION ALL ')})
+    SELECT key, count(*) OVER () AS total FROM weights
+    WHERE (?5 = '' OR ${texts.join(' OR ') || 'false'}) AND (?6 = '' OR ${named.join(' OR ') || 'false'})
+    GROUP BY key HAVING ${shown} ORDER BY ${order.join(', ')}, key LIMIT ?7`;
+}
+
+/** An amount as a floating-point number: enough for an order, and nothing to overflow. */
+export const approximateSql = ({ high, low }: AmountSql) => `(CAST(${high} AS REAL) * 1e12 + (${low}))`;
+
+/** What the groups of one source weigh. */
+function weightsSql(part: Part, names: readonly DimensionName[]): string {
+  const { source } = part;
+  const noGroup = noGroupSql(part, names);
+  const sum = (columns: string[]) => `sum(${columns.join(' + ') || '0'})`;
+  const amounts = sum(Object.values(source.amounts).map(approximateSql));
+  const { impressions = '0', ...counts } = source.counts;
+  const worth = 'coalesce(amounts * rates.rate, 0)';
+  const isCosts = source === COSTS;
+  return `SELECT key, ${isCosts ? `0 AS revenue, ${worth} AS spend` : `${worth} AS revenue, 0 AS spend`}, impressions, counts
+    FROM (SELECT ${keySql(part.columns)} AS key, ${source.currency} AS currency, ${amounts} AS amounts,
+        ${sum([impressions])} AS impressions, ${sum(Object.values(counts))} AS counts
+      FROM ${source.table} WHERE application_id = ?1 AND ${source.day} BETWEEN ?2 AND ?3
+      ${noGroup ? `AND NOT (${noGroup})` : ''} GROUP BY 1, 2)
+    LEFT JOIN rates USING (currency)`;
+}
+
+/** About how much of `reporting` one unit of each currency is worth on a day, as far as it is known. */
+export async function readApproximateRates(db: D1Database, teamId: string, reporting: string, day: string) {
+  const book = await readRateBook(db, teamId, CURRENCIES, day, day);
+  const rates = [...CURRENCIES].map((currency) => {
+    const rate = book.rate(currency, reporting, day);
+    return [currency, rate ? Number(rate.numerator) / Number(rate.denominator) : 0] as const;
+  });
+  return Object.fromEntries(rates.filter(([, rate]) => Number.isFinite(rate) && rate > 0));
+}

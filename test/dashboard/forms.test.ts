@@ -1,0 +1,106 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it } from 'vitest';
+import { dashboard } from '../../src/dashboard/app.tsx';
+import { FORM, ORIGIN, signedIn } from '../helpers/person.ts';
+import { createTenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+const worker = startWorker();
+
+/** Changes that are asked for by a button alone. */
+const WITHOUT_FIELDS = new Set([
+  '/logout',
+  '/get-started',
+  '/settings/applications/:id/key',
+  '/settings/tokens/:id/revoke',
+  '/settings/members/:id/remove',
+  '/settings/members/invitations/:hash/withdraw',
+  '/status/:id/replay',
+  '/status/:id/discard',
+]);
+const POSTS = [
+  ...new Set(dashboard.routes.filter(({ method }) => method === 'POST').map(({ path }) => path)),
+];
+const FORMS = POSTS.filter((path) => !WITHOUT_FIELDS.has(path));
+
+const MALFORMED = [
+  ['multipart without a boundary', 'multipart/form-data', 'email=a'],
+  ['multipart that never begins', 'multipart/form-data; boundary=x', 'no boundary here'],
+  [
+    'multipart that breaks off',
+    'multipart/form-data; boundary=x',
+    '--x\r\nContent-Disposition: form-data; na',
+  ],
+  ['multipart without a name', 'multipart/form-data; boundary=x', '--x\r\nA: b\r\n\r\nvalue\r\n--x--\r\n'],
+] as const;
+
+function post(path: string, type: string, body: string, cookie = '') {
+  return worker.request(path, {
+    method: 'POST',
+    headers: { Origin: ORIGIN, 'Content-Type': type, Cookie: cookie },
+    body,
+  });
+}
+
+describe('a malformed form', () => {
+  it.each(MALFORMED)('of %s is a 400 on the first run, which stays open', async (_, type, body) => {
+    const answer = await post('/setup', type, body);
+    expect([answer.status, await answer.text()]).toEqual([
+      400,
+      expect.stringContaining('The form could not be read'),
+    ]);
+    expect((await worker.request('/setup')).status).toBe(200);
+  });
+
+  it.each(MALFORMED)('of %s is a 400 wherever a form is read, and changes nothing', async (_, type, body) => {
+    const { team, application } = await createTenant();
+    const browser = await signedIn(worker, team, 'owner');
+    const page = await (await browser.post('/settings/members', { note: 'x', role: 'viewer' })).text();
+    const [, secret = ''] = /\/join\/([\w-]{43})/.exec(page) ?? [];
+    const audit = () =>
+      env.DB.prepare('SELECT count(*) AS n FROM audit_log WHERE team_id = ?').bind(team.id).first('n');
+    const before = await audit();
+    for (const route of FORMS.filter((path) => path !== '/setup')) {
+      const path = route
+        .replace('/settings/applications/:id', `/settings/applications/${application.id}`)
+        .replace(':secret', secret)
+        .replace(/:\w+/, 'unknown');
+      const answer = await post(path, type, body, browser.cookie);
+      expect([route, answer.status, await answer.text()]).toEqual([
+        route,
+        400,
+        expect.stringContaining('The form could not be read'),
+      ]);
+    }
+    expect(await audit()).toBe(before);
+  });
+});
+
+it.each([
+  ['/settings/members', { note: 'x', role: 'king' }, 'must be one of the roles'],
+  ['/settings/members', { note: ' ', role: 'viewer' }, 'is required'],
+  ['/settings/members/usr_1/role', { role: 'king' }, 'must be one of the roles'],
+  ['/settings/applications/:id/new-key', { grace_hours: '73' }, 'must be a number from 0 to 72'],
+  ['/settings/applications/:id/new-key', {}, 'must be a number from 0 to 72'],
+  ['/settings/tokens', { name: 'x', days: '31' }, 'days'],
+])('%s answers 400 to %j and names the fault', async (route, fields, fault) => {
+  const { team, application } = await createTenant();
+  const browser = await signedIn(worker, team, 'owner');
+  const answer = await browser.post(route.replace(':id', application.id), fields as Record<string, string>);
+  expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(fault)]);
+});
+
+it('takes a form that is sent as multipart', async () => {
+  const { team } = await createTenant();
+  const browser = await signedIn(worker, team, 'owner');
+  const body = new FormData();
+  body.set('name', 'multipart');
+  body.set('days', '30');
+  const { 'Content-Type': _, ...headers } = FORM;
+  const answer = await worker.request('/settings/tokens', {
+    method: 'POST',
+    headers: { ...headers, Cookie: browser.cookie },
+    body,
+  });
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('teamtoken_')]);
+});

@@ -1,0 +1,111 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, expect, it } from 'vitest';
+import { createCreative } from '../helpers/creatives.ts';
+import { type Browser, signedIn } from '../helpers/person.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+// A page shows at most 200 rows of a table, says how many there are, and finds the others on the server.
+
+const worker = startWorker();
+const PERIOD = 'from=2026-03-01&to=2026-03-05';
+const PLACEMENTS = 450;
+let tenant: Tenant;
+let browser: Browser;
+let creative: { campaign: string; id: string };
+
+beforeAll(async () => {
+  tenant = await createTenant();
+  browser = await signedIn(worker, tenant.team, 'viewer');
+  const { id } = await createCreative(worker, tenant, {
+    creative: 'Cat',
+    adset: 'Young',
+    campaign: 'Spring',
+  });
+  const row = await env.DB.prepare(
+    'SELECT adsets.campaign_id AS campaign FROM creatives JOIN adsets ON adsets.id = adset_id WHERE creatives.id = ?1',
+  )
+    .bind(id)
+    .first<{ campaign: string }>();
+  creative = { id, campaign: row?.campaign ?? '' };
+  const { id: application } = tenant.application;
+  await env.DB.batch([
+    env.DB.prepare(
+      `INSERT INTO rollup_ads (application_id, day, source, media_source, placement, creative_id, currency, impressions, ad_revenue)
+       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?2)
+       SELECT ?1, '2026-03-02', 'banner', 'net_' || n, 'place_' || n, '', 'usd', 1, n * 1000000 FROM numbers`,
+    ).bind(application, PLACEMENTS),
+    env.DB.prepare(
+      `INSERT INTO rollup_daily (application_id, day, creative_id, currency, impressions, ad_revenue)
+       VALUES (?1, '2026-03-02', ?2, 'usd', 3, 3000000), (?1, '2026-03-02', '', 'usd', 5, 5000000)`,
+    ).bind(application, id),
+  ]);
+});
+
+async function page(path: string, query: string) {
+  const answer = await browser.get(`${path}?app=${tenant.application.id}&${PERIOD}&${query}`);
+  expect(answer.status).toBe(200);
+  const html = await answer.text();
+  const names = [...html.matchAll(/<td class="">(?:<[^>]+>)?(place_\d+|other)/g)].map(([, name]) => name);
+  return { html, names };
+}
+
+it('the breakdown shows the 200 largest groups and one row for the others', async () => {
+  const { html, names } = await page('/breakdown', 'by=placement&sort=-ad_revenue');
+  expect(names).toEqual([
+    ...Array.from({ length: 200 }, (_, index) => `place_${PLACEMENTS - index}`),
+    'other',
+  ]);
+  expect(html).toContain('The first 200 of 450 rows');
+});
+
+it('the row of the others stays last, whatever the table is sorted by', async () => {
+  const { names } = await page('/breakdown', 'by=placement&sort=placement');
+  expect(names).toHaveLength(201);
+  expect(names.at(-1)).toBe('other');
+});
+
+it('the search field of the breakdown finds what the page does not show', async () => {
+  const { html, names } = await page('/breakdown', 'by=placement&sort=-ad_revenue&q=PLACE_17');
+  expect(names).toEqual([
+    ...['place_179', 'place_178', 'place_177', 'place_176', 'place_175', 'place_174', 'place_173'],
+    ...['place_172', 'place_171', 'place_170', 'place_17', 'other'],
+  ]);
+  expect(html).toContain('11 rows that contain “PLACE_17”');
+  expect(html).toContain('name="q" type="search" value="PLACE_17"');
+});
+
+it('shows the search as the text that it is', async () => {
+  const { html, names } = await page(
+    '/breakdown',
+    `by=placement&q=${encodeURIComponent('"><script>x</script>')}`,
+  );
+  expect(names).toEqual(['other']);
+  expect(html).not.toContain('<script>x');
+});
+
+it('the file has all rows that the API gives, narrowed by the same search', async () => {
+  const lines = async (query: string) =>
+    (await page('/breakdown', `by=placement&format=csv${query}`)).html.trimEnd().split('\r\n').length - 1;
+  expect(await lines('')).toBe(PLACEMENTS);
+  expect(await lines('&q=place_17')).toBe(12);
+});
+
+it('the ad page shows 200 rows by day, format and network', async () => {
+  const { html } = await page('/ads', '');
+  expect(html).toContain('<summary>450 rows</summary>');
+  expect(html).toContain('The first 200 of 450 rows');
+  const found = await page('/ads', 'q=net_17');
+  expect(found.html).toContain('11 rows that contain “net_17”');
+});
+
+it('what is in a campaign is listed without anything else, not even summed up', async () => {
+  const all = await page('/creatives', 'by=campaign');
+  expect(all.html).toContain('organic');
+  const within = await page('/creatives', `campaign=${creative.campaign}`);
+  expect(within.html).toContain('Young');
+  expect(within.html).not.toContain('organic</');
+  expect(within.names).toEqual([]);
+  const one = await browser.get(`/creatives/${creative.id}?app=${tenant.application.id}&${PERIOD}`);
+  expect(await one.text()).toContain('2026-03-02');
+});

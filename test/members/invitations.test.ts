@@ -1,0 +1,100 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, expect, it } from 'vitest';
+import { database } from '#db';
+import {
+  acceptInvitation,
+  changeRole,
+  findInvitation,
+  invite,
+  listInvitations,
+  listMembers,
+  type Role,
+  removeMember,
+} from '#members';
+import { createPerson, PASSWORD } from '../helpers/person.ts';
+import { createTenant } from '../helpers/tenant.ts';
+
+const db = database(env.DB);
+const ROLES = ['owner', 'admin', 'viewer'] as const;
+
+type Team = { id: string };
+let team: Team;
+let owner: { userId: string; teamId: string; role: Role };
+
+async function addMember(to: Team, role: Role) {
+  const { email } = await createPerson(to, role);
+  const member = (await listMembers(db, to.id)).find((row) => row.email === email);
+  if (!member) throw new Error('the member is not listed');
+  return { userId: member.userId, teamId: to.id, role };
+}
+
+beforeEach(async () => {
+  team = (await createTenant()).team;
+  owner = await addMember(team, 'owner');
+});
+
+const open = async () =>
+  (await listInvitations(db, team.id, Date.now())).map(({ note, role }) => `${note}: ${role}`).sort();
+
+async function inviteEach(maker: typeof owner, roles: readonly Role[]) {
+  const secrets = new Map<Role, string>();
+  for (const role of roles) {
+    secrets.set(role, await invite(db, maker, { role, note: maker.role }, Date.now()));
+  }
+  return secrets;
+}
+
+it.each([
+  { from: 'owner', to: 'admin', left: ['admin', 'viewer'] },
+  { from: 'owner', to: 'viewer', left: [] },
+  { from: 'admin', to: 'viewer', left: [] },
+  { from: 'admin', to: 'owner', left: ['admin', 'viewer'] },
+] as const)('ends what a member who becomes $to after $from could not make', async ({ from, to, left }) => {
+  const member = await addMember(team, from);
+  const own = from === 'owner' ? ROLES : (['admin', 'viewer'] as const);
+  const secrets = await inviteEach(member, own);
+  await inviteEach({ ...owner, role: 'owner' }, ['viewer']);
+  expect(await open()).toHaveLength(own.length + 1);
+  await changeRole(env.DB, db, owner, member.userId, to);
+  const expected = [...left.map((role) => `${from}: ${role}`), 'owner: viewer'].sort();
+  expect(await open()).toEqual(expected);
+  for (const [role, secret] of secrets) {
+    const found = await findInvitation(db, secret, Date.now());
+    expect(found?.role, role).toBe((left as readonly Role[]).includes(role) ? role : undefined);
+  }
+});
+
+it('ends all of a member who is removed, and none of others', async () => {
+  const member = await addMember(team, 'admin');
+  await inviteEach(member, ['admin', 'viewer']);
+  await inviteEach(owner, ['admin']);
+  await removeMember(env.DB, db, owner, member.userId);
+  expect(await open()).toEqual(['owner: admin']);
+});
+
+it('lets a removed admin come back neither by the page that was open nor by an invitation made meanwhile', async () => {
+  const member = await addMember(team, 'admin');
+  const now = Date.now();
+  const opened = await findInvitation(db, (await inviteEach(member, ['admin'])).get('admin') ?? '', now);
+  if (!opened) throw new Error('the invitation was not found');
+  await removeMember(env.DB, db, owner, member.userId);
+  // Their last request had passed the check of their role before they were removed.
+  const late = await invite(db, member, { role: 'admin', note: 'late' }, now);
+  expect(await findInvitation(db, late, now)).toBeNull();
+
+  const person = { name: 'Back', email: `back-${team.id}@team.test`, password: PASSWORD };
+  await expect(acceptInvitation(env.DB, opened, person, now)).rejects.toMatchObject({ code: 'conflict' });
+  const [row] = await listInvitations(db, team.id, now);
+  if (!row) throw new Error('the late invitation is not listed');
+  await expect(acceptInvitation(env.DB, row, person, now)).rejects.toMatchObject({ code: 'conflict' });
+  expect((await listMembers(db, team.id)).map(({ userId }) => userId)).toEqual([owner.userId]);
+});
+
+it('keeps the invitations of an owner who must stay', async () => {
+  await inviteEach(owner, ['owner']);
+  await expect(removeMember(env.DB, db, owner, owner.userId)).rejects.toMatchObject({ code: 'conflict' });
+  await expect(changeRole(env.DB, db, owner, owner.userId, 'viewer')).rejects.toMatchObject({
+    code: 'conflict',
+  });
+  expect(await open()).toEqual(['owner: owner']);
+});

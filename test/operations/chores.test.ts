@@ -1,0 +1,50 @@
+import { createScheduledController } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, expect, it, vi } from 'vitest';
+import service from '../../src/index.ts';
+import { WatchedD1 } from '../helpers/d1.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+/** What the cron's minute throws while these statements fail, and the lines it logs. */
+async function runMinute(statements: RegExp) {
+  const watched = new WatchedD1(env.DB);
+  watched.failWhen((sql) => statements.test(sql), 'D1_ERROR: no such table: gone');
+  const lines: Record<string, unknown>[] = [];
+  vi.spyOn(console, 'error').mockImplementation((line) => lines.push(JSON.parse(line)));
+  const error: unknown = await service
+    .scheduled(createScheduledController({ cron: '* * * * *' }), { ...env, DB: watched.asBinding() })
+    .then(
+      () => null,
+      (thrown) => thrown,
+    );
+  return { error, lines, log: watched.log };
+}
+
+it('does every chore though some fail, and names those that do', async () => {
+  const { error, lines, log } = await runMinute(/DELETE FROM (?:tokens|clicks)/);
+  expect(error).toBeInstanceOf(AggregateError);
+  expect(error).toMatchObject({
+    message: 'Failed chores: prune clicks, prune tokens',
+    errors: [{ message: expect.stringContaining('no such table') }, expect.any(Error)],
+  });
+  expect(lines).toMatchObject([
+    { level: 'error', message: 'chore failed', chore: 'prune clicks' },
+    { level: 'error', message: 'chore failed', chore: 'prune tokens' },
+  ]);
+  expect(log.join('\n')).toContain('DELETE FROM rejections');
+});
+
+it('is silent when all is well', async () => {
+  expect(await runMinute(/nothing/)).toMatchObject({ error: null, lines: [] });
+});
+
+it('waits for the exchange rates, and fails with them by name', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('', { status: 503 }));
+  const run = service.scheduled(createScheduledController({ cron: '30 15,17,19 * * *' }), {
+    ...env,
+    EXCHANGE_RATES_URL: 'https://rates.test/daily.xml',
+  });
+  await expect(run).rejects.toThrow('Failed chores: fetch exchange rates');
+});
