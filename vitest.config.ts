@@ -22,6 +22,9 @@ const worker = cloudflareTest({
   },
 });
 
+/** Those of a module of the Worker that need Node: DuckDB, a process of their own. */
+const NODE_TESTS = ['test/lake/duckdb.test.ts', 'test/lake/memory.test.ts'];
+
 export default defineConfig({
   test: {
     silent: 'passed-only',
@@ -32,7 +35,7 @@ export default defineConfig({
         test: {
           name: 'worker',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/cli/**', 'test/chaos/**', 'test/e2e/**'],
+          exclude: ['test/cli/**', 'test/chaos/**', 'test/e2e/**', ...NODE_TESTS],
           setupFiles: ['./test/helpers/apply-migrations.ts'],
           testTimeout: 60_000,
         },
@@ -41,7 +44,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'cli',
-          include: ['test/cli/**/*.test.ts', 'test/chaos/**/*.test.ts'],
+          include: ['test/cli/**/*.test.ts', 'test/chaos/**/*.test.ts', ...NODE_TESTS],
           environment: 'node',
           testTimeout: 120_000,
         },

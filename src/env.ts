@@ -41,8 +41,3 @@ export function settingsOf(env: Env): Settings {
   }
   return settings;
 }
-
-/** The bucket for raw events that are pruned; a deployment may do without. */
-export function archiveOf(env: Env & { ARCHIVE?: R2Bucket }): R2Bucket | undefined {
-  return env.ARCHIVE;
-}

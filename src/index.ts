@@ -1,6 +1,6 @@
 import { pruneClicks } from '#attribution';
 import { pruneCreativeRequests } from '#creatives';
-import { archiveOf, settingsOf } from '#env';
+import { settingsOf } from '#env';
 import { pruneRejections, pruneTokens } from '#ingestion';
 import { DAY_MS } from '#lib/time';
 import { pruneSessions } from '#members';
@@ -34,7 +34,7 @@ export default {
     // What the last batch of a quiet hour left in the log, and what has to be forgotten: none waits for the others.
     await runChores({
       'count the log': foldLog(env.DB, now),
-      'prune the log': pruneLog(env.DB, archiveOf(env), RAW_RETENTION_DAYS * DAY_MS, now),
+      'prune the log': pruneLog(env.DB, env.RAW_EVENTS, RAW_RETENTION_DAYS * DAY_MS, now),
       'prune clicks': pruneClicks(env.DB, now),
       'prune creative requests': pruneCreativeRequests(env.DB, now),
       'prune tokens': pruneTokens(env.DB, TOKEN_TTL_DAYS, now),

@@ -3,11 +3,13 @@ import { rename } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
 import type { Target } from './import-file.ts';
+import { isParquet, readParquet } from './import-parquet.ts';
 import { exists } from './local-state.ts';
 
 const ATTEMPTS = 8;
 
-type ArchivedLine = {
+/** An envelope without a token, and beside it the device that it is of; a click is of none. */
+export type ArchivedLine = {
   type: string;
   created_at: string;
   event_id?: string;
@@ -17,8 +19,9 @@ type ArchivedLine = {
 
 export const readyFileOf = (file: string) => `${file}.ready.ndjson`;
 
-/** Whether the first line of a file is one of the archive. */
+/** Whether a file is one of raw events: Parquet, or a first line of the archive. */
 export async function isArchive(file: string): Promise<boolean> {
+  if (await isParquet(file)) return true;
   for await (const line of createInterface({ input: createReadStream(file) })) {
     try {
       const parsed: unknown = JSON.parse(line);
@@ -40,9 +43,7 @@ export async function prepareArchive(file: string, target: Target): Promise<stri
   if (await exists(ready)) return ready;
   const tokens = new Map<string, string>();
   const output = createWriteStream(`${ready}.part`);
-  for await (const text of createInterface({ input: createReadStream(file) })) {
-    if (text.trim() === '') continue;
-    const { archived, ...envelope }: ArchivedLine = JSON.parse(text);
+  for await (const { archived, ...envelope } of readArchive(file)) {
     const { device_id, acquired_day } = archived;
     if (!device_id || !acquired_day) continue;
     let token = tokens.get(device_id);
@@ -59,6 +60,15 @@ export async function prepareArchive(file: string, target: Target): Promise<stri
   await finished(output);
   await rename(`${ready}.part`, ready);
   return ready;
+}
+
+async function* readArchive(file: string): AsyncGenerator<ArchivedLine> {
+  if (await isParquet(file)) yield* readParquet(file);
+  else {
+    for await (const text of createInterface({ input: createReadStream(file) })) {
+      if (text.trim() !== '') yield JSON.parse(text);
+    }
+  }
 }
 
 /** Noon UTC is the archived day in every time zone from UTC-12 to UTC+11. */

@@ -9,7 +9,7 @@ import type { Demo } from './seed-demo.ts';
 const USAGE = `Usage: npm run import -- events.ndjson [--url https://ingest.example.com] [--archive]
 
 Sends a file of webhook events, one JSON object a line, through /webhook/batch. Run it again to go on after a stop.
-A file of the archive is taken with --archive, and only by a deployment that has not counted its events: where they were
+A file of raw events, Parquet or NDJSON, is taken with --archive, and only by a deployment that has not counted its events: where they were
 counted, they would be counted again. Its devices are made under their archived ids.
 Without --url it goes to the local service and takes the key and the header's name from its demo.json. With --url set API_KEY
 and, where the deployment has its own, SERVICE_NAME (default "service"), which names the header.`;
@@ -43,8 +43,8 @@ async function main(): Promise<number> {
   if ((await isArchive(named)) !== values.archive) {
     console.error(
       values.archive
-        ? `${named} is no file of the archive.`
-        : `${named} is a file of the archive.\n\n${USAGE}`,
+        ? `${named} is not a file of raw events.`
+        : `${named} is a file of raw events.\n\n${USAGE}`,
     );
     return 2;
   }

@@ -6,7 +6,7 @@ import { applyRemoteMigrations, deployWorker } from './org-wrangler.ts';
 /** One thing to do, said so that an operator knows what will change. Each may be repeated after a failure. */
 export type Step = { title: string; run: () => Promise<void> };
 
-export type Wanted = { org: string; domain?: string | undefined; archive?: boolean | undefined };
+export type Wanted = { org: string; domain?: string | undefined };
 
 /** Wrangler's placeholder until the database exists. */
 const NO_DATABASE = '';
@@ -19,13 +19,11 @@ export async function planCreate(api: Cloudflare, file: string, wanted: Wanted):
   const configuration = await Configuration.read(file);
   const known = configuration.settingsOf(wanted.org);
   const names = configuration.namesOf(wanted.org);
-  const archive = wanted.archive ?? known?.archive ?? false;
   const steps: Step[] = [];
   const settings: OrgSettings = {
     org: wanted.org,
     domain: wanted.domain ?? known?.domain ?? null,
     databaseId: (await api.findDatabase(names.database)) ?? NO_DATABASE,
-    archive,
     deployed: known?.deployed ?? false,
   };
   await refuseTakenDomain(api, names.worker, settings.domain);
@@ -41,7 +39,7 @@ export async function planCreate(api: Cloudflare, file: string, wanted: Wanted):
     if (await api.findQueue(queue)) continue;
     steps.push({ title: `create the queue ${queue}`, run: () => api.createQueue(queue) });
   }
-  if (archive && !(await api.hasBucket(names.bucket))) {
+  if (!(await api.hasBucket(names.bucket))) {
     steps.push({ title: `create the R2 bucket ${names.bucket}`, run: () => api.createBucket(names.bucket) });
   }
   const unchanged = configuration.holds(settings);
@@ -122,7 +120,7 @@ function deploySteps(
   ];
 }
 
-/** Everything of the org that is there, the data last, so that nothing runs without what it stands on. The archive stays. */
+/** Everything of the org that is there, the data last, so that nothing runs without what it stands on. The bucket stays: only an empty one can be deleted. */
 export async function planDestroy(api: Cloudflare, file: string, org: string): Promise<Step[]> {
   const configuration = await Configuration.read(file);
   const names = configuration.namesOf(org);

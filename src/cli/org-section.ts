@@ -18,8 +18,6 @@ export type OrgSettings = {
   /** Null: it is reached under workers.dev. */
   domain: string | null;
   databaseId: string;
-  /** Whether raw events are archived in a bucket before they are pruned. */
-  archive: boolean;
   deployed: boolean;
 };
 
@@ -57,7 +55,7 @@ export class Configuration {
     const worker = `${this.raw.name}-${org}`;
     const queue = `${worker}-events`;
     // The Worker tells the dead letters by the end of their queue's name.
-    return { worker, database: worker, queue, deadQueue: `${queue}-dead`, bucket: `${worker}-archive` };
+    return { worker, database: worker, queue, deadQueue: `${queue}-dead`, bucket: `${worker}-raw-events` };
   }
 
   orgs(): OrgSettings[] {
@@ -72,7 +70,6 @@ export class Configuration {
       org,
       domain: typeof route === 'object' ? route.pattern : null,
       databaseId: section.d1_databases?.[0]?.database_id ?? '',
-      archive: (section.r2_buckets ?? []).length > 0,
       deployed: this.blockOf(org)?.includes(DEPLOYED) ?? false,
     };
   }
@@ -118,7 +115,7 @@ export class Configuration {
   }
 
   /** Bindings are not inherited by a section, everything else is. What an operator may have changed in it stays. */
-  private sectionFor({ org, domain, databaseId, archive }: OrgSettings): Table {
+  private sectionFor({ org, domain, databaseId }: OrgSettings): Table {
     const { raw } = this;
     const names = this.namesOf(org);
     const existing = raw.env?.[org];
@@ -141,7 +138,7 @@ export class Configuration {
       },
       durable_objects: raw.durable_objects,
       ratelimits: this.rateLimitsFor(existing),
-      ...(archive ? { r2_buckets: [{ binding: 'ARCHIVE', bucket_name: names.bucket }] } : {}),
+      r2_buckets: raw.r2_buckets?.map((bucket) => ({ ...bucket, bucket_name: names.bucket })) ?? [],
       // Inherited too. Written out because a section that set only a part of it would log request URLs again.
       observability: raw.observability,
       secrets: raw.secrets,

@@ -6,14 +6,14 @@ import { Cloudflare } from './org-cloudflare.ts';
 import { planCreate, planDeploy, planDestroy, type Step } from './org-plan.ts';
 import { Configuration } from './org-section.ts';
 
-const USAGE = `Usage: npm run org -- create <org> [domain] [--archive] [--yes]
+const USAGE = `Usage: npm run org -- create <org> [domain] [--yes]
        npm run org -- deploy <org> [--yes]
        npm run org -- list
        npm run org -- destroy <org> [--yes]
 
-Each org is a deployment of its own: Worker, D1 database, queues, secrets, rate limits, and with --archive an R2 bucket for raw
-events. Every command shows what it will do and asks first (--yes: it does not ask). Run it again after a failure: it goes on
-where it stopped. Needs CLOUDFLARE_API_TOKEN, and CLOUDFLARE_ACCOUNT_ID where the token reaches several accounts.`;
+Each org is a deployment of its own: Worker, D1 database, queues, R2 bucket for raw events, secrets, rate limits. Every command
+shows what it will do and asks first (--yes: it does not ask). Run it again after a failure: it goes on where it stopped. Needs
+CLOUDFLARE_API_TOKEN, and CLOUDFLARE_ACCOUNT_ID where the token reaches several accounts.`;
 
 /** Of names: a queue's may have 63 characters, and ours adds to the org's. */
 const ORG = /^[a-z](?:[a-z0-9-]{0,28}[a-z0-9])?$/;
@@ -46,13 +46,12 @@ async function carryOut(steps: Step[]): Promise<void> {
 
 async function list(config: string): Promise<number> {
   const configuration = await Configuration.read(config);
-  for (const { org, domain, databaseId, archive, deployed } of configuration.orgs()) {
+  for (const { org, domain, databaseId, deployed } of configuration.orgs()) {
     const { worker } = configuration.namesOf(org);
     const facts = [
       org,
       domain ? `https://${domain}` : `${worker} on workers.dev`,
       `D1 ${databaseId}`,
-      ...(archive ? ['archive'] : []),
       deployed ? 'deployed' : 'not deployed as it stands here',
     ];
     console.log(facts.join('  '));
@@ -64,7 +63,6 @@ async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     options: {
       yes: { type: 'boolean', default: false },
-      archive: { type: 'boolean' },
       config: { type: 'string', default: path.join(ROOT, 'wrangler.toml') },
     },
     allowPositionals: true,
@@ -82,7 +80,7 @@ async function main(): Promise<number> {
   if (domain && !DOMAIN.test(domain)) throw new Error(`"${domain}" is not a domain name.`);
   const api = await Cloudflare.connect(process.env);
   const steps = await {
-    create: () => planCreate(api, config, { org, domain, archive: values.archive }),
+    create: () => planCreate(api, config, { org, domain }),
     deploy: () => planDeploy(api, config, org),
     destroy: () => planDestroy(api, config, org),
   }[command as 'create' | 'deploy' | 'destroy']();

@@ -1,4 +1,4 @@
-import { UUID, uuidv7obj } from 'uuidv7';
+import { uuidv7obj } from 'uuidv7';
 
 /** What an id names; the prefix makes ids readable in logs and unmistakable in support requests. */
 export type IdPrefix =
@@ -31,11 +31,51 @@ export function isId(prefix: IdPrefix, id: string): boolean {
 
 /** The 16 bytes behind an id. Throws on anything that `newId` did not make. */
 export function idToBytes(id: string): Uint8Array {
-  return UUID.parse(id.slice(id.indexOf('_') + 1)).bytes;
+  return uuidToBytes(id.slice(id.indexOf('_') + 1));
 }
 
 export function idFromBytes(prefix: IdPrefix, bytes: Uint8Array): string {
-  return `${prefix}_${UUID.ofInner(Uint8Array.from(bytes)).toHex()}`;
+  return `${prefix}_${toHex(bytes)}`;
+}
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+function toHex(bytes: Uint8Array): string {
+  let hex = '';
+  for (const byte of bytes) hex += HEX[byte];
+  return hex;
+}
+
+const UUID = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/;
+
+const nibble = (code: number) => (code < 58 ? code - 48 : code - 87);
+
+/** The 16 bytes of a lower-case UUID, with or without hyphens. Throws a `SyntaxError` on any other text. */
+export function uuidToBytes(uuid: string): Uint8Array {
+  if (!UUID.test(uuid)) throw new SyntaxError('not a UUID');
+  const bytes = new Uint8Array(16);
+  let digit = 0;
+  for (let index = 0; index < uuid.length; index++) {
+    const code = uuid.charCodeAt(index);
+    if (code === 45) continue;
+    bytes[digit >> 1] = ((bytes[digit >> 1] ?? 0) << 4) | nibble(code);
+    digit++;
+  }
+  return bytes;
+}
+
+/** A UUID in its usual form, lower-case and with hyphens. */
+export function uuidFromBytes(bytes: Uint8Array): string {
+  const hex = toHex(bytes);
+  return [
+    [0, 8],
+    [8, 12],
+    [12, 16],
+    [16, 20],
+    [20, 32],
+  ]
+    .map(([from, to]) => hex.slice(from, to))
+    .join('-');
 }
 
 /** When an id was made, epoch milliseconds. */

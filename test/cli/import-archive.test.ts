@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type StoredEvent, writeFiles } from '#lake';
 import { isArchive, prepareArchive } from '../../src/cli/import-archive.ts';
 import type { Target } from '../../src/cli/import-file.ts';
+import { MemoryBucket } from '../lake/memory-bucket.ts';
 
 let folder: string;
 let server: Server;
@@ -77,4 +79,102 @@ it('tells other files from the archive', async () => {
     await writeFile(file, text);
     expect(await isArchive(file)).toBe(false);
   }
+});
+
+/** A click is of no device. */
+function clickOf({ device_id: _, acquired_day: __, ...identity }: Record<string, unknown>): object {
+  return { ...identity, type: 'click', creative_id: `crt_${'c'.repeat(32)}` };
+}
+
+it('makes envelopes of a raw event file', async () => {
+  const device = `dev_${'a'.repeat(32)}`;
+  const common = {
+    application_id: 'app_1',
+    device_id: device,
+    creative_id: null,
+    acquired_day: '2026-03-01',
+    day: '2026-03-02',
+    occurred_at: Date.parse('2026-03-02T10:00:00.250Z'),
+    received_at: Date.parse('2026-03-02T10:00:01Z'),
+  };
+  const uuid = '0190a5a5-8a3e-4b1c-9d5e-0123456789ab';
+  const events: object[] = [
+    { ...common, type: 'install' },
+    clickOf(common),
+    {
+      ...common,
+      type: 'retention',
+      age: 1,
+      session_id: 's',
+      keys: [`e:${uuid}`],
+      device: { os_system: '18.1' },
+    },
+    { ...common, type: 'retention', age: 1, session_id: 's', session_end: true, session_seconds: 60 },
+    { ...common, type: 'custom', event_name: 'level', params: { value: '3' }, test: true, keys: ['h:e:no'] },
+    { ...common, type: 'custom', event_name: 'level', duplicate: true },
+    { ...common, type: 'custom.ad', ad_id: 'a', source: 'banner', value_micros: 12_345, currency: 'usd' },
+    {
+      ...common,
+      type: 'custom.purchase',
+      item_id: 'i',
+      item_name: 'Item',
+      value_micros: 4_990_000,
+      currency: 'eur',
+      status: 'completed',
+      tr_id: 'T',
+      keys: [`success:e:${uuid}`, 'success:d:T', 'success:t:T'],
+    },
+  ];
+  const bucket = new MemoryBucket();
+  const stored = events.map((event, index) => ({ ...event, id: `evt_${String(index).padStart(32, '0')}` }));
+  await writeFiles(bucket, { applicationId: 'app_1', shard: 0 }, [stored as StoredEvent[]]);
+  const file = path.join(folder, 'c.parquet');
+  await writeFile(file, [...bucket.objects.values()][0] ?? '');
+
+  expect(await isArchive(file)).toBe(true);
+  const lines = (await readFile(await prepareArchive(file, target), 'utf8')).trim().split('\n');
+  const sent = { created_at: '2026-03-02T10:00:00.250Z', creativeToken: `token-of-${device}` };
+  const evt = (index: number) => `evt_${String(index).padStart(32, '0')}`;
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    {
+      ...sent,
+      type: 'retention',
+      event_id: uuid,
+      os_system: '18.1',
+      payload: { session_id: 's', retentionDay: 1 },
+    },
+    { ...sent, type: 'session', event_id: evt(3), payload: { a: 'end', sid: 's', sd: 60 } },
+    {
+      ...sent,
+      type: 'custom',
+      event_id: evt(4),
+      dev: true,
+      payload: { event_name: 'level', params: { value: '3' } },
+    },
+    {
+      ...sent,
+      type: 'custom.ad',
+      event_id: evt(6),
+      payload: { ad_id: 'a', source: 'banner', value: 0.012345, currency: 'usd' },
+    },
+    {
+      ...sent,
+      type: 'custom.purchase',
+      event_id: uuid,
+      dedupe_key: 'T',
+      payload: {
+        item_id: 'i',
+        item_name: 'Item',
+        value: 4.99,
+        currency: 'eur',
+        status: 'completed',
+        tr_id: 'T',
+      },
+    },
+  ]);
+  // One token for one device; the first request fails here, too.
+  expect(asked.map(({ created_at, data }) => [created_at, data.device_id])).toEqual([
+    ['2026-03-01T12:00:00.000Z', device],
+    ['2026-03-01T12:00:00.000Z', device],
+  ]);
 });

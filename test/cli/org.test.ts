@@ -102,7 +102,7 @@ describe('npm run org', () => {
   });
 
   it('makes an org although every single change fails once', { timeout: 240_000 }, async () => {
-    const runs = await insist('create', 'acme', 'acme.example.com', '--archive', '--yes');
+    const runs = await insist('create', 'acme', 'acme.example.com', '--yes');
     expect(account.failures).toBeGreaterThanOrEqual(14);
     expect(runs).toBeGreaterThan(10);
     expect(account.unknown).toEqual([]);
@@ -128,7 +128,7 @@ describe('npm run org', () => {
     );
     expect(script.workersDev).toBe(false);
     expect(account.domains).toEqual(new Map([['acme.example.com', 'attribution-acme']]));
-    expect(account.buckets).toEqual(new Set(['attribution-acme-archive']));
+    expect(account.buckets).toEqual(new Set(['attribution-acme-raw-events']));
   });
 
   it('changes nothing that stands, and keeps what an operator changed', async () => {
@@ -158,7 +158,7 @@ describe('npm run org', () => {
     }
     expect(globex.script.workersDev).toBe(true);
     const { output } = await org('list');
-    expect(output).toMatch(/^acme {2}https:\/\/acme\.example\.com .* archive {2}deployed$/m);
+    expect(output).toMatch(/^acme {2}https:\/\/acme\.example\.com .* deployed$/m);
     expect(output).toMatch(/^globex {2}attribution-globex on workers\.dev .* deployed$/m);
   });
 
@@ -168,7 +168,7 @@ describe('npm run org', () => {
       cwd: ROOT,
       env: { ...process.env, CI: 'true', WRANGLER_SEND_METRICS: 'false' },
     });
-    for (const bound of ['attribution-acme-events', 'attribution-acme-archive', 'CreativeRegistry']) {
+    for (const bound of ['attribution-acme-events', 'attribution-acme-raw-events', 'CreativeRegistry']) {
       expect(stdout).toContain(bound);
     }
   });
@@ -183,7 +183,9 @@ describe('npm run org', () => {
     expect([...account.databases.values()].map(({ name }) => name)).toEqual(['attribution-globex']);
     expect(account.queues.size).toBe(2);
     expect(account.domains.size).toBe(0);
-    expect(account.buckets.size).toBe(1);
+    expect(account.buckets).toEqual(
+      new Set(['attribution-acme-raw-events', 'attribution-globex-raw-events']),
+    );
     expect(standing('globex').queues).toHaveLength(2);
     expect((await org('destroy', 'acme', '--yes')).output).toContain('Nothing of acme is left.');
     expect((await org('list')).output).not.toContain('acme');

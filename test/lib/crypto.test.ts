@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromBase64Url, toBase64Url } from '#lib/base64url';
 import { decryptText, encryptText, randomSecret, sha256Hex } from '#lib/crypto';
-import { idFromBytes, idSecond, idToBytes, isId, newId } from '#lib/ids';
+import { idFromBytes, idSecond, idToBytes, isId, newId, uuidFromBytes, uuidToBytes } from '#lib/ids';
 
 describe('crypto', () => {
   it('hashes as SHA-256 does', async () => {
@@ -35,6 +35,20 @@ describe('ids', () => {
     expect(idFromBytes('dev', idToBytes(id))).toBe(id);
     expect(idSecond(id)).toBeGreaterThanOrEqual(before);
     expect(idSecond(id)).toBeLessThanOrEqual(Math.floor(Date.now() / 1000));
+  });
+
+  it('and UUIDs are one in their bytes', () => {
+    const uuid = crypto.randomUUID();
+    const bytes = Uint8Array.from({ length: 16 }, (_, index) =>
+      Number.parseInt(uuid.replaceAll('-', '').slice(index * 2, index * 2 + 2), 16),
+    );
+    expect(uuidToBytes(uuid)).toEqual(bytes);
+    expect(uuidToBytes(uuid.replaceAll('-', ''))).toEqual(bytes);
+    expect(uuidFromBytes(bytes)).toBe(uuid);
+    expect(idToBytes(`dev_${uuid.replaceAll('-', '')}`)).toEqual(bytes);
+    for (const text of ['', 'dev_', `${uuid}0`, uuid.slice(1), uuid.replace(/^./, 'g'), uuid.toUpperCase()]) {
+      if (text !== uuid) expect(() => uuidToBytes(text), text).toThrow(SyntaxError);
+    }
   });
 
   it('sort by the time they were made', () => {

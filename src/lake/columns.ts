@@ -1,0 +1,218 @@
+import type { ColumnMetaData, SchemaElement } from 'hyparquet';
+import { idFromBytes, idToBytes, isId, uuidFromBytes, uuidToBytes } from '#lib/ids';
+import { dayFromNumber, dayNumber, isDay } from '#lib/time';
+
+// The columns of a raw event file: one wide schema for all kinds of event, the same in every file. `docs/raw-events.md`
+// describes them to those who query the files.
+
+type Encoding = ColumnMetaData['encodings'][number];
+
+/** What a cell holds on its way into a file or out of it; null where the event has no such field. */
+export type Cell = string | number | boolean | bigint | Uint8Array | null;
+
+export type Column = {
+  name: string;
+  /** The field of the event that the column holds, where it holds just one. */
+  field?: string;
+  element: Omit<SchemaElement, 'name'>;
+  /** What stands in the column for a field's value; undefined where the column can't hold it exactly. */
+  encode: (value: unknown) => Cell | undefined;
+  /** The field's value. */
+  decode: (cell: Cell) => unknown;
+  /** Minimum and maximum per row group, by which readers skip what they don't need. */
+  statistics: boolean;
+  /** Nearly every row has a value of its own, so values are not looked up for repeats. */
+  distinct: boolean;
+  /** Stands in rows that have no value. */
+  absent: Cell;
+  /** Where the writer's own choice is not the best. */
+  encoding?: Encoding;
+};
+
+const OPTIONAL = { repetition_type: 'OPTIONAL' } as const;
+const defaults = { statistics: false, distinct: false, absent: null };
+
+/** One of our ids as a UUID: 16 bytes instead of 36 characters. The prefix is the column's. */
+const id = (name: string, field: string, prefix: 'evt' | 'dev' | 'crt'): Column => ({
+  ...defaults,
+  name,
+  field,
+  element: { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, logical_type: { type: 'UUID' }, ...OPTIONAL },
+  encode: (value) => (typeof value === 'string' && isId(prefix, value) ? idToBytes(value) : undefined),
+  decode: (cell) => idFromBytes(prefix, cell as Uint8Array),
+});
+
+export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const uuid = (name: string): Column => ({
+  ...defaults,
+  name,
+  element: { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, logical_type: { type: 'UUID' }, ...OPTIONAL },
+  encode: (value) => (typeof value === 'string' && UUID.test(value) ? uuidToBytes(value) : undefined),
+  decode: (cell) => uuidFromBytes(cell as Uint8Array),
+  distinct: true,
+});
+
+/** A lone surrogate is no Unicode text and would come back as U+FFFD. */
+const text = (name: string, field?: string): Column => ({
+  ...defaults,
+  name,
+  ...(field ? { field } : {}),
+  element: { type: 'BYTE_ARRAY', converted_type: 'UTF8', ...OPTIONAL },
+  encode: (value) => (typeof value === 'string' && value.isWellFormed() ? value : undefined),
+  decode: (cell) => cell,
+});
+
+/** Takes JSON text, which engines query as such, and gives back what it says. */
+const json = (name: string, field?: string): Column => ({
+  ...text(name, field),
+  decode: (cell) => JSON.parse(String(cell)),
+});
+
+const timestamp = (name: string, field: string): Column => ({
+  ...defaults,
+  name,
+  field,
+  element: {
+    type: 'INT64',
+    converted_type: 'TIMESTAMP_MILLIS',
+    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+    ...OPTIONAL,
+  },
+  encode: (value) => (Number.isSafeInteger(value) ? BigInt(value as number) : undefined),
+  decode: (cell) => Number(cell),
+  statistics: true,
+  distinct: true,
+  encoding: 'DELTA_BINARY_PACKED',
+});
+
+const day = (name: string, field: string): Column => ({
+  ...defaults,
+  name,
+  field,
+  element: { type: 'INT32', converted_type: 'DATE', ...OPTIONAL },
+  encode: (value) => (typeof value === 'string' && isDay(value) ? dayNumber(value) : undefined),
+  decode: (cell) => dayFromNumber(Number(cell)),
+  statistics: true,
+});
+
+const integer = (name: string, field?: string): Column => ({
+  ...defaults,
+  name,
+  ...(field ? { field } : {}),
+  element: { type: 'INT32', ...OPTIONAL },
+  encode: (value) => (Object.is(Number(value) | 0, value) ? (value as number) : undefined),
+  decode: (cell) => cell,
+});
+
+const double = (name: string, field: string): Column => ({
+  ...defaults,
+  name,
+  field,
+  element: { type: 'DOUBLE', ...OPTIONAL },
+  encode: (value) => (typeof value === 'number' ? value : undefined),
+  decode: (cell) => cell,
+});
+
+const boolean = (name: string, field: string): Column => ({
+  ...defaults,
+  name,
+  field,
+  element: { type: 'BOOLEAN', ...OPTIONAL },
+  encode: (value) => (typeof value === 'boolean' ? value : undefined),
+  decode: (cell) => cell,
+});
+
+/** A field that is either true or absent: never null in the file, so that `WHERE NOT test` means what it says. */
+const flag = (name: string): Column => ({
+  ...boolean(name, name),
+  element: { type: 'BOOLEAN', repetition_type: 'REQUIRED' },
+  decode: (cell) => (cell === true ? true : undefined),
+  absent: false,
+});
+
+/**
+ * Micros as a decimal with six places: exact in every engine, and in units of its currency. The unscaled integer is what is
+ * stored and, in this project, read.
+ */
+const money = (name: string, field: string): Column => ({
+  ...defaults,
+  name,
+  field,
+  element: { type: 'INT64', converted_type: 'DECIMAL', precision: 18, scale: 6, ...OPTIONAL },
+  encode: (value) => (Number.isSafeInteger(value) ? BigInt(value as number) : undefined),
+  decode: (cell) => Number(cell),
+});
+
+/**
+ * What a filter is decided by comes first: neighbouring columns are read from R2 in one range.
+ */
+export const COLUMNS: readonly Column[] = [
+  { ...id('event_id', 'id', 'evt'), statistics: true, distinct: true },
+  { ...id('device_id', 'device_id', 'dev'), statistics: true },
+  { ...text('type', 'type'), statistics: true },
+  day('day', 'day'),
+  text('event_name', 'event_name'),
+  id('creative_id', 'creative_id', 'crt'),
+  timestamp('created_at', 'occurred_at'),
+  timestamp('received_at', 'received_at'),
+  text('application_id', 'application_id'),
+  integer('shard'),
+  day('acquired_day', 'acquired_day'),
+  flag('test'),
+  flag('duplicate'),
+  flag('token_expired'),
+  flag('clock_ahead'),
+  integer('retention_day', 'age'),
+  integer('backfill_day', 'backfill_day'),
+  text('session_id', 'session_id'),
+  flag('session_end'),
+  integer('session_seconds', 'session_seconds'),
+  money('value', 'value_micros'),
+  text('currency', 'currency'),
+  text('item_id', 'item_id'),
+  text('item_name', 'item_name'),
+  text('status', 'status'),
+  text('tr_id', 'tr_id'),
+  double('total_purchase_value', 'total_purchase_value'),
+  text('ad_id', 'ad_id'),
+  text('name', 'name'),
+  text('source', 'source'),
+  text('media_source', 'media_source'),
+  text('channel', 'channel'),
+  double('watch_time', 'watch_time'),
+  boolean('reward', 'reward'),
+  double('total_ad_value', 'total_ad_value'),
+  json('params', 'params'),
+  integer('ad_requests'),
+  text('placement'),
+  text('country', 'country'),
+  text('device_name'),
+  text('device_model'),
+  text('os_system'),
+  text('app_version'),
+  json('device'),
+  json('warnings', 'warnings'),
+  uuid('key_id'),
+  json('keys'),
+  integer('key_day', 'key_day'),
+  json('rest'),
+];
+
+/** The fields of `device` that have a column of their own; the others stand in `device` as JSON. */
+export const DEVICE_COLUMNS = ['device_name', 'device_model', 'os_system', 'app_version'] as const;
+
+const indexes = new Map(COLUMNS.map(({ name }, index) => [name, index]));
+
+/** Where a column stands in `COLUMNS`. Throws for a name that is none. */
+export function columnIndex(name: string): number {
+  const index = indexes.get(name);
+  if (index === undefined) throw new Error(`There is no column ${name}`);
+  return index;
+}
+
+/** The schema as Parquet wants it: the root, then its leaves. */
+export const SCHEMA: SchemaElement[] = [
+  { name: 'root', num_children: COLUMNS.length },
+  ...COLUMNS.map(({ name, element }) => ({ name, ...element })),
+];

@@ -1,0 +1,167 @@
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { compressors } from './codec.ts';
+import { type Cell, COLUMNS, type Column, SCHEMA } from './columns.ts';
+import { makeDeviceFilter } from './device-filter.ts';
+import type { FileEntry, Source, StoredEvent } from './entry.ts';
+import { putEvent } from './row.ts';
+
+/** One device's events are read with one row group; smaller ones would spend more on their description in the footer. */
+const ROWS_PER_GROUP = 8_192;
+const INITIAL_ROWS = 1_024;
+/** What a value takes in memory beside its text, about. */
+const BYTES_PER_VALUE = 24;
+
+/**
+ * A column as it is filled: each row names one of the values, of which the first stands for absence. Where nearly every row has
+ * its own, the values are kept as they came until they are written: an id's 16 bytes take more memory than its text.
+ */
+class ColumnBuilder {
+  private readonly column: Column;
+  private readonly values: unknown[];
+  private readonly known = new Map<unknown, number>();
+  private indexes = new Uint32Array(INITIAL_ROWS);
+
+  constructor(column: Column) {
+    this.column = column;
+    this.values = [column.absent];
+  }
+
+  /** Answers about how much memory the value takes that was not there before; undefined where the column can't hold it. */
+  put(row: number, value: unknown): number | undefined {
+    let added = 0;
+    let index = this.column.distinct ? undefined : this.known.get(value);
+    if (index === undefined) {
+      const cell = this.column.encode(value);
+      if (cell === undefined) return undefined;
+      index = this.values.push(this.column.distinct ? value : cell) - 1;
+      if (!this.column.distinct) this.known.set(value, index);
+      added = BYTES_PER_VALUE + (typeof cell === 'string' ? cell.length : 0);
+    }
+    if (row >= this.indexes.length) this.grow(row);
+    this.indexes[row] = index;
+    return added;
+  }
+
+  /** The cells of some rows; those beyond the last that was put are absent. */
+  cellsOf(rows: Uint32Array): Cell[] {
+    const { absent, distinct, encode } = this.column;
+    return Array.from(rows, (row) => {
+      const index = this.indexes[row] ?? 0;
+      if (index === 0) return absent;
+      const value = this.values[index];
+      return (distinct ? encode(value) : (value as Cell)) ?? null;
+    });
+  }
+
+  private grow(row: number): void {
+    const larger = new Uint32Array(Math.max(row + 1, this.indexes.length * 2));
+    larger.set(this.indexes);
+    this.indexes = larger;
+  }
+}
+
+type Contents = Omit<FileEntry, keyof Source | 'key' | 'revision' | 'bytes' | 'footerBytes' | 'replaces'>;
+type Span = Omit<Contents, 'rows' | 'deviceFilter'>;
+export type BuiltFile = { bytes: Uint8Array; footerBytes: number; contents: Contents };
+
+function widen(span: Span, { id, day, received_at, type }: StoredEvent): void {
+  span.firstReceivedAt = Math.min(span.firstReceivedAt, received_at);
+  span.lastReceivedAt = Math.max(span.lastReceivedAt, received_at);
+  if (day < span.firstDay) span.firstDay = day;
+  if (day > span.lastDay) span.lastDay = day;
+  if (id < span.firstEventId) span.firstEventId = id;
+  if (id > span.lastEventId) span.lastEventId = id;
+  span.types[type] = (span.types[type] ?? 0) + 1;
+}
+
+/**
+ * Collects the events of a file column by column, each text once, and writes them sorted by device, then time. It needs
+ * some 600 bytes an event, the file included.
+ */
+export class FileBuilder {
+  rows = 0;
+  /** About how much memory the values take. */
+  memoryBytes = 0;
+  private readonly columns = COLUMNS.map((column) => new ColumnBuilder(column));
+  private readonly deviceRanks = new Map<string, number>();
+  private readonly deviceOfRow: number[] = [];
+  private readonly occurredAt: number[] = [];
+  private readonly span: Span = {
+    firstReceivedAt: Number.POSITIVE_INFINITY,
+    lastReceivedAt: Number.NEGATIVE_INFINITY,
+    firstDay: '9999-99-99',
+    lastDay: '',
+    firstEventId: '~',
+    lastEventId: '',
+    types: {},
+  };
+  private readonly shard: number;
+
+  constructor(shard: number) {
+    this.shard = shard;
+  }
+
+  add(event: StoredEvent): void {
+    const row = this.rows++;
+    putEvent(event, this.shard, (index, value) => {
+      const added = this.columns[index]?.put(row, value);
+      this.memoryBytes += added ?? 0;
+      return added !== undefined;
+    });
+    const deviceId = 'device_id' in event ? event.device_id : '';
+    let device = this.deviceRanks.get(deviceId);
+    if (device === undefined) {
+      device = this.deviceRanks.size;
+      this.deviceRanks.set(deviceId, device);
+    }
+    this.deviceOfRow.push(device);
+    this.occurredAt.push(event.occurred_at);
+    widen(this.span, event);
+  }
+
+  /** The file of what was added. The same events give the same bytes. */
+  build(): BuiltFile {
+    const writer = new ByteWriter();
+    const parquet = new ParquetWriter({
+      writer,
+      schema: SCHEMA,
+      codec: 'GZIP',
+      compressors,
+      statistics: false,
+      createdBy: 'attribution',
+    });
+    const order = this.sortRows();
+    for (let start = 0; start < order.length; start += ROWS_PER_GROUP) {
+      const rows = order.subarray(start, start + ROWS_PER_GROUP);
+      const columnData = COLUMNS.map(({ name, statistics, encoding }, index) => ({
+        name,
+        data: this.columns[index]?.cellsOf(rows) ?? [],
+        statistics,
+        ...(encoding ? { encoding } : {}),
+      }));
+      // It is synchronous with a writer that has no `flush`.
+      void parquet.write({ columnData, rowGroupSize: ROWS_PER_GROUP });
+    }
+    void parquet.finish();
+    const bytes = writer.getBytes();
+    const footerBytes = new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 8, true) + 8;
+    return { bytes, footerBytes, contents: this.contents() };
+  }
+
+  private contents(): Contents {
+    const devices = new Set(this.deviceRanks.keys());
+    devices.delete('');
+    return { rows: this.rows, ...this.span, deviceFilter: makeDeviceFilter(devices) };
+  }
+
+  private sortRows(): Uint32Array {
+    const sorted = [...this.deviceRanks.entries()].sort(([left], [right]) => (left < right ? -1 : 1));
+    const ranks = new Uint32Array(sorted.length);
+    for (const [rank, [, device]] of sorted.entries()) ranks[device] = rank;
+    const rankOf = (row: number) => ranks[this.deviceOfRow[row] ?? 0] ?? 0;
+    const timeOf = (row: number) => this.occurredAt[row] ?? 0;
+    return Uint32Array.from({ length: this.rows }, (_, row) => row).sort(
+      (left, right) => rankOf(left) - rankOf(right) || timeOf(left) - timeOf(right) || left - right,
+    );
+  }
+}

@@ -1,0 +1,84 @@
+import { dayNumber } from '#lib/time';
+import type { LoggedEvent } from '#rollup';
+import { compareBytes } from './bytes.ts';
+import { type Cell, COLUMNS, columnIndex } from './columns.ts';
+import { mayHoldDevice } from './device-filter.ts';
+import type { FileEntry } from './entry.ts';
+
+/** Which events are asked for; each field that is set narrows it. Days are the application's, both inclusive. */
+export type EventFilter = {
+  from?: string;
+  to?: string;
+  type?: LoggedEvent['type'];
+  eventName?: string;
+  deviceId?: string;
+  creativeId?: string;
+  eventId?: string;
+};
+
+/** Whether a file may hold what is asked for, by its entry alone. */
+export function mayHold(entry: FileEntry, filter: EventFilter): boolean {
+  const { from, to, type, eventName, deviceId, eventId } = filter;
+  return (
+    entry.rows > 0 &&
+    (!from || entry.lastDay >= from) &&
+    (!to || entry.firstDay <= to) &&
+    (!type || (entry.types[type] ?? 0) > 0) &&
+    (!eventName || (entry.types.custom ?? 0) > 0) &&
+    (!deviceId || mayHoldDevice(entry.deviceFilter, deviceId)) &&
+    (!eventId || (entry.firstEventId <= eventId && eventId <= entry.lastEventId))
+  );
+}
+
+export function matches(event: LoggedEvent, filter: EventFilter): boolean {
+  const { from, to, type, eventName, deviceId, creativeId, eventId } = filter;
+  return (
+    (!from || event.day >= from) &&
+    (!to || event.day <= to) &&
+    (!type || event.type === type) &&
+    (!eventName || (event.type === 'custom' && event.event_name === eventName)) &&
+    (!deviceId || (event.type !== 'click' && event.device_id === deviceId)) &&
+    (!creativeId || event.creative_id === creativeId) &&
+    (!eventId || event.id === eventId)
+  );
+}
+
+type Condition = { column: string; holds: (cell: Cell) => boolean };
+
+/**
+ * The same filter over the cells of a row, and the columns that it needs. It never leaves out an event that matches, but may let
+ * through one that does not: what is unusual about an event stands in `rest`, whose cells are not looked into.
+ */
+export function cellFilter(filter: EventFilter): {
+  columns: string[];
+  mayMatch: (cellOf: (column: string) => Cell) => boolean;
+} {
+  const { from, to, type, eventName, deviceId, creativeId, eventId } = filter;
+  const conditions: Condition[] = [
+    ...equals('event_id', eventId),
+    ...equals('device_id', deviceId),
+    ...equals('type', type),
+    ...(from ? [{ column: 'day', holds: (cell: Cell) => Number(cell) >= dayNumber(from) }] : []),
+    ...(to ? [{ column: 'day', holds: (cell: Cell) => Number(cell) <= dayNumber(to) }] : []),
+    ...equals('event_name', eventName),
+    ...equals('creative_id', creativeId),
+  ];
+  return {
+    columns: [...new Set([...conditions.map(({ column }) => column), 'rest'])],
+    mayMatch: (cellOf) =>
+      conditions.every(({ column, holds }) => {
+        const cell = cellOf(column);
+        return cell === null ? cellOf('rest') !== null : holds(cell);
+      }),
+  };
+}
+
+function equals(column: string, value: string | undefined): Condition[] {
+  if (value === undefined) return [];
+  const wanted = COLUMNS[columnIndex(column)]?.encode(value);
+  const holds = (cell: Cell) =>
+    cell instanceof Uint8Array && wanted instanceof Uint8Array
+      ? compareBytes(cell, wanted) === 0
+      : cell === wanted;
+  return [{ column, holds }];
+}

@@ -1,0 +1,114 @@
+import { type FileMetaData, parquetMetadataAsync, parquetRead } from 'hyparquet';
+import { compareBytes } from './bytes.ts';
+import { decompressors, parsers, readDecimalsUnscaled } from './codec.ts';
+import { type Cell, COLUMNS, columnIndex } from './columns.ts';
+import { type Bucket, type FileEntry, MissingFileError, type StoredEvent } from './entry.ts';
+import { cellFilter, type EventFilter } from './filter.ts';
+import { toEvent } from './row.ts';
+
+/** Where a file is, and how long it and its footer are. */
+export type FileLocation = Pick<FileEntry, 'key' | 'bytes' | 'footerBytes'>;
+
+/** Rows of a file that were written together and are read together. */
+export type RowGroup = { index: number; start: number; rows: number };
+
+/** Reads a raw event file by ranges: its footer, then the columns and row groups that are asked for. */
+export class RawFile {
+  private readonly location: FileLocation;
+  readonly groups: RowGroup[];
+  private readonly bucket: Bucket;
+  private readonly metadata: FileMetaData;
+
+  private constructor(bucket: Bucket, location: FileLocation, metadata: FileMetaData) {
+    this.bucket = bucket;
+    this.location = location;
+    this.metadata = metadata;
+    let start = 0;
+    this.groups = metadata.row_groups.map(({ num_rows }, index) => {
+      const group = { index, start, rows: Number(num_rows) };
+      start += group.rows;
+      return group;
+    });
+  }
+
+  /** Throws `MissingFileError` where the object is gone. */
+  static async open(bucket: Bucket, location: FileLocation): Promise<RawFile> {
+    const metadata = await parquetMetadataAsync(bufferOf(bucket, location), {
+      parsers,
+      initialFetchSize: location.footerBytes,
+      geoparquet: false,
+    });
+    readDecimalsUnscaled(metadata);
+    return new RawFile(bucket, location, metadata);
+  }
+
+  /** The row groups that may hold a device: rows are sorted by device, so it is one, seldom two. */
+  groupsOf(deviceId: string): RowGroup[] {
+    const at = columnIndex('device_id');
+    const id = COLUMNS[at]?.encode(deviceId);
+    return this.groups.filter(({ index }) => {
+      const statistics = this.metadata.row_groups[index]?.columns[at]?.meta_data?.statistics;
+      const { min_value: least, max_value: greatest, null_count: nulls } = statistics ?? {};
+      // An id of another form stands in `rest`, in rows without one in the column.
+      if (!(id instanceof Uint8Array)) return nulls !== 0n;
+      if (!(least instanceof Uint8Array) || !(greatest instanceof Uint8Array)) return false;
+      return compareBytes(least, id) <= 0 && compareBytes(id, greatest) <= 0;
+    });
+  }
+
+  /** Some columns of a row group: for each the cells of its rows. */
+  async readColumns({ start, rows }: RowGroup, names: readonly string[]): Promise<Map<string, Cell[]>> {
+    const columns = new Map(names.map((name) => [name, new Array<Cell>(rows).fill(null)]));
+    await parquetRead({
+      file: bufferOf(this.bucket, this.location),
+      metadata: this.metadata,
+      columns: [...names],
+      rowStart: start,
+      rowEnd: start + rows,
+      compressors: decompressors,
+      parsers,
+      onChunk: ({ columnName, columnData, rowStart }) => {
+        const cells = columns.get(columnName);
+        for (let row = 0; cells && row < columnData.length; row++) {
+          cells[rowStart - start + row] = columnData[row] ?? null;
+        }
+      },
+    });
+    return columns;
+  }
+
+  /** Which rows of a group, counted from its first, may match a filter; `event_id` is read along. */
+  async findRows(group: RowGroup, filter: EventFilter): Promise<{ row: number; eventId: string }[]> {
+    const { columns: names, mayMatch } = cellFilter(filter);
+    const columns = await this.readColumns(group, [...new Set([...names, 'event_id'])]);
+    const ids = COLUMNS[columnIndex('event_id')];
+    const found: { row: number; eventId: string }[] = [];
+    for (let row = 0; row < group.rows; row++) {
+      const cellOf = (column: string) => columns.get(column)?.[row] ?? null;
+      if (mayMatch(cellOf)) found.push({ row, eventId: String(ids?.decode(cellOf('event_id'))) });
+    }
+    return found;
+  }
+
+  /** The events of some rows of a group, or of all. */
+  async readEvents(group: RowGroup, rows?: readonly number[]): Promise<StoredEvent[]> {
+    const columns = await this.readColumns(
+      group,
+      COLUMNS.map(({ name }) => name),
+    );
+    const cells = COLUMNS.map(({ name }) => columns.get(name) ?? []);
+    const chosen = rows ?? Array.from({ length: group.rows }, (_, row) => row);
+    return chosen.map((row) => toEvent((column) => cells[column]?.[row] ?? null));
+  }
+}
+
+function bufferOf(bucket: Bucket, { key, bytes }: FileLocation) {
+  return {
+    byteLength: bytes,
+    async slice(start: number, end: number = bytes): Promise<ArrayBuffer> {
+      const object = await bucket.get(key, { range: { offset: start, length: end - start } });
+      if (!object) throw new MissingFileError(key);
+      return object.arrayBuffer();
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { mayHoldDevice } from './device-filter.ts';
+import { type Bucket, type FileEntry, revisedKey, type StoredEvent } from './entry.ts';
+import { FileBuilder } from './file-builder.ts';
+import { RawFile } from './raw-file.ts';
+
+/**
+ * Where the entries of files stand. Both changes are one transaction each, and repeating one changes nothing. A file is rewritten
+ * by one caller at a time: a counter's files by the counter.
+ */
+export type FileIndex = {
+  /** Puts an entry in the place of others. */
+  replace(old: readonly FileEntry[], next: FileEntry): void | Promise<void>;
+  remove(entries: readonly FileEntry[]): void | Promise<void>;
+};
+
+// A rewrite is three steps: the new object is written, the entry that names it takes the place of the old ones, the old objects
+// are deleted. Readers always find what the index names. Whatever step fails, the next call with the entries that the index then
+// has goes on: an object that no entry names is written again under its name, and old ones stand in `replaces` until they are gone.
+
+/**
+ * Takes the events of some devices out of a file; answers how many, and the file's entry, null where nothing is left of it. A
+ * file without these devices stays as it is. Safe to repeat after a failure at any point.
+ */
+export async function rewriteWithout(
+  bucket: Bucket,
+  index: FileIndex,
+  entry: FileEntry,
+  deviceIds: ReadonlySet<string>,
+): Promise<{ entry: FileEntry | null; removed: number }> {
+  const current = await deleteReplaced(bucket, index, entry);
+  if (!current || ![...deviceIds].some((deviceId) => mayHoldDevice(current.deviceFilter, deviceId))) {
+    return { entry: current, removed: 0 };
+  }
+  const builder = await collect(bucket, [current], (event) => !isOfAny(event, deviceIds));
+  const removed = current.rows - builder.rows;
+  if (removed === 0) return { entry: current, removed };
+  return { entry: await putInPlace(bucket, index, [current], builder), removed };
+}
+
+/**
+ * Makes one file of the small ones that a quiet day leaves, all of one counter and one day of receipt. Safe to repeat. Throws a
+ * `RangeError` where they are of several.
+ */
+export async function mergeFiles(
+  bucket: Bucket,
+  index: FileIndex,
+  entries: readonly FileEntry[],
+): Promise<FileEntry | null> {
+  const folders = new Set(entries.map(({ key, shard }) => `${key.slice(0, key.lastIndexOf('/'))}:${shard}`));
+  if (folders.size !== 1) throw new RangeError('Only files of one counter and one day can be merged');
+  const settled = await Promise.all(entries.map((entry) => deleteReplaced(bucket, index, entry)));
+  const files = settled.filter((entry) => entry !== null);
+  if (files.length < 2) return files[0] ?? null;
+  return putInPlace(bucket, index, files, await collect(bucket, files, () => true));
+}
+
+/** Deletes what a file replaced, where a rewrite stopped before it did. Null: nothing is left of the file. */
+export async function deleteReplaced(
+  bucket: Bucket,
+  index: FileIndex,
+  entry: FileEntry,
+): Promise<FileEntry | null> {
+  if (entry.replaces.length > 0) await bucket.delete(entry.replaces);
+  if (entry.rows === 0) {
+    await index.remove([entry]);
+    return null;
+  }
+  if (entry.replaces.length === 0) return entry;
+  const settled = { ...entry, replaces: [] };
+  await index.replace([entry], settled);
+  return settled;
+}
+
+const isOfAny = (event: StoredEvent, deviceIds: ReadonlySet<string>) =>
+  'device_id' in event && deviceIds.has(event.device_id);
+
+async function collect(
+  bucket: Bucket,
+  entries: readonly FileEntry[],
+  keeps: (event: StoredEvent) => boolean,
+): Promise<FileBuilder> {
+  const builder = new FileBuilder(entries[0]?.shard ?? 0);
+  for (const entry of entries) {
+    const file = await RawFile.open(bucket, entry);
+    for (const group of file.groups) {
+      for (const event of await file.readEvents(group)) if (keeps(event)) builder.add(event);
+    }
+  }
+  return builder;
+}
+
+/** Nothing left is an entry too, without rows, until the old objects are gone. */
+async function putInPlace(
+  bucket: Bucket,
+  index: FileIndex,
+  old: readonly FileEntry[],
+  builder: FileBuilder,
+): Promise<FileEntry | null> {
+  const [first] = [...old].sort((left, right) => (left.key < right.key ? -1 : 1));
+  if (!first) return null;
+  const replaces = old.map(({ key }) => key);
+  let next: FileEntry = { ...first, rows: 0, replaces };
+  if (builder.rows > 0) {
+    const { bytes, footerBytes, contents } = builder.build();
+    const revision = Math.max(...old.map((entry) => entry.revision)) + 1;
+    const key = revisedKey(first.key, revision);
+    await bucket.put(key, bytes);
+    next = { ...first, ...contents, key, revision, bytes: bytes.length, footerBytes, replaces };
+  }
+  await index.replace(old, next);
+  return deleteReplaced(bucket, index, next);
+}

@@ -1,0 +1,145 @@
+import { type Cell, COLUMNS, columnIndex, DEVICE_COLUMNS, UUID } from './columns.ts';
+import type { StoredEvent } from './entry.ts';
+
+const byField = new Map<string, number>();
+for (const [index, { field }] of COLUMNS.entries()) if (field) byField.set(field, index);
+
+const AT = {
+  shard: columnIndex('shard'),
+  adRequests: columnIndex('ad_requests'),
+  placement: columnIndex('placement'),
+  source: columnIndex('source'),
+  device: columnIndex('device'),
+  keyId: columnIndex('key_id'),
+  keys: columnIndex('keys'),
+  rest: columnIndex('rest'),
+};
+const DEVICE_INDEXES = new Map<string, number>(DEVICE_COLUMNS.map((name) => [name, columnIndex(name)]));
+
+/** Tells a revoked token's events when they are counted; nothing later asks for it, and it would take 5 bytes an event. */
+const LEFT_OUT = 'token_id';
+
+/** Puts a field's value into its column; false where the column can't hold it exactly. */
+type PutValue = (column: number, value: unknown) => boolean;
+type GetCell = (column: number) => Cell;
+
+const decode = (index: number, cell: Cell) => COLUMNS[index]?.decode(cell);
+
+/**
+ * Puts an event into the cells of a row; the other cells hold what stands for absence. What no column can hold exactly (an id of
+ * another form, a day that does not exist, text with a lone surrogate, a field that has no column yet) stands in `rest` as JSON,
+ * so that `toEvent` gives back every event as it was, but for the token it was sent with.
+ */
+export function putEvent(event: StoredEvent, shard: number, put: PutValue): void {
+  const rest: [string, unknown][] = [];
+  for (const [field, value] of Object.entries(event)) {
+    if (value === null || value === undefined || field === LEFT_OUT) continue;
+    if (!putField(event, field, value, put)) rest.push([field, value]);
+  }
+  put(AT.shard, shard);
+  if (rest.length > 0) put(AT.rest, JSON.stringify(Object.fromEntries(rest)));
+}
+
+function putField(event: StoredEvent, field: string, value: unknown, put: PutValue): boolean {
+  if (field === 'device' && 'device' in event) return putDevice(event.device ?? {}, put);
+  if (field === 'keys' && 'keys' in event) return putKeys(event.keys ?? [], transactionOf(event), put);
+  if (field === 'ad_requests' && 'ad_requests' in event && event.ad_requests) {
+    return putAdRequests(event.ad_requests, put);
+  }
+  const index = byField.get(field);
+  if (index === undefined) return false;
+  return put(index, typeof value === 'object' ? JSON.stringify(value) : value);
+}
+
+const transactionOf = (event: StoredEvent) => ('tr_id' in event ? event.tr_id : undefined);
+
+/** The event in a row. */
+export function toEvent(get: GetCell): StoredEvent {
+  const event: Record<string, unknown> = {};
+  for (const [field, index] of byField) {
+    const cell = get(index);
+    const value = cell === null ? undefined : decode(index, cell);
+    if (value !== undefined) event[field] = value;
+  }
+  const device = getDevice(get);
+  if (device) event.device = device;
+  const rest = get(AT.rest);
+  if (rest !== null) Object.assign(event, JSON.parse(String(rest)));
+  const keys = getKeys(get, transactionOf(event as StoredEvent));
+  if (keys) event.keys = keys;
+  const count = get(AT.adRequests);
+  if (count !== null) {
+    // An ad request has a source too, and no other field of the two kinds of event meets in a column.
+    event.ad_requests = { count, placement: get(AT.placement) ?? '', source: event.source ?? '' };
+    delete event.source;
+  }
+  if (event.creative_id === undefined) event.creative_id = null;
+  return event as StoredEvent;
+}
+
+function putAdRequests(
+  { count, placement, source }: { count: number; placement: string; source: string },
+  put: PutValue,
+): boolean {
+  if (!placement.isWellFormed() || !source.isWellFormed()) return false;
+  return put(AT.adRequests, count) && put(AT.placement, placement) && put(AT.source, source);
+}
+
+/** What has a column stands there, the rest as JSON; an empty description is still one. */
+function putDevice(device: Record<string, string>, put: PutValue): true {
+  const fields = Object.entries(device);
+  const others = fields.filter(([field, value]) => {
+    const index = DEVICE_INDEXES.get(field);
+    return index === undefined || !put(index, value);
+  });
+  if (others.length > 0 || fields.length === 0) put(AT.device, JSON.stringify(Object.fromEntries(others)));
+  return true;
+}
+
+function getDevice(get: GetCell): Record<string, string> | undefined {
+  const others = get(AT.device);
+  const named = [...DEVICE_INDEXES].flatMap(([field, index]) => {
+    const cell = get(index);
+    return cell === null ? [] : [[field, String(cell)]];
+  });
+  if (named.length === 0 && others === null) return undefined;
+  const rest: Record<string, string> = others === null ? {} : JSON.parse(String(others));
+  return Object.fromEntries([...named, ...Object.entries(rest)]);
+}
+
+// Most keys are the random UUID that a client gives its event, and a purchase's are its transaction id. Each is stored once, the
+// UUID in 16 bytes; in `keys` a name stands for it, as in `["success:e:$key_id", "success:t:$tr_id"]`.
+const KEY_ID = '$key_id';
+const TRANSACTION = '$tr_id';
+
+/** What follows the names of a key's scope, as in `success:t:<value>`. */
+const valueOfKey = (key: string) => key.slice(/^(?:[a-z]+:)*/.exec(key)?.[0].length ?? 0);
+
+function putKeys(keys: readonly string[], transaction: string | undefined, put: PutValue): boolean {
+  const uuid = keys.map(valueOfKey).find((value) => UUID.test(value));
+  const packed = keys.map((key) => {
+    const value = valueOfKey(key);
+    const reference = value === transaction ? TRANSACTION : value === uuid ? KEY_ID : value;
+    return `${key.slice(0, key.length - value.length)}${reference}`;
+  });
+  const unpacked = unpackKeys(packed, uuid, transaction);
+  if (unpacked.some((key, index) => key !== keys[index])) return false;
+  if (uuid) put(AT.keyId, uuid);
+  return put(AT.keys, JSON.stringify(packed));
+}
+
+function unpackKeys(packed: readonly string[], uuid: string | undefined, transaction: string | undefined) {
+  return packed.map((key) => {
+    const value = valueOfKey(key);
+    const stands = value === TRANSACTION ? transaction : value === KEY_ID ? uuid : undefined;
+    return stands === undefined ? key : `${key.slice(0, key.length - value.length)}${stands}`;
+  });
+}
+
+function getKeys(get: GetCell, transaction: string | undefined): string[] | undefined {
+  const cell = get(AT.keys);
+  if (cell === null) return undefined;
+  const keyId = get(AT.keyId);
+  const uuid = keyId === null ? undefined : String(decode(AT.keyId, keyId));
+  return unpackKeys(JSON.parse(String(cell)), uuid, transaction);
+}

@@ -1,0 +1,53 @@
+import { dayIn } from '#lib/time';
+import type { Bucket, FileEntry, Source, StoredEvent } from './entry.ts';
+import { FileBuilder } from './file-builder.ts';
+
+export const MAX_EVENTS_PER_FILE = 50_000;
+/** Of memory while a file is collected; events with long parameters make files of fewer. */
+const MAX_BUILDER_BYTES = 16_000_000;
+
+/**
+ * Writes events of one counter as Parquet files, answers their entries. Each file holds events received on one UTC day: a late
+ * import of many days makes no more files than any other, and a file expires as a whole. A file ends after
+ * `MAX_EVENTS_PER_FILE` events, or fewer large ones.
+ *
+ * `slices` are read one at a time, in the order of receipt, so memory is bounded by a file and not by what is written. Names come
+ * from the first event of a file: the same events written again, as after a failure, take the place of the same objects.
+ */
+export async function writeFiles(
+  bucket: Bucket,
+  source: Source,
+  slices: Iterable<readonly StoredEvent[]> | AsyncIterable<readonly StoredEvent[]>,
+): Promise<FileEntry[]> {
+  const entries: FileEntry[] = [];
+  let open: { day: string; firstId: string; builder: FileBuilder } | undefined;
+  const close = async () => {
+    if (open) entries.push(await writeFile(bucket, source, `${open.day}/${open.firstId}`, open.builder));
+    open = undefined;
+  };
+  for await (const slice of slices) {
+    for (const event of slice) {
+      const day = dayIn('UTC', event.received_at);
+      if (open && (open.day !== day || isFull(open.builder))) await close();
+      open ??= { day, firstId: event.id, builder: new FileBuilder(source.shard) };
+      open.builder.add(event);
+    }
+  }
+  await close();
+  return entries;
+}
+
+const isFull = ({ rows, memoryBytes }: FileBuilder) =>
+  rows >= MAX_EVENTS_PER_FILE || memoryBytes >= MAX_BUILDER_BYTES;
+
+async function writeFile(
+  bucket: Bucket,
+  source: Source,
+  name: string,
+  builder: FileBuilder,
+): Promise<FileEntry> {
+  const key = `events/${source.applicationId}/${name}.parquet`;
+  const { bytes, footerBytes, contents } = builder.build();
+  await bucket.put(key, bytes);
+  return { ...source, key, revision: 0, bytes: bytes.length, footerBytes, ...contents, replaces: [] };
+}

@@ -1,0 +1,244 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type StoredEvent, writeFiles } from '#lake';
+import { dayFromNumber, daysBetween } from '#lib/time';
+import { retentionOf } from '../../src/reports/metrics.ts';
+import { seededRandom } from '../helpers/random.ts';
+import { MemoryBucket } from './memory-bucket.ts';
+import { makeSlices } from './workload.ts';
+
+// A real DuckDB runs the queries of docs/raw-events.md, as they stand there, over files that this module has written. What it
+// answers is compared with a count of the same events that shares nothing with it.
+
+const DOCUMENT = path.join(import.meta.dirname, '../../docs/raw-events.md');
+/** As the document names them. */
+const BUCKET = 'r2://attribution-raw-events';
+const APPLICATION_ID = 'app_0123456789abcdef0123456789abcdef';
+const DEVICE_ID = 'dev_0123456789abcdef0123456789abcdef';
+const FIRST_DAY = 20_500;
+
+let folder: string;
+let duckdb: DuckDBConnection;
+let document: string;
+let blocks: { name: string; sql: string }[];
+let events: StoredEvent[];
+let counted: StoredEvent[];
+
+/** 40 days: in each hour events of devices that live on, and devices that are born, come back and tell their day number. */
+function makeHistory(): StoredEvent[] {
+  const made: StoredEvent[] = [];
+  const random = seededRandom(7);
+  const below = (limit: number) => Math.floor(random() * limit);
+  for (const day of [0, 1, 2]) {
+    for (const slice of makeSlices({
+      events: 1_500,
+      devices: 90,
+      startsAt: (FIRST_DAY + day) * 864e5 + 36e5,
+    })) {
+      made.push(...slice);
+    }
+  }
+  for (let device = 0; device < 80; device++) {
+    const acquired = FIRST_DAY + below(6);
+    const hex = device.toString(16).padStart(4, '0');
+    for (const age of [0, ...Array.from({ length: 40 }, (_, day) => day + 1).filter(() => random() < 0.2)]) {
+      const common = {
+        device_id: `dev_${hex}${'0'.repeat(24)}${hex}`,
+        creative_id: device % 3 ? `crt_${'0'.repeat(31)}${device % 3}` : null,
+        acquired_day: dayFromNumber(acquired),
+        day: dayFromNumber(acquired + age),
+        occurred_at: (acquired + age) * 864e5 + below(864e5),
+      };
+      const reported = Math.max(0, age + below(3) - 1);
+      made.push(
+        (age === 0
+          ? { ...common, type: 'install' }
+          : { ...common, type: 'retention', age: reported }) as StoredEvent,
+      );
+    }
+  }
+  return made.map((event, index) => ({
+    ...event,
+    ...(index % 17 === 0 ? { device_id: DEVICE_ID } : {}),
+    id: `evt_${index.toString(16).padStart(32, '0')}`,
+    application_id: APPLICATION_ID,
+    received_at: event.occurred_at + 1_000,
+    ...(index % 41 === 0 ? { duplicate: true as const } : {}),
+    ...(index % 43 === 0 ? { test: true as const } : {}),
+  })) as StoredEvent[];
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'lake-'));
+  events = makeHistory();
+  counted = events.filter((event) => !('test' in event && event.test) && !event.duplicate);
+  const bucket = new MemoryBucket();
+  const byReceipt = [...events].sort((left, right) => left.received_at - right.received_at);
+  await writeFiles(bucket, { applicationId: APPLICATION_ID, shard: 0 }, [byReceipt]);
+  for (const [key, bytes] of bucket.objects) {
+    const file = path.join(folder, key);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, bytes);
+  }
+  document = await readFile(DOCUMENT, 'utf8');
+  blocks = [...document.matchAll(/^```sql ?(\S*)\n(.*?)^```/gms)].map(([, name = '', sql = '']) => ({
+    name,
+    sql,
+  }));
+  duckdb = await (await DuckDBInstance.create()).connect();
+  await duckdb.run("SET TimeZone = 'UTC'");
+  for (const { name, sql } of blocks) if (name === '') await duckdb.run(sql.replaceAll(BUCKET, folder));
+});
+afterAll(async () => {
+  duckdb?.closeSync();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** What the last statement of a block of the document answers, as text. */
+async function run(name: string, change = (sql: string) => sql): Promise<unknown[][]> {
+  const block = blocks.find((candidate) => candidate.name === name);
+  if (!block) throw new Error(`The document has no query ${name}`);
+  const statements = change(block.sql)
+    .split(/;\n/)
+    .filter((statement) => statement.trim() !== '');
+  for (const statement of statements.slice(0, -1)) await duckdb.run(statement);
+  return (await duckdb.runAndReadAll(statements.at(-1) ?? '')).getRowsJson();
+}
+
+const decimal = (micros: number) => `${Math.floor(micros / 1e6)}.${String(micros % 1e6).padStart(6, '0')}`;
+
+/** Adds events up under keys; rows in the order of the keys. */
+function group<Event>(
+  items: Event[],
+  keyOf: (event: Event) => unknown[],
+): { key: unknown[]; items: Event[] }[] {
+  return [...Map.groupBy(items, (item) => JSON.stringify(keyOf(item)))]
+    .map(([key, own]) => ({ key: JSON.parse(key), items: own }))
+    .sort((left, right) => {
+      const index = left.key.findIndex((part: unknown, at: number) => part !== right.key[at]);
+      const [first, second] = [left.key[index], right.key[index]];
+      // As DuckDB orders: null comes last.
+      return first === null ? 1 : second === null ? -1 : first < second ? -1 : 1;
+    });
+}
+
+const of = <Type extends StoredEvent['type']>(type: Type) =>
+  counted.filter((event): event is Extract<StoredEvent, { type: Type }> => event.type === type);
+
+it('shows how to connect, and runs everything else', () => {
+  expect(blocks.filter(({ name }) => name === 'connect')).toHaveLength(1);
+  expect(blocks.filter(({ name }) => name === '')).toHaveLength(2);
+  expect(blocks.map(({ name }) => name).filter((name) => name !== '' && name !== 'connect')).toEqual([
+    'ad-revenue',
+    'device-history',
+    'retention',
+    'purchases',
+    'custom-events',
+  ]);
+});
+
+it('describes the columns as they are', async () => {
+  const described = [...document.matchAll(/^\| `(\w+)` \| ([^|]+) \|/gm)].map(([, name, type]) => [
+    name,
+    type,
+  ]);
+  const result = await duckdb.runAndReadAll('DESCRIBE events');
+  expect(described).toEqual(result.getRowsJson().map(([name, type]) => [name, type]));
+});
+
+it('answers ad revenue by network and day', async () => {
+  const expected = group(of('custom.ad'), ({ day, media_source, currency }) => [
+    day,
+    media_source ?? 'unknown',
+    currency,
+  ]);
+  expect(expected.length).toBeGreaterThan(10);
+  expect(await run('ad-revenue')).toEqual(
+    expected.map(({ key, items }) => [
+      ...key,
+      String(items.length),
+      decimal(items.reduce((sum, { value_micros }) => sum + value_micros, 0)),
+    ]),
+  );
+});
+
+it("answers one device's history", async () => {
+  const own = counted
+    .filter((event) => 'device_id' in event && event.device_id === DEVICE_ID)
+    .sort((left, right) => left.occurred_at - right.occurred_at || (left.id < right.id ? -1 : 1));
+  expect(own.length).toBeGreaterThan(100);
+  const rows = await run('device-history');
+  expect(rows.map(([at, id, type]) => [Date.parse(String(at).replace('+00', 'Z')), id, type])).toEqual(
+    own.map(({ occurred_at, id, type }) => [occurred_at, id, type]),
+  );
+});
+
+it('answers retention as the report defines it', async () => {
+  const today = dayFromNumber(FIRST_DAY + 33);
+  const ages = new Map<string, { acquiredDay: string; ages: Set<number> }>();
+  for (const event of counted) {
+    if (event.type === 'click') continue;
+    const name = `${event.acquired_day}/${event.device_id}`;
+    const device = ages.get(name) ?? { acquiredDay: event.acquired_day, ages: new Set() };
+    const age =
+      event.type === 'retention' ? event.age : Math.max(0, daysBetween(event.acquired_day, event.day));
+    device.ages.add(age);
+    ages.set(name, device);
+  }
+  const activity = [...ages.values()].flatMap(({ acquiredDay, ages: own }) =>
+    [...own].map((age) => ({ acquiredDay, age, active: 1, lastActive: age === Math.max(...own) ? 1 : 0 })),
+  );
+  const expected = group(activity, ({ acquiredDay }) => [acquiredDay]).flatMap(({ key, items }) =>
+    [1, 7, 30].map((day) => ({ key: [...key, day], counts: retentionOf(items, day, today) })),
+  );
+  const rows = await run('retention', (sql) => sql.replace('current_date', `DATE '${today}'`));
+  const answered = rows.map(([acquiredDay, day, eligible, active, classic, rolling]) => ({
+    key: [acquiredDay, day],
+    counts: { eligible: Number(eligible), active: Number(active), classic, rolling },
+  }));
+  expect(answered).toEqual(expected.filter(({ counts }) => counts.eligible > 0));
+  expect(answered.some(({ key }) => key[1] === 30)).toBe(true);
+  expect(answered.length).toBeLessThan(expected.length);
+});
+
+it('answers purchases by creative', async () => {
+  const successful = of('custom.purchase').filter(
+    ({ status }) => status === 'completed' || status === 'success',
+  );
+  const expected = group(successful, ({ creative_id, currency }) => [creative_id, currency]);
+  expect(expected.length).toBeGreaterThan(5);
+  expect(await run('purchases')).toEqual(
+    expected.map(({ key, items }) => [
+      ...key,
+      String(items.length),
+      String(new Set(items.map(({ device_id }) => device_id)).size),
+      decimal(items.reduce((sum, { value_micros }) => sum + value_micros, 0)),
+    ]),
+  );
+});
+
+it("answers custom events by a parameter's value", async () => {
+  const expected = group(of('custom'), ({ event_name, params }) => [event_name, params?.result ?? null]);
+  expect(expected.length).toBeGreaterThan(10);
+  expect(await run('custom-events')).toEqual(
+    expected.map(({ key, items }) => [
+      ...key,
+      String(items.length),
+      expect.closeTo(items.reduce((sum, { params }) => sum + Number(params?.seconds), 0) / items.length, 9),
+    ]),
+  );
+});
+
+it('keeps amounts exact up to the largest', async () => {
+  const [purchase] = of('custom.purchase');
+  const bucket = new MemoryBucket();
+  const large = { ...purchase, value_micros: Number.MAX_SAFE_INTEGER } as StoredEvent;
+  await writeFiles(bucket, { applicationId: APPLICATION_ID, shard: 0 }, [[large]]);
+  const file = path.join(folder, 'large.parquet');
+  await writeFile(file, [...bucket.objects.values()][0] ?? '');
+  const result = await duckdb.runAndReadAll(`SELECT value FROM read_parquet('${file}')`);
+  expect(result.getRowsJson()).toEqual([['9007199254.740991']]);
+});

@@ -1,0 +1,221 @@
+import { expect, it } from 'vitest';
+import { type FileEntry, MissingFileError, readEvents, streamEvents, writeFiles } from '#lake';
+import type { LoggedEvent } from '#rollup';
+import { MemoryBucket } from './memory-bucket.ts';
+import { APPLICATION_ID, makeSlices } from './workload.ts';
+
+const SOURCE = { applicationId: APPLICATION_ID, shard: 2 };
+const STARTS_AT = Date.UTC(2026, 2, 10, 9);
+
+async function write(options: Partial<Parameters<typeof makeSlices>[0]> = {}) {
+  const bucket = new MemoryBucket();
+  const slices = [...makeSlices({ events: 20_000, devices: 8_000, ...options })];
+  const entries = await writeFiles(bucket, SOURCE, slices);
+  return { bucket, entries, events: slices.flat() };
+}
+
+const newestFirst = (events: readonly LoggedEvent[]) =>
+  [...events].sort((left, right) => (left.id < right.id ? 1 : -1));
+
+/** Follows the cursors to the end. */
+async function readPages(bucket: MemoryBucket, entries: FileEntry[], filter: object, limit: number) {
+  const events: LoggedEvent[] = [];
+  for (let cursor = '', pages = 0; ; pages++) {
+    const page = await readEvents(bucket, entries, filter, { limit, cursor });
+    expect(page.events.length).toBeLessThanOrEqual(limit);
+    events.push(...page.events);
+    if (page.next_cursor === null) return { events, pages };
+    if (cursor !== '') expect(page.next_cursor < cursor).toBe(true);
+    cursor = page.next_cursor;
+  }
+}
+
+it('describes a file in its entry', async () => {
+  const { bucket, entries, events } = await write({ events: 1_000, devices: 100 });
+  const [first, last] = [events[0], events.at(-1)];
+  expect(entries).toEqual([
+    {
+      ...SOURCE,
+      key: `events/${APPLICATION_ID}/2026-03-10/${first?.id}.parquet`,
+      revision: 0,
+      rows: 1_000,
+      bytes: bucket.objects.get(entries[0]?.key ?? '')?.length,
+      footerBytes: expect.any(Number),
+      firstReceivedAt: first?.received_at,
+      lastReceivedAt: last?.received_at,
+      firstDay: '2026-03-10',
+      lastDay: '2026-03-10',
+      firstEventId: first?.id,
+      lastEventId: last?.id,
+      types: countTypes(events),
+      deviceFilter: expect.any(Uint8Array),
+      replaces: [],
+    },
+  ]);
+  expect(entries[0]?.deviceFilter.length).toBe(100);
+});
+
+function countTypes(events: readonly LoggedEvent[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { type } of events) counts[type] = (counts[type] ?? 0) + 1;
+  return counts;
+}
+
+it('writes the same objects again', async () => {
+  const { bucket, events } = await write({ events: 1_000, devices: 100 });
+  const before = new Map(bucket.objects);
+  await writeFiles(bucket, SOURCE, [events.slice(0, 700), events.slice(700)]);
+  expect(bucket.objects).toEqual(before);
+});
+
+it('cuts files by the day of receipt, not of the event', async () => {
+  const { entries, events } = await write({ events: 2_000, startsAt: Date.UTC(2026, 2, 10, 23, 30) });
+  expect(entries.map(({ key, rows }) => [key.split('/')[2], rows])).toEqual([
+    ['2026-03-10', 1_000],
+    ['2026-03-11', 1_000],
+  ]);
+  const late = events.map((event, index) => ({
+    ...event,
+    received_at: STARTS_AT,
+    day: `2025-01-${10 + (index % 20)}`,
+  }));
+  const imported = await writeFiles(new MemoryBucket(), SOURCE, [late]);
+  expect(imported).toMatchObject([{ rows: 2_000, firstDay: '2025-01-10', lastDay: '2025-01-29' }]);
+});
+
+it('makes files of fewer events where they are large', async () => {
+  const text = 'x'.repeat(5_900);
+  const { events } = await write({ events: 6_000, devices: 50 });
+  const large = events.map((event, index) => ({
+    ...event,
+    warnings: [{ path: String(index), message: text }],
+  }));
+  const entries = await writeFiles(new MemoryBucket(), SOURCE, [large as LoggedEvent[]]);
+  expect(entries.length).toBeGreaterThan(1);
+  expect(entries.reduce((sum, { rows }) => sum + rows, 0)).toBe(6_000);
+  for (const { rows } of entries) expect(rows).toBeLessThan(3_000);
+});
+
+it('ends a file after 50,000 events', async () => {
+  const { entries } = await write({ events: 50_001, devices: 100 });
+  expect(entries.map(({ rows }) => rows)).toEqual([50_000, 1]);
+});
+
+it.each<[string, (event: LoggedEvent) => object]>([
+  ['nothing', () => ({})],
+  ['a type', () => ({ type: 'custom.purchase' })],
+  ['an event name', () => ({ eventName: 'level_3' })],
+  ['a device', (event) => ({ deviceId: 'device_id' in event ? event.device_id : '' })],
+  ['a creative', (event) => ({ creativeId: event.creative_id ?? '' })],
+  ['an event', (event) => ({ eventId: event.id })],
+  ['a day', () => ({ from: '2026-03-11', to: '2026-03-11' })],
+  ['a day without events', () => ({ from: '2026-03-12' })],
+  [
+    'a device and a type',
+    (event) => ({ type: 'custom.ad', deviceId: 'device_id' in event ? event.device_id : '' }),
+  ],
+])('finds the events of %s, newest first and page by page', async (_, filterFor) => {
+  const { bucket, entries, events } = await write({
+    events: 3_000,
+    devices: 60,
+    startsAt: Date.UTC(2026, 2, 10, 23, 30),
+  });
+  const sample = events.find(({ creative_id }) => creative_id !== null);
+  if (!sample) throw new Error('no sample');
+  const filter = filterFor(sample) as Record<string, string>;
+  const wanted = newestFirst(events)
+    .filter(
+      (event) =>
+        (!filter.type || event.type === filter.type) &&
+        (!filter.eventName || ('event_name' in event && event.event_name === filter.eventName)) &&
+        (!filter.deviceId || ('device_id' in event && event.device_id === filter.deviceId)) &&
+        (!filter.creativeId || event.creative_id === filter.creativeId) &&
+        (!filter.eventId || event.id === filter.eventId) &&
+        (!filter.from || event.day >= filter.from),
+    )
+    .map(withoutToken);
+  expect((await readPages(bucket, entries, filter, 500)).events).toEqual(wanted);
+  const streamed: LoggedEvent[] = [];
+  for await (const slice of streamEvents(bucket, entries, filter)) streamed.push(...slice);
+  expect(newestFirst(streamed)).toEqual(wanted);
+});
+
+/** A token id serves to decide whether an event counts; files come after that and do without. */
+function withoutToken(event: LoggedEvent): LoggedEvent {
+  if (event.type === 'click') return event;
+  const { token_id: _, ...rest } = event;
+  return rest as LoggedEvent;
+}
+
+it('reads one device in the footer and one row group', async () => {
+  const { bucket, entries, events } = await write();
+  const device = events.find((event) => 'device_id' in event);
+  const deviceId = device && 'device_id' in device ? device.device_id : '';
+  const whole = entries.reduce((sum, { bytes }) => sum + bytes, 0);
+  bucket.bytesRead = 0;
+  const page = await readEvents(bucket, entries, { deviceId }, { limit: 100, cursor: '' });
+  expect(page.events.length).toBeGreaterThan(0);
+  // Of three row groups one, and of that the columns that decide twice.
+  expect(bucket.bytesRead).toBeLessThan(0.65 * whole);
+});
+
+it('opens no file that its entry rules out', async () => {
+  const { bucket, entries } = await write({ events: 500, devices: 50 });
+  bucket.reads = 0;
+  for (const filter of [
+    { from: '2026-03-11' },
+    { to: '2026-03-09' },
+    { type: 'install' as const },
+    { deviceId: 'dev_of_nobody' },
+    { eventId: `evt_${'0'.repeat(32)}` },
+  ]) {
+    expect(await readEvents(bucket, entries, filter, { limit: 10, cursor: '' })).toEqual({
+      events: [],
+      next_cursor: null,
+    });
+  }
+  expect(bucket.reads).toBe(0);
+});
+
+it('puts files of counters that ran side by side in one order', async () => {
+  const bucket = new MemoryBucket();
+  const shards = [0, 1, 2].map((shard) => ({
+    shard,
+    events: [...makeSlices({ events: 900, devices: 50, seed: shard + 1 })].flat(),
+  }));
+  const entries: FileEntry[] = [];
+  for (const { shard, events } of shards) {
+    for (let hour = 0; hour < 3; hour++) {
+      const own = events.slice(hour * 300, hour * 300 + 300);
+      entries.push(...(await writeFiles(bucket, { ...SOURCE, shard }, [own])));
+    }
+  }
+  const { events } = await readPages(bucket, entries, {}, 70);
+  expect(events).toEqual(newestFirst(shards.flatMap(({ events: own }) => own)).map(withoutToken));
+});
+
+it('looks at a bounded number of rows for a page, and comes to the end', async () => {
+  const { bucket, entries } = await write({ events: 40_000, devices: 30 });
+  const [entry] = entries;
+  const bytes = entry && bucket.objects.get(entry.key);
+  if (!entry || !bytes) throw new Error('no file');
+  // The same file once more for each of seven hours.
+  const hours = Array.from({ length: 7 }, (_, hour) => {
+    const [firstEventId, lastEventId] = [`evt_${hour}0${'0'.repeat(30)}`, `evt_${hour}f${'f'.repeat(30)}`];
+    bucket.objects.set(`hour-${hour}`, bytes);
+    return { ...entry, key: `hour-${hour}`, firstEventId, lastEventId };
+  });
+  const filter = { eventName: 'never' };
+  const first = await readEvents(bucket, hours, filter, { limit: 50, cursor: '' });
+  expect(first).toEqual({ events: [], next_cursor: `evt_2${'0'.repeat(31)}` });
+  const second = await readEvents(bucket, hours, filter, { limit: 50, cursor: first.next_cursor ?? '' });
+  expect(second).toEqual({ events: [], next_cursor: null });
+});
+
+it('says which file is missing', async () => {
+  const { bucket, entries } = await write({ events: 500, devices: 50 });
+  bucket.objects.clear();
+  await expect(readEvents(bucket, entries, {}, { limit: 10, cursor: '' })).rejects.toThrow(
+    new MissingFileError(entries[0]?.key ?? ''),
+  );
+});

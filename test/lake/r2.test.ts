@@ -1,0 +1,29 @@
+import { env } from 'cloudflare:test';
+import { expect, it } from 'vitest';
+import { expireFiles, readEvents, rewriteWithout, writeFiles } from '#lake';
+import { MemoryIndex } from './memory-bucket.ts';
+import { APPLICATION_ID, makeSlices } from './workload.ts';
+
+it('writes, reads, rewrites and expires files in the bucket of a deployment', async () => {
+  const events = [...makeSlices({ events: 400, devices: 20 })].flat();
+  const bucket = env.RAW_EVENTS;
+  const index = new MemoryIndex(
+    await writeFiles(bucket, { applicationId: APPLICATION_ID, shard: 0 }, [events]),
+  );
+  const page = { limit: 1_000, cursor: '' };
+  const whole = await readEvents(bucket, index.entries, {}, page);
+  expect(whole.events.map(({ id }) => id)).toEqual(events.map(({ id }) => id).reverse());
+
+  const [entry] = index.entries;
+  const first = events.find((event) => 'device_id' in event);
+  const deviceId = first && 'device_id' in first ? first.device_id : '';
+  if (!entry) throw new Error('no entry');
+  const { removed } = await rewriteWithout(bucket, index, entry, new Set([deviceId]));
+  expect(removed).toBeGreaterThan(0);
+  const rest = await readEvents(bucket, index.entries, {}, page);
+  expect(rest.events).toHaveLength(events.length - removed);
+  expect((await readEvents(bucket, index.entries, { deviceId }, page)).events).toEqual([]);
+
+  expect(await expireFiles(bucket, index, index.entries, Date.UTC(2026, 2, 11))).toBe(1);
+  expect((await bucket.list()).objects).toEqual([]);
+});

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import {
+  deleteReplaced,
+  expireFiles,
+  type FileEntry,
+  mergeFiles,
+  rewriteWithout,
+  streamEvents,
+  writeFiles,
+} from '#lake';
+import type { LoggedEvent } from '#rollup';
+import { Faults, MemoryBucket, MemoryIndex } from './memory-bucket.ts';
+import { APPLICATION_ID, makeSlices } from './workload.ts';
+
+const SOURCE = { applicationId: APPLICATION_ID, shard: 0 };
+const EVENTS = [...makeSlices({ events: 300, devices: 12 })].flat();
+const deviceOf = (event: LoggedEvent | undefined) => (event && 'device_id' in event ? event.device_id : '');
+const ERASED = new Set([deviceOf(EVENTS[0]), deviceOf(EVENTS[7])]);
+const KEPT = EVENTS.filter((event) => !ERASED.has(deviceOf(event)));
+
+async function idsIn(bucket: MemoryBucket, entries: FileEntry[]): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const events of streamEvents(bucket, entries, {})) ids.push(...events.map(({ id }) => id));
+  return ids.sort();
+}
+
+const idsOf = (events: readonly LoggedEvent[]) => events.map(({ id }) => id).sort();
+
+/** Files of some events each, in a bucket and an index that share their faults. */
+async function standing(faults: Faults, parts: LoggedEvent[][]) {
+  const quiet = new MemoryBucket();
+  const entries: FileEntry[] = [];
+  for (const part of parts) entries.push(...(await writeFiles(quiet, SOURCE, [part])));
+  const bucket = new MemoryBucket(faults);
+  for (const [key, bytes] of quiet.objects) bucket.objects.set(key, bytes);
+  return { bucket, index: new MemoryIndex(entries, faults) };
+}
+
+const EVERY_FAULT = [1, 2, 3, 4, 5].flatMap((change) => [true, false].map((done) => ({ change, done })));
+
+/** What must hold whenever a call ends, however it ended: all that the index names is there to be read. */
+async function expectReadable(bucket: MemoryBucket, index: MemoryIndex): Promise<string[]> {
+  return idsIn(
+    bucket,
+    index.entries.filter(({ rows }) => rows > 0),
+  );
+}
+
+describe('rewriteWithout', () => {
+  it('takes devices out of a file, and leaves the others as they were', async () => {
+    const { bucket, index } = await standing(new Faults(), [EVENTS]);
+    const [entry] = index.entries;
+    if (!entry) throw new Error('no entry');
+    const rewritten = await rewriteWithout(bucket, index, entry, ERASED);
+    expect(rewritten.removed).toBe(EVENTS.length - KEPT.length);
+    expect(rewritten.entry).toMatchObject({
+      key: entry.key.replace('.parquet', '.r1.parquet'),
+      revision: 1,
+      rows: KEPT.length,
+      firstEventId: idsOf(KEPT)[0],
+      replaces: [],
+    });
+    expect(index.entries).toEqual([rewritten.entry]);
+    expect([...bucket.objects.keys()]).toEqual([rewritten.entry?.key]);
+    expect(await idsIn(bucket, index.entries)).toEqual(idsOf(KEPT));
+  });
+
+  it('leaves a file without these devices alone', async () => {
+    const faults = new Faults();
+    const { bucket, index } = await standing(faults, [KEPT]);
+    const [entry] = index.entries;
+    if (!entry) throw new Error('no entry');
+    expect(await rewriteWithout(bucket, index, entry, ERASED)).toEqual({ entry, removed: 0 });
+    // A filter that lets everything through, as it does for one device in 46.
+    const open = { ...entry, deviceFilter: new Uint8Array([255]) };
+    expect(await rewriteWithout(bucket, index, open, ERASED)).toEqual({ entry: open, removed: 0 });
+    expect(faults.changes).toBe(0);
+  });
+
+  it.each(EVERY_FAULT)('goes on after change $change failed (done: $done)', async ({ change, done }) => {
+    const { bucket, index } = await standing(new Faults({ change, done }), [EVENTS]);
+    let failures = 0;
+    for (let attempt = 0; attempt < 3; attempt++) {
+      for (const entry of index.entries) {
+        await rewriteWithout(bucket, index, entry, ERASED).catch(() => failures++);
+      }
+      const readable = await expectReadable(bucket, index);
+      expect([idsOf(EVENTS), idsOf(KEPT)]).toContainEqual(readable);
+    }
+    expect(failures).toBe(change <= 4 ? 1 : 0);
+    expect(await idsIn(bucket, index.entries)).toEqual(idsOf(KEPT));
+    expect([...bucket.objects.keys()]).toEqual(index.entries.map(({ key }) => key));
+    expect(index.entries[0]?.replaces).toEqual([]);
+  });
+
+  it.each(EVERY_FAULT)(
+    'removes a file of which nothing is left, change $change failing (done: $done)',
+    async (fault) => {
+      const own = EVENTS.filter((event) => ERASED.has(deviceOf(event)));
+      const { bucket, index } = await standing(new Faults(fault), [own]);
+      for (let attempt = 0; attempt < 3; attempt++) {
+        for (const entry of index.entries)
+          await rewriteWithout(bucket, index, entry, ERASED).catch(() => undefined);
+      }
+      expect(index.entries).toEqual([]);
+      expect(bucket.objects.size).toBe(0);
+    },
+  );
+});
+
+describe('mergeFiles', () => {
+  const PARTS = [EVENTS.slice(0, 50), EVENTS.slice(50, 51), EVENTS.slice(51)];
+
+  it.each(EVERY_FAULT)('makes one file of several, change $change failing (done: $done)', async (fault) => {
+    const { bucket, index } = await standing(new Faults(fault), PARTS);
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await mergeFiles(bucket, index, index.entries).catch(() => undefined);
+      expect(await expectReadable(bucket, index)).toEqual(idsOf(EVENTS));
+    }
+    expect(index.entries).toMatchObject([{ rows: EVENTS.length, replaces: [] }]);
+    expect([...bucket.objects.keys()]).toEqual(index.entries.map(({ key }) => key));
+  });
+
+  it('refuses files of two days or counters', async () => {
+    const { bucket, index } = await standing(new Faults(), PARTS);
+    const [first, second] = index.entries;
+    if (!first || !second) throw new Error('no entries');
+    for (const other of [
+      { ...second, shard: 1 },
+      { ...second, key: second.key.replace('03-10', '03-11') },
+    ]) {
+      await expect(mergeFiles(bucket, index, [first, other])).rejects.toThrow(RangeError);
+    }
+  });
+});
+
+describe('expireFiles', () => {
+  const PARTS = [EVENTS.slice(0, 100), EVENTS.slice(100, 200), EVENTS.slice(200)];
+  const before = EVENTS[200]?.received_at ?? 0;
+
+  it.each(EVERY_FAULT)(
+    'deletes files that are old as a whole, change $change failing (done: $done)',
+    async (fault) => {
+      const { bucket, index } = await standing(new Faults(fault), PARTS);
+      for (let attempt = 0; attempt < 2; attempt++) {
+        await expireFiles(bucket, index, index.entries, before).catch(() => undefined);
+      }
+      expect(await idsIn(bucket, index.entries)).toEqual(idsOf(EVENTS.slice(200)));
+      expect(bucket.objects.size).toBe(1);
+      expect(await expireFiles(bucket, index, index.entries, before)).toBe(0);
+    },
+  );
+
+  it('deletes the oldest of many first, 250 a call', async () => {
+    const { bucket, index } = await standing(new Faults(), [EVENTS]);
+    const [entry] = index.entries;
+    if (!entry) throw new Error('no entry');
+    index.entries = Array.from({ length: 600 }, (_, age) => ({
+      ...entry,
+      key: `${age}`,
+      lastReceivedAt: 600 - age,
+    }));
+    for (const left of [350, 100, 0]) {
+      await expireFiles(bucket, index, index.entries, 601);
+      expect(index.entries.length).toBe(left);
+      expect(Math.min(...index.entries.map(({ lastReceivedAt }) => lastReceivedAt))).toBe(
+        left ? 601 - left : Infinity,
+      );
+    }
+  });
+
+  it('deletes what a file had replaced, too', async () => {
+    const { bucket, index } = await standing(new Faults(), PARTS);
+    bucket.objects.set('old', new Uint8Array(1));
+    index.entries = index.entries.map((entry) => ({ ...entry, replaces: ['old'] }));
+    await expireFiles(bucket, index, index.entries, before + 1e9);
+    expect(bucket.objects.size).toBe(0);
+  });
+});
+
+it('deletes what a rewrite left behind', async () => {
+  const { bucket, index } = await standing(new Faults(), [EVENTS]);
+  bucket.objects.set('old', new Uint8Array(1));
+  const [entry] = index.entries;
+  if (!entry) throw new Error('no entry');
+  expect(await deleteReplaced(bucket, index, { ...entry, replaces: ['old'] })).toEqual(entry);
+  expect(bucket.objects.has('old')).toBe(false);
+  expect(index.entries).toEqual([entry]);
+});
