@@ -1,6 +1,7 @@
 import type { LoggedEvent } from '#rollup';
 import type { CreatedDevice, DeviceIdentity, NewDevice } from './api.ts';
 import { packEvents } from './pack.ts';
+import { retried } from './retry.ts';
 import { counterOf, homeShard, possibleShards } from './shards.ts';
 
 export type WantedDevice = {
@@ -45,19 +46,5 @@ export async function placeDevice(env: Pick<Env, 'COUNTERS'>, wanted: WantedDevi
       return { shard: home, device: made.device, created: made.outcome === 'created' };
     }
     shards = made.shards;
-  }
-}
-
-const ATTEMPTS = 3;
-
-/** Calls again where the platform says that this helps: each call takes its own stub, because a stub breaks with its object. */
-async function retried<Result>(call: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await call();
-    } catch (error) {
-      const { retryable, overloaded } = error as { retryable?: unknown; overloaded?: unknown };
-      if (attempt === ATTEMPTS || retryable !== true || overloaded === true) throw error;
-    }
   }
 }

@@ -1,15 +1,9 @@
 export { appendStatement } from './append.ts';
+export { readCountedArrivals } from './arrivals.ts';
 export { consumeDeadLetters, consumeEvents } from './consume.ts';
 export { type DeviceState, deviceKey } from './device-state.ts';
 export { type DeviceEvent, EventMessage, isOfDevice, LoggedEvent, type PackedEvent } from './event.ts';
 export { foldLog } from './fold.ts';
-export {
-  type Arrivals,
-  type LogState,
-  readArrivals,
-  readLogState,
-  readTeamLog,
-} from './health.ts';
 export { keysOf, scopedKey, sessionEndKey, sessionKey, sessionKeyPrefixes } from './keys.ts';
 export { unpack } from './log.ts';
 export {
