@@ -1,6 +1,5 @@
 export { appendStatement } from './append.ts';
 export { readCountedArrivals } from './arrivals.ts';
-export { consumeDeadLetters, consumeEvents } from './consume.ts';
 export { type DeviceState, deviceKey } from './device-state.ts';
 export { type DeviceEvent, EventMessage, isOfDevice, LoggedEvent, type PackedEvent } from './event.ts';
 export { foldLog } from './fold.ts';
@@ -16,7 +15,6 @@ export {
   toParkedEvent,
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
-export { pruneLog } from './prune.ts';
 export { sendWithRetry } from './send.ts';
 export { type Additions, additionSql, ROLLUPS, type RollupTable } from './tables.ts';
 export {
