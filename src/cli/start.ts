@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
+import { parseArgs } from 'node:util';
 import { SERVICE_NAME_FORM } from '#env';
 import {
   applyMigrations,
   configured,
+  exists,
   localState,
   makeDirectory,
   makeSecrets,
@@ -67,7 +69,13 @@ function describe(demo: Demo): string {
 `;
 }
 
-async function start(): Promise<number> {
+const describeEmpty = (baseUrl: string) => `
+  Ready on ${baseUrl}, without a demo team
+
+  Create the first owner at ${baseUrl}/setup. Stop with Ctrl-C.
+`;
+
+async function start(empty: boolean): Promise<number> {
   const port = Number(process.env.PORT ?? 8787);
   if (!Number.isInteger(port) || port < 1 || port > 65535) {
     console.error(`PORT must be a number from 1 to 65535, not "${process.env.PORT}".`);
@@ -90,12 +98,18 @@ async function start(): Promise<number> {
   // Whatever is written from here on, by wrangler too, is for its owner alone.
   process.umask(0o077);
   const state = localState();
+  if (empty && (await exists(state.demoFile))) {
+    console.error(
+      `${state.directory} has a demo team already. Choose an empty directory: STATE_DIR=.wrangler/empty npm start -- --empty`,
+    );
+    return 1;
+  }
   await makeDirectory(state);
   console.log('Preparing the local database …');
   await makeSecrets(state);
   await applyMigrations(state);
   const baseUrl = `http://localhost:${port}`;
-  const demo = await seedDemo(state, baseUrl, serviceName);
+  const demo = empty ? null : await seedDemo(state, baseUrl, serviceName);
   const server = spawn(
     process.execPath,
     [
@@ -116,9 +130,10 @@ async function start(): Promise<number> {
   const over = new AbortController();
   server.once('exit', () => over.abort());
   const ready = await isReady(baseUrl, AbortSignal.any([AbortSignal.timeout(READY_WITHIN_MS), over.signal]));
-  if (ready) console.log(describe(demo));
+  if (ready) console.log(demo ? describe(demo) : describeEmpty(baseUrl));
   else server.kill();
   return ended;
 }
 
-process.exitCode = await start();
+const { values } = parseArgs({ options: { empty: { type: 'boolean', default: false } } });
+process.exitCode = await start(values.empty);

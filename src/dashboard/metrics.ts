@@ -8,6 +8,11 @@ const SHOWN = {
   installs: { label: 'Installs', kind: 'count' },
   dau: { label: 'DAU', kind: 'count', hint: 'Devices active a day; over several days the mean' },
   sessions: { label: 'Sessions', kind: 'count' },
+  session_seconds: {
+    label: 'Session time (s)',
+    kind: 'count',
+    hint: 'Seconds of sessions whose end was sent',
+  },
   impressions: { label: 'Impressions', kind: 'count' },
   ad_revenue: { label: 'Ad revenue', kind: 'money' },
   ecpm: { label: 'eCPM', kind: 'money', hint: 'Ad revenue per 1000 impressions' },

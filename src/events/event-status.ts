@@ -136,9 +136,9 @@ async function readFate(db: D1Database, event: DeviceEvent): Promise<Fate> {
       .prepare(
         `SELECT event_id FROM json_each(?2) AS wanted CROSS JOIN idempotency_keys
            ON application_id = ?1 AND day = wanted.value ->> 1 AND idempotency_keys.key = wanted.value ->> 0
-         ORDER BY event_id = ?3 DESC, event_id LIMIT 1`,
+         ORDER BY event_id LIMIT 1`,
       )
-      .bind(application_id, JSON.stringify(keys), event.id),
+      .bind(application_id, JSON.stringify(keys)),
   ]);
   const [device] = (devices?.results ?? []) as { test: number }[];
   const [token] = (tokens?.results ?? []) as { revoked_at: number }[];

@@ -11,12 +11,15 @@ export async function toArchiveLine(event: LoggedEvent): Promise<string> {
   const archived = { application_id, id, received_at, creative_id: event.creative_id };
   if (type === 'click') return JSON.stringify({ type, created_at: iso(occurred_at), archived });
   const { device_id, acquired_day, keys, test } = event;
+  const ending = type === 'retention' && event.session_end;
   return JSON.stringify({
-    type,
+    type: ending ? 'session' : type,
     ...(test ? { dev: true } : {}),
     created_at: iso(occurred_at),
     event_id: keys ? await sha256Hex(keys.join('\n')) : id,
-    payload: payloadOf({ ...fields }),
+    payload: ending
+      ? { a: 'end', sid: event.session_id, sd: event.session_seconds }
+      : payloadOf({ ...fields }),
     archived: { ...archived, device_id, acquired_day },
   });
 }

@@ -7,6 +7,9 @@ type Entry = { kind: Kind; micros: number; acknowledged: boolean };
 
 const DAY = '2026-03-01';
 
+/** Of equal length, so that a thousand names share what comes before their last three digits. */
+const eventName = (index: number) => `event-${String(index).padStart(7, '0')}`;
+
 /**
  * A backend that writes down what it sends and what was acknowledged. Each event has a name of its own, under which the reports
  * show how often it was counted.
@@ -79,7 +82,7 @@ export class JournalClient {
   }
 
   private makeEvent(): { name: string; envelope: Record<string, unknown> } {
-    const name = `event-${this.next++}`;
+    const name = eventName(this.next++);
     const kind = pick(this.random, ['custom', 'ad', 'ad', 'purchase'] as const);
     const micros = kind === 'custom' ? 0 : Math.floor(this.random() * 5_000_000);
     this.journal.set(name, { kind, micros, acknowledged: false });

@@ -21,13 +21,23 @@ const READ: Record<Kind, { groupBy: string; count: string; amount: string | null
   purchase: { groupBy: 'item', count: 'purchases', amount: 'purchase_revenue' },
 };
 
-async function report(url: string, tenant: Tenant, groupBy: string): Promise<Report> {
-  const query = `application_id=${tenant.applicationId}&from=2026-03-01&to=2026-03-01&group_by=${groupBy}`;
+async function report(url: string, tenant: Tenant, groupBy: string, q = ''): Promise<Report> {
+  const query = `application_id=${tenant.applicationId}&from=2026-03-01&to=2026-03-01&group_by=${groupBy}&q=${q}`;
   const response = await fetch(`${url}/v1/reports/performance?${query}`, {
     headers: { 'Service-Token': tenant.teamToken },
   });
   if (!response.ok) throw new Error(`the report answered ${response.status}: ${await response.text()}`);
   return (await response.json()) as Report;
+}
+
+/** The rows of all names that were sent: a report has at most a thousand, as many as share a beginning. */
+async function rowsOf(url: string, tenant: Tenant, groupBy: string, names: Iterable<string>): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const beginning of new Set(Array.from(names, (name) => name.slice(0, -3)))) {
+    const { data } = await report(url, tenant, groupBy, beginning);
+    rows.push(...data.filter((row) => !row.is_other));
+  }
+  return rows;
 }
 
 /** Compares the reports with the client's own journal, event by event. */
@@ -41,7 +51,8 @@ export async function verify(
   let [acknowledged, countedWithoutWord] = [0, 0];
   for (const kind of ['custom', 'ad', 'purchase'] as const) {
     const { groupBy, count, amount } = READ[kind];
-    const rows = new Map((await report(url, tenant, groupBy)).data.map((row) => [row[groupBy], row]));
+    const found = await rowsOf(url, tenant, groupBy, client.journal.keys());
+    const rows = new Map(found.map((row) => [row[groupBy], row]));
     for (const [name, entry] of client.journal) {
       if (entry.kind !== kind) continue;
       const row = rows.get(name);
@@ -57,6 +68,9 @@ export async function verify(
         violations.push(`${name} was counted with ${row?.[amount]} instead of ${entry.micros} millionths`);
       }
     }
+    const { totals } = await report(url, tenant, groupBy);
+    const counted = found.reduce((sum, row) => sum + Number(row[count]), 0);
+    if (totals[count] !== counted) violations.push(`${totals[count]} ${count} in all, ${counted} by name`);
     for (const [name, row] of rows) {
       if (Number(row[count]) > 0) violations.push(`${String(name)} was counted but never sent`);
     }

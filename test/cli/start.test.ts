@@ -98,6 +98,19 @@ describe('npm start', () => {
     await stop(second);
   });
 
+  it('starts without the demo team when asked, for /setup to be seen, but not on the state of one that has it', async () => {
+    const taken = run('start.ts', ['--empty']);
+    expect(await taken.ended).toBe(1);
+    expect(taken.output()).toContain('has a demo team already');
+    const env = { PORT: String(port), STATE_DIR: path.join(folder, 'empty') };
+    const empty = runScript('start.ts', { args: ['--empty'], env });
+    await empty.until('Stop with Ctrl-C');
+    expect(empty.output()).toContain(`http://localhost:${port}/setup`);
+    const setup = await fetch(`http://localhost:${port}/setup`);
+    expect([setup.status, await setup.text()]).toEqual([200, expect.stringContaining('<form')]);
+    await stop(empty);
+  });
+
   it('refuses a PORT that is none', async () => {
     const started = runScript('start.ts', { env: { PORT: 'x', STATE_DIR: folder } });
     expect(await started.ended).toBe(1);

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
 import { database } from '#db';
+import { forgetCredentials } from '#http';
 import { listAudit } from '#members';
 import { niceTop, overDays } from '../../src/dashboard/chart.tsx';
 import { parseCosts } from '../../src/dashboard/costs.tsx';
@@ -228,6 +229,8 @@ it('makes an access token that works until it is revoked, and shows it once', as
   const id = await env.DB.prepare(`SELECT id FROM access_tokens WHERE name = 'For the backend'`).first('id');
   expect((await owner.post(`/settings/tokens/${id}/revoke`)).status).toBe(303);
   expect(await textOf(await owner.get('/settings/tokens'))).toContain('revoked');
+  forgetCredentials();
+  expect((await worker.team({ teamToken }, '/v1/applications')).status).toBe(401);
 });
 
 it.each([

@@ -56,6 +56,27 @@ it('signs in and out; a copied cookie is worth nothing afterwards', async () => 
   expect([later.status, later.headers.get('location')]).toEqual([302, '/login?next=%2Fsettings%2Faccount']);
 });
 
+it.each([
+  ['/settings/account?x=1', '/settings/account?x=1'],
+  ['//evil.test', '/'],
+  ['/\\evil.test', '/'],
+  ['/\t/evil.test', '/'],
+  ['https://evil.test/', '/'],
+  ['javascript:alert(1)', '/'],
+  ['', '/'],
+])('goes on to %j after the sign-in as %j', async (next, location) => {
+  const { team } = await createTenant();
+  const person = await createPerson(team, 'viewer');
+  const answer = await worker.request('/login', {
+    method: 'POST',
+    headers: FORM,
+    body: new URLSearchParams({ ...person, next }).toString(),
+  });
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, location]);
+  const page = await (await worker.request(`/login?${new URLSearchParams({ next })}`)).text();
+  expect(page).toContain(`name="next" value="${location}"`);
+});
+
 it('sets a cookie that scripts, other sites and plain HTTP do not get', async () => {
   const { team } = await createTenant();
   const person = await createPerson(team, 'viewer');
@@ -192,6 +213,15 @@ it('ends the sessions of a person who is removed, and keeps the last owner', asy
     env.DB.prepare('SELECT id FROM users WHERE email = ?').bind(email).first<string>('id');
   expect((await owner.post(`/settings/members/${await idOf(person.email)}/remove`)).status).toBe(303);
   expect((await browser.get('/')).status).toBe(302);
+  // Nothing of the person stays, so that the email can be invited again.
+  const left = await env.DB.prepare(
+    `SELECT (SELECT count(*) FROM users WHERE email = ?1) AS users,
+       (SELECT count(*) FROM sessions WHERE user_id NOT IN (SELECT id FROM users)) AS sessions,
+       (SELECT count(*) FROM accounts WHERE user_id NOT IN (SELECT id FROM users)) AS accounts`,
+  )
+    .bind(person.email)
+    .first();
+  expect(left).toEqual({ users: 0, sessions: 0, accounts: 0 });
   const self = await env.DB.prepare('SELECT user_id FROM members WHERE team_id = ?')
     .bind(team.id)
     .first<string>('user_id');

@@ -357,6 +357,25 @@ describe('GET /v1/events/:event_id', () => {
     });
   });
 
+  it('counts nothing of a device that a debug build made', async () => {
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant);
+    await deliver();
+    await revenue(tenant);
+    await env.DB.prepare('UPDATE devices SET test = 1 WHERE application_id = ?')
+      .bind(tenant.application.id)
+      .run();
+    const id = await send(tenant, purchase(token, { event_id: 'once' }, { total_purchase_value: 4.99 }));
+    await deliver();
+    expect(await revenue(tenant)).toBe(0);
+    expect((await status(tenant, id)).body).toMatchObject({ status: 'ignored', reason: 'test event' });
+    const answer = await worker.team(
+      tenant,
+      `/v1/reports/client-totals?application_id=${tenant.application.id}&from=2026-01-01&to=2026-12-31`,
+    );
+    expect(await answer.json()).toMatchObject({ data: [], totals: [] });
+  });
+
   it('says of what came after its device was erased that it counts nowhere, and shows none of it', async () => {
     const tenant = await createTenant();
     const token = await fetchToken(worker, tenant);
@@ -408,7 +427,10 @@ describe('DELETE /v1/devices/:token', () => {
       payload: { session_id: 's1' },
     });
     const stays = await send(tenant, purchase(kept));
-    const messages = worker.queue.take();
+    const messages = worker.queue.take() as { id: string; body: { events: Record<string, unknown>[] } }[];
+    // The visit is the end of its session, which is remembered apart from it.
+    const visit = messages.flatMap(({ body }) => body.events).find(({ type }) => type === 'retention');
+    Object.assign(visit ?? {}, { session_end: true, session_seconds: 9 });
     await worker.deliver(messages);
 
     const answer = await erase(tenant, token);

@@ -120,6 +120,10 @@ describe.each(endpoints)('$method $path', ({ path, method, body, success, unauth
     );
     expect(answer.headers.get('X-Request-Id')).toBe('abc-1');
     expect((await send(path, method, key(), body())).headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/);
+    for (const hostile of ['a b', '<script>', 'x'.repeat(256)]) {
+      const made = await send(path, method, { ...key(), 'X-Request-Id': hostile }, body());
+      expect(made.headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/);
+    }
     expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 

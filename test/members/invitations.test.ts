@@ -98,3 +98,11 @@ it('keeps the invitations of an owner who must stay', async () => {
   });
   expect(await open()).toEqual(['owner: owner']);
 });
+
+it('lists no invitation that is over', async () => {
+  await inviteEach(owner, ['viewer']);
+  const [row] = await listInvitations(db, team.id, Date.now());
+  const ends = row?.expiresAt ?? 0;
+  expect(await listInvitations(db, team.id, ends - 1)).toHaveLength(1);
+  expect(await listInvitations(db, team.id, ends)).toEqual([]);
+});

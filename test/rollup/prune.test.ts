@@ -159,6 +159,7 @@ it('archives what an import into a new deployment counts to the same totals, onc
   const sent = { created_at: timestamp(START) };
   for (const body of [
     envelope.retention(token, sent, { session_id: 's1' }),
+    { ...envelope.retention(token, sent), type: 'session', payload: { a: 'end', sid: 's1', sd: 30 } },
     envelope.purchase(token, sent, { tr_id: 't1' }),
     envelope.purchase(token, sent, { tr_id: 't1' }),
     envelope.ad(token, sent),
@@ -173,7 +174,14 @@ it('archives what an import into a new deployment counts to the same totals, onc
     return ((await (await worker.team(of, path)).json()) as { totals: unknown }).totals;
   };
   const before = await totals(tenant);
-  expect(before).toMatchObject({ installs: 1, sessions: 1, purchases: 1, impressions: 2, events: 1 });
+  expect(before).toMatchObject({
+    installs: 1,
+    sessions: 1,
+    session_seconds: 30,
+    purchases: 1,
+    impressions: 2,
+    events: 1,
+  });
   const { objects, binding } = memoryBucket();
   await pruneLog(env.DB, binding, 10 * DAY_MS, START + 11 * DAY_MS);
   const own = [...objects].filter(([name]) => name.includes(tenant.application.id)).map(([, text]) => text);

@@ -66,6 +66,11 @@ describe('POST /v1/applications', () => {
     [{ name: 'x', data_collection: 'no' }, 'data_collection must be true or false'],
     [{ name: 'x', ios_store_url: 'http://example.com' }, 'ios_store_url must be an https URL'],
     [{ name: 'x', fallback_url: 'javascript:alert(1)' }, 'fallback_url must be an https URL'],
+    [{ name: 'x', fallback_url: `https://e.com/${'x'.repeat(2048)}` }, 'fallback_url must be at most 2048'],
+    [
+      { name: 'x', attribution_window_hours: 2161 },
+      'attribution_window_hours must be a whole number from 1 to 2160',
+    ],
     [
       { name: 'x', attribution_window_hours: 0 },
       'attribution_window_hours must be a whole number from 1 to 2160',
@@ -122,6 +127,8 @@ describe('GET /v1/applications', () => {
       cursor = String(body.next_cursor);
     }
     expect(seen).toEqual(['Test game', ...names]);
+    // A page that is not full is the last.
+    expect((await call(of, 'GET', '/v1/applications?limit=5')).body.next_cursor).toBeNull();
   });
 
   it.each(['limit=0', 'limit=201', 'limit=x', `cursor=${'x'.repeat(129)}`])(

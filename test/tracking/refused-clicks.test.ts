@@ -63,5 +63,7 @@ it('records neither clicks nor measurements of an address that is over its limit
   expect(limited.queue.take()).toEqual([]);
   expect((await follow(limited, path, ANDROID_AGENT)).messages).toHaveLength(1);
   expect((await measure(limited, path, publicId)).messages).toHaveLength(1);
-  expect(new Set(asked)).toEqual(new Set(['203.0.113.66', '203.0.113.9']));
+  // Looking a link up counts apart, under a key of its own.
+  const clicks = asked.filter((key) => !key.startsWith('lookup:'));
+  expect(new Set(clicks)).toEqual(new Set(['203.0.113.66', '203.0.113.9']));
 });
