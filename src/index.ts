@@ -1,11 +1,12 @@
 import { pruneClicks } from '#attribution';
+import { consumeDeadLetters, consumeEvents } from '#counting';
 import { pruneCreativeRequests } from '#creatives';
 import { settingsOf } from '#env';
 import { pruneRejections, pruneTokens } from '#ingestion';
 import { DAY_MS } from '#lib/time';
 import { pruneSessions } from '#members';
 import { fetchReferenceRates } from '#money';
-import { consumeDeadLetters, consumeEvents, foldLog, pruneLog } from '#rollup';
+import { foldLog, pruneLog } from '#rollup';
 import { pruneCredentials } from '#teams';
 import { createApp } from './app.ts';
 import { runChores } from './chores.ts';
