@@ -11,8 +11,8 @@ import {
 } from '#counting';
 import { newId } from '#lib/ids';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
+import { watchedCounters } from '../helpers/counter-calls.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
-import { watchedCounters } from '../helpers/watched-counters.ts';
 
 const SHARDS = 3;
 

@@ -5,9 +5,9 @@ import { newId } from '#lib/ids';
 import { isSampled } from '#lib/log-sample';
 import { deliver } from '../helpers/counted-history.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
+import { watchedCounters } from '../helpers/counter-calls.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { parkedOf } from '../helpers/parked.ts';
-import { watchedCounters } from '../helpers/watched-counters.ts';
 
 // What cannot be counted, or not now: it neither stops nor loses anything else.
 

@@ -1,26 +1,62 @@
 import { env } from 'cloudflare:workers';
 import type { Counter } from '#counting';
 
-type Stub = DurableObjectStub<Counter>;
-type Call = { name: string; method: string };
+type Call = Exclude<keyof Counter, number | symbol>;
 
-/**
- * The real counters, of which a test sees the calls. What `instead` answers for a call takes the place of its answer; `undefined`
- * lets it through.
- */
-export function watchedCounters(instead: (call: Call) => Promise<unknown> | undefined = () => undefined) {
-  const calls: Call[] = [];
-  const getByName = (name: string): Stub =>
-    new Proxy(env.COUNTERS.getByName(name), {
-      get: (stub, method: keyof Stub & string) => {
-        if (method in Promise.prototype) return undefined;
-        return (...values: unknown[]) => {
-          const call = { name, method };
-          calls.push(call);
-          const work = stub[method] as unknown as (...values: unknown[]) => unknown;
-          return instead(call) ?? Reflect.apply(work, stub, values);
+/** Counters whose calls fail on demand, or are held up by another call; counts the calls. */
+export class WatchedCounters {
+  /** The calls that were made, in order: `<counter> <call>`. */
+  readonly calls: string[] = [];
+  private fault: { call: Call; when: 'before' | 'after'; retryable: boolean } | null = null;
+  private interruption: { call: Call; work: () => Promise<unknown> } | null = null;
+
+  /** The next such call fails: before it is made, or after, so that only its answer is lost. */
+  failOn(call: Call, when: 'before' | 'after', more: { retryable?: boolean } = {}): void {
+    this.fault = { call, when, retryable: more.retryable ?? false };
+  }
+
+  /** Something else happens right before the next such call. */
+  interrupt(call: Call, work: () => Promise<unknown>): void {
+    this.interruption = { call, work };
+  }
+
+  get faultsLeft(): number {
+    return this.fault === null ? 0 : 1;
+  }
+
+  asBinding(): Env['COUNTERS'] {
+    return new Proxy(env.COUNTERS, {
+      get: (target, name) =>
+        name === 'getByName' ? (counter: string) => this.watch(counter) : Reflect.get(target, name),
+    });
+  }
+
+  private watch(counter: string) {
+    const stub = env.COUNTERS.getByName(counter);
+    return new Proxy(stub, {
+      get: (_, name) => {
+        if (typeof name !== 'string' || name === 'then') return undefined;
+        return async (...values: unknown[]) => {
+          this.calls.push(`${counter} ${name}`);
+          const { interruption } = this;
+          if (interruption?.call === name) {
+            this.interruption = null;
+            await interruption.work();
+          }
+          const fault = this.fault?.call === name ? this.fault : null;
+          if (fault) this.fault = null;
+          if (fault?.when === 'before') throw lost(fault);
+          // A stub's method can't be taken off it.
+          const answer: unknown = await (
+            stub as unknown as Record<string, (...values: unknown[]) => Promise<unknown>>
+          )[name]?.(...values);
+          if (fault) throw lost(fault);
+          return answer;
         };
       },
     });
-  return { calls, binding: { getByName } as unknown as Env['COUNTERS'] };
+  }
 }
+
+const lost = ({ retryable }: { retryable: boolean }) =>
+  Object.assign(new Error('Network connection lost.'), { retryable });

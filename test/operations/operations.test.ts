@@ -6,12 +6,12 @@ import { isSampled } from '#lib/log-sample';
 import { createApplication } from '#teams';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { eventOf, startCounter } from '../helpers/counter.ts';
+import { watchedCounters } from '../helpers/counter-calls.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { watchedLimit } from '../helpers/limits.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { watchedCounters } from '../helpers/watched-counters.ts';
 import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
 
 afterEach(() => vi.restoreAllMocks());

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { eventOf, startCounter } from '../helpers/counter.ts';
+import { watchedCounters } from '../helpers/counter-calls.ts';
 import { signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { watchedCounters } from '../helpers/watched-counters.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 // How fresh a report is, and that it says so.
