@@ -180,6 +180,10 @@ export interface CounterApi {
    * is not counted. Answers how many events were erased, and whether there was such a device.
    */
   eraseDevice(id: string): Promise<{ found: boolean; events: number }>;
+  /** Erases events by their own ids, as of clicks, in the same way; answers how many were in the hot log. */
+  eraseEvents(ids: string[]): Promise<number>;
+  /** How many files may still hold devices or events of these ids that were erased; 0 when their erasure is done. */
+  filesToRewrite(ids: string[]): Promise<number>;
   /** Events that were taken (`received_at`) after `at` with this token are not counted. */
   revokeToken(tokenId: string, at: number): Promise<void>;
 

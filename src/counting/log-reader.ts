@@ -162,18 +162,18 @@ export function confirmExport(store: Store, lastBatch: number): void {
   store.update(progress).set({ exportBatch: 0 }).run();
 }
 
-/** Replaces a device's events in the hot log by null; answers how many. What is not counted yet stays. */
-export function blankEvents(store: Store, deviceId: string): number {
+/** Replaces a device's events, or the event of an id, in the hot log by null; answers how many. What is not counted yet stays. */
+export function blankEvents(store: Store, id: string): number {
   const rows = store
     .select({ batch: log.batch })
     .from(log)
-    .where(and(sql`instr(${log.events}, ${deviceId}) > 0`, lt(log.batch, countedBatch(store) + 1)))
+    .where(and(sql`instr(${log.events}, ${id}) > 0`, lt(log.batch, countedBatch(store) + 1)))
     .all();
   let blanked = 0;
   for (const { batch } of rows) {
     const row = store.select({ events: log.events }).from(log).where(eq(log.batch, batch)).get();
-    const events: ({ device_id?: string } | null)[] = JSON.parse(row?.events ?? '[]');
-    const kept = events.map((event) => (event?.device_id === deviceId ? null : event));
+    const events: ({ id: string; device_id?: string } | null)[] = JSON.parse(row?.events ?? '[]');
+    const kept = events.map((event) => (event?.device_id === id || event?.id === id ? null : event));
     blanked += kept.filter((event, index) => event === null && events[index] !== null).length;
     store
       .update(log)
