@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
 import { uuidv7obj } from 'uuidv7';
+import { settleCounters } from '#counting';
 import { createApp } from '../../src/app.ts';
 import { consumeEvents } from '../../src/counting/consume.ts';
 import { addDays } from '../../src/lib/time.ts';
 import { saveRates } from '../../src/money/exchange-rates.ts';
 import { PerformanceQuery, reportPerformance } from '../../src/reports/performance.ts';
-import { foldLog } from '../../src/rollup/fold.ts';
 import { unlimited } from '../helpers/limits.ts';
 import { APPLICATION_ID, type BenchDevice, CREATIVE_IDS, makeDevices, makeEvents } from './workload.ts';
 
@@ -157,7 +157,7 @@ async function consume(
     milliseconds += performance.now() - startedAt;
   }
   const startedAt = performance.now();
-  await foldLog(metered.DB, Date.now());
+  await settleCounters(metered, { id: APPLICATION_ID, shards: 1 });
   milliseconds += performance.now() - startedAt;
   return { events, messages, milliseconds, rowsWritten: meter.rowsWritten };
 }
