@@ -1,6 +1,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
 import migrations from '#counter-migrations';
+import { withTimeout } from '#lib/timeout';
 import type {
   AppendedStatus,
   ClientTotals,
@@ -328,8 +329,10 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     const at = Math.max(now, Math.min(...times));
     if (this.alarmAt === undefined) this.alarmAt = await this.ctx.storage.getAlarm();
     if (this.alarmAt !== null && this.alarmAt <= at) return;
-    this.alarmAt = at;
+    // Where this fails, the next call looks whether there is an alarm.
+    this.alarmAt = undefined;
     await this.ctx.storage.setAlarm(at);
+    this.alarmAt = at;
   }
 
   private flushDueAt(now: number): number | null {
@@ -370,18 +373,6 @@ export class Counter extends DurableObject<Env> implements CounterApi {
 
 /** Lets other calls of the object in, and its clock go on, which stands still between two awaits. */
 const nextTurn = () => new Promise((resolve) => setTimeout(resolve, 0));
-
-async function withTimeout<Result>(work: Promise<Result>, milliseconds: number): Promise<Result> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('The database did not answer in time')), milliseconds);
-  });
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /** Whether work ends well until a time. It goes on after it. */
 async function finishesBy(work: Promise<void>, deadline: number): Promise<boolean> {

@@ -18,6 +18,15 @@ export type {
   Settled,
   StoredDevice,
 } from './api.ts';
+export { countFunnel, settleCounters, sumClientTotals } from './application.ts';
+export {
+  type ApplicationHealth,
+  type Arrivals,
+  isStuck,
+  readApplicationHealth,
+  readArrivals,
+} from './application-health.ts';
+export type { Sharded } from './ask-all.ts';
 export { consumeDeadLetters, consumeEvents } from './consume.ts';
 export { Counter } from './counter.ts';
 export { packEvents } from './pack.ts';
@@ -28,6 +37,5 @@ export {
   type PlacedDevice,
   type WantedDevice,
 } from './place-devices.ts';
-export { largestGaps } from './queries.ts';
 export { retried } from './retry.ts';
 export { counterName, counterOf, countersOf, homeShard, MAX_SHARDS, possibleShards } from './shards.ts';

@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
 import { uuidv7obj } from 'uuidv7';
 import { createApp } from '../../src/app.ts';
+import { consumeEvents } from '../../src/counting/consume.ts';
 import { addDays } from '../../src/lib/time.ts';
 import { saveRates } from '../../src/money/exchange-rates.ts';
 import { PerformanceQuery, reportPerformance } from '../../src/reports/performance.ts';
-import { consumeEvents } from '../../src/rollup/consume.ts';
 import { foldLog } from '../../src/rollup/fold.ts';
 import { unlimited } from '../helpers/limits.ts';
 import { APPLICATION_ID, type BenchDevice, CREATIVE_IDS, makeDevices, makeEvents } from './workload.ts';
@@ -184,7 +184,7 @@ const control = new Hono<{ Bindings: BenchEnv }>()
       to: '2026-03-01',
       group_by: 'day,creative',
     });
-    const application = { id: APPLICATION_ID, teamId: 'team_1', currency: 'usd', timezone: 'UTC' };
+    const application = { id: APPLICATION_ID, teamId: 'team_1', currency: 'usd', timezone: 'UTC', shards: 1 };
     // Several in a row, because the clock of a Worker knows whole milliseconds only.
     const startedAt = performance.now();
     for (let index = 0; index < REPORTS; index++)
