@@ -85,7 +85,7 @@ export type LogPage = {
 };
 
 export type FilePage = {
-  /** Files that may hold what is asked for, those with the newest events first. */
+  /** Files that may hold what is asked for, those with the newest events first. Their device filters have been asked here. */
   files: FileEntry[];
   /** The newest event that a further file may hold; null when there is none. */
   next: string | null;
@@ -105,7 +105,12 @@ export type AppendedStatus =
       fate: Fate;
     }
   /** It is no longer in the hot log, but in one of these files unless it was erased. */
-  | { status: 'exported'; files: IndexedFile[] };
+  | {
+      status: 'exported';
+      files: IndexedFile[];
+      /** False: it may be an event that this counter never took. Ids are remembered for nine days. */
+      wasTaken: boolean;
+    };
 
 /** Why an event that was tallied did not count; absent for one that did. */
 export type Outcome = 'duplicate' | 'ignored' | 'parked';

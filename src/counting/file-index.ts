@@ -1,5 +1,5 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, sql } from 'drizzle-orm';
-import { type EventFilter, type FileEntry, type FileIndex, mayHold, mayHoldId } from '#lake';
+import { ANY_DEVICE, type EventFilter, type FileEntry, type FileIndex, mayHold, mayHoldId } from '#lake';
 import { idTime } from '#lib/ids';
 import type { FilePage, IndexedFile } from './api.ts';
 import { progressOf } from './log.ts';
@@ -90,7 +90,7 @@ export function listFiles(
       }
       examined++;
       const entry = toEntry(row);
-      if (mayHold(entry, filter)) found.push(entry);
+      if (mayHold(entry, filter)) found.push({ ...entry, deviceFilter: ANY_DEVICE });
       [last, lastKey] = [row.lastEventId, row.key];
     }
     if (rows.length < FILES_PER_READ) return { files: found, next: null };
@@ -104,7 +104,7 @@ export function filesOfEvent(store: Store, eventId: string): IndexedFile[] {
     .from(files)
     .where(and(lte(files.firstEventId, eventId), gte(files.lastEventId, eventId), gt(files.eventCount, 0)))
     .all()
-    .map((row) => ({ ...toEntry(row), exportedAt: row.exportedAt }));
+    .map((row) => ({ ...toEntry(row), deviceFilter: ANY_DEVICE, exportedAt: row.exportedAt }));
 }
 
 /** Lists new files. To be called in a transaction. */

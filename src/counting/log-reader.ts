@@ -82,7 +82,9 @@ export function eventStatus(
   const row = batch === null ? undefined : store.select().from(log).where(eq(log.batch, batch)).get();
   if (!row) {
     const files = filesOfEvent(store, eventId);
-    return batch === null && files.length === 0 ? null : { status: 'exported', files };
+    return batch === null && files.length === 0
+      ? null
+      : { status: 'exported', files, wasTaken: batch !== null };
   }
   const events = unpackEvents(applicationId, row.events);
   const index = events.findIndex((event) => event?.id === eventId);

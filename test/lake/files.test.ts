@@ -134,7 +134,7 @@ it.each<[string, (event: LoggedEvent) => object]>([
         (!filter.eventId || event.id === filter.eventId) &&
         (!filter.from || event.day >= filter.from),
     )
-    .map(kept);
+    .map((event) => kept(event, SOURCE.shard));
   expect((await readPages(bucket, entries, filter, 500)).events).toEqual(wanted);
   const streamed: LoggedEvent[] = [];
   for await (const slice of streamEvents(bucket, entries, filter)) streamed.push(...slice);
@@ -185,7 +185,8 @@ it('puts files of counters that ran side by side in one order', async () => {
     }
   }
   const { events } = await readPages(bucket, entries, {}, 70);
-  expect(events).toEqual(newestFirst(shards.flatMap(({ events: own }) => own)).map(kept));
+  const expected = shards.flatMap(({ shard, events: own }) => own.map((event) => kept(event, shard)));
+  expect(events).toEqual(newestFirst(expected));
 });
 
 it('looks at a bounded number of rows for a page, and comes to the end', async () => {

@@ -1,17 +1,14 @@
 import type { LoggedEvent } from '../../src/rollup/event.ts';
 
-/** What files keep of an event: neither its token nor, unless it is a purchase, its keys. */
-export function kept<Event extends LoggedEvent>(event: Event): Event {
-  const {
-    token_id: _token,
-    keys,
-    key_day,
-    ...rest
-  } = event as Event & { token_id?: string; keys?: string[]; key_day?: number };
-  if (event.type !== 'custom.purchase') return rest as unknown as Event;
+type Dropped = { token_id?: string; keys?: string[]; key_day?: number };
+
+/** What the files of a shard keep of an event: neither its token nor, unless it is a purchase, its keys. */
+export function kept<Event extends LoggedEvent>(event: Event, shard: number): Event {
+  const { token_id: _token, keys, key_day, ...rest } = event as Event & Dropped;
+  const ofPurchase = { ...(keys ? { keys } : {}), ...(key_day === undefined ? {} : { key_day }) };
   return {
     ...rest,
-    ...(keys ? { keys } : {}),
-    ...(key_day === undefined ? {} : { key_day }),
+    ...(event.type === 'custom.purchase' ? ofPurchase : {}),
+    ...(event.type === 'click' ? {} : { shard }),
   } as unknown as Event;
 }
