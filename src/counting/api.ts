@@ -93,7 +93,7 @@ export type FilePage = {
 
 export type IndexedFile = FileEntry & { exportedAt: number };
 
-/** What became of an event that this counter took. Times are epoch milliseconds; the event is null once it was erased. */
+/** What became of an event that this counter took. Times are epoch milliseconds; the event is null where its device was erased. */
 export type AppendedStatus =
   | { status: 'queued'; appendedAt: number; event: LoggedEvent | null }
   | {
@@ -104,6 +104,7 @@ export type AppendedStatus =
       event: LoggedEvent | null;
       fate: Fate;
     }
+  | { status: 'erased' }
   /** It is no longer in the hot log, but in one of these files unless it was erased. */
   | {
       status: 'exported';

@@ -88,8 +88,9 @@ export function eventStatus(
   }
   const events = unpackEvents(applicationId, row.events);
   const index = events.findIndex((event) => event?.id === eventId);
-  const event = events[index] ?? null;
-  const shown = event && withoutErased(store, applicationId, [event]).length > 0 ? event : null;
+  const event = events[index];
+  if (!event) return { status: 'erased' };
+  const shown = withoutErased(store, applicationId, [event]).length > 0 ? event : null;
   const { countedBatch, countedAt } = progressOf(store);
   const { appendedAt } = row;
   // What waits in the outbox is in no report yet.
@@ -97,7 +98,7 @@ export function eventStatus(
     return { status: 'queued', appendedAt, event: shown };
   }
   const outcome = outcomesOf(store, [row.batch]).get(row.batch)?.[index];
-  const fate = event && outcome ? fateOf(store, applicationId, event, outcome) : {};
+  const fate = outcome ? fateOf(store, applicationId, event, outcome) : {};
   return { status: outcome ?? 'counted', appendedAt, countedBy: countedAt, event: shown, fate };
 }
 

@@ -91,6 +91,7 @@ async function findIn(
   for (let attempt = 1; ; attempt++) {
     const found = await counterOf(env, applicationId, shard).eventStatus(id);
     if (!found) return null;
+    if (found.status === 'erased') throw notFound();
     if (found.status !== 'exported') return hotStatus(found);
     try {
       const page = await readEvents(env.RAW_EVENTS, found.files, { eventId: id }, { limit: 1, cursor: '' });
@@ -105,12 +106,11 @@ async function findIn(
   }
 }
 
-function hotStatus(found: Exclude<AppendedStatus, { status: 'exported' }>): Found {
+function hotStatus(found: Exclude<AppendedStatus, { status: 'erased' | 'exported' }>): Found {
   const { status, appendedAt, event } = found;
   const logged = { logged_at: iso(appendedAt), ...(event ? { event: showEvent(event) } : {}) };
   if (status === 'queued') return { ...logged, status };
   const { reason, duplicate_of } = found.fate;
-  if (!event && !reason) throw notFound();
   return {
     ...logged,
     status,
