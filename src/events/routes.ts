@@ -34,9 +34,9 @@ function answerEvents(
 export const eventRoutes = new Hono<AppEnv>()
   .get('/v1/events', requireTeamToken, queryString(EventsQuery), async (c) => {
     const query = c.req.valid('query');
-    const { name } = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
-    return answerEvents(c, query, name, await listEvents(c.env, query));
+    const application = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
+    return answerEvents(c, query, application.name, await listEvents(c.env, application, query));
   })
   .get('/v1/events/:event_id', requireTeamToken, async (c) =>
-    c.json(await eventStatus(c.env.DB, c.get('team').id, c.req.param('event_id'), Date.now())),
+    c.json(await eventStatus(c.env, c.get('team').id, c.req.param('event_id'), Date.now())),
   );

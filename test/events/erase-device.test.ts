@@ -1,12 +1,13 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { counterOf } from '#counting';
 import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
 import { rollupOf } from '../helpers/counter.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
+import { eventsInFiles, objectsOf } from '../helpers/lake.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { claimsOf, counterRows, loggedEvents, storedDevice } from '../helpers/stored.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -14,6 +15,10 @@ import { WatchedCounters } from '../helpers/watched-counters.ts';
 import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const erase = (tenant: Tenant, token: string, on: TestWorker = worker) =>
   on.team(tenant, `/v1/devices/${token}`, { method: 'DELETE' });
@@ -118,6 +123,47 @@ it('erases a device of another counter than the first, with its click’s raw ev
   expect(await storedDevice(await claimsOf(token))).toBeNull();
   expect(await loggedEvents(applicationId, claims.shard)).toEqual([]);
   expect((await loggedEvents(applicationId)).filter(({ type }) => type === 'click')).toEqual([]);
+});
+
+it('erases exported raw events in the background, and tells when it is done', async () => {
+  const tenant = await createTenant(STORES);
+  const applicationId = tenant.application.id;
+  const { path } = await createCreative(worker, tenant);
+  const click = await follow(worker, `${path}?email=jane%40example.com`, ANDROID_AGENT);
+  await worker.deliver(click.messages);
+  const token = await fetchToken(worker, tenant, { data: { click_id: click.publicId } });
+  const { deviceId } = await claimsOf(token);
+  const kept = await fetchToken(worker, tenant);
+  await send(tenant, envelope.purchase(token));
+  const stays = await send(tenant, envelope.purchase(kept));
+  await deliver();
+  const counter = counterOf(env, applicationId, 0);
+  const alarm = () => runInDurableObject(counter, (instance) => instance.alarm());
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * 3_600_000 });
+  await counter.settle();
+  await alarm();
+  expect(await loggedEvents(applicationId)).toEqual([]);
+  const list = async () => {
+    const answer = await worker.team(tenant, `/v1/events?application_id=${applicationId}`);
+    return ((await answer.json()) as { data: Record<string, unknown>[] }).data;
+  };
+  expect(await list()).toHaveLength(5);
+
+  const answer = { erased: true, events: 0 };
+  expect(await (await erase(tenant, token)).json()).toEqual({ ...answer, tokens: 1, files: 'pending' });
+  expect(await (await erase(tenant, token)).json()).toEqual({ ...answer, tokens: 0, files: 'pending' });
+  // They are not shown meanwhile.
+  const shown = await list();
+  expect(shown.map(({ type }) => type).sort()).toEqual(['custom.purchase', 'install']);
+  expect(JSON.stringify(shown)).not.toContain(deviceId);
+  await alarm();
+  expect(await (await erase(tenant, token)).json()).toEqual({ ...answer, tokens: 0, files: 'done' });
+  const files = (await counter.listFiles({}, { before: null, after: null })).files;
+  const stored = await eventsInFiles(files);
+  expect(stored.map(({ id }) => id)).toContain(stays);
+  expect(stored).toHaveLength(2);
+  expect(JSON.stringify(stored)).not.toMatch(new RegExp(`${deviceId}|jane`));
+  expect(await objectsOf(applicationId)).toEqual(files.map(({ key }) => key));
 });
 
 it('erases what is parked of the device, and nothing that is parked of another', async () => {

@@ -66,15 +66,15 @@ function makeHistory(): StoredEvent[] {
     id: `evt_${index.toString(16).padStart(32, '0')}`,
     application_id: APPLICATION_ID,
     received_at: event.occurred_at + 1_000,
-    ...(index % 41 === 0 ? { duplicate: true as const } : {}),
-    ...(index % 43 === 0 ? { test: true as const } : {}),
+    ...(index % 41 === 0 ? { outcome: 'duplicate' as const } : {}),
+    ...(index % 43 === 0 ? { test: true as const, outcome: 'ignored' as const, reason: 'test event' } : {}),
   })) as StoredEvent[];
 }
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'lake-'));
   events = makeHistory();
-  counted = events.filter((event) => !('test' in event && event.test) && !event.duplicate);
+  counted = events.filter(({ outcome }) => outcome === undefined);
   const bucket = new MemoryBucket();
   const byReceipt = [...events].sort((left, right) => left.received_at - right.received_at);
   await writeFiles(bucket, { applicationId: APPLICATION_ID, shard: 0 }, [byReceipt]);
