@@ -1,8 +1,7 @@
 -- Edited by hand after `drizzle-kit generate`, which knows neither of these:
 -- WITHOUT ROWID, because a text key on a rowid table writes two rows for one, and rows written are the bill
--- (event_chunks and parked_messages keep their rowid: their rows are large);
--- STRICT, because a sum that leaves 64 bits must be an error and never silently become a rounded REAL;
--- the fold's cursor, which is a single row from the start.
+-- (parked_messages keep their rowid: their rows are large);
+-- STRICT, because a sum that leaves 64 bits must be an error and never silently become a rounded REAL.
 CREATE TABLE `adsets` (
 	`id` text PRIMARY KEY NOT NULL,
 	`application_id` text NOT NULL,
@@ -69,32 +68,6 @@ CREATE TABLE `cohort_revenue` (
 CREATE TABLE `counter_flushes` (
 	`counter` text PRIMARY KEY NOT NULL,
 	`sequence` integer NOT NULL
-) WITHOUT ROWID, STRICT;
---> statement-breakpoint
-CREATE TABLE `event_chunks` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`application_id` text NOT NULL,
-	`second` integer NOT NULL,
-	`event_ids` text NOT NULL,
-	`events` text NOT NULL,
-	`event_count` integer NOT NULL,
-	`appended_at` integer NOT NULL
-) STRICT;
---> statement-breakpoint
-CREATE INDEX `event_chunks_by_second` ON `event_chunks` (`application_id`,`second`);--> statement-breakpoint
-CREATE TABLE `fold_cursor` (
-	`id` integer PRIMARY KEY NOT NULL,
-	`chunk_id` integer NOT NULL,
-	`event_offset` integer NOT NULL,
-	`folded_at` integer NOT NULL
-) STRICT;
---> statement-breakpoint
-CREATE TABLE `idempotency_keys` (
-	`application_id` text NOT NULL,
-	`day` integer NOT NULL,
-	`key` text NOT NULL,
-	`event_id` text NOT NULL,
-	PRIMARY KEY(`application_id`, `day`, `key`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
 CREATE TABLE `parked_messages` (
@@ -207,5 +180,3 @@ CREATE TABLE `teams` (
 	`name` text NOT NULL,
 	`created_at` integer NOT NULL
 ) WITHOUT ROWID, STRICT;
---> statement-breakpoint
-INSERT INTO `fold_cursor` (`id`, `chunk_id`, `event_offset`, `folded_at`) VALUES (1, 0, 0, 0);

@@ -126,9 +126,6 @@ export type DeviceEvent = Exclude<LoggedEvent, { type: 'click' }>;
 
 export const isOfDevice = (event: LoggedEvent): event is DeviceEvent => event.type !== 'click';
 
-/** What `Omit` would do to a union, kept apart for each member. */
-type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never;
-
 /**
  * A queue message: events for the log, and what was learnt of clicks for their rows. `v` changes when an older consumer could
  * not count it rightly.
@@ -137,6 +134,3 @@ export const EventMessage = z
   .object({ v: z.literal(1), events: z.array(z.unknown()), clicks: z.array(z.unknown()).default([]) })
   .refine(({ events, clicks }) => events.length + clicks.length > 0, 'holds nothing');
 export type EventMessage = { v: 1; events: LoggedEvent[]; clicks?: ClickRecord[] };
-
-/** An event as a chunk of the log holds it: its id and application stand beside it. */
-export type PackedEvent = DistributiveOmit<LoggedEvent, 'id' | 'application_id'>;

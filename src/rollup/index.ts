@@ -2,7 +2,6 @@ export { readCountedArrivals } from './arrivals.ts';
 export { type DeviceState, deviceKey } from './device-state.ts';
 export { type DeviceEvent, EventMessage, isOfDevice, LoggedEvent } from './event.ts';
 export { keysOf, scopedKey, sessionEndKey, sessionKey } from './keys.ts';
-export { unpack } from './log.ts';
 export {
   applicationIdOf,
   PARK_REASON,

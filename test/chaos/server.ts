@@ -26,6 +26,6 @@ const converted = convertV4MiniflareOptions({
 });
 const miniflare = new Miniflare({ ...converted, resourcePersistencePath: state });
 const db = await miniflare.getD1Database('DB', 'chaos');
-const migrated = await db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'fold_cursor'").first();
+const migrated = await db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'applications'").first();
 if (!migrated) await migrate(db);
 console.log(String(await miniflare.unsafeGetDirectURL('chaos')));

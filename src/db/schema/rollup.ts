@@ -1,4 +1,4 @@
-import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
 const applicationId = () => text('application_id').notNull();
 const day = () => text().notNull();
@@ -12,47 +12,6 @@ const count = (name: string) => integer(name).notNull().default(0);
  */
 const microsLow = (name: string) => integer(name).notNull().default(0);
 const microsHigh = (name: string) => integer(`${name}_high`).notNull().default(0);
-
-/**
- * The log: every event that was taken, packed by application and second of minting. `id` grows in the order of commits, so a
- * position in the log is a chunk and an offset in it. Redelivered events are found by their id, which holds their second.
- */
-export const eventChunks = sqliteTable(
-  'event_chunks',
-  {
-    id: integer().primaryKey({ autoIncrement: true }),
-    applicationId: applicationId(),
-    second: integer().notNull(),
-    /** JSON array of event ids; `events` has the event of the same index. */
-    eventIds: text('event_ids').notNull(),
-    events: text().notNull(),
-    eventCount: integer('event_count').notNull(),
-    appendedAt: integer('appended_at').notNull(),
-  },
-  (table) => [index('event_chunks_by_second').on(table.applicationId, table.second)],
-);
-
-/** How far the log has been folded into the rollups: a single row. */
-export const foldCursor = sqliteTable('fold_cursor', {
-  id: integer().primaryKey(),
-  chunkId: integer('chunk_id').notNull(),
-  /** Events of the chunk after `chunk_id` that are folded already; 0 except within a chunk that is larger than a run. */
-  eventOffset: integer('event_offset').notNull(),
-  foldedAt: integer('folded_at').notNull(),
-});
-
-export const idempotencyKeys = sqliteTable(
-  'idempotency_keys',
-  {
-    applicationId: applicationId(),
-    /** UTC day since 1970 of the event; 0 for what matches whenever it comes: keys of purchases, and sessions. */
-    day: integer().notNull(),
-    key: text().notNull(),
-    /** The event that was counted under this key. */
-    eventId: text('event_id').notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.applicationId, table.day, table.key] })],
-);
 
 /** What has no currency stands in rows of currency ''. */
 export const rollupDaily = sqliteTable(
