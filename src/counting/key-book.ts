@@ -45,12 +45,19 @@ export class KeyBook {
   /** Takes all keys of an event, its session's apart: false when it is a repeat. An event without keys never is. */
   take({ words, from, to }: KeyRange, eventId: string): boolean {
     let isFirst = true;
-    for (let at = from; at < to; at += KEY_WORDS) if (this.wasSeen(words, at)) isFirst = false;
+    /** The event that counted, where a purchase repeats it. */
+    let counted: string | null = null;
+    for (let at = from; at < to; at += KEY_WORDS) {
+      if (!this.wasSeen(words, at)) continue;
+      isFirst = false;
+      const purchase = this.purchases.get(hexAt(words, at));
+      counted ??= purchase?.stored ?? purchase?.taken ?? null;
+    }
     for (let at = from; at < to; at += KEY_WORDS) {
       const day = dayAt(words, at);
       if (day === KEY_DAY.purchase) {
         const purchase = this.purchases.get(hexAt(words, at));
-        if (purchase && !purchase.stored) purchase.taken ??= eventId;
+        if (purchase && !purchase.stored) purchase.taken ??= counted ?? eventId;
       } else if (day !== KEY_DAY.session) {
         const slot = this.table.find(day, words[at + 2] ?? 0, words[at + 3] ?? 0);
         if (!this.table.has(slot, FLAG.storedSameDay)) this.table.mark(slot, FLAG.taken);

@@ -1,7 +1,9 @@
 import { env } from 'cloudflare:workers';
 import Papa from 'papaparse';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { counterOf } from '#counting';
 import { newId } from '#lib/ids';
+import { RunningDevice } from '../../src/rollup/device-state.ts';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -11,6 +13,7 @@ const worker = startWorker();
 
 afterEach(() => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
 });
 
 type Event = Record<string, unknown> & { event_id: string };
@@ -218,13 +221,17 @@ describe('GET /v1/events/:event_id', () => {
     });
 
     const poison = await send(tenant, purchase(token, {}, { item_id: 'poison' }));
-    await env.DB.prepare(
-      `CREATE TRIGGER poison BEFORE INSERT ON rollup_items WHEN new.item_id = 'poison' BEGIN SELECT RAISE(ABORT, 'no'); END`,
-    ).run();
+    const { reach } = RunningDevice.prototype;
+    vi.spyOn(RunningDevice.prototype, 'reach').mockImplementation(function (this: RunningDevice, step, at) {
+      if (step === 'purchase') throw new Error('a defect');
+      reach.call(this, step, at);
+    });
     await deliver();
     await revenue(tenant);
-    await env.DB.prepare('DROP TRIGGER poison').run();
-    expect((await status(tenant, poison)).body).toMatchObject({ status: 'parked' });
+    expect((await status(tenant, poison)).body).toMatchObject({
+      status: 'parked',
+      reason: 'could not be counted',
+    });
   });
 
   it("answers of another team's event what it answers of one that was never sent", async () => {
@@ -329,9 +336,7 @@ describe('GET /v1/events/:event_id', () => {
     const [, last] = sent.map((each) => each.body.events[0]);
     if (!last) throw new Error('two events were sent');
     last.received_at += 1;
-    await env.DB.prepare('UPDATE tokens SET revoked_at = ? WHERE id = ?')
-      .bind(last.received_at, last.token_id)
-      .run();
+    await counterOf(env, tenant.application.id, 0).revokeToken(last.token_id, last.received_at);
     await worker.deliver(sent);
     expect((await status(tenant, late)).body.status).toBe('queued');
     expect(await revenue(tenant)).toBe(4.99);
@@ -358,12 +363,13 @@ describe('GET /v1/events/:event_id', () => {
 
   it('counts nothing of a device that a debug build made', async () => {
     const tenant = await createTenant();
-    const token = await fetchToken(worker, tenant);
-    await deliver();
-    await revenue(tenant);
-    await env.DB.prepare('UPDATE devices SET test = 1 WHERE application_id = ?')
-      .bind(tenant.application.id)
-      .run();
+    const made = await worker.post(tenant, '/fetch-token', {
+      type: 'device-metrics',
+      created_at: '2026-03-01T10:00:00.000Z',
+      dev: true,
+      data: { device_name: 'Pixel', device_model: 'Pixel 9', os_system: 'Android 16', timezone: 'UTC' },
+    });
+    const { token }: { token: string } = await made.json();
     const id = await send(tenant, purchase(token, { event_id: 'once' }, { total_purchase_value: 4.99 }));
     await deliver();
     expect(await revenue(tenant)).toBe(0);
@@ -385,26 +391,5 @@ describe('GET /v1/events/:event_id', () => {
     const { body } = await status(tenant, id);
     expect(body).toMatchObject({ status: 'ignored', reason: 'its device was erased' });
     expect(body).not.toHaveProperty('event');
-  });
-
-  it('knows how far into a chunk the fold has come, which goes on exactly there', async () => {
-    const tenant = await createTenant();
-    const token = await fetchToken(worker, tenant);
-    await deliver();
-    await revenue(tenant);
-    await send(tenant, purchase(token));
-    const [message] = worker.queue.take() as { id: string; body: { v: 1; events: { id: string }[] } }[];
-    const [event] = message?.body.events ?? [];
-    if (!event) throw new Error('an event was sent');
-    // Four events of one second are one chunk.
-    const ids = ['0', '1', '2', '3'].map((digit) => `${event.id.slice(0, -1)}${digit}`);
-    await worker.deliver([{ id: 'm', body: { v: 1, events: ids.map((id) => ({ ...event, id })) } }]);
-    const chunk = await env.DB.prepare('SELECT max(id) AS id FROM event_chunks').first<number>('id');
-    await env.DB.prepare('UPDATE fold_cursor SET chunk_id = ?, event_offset = 2')
-      .bind(Number(chunk) - 1)
-      .run();
-    const found = await Promise.all(ids.map(async (id) => (await status(tenant, id)).body.status));
-    expect(found).toEqual(['counted', 'counted', 'queued', 'queued']);
-    expect(await revenue(tenant)).toBe(9.98);
   });
 });
