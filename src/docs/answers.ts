@@ -157,7 +157,9 @@ export const EventStatus = z.object({
       'An ignored event was taken and is kept, but counts in no report: a test event, one sent with a revoked token, or one of an erased device.',
   }),
   received_at: time(),
-  logged_at: time().optional().meta({ description: 'When it left the queue for the log; absent once it is in a raw event file.' }),
+  logged_at: time()
+    .optional()
+    .meta({ description: 'When it left the queue for the log; absent once it is in a raw event file.' }),
   settled_by: time().optional().meta({
     description: 'It was counted, found a duplicate, ignored or parked at this time at the latest.',
   }),
