@@ -186,6 +186,29 @@ describe('a call of the same identity that was faster', () => {
     });
   });
 
+  it('hands a click over that it claimed last', async () => {
+    const { tenant, clickId } = await withClick();
+    const [first, last] = [failingWorker(), failingWorker()];
+    const reached = Promise.withResolvers<void>();
+    const made = Promise.withResolvers<void>();
+    const both = { ...data, click_id: clickId };
+    let slower: Promise<string> | undefined;
+    // Both have claimed the click, the second one last, when the first makes the device.
+    last.counters.interrupt('createOrFindDevices', () => {
+      reached.resolve();
+      return made.promise;
+    });
+    first.counters.interrupt('createOrFindDevices', () => {
+      slower = fetchToken(last.on, tenant, { data: both });
+      return reached.promise;
+    });
+    const { deviceId } = await claimsOf(await fetchToken(first.on, tenant, { data: both }));
+    expect((await clickRow(tenant, clickId))?.device_id).not.toBe(deviceId);
+    made.resolve();
+    expect((await claimsOf((await slower) ?? '')).deviceId).toBe(deviceId);
+    expect(await clickRow(tenant, clickId)).toEqual({ device_id: deviceId, named_installs: 1 });
+  });
+
   it('takes back a name that the faster one did not mention', async () => {
     const { tenant, clickId } = await withClick();
     const { counters, on } = failingWorker();
