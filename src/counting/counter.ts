@@ -1,8 +1,6 @@
 import { DurableObject } from 'cloudflare:workers';
 import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
 import migrations from '#counter-migrations';
-import { settingsOf } from '#env';
-import { DAY_MS } from '#lib/time';
 import type {
   AppendedStatus,
   ClientTotals,
@@ -22,7 +20,6 @@ import type {
 } from './api.ts';
 import { deleteDevice, findByAlias, findById, insertDevice, readDevice } from './devices.ts';
 import { readHealth } from './health.ts';
-import { pruneKeys } from './key-book.ts';
 import { appendAll, appendFresh, lastBatch, type Pending, pendingIn, progressOf } from './log.ts';
 import { blankEvents, confirmExport, eventStatus, readLog, takeForExport } from './log-reader.ts';
 import { flushNext, oldestInOutbox } from './outbox.ts';
@@ -30,8 +27,16 @@ import { clientTotals, funnel, payers } from './queries.ts';
 import { progress, revokedTokens } from './schema.ts';
 import { SeenIds } from './seen-ids.ts';
 import { FULL_RUN, type RunLimits, settleRun } from './settle.ts';
-import { homeShard, MAX_SHARDS, raiseShardsStatement, readCounterName } from './shards.ts';
+import { homeShard, readCounterName } from './shards.ts';
 import { openStore, type Store } from './store.ts';
+import {
+  GROWTH,
+  type GrowthLimits,
+  growWhenLoaded,
+  pruneDueAt,
+  pruneRepeats,
+  readRedeliveryLimit,
+} from './upkeep.ts';
 
 /** A quiet counter is counted soon; in a busy one, the more events wait, the fewer rows each of them writes. Reports do not wait. */
 const QUIET_WAIT_MS = 10_000;
@@ -45,16 +50,6 @@ const MAX_ALARM_MS = 60_000;
 const MAX_BACKOFF_MS = 300_000;
 /** D1 gives a transaction 30 s; an answer that takes longer is lost, and the part is sent again. */
 const FLUSH_TIMEOUT_MS = 40_000;
-
-/**
- * A message may be delivered for 4 days, and for 4 more from the dead letters, before it is parked. Source: Cloudflare's
- * documentation of Queues, "Limits".
- */
-const REDELIVERED_FOR_MS = 9 * DAY_MS;
-
-/** Beyond these an application's new devices are spread over twice as many counters. */
-export type GrowthLimits = { eventsPerSecond: number; bytes: number };
-const GROWTH: GrowthLimits = { eventsPerSecond: 5_000, bytes: 4_000_000_000 };
 
 /**
  * Counts the events of one application, or of one shard of it: keeps their log, tells repeats, keeps the state of the devices
@@ -223,7 +218,7 @@ export class Counter extends DurableObject<Env> implements CounterApi {
       await this.flush();
       while (Date.now() < deadline && this.isDue(Date.now()) && this.countNext(this.fullRun))
         await this.flush();
-      await this.growWhenLoaded(Date.now());
+      await this.grow(Date.now());
       await this.pruneDaily(Date.now());
     } catch (error) {
       // Nothing is lost: what was not counted or not taken by D1 waits for the next alarm.
@@ -304,7 +299,7 @@ export class Counter extends DurableObject<Env> implements CounterApi {
 
   /** Sets the alarm for the next thing to do, unless it is set for an earlier time. */
   private async arm(now: number): Promise<void> {
-    const times = [this.dueAt(now) ?? [], this.flushDueAt(now) ?? [], this.pruneDueAt() ?? []].flat();
+    const times = [this.dueAt(now) ?? [], this.flushDueAt(now) ?? [], pruneDueAt(this.store) ?? []].flat();
     if (times.length === 0) return;
     const at = Math.max(now, Math.min(...times));
     if (this.alarmAt === undefined) this.alarmAt = await this.ctx.storage.getAlarm();
@@ -316,11 +311,6 @@ export class Counter extends DurableObject<Env> implements CounterApi {
   private flushDueAt(now: number): number | null {
     if (oldestInOutbox(this.store) === null) return null;
     return now + Math.min(1_000 * 2 ** this.flushFailures, MAX_BACKOFF_MS);
-  }
-
-  private pruneDueAt(): number | null {
-    const { prunedAt, countedBatch } = progressOf(this.store);
-    return countedBatch === 0 ? null : prunedAt + DAY_MS;
   }
 
   private countedThrough(now: number): number {
@@ -335,40 +325,22 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return Math.max(known, shards);
   }
 
-  /** Forgets what tells repeats once nothing can repeat it. What a parked message holds may come back whenever it is replayed. */
   private async pruneDaily(now: number): Promise<void> {
-    if (now < (this.pruneDueAt() ?? Number.POSITIVE_INFINITY)) return;
-    const { IDEMPOTENCY_DAYS, RAW_RETENTION_DAYS } = settingsOf(this.env);
-    const parked = await this.db
-      .prepare(`SELECT min(parked_at) AS oldest FROM parked_messages WHERE application_id IN (?, '')`)
-      .bind(this.applicationId)
-      .first<{ oldest: number | null }>();
-    this.write(() => {
-      this.seen.prune(Math.min(now, parked?.oldest ?? now) - REDELIVERED_FOR_MS);
-      pruneKeys(this.store, now - IDEMPOTENCY_DAYS * DAY_MS, now - RAW_RETENTION_DAYS * DAY_MS);
-      this.store.update(progress).set({ prunedAt: now }).run();
-    });
+    if (now < (pruneDueAt(this.store) ?? Number.POSITIVE_INFINITY)) return;
+    const limit = await readRedeliveryLimit(this.db, this.applicationId, now);
+    this.write(() => pruneRepeats(this.store, this.seen, this.env, limit, now));
   }
 
-  /** Asks for more shards: by load only a counter among the newest, because an older one keeps its devices; by size once a doubling. */
-  private async growWhenLoaded(now: number): Promise<void> {
+  private async grow(now: number): Promise<void> {
     const { since, events } = this.load;
     const seconds = (now - since) / 1_000;
     const bytes = this.storage.sql.databaseSize;
     const { raisedBytes } = progressOf(this.store);
-    const isLarge = bytes > Math.max(this.growth.bytes, 2 * raisedBytes);
-    const isBusy = seconds >= 1 && events / seconds > this.growth.eventsPerSecond;
-    if (seconds >= 60) this.measureLoadFrom(now);
-    if (!isLarge && !isBusy) return;
-    const row = await this.db
-      .prepare('SELECT shards FROM applications WHERE id = ?')
-      .bind(this.applicationId)
-      .first<{ shards: number }>();
-    if (!row || row.shards >= MAX_SHARDS) return;
-    if (!isLarge && this.shard < row.shards / 2) return;
-    await raiseShardsStatement(this.db, this.applicationId, row.shards).run();
-    this.measureLoadFrom(now);
-    if (isLarge) this.store.update(progress).set({ raisedBytes: bytes }).run();
+    const eventsPerSecond = seconds >= 1 ? events / seconds : 0;
+    const load = { shard: this.shard, bytes, eventsPerSecond, raisedBytes };
+    const reason = await growWhenLoaded(this.db, this.applicationId, load, this.growth);
+    if (reason || seconds >= 60) this.measureLoadFrom(now);
+    if (reason === 'size') this.store.update(progress).set({ raisedBytes: bytes }).run();
   }
 }
 

@@ -7,7 +7,7 @@ import { type DeviceTotals, readTotals, writeTotals } from './totals.ts';
 
 /** What a run needs to know of a device. */
 export type CountedDevice = {
-  /** As it was before the run, or after it. */
+  /** As it is stored. */
   state: DeviceState;
   ad: DeviceTotals | null;
   purchase: DeviceTotals | null;

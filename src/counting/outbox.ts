@@ -16,9 +16,7 @@ export function* toParts(
 ): Generator<string> {
   let [part, size]: [Part, number] = [[], 0];
   const rowsOf = function* (): Generator<[RollupTable | 'parked', unknown]> {
-    for (const { table, rows } of additions.map((own) => ({ table: own.table, rows: own.rows() }))) {
-      for (const row of rows) yield [table, row];
-    }
+    for (const own of additions) for (const row of own.rows()) yield [own.table, row];
     for (const message of parked) yield ['parked', message];
   };
   for (const [kind, row] of rowsOf()) {

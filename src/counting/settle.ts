@@ -1,12 +1,10 @@
 import { asc, eq, gt, sql } from 'drizzle-orm';
 import {
-  type Counted,
   type DeviceState,
   deviceKey,
   deviceKeyOf,
   isOfDevice,
   type LoggedEvent,
-  type PackedEvent,
   type Parked,
   reasonToIgnore,
   scopedKey,
@@ -29,12 +27,12 @@ export type RunLimits = {
   weight: number;
 };
 
-export const FULL_RUN: RunLimits = { events: 200_000, weight: 40_000_000 };
+export const FULL_RUN: RunLimits = { events: 200_000, weight: 46_000_000 };
 /** So many are read of the log to find where a run ends. */
 const MAX_BATCHES = 4_000;
 /** Of the hashed keys of a run: some 350,000. */
 const MAX_KEY_BYTES = 8_400_000;
-const DEVICE_WEIGHT = 1_000;
+const DEVICE_WEIGHT = 1_600;
 
 type Head = { batch: number; eventCount: number; appendedAt: number; keys: Uint32Array };
 
@@ -127,8 +125,9 @@ function findPoison(store: Store, applicationId: string, heads: readonly Head[],
 
 /** The events of a batch with what stands beside them put back in; null for an erased device's. */
 export function unpackEvents(applicationId: string, events: string): (LoggedEvent | null)[] {
-  const packed: ((PackedEvent & { id: string }) | null)[] = JSON.parse(events);
-  return packed.map((event) => event && { ...event, application_id: applicationId });
+  const unpacked: (LoggedEvent | null)[] = JSON.parse(events);
+  for (const event of unpacked) if (event) event.application_id = applicationId;
+  return unpacked;
 }
 
 function readBatch(store: Store, applicationId: string, batch: number) {
@@ -258,12 +257,12 @@ class Run {
 
   save(now: number): void {
     const { store } = this;
-    const counted = this.tally.finish();
+    const { counted } = this.tally;
     const state = store.select().from(progress).get();
     if (!state) throw new Error('The counter has no progress row');
     const run = state.run + 1;
     for (const { key } of counted.keys) this.book.takeSession(key);
-    saveDevices(store, this.changedDevices(counted));
+    saveDevices(store, this.changedDevices());
     this.book.save(run, now);
     for (const parameter of toParameters(
       [...this.outcomes].map(([batch, own]) => [batch, JSON.stringify(own)]),
@@ -279,14 +278,13 @@ class Run {
     store.update(progress).set({ countedBatch: this.last, sequence, run }).run();
   }
 
-  private *changedDevices(counted: Counted): Generator<CountedDevice> {
+  private *changedDevices(): Generator<CountedDevice> {
     const changed = new Set<string>();
-    for (const state of counted.devices) {
+    for (const state of this.tally.changedDevices()) {
       const device = this.devices.get(state.id);
       if (!device) continue;
-      device.state = state;
       changed.add(state.id);
-      yield device;
+      yield { ...device, state };
     }
     for (const [id, device] of this.devices) if (device.totalsChanged && !changed.has(id)) yield device;
   }

@@ -37,10 +37,10 @@ type Outcome = {
 export async function getOrCreate(
   db: D1Database,
   wanted: WantedCreative,
-  doubtful: readonly Minted[] = [],
+  unconfirmed: readonly Minted[] = [],
 ): Promise<MadeCreative> {
   const results = await batchWithRetry<Outcome>(db, () => [
-    ...(doubtful.length > 0 ? undoStatements(db, doubtful) : []),
+    ...(unconfirmed.length > 0 ? undoStatements(db, unconfirmed) : []),
     ...createStatements(db, wanted),
   ]);
   const outcome = results.at(-1)?.results[0];
@@ -132,12 +132,12 @@ function createStatements(
  * Takes back what calls have made whose callers were told that they failed. Nobody has seen those ids; what others have
  * used since stays.
  */
-export async function undo(db: D1Database, doubtful: readonly Minted[]): Promise<void> {
-  await batchWithRetry(db, () => undoStatements(db, doubtful));
+export async function undo(db: D1Database, unconfirmed: readonly Minted[]): Promise<void> {
+  await batchWithRetry(db, () => undoStatements(db, unconfirmed));
 }
 
-function undoStatements(db: D1Database, doubtful: readonly Minted[]): D1PreparedStatement[] {
-  const rows = JSON.stringify(doubtful);
+function undoStatements(db: D1Database, unconfirmed: readonly Minted[]): D1PreparedStatement[] {
+  const rows = JSON.stringify(unconfirmed);
   return [
     "DELETE FROM creatives WHERE id IN (SELECT value ->> 'creativeId' FROM json_each(?1))",
     "DELETE FROM creative_requests WHERE creative_id IN (SELECT value ->> 'creativeId' FROM json_each(?1))",

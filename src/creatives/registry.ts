@@ -2,9 +2,9 @@ import { DurableObject } from 'cloudflare:workers';
 import { getOrCreate, type MadeCreative, type Minted, undo, type WantedCreative } from './get-or-create.ts';
 
 /** Stored under this name: the ids of calls that failed without it being known whether D1 had kept them. */
-const DOUBTFUL = 'doubtful';
+const UNCONFIRMED = 'unconfirmed';
 /** A stored value takes 2 MB; so many failures in a row are an outage, in which nothing is kept anyway. */
-const MOST_DOUBTFUL = 2_000;
+const MAX_UNCONFIRMED = 2_000;
 
 /**
  * Makes the creatives of one application, one at a time. The platform's input gates do not cover waits for D1, so calls queue
@@ -27,16 +27,16 @@ export class CreativeRegistry extends DurableObject<Env> {
    * such a call may have made is taken back: at once, or where D1 does not answer together with the next call.
    */
   private async createNext(wanted: WantedCreative): Promise<MadeCreative> {
-    const doubtful = (await this.ctx.storage.get<Minted[]>(DOUBTFUL)) ?? [];
+    const unconfirmed = (await this.ctx.storage.get<Minted[]>(UNCONFIRMED)) ?? [];
     try {
-      const made = await getOrCreate(this.db, wanted, doubtful);
-      if (doubtful.length > 0) await this.ctx.storage.delete(DOUBTFUL);
+      const made = await getOrCreate(this.db, wanted, unconfirmed);
+      if (unconfirmed.length > 0) await this.ctx.storage.delete(UNCONFIRMED);
       return made;
     } catch (error) {
-      const left = [...doubtful, wanted.minted].slice(-MOST_DOUBTFUL);
-      await this.ctx.storage.put(DOUBTFUL, left);
+      const left = [...unconfirmed, wanted.minted].slice(-MAX_UNCONFIRMED);
+      await this.ctx.storage.put(UNCONFIRMED, left);
       await undo(this.db, left).then(
-        () => this.ctx.storage.delete(DOUBTFUL),
+        () => this.ctx.storage.delete(UNCONFIRMED),
         () => undefined,
       );
       throw error;

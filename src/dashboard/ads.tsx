@@ -21,7 +21,7 @@ import {
   Zone,
 } from './report.tsx';
 
-const MOST_CURVES = 6;
+const MAX_CURVES = 6;
 const CSV_COLUMNS = [
   'day',
   'source',
@@ -40,7 +40,7 @@ type Trend = { day: string; name: string; value: number | null };
 function curves(days: readonly string[], names: readonly string[], trends: readonly Trend[]): Series[] {
   const byKey = new Map(trends.map(({ day, name, value }) => [`${day}\0${name}`, value]));
   return names
-    .slice(0, MOST_CURVES)
+    .slice(0, MAX_CURVES)
     .map((name) => ({ name, values: days.map((day) => byKey.get(`${day}\0${name}`) ?? null) }));
 }
 

@@ -149,7 +149,7 @@ const KeyCard = ({
       class="row"
       data-confirm="Make a new API key?"
     >
-      <Field label="The present key then" name="grace_hours" value="24" options={GRACES} />
+      <Field label="Current key" name="grace_hours" value="24" options={GRACES} />
       <button type="submit" class="danger">
         Regenerate
       </button>

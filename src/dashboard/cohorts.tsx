@@ -21,7 +21,7 @@ const RETENTION_DAYS = [0, 1, 2, 3, 4, 5, 6, 7, 14, 21, 30];
 const CURVE_DAYS = Array.from({ length: 31 }, (_, day) => day);
 const LTV_DAYS = [0, 1, 3, 7, 14, 21, 30, 60, 90];
 const COHORT_COLUMNS = ['cohort_from', 'cohort_to', 'creative', 'creative_id', 'size', 'day', 'eligible'];
-const MOST_CURVES = 6;
+const MAX_CURVES = 6;
 const STEPS = 10;
 
 const COHORTS = [
@@ -182,7 +182,7 @@ export const cohortPages = new Hono<DashboardEnv>()
         reportLtv(c.env.DB, view.application, asked(CURVE_DAYS), now),
       ]);
       if (wantsCsv(c)) return answerCsv(c, report, [...COHORT_COLUMNS, 'revenue', 'ltv', 'roas'], view);
-      const shown = curve.data.filter((row) => !row.is_other).slice(-MOST_CURVES);
+      const shown = curve.data.filter((row) => !row.is_other).slice(-MAX_CURVES);
       const series = (of: 'ltv' | 'roas') =>
         shown.map((row) => ({
           name: nameOf(row),
@@ -198,8 +198,8 @@ export const cohortPages = new Hono<DashboardEnv>()
             view={view}
             fields={[{ label: 'Cohorts', name: 'cohort', value: cohort, options: COHORTS }]}
           />
-          {curve.data.length > MOST_CURVES && (
-            <p class="hint">The curves show the last {MOST_CURVES} cohorts, the table shows all.</p>
+          {curve.data.length > MAX_CURVES && (
+            <p class="hint">The curves show the last {MAX_CURVES} cohorts, the table shows all.</p>
           )}
           <div class="pair">
             <Card title="Lifetime value of a device">

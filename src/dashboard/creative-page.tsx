@@ -44,7 +44,7 @@ export function creativePage(c: DashboardContext) {
               atLeast(person.role, 'admin') ? (
                 <Action
                   to={`/creatives/${id}/archive${viewQuery(view)}`}
-                  label={creative.archived ? 'Take back' : 'Archive'}
+                  label={creative.archived ? 'Unarchive' : 'Archive'}
                   kind="quiet"
                   fields={{ archived: creative.archived ? '' : 'yes' }}
                 />

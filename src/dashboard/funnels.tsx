@@ -9,7 +9,7 @@ import { answerCsv, ask, CsvLink, renderReport, viewAsked, wantsCsv } from './re
 
 const STEPS = 6;
 const DEFAULT_STEPS = ['install', 'ad', 'purchase'];
-const MOST_EVENT_NAMES = 100;
+const MAX_EVENT_NAMES = 100;
 const WINDOWS = [
   ['', 'without limit'],
   ['1', '1 hour'],
@@ -51,7 +51,7 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
     ]);
     if (wantsCsv(c)) return answerCsv(c, report, ['step', 'devices', 'from_first', 'from_previous'], view);
     const seen = sortRows(events.data, '-events')
-      .slice(0, MOST_EVENT_NAMES)
+      .slice(0, MAX_EVENT_NAMES)
       .map((row) => `event:${row.event_name}`);
     const offered = [...new Set([...Object.keys(NAMES), ...seen, ...steps])];
     const options = offered.map((step) => [step, labelOf(step)] as const);
@@ -79,10 +79,7 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
             <button type="submit">Show</button>
           </form>
         </Card>
-        <Card
-          title="Devices that get there"
-          aside={<CsvLink view={view} path="/funnels" parameters={carry} />}
-        >
+        <Card title="Funnel" aside={<CsvLink view={view} path="/funnels" parameters={carry} />}>
           <Table
             caption={`Devices that reach each step, days in ${view.application.timezone}`}
             rows={report.data}

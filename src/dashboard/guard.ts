@@ -73,7 +73,7 @@ export function requireRole(role: Role) {
   });
 }
 
-/** Writes a deed of the person of this request into the audit log: before a secret is shown, after a change is made. */
+/** Records an action of this request's person in the audit log: before a secret is shown, after a change is made. */
 export async function remember(c: DashboardContext, action: string, subject: string): Promise<void> {
   const { team, email } = c.get('person');
   await recordAudit(database(c.env.DB), { teamId: team.id, actor: email, action, subject }, Date.now());

@@ -37,7 +37,7 @@ export function change(now: number | null, before: number | null): number | null
 
 const Change = ({ name, now, before }: { name: MetricName; now: number | null; before: number | null }) => {
   const by = change(now, before);
-  if (now === null) return <span class="muted">cannot be told</span>;
+  if (now === null) return <span class="muted">n/a</span>;
   if (by === null) return <span class="muted">nothing to compare with</span>;
   const tone = by === 0 || NEUTRAL.has(name) ? 'muted' : by > 0 ? 'up' : 'down';
   return (

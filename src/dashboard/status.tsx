@@ -209,7 +209,7 @@ async function statusPage(c: DashboardContext) {
     <>
       {done && <Notice kind="good">{done}</Notice>}
       {state && (
-        <Card title="The way of an event">
+        <Card title="Event pipeline">
           <LogFigures state={state} parked={total} now={now} />
         </Card>
       )}

@@ -7,9 +7,9 @@ import type { DashboardContext } from './guard.ts';
 
 const DEFAULT_DAYS = 28;
 /** More than anyone chooses from a list; the API has no such limit. */
-const MOST_APPLICATIONS = 200;
+const MAX_APPLICATIONS = 200;
 
-/** What every report page looks at. All of it stands in the URL, so that a view can be shared. */
+/** What every report page looks at. It stands in the URL, so that a view can be shared. */
 export type View = {
   applications: ApplicationRow[];
   application: ApplicationRow;
@@ -23,7 +23,7 @@ export type View = {
 /** The view that the URL names, completed with defaults; null while the team has no application. */
 export async function readView(c: DashboardContext, now: number): Promise<View | null> {
   const applications = await listApplications(database(c.env.DB), c.get('person').team.id, {
-    limit: MOST_APPLICATIONS,
+    limit: MAX_APPLICATIONS,
     cursor: '',
   });
   const wanted = c.req.query('app');

@@ -52,7 +52,7 @@ export function describeOperation(operation: Operation): Paths[string] {
   const takesInput = body || parameters?.query;
   const errors: Record<number, string> = {
     ...(credential ? EVERYWHERE : {}),
-    ...(takesInput ? { 400: 'The request is not right; the text says which fields and why.' } : {}),
+    ...(takesInput ? { 400: 'The request is invalid; the text names the fields and why.' } : {}),
     ...(body ? { 413: 'The body is too large.' } : {}),
     ...operation.errors,
   };

@@ -4,7 +4,7 @@ import { settingsOf } from '#env';
 import { type AppContext, type AppEnv, AppError, queryString, requireTeamToken } from '#http';
 import { readToken } from '#ingestion';
 import { type Cell, csvHeaders, toCsv } from '#lib/csv';
-import { rememberTeamDeed } from '#members';
+import { auditTeamAction } from '#members';
 import { findApplication, getApplication } from '#teams';
 import { eraseDevice } from './erase-device.ts';
 import { eventStatus } from './event-status.ts';
@@ -53,6 +53,6 @@ export const eventRoutes = new Hono<AppEnv>()
     }
     const device = { ...claims, id: claims.deviceId };
     const erased = await eraseDevice(c.env.DB, device, Date.now());
-    await rememberTeamDeed(c, 'device.erased', `${device.id} of ${claims.applicationId}`);
+    await auditTeamAction(c, 'device.erased', `${device.id} of ${claims.applicationId}`);
     return c.json({ erased: true, ...erased });
   });

@@ -48,9 +48,19 @@ export function canonicalTimezone(name: string): string {
   return canonical;
 }
 
-/** Days since 1970-01-01 of a `YYYY-MM-DD` day. */
+const MAX_DAY_NUMBERS = 10_000;
+const dayNumbers = new Map<string, number>();
+
+/** Days since 1970-01-01 of a `YYYY-MM-DD` day; NaN of what is no day. */
 export function dayNumber(day: string): number {
-  return Date.parse(`${day}T00:00:00Z`) / DAY_MS;
+  let number = dayNumbers.get(day);
+  if (number === undefined) {
+    // Parsing takes ten times as long, and most events are of a few days.
+    if (dayNumbers.size >= MAX_DAY_NUMBERS) dayNumbers.clear();
+    number = Date.parse(`${day}T00:00:00Z`) / DAY_MS;
+    dayNumbers.set(day, number);
+  }
+  return number;
 }
 
 export function dayFromNumber(number: number): string {

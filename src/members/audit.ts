@@ -3,7 +3,7 @@ import { auditLog, type Database, database } from '#db';
 import type { AppContext, AuthenticatedTeam } from '#http';
 import { newId } from '#lib/ids';
 
-/** What is worth remembering of a deed; `subject` is readable and never a secret. */
+/** One change, as the audit log keeps it; `subject` is readable and never a secret. */
 export type AuditEntry = { teamId: string; actor: string; action: string; subject: string };
 
 /** Written before a secret is shown, so that nothing is revealed that is not in the log. */
@@ -15,7 +15,7 @@ export async function recordAudit(db: Database, entry: AuditEntry, now: number):
 export const teamActor = ({ accessTokenId }: AuthenticatedTeam) => `access token ${accessTokenId}`;
 
 /** The same for a change through the team API, whose actor is an access token. */
-export async function rememberTeamDeed(c: AppContext, action: string, subject: string): Promise<void> {
+export async function auditTeamAction(c: AppContext, action: string, subject: string): Promise<void> {
   const team = c.get('team');
   await recordAudit(
     database(c.env.DB),

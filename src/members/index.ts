@@ -1,4 +1,4 @@
-export { type AuditEntry, listAudit, recordAudit, rememberTeamDeed, teamActor } from './audit.ts';
+export { type AuditEntry, auditTeamAction, listAudit, recordAudit, teamActor } from './audit.ts';
 export {
   acceptInvitation,
   findInvitation,

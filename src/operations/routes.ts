@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { type AppEnv, invalidRequest, listQuery, queryString, requireTeamToken } from '#http';
-import { rememberTeamDeed } from '#members';
+import { auditTeamAction } from '#members';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
 import { checkHealth } from './check-health.ts';
 
@@ -39,11 +39,11 @@ export const operationRoutes = new Hono<AppEnv>()
   })
   .post('/v1/parked/:id/replay', requireTeamToken, async (c) => {
     const { id } = await replayParked(c.env, c.get('team').id, c.req.param('id'));
-    await rememberTeamDeed(c, 'parked_message.replayed', id);
+    await auditTeamAction(c, 'parked_message.replayed', id);
     return c.json({ replayed: true, id });
   })
   .delete('/v1/parked/:id', requireTeamToken, async (c) => {
     const { id } = await discardParked(c.env.DB, c.get('team').id, c.req.param('id'));
-    await rememberTeamDeed(c, 'parked_message.discarded', id);
+    await auditTeamAction(c, 'parked_message.discarded', id);
     return c.json({ discarded: true, id });
   });

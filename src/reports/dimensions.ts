@@ -59,9 +59,9 @@ type DimensionShape = {
   rollups?: readonly RollupName[];
   /** The same over `costs`, empty text for a cost that is of no one group; absent where no cost can be told by it, so that spend, cpi and roas are null. */
   cost?: string;
-  /** The same over `cohort_revenue`; absent where revenue of the acquired devices cannot be told by it: roas is null. */
+  /** The same over `cohort_revenue`; absent where revenue of the acquired devices is not known by it: roas is null. */
   acquired?: string;
-  /** Metrics that cannot be told by it, whatever the rollup. */
+  /** Metrics that it cannot give, whatever the rollup. */
   lacks?: readonly Metric[];
   /** A span of days, or a creative and what it is in. */
   kind?: 'time' | 'named';

@@ -1,7 +1,7 @@
 export { appendStatement } from './append.ts';
 export { consumeDeadLetters, consumeEvents } from './consume.ts';
 export { type DeviceState, deviceKey } from './device-state.ts';
-export { type DeviceEvent, EventMessage, isOfDevice, LoggedEvent, type PackedEvent } from './event.ts';
+export { type DeviceEvent, EventMessage, isOfDevice, LoggedEvent } from './event.ts';
 export { foldLog } from './fold.ts';
 export {
   type Arrivals,

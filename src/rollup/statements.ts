@@ -19,7 +19,7 @@ export function countStatements(db: D1Database, counted: Counted): D1PreparedSta
   const { daily, ads, items, custom, activity, revenue, devices, keys } = counted;
   return [
     ...[daily, ads, items, custom, activity, revenue].flatMap((additions) =>
-      overRows(additionSql(additions.table satisfies RollupTable), additions.rows()),
+      overRows(additionSql(additions.table satisfies RollupTable), [...additions.rows()]),
     ),
     ...overRows(
       UPDATE_DEVICES,

@@ -50,7 +50,7 @@ type KeyOf<Table extends RollupTable> = (typeof ROLLUPS)[Table]['keys'][number];
 type MetricOf<Table extends RollupTable> = (typeof ROLLUPS)[Table]['metrics'][number];
 
 /** What a row takes beside the texts of its key. */
-const ROW_WEIGHT = 400;
+const ROW_WEIGHT = 600;
 
 /**
  * Amounts. Each stands in two columns: micros below 10^12 in the one of its name, whole millions of units (10^12 micros) in
@@ -58,54 +58,92 @@ const ROW_WEIGHT = 400;
  * sums over millions of rows do not either.
  */
 const AMOUNTS: ReadonlySet<string> = new Set(['ad_revenue', 'purchase_revenue']);
-const MICROS_PER_HIGH = 1_000_000_000_000n;
+const MICROS_PER_HIGH = 1_000_000_000_000;
 
-/** What a fold adds to one rollup table, a row a key. Sums are bigint, because micros leave 2^53. */
+/** Where a metric's sum stands in a row; an amount has its high part in the next place. */
+type Place = { at: number; isAmount: boolean };
+
+const PLACES = new Map<RollupTable, Map<string, Place>>(
+  (Object.keys(ROLLUPS) as RollupTable[]).map((table) => {
+    const places = new Map<string, Place>();
+    let at = 0;
+    for (const name of ROLLUPS[table].metrics) {
+      const isAmount = AMOUNTS.has(name);
+      places.set(name, { at, isAmount });
+      at += isAmount ? 2 : 1;
+    }
+    return [table, places];
+  }),
+);
+
+/** Keys that are numbers. */
+const NUMBERS: ReadonlySet<string> = new Set(['age']);
+
+/**
+ * What a fold adds to one rollup table, a row a key. Counts stay below 2^53 in any run, and so do both parts of an amount: one
+ * event's is below 2^53 micros, and what exceeds the low part moves to the high one at once.
+ */
 export class Additions<Table extends RollupTable> {
   readonly table: Table;
-  private readonly byKey = new Map<string, { key: (string | number)[]; sums: bigint[] }>();
-
   /** Some measure of the memory that the rows take, in bytes. */
   weight = 0;
+  /** By its joined key alone, because the values themselves would take as much memory again. */
+  private readonly byKey = new Map<string, number[]>();
+  private readonly places: ReadonlyMap<string, Place>;
+  private readonly width: number;
 
   constructor(table: Table) {
     this.table = table;
+    this.places = PLACES.get(table) ?? new Map();
+    this.width = columnsOf(table).length - ROLLUPS[table].keys.length;
   }
 
   add(key: Record<KeyOf<Table>, string | number>, amounts: Partial<Record<MetricOf<Table>, number>>): void {
-    const { keys, metrics } = ROLLUPS[this.table];
-    const values = keys.map((name) => key[name as KeyOf<Table>]);
+    const keys: readonly KeyOf<Table>[] = ROLLUPS[this.table].keys;
     // Text never holds a NUL, so joined keys are equal only where their parts are.
-    const joined = values.join('\0');
-    let row = this.byKey.get(joined);
-    if (!row) {
-      row = { key: values, sums: metrics.map(() => 0n) };
-      this.byKey.set(joined, row);
-      this.weight += 2 * joined.length + ROW_WEIGHT;
+    let joined = '';
+    for (const name of keys) joined += `\0${key[name]}`;
+    let sums = this.byKey.get(joined);
+    if (!sums) {
+      sums = new Array<number>(this.width).fill(0);
+      this.byKey.set(joined, sums);
+      this.weight += joined.length + ROW_WEIGHT;
     }
-    for (const [index, name] of metrics.entries()) {
-      const amount = amounts[name as MetricOf<Table>];
-      if (amount !== undefined) row.sums[index] = (row.sums[index] ?? 0n) + BigInt(amount);
+    for (const name in amounts) {
+      const place = this.places.get(name);
+      if (!place) continue;
+      const { at, isAmount } = place;
+      const amount = amounts[name as MetricOf<Table>] ?? 0;
+      if (!isAmount) sums[at] = (sums[at] ?? 0) + amount;
+      else {
+        const low = (sums[at] ?? 0) + (amount % MICROS_PER_HIGH);
+        const high = Math.floor(amount / MICROS_PER_HIGH) + (low >= MICROS_PER_HIGH ? 1 : 0);
+        sums[at] = low >= MICROS_PER_HIGH ? low - MICROS_PER_HIGH : low;
+        if (high > 0) sums[at + 1] = (sums[at + 1] ?? 0) + high;
+      }
     }
   }
 
   /** Keys and sums, those in the order of `ROLLUPS`. */
   entries(): { key: (string | number)[]; sums: bigint[] }[] {
-    return [...this.byKey.values()];
+    return [...this.byKey].map(([joined, sums]) => ({
+      key: this.split(joined),
+      sums: [...this.places.values()].map(({ at, isAmount }) => {
+        const low = BigInt(sums[at] ?? 0);
+        return isAmount ? BigInt(sums[at + 1] ?? 0) * BigInt(MICROS_PER_HIGH) + low : low;
+      }),
+    }));
   }
 
-  /** The values of `columnsOf` in JSON: sums as text, which SQLite's integer columns take exactly. */
-  rows(): (string | number)[][] {
-    const { metrics } = ROLLUPS[this.table];
-    return this.entries().map(({ key, sums }) => [
-      ...key,
-      ...metrics.flatMap((name, index) => {
-        const sum = sums[index] ?? 0n;
-        return AMOUNTS.has(name)
-          ? [String(sum % MICROS_PER_HIGH), String(sum / MICROS_PER_HIGH)]
-          : [String(sum)];
-      }),
-    ]);
+  /** The values of `columnsOf`. */
+  *rows(): Generator<(string | number)[]> {
+    for (const [joined, sums] of this.byKey) yield [...this.split(joined), ...sums];
+  }
+
+  private split(joined: string): (string | number)[] {
+    const { keys } = ROLLUPS[this.table];
+    const values = joined.slice(1).split('\0');
+    return keys.map((name, index) => (NUMBERS.has(name) ? Number(values[index]) : (values[index] ?? '')));
   }
 }
 

@@ -6,7 +6,7 @@ import { Additions } from './tables.ts';
 
 /** What is known before a run of events is counted. */
 export type Known = {
-  /** By `deviceKey`. A device that is missing here was erased. */
+  /** By `deviceKey`: one object per device, however often it is asked for. A device that is missing here was erased. */
   devices: Pick<ReadonlyMap<string, DeviceState>, 'get'>;
   /** By `scopedKey`: the event that was counted under it. */
   keys: Pick<ReadonlyMap<string, string>, 'get'>;
@@ -55,17 +55,18 @@ export function reasonToIgnore(
 export function tally(events: Iterable<LoggedEvent>, known: Known): Counted {
   const run = startTally(known);
   for (const event of events) run.count(event);
-  return run.finish();
+  run.counted.devices.push(...run.changedDevices());
+  return run.counted;
 }
 
 /** A tally that is fed event by event. */
 export type Tally = {
-  /** What was added up so far; the devices are missing. */
+  /** What was added up so far, without the devices. */
   readonly counted: Counted;
   /** False for an event that counts in nothing: a repeat, one of an erased device, one with a `reasonToIgnore`. */
   count(event: LoggedEvent): boolean;
-  /** To be called once, after the last event. */
-  finish(): Counted;
+  /** What changed of devices, one after the other. */
+  changedDevices(): Generator<DeviceState>;
 };
 
 /**
@@ -84,21 +85,20 @@ export function startTally(known: Known): Tally {
     keys: [],
   };
   const isFirst = firstOfKeys(known, counted);
-  const running = new Map<string, RunningDevice>();
+  const running = new Map<DeviceState, RunningDevice>();
   const count = (event: LoggedEvent): boolean => {
     if (!isOfDevice(event)) {
       const { application_id, day, creative_id } = event;
       counted.daily.add({ application_id, day, creative_id, currency: '' }, { clicks: 1 });
       return true;
     }
-    const name = deviceKeyOf(event);
-    const stored = known.devices.get(name);
+    const stored = known.devices.get(deviceKeyOf(event));
     if (!stored || reasonToIgnore(event, stored, known.revokedTokens.get(event.token_id ?? ''))) return false;
     if (!isFirst(event, keysOf(event))) return false;
-    let device = running.get(name);
+    let device = running.get(stored);
     if (!device) {
       device = new RunningDevice(stored);
-      running.set(name, device);
+      running.set(stored, device);
     }
     const key = {
       application_id: event.application_id,
@@ -111,14 +111,13 @@ export function startTally(known: Known): Tally {
     if (step !== null) device.reach(step, event.occurred_at);
     return true;
   };
-  const finish = (): Counted => {
+  const changedDevices = function* () {
     for (const device of running.values()) {
       const state = device.toState();
-      if (state) counted.devices.push(state);
+      if (state) yield state;
     }
-    return counted;
   };
-  return { counted, count, finish };
+  return { counted, count, changedDevices };
 }
 
 type IsFirst = (event: DeviceEvent, keys: readonly EventKey[]) => boolean;

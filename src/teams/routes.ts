@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { type AppEnv, jsonBody, limitBody, listQuery, queryString, requireTeamToken } from '#http';
-import { rememberTeamDeed } from '#members';
+import { auditTeamAction } from '#members';
 import {
   ApplicationChanges,
   changeApplication,
@@ -39,7 +39,7 @@ export const teamRoutes = new Hono<AppEnv>()
         settingsOf(c.env).KEY_ENCRYPTION_SECRET,
         Date.now(),
       );
-      await rememberTeamDeed(c, 'application.created', `${application.name} (${application.id})`);
+      await auditTeamAction(c, 'application.created', `${application.name} (${application.id})`);
       return c.json({ ...showApplication(application), api_key: apiKey }, 201);
     },
   )
@@ -55,7 +55,7 @@ export const teamRoutes = new Hono<AppEnv>()
     async (c) => {
       const { id } = c.req.param();
       const row = await changeApplication(database(c.env.DB), c.get('team').id, id, c.req.valid('json'));
-      await rememberTeamDeed(c, 'application.changed', `${row.name} (${row.id})`);
+      await auditTeamAction(c, 'application.changed', `${row.name} (${row.id})`);
       return c.json(showApplication(row));
     },
   )
@@ -75,7 +75,7 @@ export const teamRoutes = new Hono<AppEnv>()
         settingsOf(c.env).KEY_ENCRYPTION_SECRET,
         Date.now(),
       );
-      await rememberTeamDeed(c, 'api_key.regenerated', `${id}, grace ${grace_hours} h`);
+      await auditTeamAction(c, 'api_key.regenerated', `${id}, grace ${grace_hours} h`);
       return c.json({ api_key: apiKey }, 201);
     },
   );

@@ -124,6 +124,8 @@ test('from the sign-in to the first event in the debugger in less than a minute'
   const { page, faults } = await open({});
   await enter(page);
   await page.getByText('A device has its token: waiting').waitFor();
+  await page.getByRole('button', { name: 'Show with the API key' }).click();
+  await page.getByText(demo.api_key).waitFor();
   const calls = await page.locator('pre').first().innerText();
   await promisify(execFile)('bash', ['-c', calls]);
   await page.getByText('An event of it: arrived').waitFor({ timeout: 30_000 });

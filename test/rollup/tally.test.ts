@@ -360,6 +360,6 @@ describe('tally', () => {
     const key = { application_id: 'a', acquired_day: 'd', creative_id: '', day: 'd', currency: 'vnd' };
     for (let index = 0; index < 3; index++) additions.add(key, { ad_revenue: most });
     // 3 × 9,007,199,254,740,991 micros.
-    expect(additions.rows()[0]?.slice(5)).toEqual(['597764222973', '27021', '0', '0']);
+    expect([...additions.rows()][0]?.slice(5)).toEqual([597764222973, 27021, 0, 0]);
   });
 });

@@ -1,0 +1,76 @@
+import { settingsOf } from '#env';
+import { DAY_MS } from '#lib/time';
+import { pruneKeys } from './key-book.ts';
+import { progressOf } from './log.ts';
+import { progress } from './schema.ts';
+import type { SeenIds } from './seen-ids.ts';
+import { MAX_SHARDS, raiseShardsStatement } from './shards.ts';
+import type { Store } from './store.ts';
+
+/**
+ * A message may be delivered for 4 days, and for 4 more from the dead letters, before it is parked. Source: Cloudflare's
+ * documentation of Queues, "Limits".
+ */
+const REDELIVERED_FOR_MS = 9 * DAY_MS;
+
+/** When what tells repeats is to be pruned next; null for a counter that has counted nothing. */
+export function pruneDueAt(store: Store): number | null {
+  const { prunedAt, countedBatch } = progressOf(store);
+  return countedBatch === 0 ? null : prunedAt + DAY_MS;
+}
+
+/** The time before which no event can come again by its id. What a parked message holds may come back whenever it is replayed. */
+export async function readRedeliveryLimit(
+  db: D1Database,
+  applicationId: string,
+  now: number,
+): Promise<number> {
+  const parked = await db
+    .prepare(`SELECT min(parked_at) AS oldest FROM parked_messages WHERE application_id IN (?, '')`)
+    .bind(applicationId)
+    .first<{ oldest: number | null }>();
+  return Math.min(now, parked?.oldest ?? now) - REDELIVERED_FOR_MS;
+}
+
+/** Forgets ids and keys once nothing can repeat them. To be called in a transaction. */
+export function pruneRepeats(
+  store: Store,
+  seen: SeenIds,
+  env: Env,
+  redeliveryLimit: number,
+  now: number,
+): void {
+  const { IDEMPOTENCY_DAYS, RAW_RETENTION_DAYS } = settingsOf(env);
+  seen.prune(redeliveryLimit);
+  pruneKeys(store, now - IDEMPOTENCY_DAYS * DAY_MS, now - RAW_RETENTION_DAYS * DAY_MS);
+  store.update(progress).set({ prunedAt: now }).run();
+}
+
+/** Beyond these an application's new devices are spread over twice as many counters. */
+export type GrowthLimits = { eventsPerSecond: number; bytes: number };
+export const GROWTH: GrowthLimits = { eventsPerSecond: 5_000, bytes: 4_000_000_000 };
+
+/** Of one counter: its shard, the size of its database, its rate of events, and at which size it last asked for more shards. */
+export type Load = { shard: number; bytes: number; eventsPerSecond: number; raisedBytes: number };
+
+/**
+ * Asks for more shards when a limit is passed; answers whether it did. By load only a counter among the newest asks, because an
+ * older one keeps its devices whatever is added; by size each asks once for every doubling of its own.
+ */
+export async function growWhenLoaded(
+  db: D1Database,
+  applicationId: string,
+  load: Load,
+  limits: GrowthLimits,
+): Promise<'size' | 'rate' | null> {
+  const isLarge = load.bytes > Math.max(limits.bytes, 2 * load.raisedBytes);
+  if (!isLarge && load.eventsPerSecond <= limits.eventsPerSecond) return null;
+  const row = await db
+    .prepare('SELECT shards FROM applications WHERE id = ?')
+    .bind(applicationId)
+    .first<{ shards: number }>();
+  if (!row || row.shards >= MAX_SHARDS) return null;
+  if (!isLarge && load.shard < row.shards / 2) return null;
+  await raiseShardsStatement(db, applicationId, row.shards).run();
+  return isLarge ? 'size' : 'rate';
+}

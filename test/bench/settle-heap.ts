@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { parseArgs } from 'node:util';
+import { insertDevice } from '../../src/counting/devices.ts';
+import { appendFresh } from '../../src/counting/log.ts';
+import { packEvents } from '../../src/counting/pack.ts';
+import { outbox } from '../../src/counting/schema.ts';
+import { SeenIds } from '../../src/counting/seen-ids.ts';
+import { FULL_RUN, settleRun } from '../../src/counting/settle.ts';
+import { openStore } from '../../src/counting/store.ts';
+import type { LoggedEvent } from '../../src/rollup/event.ts';
+import { APPLICATION_ID, makeDevices, makeEvents } from './workload.ts';
+
+// One run of a counter in a V8 whose heap is limited from outside (`node --max-old-space-size=64`), on SQLite in memory outside
+// of that heap. Prints one line of JSON: events, runs, milliseconds of CPU and the largest heap that was seen between batches.
+
+const { values } = parseArgs({
+  options: {
+    events: { type: 'string' },
+    bytes: { type: 'string', default: '0' },
+    names: { type: 'string', default: '0' },
+  },
+});
+const total = Number(values.events);
+
+let rowsWritten = 0;
+
+/** As much of an object's storage as the counting needs. */
+function memoryStorage(): DurableObjectStorage {
+  const db = new DatabaseSync(':memory:');
+  const exec = (sql: string, ...bindings: unknown[]) => {
+    const statement = db.prepare(sql);
+    const inputs = bindings as SQLInputValue[];
+    if (statement.columns().length === 0) {
+      rowsWritten += Number(statement.run(...inputs).changes);
+      return { toArray: () => [], raw: () => ({ toArray: () => [] }), next: () => ({ value: undefined }) };
+    }
+    return {
+      toArray: () => statement.all(...inputs),
+      next: () => ({ value: statement.get(...inputs) }),
+      raw: () => {
+        statement.setReturnArrays(true);
+        return { toArray: () => statement.all(...inputs) };
+      },
+    };
+  };
+  const transactionSync = <Result>(work: () => Result): Result => {
+    db.exec('BEGIN');
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  };
+  const migration = path.join(import.meta.dirname, '../../migrations/counter/0000_counter.sql');
+  for (const statement of readFileSync(migration, 'utf8').split('--> statement-breakpoint'))
+    db.exec(statement);
+  return { sql: { exec }, transactionSync } as unknown as DurableObjectStorage;
+}
+
+const storage = memoryStorage();
+const store = openStore(storage);
+const seen = new SeenIds(store);
+const devices = makeDevices(1);
+for (const { id, acquiredDay, creativeId } of devices) {
+  const description = {
+    deviceName: 'Pixel',
+    deviceModel: 'Pixel 9',
+    osSystem: 'Android 16',
+    timezone: 'UTC',
+    country: null,
+    appVersion: null,
+    dpi: null,
+    windowHeight: null,
+    windowWidth: null,
+    test: false,
+  };
+  insertDevice(store, null, { id, acquiredDay, creativeId, acquiredAt: 1, description, attribution: '{}' });
+}
+let minted = 0;
+const stream = makeEvents(3, devices, 1, () => `evt_${(++minted).toString(16).padStart(32, '0')}`);
+const padding = 'x'.repeat(Number(values.bytes));
+for (let made = 0; made < total; ) {
+  const events: LoggedEvent[] = [];
+  for (; events.length < 500 && made < total; made++) {
+    const event = stream.next().value;
+    if (event.type === 'click') continue;
+    event.keys = [...(event.keys ?? []), `e:${crypto.randomUUID()}`];
+    event.key_day = Math.floor(event.occurred_at / 86_400_000);
+    event.device = { device_name: 'Pixel', device_model: 'Pixel 9', os_system: 'Android 16', padding };
+    if (event.type === 'custom' && Number(values.names) > 0)
+      event.event_name = `${made % Number(values.names)}`.repeat(20);
+    if (event.type === 'custom.ad') event.total_ad_value = 1;
+    events.push(event);
+  }
+  appendFresh(store, seen, packEvents(APPLICATION_ID, events), Date.now());
+}
+seen.forget();
+
+const appendRows = rowsWritten;
+let [runs, events, heap] = [0, 0, 0];
+const cpu = process.cpuUsage();
+for (;;) {
+  const run = settleRun(storage, APPLICATION_ID, FULL_RUN, Date.now());
+  if (!run) break;
+  runs++;
+  events += run.events;
+  heap = Math.max(heap, process.memoryUsage().heapUsed);
+}
+const { user, system } = process.cpuUsage(cpu);
+let d1Rows = 0;
+for (const { payload } of store.select({ payload: outbox.payload }).from(outbox).all()) {
+  for (const [, rows] of JSON.parse(payload) as [string, unknown[]][]) d1Rows += rows.length;
+}
+const perEvent = (rows: number) => Number((rows / events).toFixed(3));
+const rows = {
+  append: perEvent(appendRows - devices.length),
+  settle: perEvent(rowsWritten - appendRows),
+  d1: perEvent(d1Rows),
+};
+console.log(
+  JSON.stringify({
+    events,
+    runs,
+    rows,
+    cpuMs: Math.round((user + system) / 1000),
+    heapMb: Math.round(heap / 1e6),
+  }),
+);

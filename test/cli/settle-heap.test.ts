@@ -1,0 +1,22 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+const script = path.join(import.meta.dirname, '../bench/settle-heap.ts');
+const MAX_HEAP_MB = 72;
+
+// An isolate has 128 MB for everything at once. Whatever is sent, a counter's runs end before they need more than half of it.
+it.each([
+  ['200,000 events', ['--events', '200000'], 200_000],
+  ['20,000 events of 6 KB each', ['--events', '20000', '--bytes', '6000'], 20_000],
+  ['100,000 events of as many names', ['--events', '100000', '--names', '100000'], 100_000],
+])(`counts %s with a heap of ${MAX_HEAP_MB} MB`, async (_, args, events) => {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    `--max-old-space-size=${MAX_HEAP_MB}`,
+    '--disable-warning=ExperimentalWarning',
+    script,
+    ...args,
+  ]);
+  expect(JSON.parse(stdout)).toMatchObject({ events });
+});
