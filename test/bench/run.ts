@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import cliProgress from 'cli-progress';
 import { againstBar } from './bars.ts';
 import { CountingBench, countingSteps, FULL_SIZE, QUICK_SIZE } from './measure-counting.ts';
+import { measureHeap } from './measure-heap.ts';
 import { FULL_PACE, httpSteps, measureHttp, QUICK_PACE } from './measure-http.ts';
 import { type Consumption, priceOfAMillion } from './price.ts';
 import { measureBundle, measureStartup, startRig } from './rig.ts';
@@ -30,13 +31,19 @@ async function main(): Promise<void> {
     noTTYOutput: true,
     notTTYSchedule: 5000,
   });
-  bar.start(httpSteps(pace) + countingSteps(size) + 3, 0, { what: '' });
+  bar.start(httpSteps(pace) + countingSteps(size) + 4, 0, { what: '' });
   const step = (what: string) => bar.increment(1, { what });
   step('bundle');
   const bundleGzipKib = await measureBundle();
   step('start-up');
   const startups: number[] = [];
   for (let round = 0; round < (values.quick ? 1 : 3); round++) startups.push(await measureStartup());
+  step('heap of a run');
+  const heap = {
+    // The smallest heap of a V8 in which it works, of 40, 48, 56, 64 … MB; SQLite's own memory is outside of it.
+    settle_heap_mb_200k: await measureHeap('--events', '200000'),
+    settle_heap_mb_20k_of_6_kb: await measureHeap('--events', '20000', '--bytes', '6000'),
+  };
   step('rig');
   const rig = await startRig();
   try {
@@ -71,6 +78,7 @@ async function main(): Promise<void> {
       ...counting.figures,
       usd_per_million_single: prices.single.total,
       usd_per_million_batch: prices.batch.total,
+      ...heap,
       bundle_gzip_kib: bundleGzipKib,
       startup_cpu_ms: median(startups),
     };

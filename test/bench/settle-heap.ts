@@ -84,12 +84,9 @@ for (let made = 0; made < total; ) {
   for (; events.length < 500 && made < total; made++) {
     const event = stream.next().value;
     if (event.type === 'click') continue;
-    event.keys = [...(event.keys ?? []), `e:${crypto.randomUUID()}`];
-    event.key_day = Math.floor(event.occurred_at / 86_400_000);
-    event.device = { device_name: 'Pixel', device_model: 'Pixel 9', os_system: 'Android 16', padding };
+    if (padding !== '') event.device = { ...event.device, padding };
     if (event.type === 'custom' && Number(values.names) > 0)
       event.event_name = `${made % Number(values.names)}`.repeat(20);
-    if (event.type === 'custom.ad') event.total_ad_value = 1;
     events.push(event);
   }
   appendFresh(store, seen, packEvents(APPLICATION_ID, events), Date.now());
