@@ -33,45 +33,14 @@ CREATE TABLE `creatives` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `creatives_by_token` ON `creatives` (`token`);--> statement-breakpoint
 CREATE INDEX `creatives_by_application` ON `creatives` (`application_id`,`id`);--> statement-breakpoint
-CREATE TABLE `device_aliases` (
-	`application_id` text NOT NULL,
-	`alias` text NOT NULL,
-	`device_id` text NOT NULL,
-	`acquired_day` text NOT NULL,
-	`creative_id` text DEFAULT '' NOT NULL,
-	PRIMARY KEY(`application_id`, `alias`)
-) WITHOUT ROWID, STRICT;
---> statement-breakpoint
-CREATE TABLE `devices` (
-	`application_id` text NOT NULL,
-	`acquired_day` text NOT NULL,
-	`id` text NOT NULL,
-	`acquired_at` integer NOT NULL,
-	`creative_id` text DEFAULT '' NOT NULL,
-	`device_name` text NOT NULL,
-	`device_model` text NOT NULL,
-	`os_system` text NOT NULL,
-	`timezone` text NOT NULL,
-	`country` text,
-	`app_version` text,
-	`test` integer DEFAULT false NOT NULL,
-	`dpi` real,
-	`window_height` real,
-	`window_width` real,
-	`active_days` text DEFAULT '' NOT NULL,
-	`active_ages` text DEFAULT '' NOT NULL,
-	`paid_days` text DEFAULT '' NOT NULL,
-	`milestones` text DEFAULT '{}' NOT NULL,
-	PRIMARY KEY(`application_id`, `acquired_day`, `id`)
-) WITHOUT ROWID, STRICT;
---> statement-breakpoint
 CREATE TABLE `tokens` (
-	`id` text PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
 	`application_id` text NOT NULL,
 	`device_id` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`expires_at` integer NOT NULL,
-	`revoked_at` integer
+	`revoked_at` integer,
+	PRIMARY KEY(`device_id`, `id`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
 CREATE TABLE `cohort_activity` (

@@ -15,6 +15,7 @@ CREATE TABLE `clicks` (
 	`country` text,
 	`params` text,
 	`device_id` text,
+	`claimed_by` text,
 	`named_installs` integer DEFAULT 0 NOT NULL,
 	PRIMARY KEY(`application_id`, `id`)
 ) WITHOUT ROWID, STRICT;
@@ -34,5 +35,4 @@ CREATE TABLE `creative_requests` (
 	PRIMARY KEY(`team_id`, `key`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
-CREATE INDEX `creative_requests_by_age` ON `creative_requests` (`created_at`);--> statement-breakpoint
-ALTER TABLE `devices` ADD `attribution` text DEFAULT '{}' NOT NULL;
+CREATE INDEX `creative_requests_by_age` ON `creative_requests` (`created_at`);

@@ -1,11 +1,10 @@
 import { pruneClicks } from '#attribution';
+import { consumeDeadLetters, consumeEvents } from '#counting';
 import { pruneCreativeRequests } from '#creatives';
 import { settingsOf } from '#env';
 import { pruneRejections, pruneTokens } from '#ingestion';
-import { DAY_MS } from '#lib/time';
 import { pruneSessions } from '#members';
 import { fetchReferenceRates } from '#money';
-import { consumeDeadLetters, consumeEvents, foldLog, pruneLog } from '#rollup';
 import { pruneCredentials } from '#teams';
 import { createApp } from './app.ts';
 import { runChores } from './chores.ts';
@@ -24,17 +23,16 @@ export default {
     batch.queue.endsWith('-dead') ? consumeDeadLetters(batch, env) : consumeEvents(batch, env),
   async scheduled(controller, env) {
     const now = Date.now();
-    const { EXCHANGE_RATES_URL, RAW_RETENTION_DAYS, TOKEN_TTL_DAYS } = settingsOf(env);
+    const { EXCHANGE_RATES_URL, TOKEN_TTL_DAYS } = settingsOf(env);
     if (controller.cron === RATES_SCHEDULE) {
       if (EXCHANGE_RATES_URL) {
         await runChores({ 'fetch exchange rates': fetchReferenceRates(env.DB, EXCHANGE_RATES_URL, now) });
       }
       return;
     }
-    // What the last batch of a quiet hour left in the log, and what has to be forgotten: none waits for the others.
+    // What D1 has to forget: none waits for the others. Counters need no cron: each sets its own alarm with whatever gives it
+    // work, and again when it starts, so one that lost its alarm has it back with the next call of anyone who would miss it.
     await runChores({
-      'count the log': foldLog(env.DB, now),
-      'prune the log': pruneLog(env.DB, env.RAW_EVENTS, RAW_RETENTION_DAYS * DAY_MS, now),
       'prune clicks': pruneClicks(env.DB, now),
       'prune creative requests': pruneCreativeRequests(env.DB, now),
       'prune tokens': pruneTokens(env.DB, TOKEN_TTL_DAYS, now),

@@ -79,43 +79,77 @@ export async function pruneClicks(db: D1Database, now: number): Promise<void> {
   }
 }
 
+/** A click that a device is to be credited to. */
+export type Credit = {
+  clickId: string;
+  creativeId: string;
+  deviceId: string;
+  /** The token that is made with the credit. */
+  tokenId: string;
+  /** Who may claim the click again: see `Installation`. */
+  claim: string;
+  guessed: boolean;
+};
+
+// Over ?1, the application, ?2, the credits as JSON, and ?3, whether they are guesses. Setting a NOT NULL column to null is how a
+// statement aborts a D1 transaction.
+const CREDIT = `
+  INSERT INTO clicks (application_id, id, creative_id, clicked_at, os_family, device_id, claimed_by, named_installs)
+  SELECT ?1, value ->> 'clickId', value ->> 'creativeId', value ->> 'clickedAt', 'other', value ->> 'deviceId', value ->> 'claim',
+    iif(?3 OR EXISTS (SELECT 1 FROM tokens WHERE device_id = value ->> 'deviceId' AND id = value ->> 'tokenId'), 0, 1)
+  FROM json_each(?2) WHERE true
+  ON CONFLICT (application_id, id) DO UPDATE SET
+    device_id = iif(coalesce(clicks.claimed_by, excluded.claimed_by) = excluded.claimed_by,
+      excluded.device_id, clicks.device_id),
+    claimed_by = coalesce(clicks.claimed_by, excluded.claimed_by),
+    named_installs = clicks.named_installs
+      + iif(clicks.claimed_by = excluded.claimed_by AND clicks.named_installs > 0, 0, excluded.named_installs),
+    clicked_at = CASE WHEN NOT ?3 OR coalesce(clicks.claimed_by, excluded.claimed_by) = excluded.claimed_by
+      THEN clicks.clicked_at END`;
+
 /**
  * Remembers which device a click brought, so that it is guessed to be no other's, and counts the devices that name it. The first
- * device stays. A guess fails the whole transaction where another device was credited since the click was read
- * (`clickWasTaken` knows that error); a named click may be named again, even before the queue has brought it.
+ * claim stays. A guess fails the whole transaction where another claimed the click since it was read (`clickWasTaken` knows that
+ * error); a named click may be named again, even before the queue has brought it.
  *
- * It belongs between the statements that insert the device and its token: only a device that came to be is credited (of two at
- * once under one `device_id`, one does), and one that has a token already was counted, so the transaction can be repeated.
+ * They belong before the statement that inserts the tokens: a token that is there already was counted, so the transaction can be
+ * repeated. `undoCredits` takes them back where the devices do not come to be.
  */
-export function creditStatement(
+export function creditStatements(
   db: D1Database,
-  credit: { applicationId: string; clickId: string; deviceId: string; acquiredDay: string; guessed: boolean },
-): D1PreparedStatement {
-  // Setting a NOT NULL column to null is how a statement aborts a D1 transaction. Ids sort by the time they were made, and a
-  // device is made before its token, so the tokens looked at are the newest few.
-  return db
-    .prepare(
-      `INSERT INTO clicks (application_id, id, creative_id, clicked_at, os_family, device_id, named_installs)
-       SELECT ?1, ?2, creative_id, ?6, 'other', id, iif(EXISTS (
-           SELECT 1 FROM tokens WHERE tokens.id >= ?7 AND application_id = ?1 AND device_id = ?3), 0, 1 - ?5)
-       FROM devices WHERE application_id = ?1 AND acquired_day = ?4 AND id = ?3
-       ON CONFLICT (application_id, id) DO UPDATE SET
-         device_id = coalesce(clicks.device_id, excluded.device_id),
-         named_installs = clicks.named_installs + excluded.named_installs,
-         clicked_at = CASE WHEN ?5 = 0 OR coalesce(clicks.device_id, ?3) = ?3 THEN clicks.clicked_at END`,
-    )
-    .bind(
-      credit.applicationId,
-      credit.clickId,
-      credit.deviceId,
-      credit.acquiredDay,
-      credit.guessed ? 1 : 0,
-      idTime(credit.clickId),
-      `tok_${credit.deviceId.slice(4, 16)}`,
-    );
+  applicationId: string,
+  credits: readonly Credit[],
+): D1PreparedStatement[] {
+  const rows = credits.map((credit) => ({ ...credit, clickedAt: idTime(credit.clickId) }));
+  return [...Map.groupBy(rows, ({ guessed }) => guessed)].map(([guessed, own]) =>
+    db.prepare(CREDIT).bind(applicationId, JSON.stringify(own), guessed ? 1 : 0),
+  );
 }
 
-/** Whether a transaction failed because the click that was guessed had been another device's meanwhile. */
+/** A credit whose device did not come to be; `heir` is the device that stands in its place and is credited to the same click. */
+export type Undone = Credit & { heir: string | null };
+
+// Only while the token stands, which tells that the credit was written and not yet taken back.
+const UNDO = `
+  UPDATE clicks SET
+    device_id = iif(device_id = value ->> 'deviceId', value ->> 'heir', device_id),
+    claimed_by = iif(device_id = value ->> 'deviceId' AND value ->> 'heir' IS NULL, NULL, claimed_by),
+    named_installs = max(0, named_installs - iif(value ->> 'guessed' OR value ->> 'heir' IS NOT NULL, 0, 1))
+  FROM json_each(?2)
+  WHERE clicks.application_id = ?1 AND clicks.id = value ->> 'clickId'
+    AND EXISTS (SELECT 1 FROM tokens WHERE tokens.device_id = value ->> 'deviceId' AND tokens.id = value ->> 'tokenId')`;
+
+/** Takes credits back. Belongs before the statement that takes back or moves their tokens; repeatable with it. */
+export function undoCredits(
+  db: D1Database,
+  applicationId: string,
+  undone: readonly Undone[],
+): D1PreparedStatement[] {
+  // An UPDATE takes one row of FROM for each click, and several devices may have named one.
+  return undone.map((one) => db.prepare(UNDO).bind(applicationId, JSON.stringify([one])));
+}
+
+/** Whether a transaction failed because the click that was guessed had been claimed by another device meanwhile. */
 export function clickWasTaken(error: unknown): boolean {
   return error instanceof Error && error.message.includes('NOT NULL constraint failed: clicks.clicked_at');
 }

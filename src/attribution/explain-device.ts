@@ -1,5 +1,5 @@
-import { and, eq, inArray, sql } from 'drizzle-orm';
-import { clicks, creatives, database, devices } from '#db';
+import { and, eq, inArray } from 'drizzle-orm';
+import { clicks, creatives, database } from '#db';
 import type { Attribution } from './match.ts';
 
 /** The click that a device is credited to, as far as it is still stored. Times are epoch milliseconds. */
@@ -24,62 +24,41 @@ export type Explanation = {
   creatives: Record<string, string>;
 };
 
-/** Null for an erased device and for one of another application. The caller has checked that the application is its own. */
+/** What its counter keeps of a device's acquisition. */
+export type Acquisition = { acquiredDay: string; acquiredAt: number; attribution: string };
+
+/** Explains the attribution of a device. The caller has checked that the application is its own. */
 export async function explainDevice(
-  db: D1Database,
+  d1: D1Database,
   applicationId: string,
-  device: { id: string; acquiredDay: string },
-): Promise<Explanation | null> {
-  const [row] = await database(db)
-    .select({
-      acquiredAt: devices.acquiredAt,
-      attribution: devices.attribution,
-      clickedAt: clicks.clickedAt,
-      country: clicks.country,
-      params: clicks.params,
-      namedInstalls: clicks.namedInstalls,
-    })
-    .from(devices)
-    .leftJoin(
-      clicks,
-      and(
-        eq(clicks.applicationId, devices.applicationId),
-        eq(clicks.id, sql`${devices.attribution} ->> 'click_id'`),
-      ),
-    )
-    .where(
-      and(
-        eq(devices.applicationId, applicationId),
-        eq(devices.acquiredDay, device.acquiredDay),
-        eq(devices.id, device.id),
-      ),
-    );
-  if (!row) return null;
-  const attribution: Partial<Attribution> = JSON.parse(row.attribution);
+  { acquiredDay, acquiredAt, attribution: stored }: Acquisition,
+): Promise<Explanation> {
+  const attribution: Partial<Attribution> = JSON.parse(stored);
   const ids = [
     attribution.creative_id,
     ...(attribution.candidates ?? []).map(({ creative_id }) => creative_id),
   ].filter((id) => typeof id === 'string');
-  const named =
-    ids.length === 0
-      ? []
-      : await database(db)
-          .select({ id: creatives.id, name: creatives.name })
-          .from(creatives)
-          .where(and(inArray(creatives.id, ids), eq(creatives.applicationId, applicationId)));
+  const db = database(d1);
+  const [[click], named] = await db.batch([
+    db
+      .select({
+        clickedAt: clicks.clickedAt,
+        country: clicks.country,
+        params: clicks.params,
+        namedInstalls: clicks.namedInstalls,
+      })
+      .from(clicks)
+      .where(and(eq(clicks.applicationId, applicationId), eq(clicks.id, attribution.click_id ?? ''))),
+    db
+      .select({ id: creatives.id, name: creatives.name })
+      .from(creatives)
+      .where(and(inArray(creatives.id, ids), eq(creatives.applicationId, applicationId))),
+  ]);
   return {
-    acquiredDay: device.acquiredDay,
-    acquiredAt: row.acquiredAt,
+    acquiredDay,
+    acquiredAt,
     attribution,
-    click:
-      row.clickedAt === null || row.namedInstalls === null
-        ? null
-        : {
-            clickedAt: row.clickedAt,
-            country: row.country,
-            params: row.params === null ? {} : JSON.parse(row.params),
-            namedInstalls: row.namedInstalls,
-          },
+    click: click ? { ...click, params: click.params === null ? {} : JSON.parse(click.params) } : null,
     creatives: Object.fromEntries(named.map(({ id, name }) => [id, name])),
   };
 }

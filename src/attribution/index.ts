@@ -1,5 +1,5 @@
 export { hashAddress } from './address.ts';
-export { attributeDevice } from './attribute-device.ts';
+export { type Installation, prepareAttribution } from './attribute-device.ts';
 export { readClickId, signClickId } from './click-id.ts';
 export {
   ClickCountry,
@@ -8,7 +8,14 @@ export {
   MAX_CLICK_PARAM_CHARS,
   MAX_CLICK_PARAMS,
 } from './click-record.ts';
-export { clickStatement, clickWasTaken, creditStatement, pruneClicks } from './clicks.ts';
+export {
+  type Credit,
+  clickStatement,
+  clickWasTaken,
+  creditStatements,
+  pruneClicks,
+  undoCredits,
+} from './clicks.ts';
 export type { OsFamily } from './device.ts';
 export { type Explanation, explainDevice } from './explain-device.ts';
 export type { Attribution } from './match.ts';

@@ -112,6 +112,13 @@ const REPEAT_MS = 30 * 60_000;
 const MAX_CLICKS_PER_ADDRESS = 3;
 const MAX_EXPLAINED = 5;
 
+/** The widest window that an application may set for guesses. */
+const MAX_WINDOW_MS = 2_160 * 3_600_000;
+
+/** Whether any window reaches clicks that this device may have come by: not for one of long ago, as imports bring. */
+export const mayBeGuessed = (acquiredAt: number, now: number): boolean =>
+  acquiredAt + CLOCK_ERROR_MS >= now - MAX_WINDOW_MS;
+
 /** First match wins: a named click, a named creative, the likeliest click, none. `now` is the time of the request. */
 export function attribute(
   device: Device,

@@ -46,9 +46,12 @@ export type StoredDevice = NewDevice & {
   milestones: Record<string, number>;
 };
 
-/** `found`: it was there already, by its alias or because this call is repeated. `moved`: ask again with `shards`. */
+/**
+ * `found`: it was there already, by its alias or because this call is repeated; `clickId` is the click that it is credited to.
+ * `moved`: ask again with `shards`.
+ */
 export type CreatedDevice =
-  | { outcome: 'created' | 'found'; device: DeviceIdentity }
+  | { outcome: 'created' | 'found'; device: DeviceIdentity; clickId: string | null }
   | { outcome: 'moved'; shards: number };
 
 /**
@@ -156,17 +159,20 @@ export interface CounterApi {
   settle(waitMs?: number): Promise<Settled>;
 
   /**
-   * Makes a device and appends its install, or finds the one that `alias` names already. `shards` is the number of shards by
-   * which the caller chose this counter: once a counter knows of a larger one, it creates no device that belongs elsewhere.
+   * Makes devices and appends their installs, or finds those that their aliases name already; answers in their order. `installs`
+   * has the install of each, in the same order. `shards` is the number of shards by which the caller chose this counter: once a
+   * counter knows of a larger one, it creates no device that belongs elsewhere.
    */
-  createOrFindDevice(
-    alias: string | null,
+  createOrFindDevices(
     shards: number,
-    device: NewDevice,
-    install: PackedBatch,
-  ): Promise<CreatedDevice>;
-  /** The device of an alias; from now on this counter creates none whose home under `shards` is another counter. */
-  findDevice(alias: string, shards: number): Promise<DeviceIdentity | null>;
+    wanted: { alias: string | null; device: NewDevice }[],
+    installs: PackedBatch,
+  ): Promise<CreatedDevice[]>;
+  /**
+   * The devices of these aliases, in their order; from now on this counter creates none whose home under `shards` is another
+   * counter.
+   */
+  findDevices(aliases: string[], shards: number): Promise<(DeviceIdentity | null)[]>;
   /** Null for an unknown or erased device. */
   readDevice(id: string): Promise<StoredDevice | null>;
   /**

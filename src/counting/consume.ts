@@ -1,5 +1,6 @@
 import { type ClickRecord, clickStatement } from '#attribution';
 import { batchWithRetry, isTransient } from '#db';
+import { isSampled, LOG_SAMPLE } from '#lib/log-sample';
 import { isOfDevice, type LoggedEvent, PARK_REASON, type Parked, parkStatements } from '#rollup';
 import { type CheckedMessage, checkMessage, parkedWhole } from './check-message.ts';
 import { packEvents } from './pack.ts';
@@ -160,19 +161,23 @@ function logMessage(what: string, message: Message, error: unknown): void {
   );
 }
 
-/** One line for each batch: a line for each message would cost more than counting its events. */
+/** One line for a batch of which something failed or was parked, and for 1 in 100 of the others. */
 function logBatch(batch: MessageBatch, checked: readonly CheckedMessage[], failed: number): void {
   const sum = (count: (item: CheckedMessage) => number) =>
     checked.reduce((total, item) => total + count(item), 0);
+  const parked = sum((item) => item.parked.length);
+  const wentWell = failed + parked === 0;
+  if (wentWell && !isSampled(batch.messages[0]?.id ?? '')) return;
   console.log(
     JSON.stringify({
-      level: 'info',
+      level: wentWell ? 'info' : 'warn',
       message: 'batch taken',
       messages: batch.messages.length,
       failed,
       events: sum(({ events }) => events.length),
       clicks: sum(({ clicks }) => clicks.length),
-      parked: sum(({ parked }) => parked.length),
+      parked,
+      ...(wentWell ? { sampled: LOG_SAMPLE } : {}),
     }),
   );
 }

@@ -1,6 +1,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
 import migrations from '#counter-migrations';
+import { withTimeout } from '#lib/timeout';
 import type {
   AppendedStatus,
   ClientTotals,
@@ -18,9 +19,9 @@ import type {
   Settled,
   StoredDevice,
 } from './api.ts';
-import { deleteDevice, findByAlias, findById, insertDevice, readDevice } from './devices.ts';
+import { creditedClick, deleteDevice, findByAlias, findById, insertDevice, readDevice } from './devices.ts';
 import { readHealth } from './health.ts';
-import { appendAll, appendFresh, lastBatch, type Pending, pendingIn, progressOf } from './log.ts';
+import { appendFresh, appendSome, lastBatch, type Pending, pendingIn, progressOf } from './log.ts';
 import { blankEvents, confirmExport, eventStatus, readLog, takeForExport } from './log-reader.ts';
 import { flushNext, oldestInOutbox } from './outbox.ts';
 import { clientTotals, funnel, payers } from './queries.ts';
@@ -121,37 +122,29 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return { settled, countedThrough: this.countedThrough(Date.now()) };
   }
 
-  async createOrFindDevice(
-    alias: string | null,
+  async createOrFindDevices(
     shards: number,
-    device: NewDevice,
-    install: PackedBatch,
-  ): Promise<CreatedDevice> {
+    wanted: { alias: string | null; device: NewDevice }[],
+    installs: PackedBatch,
+  ): Promise<CreatedDevice[]> {
     const now = Date.now();
-    const created = this.write((): CreatedDevice => {
+    const made = this.write(() => {
       const known = this.noteShards(shards);
-      const found = alias === null ? findById(this.store, device.id) : findByAlias(this.store, alias);
-      if (found) return { outcome: 'found', device: found };
-      if (alias !== null && shards < known && homeShard(alias, known) !== this.shard) {
-        return { outcome: 'moved', shards: known };
-      }
-      insertDevice(this.store, alias, device);
-      // A repeated call finds the device, so its install needs no place among the ids.
-      appendAll(this.store, install, now);
-      const { id, acquiredDay, creativeId } = device;
-      return { outcome: 'created', device: { id, acquiredDay, creativeId } };
+      const outcomes = wanted.map((one) => this.createOrFind(one.alias, one.device, shards, known));
+      const created = outcomes.flatMap(({ outcome }, index) => (outcome === 'created' ? [index] : []));
+      // A repeated call finds the devices, so their installs need no place among the ids.
+      appendSome(this.store, installs, created, now);
+      return { outcomes, created: created.length };
     });
-    if (created.outcome === 'created') {
-      this.notePending(1, now);
-      await this.arm(now);
-    }
-    return created;
+    this.notePending(made.created, now);
+    await this.arm(now);
+    return made.outcomes;
   }
 
-  async findDevice(alias: string, shards: number): Promise<DeviceIdentity | null> {
+  async findDevices(aliases: string[], shards: number): Promise<(DeviceIdentity | null)[]> {
     return this.write(() => {
       this.noteShards(shards);
-      return findByAlias(this.store, alias);
+      return aliases.map((alias) => findByAlias(this.store, alias));
     });
   }
 
@@ -239,6 +232,26 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return readCounterName(this.name).shard;
   }
 
+  private createOrFind(
+    alias: string | null,
+    device: NewDevice,
+    shards: number,
+    known: number,
+  ): CreatedDevice {
+    const found = alias === null ? findById(this.store, device.id) : findByAlias(this.store, alias);
+    if (found) return { outcome: 'found', device: found, clickId: creditedClick(this.store, found.id) };
+    if (alias !== null && shards < known && homeShard(alias, known) !== this.shard) {
+      return { outcome: 'moved', shards: known };
+    }
+    insertDevice(this.store, alias, device);
+    const { id, acquiredDay, creativeId } = device;
+    return {
+      outcome: 'created',
+      device: { id, acquiredDay, creativeId },
+      clickId: creditedClick(this.store, id),
+    };
+  }
+
   /** One transaction. Where it fails, what is remembered of it in memory is forgotten. */
   private write<Result>(work: () => Result): Result {
     try {
@@ -304,8 +317,10 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     const at = Math.max(now, Math.min(...times));
     if (this.alarmAt === undefined) this.alarmAt = await this.ctx.storage.getAlarm();
     if (this.alarmAt !== null && this.alarmAt <= at) return;
-    this.alarmAt = at;
+    // Where this fails, the next call looks whether there is an alarm.
+    this.alarmAt = undefined;
     await this.ctx.storage.setAlarm(at);
+    this.alarmAt = at;
   }
 
   private flushDueAt(now: number): number | null {
@@ -346,18 +361,6 @@ export class Counter extends DurableObject<Env> implements CounterApi {
 
 /** Lets other calls of the object in, and its clock go on, which stands still between two awaits. */
 const nextTurn = () => new Promise((resolve) => setTimeout(resolve, 0));
-
-async function withTimeout<Result>(work: Promise<Result>, milliseconds: number): Promise<Result> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('The database did not answer in time')), milliseconds);
-  });
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /** Whether work ends well until a time. It goes on after it. */
 async function finishesBy(work: Promise<void>, deadline: number): Promise<boolean> {

@@ -98,6 +98,12 @@ export function findById(store: Store, id: string): DeviceIdentity | null {
   return row ? toIdentity(row) : null;
 }
 
+/** The click that a device is credited to; null for an organic one and one of a deep link. */
+export function creditedClick(store: Store, id: string): string | null {
+  const clickId = sql<string | null>`${devices.attribution} ->> 'click_id'`;
+  return store.select({ clickId }).from(devices).where(eq(devices.id, id)).get()?.clickId ?? null;
+}
+
 export function insertDevice(store: Store, alias: string | null, device: NewDevice): void {
   store
     .insert(devices)

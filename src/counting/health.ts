@@ -2,7 +2,8 @@ import { count, desc, max, sql } from 'drizzle-orm';
 import type { CounterHealth } from './api.ts';
 import { pendingIn } from './log.ts';
 import { oldestInOutbox } from './outbox.ts';
-import { devices, log, outbox } from './schema.ts';
+import { devices, log, outbox, seenIds } from './schema.ts';
+import { MINUTE_MS } from './seen-ids.ts';
 import type { Store } from './store.ts';
 
 const NEWEST_BATCHES = 50;
@@ -20,11 +21,7 @@ export function readHealth(store: Store): Omit<CounterHealth, 'countedThrough' |
   return {
     pending: pending.events,
     oldestPendingAt: oldest.length === 0 ? null : Math.min(...oldest),
-    lastAppendedAt:
-      store
-        .select({ at: max(log.appendedAt) })
-        .from(log)
-        .get()?.at ?? null,
+    lastAppendedAt: newest[0]?.appendedAt ?? lastMintedAt(store),
     slowestMs: newest.length === 0 ? null : Math.max(...newest.map((row) => row.appendedAt - row.receivedAt)),
     outbox: store.select({ n: count() }).from(outbox).get()?.n ?? 0,
     devices: store.select({ n: count() }).from(devices).get()?.n ?? 0,
@@ -34,4 +31,13 @@ export function readHealth(store: Store): Omit<CounterHealth, 'countedThrough' |
         .from(log)
         .get()?.n ?? 0,
   };
+}
+
+/** When the newest event was minted, to the minute: known of those that have left the log for R2 too. */
+function lastMintedAt(store: Store): number | null {
+  const minute = store
+    .select({ minute: max(seenIds.minute) })
+    .from(seenIds)
+    .get()?.minute;
+  return minute == null ? null : minute * MINUTE_MS;
 }

@@ -18,9 +18,24 @@ export type {
   Settled,
   StoredDevice,
 } from './api.ts';
+export { countFunnel, settleCounters, sumClientTotals } from './application.ts';
+export {
+  type ApplicationHealth,
+  type Arrivals,
+  isStuck,
+  readApplicationHealth,
+  readArrivals,
+} from './application-health.ts';
+export type { Sharded } from './ask-all.ts';
 export { consumeDeadLetters, consumeEvents } from './consume.ts';
 export { Counter } from './counter.ts';
 export { packEvents } from './pack.ts';
-export { type PlacedDevice, placeDevice, type WantedDevice } from './place-device.ts';
-export { largestGaps } from './queries.ts';
+export {
+  createDevices,
+  type FoundDevice,
+  findDevices,
+  type PlacedDevice,
+  type WantedDevice,
+} from './place-devices.ts';
+export { retried } from './retry.ts';
 export { counterName, counterOf, countersOf, homeShard, MAX_SHARDS, possibleShards } from './shards.ts';

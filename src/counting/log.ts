@@ -51,10 +51,17 @@ export function appendFresh(store: Store, seen: SeenIds, batch: PackedBatch, now
   return appended;
 }
 
-/** Appends events that are told from repeats by something else than their ids. */
-export function appendAll(store: Store, batch: PackedBatch, now: number): void {
+/** Appends the events of these indexes, in ascending order, which are told from repeats by something else than their ids. */
+export function appendSome(store: Store, batch: PackedBatch, indexes: readonly number[], now: number): void {
   let next = lastBatch(store);
-  for (const row of batch.rows) insertRow(store, ++next, row, now);
+  let first = 0;
+  for (const row of batch.rows) {
+    const own = indexes.flatMap((index) =>
+      index >= first && index < first + row.count ? [index - first] : [],
+    );
+    first += row.count;
+    if (own.length > 0) insertRow(store, ++next, own.length === row.count ? row : pickEvents(row, own), now);
+  }
 }
 
 function insertRow(store: Store, batch: number, row: PackedRow, now: number): void {

@@ -3,7 +3,7 @@ import { HashTable } from './hash-table.ts';
 import { seenIds } from './schema.ts';
 import { bytesOf, type Store, wordsOf } from './store.ts';
 
-const MINUTE_MS = 60_000;
+export const MINUTE_MS = 60_000;
 /** How many ids are kept in memory: some 26 bytes each. */
 const MAX_CACHED_IDS = 400_000;
 

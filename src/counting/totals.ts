@@ -72,6 +72,8 @@ export function addToTotals(before: DeviceTotals | null, event: Valued): DeviceT
 
 /** Null for what no client can have earned: a negative number, or one beyond what a device's row can hold. */
 function toMicros(amount: number): bigint | null {
-  const micros = Math.round(amount * 1_000_000);
-  return micros >= 0 && micros < 1e24 ? BigInt(micros) : null;
+  if (amount < 0 || amount >= 1e18) return null;
+  // Micros of large amounts leave 2^53, whole units and the rest of one do not.
+  const whole = Math.trunc(amount);
+  return BigInt(whole) * 1_000_000n + BigInt(Math.round((amount - whole) * 1_000_000));
 }

@@ -1,13 +1,11 @@
-import { type Explanation, explainDevice } from '#attribution';
+import type { Explanation } from '#attribution';
 import { type EventStatus, eventStatus } from '#events';
+import { explainDeviceById } from '#tracking';
 import { count, moment, percent } from './format.ts';
 import type { DashboardContext } from './guard.ts';
 import { renderPage } from './page.tsx';
 import { Card, Notice, Table } from './parts.tsx';
 import { readView, viewQuery } from './view.ts';
-
-const text = (value: unknown) =>
-  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
 const MEANING: Record<EventStatus['status'], string> = {
   queued: 'Taken and safe; it waits to be counted.',
@@ -125,13 +123,10 @@ const ExplanationCard = ({ explanation }: { explanation: Explanation }) => {
 export async function eventPage(c: DashboardContext) {
   const view = await readView(c, Date.now());
   const status = await eventStatus(c.env.DB, c.get('person').team.id, c.req.query('id') ?? '', Date.now());
-  const { device_id, acquired_day } = status.event ?? {};
+  const { device_id } = status.event ?? {};
   const explanation =
-    status.application_id && device_id
-      ? await explainDevice(c.env.DB, status.application_id, {
-          id: text(device_id),
-          acquiredDay: text(acquired_day),
-        })
+    status.application_id && typeof device_id === 'string'
+      ? await explainDeviceById(c.env, status.application_id, device_id)
       : null;
   return renderPage(
     c,

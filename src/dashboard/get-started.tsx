@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
+import { type Arrivals, readArrivals } from '#counting';
 import { database } from '#db';
 import { settingsOf } from '#env';
 import { AppError } from '#http';
 import { atLeast } from '#members';
-import { type Arrivals, readArrivals } from '#rollup';
 import { type ApplicationRow, revealApiKey } from '#teams';
 import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
 import { renderPage } from './page.tsx';
@@ -113,7 +113,7 @@ async function getStartedPage(c: DashboardContext, view: View | null, apiKey?: s
   if (!view) {
     return renderPage(c, page, <NeedsApplication mayCreate={atLeast(c.get('person').role, 'admin')} />);
   }
-  const arrivals = await readArrivals(c.env.DB, view.application.id);
+  const arrivals = await readArrivals(c.env, view.application);
   return renderPage(c, { ...page, view }, GetStarted(c, view, arrivals, apiKey));
 }
 
@@ -132,5 +132,5 @@ export const getStartedPages = new Hono<DashboardEnv>()
   .get('/get-started/status', async (c) => {
     const view = await readView(c, Date.now());
     if (!view) throw new AppError('not_found', 'The team has no application yet');
-    return c.json(await readArrivals(c.env.DB, view.application.id));
+    return c.json(await readArrivals(c.env, view.application));
   });

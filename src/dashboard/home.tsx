@@ -1,11 +1,12 @@
 import { Hono } from 'hono';
+import { readArrivals } from '#counting';
 import { atLeast } from '#members';
-import { foldLog, readArrivals } from '#rollup';
 import { Filters } from './filters.tsx';
 import { GetStarted, NeedsApplication } from './get-started.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { Overview } from './overview.tsx';
 import { renderPage } from './page.tsx';
+import { settleView } from './report.tsx';
 import { readView } from './view.ts';
 
 /** The overview is one of three, by the data itself: no application yet, waiting for its first event, or the numbers. */
@@ -16,12 +17,20 @@ export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, async 
   if (!view) {
     return renderPage(c, page, <NeedsApplication mayCreate={atLeast(c.get('person').role, 'admin')} />);
   }
-  const arrivals = await readArrivals(c.env.DB, view.application.id);
+  const arrivals = await readArrivals(c.env, view.application);
   if (!arrivals.device && !arrivals.event) {
     const filters = <Filters view={view} path="/" shown={['app']} />;
     return renderPage(c, { ...page, view, filters }, GetStarted(c, view, arrivals));
   }
-  await foldLog(c.env.DB, now);
+  const settled = await settleView(c, view);
   const filters = <Filters view={view} path="/" />;
-  return renderPage(c, { ...page, view, filters }, await Overview(c.env.DB, view, now));
+  const overview = await Overview(c.env.DB, settled.view, now);
+  return renderPage(
+    c,
+    { ...page, view, filters },
+    <>
+      {settled.notice}
+      {overview}
+    </>,
+  );
 });

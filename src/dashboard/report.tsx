@@ -1,11 +1,11 @@
 import type { Child } from 'hono/jsx';
 import type * as z from 'zod';
+import { settleCounters } from '#counting';
 import { type AppContext, invalidRequest, toFaults } from '#http';
 import { atLeast } from '#members';
 import { answerReport } from '#reports';
-import { foldLog } from '#rollup';
 import { Filters } from './filters.tsx';
-import { count, money } from './format.ts';
+import { count, moment, money } from './format.ts';
 import { NeedsApplication } from './get-started.tsx';
 import type { DashboardContext } from './guard.ts';
 import { renderPage } from './page.tsx';
@@ -37,9 +37,26 @@ type ReportPage = {
   inner?: string;
 };
 
+/** Brings what an application's counters hold into its figures, as far as that takes no longer than a person likes to wait. */
+export async function settleView(c: DashboardContext, view: View) {
+  const { settled, countedThrough } = await settleCounters(c.env, view.application);
+  return {
+    view: { ...view, countedThrough },
+    notice: settled ? null : <StillCounting at={countedThrough} />,
+  };
+}
+
+const StillCounting = ({ at }: { at: number | null }) => (
+  <Notice kind="bad">
+    The newest events are still being counted.{' '}
+    {at === null ? '' : `These figures are complete through ${moment(at, 'UTC')} UTC. `}
+    Reload in a moment.
+  </Notice>
+);
+
 /**
- * Answers a report page, once everything that the log holds is counted, so that it is never behind the log. `content` answers
- * the page's own part, or a whole answer such as a CSV file.
+ * Answers a report page, once what the application's counters hold is counted. `content` answers the page's own part, or a whole
+ * answer such as a CSV file.
  */
 export async function renderReport(
   c: DashboardContext,
@@ -47,13 +64,13 @@ export async function renderReport(
   content: (view: View, now: number) => Promise<Child | Response>,
 ) {
   const now = Date.now();
-  const view = await readView(c, now);
+  const read = await readView(c, now);
   const { title, path, carry = {} } = page;
-  if (!view) {
+  if (!read) {
     const mayCreate = atLeast(c.get('person').role, 'admin');
     return renderPage(c, { title, current: path }, <NeedsApplication mayCreate={mayCreate} />);
   }
-  await foldLog(c.env.DB, now);
+  const { view, notice } = await settleView(c, read);
   const shown = await content(view, now);
   if (shown instanceof Response) return shown;
   const filters = (
@@ -64,7 +81,14 @@ export async function renderReport(
       shown={page.currency === false ? ['app', 'period'] : ['app', 'period', 'currency']}
     />
   );
-  return renderPage(c, { title, current: path, view, filters }, shown);
+  return renderPage(
+    c,
+    { title, current: path, view, filters },
+    <>
+      {notice}
+      {shown}
+    </>,
+  );
 }
 
 /** Whether the table is wanted as a file. */

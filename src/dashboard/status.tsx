@@ -1,26 +1,20 @@
 import { Hono } from 'hono';
+import { type ApplicationHealth, isStuck, readApplicationHealth } from '#counting';
 import { atLeast } from '#members';
 import { ClientTotalsQuery, reportClientTotals } from '#reports';
-import {
-  discardParked,
-  type LogState,
-  listParked,
-  type ParkedMessage,
-  readLogState,
-  replayParked,
-} from '#rollup';
+import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
 import { Filters } from './filters.tsx';
 import { doneText, redirectDone } from './form.ts';
 import { ago, count, moment, money, NOTHING } from './format.ts';
 import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
 import { renderPage } from './page.tsx';
 import { Action, Card, Notice, Table } from './parts.tsx';
-import { answerCsv, ask, CsvLink, viewAsked, wantsCsv } from './report.tsx';
+import { answerCsv, ask, CsvLink, settleView, viewAsked, wantsCsv } from './report.tsx';
 import { readView, type View, viewQuery } from './view.ts';
 
 const SHOWN = 50;
 const CLIENT_TOTALS = ['device_id', 'kind', 'currency', 'client_total', 'counted_total', 'gap'];
-/** The consumer waits two seconds for a batch and counts every five: past this something is behind. */
+/** The consumer waits two seconds for a batch: past this the queue is behind. */
 const SLOW_MS = 60_000;
 
 const Figure = ({
@@ -45,29 +39,51 @@ const Figure = ({
 
 const seconds = (ms: number) => `${count(Math.max(0, ms) / 1000)} s`;
 
-const LogFigures = ({ state, parked, now }: { state: LogState; parked: number; now: number }) => {
-  const { pending, foldedAt, lastAppendedAt, slowestMs } = state;
+/** How the events of one application get through, from the queue to the reports. */
+const PipelineFigures = ({
+  health,
+  parked,
+  now,
+}: {
+  health: ApplicationHealth;
+  parked: number;
+  now: number;
+}) => {
+  const { counters } = health;
+  if (!counters) {
+    return <Notice kind="bad">Counting does not answer at the moment. Reload to try again.</Notice>;
+  }
+  const { pending, countedThrough, lastAppendedAt, slowestMs, outbox, flushError } = counters;
   return (
-    <dl class="figures">
-      <Figure
-        label="Waiting to be counted"
-        value={count(pending)}
-        note={foldedAt === 0 ? 'never counted so far' : `last counted ${ago(foldedAt, now)}`}
-        bad={pending > 0 && now - foldedAt > SLOW_MS}
-      />
-      <Figure
-        label="From taken to logged"
-        value={slowestMs === null ? NOTHING : seconds(slowestMs)}
-        note="the slowest of the newest events"
-        bad={(slowestMs ?? 0) > SLOW_MS}
-      />
-      <Figure
-        label="Newest event"
-        value={lastAppendedAt === null ? 'none yet' : ago(lastAppendedAt, now)}
-        note={lastAppendedAt === null ? '' : `${moment(lastAppendedAt, 'UTC')} UTC`}
-      />
-      <Figure label="Parked" value={count(parked)} note="could not be counted" bad={parked > 0} />
-    </dl>
+    <>
+      {flushError && <Notice kind="bad">{flushError}</Notice>}
+      <dl class="figures">
+        <Figure
+          label="Waiting to be counted"
+          value={count(pending)}
+          note={`counted through ${ago(countedThrough, now)}`}
+          bad={isStuck(health, now)}
+        />
+        <Figure
+          label="Waiting to be written"
+          value={count(outbox)}
+          note="counted, not in the reports yet"
+          bad={flushError !== null}
+        />
+        <Figure
+          label="From taken to logged"
+          value={slowestMs === null ? NOTHING : seconds(slowestMs)}
+          note="the slowest of the newest events"
+          bad={(slowestMs ?? 0) > SLOW_MS}
+        />
+        <Figure
+          label="Newest event"
+          value={lastAppendedAt === null ? 'none yet' : ago(lastAppendedAt, now)}
+          note={lastAppendedAt === null ? '' : `${moment(lastAppendedAt, 'UTC')} UTC`}
+        />
+        <Figure label="Parked" value={count(parked)} note="could not be counted" bad={parked > 0} />
+      </dl>
+    </>
   );
 };
 
@@ -159,7 +175,7 @@ function ParkedCard({
           ...(mayChange
             ? [
                 {
-                  label: 'Do',
+                  label: 'Actions',
                   cell: (message: ParkedMessage) => (
                     <span class="actions">
                       <Action to={`/status/${message.id}/replay${query}`} label="Replay" kind="quiet" />
@@ -187,16 +203,18 @@ function ParkedCard({
 
 async function statusPage(c: DashboardContext) {
   const now = Date.now();
-  const view = await readView(c, now);
+  const read = await readView(c, now);
   const { person } = c.var;
-  const totals = view
-    ? await reportClientTotals(c.env.DB, view.application, ask(ClientTotalsQuery, viewAsked(view)))
-    : null;
-  if (view && totals && wantsCsv(c)) return answerCsv(c, totals, CLIENT_TOTALS, view);
-  const [state, { messages, total }] = await Promise.all([
-    view ? readLogState(c.env.DB, view.application.id) : null,
+  // As things stand, before this page has anything counted.
+  const [health, { messages, total }] = await Promise.all([
+    read ? readApplicationHealth(c.env, read.application) : null,
     listParked(c.env.DB, person.team.id, { limit: SHOWN }),
   ]);
+  const { view, notice } = read ? await settleView(c, read) : { view: null, notice: null };
+  const totals = view
+    ? await reportClientTotals(c.env, view.application, ask(ClientTotalsQuery, viewAsked(view)))
+    : null;
+  if (view && totals && wantsCsv(c)) return answerCsv(c, totals, CLIENT_TOTALS, view);
   const done = doneText(c);
   return renderPage(
     c,
@@ -208,9 +226,10 @@ async function statusPage(c: DashboardContext) {
     },
     <>
       {done && <Notice kind="good">{done}</Notice>}
-      {state && (
+      {notice}
+      {health && (
         <Card title="Event pipeline">
-          <LogFigures state={state} parked={total} now={now} />
+          <PipelineFigures health={health} parked={total} now={now} />
         </Card>
       )}
       <ParkedCard messages={messages} total={total} view={view} mayChange={atLeast(person.role, 'admin')} />

@@ -18,6 +18,8 @@ export type View = {
   to: string;
   today: string;
   currency: string;
+  /** Up to when (epoch milliseconds) the figures of the page are complete; null where that is not known. */
+  countedThrough: number | null;
 };
 
 /** The view that the URL names, completed with defaults; null while the team has no application. */
@@ -41,6 +43,7 @@ export async function readView(c: DashboardContext, now: number): Promise<View |
     today,
     ...(from <= to ? { from, to } : { from: to, to: from }),
     currency: CURRENCIES.has(currency) ? currency : application.currency,
+    countedThrough: null,
   };
 }
 

@@ -213,11 +213,23 @@ export const DeviceErased = z.object({ erased: z.literal(true), tokens: z.int(),
 export const Health = z.object({
   status: z.enum(['ok', 'degraded']),
   database_ms: z.int().describe('how long the database took'),
-  pending_events: z.int().describe('in the log, not counted yet'),
+  pending_events: z.int().describe('taken, not counted yet'),
   pending_for_ms: z.int().describe('how long the oldest of them has waited'),
-  slowest_delivery_ms: z.int().nullable().describe('from taking an event to the log, of the newest'),
-  folded_at: z.string().nullable().describe('when the log was last counted'),
+  slowest_delivery_ms: z.int().nullable().describe('from taking an event to its log, of the newest'),
   parked_messages: z.int(),
+  applications: z.array(
+    z.object({
+      application_id: z.string(),
+      status: z.enum(['ok', 'degraded']),
+      pending_events: z.int().nullable().describe('null where counting did not answer'),
+      pending_for_ms: z.int().nullable(),
+      counted_through: z.iso.datetime().nullable().describe('everything taken by then is in the reports'),
+      slowest_delivery_ms: z.int().nullable(),
+      unwritten_parts: z.int().nullable().describe('counted, but not in the reports yet'),
+      write_error: z.string().nullable().describe('why they are not, where the last try failed'),
+    }),
+  ),
+  is_complete: z.boolean().describe('false where the team has more applications than one answer looks at'),
 });
 
 export const Parked = z.object({

@@ -16,7 +16,7 @@ export const OPERATIONS_OPERATIONS: Operation[] = [
     path: '/v1/health',
     summary: 'How events get through',
     description:
-      'Asks the database. `degraded` when events have waited to be counted for more than five minutes, or when messages are parked. `GET /health` needs no credential and asks nothing: it says only that the Worker runs.',
+      '`degraded` when events have waited to be counted for more than fifteen minutes, when counting does not answer, or when messages are parked. Nothing is counted for it. `GET /health` needs no credential and asks nothing: it says only that the Worker runs.',
     answer: { status: 200, description: 'The state of your events.', schema: Health },
   },
   {

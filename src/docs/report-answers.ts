@@ -35,7 +35,15 @@ const unconverted = z.array(z.object({ currency: z.string(), amount: z.number(),
   description:
     'Amounts without an exchange rate, in their own currency. They are in no other figure of the answer.',
 });
-const reported = { currency: z.string(), timezone: z.string() };
+const fresh = {
+  timezone: z.string(),
+  counted_through: z.iso.datetime().nullable().meta({
+    description:
+      'Every event taken by then is in the figures. A report waits up to two seconds for the newest events; null when counting did not answer by then. CSV: the header `X-Counted-Through`.',
+    example: '2026-03-02T10:00:00.000Z',
+  }),
+};
+const reported = { currency: z.string(), ...fresh };
 
 const groupings = Object.values<Dimension>(DIMENSIONS).flatMap(({ show }) => Object.keys(show(null)));
 const groupingColumns = Object.fromEntries(
@@ -87,7 +95,7 @@ export const Retention = z.object({
     ),
   ),
   total_rows,
-  timezone: z.string(),
+  ...fresh,
 });
 
 export const Ltv = z.object({
@@ -116,7 +124,7 @@ export const Funnel = z.object({
       from_previous: z.number().nullable().meta(figure('from_previous')),
     }),
   ),
-  timezone: z.string(),
+  ...fresh,
 });
 
 const of = (metric: keyof typeof METRICS) =>
@@ -180,5 +188,5 @@ export const ClientTotals = z.object({
       ...compared,
     }),
   ),
-  timezone: z.string(),
+  ...fresh,
 });

@@ -6,6 +6,8 @@ export type AuthenticatedApplication = {
   teamId: string;
   timezone: string;
   dataCollection: boolean;
+  /** Over how many counters its devices are spread, as it was a minute ago: see `createDevices`. */
+  shards: number;
 };
 
 /** A team as its access token proves it. */

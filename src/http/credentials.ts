@@ -31,6 +31,7 @@ async function loadApplication(env: Env, hash: string) {
       teamId: applications.teamId,
       timezone: applications.timezone,
       dataCollection: applications.dataCollection,
+      shards: applications.shards,
       expiresAt: apiKeys.expiresAt,
     })
     .from(apiKeys)

@@ -1,21 +1,25 @@
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
-import { applications, auditLog, type Database, tokens } from '#db';
+import { counterOf, retried } from '#counting';
+import { applications, auditLog, database, tokens } from '#db';
 import { AppError, type AuthenticatedTeam } from '#http';
 import { newId } from '#lib/ids';
 import { teamActor } from '#members';
 import type { TokenClaims } from './token.ts';
 
 /**
- * Revokes a token: `/verify-token` refuses it at once, and what is sent with it from now on is not counted, which is decided where
- * events are counted. Answers when it was revoked, epoch milliseconds; repeatable. Throws `not_found` for another team's token.
+ * Revokes a token: `/verify-token` refuses it at once, and what is sent with it from now on is not counted, which its counter
+ * decides. Answers when it was revoked, epoch milliseconds. Repeatable: a call that failed before its counter heard of it is
+ * completed by the next, with the time of the first. Throws `not_found` for another team's token.
  */
 export async function revokeToken(
-  db: Database,
+  env: Env,
   team: AuthenticatedTeam,
   claims: TokenClaims,
   now: number,
 ): Promise<number> {
+  const db = database(env.DB);
   const own = and(
+    eq(tokens.deviceId, claims.deviceId),
     eq(tokens.id, claims.tokenId),
     inArray(
       tokens.applicationId,
@@ -41,5 +45,8 @@ export async function revokeToken(
   ]);
   const revokedAt = found[0]?.revokedAt;
   if (typeof revokedAt !== 'number') throw new AppError('not_found', 'Token not found');
+  await retried(() =>
+    counterOf(env, claims.applicationId, claims.shard).revokeToken(claims.tokenId, revokedAt),
+  );
   return revokedAt;
 }

@@ -1,5 +1,5 @@
 import { and, eq } from 'drizzle-orm';
-import { adsets, campaigns, creatives, database, devices, tokens } from '#db';
+import { adsets, campaigns, creatives, database, tokens } from '#db';
 import { settingsOf } from '#env';
 import { AppError, accessDenied } from '#http';
 import { readToken } from './token.ts';
@@ -18,6 +18,7 @@ export async function verifyToken(env: Env, applicationId: string, token: string
   if (!claims) throw invalid('Invalid token');
   if (claims.applicationId !== applicationId) throw accessDenied();
   if (claims.expiresAt <= now) throw invalid('Invalid token');
+  // The token tells the creative; its row stands as long as the device does.
   const [row] = await database(env.DB)
     .select({
       revokedAt: tokens.revokedAt,
@@ -26,18 +27,10 @@ export async function verifyToken(env: Env, applicationId: string, token: string
       adset: adsets.name,
     })
     .from(tokens)
-    .innerJoin(
-      devices,
-      and(
-        eq(devices.applicationId, tokens.applicationId),
-        eq(devices.acquiredDay, claims.acquiredDay),
-        eq(devices.id, tokens.deviceId),
-      ),
-    )
-    .leftJoin(creatives, eq(creatives.id, devices.creativeId))
+    .leftJoin(creatives, eq(creatives.id, claims.creativeId ?? ''))
     .leftJoin(adsets, eq(adsets.id, creatives.adsetId))
     .leftJoin(campaigns, eq(campaigns.id, adsets.campaignId))
-    .where(eq(tokens.id, claims.tokenId));
+    .where(and(eq(tokens.deviceId, claims.deviceId), eq(tokens.id, claims.tokenId)));
   if (!row || row.revokedAt !== null) throw invalid('Invalid token');
   return {
     success: true,

@@ -1,23 +1,59 @@
-import { listParked, readTeamLog } from '#rollup';
+import { type ApplicationHealth, isStuck, readApplicationHealth } from '#counting';
+import { database } from '#db';
+import { listParked } from '#rollup';
+import { type ApplicationRow, listApplications } from '#teams';
 
-/** The cron folds every minute: what waits longer than this is stuck. */
-const STUCK_MS = 5 * 60_000;
+/** A request asks this many counters at most; applications that would be beyond are not looked at. */
+const MAX_COUNTERS = 500;
+const MAX_APPLICATIONS = 200;
+
+/** The first applications of a team whose counters are together few enough to be asked; the others are left out. */
+function withinReach(applications: readonly ApplicationRow[]): ApplicationRow[] {
+  let counters = 0;
+  return applications.slice(0, MAX_APPLICATIONS).filter(({ shards }) => {
+    counters += shards;
+    return counters <= MAX_COUNTERS;
+  });
+}
 
 /**
- * How a team's events get through: `degraded` when counting is stuck or something is parked. Throws where the database does not
- * answer, which the caller sees as a 500.
+ * How a team's events get through: `degraded` when counting is stuck somewhere or something is parked. Counts nothing and asks a
+ * bounded number of counters. Throws where the database does not answer, which the caller sees as a 500.
  */
-export async function checkHealth(db: D1Database, teamId: string, now: number) {
+export async function checkHealth(env: Env, teamId: string, now: number) {
   const startedAt = Date.now();
-  const [log, parked] = await Promise.all([readTeamLog(db, teamId), listParked(db, teamId, { limit: 1 })]);
-  const waitingMs = log.oldestPendingAt === null ? 0 : Math.max(0, now - log.oldestPendingAt);
+  const [listed, parked] = await Promise.all([
+    listApplications(database(env.DB), teamId, { limit: MAX_APPLICATIONS + 1, cursor: '' }),
+    listParked(env.DB, teamId, { limit: 1 }),
+  ]);
+  const databaseMs = Date.now() - startedAt;
+  const asked = withinReach(listed);
+  const healths = await Promise.all(asked.map((application) => readApplicationHealth(env, application)));
+  const applications = healths.map((health) => showHealth(health, now));
+  const isDegraded = parked.total > 0 || applications.some(({ status }) => status === 'degraded');
+  const slowest = applications.flatMap((own) => own.slowest_delivery_ms ?? []);
   return {
-    status: waitingMs > STUCK_MS || parked.total > 0 ? 'degraded' : 'ok',
-    database_ms: Date.now() - startedAt,
-    pending_events: log.pending,
-    pending_for_ms: waitingMs,
-    slowest_delivery_ms: log.slowestMs,
-    folded_at: log.foldedAt === 0 ? null : new Date(log.foldedAt).toISOString(),
+    status: isDegraded ? 'degraded' : 'ok',
+    database_ms: databaseMs,
+    pending_events: applications.reduce((sum, own) => sum + (own.pending_events ?? 0), 0),
+    pending_for_ms: Math.max(0, ...applications.map((own) => own.pending_for_ms ?? 0)),
+    slowest_delivery_ms: slowest.length === 0 ? null : Math.max(...slowest),
     parked_messages: parked.total,
+    applications,
+    is_complete: asked.length === listed.length,
   } as const;
+}
+
+function showHealth(health: ApplicationHealth, now: number) {
+  const { applicationId, counters } = health;
+  return {
+    application_id: applicationId,
+    status: isStuck(health, now) ? ('degraded' as const) : ('ok' as const),
+    pending_events: counters?.pending ?? null,
+    pending_for_ms: counters ? Math.max(0, now - (counters.oldestPendingAt ?? now)) : null,
+    counted_through: counters ? new Date(counters.countedThrough).toISOString() : null,
+    slowest_delivery_ms: counters?.slowestMs ?? null,
+    unwritten_parts: counters?.outbox ?? null,
+    write_error: counters?.flushError ?? null,
+  };
 }

@@ -25,7 +25,7 @@ const show = ({ id, applicationId, body, reason, parkedAt }: ParkedMessage) => (
 
 export const operationRoutes = new Hono<AppEnv>()
   .get('/v1/health', requireTeamToken, async (c) =>
-    c.json(await checkHealth(c.env.DB, c.get('team').id, Date.now())),
+    c.json(await checkHealth(c.env, c.get('team').id, Date.now())),
   )
   .get('/v1/parked', requireTeamToken, queryString(listQuery), async (c) => {
     const { limit, cursor } = c.req.valid('query');

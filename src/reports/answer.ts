@@ -28,7 +28,13 @@ function columnsOf(rows: readonly Record<string, Cell>[], columns: readonly stri
 }
 
 /** What a report is about, for the name of its file. */
-export type ReportSubject = { application: { name: string }; from: string; to: string };
+export type ReportSubject = {
+  application: { name: string };
+  from: string;
+  to: string;
+  /** Up to when (epoch milliseconds) everything that was taken stands in the report; null where that is not known. */
+  countedThrough: number | null;
+};
 
 /**
  * Answers a report as JSON, or its rows as a CSV file with what stands beside them in headers. `columns` name a table without
@@ -39,14 +45,16 @@ export function answerReport(
   format: 'json' | 'csv',
   report: Report,
   columns: readonly string[],
-  { application, from, to }: ReportSubject,
+  { application, from, to, countedThrough }: ReportSubject,
 ): Response {
-  if (format === 'json') return c.json(report);
+  const through = countedThrough === null ? null : new Date(countedThrough).toISOString();
+  if (format === 'json') return c.json({ ...report, counted_through: through });
   const name = c.req.path.slice(c.req.path.lastIndexOf('/') + 1);
   for (const [header, value] of Object.entries(csvHeaders([name, application.name, from, to]))) {
     c.header(header, value);
   }
   c.header('X-Timezone', report.timezone);
+  if (through) c.header('X-Counted-Through', through);
   if (report.currency) c.header('X-Currency', report.currency);
   if (report.unconverted) c.header('X-Unconverted', JSON.stringify(report.unconverted));
   if (report.total_rows !== undefined) c.header('X-Total-Rows', String(report.total_rows));

@@ -43,7 +43,7 @@ export function checkPeriod({ from, to }: { from: string; to: string }, ctx: z.R
 }
 
 /** The application that a report is of, as the caller's own, already checked. */
-export type Reported = { id: string; teamId: string; currency: string; timezone: string };
+export type Reported = { id: string; teamId: string; currency: string; timezone: string; shards: number };
 
 const daysError = `must be day numbers from 0 to ${MAX_SPAN_DAYS}, such as 0,1,7,30`;
 

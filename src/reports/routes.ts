@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
+import { settleCounters } from '#counting';
 import { database } from '#db';
 import { type AppContext, type AppEnv, queryString, requireTeamToken } from '#http';
-import { foldLog } from '#rollup';
 import { getApplication } from '#teams';
 import { AdsQuery, reportAds } from './ads.ts';
 import { answerReport } from './answer.ts';
@@ -12,11 +12,11 @@ import { ALL_METRICS } from './metrics.ts';
 import { PerformanceQuery, reportPerformance } from './performance.ts';
 import { RetentionQuery, reportRetention } from './retention.ts';
 
-/** The caller's application, with everything counted that the log holds: a report is never behind it. */
+/** The caller's application, with what its counters hold brought to D1: of other applications nothing is counted or waited for. */
 async function readyToReport(c: AppContext, applicationId: string) {
   const application = await getApplication(database(c.env.DB), c.get('team').id, applicationId);
-  await foldLog(c.env.DB, Date.now());
-  return application;
+  const { countedThrough } = await settleCounters(c.env, application);
+  return { application, countedThrough };
 }
 
 const COHORT = ['cohort_from', 'cohort_to', 'creative', 'creative_id', 'size', 'day'];
@@ -26,52 +26,61 @@ const ADS = ['impressions', 'ad_revenue', 'ecpm', 'ad_requests', 'fill_rate'];
 export const reportRoutes = new Hono<AppEnv>()
   .get('/v1/reports/performance', requireTeamToken, queryString(PerformanceQuery), async (c) => {
     const query = c.req.valid('query');
-    const application = await readyToReport(c, query.application_id);
+    const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportPerformance(c.env.DB, application, query, Date.now());
     return answerReport(c, query.format, report, [...query.group_by, ...ALL_METRICS], {
       ...query,
       application,
+      countedThrough,
     });
   })
   .get('/v1/reports/retention', requireTeamToken, queryString(RetentionQuery), async (c) => {
     const query = c.req.valid('query');
-    const application = await readyToReport(c, query.application_id);
+    const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportRetention(c.env.DB, application, query, Date.now());
     return answerReport(c, query.format, report, [...COHORT, 'eligible', 'active', 'classic', 'rolling'], {
       ...query,
       application,
+      countedThrough,
     });
   })
   .get('/v1/reports/ltv', requireTeamToken, queryString(LtvQuery), async (c) => {
     const query = c.req.valid('query');
-    const application = await readyToReport(c, query.application_id);
+    const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportLtv(c.env.DB, application, query, Date.now());
     return answerReport(c, query.format, report, [...COHORT, 'eligible', 'revenue', 'ltv', 'roas'], {
       ...query,
       application,
+      countedThrough,
     });
   })
   .get('/v1/reports/funnel', requireTeamToken, queryString(FunnelQuery), async (c) => {
     const query = c.req.valid('query');
-    const application = await readyToReport(c, query.application_id);
-    const report = await reportFunnel(c.env.DB, application, query);
+    const { application, countedThrough } = await readyToReport(c, query.application_id);
+    const report = await reportFunnel(c.env, application, query);
     return answerReport(c, query.format, report, ['step', 'devices', 'from_first', 'from_previous'], {
       ...query,
       application,
+      countedThrough,
     });
   })
   .get('/v1/reports/ads', requireTeamToken, queryString(AdsQuery), async (c) => {
     const query = c.req.valid('query');
-    const application = await readyToReport(c, query.application_id);
+    const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportAds(c.env.DB, application, query);
     return answerReport(c, query.format, report, ['day', 'source', 'media_source', ...ADS], {
       ...query,
       application,
+      countedThrough,
     });
   })
   .get('/v1/reports/client-totals', requireTeamToken, queryString(ClientTotalsQuery), async (c) => {
     const query = c.req.valid('query');
-    const application = await readyToReport(c, query.application_id);
-    const report = await reportClientTotals(c.env.DB, application, query);
-    return answerReport(c, query.format, report, CLIENT_TOTALS, { ...query, application });
+    const { application, countedThrough } = await readyToReport(c, query.application_id);
+    const report = await reportClientTotals(c.env, application, query);
+    return answerReport(c, query.format, report, CLIENT_TOTALS, {
+      ...query,
+      application,
+      countedThrough,
+    });
   });

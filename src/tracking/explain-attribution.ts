@@ -1,9 +1,42 @@
 import { and, eq } from 'drizzle-orm';
-import { explainDevice } from '#attribution';
+import { type Explanation, explainDevice } from '#attribution';
+import { counterOf, retried, type StoredDevice } from '#counting';
 import { applications, database } from '#db';
 import { settingsOf } from '#env';
 import { AppError } from '#http';
 import { readToken } from '#ingestion';
+
+/**
+ * Why a device is attributed as it is, by its id; it lives in one of these counters. Null for an erased device and for one of
+ * another application. The caller has checked that the application is its own.
+ */
+async function explainStored(
+  env: Env,
+  applicationId: string,
+  id: string,
+  shards: readonly number[],
+): Promise<Explanation | null> {
+  const answers = await Promise.all(
+    shards.map((shard) =>
+      retried<StoredDevice | null>(async () => await counterOf(env, applicationId, shard).readDevice(id)),
+    ),
+  );
+  const device = answers.find((answer) => answer !== null);
+  return device ? explainDevice(env.DB, applicationId, device) : null;
+}
+
+/** The same for a device whose counter is not known: all of the application's are asked. */
+export async function explainDeviceById(
+  env: Env,
+  applicationId: string,
+  id: string,
+): Promise<Explanation | null> {
+  const [application] = await database(env.DB)
+    .select({ shards: applications.shards })
+    .from(applications)
+    .where(eq(applications.id, applicationId));
+  return explainStored(env, applicationId, id, [...Array(application?.shards ?? 0).keys()]);
+}
 
 const iso = (at: number) => new Date(at).toISOString();
 
@@ -20,8 +53,7 @@ export async function explainAttribution(env: Env, teamId: string, token: string
     .from(applications)
     .where(and(eq(applications.id, claims.applicationId), eq(applications.teamId, teamId)));
   const explanation =
-    application &&
-    (await explainDevice(env.DB, application.id, { id: claims.deviceId, acquiredDay: claims.acquiredDay }));
+    application && (await explainStored(env, application.id, claims.deviceId, [claims.shard]));
   if (!explanation) throw new AppError('not_found', 'Device not found');
   const { acquiredAt, attribution, click } = explanation;
   const { candidates = [], earlier_installs = 0, ...outcome } = attribution;

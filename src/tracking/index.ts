@@ -1,2 +1,3 @@
+export { explainDeviceById } from './explain-attribution.ts';
 export { Measurement } from './record.ts';
 export { trackingHost, trackingLink, trackingRoutes } from './routes.ts';

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { attributeDevice, hashAddress } from '#attribution';
+import { type Attribution, hashAddress, type Installation, prepareAttribution } from '#attribution';
 import { IPHONE_CLICK, storeClicks } from '../helpers/click-rows.ts';
 import { ANDROID_METRICS, IPHONE_METRICS } from '../helpers/clicks.ts';
 import { createTenant } from '../helpers/tenant.ts';
@@ -15,8 +15,21 @@ const times = <Value>(count: number, make: (index: number) => Value) =>
 async function application() {
   const { id } = (await createTenant()).application;
   const hash = async (address: string) => (await hashAddress(env.KEY_ENCRYPTION_SECRET, id, address)) ?? '';
-  const attribute = (report: Partial<Parameters<typeof attributeDevice>[3]>, db = env.DB) =>
-    attributeDevice({ ...env, DB: db }, id, null, { ...IPHONE_METRICS, ...report }, NOW, NOW);
+  const attribute = async (
+    report: Partial<Installation['report']>,
+    db = env.DB,
+  ): Promise<Attribution | undefined> => {
+    const installation = {
+      claim: 'dev_1',
+      report: { ...IPHONE_METRICS, ...report },
+      acquiredAt: NOW,
+      test: false,
+    };
+    const [attribution] = (await prepareAttribution({ ...env, DB: db }, id, [installation], NOW))([
+      installation,
+    ]);
+    return attribution;
+  };
   return { id, hash, attribute };
 }
 

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { clickWasTaken, creditStatement } from '#attribution';
+import { clickWasTaken, creditStatements } from '#attribution';
 import { newId } from '#lib/ids';
 import { IPHONE_CLICK, storeClicks } from '../helpers/click-rows.ts';
 import { ANDROID_AGENT, follow, IPHONE_METRICS, STORES } from '../helpers/clicks.ts';
@@ -142,37 +142,23 @@ it('explains an organic device without a click, and a click that is forgotten wi
   });
 });
 
-it.each([true, false])('credits no device that never came to be (guessed: %s)', async (guessed) => {
+it('lets a guess fail where another claimed the click meanwhile, and only then', async () => {
   const tenant = await createTenant();
-  const applicationId = tenant.application.id;
-  const [stored = ''] = await storeClicks(applicationId, Date.now(), [IPHONE_CLICK]);
-  for (const clickId of [stored, newId('clk')]) {
-    const credit = { applicationId, clickId, deviceId: newId('dev'), acquiredDay: '2026-03-02', guessed };
-    await creditStatement(env.DB, credit).run();
-  }
-  expect(await clickRows(tenant)).toMatchObject([{ id: stored, device_id: null, named_installs: 0 }]);
-});
-
-it('lets a guess fail where another device was credited meanwhile, and only then', async () => {
-  const tenant = await createTenant();
-  const applicationId = tenant.application.id;
-  const [clickId = ''] = await storeClicks(applicationId, Date.now(), [IPHONE_CLICK]);
-  const devices = [newId('dev'), newId('dev')];
-  for (const id of devices) {
-    await env.DB.prepare(
-      `INSERT INTO devices (acquired_day, creative_id, application_id, id, acquired_at, device_name, device_model, os_system, timezone)
-       VALUES ('2026-03-02', 'crt_1', ?, ?, 0, '', '', '', '')`,
-    )
-      .bind(applicationId, id)
-      .run();
-  }
-  const credit = async (deviceId = '', guessed = true) =>
-    creditStatement(env.DB, { applicationId, clickId, deviceId, acquiredDay: '2026-03-02', guessed }).run();
-  await credit(devices[0]);
-  await credit(devices[0]);
-  const failure: unknown = await credit(devices[1]).catch((error: unknown) => error);
+  const [clickId = ''] = await storeClicks(tenant.application.id, Date.now(), [IPHONE_CLICK]);
+  const credit = async (claim: string, deviceId: string, guessed = true) =>
+    env.DB.batch(
+      creditStatements(env.DB, tenant.application.id, [
+        { clickId, creativeId: 'crt_1', deviceId, tokenId: newId('tok'), claim, guessed },
+      ]),
+    );
+  const devices = [newId('dev'), newId('dev'), newId('dev')] as const;
+  await credit('a', devices[0]);
+  await credit('a', devices[0]);
+  // A repeat of the one that claimed it makes another device.
+  await credit('a', devices[1]);
+  const failure: unknown = await credit('b', devices[2]).catch((error: unknown) => error);
   expect(clickWasTaken(failure)).toBe(true);
   expect(clickWasTaken(new Error('D1_ERROR: NOT NULL constraint failed: clicks.os_family'))).toBe(false);
-  await credit(devices[1], false);
-  expect(await clickRows(tenant)).toMatchObject([{ device_id: devices[0], named_installs: 1 }]);
+  await credit('b', devices[2], false);
+  expect(await clickRows(tenant)).toMatchObject([{ device_id: devices[1], named_installs: 1 }]);
 });

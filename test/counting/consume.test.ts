@@ -8,17 +8,7 @@ import * as tally from '../../src/rollup/device-state.ts';
 import { deliver } from '../helpers/counted-history.ts';
 import { eventOf, newDevice, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
-
-type Parked = { id: string; application_id: string; body: string; reason: string };
-
-async function parkedOf(applicationId: string): Promise<Parked[]> {
-  const { results } = await env.DB.prepare(
-    'SELECT * FROM parked_messages WHERE application_id = ? ORDER BY id',
-  )
-    .bind(applicationId)
-    .all<Parked>();
-  return results;
-}
+import { parkedOf } from '../helpers/parked.ts';
 
 async function start() {
   const counter = startCounter();

@@ -1,5 +1,5 @@
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newId } from '#lib/ids';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 
@@ -102,4 +102,38 @@ it('counts by alarm when nobody asks', async () => {
   expect(await rollupOf(applicationId)).toMatchObject({ impressions: 1, installs: 1 });
   await inside((counter) => counter.alarm());
   expect(await rollupOf(applicationId)).toMatchObject({ impressions: 1, installs: 1 });
+});
+
+describe('the pace of a counter', () => {
+  /** When the alarm rings that counts so many events, after one that rings at once and finds nothing due. */
+  async function alarmFor(events: number): Promise<number> {
+    const { applicationId, append, device, stub, inside } = await start();
+    await stub().settle();
+    await append(Array.from({ length: events }, () => eventOf(applicationId, device, 'custom.ad')));
+    await inside((counter) => counter.alarm());
+    expect((await stub().health()).pending).toBe(events);
+    return (await inside((_, state) => state.storage.getAlarm())) ?? 0;
+  }
+
+  it.each([
+    ['what a quiet counter holds after ten seconds', 499, 10_000],
+    ['what a busy one holds after ten minutes, because more events write fewer rows each', 500, 600_000],
+  ])('counts %s', async (_, events, waitMs) => {
+    const before = Date.now();
+    const alarm = await alarmFor(events);
+    expect(alarm).toBeGreaterThanOrEqual(before + waitMs);
+    expect(alarm).toBeLessThanOrEqual(Date.now() + waitMs);
+  });
+
+  it('counts at once what fills a run', async () => {
+    const { applicationId, append, device, stub, inside } = await start();
+    await stub().settle();
+    await inside((counter) => {
+      counter.fullRun = { ...counter.fullRun, events: 600 };
+    });
+    await append(Array.from({ length: 600 }, () => eventOf(applicationId, device, 'custom.ad')));
+    await inside((counter) => counter.alarm());
+    expect((await stub().health()).pending).toBe(0);
+    expect(await rollupOf(applicationId)).toMatchObject({ impressions: 600 });
+  });
 });

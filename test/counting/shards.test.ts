@@ -1,7 +1,15 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { counterOf, homeShard, MAX_SHARDS, placeDevice, possibleShards } from '#counting';
+import {
+  counterOf,
+  createDevices,
+  type FoundDevice,
+  findDevices,
+  homeShard,
+  MAX_SHARDS,
+  possibleShards,
+} from '#counting';
 import { newId } from '#lib/ids';
 import { deliver, expectTotals, makeDevices, postHistory } from '../helpers/counted-history.ts';
 import { eventOf, installOf, newDevice, rollupOf, startCounter } from '../helpers/counter.ts';
@@ -9,20 +17,22 @@ import { seededRandom, shuffled } from '../helpers/random.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 
-const place = (
+/** Finds a device or makes it, as `/fetch-token` does. */
+async function place(
   applicationId: string,
   alias: string | null,
   shards: number,
   device = newDevice(),
   own = env,
-) =>
-  placeDevice(own, {
-    applicationId,
-    alias,
-    shards,
-    device,
-    install: (shard) => installOf(applicationId, device, shard),
-  });
+): Promise<FoundDevice & { created: boolean }> {
+  const found = await findDevices(own, applicationId, shards, alias === null ? [] : [alias]);
+  const [earlier] = found.values();
+  if (earlier) return { ...earlier, created: false };
+  const install = (shard: number) => installOf(applicationId, device, shard);
+  const [placed] = await createDevices(own, applicationId, shards, [{ alias, device, install }]);
+  if (!placed) throw new Error('each device has its place');
+  return placed;
+}
 
 const settle = async (applicationId: string, shards: number) => {
   for (let shard = 0; shard < shards; shard++) await counterOf(env, applicationId, shard).settle();
@@ -73,7 +83,7 @@ describe('a device', () => {
   it('is not made by a counter that was told of more shards, but where it belongs now', async () => {
     const applicationId = newId('app');
     const alias = movingAlias(1, 2);
-    await counterOf(env, applicationId, 0).findDevice('another', 2);
+    await counterOf(env, applicationId, 0).findDevices(['another'], 2);
     expect(await place(applicationId, alias, 1)).toMatchObject({ shard: 1, created: true });
   });
 
@@ -85,8 +95,8 @@ describe('a device', () => {
       getByName: (name: string) => {
         const stub = env.COUNTERS.getByName(name);
         return {
-          createOrFindDevice: async (...call: Parameters<typeof stub.createOrFindDevice>) => {
-            const made = await stub.createOrFindDevice(...call);
+          createOrFindDevices: async (...call: Parameters<typeof stub.createOrFindDevices>) => {
+            const made = await stub.createOrFindDevices(...call);
             if (lost++ === 0) throw Object.assign(new Error('Network connection lost'), { retryable: true });
             return made;
           },

@@ -17,12 +17,13 @@ export function startCounter(applicationId = newId('app'), shard = 0) {
     createDevice: async (more: Partial<NewDevice> & { alias?: string; shards?: number } = {}) => {
       const { alias = null, shards = 1, ...device } = more;
       const wanted = newDevice(device);
-      return stub().createOrFindDevice(
-        alias,
+      const [created] = await stub().createOrFindDevices(
         shards,
-        wanted,
+        [{ alias, device: wanted }],
         packEvents(applicationId, [installOf(applicationId, wanted, shard)]),
       );
+      if (!created) throw new Error('The counter answers for each device');
+      return created;
     },
   };
 }

@@ -1,12 +1,15 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { database } from '#db';
 import { newApiKey } from '#lib/credentials';
-import { readLogState } from '#rollup';
+import { isSampled } from '#lib/log-sample';
+import { createApplication } from '#teams';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
+import { eventOf, startCounter } from '../helpers/counter.ts';
+import { watchedCounters } from '../helpers/counter-calls.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
-import { holdFold } from '../helpers/fold.ts';
 import { watchedLimit } from '../helpers/limits.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
@@ -90,32 +93,97 @@ describe('parked messages', () => {
   });
 });
 
-it('calls a log degraded that has not been counted for more than five minutes, to the team whose events wait', async () => {
-  const worker = startWorker();
-  const [tenant, stranger] = [await createTenant(), await createTenant()];
-  const token = await fetchToken(worker, tenant);
-  await worker.deliver(worker.queue.take());
-  await impressions(worker, tenant);
-  expect(await health(worker, tenant)).toMatchObject({ status: 'ok', pending_events: 0, pending_for_ms: 0 });
-  await worker.post(tenant, '/webhook', envelope.ad(token));
-  await holdFold();
-  await worker.deliver(worker.queue.take());
-  const age = async (minutes: number) => {
-    await env.DB.prepare('UPDATE event_chunks SET appended_at = ?')
-      .bind(Date.now() - minutes * 60_000)
-      .run();
-    return (await health(worker, tenant)).status;
-  };
-  expect(await age(4)).toBe('ok');
-  expect(await age(6)).toBe('degraded');
-  expect(await health(worker, tenant)).toMatchObject({ pending_events: 1 });
-  expect(await health(worker, stranger)).toMatchObject({
-    status: 'ok',
-    pending_events: 0,
-    pending_for_ms: 0,
+/** A device of an application in its counter, without the public API. */
+async function startCounting(tenant: Tenant) {
+  const counter = startCounter(tenant.application.id);
+  const created = await counter.createDevice();
+  if (created.outcome === 'moved') throw new Error('one shard');
+  const { device } = created;
+  return { ...counter, ad: () => eventOf(tenant.application.id, device, 'custom.ad') };
+}
+
+describe('the health of counting', () => {
+  it('is degraded where events have waited for more than fifteen minutes, for the team whose events wait', async () => {
+    const worker = startWorker();
+    const [tenant, stranger] = [await createTenant(), await createTenant()];
+    const { append, ad, inside } = await startCounting(tenant);
+    await impressions(worker, tenant);
+    expect(await health(worker, tenant)).toMatchObject({
+      status: 'ok',
+      pending_events: 0,
+      pending_for_ms: 0,
+      is_complete: true,
+    });
+    await append([ad()]);
+    const age = async (minutes: number) => {
+      const appendedAt = Date.now() - minutes * 60_000;
+      await inside((_, state) => state.storage.sql.exec('UPDATE log SET appended_at = ?', appendedAt));
+      return (await health(worker, tenant)).status;
+    };
+    expect(await age(14)).toBe('ok');
+    expect(await age(16)).toBe('degraded');
+    const own = { status: 'degraded', application_id: tenant.application.id, pending_events: 1 };
+    expect(await health(worker, tenant)).toMatchObject({ pending_events: 1, applications: [own] });
+    expect(await health(worker, stranger)).toMatchObject({
+      status: 'ok',
+      pending_events: 0,
+      pending_for_ms: 0,
+      applications: [{ application_id: stranger.application.id, pending_events: 0 }],
+    });
+    // Looking counted nothing.
+    expect(await health(worker, tenant)).toMatchObject({ pending_events: 1 });
   });
-  expect(await readLogState(env.DB, tenant.application.id)).toMatchObject({ pending: 1 });
-  expect(await readLogState(env.DB, stranger.application.id)).toMatchObject({ pending: 0 });
+
+  it('tells what the database does not take, and what does not answer', async () => {
+    const tenant = await createTenant();
+    const { append, ad, inside } = await startCounting(tenant);
+    const db = new WatchedD1(env.DB);
+    db.failOn(/INSERT INTO counter_flushes/, 'D1_ERROR: overloaded', { times: 100 });
+    await inside((counter) => {
+      counter.db = db.asBinding();
+    });
+    await append([ad()]);
+    const worker = startWorker();
+    await impressions(worker, tenant);
+    expect(await health(worker, tenant)).toMatchObject({
+      applications: [
+        { pending_events: 0, unwritten_parts: 1, write_error: expect.stringContaining('database') },
+      ],
+    });
+    const counters = watchedCounters(({ method }) =>
+      method === 'health' ? Promise.reject(new Error('down')) : undefined,
+    );
+    const silent = startWorker({ COUNTERS: counters.binding });
+    expect(await health(silent, tenant)).toMatchObject({
+      status: 'degraded',
+      applications: [{ status: 'degraded', pending_events: null, counted_through: null }],
+    });
+  });
+
+  it('asks no more counters than one request may, and says that it did not ask all', async () => {
+    const tenant = await createTenant();
+    await env.DB.prepare('UPDATE applications SET shards = 64 WHERE id = ?')
+      .bind(tenant.application.id)
+      .run();
+    const db = database(env.DB);
+    for (let index = 0; index < 8; index++) {
+      const wanted = { name: `Game ${index}` };
+      const { application } = await createApplication(
+        db,
+        tenant.team.id,
+        wanted,
+        env.KEY_ENCRYPTION_SECRET,
+        Date.now(),
+      );
+      await env.DB.prepare('UPDATE applications SET shards = 64 WHERE id = ?').bind(application.id).run();
+    }
+    const none = { pending: 0, oldestPendingAt: null, countedThrough: 0, slowestMs: null, outbox: 0 };
+    const counters = watchedCounters(() => Promise.resolve(none));
+    const answer = await health(startWorker({ COUNTERS: counters.binding }), tenant);
+    expect(counters.calls).toHaveLength(7 * 64);
+    expect(answer).toMatchObject({ is_complete: false });
+    expect(answer.applications).toHaveLength(7);
+  });
 });
 
 it('sends a flood of clicks on, and counts none of it', async () => {
@@ -162,6 +230,9 @@ it('puts the security headers on every kind of answer', async () => {
 });
 
 it('logs a busy session without a key, a token, a body or an address in it', async () => {
+  // Of what goes right 1 in 100 is logged: these are.
+  const sampledId = Array.from({ length: 10_000 }, (_, index) => `request-${index}`).find(isSampled) ?? '';
+  const logged = { 'X-Request-Id': sampledId };
   const lines: string[] = [];
   for (const level of ['log', 'info', 'warn', 'error', 'debug'] as const) {
     vi.spyOn(console, level).mockImplementation((...parts: unknown[]) =>
@@ -169,7 +240,13 @@ it('logs a busy session without a key, a token, a body or an address in it', asy
     );
   }
   const db = new WatchedD1(env.DB);
-  const worker = startWorker({ DB: db.asBinding() });
+  let failures = 0;
+  const counters = watchedCounters(({ method }) =>
+    method === 'append' && failures-- > 0
+      ? Promise.reject(Object.assign(new Error('Network connection lost.'), { retryable: true }))
+      : undefined,
+  );
+  const worker = startWorker({ DB: db.asBinding(), COUNTERS: counters.binding });
   const tenant = await createTenant(STORES);
   const creative = await createCreative(worker, tenant);
   const address = '203.0.113.77';
@@ -182,16 +259,17 @@ it('logs a busy session without a key, a token, a body or an address in it', asy
     envelope.ad('forged-token'),
     envelope.custom(token, {}, { event_name: 'secret-name' }),
   ]) {
-    await worker.post(tenant, '/webhook', body, { 'Idempotency-Key': 'a-secret-key' });
+    await worker.post(tenant, '/webhook', body, { ...logged, 'Idempotency-Key': 'a-secret-key' });
   }
   const wrongKey = newApiKey();
-  await worker.post({ apiKey: wrongKey }, '/webhook', envelope.ad(token));
-  await worker.post(tenant, '/verify-token', { token });
+  await worker.post({ apiKey: wrongKey }, '/webhook', envelope.ad(token), logged);
+  await worker.post(tenant, '/verify-token', { token }, logged);
   worker.queue.failures = 3;
   await worker.post(tenant, '/webhook', envelope.ad(token));
   const sent = worker.queue.take();
-  db.failOn(/INSERT INTO event_chunks/, 'D1_ERROR: disk I/O', { times: 2 });
+  failures = 2;
   await worker.deliver(sent);
+  await worker.deliver(sent.map((message) => ({ ...message, id: sampledId })));
   await worker.deliver(sent, 'attribution-events-dead');
   db.failOn(/FROM rollup_daily/, 'D1_ERROR: no such thing');
   await impressions(worker, tenant).catch(() => undefined);

@@ -6,7 +6,6 @@ import { adsRankingSql, adsSql } from '../../src/reports/ads.ts';
 import { cohortKeys, cohortRankingSql } from '../../src/reports/cohorts.ts';
 import { keyedPart, rankingSql } from '../../src/reports/cut.ts';
 import { DIMENSIONS, type DimensionName, rollupOf } from '../../src/reports/dimensions.ts';
-import { funnelSql } from '../../src/reports/funnel.ts';
 import { revenueSql, sizeSql, spendSql } from '../../src/reports/ltv.ts';
 import { activitySql } from '../../src/reports/retention.ts';
 import { sourcesOf, sumsSql, TOTAL_SOURCES } from '../../src/reports/sums.ts';
@@ -54,7 +53,6 @@ const STATEMENTS = [
   { name: 'cohort sizes', sql: sizeSql('creative_id') },
   { name: 'cohort revenue', sql: revenueSql('creative_id') },
   { name: 'spend', sql: spendSql('campaign') },
-  { name: 'funnel', sql: funnelSql(5) },
   { name: 'ads', sql: adsSql(false) },
   { name: 'ads, cut', sql: adsSql(true) },
   { name: 'the ranking of ads', sql: adsRankingSql },

@@ -30,6 +30,11 @@ export const clicks = sqliteTable(
     params: text(),
     /** The device that was credited to this click first. A row may begin with it, before the queue has brought the click. */
     deviceId: text('device_id'),
+    /**
+     * Who claimed it first: the alias of that device, else its id. A call that failed after its claim may so be repeated, although
+     * the repeat mints another device. Null as `device_id` is.
+     */
+    claimedBy: text('claimed_by'),
     /** How many devices named this click; more than one is a sign of fraud. */
     namedInstalls: integer('named_installs').notNull().default(0),
   },

@@ -2,10 +2,11 @@ import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { newId } from '#lib/ids';
 import { dayFromNumber, dayNumber } from '#lib/time';
-import { foldLog, type LoggedEvent } from '#rollup';
-import { envelope } from '../helpers/envelopes.ts';
+import type { LoggedEvent } from '#rollup';
+import { eventOf, startCounter } from '../helpers/counter.ts';
+import { settleAll } from '../helpers/settle.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { fetchToken, startWorker } from '../helpers/worker.ts';
+import { startWorker } from '../helpers/worker.ts';
 
 // What one application sends, however much of it there is, is counted exactly and is no fault of another's.
 
@@ -14,11 +15,14 @@ const EVENTS_PER_MESSAGE = 400;
 
 /** An ad view of a new device, to be varied. */
 async function adView(tenant: Tenant): Promise<Extract<LoggedEvent, { type: 'custom.ad' }>> {
-  const token = await fetchToken(worker, tenant, { created_at: '2012-01-01T10:00:00.000Z' });
-  await worker.post(tenant, '/webhook', envelope.ad(token));
-  const messages = worker.queue.take() as { id: string; body: { events: LoggedEvent[] } }[];
-  const event = messages.flatMap(({ body }) => body.events).find(({ type }) => type === 'custom.ad');
-  if (event?.type !== 'custom.ad') throw new Error('an ad view was sent');
+  const acquiredDay = '2012-01-01';
+  const created = await startCounter(tenant.application.id).createDevice({
+    acquiredDay,
+    acquiredAt: Date.parse(`${acquiredDay}T10:00:00Z`),
+  });
+  if (created.outcome === 'moved') throw new Error('a new counter has one shard');
+  const event = eventOf(tenant.application.id, created.device, 'custom.ad');
+  if (event.type !== 'custom.ad') throw new Error('an ad view was made');
   return event;
 }
 
@@ -68,11 +72,15 @@ it('counts 20,000 names, 3,000 days and 10,000 of the largest amounts, and leave
     ),
     numbered(other),
   ]);
-  await foldLog(env.DB, Date.now());
-
+  // The other's report counts nothing of all that, and does not wait for it.
+  const { stub } = startCounter(loud.application.id);
+  const { pending } = await stub().health();
+  expect(pending).toBe(33_001);
   expect(await (await report(quiet, 'performance', 'from=2026-03-02&to=2026-03-02')).json()).toMatchObject({
     totals: { impressions: 1, ad_revenue: 0.002, revenue: 0.002 },
   });
+  expect((await stub().health()).pending).toBe(pending);
+  await settleAll(loud.application.id);
   const { results } = await env.DB.prepare('SELECT * FROM parked_messages').all();
   expect(results).toEqual([]);
   // 10,000 × 10^9 less 5,000 millionths.
@@ -111,7 +119,7 @@ it('adds amounts up exactly where their sums leave 64 bits, in every report', as
   const view = await adView(tenant);
   const { ad_id, source, media_source, value_micros, ...device } = view;
   await deliver([numbered(view)]);
-  await foldLog(env.DB, Date.now());
+  await settleAll(tenant.application.id);
   // As years of events leave it: ads and purchases of one cohort and day, each just below and together above 2^63 micros.
   const [high, low] = [9_223_372, 36_854_775_807];
   const put = (table: string) =>
@@ -121,7 +129,7 @@ it('adds amounts up exactly where their sums leave 64 bits, in every report', as
   await env.DB.batch([put('rollup_daily'), put('rollup_ads'), put('cohort_revenue')]);
   const purchase = { item_id: 'x', item_name: 'X', status: 'success', value_micros: 1 } as const;
   await deliver([numbered({ ...device, ...purchase, type: 'custom.purchase' })]);
-  await foldLog(env.DB, Date.now());
+  await settleAll(tenant.application.id);
   const same = (table: string) =>
     env.DB.prepare(
       `UPDATE ${table} SET purchase_revenue_high = ?2, purchase_revenue = ?3
@@ -174,6 +182,7 @@ it('compares totals of clients exactly where they leave 64 bits', async () => {
       numbered({ ...view, value_micros: billion, total_ad_value: (index + 1) * 1_000_000_000 + 2 }),
     ),
   );
+  await settleAll(tenant.application.id);
   const answer = await report(tenant, 'client-totals', 'from=2012-01-01&to=2012-01-01');
   expect(await answer.json()).toMatchObject({
     totals: [

@@ -1,0 +1,87 @@
+import { withTimeout } from '#lib/timeout';
+import type { ClientTotals, Cohort, Settled } from './api.ts';
+import { askAll, type Bindings, type Sharded } from './ask-all.ts';
+import { largestGaps } from './queries.ts';
+
+// What reports ask of a whole application: its counters' answers, put together.
+
+/** How long a counter may count for a report, and how long a report waits for all counters. */
+const SETTLE_MS = 1_500;
+const MAX_WAIT_MS = 2_000;
+
+/**
+ * Counts what an application's counters took before this call and brings it to D1, so that what is read next has it. Waits 2 s
+ * at most and never throws: `countedThrough` (epoch milliseconds) tells how far all of its counters are, null where one did not
+ * answer in time; `settled` is false where something was left over.
+ */
+export async function settleCounters(
+  env: Bindings,
+  application: Sharded,
+): Promise<{ settled: boolean; countedThrough: number | null }> {
+  try {
+    const answers = await withTimeout(
+      askAll<Settled>(env, application, async (counter) => await counter.settle(SETTLE_MS)),
+      MAX_WAIT_MS,
+    );
+    return {
+      settled: answers.every(({ settled }) => settled),
+      countedThrough: Math.min(...answers.map(({ countedThrough }) => countedThrough)),
+    };
+  } catch (error) {
+    const { id } = application;
+    console.warn(
+      JSON.stringify({ level: 'warn', message: 'not settled', application_id: id, error: String(error) }),
+    );
+    return { settled: false, countedThrough: null };
+  }
+}
+
+/** How many devices of an application reach each step: see `CounterApi.funnel`. */
+export async function countFunnel(
+  env: Bindings,
+  application: Sharded,
+  cohort: Cohort,
+  steps: string[],
+  windowMs: number | null,
+): Promise<number[]> {
+  const answers = await askAll<number[]>(
+    env,
+    application,
+    async (counter) => await counter.funnel(cohort, steps, windowMs),
+  );
+  return steps.map((_, step) => answers.reduce((sum, counts) => sum + (counts[step] ?? 0), 0));
+}
+
+/** See `CounterApi.clientTotals`; of all the gaps the largest are kept. */
+export async function sumClientTotals(
+  env: Bindings,
+  application: Sharded,
+  cohort: Cohort,
+): Promise<ClientTotals> {
+  const answers = await askAll<ClientTotals>(
+    env,
+    application,
+    async (counter) => await counter.clientTotals(cohort),
+  );
+  const groups = Map.groupBy(
+    answers.flatMap(({ totals }) => totals),
+    ({ kind, currency }) => `${kind}/${currency ?? ''}`,
+  );
+  const totals = [...groups].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, own]) => addUp(own));
+  return { totals, gaps: largestGaps(answers.flatMap(({ gaps }) => gaps)) };
+}
+
+type Total = ClientTotals['totals'][number];
+
+const addUp = (totals: readonly Total[]): Total =>
+  totals.reduce((left, right) => ({
+    kind: left.kind,
+    currency: left.currency,
+    devices: left.devices + right.devices,
+    devicesWithGap: left.devicesWithGap + right.devicesWithGap,
+    client: addAmounts(left.client, right.client),
+    counted: addAmounts(left.counted, right.counted),
+  }));
+
+const addAmounts = (left: string | null, right: string | null): string | null =>
+  left === null || right === null ? null : `${BigInt(left) + BigInt(right)}`;

@@ -1,0 +1,19 @@
+import type { Counter } from './counter.ts';
+import { retried } from './retry.ts';
+import { counterOf } from './shards.ts';
+
+export type Bindings = Pick<Env, 'COUNTERS'>;
+
+/** An application with the number of its counters, as its row has it. */
+export type Sharded = { id: string; shards: number };
+
+/** Asks all counters of an application at once. Fails when one of them does. */
+export function askAll<Answer>(
+  env: Bindings,
+  { id, shards }: Sharded,
+  ask: (counter: DurableObjectStub<Counter>) => Promise<Answer>,
+): Promise<Answer[]> {
+  return Promise.all(
+    Array.from({ length: shards }, (_, shard) => retried(() => ask(counterOf(env, id, shard)))),
+  );
+}

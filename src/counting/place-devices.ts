@@ -1,0 +1,118 @@
+import type { LoggedEvent } from '#rollup';
+import type { CreatedDevice, DeviceIdentity, NewDevice } from './api.ts';
+import { packEvents } from './pack.ts';
+import { retried } from './retry.ts';
+import { counterOf, homeShard, possibleShards } from './shards.ts';
+
+type Bindings = Pick<Env, 'COUNTERS'>;
+
+export type FoundDevice = { shard: number; device: DeviceIdentity };
+
+export type WantedDevice = {
+  /** Keyed hash of what its backend calls the device; null where it has no name. */
+  alias: string | null;
+  device: NewDevice;
+  /** The install to count if the device is made in this shard. */
+  install: (shard: number) => LoggedEvent;
+};
+
+/** `clickId`: the click that the device is credited to, which an earlier call may have made. */
+export type PlacedDevice = FoundDevice & { created: boolean; clickId: string | null };
+
+/**
+ * The devices of these aliases, wherever they were made, one call per counter. `shards` is how many counters the application has,
+ * as far as the caller knows. Older counters are told of that number by it, after which they make no device that belongs elsewhere.
+ */
+export async function findDevices(
+  env: Bindings,
+  applicationId: string,
+  shards: number,
+  aliases: Iterable<string>,
+): Promise<Map<string, FoundDevice>> {
+  const asked = new Map<number, string[]>();
+  for (const alias of new Set(aliases)) {
+    for (const shard of possibleShards(alias, shards)) asked.set(shard, [...(asked.get(shard) ?? []), alias]);
+  }
+  const answers = await Promise.all(
+    [...asked].map(async ([shard, own]) => {
+      const devices = await retried<(DeviceIdentity | null)[]>(
+        async () => await counterOf(env, applicationId, shard).findDevices(own, shards),
+      );
+      return own.flatMap((alias, index): [string, FoundDevice][] => {
+        const device = devices[index];
+        return device ? [[alias, { shard, device }]] : [];
+      });
+    }),
+  );
+  return new Map(answers.flat());
+}
+
+/**
+ * Makes devices in the counters where they belong, one call per counter; of those that were made meanwhile under the same alias
+ * answers the earlier one. The caller has asked for their aliases by `findDevices` with the same `shards`. Answers in the order
+ * of `wanted`. Repeatable after an unclear failure with the same `wanted`: the ids are minted by the caller, and so the same
+ * devices are found.
+ */
+export async function createDevices(
+  env: Bindings,
+  applicationId: string,
+  shards: number,
+  wanted: readonly WantedDevice[],
+): Promise<PlacedDevice[]> {
+  const placed = new Map<WantedDevice, PlacedDevice>();
+  let known = shards;
+  for (let left = wanted; left.length > 0; ) {
+    const homes = Map.groupBy(left, ({ alias, device }) => homeShard(alias ?? device.id, known));
+    const answers = await Promise.all(
+      [...homes].map(([shard, own]) => createAt(env, applicationId, shard, known, own)),
+    );
+    const moved: WantedDevice[] = [];
+    for (const [one, shard, made] of answers.flat()) {
+      if (made.outcome === 'moved') {
+        known = Math.max(known, made.shards);
+        moved.push(one);
+      } else {
+        const { device, outcome, clickId } = made;
+        placed.set(one, { shard, device, created: outcome === 'created', clickId });
+      }
+    }
+    // A counter knows of more shards than the caller did: those devices may have been made where they belong by now.
+    const found = await findDevices(
+      env,
+      applicationId,
+      known,
+      moved.flatMap(({ alias }) => alias ?? []),
+    );
+    left = moved.filter((one) => !found.has(one.alias ?? ''));
+    for (const one of moved) {
+      const earlier = found.get(one.alias ?? '');
+      if (earlier) placed.set(one, { ...earlier, created: false, clickId: null });
+    }
+  }
+  return wanted.map((one) => {
+    const device = placed.get(one);
+    if (!device) throw new Error('A counter did not answer for each device');
+    return device;
+  });
+}
+
+async function createAt(
+  env: Bindings,
+  applicationId: string,
+  shard: number,
+  shards: number,
+  own: readonly WantedDevice[],
+): Promise<[WantedDevice, number, CreatedDevice][]> {
+  const installs = packEvents(
+    applicationId,
+    own.map(({ install }) => install(shard)),
+  );
+  const devices = own.map(({ alias, device }) => ({ alias, device }));
+  const made = await retried<CreatedDevice[]>(
+    async () => await counterOf(env, applicationId, shard).createOrFindDevices(shards, devices, installs),
+  );
+  return own.flatMap((one, index): [WantedDevice, number, CreatedDevice][] => {
+    const outcome = made[index];
+    return outcome ? [[one, shard, outcome]] : [];
+  });
+}

@@ -1,0 +1,106 @@
+import type { Attribution, Installation } from '#attribution';
+import type { NewDevice } from '#counting';
+import { settingsOf } from '#env';
+import type { AuthenticatedApplication } from '#http';
+import { toBase64Url } from '#lib/base64url';
+import { hmac } from '#lib/crypto';
+import { newId } from '#lib/ids';
+import { dayIn } from '#lib/time';
+import type { LoggedEvent } from '#rollup';
+import { type DeviceMetrics, identityOf } from './device-metrics.ts';
+import { settleTime } from './timestamp.ts';
+
+/** What one message of device metrics makes, if its device is not known already. Its ids are minted before the first try. */
+export type Draft = Installation & {
+  metrics: DeviceMetrics;
+  /** Keyed hash of what its sender knows the device by; null where that is nothing. */
+  alias: string | null;
+  deviceId: string;
+  tokenId: string;
+  installId: string;
+  acquiredDay: string;
+  clockAhead: boolean;
+};
+
+/** A draft whose device is new. */
+export type NewDraft = Draft & { attribution: Attribution };
+
+export async function draftOf(
+  env: Env,
+  application: AuthenticatedApplication,
+  metrics: DeviceMetrics,
+  now: number,
+): Promise<Draft> {
+  const { occurredAt: acquiredAt, clockAhead } = settleTime(metrics.created_at, now);
+  const alias = await aliasOf(env, application.id, identityOf(metrics));
+  const deviceId = newId('dev');
+  return {
+    metrics,
+    alias,
+    claim: alias ?? deviceId,
+    report: metrics.data,
+    test: metrics.dev === true,
+    deviceId,
+    tokenId: newId('tok'),
+    installId: newId('evt'),
+    acquiredAt,
+    acquiredDay: dayIn(application.timezone, acquiredAt),
+    clockAhead,
+  };
+}
+
+/** What a device is known by may be personal data, so only its keyed hash is stored. */
+async function aliasOf(env: Env, applicationId: string, identity: string | null): Promise<string | null> {
+  if (identity === null) return null;
+  return toBase64Url(
+    await hmac(settingsOf(env).KEY_ENCRYPTION_SECRET, `device:${applicationId}:${identity}`),
+  );
+}
+
+export function newDeviceOf(draft: NewDraft): NewDevice {
+  const { data, app_version } = draft.metrics;
+  return {
+    id: draft.deviceId,
+    acquiredDay: draft.acquiredDay,
+    acquiredAt: draft.acquiredAt,
+    creativeId: draft.attribution.creative_id,
+    description: {
+      deviceName: data.device_name,
+      deviceModel: data.device_model,
+      osSystem: data.os_system,
+      timezone: data.timezone,
+      country: data.country ?? null,
+      appVersion: app_version ?? null,
+      dpi: data.dpi ?? null,
+      windowHeight: data.window_height ?? null,
+      windowWidth: data.window_width ?? null,
+      test: draft.test,
+    },
+    attribution: JSON.stringify(draft.attribution),
+  };
+}
+
+export function installOf(applicationId: string, draft: NewDraft, shard: number, now: number): LoggedEvent {
+  const { metrics, acquiredDay } = draft;
+  const { app_version, sdk_version, sdk_type, warnings } = metrics;
+  const device = Object.entries({ app_version, sdk_version, sdk_type }).flatMap(([name, value]) =>
+    value ? [[name, value]] : [],
+  );
+  return {
+    id: draft.installId,
+    application_id: applicationId,
+    type: 'install',
+    device_id: draft.deviceId,
+    ...(shard === 0 ? {} : { shard }),
+    creative_id: draft.attribution.creative_id,
+    acquired_day: acquiredDay,
+    day: acquiredDay,
+    occurred_at: draft.acquiredAt,
+    received_at: now,
+    token_id: draft.tokenId,
+    ...(draft.test ? { test: true } : {}),
+    ...(draft.clockAhead ? { clock_ahead: true } : {}),
+    ...(device.length > 0 ? { device: Object.fromEntries(device) } : {}),
+    ...(warnings.length > 0 ? { warnings } : {}),
+  };
+}

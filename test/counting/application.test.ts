@@ -1,0 +1,226 @@
+import { evictDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { describe, expect, it } from 'vitest';
+import {
+  countFunnel,
+  isStuck,
+  readApplicationHealth,
+  readArrivals,
+  settleCounters,
+  sumClientTotals,
+} from '#counting';
+import { newId } from '#lib/ids';
+import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
+import { watchedCounters } from '../helpers/counter-calls.ts';
+import { WatchedD1 } from '../helpers/d1.ts';
+
+const SHARDS = 3;
+
+/** An application with a device in each of its counters. */
+async function start(shards = SHARDS) {
+  const application = { id: newId('app'), shards };
+  const parts = [];
+  for (let shard = 0; shard < shards; shard++) {
+    const counter = startCounter(application.id, shard);
+    const created = await counter.createDevice({ shards });
+    if (created.outcome === 'moved') throw new Error('a device without an alias can live anywhere');
+    const { device } = created;
+    const ad = (value_micros: number, more: object = {}) =>
+      eventOf(application.id, device, 'custom.ad', { value_micros, ...more });
+    parts.push({ ...counter, device, ad });
+  }
+  return { application, parts, cohort: { from: '2026-03-01', to: '2026-03-01' } };
+}
+
+describe('settling an application', () => {
+  it('brings what all its counters took into the rollups, and nothing of another application', async () => {
+    const { application, parts } = await start();
+    const other = await start(1);
+    const before = Date.now();
+    for (const { append, ad } of [...parts, ...other.parts]) await append([ad(1_000)]);
+    const counters = watchedCounters();
+    const answer = await settleCounters({ COUNTERS: counters.binding }, application);
+    expect(answer.settled).toBe(true);
+    expect(answer.countedThrough).toBeGreaterThanOrEqual(before);
+    expect(await rollupOf(application.id)).toMatchObject({ impressions: SHARDS, installs: SHARDS });
+    expect(await rollupOf(other.application.id)).toMatchObject({ impressions: 0, installs: 0 });
+    expect(counters.calls.map(({ name }) => name)).toEqual(
+      Array.from({ length: SHARDS }, (_, shard) => `${application.id}:${shard}`),
+    );
+  });
+
+  it('tells how far the counter is that is furthest behind', async () => {
+    const { application, parts } = await start();
+    await settleCounters(env, application);
+    const [, second] = parts;
+    await second?.append([second.ad(1)]);
+    const behind = await second?.inside((counter) => {
+      const db = new WatchedD1(env.DB);
+      db.failOn(/INSERT INTO counter_flushes/, 'D1_ERROR: overloaded', { times: 100 });
+      counter.db = db.asBinding();
+      return Date.now();
+    });
+    const answer = await settleCounters(env, application);
+    expect(answer.settled).toBe(false);
+    expect(answer.countedThrough).toBeLessThanOrEqual(behind ?? 0);
+    await second?.inside((counter) => {
+      counter.db = env.DB;
+    });
+    await expect.poll(async () => (await settleCounters(env, application)).settled).toBe(true);
+    expect(await rollupOf(application.id)).toMatchObject({ impressions: 1 });
+  });
+
+  it.each([
+    ['hangs', () => new Promise<never>(() => undefined)],
+    ['fails', () => Promise.reject(new Error('Internal error in Durable Object storage'))],
+  ])('does not wait longer than two seconds for a counter that %s, and says so', async (_, instead) => {
+    const { application } = await start();
+    const counters = watchedCounters(({ name }) => (name.endsWith(':1') ? instead() : undefined));
+    const startedAt = Date.now();
+    expect(await settleCounters({ COUNTERS: counters.binding }, application)).toEqual({
+      settled: false,
+      countedThrough: null,
+    });
+    expect(Date.now() - startedAt).toBeLessThan(2_500);
+  });
+
+  it('asks a counter again that was moved or restarted meanwhile', async () => {
+    const { application } = await start(1);
+    let failures = 2;
+    const counters = watchedCounters(() =>
+      failures-- > 0
+        ? Promise.reject(Object.assign(new Error('Network connection lost.'), { retryable: true }))
+        : undefined,
+    );
+    expect(await settleCounters({ COUNTERS: counters.binding }, application)).toMatchObject({
+      settled: true,
+    });
+    expect(counters.calls).toHaveLength(3);
+  });
+});
+
+it('adds up the devices of a funnel over all counters', async () => {
+  const { application, parts, cohort } = await start();
+  for (const { append, ad } of parts.slice(1)) await append([ad(1)]);
+  await settleCounters(env, application);
+  expect(await countFunnel(env, application, cohort, ['install', 'ad', 'purchase'], null)).toEqual([3, 2, 0]);
+});
+
+it("adds up clients' totals exactly, and keeps the largest gaps of all counters", async () => {
+  const { application, parts, cohort } = await start();
+  const large = Number.MAX_SAFE_INTEGER;
+  const [first, second, third] = parts;
+  if (!first || !second || !third) throw new Error('three counters were started');
+  await first.append([first.ad(large, { total_ad_value: 1 }), first.ad(large, { total_ad_value: 1 })]);
+  await second.append([second.ad(1, { total_ad_value: 5 })]);
+  await third.append([
+    third.ad(1_000_000, { total_ad_value: 1 }),
+    third.ad(1_000_000, { currency: 'eur' }),
+    eventOf(application.id, third.device, 'custom.purchase', { total_purchase_value: 7 }),
+  ]);
+  await settleCounters(env, application);
+  const { totals, gaps } = await sumClientTotals(env, application, cohort);
+  expect(totals).toEqual([
+    { kind: 'ad', currency: null, devices: 1, devicesWithGap: 0, client: null, counted: null },
+    {
+      kind: 'ad',
+      currency: 'usd',
+      devices: 2,
+      devicesWithGap: 2,
+      client: '6000000',
+      counted: `${2n * BigInt(large) + 1n}`,
+    },
+    {
+      kind: 'purchase',
+      currency: 'usd',
+      devices: 1,
+      devicesWithGap: 1,
+      client: '7000000',
+      counted: '4990000',
+    },
+  ]);
+  expect(gaps.map(({ deviceId, kind }) => [deviceId, kind])).toEqual([
+    [first.device.id, 'ad'],
+    [second.device.id, 'ad'],
+    [third.device.id, 'purchase'],
+  ]);
+});
+
+it('puts the health of all counters together, and counts nothing for it', async () => {
+  const { application, parts } = await start();
+  await settleCounters(env, application);
+  for (const { append, ad } of parts.slice(1)) await append([ad(1)]);
+  const health = await readApplicationHealth(env, application);
+  const now = Date.now();
+  expect(health.counters).toMatchObject({
+    pending: 2,
+    outbox: 0,
+    devices: 3,
+    hotEvents: 5,
+    flushError: null,
+  });
+  const waiting = health.counters?.oldestPendingAt ?? 0;
+  expect(waiting).toBeGreaterThan(now - 60_000);
+  expect(health.counters?.countedThrough).toBe(waiting - 1);
+  expect(health.counters?.lastAppendedAt).toBeGreaterThanOrEqual(waiting);
+  expect(await rollupOf(application.id)).toMatchObject({ impressions: 0 });
+  expect(isStuck(health, now)).toBe(false);
+  expect(isStuck(health, waiting + 15 * 60_000)).toBe(false);
+  expect(isStuck(health, waiting + 15 * 60_000 + 1)).toBe(true);
+  const counters = watchedCounters(({ name }) =>
+    name.endsWith(':2') ? Promise.reject(new Error('down')) : undefined,
+  );
+  const unknown = await readApplicationHealth({ COUNTERS: counters.binding }, application);
+  expect(unknown.counters).toBeNull();
+  expect(isStuck(unknown, now)).toBe(true);
+});
+
+describe('what has arrived of an application', () => {
+  it('is seen before it is counted, and where it never is', async () => {
+    const { application, parts } = await start(2);
+    const fresh = { id: newId('app'), shards: 1 };
+    expect(await readArrivals(env, fresh)).toEqual({ device: false, event: false });
+    expect(await readArrivals(env, application)).toEqual({ device: true, event: false });
+    const [, second] = parts;
+    await second?.append([second.ad(1, { test: true })]);
+    expect(await readArrivals(env, application)).toEqual({ device: true, event: true });
+    await settleCounters(env, application);
+    expect(await rollupOf(application.id)).toMatchObject({ impressions: 0 });
+    expect(await readArrivals(env, application)).toEqual({ device: true, event: true });
+  });
+
+  it('is not asked of the counters once an event was counted', async () => {
+    const { application, parts } = await start(1);
+    for (const { append, ad } of parts) await append([ad(1)]);
+    await settleCounters(env, application);
+    const counters = watchedCounters();
+    expect(await readArrivals({ DB: env.DB, COUNTERS: counters.binding }, application)).toEqual({
+      device: true,
+      event: true,
+    });
+    expect(counters.calls).toEqual([]);
+  });
+});
+
+it('has its alarm back with the next call, whatever the call is, when it was lost', async () => {
+  const { application, parts } = await start(1);
+  const [counter] = parts;
+  if (!counter) throw new Error('a counter was started');
+  await counter.append([counter.ad(1)]);
+  await counter.inside((_, state) => state.storage.deleteAlarm());
+  await evictDurableObject(counter.stub());
+  await readApplicationHealth(env, application);
+  const alarm = await counter.inside((_, state) => state.storage.getAlarm());
+  expect(alarm).toBeLessThanOrEqual(Date.now() + 10_000);
+});
+
+it('tells when its newest event came after all events have left for R2', async () => {
+  const { application, parts } = await start(1);
+  const [counter] = parts;
+  if (!counter) throw new Error('a counter was started');
+  await counter.append([counter.ad(1)]);
+  await settleCounters(env, application);
+  await counter.inside((_, state) => state.storage.sql.exec('DELETE FROM log'));
+  const { counters } = await readApplicationHealth(env, application);
+  expect(counters?.lastAppendedAt).toBeGreaterThan(Date.now() - 120_000);
+});

@@ -1,0 +1,193 @@
+import { env } from 'cloudflare:workers';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { consumeDeadLetters } from '#counting';
+import { newId } from '#lib/ids';
+import { isSampled } from '#lib/log-sample';
+import { deliver } from '../helpers/counted-history.ts';
+import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
+import { watchedCounters } from '../helpers/counter-calls.ts';
+import { WatchedD1 } from '../helpers/d1.ts';
+import { parkedOf } from '../helpers/parked.ts';
+
+// What cannot be counted, or not now: it neither stops nor loses anything else.
+
+afterEach(() => vi.restoreAllMocks());
+
+async function start() {
+  const counter = startCounter();
+  const created = await counter.createDevice();
+  if (created.outcome === 'moved') throw new Error('a new counter has one shard');
+  const { device } = created;
+  const ad = (value_micros = 1_000) =>
+    eventOf(counter.applicationId, device, 'custom.ad', { value_micros, day: '2026-03-02' });
+  return { ...counter, device, ad };
+}
+
+const message = (events: unknown[], id = crypto.randomUUID()) => ({ id, body: { v: 1, events } });
+
+describe('a message that cannot be counted', () => {
+  it.each<[string, (applicationId: string) => unknown, RegExp]>([
+    ['nothing', () => null, /not a message of this version/],
+    [
+      'another version',
+      (application_id) => ({ v: 2, events: [{ application_id }] }),
+      /not a message of this version: v /,
+    ],
+    ['no events', (application_id) => ({ v: 1, application_id }), /events/],
+    ['text', () => 'hello', /not a message of this version/],
+  ])('that is %s is parked whole, once, and the good ones around it count', async (_, make, reason) => {
+    const { applicationId, ad, stub } = await start();
+    const poison = { id: crypto.randomUUID(), body: make(applicationId) };
+    const good = [message([ad()]), message([ad()])];
+    const result = await deliver([...good.slice(0, 1), poison, ...good.slice(1)]);
+    expect(new Set(result.explicitAcks)).toEqual(new Set([poison, ...good].map(({ id }) => id)));
+    await deliver([poison]);
+    const knowsApplication = typeof poison.body === 'object' && poison.body !== null;
+    const rows = await parkedOf(knowsApplication ? applicationId : '');
+    const own = rows.filter(({ body }) => body === JSON.stringify(poison.body));
+    expect(own.map((row) => row.reason)).toEqual([expect.stringMatching(reason)]);
+    await stub().settle();
+    expect(await rollupOf(applicationId)).toMatchObject({ impressions: 2 });
+  });
+});
+
+describe('events that break a run', () => {
+  it('are parked however many they are, each once, and the others count', async () => {
+    const { applicationId, device, append, stub, inside } = await start();
+    await stub().settle();
+    const broken = await startBroken(applicationId);
+    const events = Array.from({ length: 300 }, (_, index) =>
+      index % 3 === 0
+        ? eventOf(applicationId, device, 'custom.ad')
+        : eventOf(applicationId, broken, 'custom.ad'),
+    );
+    await append(events);
+    await inside((_, state) =>
+      state.storage.sql.exec("UPDATE devices SET active_days = 'x' WHERE id = ?", broken.id),
+    );
+    await expect.poll(async () => (await stub().settle()).settled, { timeout: 20_000 }).toBe(true);
+    expect(await rollupOf(applicationId)).toMatchObject({ impressions: 100 });
+    const rows = await parkedOf(applicationId);
+    const lost = events.filter((_, index) => index % 3 !== 0).map(({ id }) => id.replace('evt_', 'prk_'));
+    expect(rows.map(({ id }) => id).sort()).toEqual(lost.sort());
+    // Put right, what was parked is counted when it is sent again, once however often.
+    await inside((_, state) =>
+      state.storage.sql.exec("UPDATE devices SET active_days = '0' WHERE id = ?", broken.id),
+    );
+    const replayed = rows.map(({ body }, index) => ({ id: `replay-${index}`, body: JSON.parse(body) }));
+    await deliver(replayed.slice(0, 100));
+    await deliver(replayed);
+    await expect.poll(async () => (await stub().settle()).settled, { timeout: 20_000 }).toBe(true);
+    expect(await rollupOf(applicationId)).toMatchObject({ impressions: 300 });
+  });
+
+  /** A device whose state is made unreadable later. */
+  async function startBroken(applicationId: string) {
+    const created = await startCounter(applicationId).createDevice();
+    if (created.outcome === 'moved') throw new Error('a new counter has one shard');
+    await startCounter(applicationId).stub().settle();
+    return created.device;
+  }
+});
+
+describe('a database that does not take what was counted', () => {
+  it.each([
+    'D1_ERROR: no such column: placement: SQLITE_ERROR',
+    'D1_ERROR: D1 DB exceeded its memory limit and was reset.',
+    'D1_ERROR: D1 DB exceeded its CPU time limit and was reset.',
+  ])('parks nothing, loses nothing and counts nothing twice (%s)', async (text) => {
+    const { applicationId, append, ad, stub, inside } = await start();
+    const db = new WatchedD1(env.DB);
+    db.failOn(/INSERT INTO rollup_ads/, text, { times: 100 });
+    await inside((counter) => {
+      counter.db = db.asBinding();
+    });
+    await append([ad(), ad()]);
+    expect((await stub().settle()).settled).toBe(false);
+    await append([ad()]);
+    expect((await stub().settle()).settled).toBe(false);
+    expect(await stub().health()).toMatchObject({ pending: 0, outbox: 2, flushError: expect.any(String) });
+    expect(await rollupOf(applicationId)).toMatchObject({ impressions: 0, installs: 0 });
+    await inside((counter) => {
+      counter.db = env.DB;
+    });
+    await expect.poll(async () => (await stub().settle()).settled, { timeout: 20_000 }).toBe(true);
+    expect(await parkedOf(applicationId)).toEqual([]);
+    expect(await rollupOf(applicationId)).toMatchObject({ impressions: 3, ad_revenue: 3_000, installs: 1 });
+  });
+});
+
+it('brings back of the dead letters those alone that cannot be parked', async () => {
+  const { applicationId, ad } = await start();
+  const [first, second] = [message([ad()]), message([ad()])];
+  const db = new WatchedD1(env.DB);
+  const firstEvent = JSON.stringify(first.body.events).slice(8, 44);
+  db.failWhen(
+    (sql, [rows]) => sql.includes('INSERT INTO parked_messages') && String(rows).includes(firstEvent),
+    'D1_ERROR: overloaded',
+  );
+  const acks: string[] = [];
+  const retries: string[] = [];
+  const messages = [first, second].map(({ id, body }) => ({
+    id,
+    body,
+    timestamp: new Date(),
+    attempts: 1,
+    ack: () => acks.push(id),
+    retry: () => retries.push(id),
+  }));
+  const batch = { queue: 'attribution-events-dead', messages } as unknown as MessageBatch;
+  await consumeDeadLetters(batch, { ...env, DB: db.asBinding() });
+  expect([acks, retries]).toEqual([[second.id], [first.id]]);
+  expect(await parkedOf(applicationId)).toHaveLength(1);
+});
+
+describe('the log lines of a consumer', () => {
+  const sampled = Array.from({ length: 10_000 }, (_, index) => `message-${index}`).find(isSampled) ?? '';
+  const skipped =
+    Array.from({ length: 10_000 }, (_, index) => `message-${index}`).find((id) => !isSampled(id)) ?? '';
+
+  function watchLog() {
+    const lines: Record<string, unknown>[] = [];
+    for (const level of ['log', 'warn', 'error'] as const) {
+      vi.spyOn(console, level).mockImplementation((line) => lines.push(JSON.parse(String(line))));
+    }
+    return lines;
+  }
+
+  it('tell of every message that did not go through, and of 1 in 100 of the batches that did', async () => {
+    const { ad } = await start();
+    const lines = watchLog();
+    await deliver([message([ad()], skipped)]);
+    expect(lines).toEqual([]);
+    await deliver([message([ad()], sampled)]);
+    expect(lines.splice(0)).toEqual([
+      {
+        level: 'info',
+        message: 'batch taken',
+        messages: 1,
+        failed: 0,
+        events: 1,
+        clicks: 0,
+        parked: 0,
+        sampled: 100,
+      },
+    ]);
+    const { binding } = watchedCounters(() =>
+      Promise.reject(Object.assign(new Error('Network connection lost.'), { retryable: true })),
+    );
+    await deliver([message([ad()], skipped)], { ...env, COUNTERS: binding });
+    expect(lines.splice(0)).toEqual([
+      {
+        level: 'warn',
+        message: 'message put off',
+        message_id: skipped,
+        attempts: 1,
+        error: 'Error: Network connection lost.',
+      },
+      { level: 'warn', message: 'batch taken', messages: 1, failed: 1, events: 1, clicks: 0, parked: 0 },
+    ]);
+    await deliver([{ id: skipped, body: { v: 2, application_id: newId('app') } }]);
+    expect(lines.splice(0)).toMatchObject([{ level: 'warn', message: 'batch taken', failed: 0, parked: 1 }]);
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { eventOf, startCounter } from '../helpers/counter.ts';
+import { watchedCounters } from '../helpers/counter-calls.ts';
+import { signedIn } from '../helpers/person.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+// How fresh a report is, and that it says so.
+
+const REPORTS = ['performance', 'retention', 'ltv', 'funnel', 'ads', 'client-totals'];
+const PERIOD = 'from=2026-03-01&to=2026-03-05';
+
+const pathOf = (name: string, tenant: Tenant, more = '') =>
+  `/v1/reports/${name}?application_id=${tenant.application.id}&${PERIOD}${name === 'funnel' ? '&steps=install,ad' : ''}${more}`;
+
+/** An application with a device and `ads` ad views of it that nobody has counted yet. */
+async function start(ads = 1) {
+  const tenant = await createTenant();
+  const counter = startCounter(tenant.application.id);
+  const created = await counter.createDevice();
+  if (created.outcome === 'moved') throw new Error('one shard');
+  const { id } = tenant.application;
+  await counter.append(Array.from({ length: ads }, () => eventOf(id, created.device, 'custom.ad')));
+  return { tenant, counter };
+}
+
+describe.each(REPORTS)('GET /v1/reports/%s', (name) => {
+  it('says through when everything is counted, as JSON and as CSV', async () => {
+    const worker = startWorker();
+    const { tenant } = await start();
+    const before = Date.now();
+    const json = await (await worker.team(tenant, pathOf(name, tenant))).json<{ counted_through: string }>();
+    expect(json.counted_through).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(Date.parse(json.counted_through)).toBeGreaterThanOrEqual(before);
+    const csv = await worker.team(tenant, pathOf(name, tenant, '&format=csv'));
+    expect(Date.parse(csv.headers.get('X-Counted-Through') ?? '')).toBeGreaterThanOrEqual(before);
+  });
+
+  it('asks the counters of its own application and no others', async () => {
+    const { tenant } = await start();
+    await start();
+    const counters = watchedCounters();
+    const worker = startWorker({ COUNTERS: counters.binding });
+    expect((await worker.team(tenant, pathOf(name, tenant))).status).toBe(200);
+    expect(counters.calls[0]).toEqual({ name: `${tenant.application.id}:0`, method: 'settle' });
+    expect(new Set(counters.calls.map((call) => call.name))).toEqual(new Set([`${tenant.application.id}:0`]));
+    expect(counters.calls.filter(({ method }) => method === 'settle')).toHaveLength(1);
+  });
+});
+
+describe('a counter that does not settle', () => {
+  const stuck = () =>
+    watchedCounters(({ method }) => (method === 'settle' ? new Promise(() => undefined) : undefined));
+
+  it('keeps no report longer than two seconds, which says that it cannot tell how fresh it is', async () => {
+    const { tenant } = await start();
+    const worker = startWorker({ COUNTERS: stuck().binding });
+    const startedAt = Date.now();
+    const answer = await worker.team(tenant, pathOf('performance', tenant));
+    expect(Date.now() - startedAt).toBeLessThan(3_000);
+    expect(await answer.json()).toMatchObject({ counted_through: null, totals: { impressions: 0 } });
+    const csv = await worker.team(tenant, pathOf('performance', tenant, '&format=csv'));
+    expect(csv.status).toBe(200);
+    expect(csv.headers.get('X-Counted-Through')).toBeNull();
+  });
+
+  it('is told to people on the pages with figures', async () => {
+    const { tenant } = await start();
+    const worker = startWorker({
+      SIGN_IN_LIMIT: { limit: async () => ({ success: true }) },
+      COUNTERS: stuck().binding,
+    });
+    const browser = await signedIn(worker, tenant.team, 'viewer');
+    for (const path of ['/', '/status', '/breakdown'])
+      expect(await (await browser.get(path)).text(), path).toContain('still being counted');
+  });
+});
+
+it('settles once per page that shows figures', async () => {
+  const { tenant } = await start(3);
+  const counters = watchedCounters();
+  const worker = startWorker({
+    SIGN_IN_LIMIT: { limit: async () => ({ success: true }) },
+    COUNTERS: counters.binding,
+  });
+  const browser = await signedIn(worker, tenant.team, 'viewer');
+  for (const path of ['/', '/breakdown', '/funnels', '/retention', '/ltv', '/ads', '/creatives', '/status']) {
+    counters.calls.length = 0;
+    const page = await browser.get(path);
+    expect(page.status, path).toBe(200);
+    expect(await page.text(), path).not.toContain('still being counted');
+    expect(counters.calls.filter(({ method }) => method === 'settle').length, path).toBe(1);
+  }
+});
