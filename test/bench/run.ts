@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import cliProgress from 'cli-progress';
+import { LOG_SAMPLE } from '../../src/lib/log-sample.ts';
 import { againstBar } from './bars.ts';
 import { CountingBench, countingSteps, FULL_SIZE, QUICK_SIZE } from './measure-counting.ts';
 import { measureHeap } from './measure-heap.ts';
@@ -12,13 +13,10 @@ import { BATCH_EVENTS, median } from './workload.ts';
 // `npm run bench`: what a request, an event and a report cost. Seeded and bounded; ratios come from the same run, whose parts
 // are interleaved in a shuffled order, because a machine's speed varies. `-- --quick` for a short run, `-- --json` for machines.
 
-/** Of requests that went right: see request-log.ts. */
-const REQUESTS_PER_LOG_LINE = 100;
-
 const LEFT_OUT = `Left out: reads of rows ($0.001 a million), the allotments of the plan, rows of \`/fetch-token\` and of clicks, alarms
 (two rows a run), the network and the queue's latency. Stores are a local disk's, and one thread of workerd carries the service, its
 counters and its database, which are apart in production. The log lines of the consumer are counted, those of requests are
-taken as one in ${REQUESTS_PER_LOG_LINE}.`;
+taken as one in ${LOG_SAMPLE}.`;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -64,7 +62,7 @@ async function main(): Promise<void> {
       cpuMilliseconds: webhookMilliseconds + counted,
       queueOperations: live.queueOperations,
       rows: live.rows,
-      logLines: live.logLines + requests / REQUESTS_PER_LOG_LINE,
+      logLines: live.logLines + requests / LOG_SAMPLE,
       objectCalls: live.calls,
       files: live.filesPerEvent,
       bytes: { d1: d1_bytes_per_further_event, object: hot_bytes_per_event, file: lake_bytes_per_event },

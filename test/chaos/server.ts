@@ -20,12 +20,14 @@ const converted = convertV4MiniflareOptions({
         EXCHANGE_RATES_URL: '',
       },
       d1Databases: { DB: 'chaos' },
+      r2Buckets: { RAW_EVENTS: 'chaos' },
+      durableObjects: { COUNTERS: { className: 'Counter', useSQLite: true } },
       unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
     },
   ],
 });
 const miniflare = new Miniflare({ ...converted, resourcePersistencePath: state });
 const db = await miniflare.getD1Database('DB', 'chaos');
-const migrated = await db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'fold_cursor'").first();
+const migrated = await db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'applications'").first();
 if (!migrated) await migrate(db);
 console.log(String(await miniflare.unsafeGetDirectURL('chaos')));
