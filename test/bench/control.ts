@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { uuidv7obj } from 'uuidv7';
-import { consumeEvents, counterName } from '../../src/counting/index.ts';
+import { consumeEvents, counterName, packEvents } from '../../src/counting/index.ts';
 import { packMessages } from '../../src/ingestion/enqueue.ts';
 import { writeFiles } from '../../src/lake/index.ts';
 import { addDays } from '../../src/lib/time.ts';
@@ -145,6 +145,27 @@ async function consume(env: Env, load: Load): Promise<Consumed> {
   };
 }
 
+const EVENTS_PER_APPEND = 10_000;
+
+/** Gives a counter packed events; what the consumer does before, and the making of the events, is not timed. */
+async function append(env: Env, applicationId: string, total: number, seed: number) {
+  const counter = counterOf(env, applicationId);
+  const stream = makeEvents(
+    seed,
+    devicesOf.get(applicationId) ?? [],
+    1,
+    () => `evt_${uuidv7obj().toHex()}`,
+    applicationId,
+  );
+  let milliseconds = 0;
+  for (let done = 0; done < total; done += EVENTS_PER_APPEND) {
+    const events = Array.from({ length: EVENTS_PER_APPEND }, () => stream.next().value);
+    const packed = packEvents(applicationId, events);
+    milliseconds += (await timed(async () => await counter.append(packed))).milliseconds;
+  }
+  return { milliseconds };
+}
+
 /** Writes all that was counted as raw event files; answers their size. */
 async function exportAll(env: Env, applicationId: string) {
   const counter = counterOf(env, applicationId);
@@ -183,6 +204,10 @@ export const control = new Hono<{ Bindings: Env }>()
     return c.json({});
   })
   .post('/consume', async (c) => c.json(await consume(c.env, await c.req.json<Load>())))
+  .post('/append/:app/:events/:seed', async (c) => {
+    const { app, events, seed } = c.req.param();
+    return c.json(await append(c.env, app, Number(events), Number(seed)));
+  })
   .post('/ring/:app', async (c) => c.json(await timed(() => counterOf(c.env, c.req.param('app')).ring())))
   .post('/forget/:app', async (c) => {
     await counterOf(c.env, c.req.param('app')).forget();

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 
 const SCRIPT = path.join(import.meta.dirname, 'settle-heap.ts');
-const LIMITS_MB = [40, 48, 56, 64, 72, 96, 128];
+const LIMITS_MB = [56, 64, 72, 96, 128];
 
 /** The smallest of some limits of V8's heap, in MB, in which a counter counts these events; infinite where none is enough. */
 export async function measureHeap(...args: string[]): Promise<number> {

@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   for (let round = 0; round < (values.quick ? 1 : 3); round++) startups.push(await measureStartup());
   step('heap of a run');
   const heap = {
-    // The smallest heap of a V8 in which it works, of 40, 48, 56, 64 … MB; SQLite's own memory is outside of it.
+    // The smallest heap of a V8 in which it works, of 56, 64, 72, 96 and 128 MB; SQLite's own memory is outside of it.
     settle_heap_mb_200k: await measureHeap('--events', '200000'),
     settle_heap_mb_20k_of_6_kb: await measureHeap('--events', '20000', '--bytes', '6000'),
   };
