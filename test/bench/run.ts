@@ -50,7 +50,7 @@ async function main(): Promise<void> {
     const counting = await new CountingBench(rig, tenant, step).measure(size);
     bar.stop();
     const { single, batched } = counting.live;
-    const { d1_bytes_per_further_event, hot_bytes_per_event, lake_bytes_per_event } = counting.figures;
+    const { hot_bytes_per_event, lake_bytes_per_event } = counting.figures;
     const counted = 1000 / counting.figures.consumer_events_per_s;
     const consumption = (
       live: typeof single,
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
       logLines: live.logLines + requests / LOG_SAMPLE,
       objectCalls: live.calls,
       files: live.filesPerEvent,
-      bytes: { d1: d1_bytes_per_further_event, object: hot_bytes_per_event, file: lake_bytes_per_event },
+      bytes: { d1: live.d1Bytes, object: hot_bytes_per_event, file: lake_bytes_per_event },
     });
     const prices = {
       single: priceOfAMillion(consumption(single, 1, 1000 / http.webhook_without_queue_rps)),
