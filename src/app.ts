@@ -3,7 +3,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import { creativeRoutes } from '#creatives';
 import { dashboardRoutes } from '#dashboard';
 import { docsRoutes } from '#docs';
-import { eventRoutes } from '#events';
+import { deviceRoutes, eventRoutes } from '#events';
 import { type AppEnv, AppError, answerError, answerHeaders, requestLog, toAppError } from '#http';
 import { ingestionRoutes, noteRejection, tokenRoutes } from '#ingestion';
 import { moneyRoutes } from '#money';
@@ -21,6 +21,7 @@ export function createApp(): Hono<AppEnv> {
   app.route('/', tokenRoutes);
   app.route('/', teamRoutes);
   app.route('/', eventRoutes);
+  app.route('/', deviceRoutes);
   app.route('/', moneyRoutes);
   app.route('/', creativeRoutes);
   app.route('/', reportRoutes);

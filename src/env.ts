@@ -11,8 +11,8 @@ const Settings = z.object({
   TOKEN_TTL_DAYS: z.coerce.number().int().min(1).max(3650).default(400),
   /** Keys that tell repeats are remembered so long after they were taken; those of purchases as long as raw events. */
   IDEMPOTENCY_DAYS: z.coerce.number().int().min(9, 'must be at least 9').max(3650).default(30),
-  /** Raw events are kept so long, and the keys under which repeats are recognised. A redelivery may come after 8 days. */
-  RAW_RETENTION_DAYS: z.coerce.number().int().min(10, 'must be at least 10').max(3650).default(90),
+  /** Raw events are kept so long in R2, and the keys by which repeats of purchases are recognised. A redelivery may come after 8 days. */
+  RAW_RETENTION_DAYS: z.coerce.number().int().min(10, 'must be at least 10').max(3650).default(400),
   /** Daily reference rates in the European Central Bank's XML; empty: none are fetched. */
   EXCHANGE_RATES_URL: z
     .union([z.literal(''), z.url({ protocol: /^https?$/ })])

@@ -21,6 +21,33 @@ CREATE TABLE `devices` (
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
 CREATE INDEX `devices_that_paid` ON `devices` (`acquired_day`) WHERE paid_days <> '';--> statement-breakpoint
+CREATE TABLE `erasures` (
+	`id` text PRIMARY KEY NOT NULL,
+	`erased_at` integer NOT NULL
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+CREATE TABLE `file_erasures` (
+	`key` text NOT NULL,
+	`id` text NOT NULL,
+	PRIMARY KEY(`key`, `id`)
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+CREATE INDEX `file_erasures_by_id` ON `file_erasures` (`id`);--> statement-breakpoint
+CREATE TABLE `files` (
+	`key` text PRIMARY KEY NOT NULL,
+	`first_event_id` text NOT NULL,
+	`last_event_id` text NOT NULL,
+	`last_received_at` integer NOT NULL,
+	`first_day` text NOT NULL,
+	`last_day` text NOT NULL,
+	`event_count` integer NOT NULL,
+	`bytes` integer NOT NULL,
+	`exported_at` integer NOT NULL,
+	`entry` text NOT NULL,
+	`device_filter` blob NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `files_by_time` ON `files` (`last_event_id`);--> statement-breakpoint
 CREATE TABLE `key_blocks` (
 	`day` integer NOT NULL,
 	`week` integer NOT NULL,
@@ -43,6 +70,8 @@ CREATE TABLE `log` (
 	`event_count` integer NOT NULL,
 	`appended_at` integer NOT NULL,
 	`received_at` integer NOT NULL,
+	`first_event_id` text NOT NULL,
+	`last_event_id` text NOT NULL,
 	`keys` blob NOT NULL,
 	`events` text NOT NULL
 ) STRICT;
@@ -51,6 +80,10 @@ CREATE TABLE `log_outcomes` (
 	`batch` integer PRIMARY KEY NOT NULL,
 	`outcomes` text NOT NULL
 ) STRICT;
+--> statement-breakpoint
+CREATE TABLE `loose_objects` (
+	`key` text PRIMARY KEY NOT NULL
+) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
 CREATE TABLE `outbox` (
 	`sequence` integer PRIMARY KEY NOT NULL,
@@ -62,6 +95,7 @@ CREATE TABLE `progress` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
 	`counted_batch` integer NOT NULL,
+	`counted_at` integer NOT NULL,
 	`sequence` integer NOT NULL,
 	`run` integer NOT NULL,
 	`shards` integer NOT NULL,
@@ -96,5 +130,5 @@ CREATE TABLE `seen_ids` (
 	PRIMARY KEY(`minute`, `batch`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
-INSERT INTO `progress` (`id`, `name`, `counted_batch`, `sequence`, `run`, `shards`, `export_batch`, `pruned_at`, `raised_bytes`)
-VALUES (1, '', 0, 0, 0, 1, 0, 0, 0);
+INSERT INTO `progress` (`id`, `name`, `counted_batch`, `counted_at`, `sequence`, `run`, `shards`, `export_batch`, `pruned_at`, `raised_bytes`)
+VALUES (1, '', 0, 0, 0, 0, 1, 0, 0, 0);

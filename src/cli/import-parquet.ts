@@ -1,9 +1,14 @@
 import { open } from 'node:fs/promises';
 import { type Bucket, type StoredEvent, streamFile } from '#lake';
 import { fromMicros } from '#lib/money';
-import type { ArchivedLine } from './import-archive.ts';
 
 const MAGIC = 'PAR1';
+
+/** An envelope without a token, and the device that it is of. */
+export type ArchivedEvent = {
+  device: { id: string; acquiredDay: string };
+  envelope: { type: string; [field: string]: unknown };
+};
 
 /** Whether a file begins as Parquet files do. */
 export async function isParquet(file: string): Promise<boolean> {
@@ -11,18 +16,23 @@ export async function isParquet(file: string): Promise<boolean> {
 }
 
 /**
- * The events of a raw event file as envelopes. Keys go with them, so that a repeat of an event which the file holds is
- * recognised; what repeats an earlier event is left out.
+ * The events of a raw event file as envelopes, in the order of the file: by device, then time. Purchases go with their keys, other
+ * events with their own id, so that an import can be repeated. Clicks are of no device and are left out, and so are events that
+ * did not count; test events, which do not either, are kept.
  */
-export async function* readParquet(file: string): AsyncGenerator<ArchivedLine> {
+export async function* readParquet(file: string): AsyncGenerator<ArchivedEvent> {
   const handle = await open(file);
   const { size } = await handle.stat().finally(() => handle.close());
   const footer = await readRange(file, Math.max(0, size - 8), 8);
   const location = { key: file, bytes: size, footerBytes: footer.readUInt32LE(0) + 8 };
   for await (const events of streamFile(FILES, location)) {
-    for (const event of events) if (!event.duplicate) yield toEnvelope(event);
+    for (const event of events) if (event.type !== 'click' && isKept(event)) yield toArchived(event);
   }
 }
+
+type DeviceEvent = Exclude<StoredEvent, { type: 'click' }>;
+
+const isKept = ({ outcome, test }: DeviceEvent) => outcome === undefined || test === true;
 
 /** Files of this machine under their paths. */
 const FILES: Bucket = {
@@ -44,32 +54,32 @@ async function readRange(file: string, offset: number, length: number): Promise<
   }
 }
 
-function toEnvelope(event: StoredEvent): ArchivedLine & Record<string, unknown> {
-  const created_at = new Date(event.occurred_at).toISOString();
-  if (event.type === 'click') return { type: event.type, created_at, archived: {} };
+function toArchived(event: DeviceEvent): ArchivedEvent {
   const { device_id, acquired_day, device, test } = event;
   const dedupeKey = keyValue(event, 'd');
   const isSessionEnd = event.type === 'retention' && event.session_end === true;
   return {
-    ...device,
-    type: isSessionEnd ? 'session' : event.type,
-    created_at,
-    event_id: keyValue(event, 'e') ?? event.id,
-    ...(dedupeKey === undefined ? {} : { dedupe_key: dedupeKey }),
-    ...(test ? { dev: true } : {}),
-    payload: payloadOf(event),
-    archived: { device_id, acquired_day },
+    device: { id: device_id, acquiredDay: acquired_day },
+    envelope: {
+      ...device,
+      type: isSessionEnd ? 'session' : event.type,
+      created_at: new Date(event.occurred_at).toISOString(),
+      event_id: keyValue(event, 'e') ?? event.id,
+      ...(dedupeKey === undefined ? {} : { dedupe_key: dedupeKey }),
+      ...(test ? { dev: true } : {}),
+      payload: payloadOf(event),
+    },
   };
 }
 
 /** The value of the key of a kind: `e:<value>`, of a purchase `<outcome>:e:<value>`. */
-function keyValue({ type, keys }: Exclude<StoredEvent, { type: 'click' }>, kind: 'd' | 'e') {
+function keyValue({ type, keys }: DeviceEvent, kind: 'd' | 'e') {
   const form = new RegExp(`^${type === 'custom.purchase' ? '[a-z]+:' : ''}${kind}:(.+)$`, 's');
   return keys?.map((key) => form.exec(key)?.[1]).find((value) => value !== undefined);
 }
 
 /** The fields of a payload under the names by which they come. */
-function payloadOf(event: Exclude<StoredEvent, { type: 'click' }>): Record<string, unknown> {
+function payloadOf(event: DeviceEvent): Record<string, unknown> {
   switch (event.type) {
     case 'install':
       return {};

@@ -1,16 +1,17 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import cliProgress from 'cli-progress';
-import { isArchive, prepareArchive, readyFileOf } from './import-archive.ts';
+import { prepareArchive, readyFileOf } from './import-archive.ts';
 import { importFile, rejectedFileOf, type Target } from './import-file.ts';
+import { isParquet } from './import-parquet.ts';
 import { exists, localState } from './local-state.ts';
 import type { Demo } from './seed-demo.ts';
 
 const USAGE = `Usage: npm run import -- events.ndjson [--url https://ingest.example.com] [--archive]
 
 Sends a file of webhook events, one JSON object a line, through /webhook/batch. Run it again to go on after a stop.
-A file of raw events, Parquet or NDJSON, is taken with --archive, and only by a deployment that has not counted its events: where they were
-counted, they would be counted again. Its devices are made under their archived ids.
+A file of raw events (Parquet, see docs/raw-events.md) is taken with --archive, and only by a deployment that has not counted its
+events: where they were counted, they would be counted again. Its devices are made under their archived ids.
 Without --url it goes to the local service and takes the key and the header's name from its demo.json. With --url set API_KEY
 and, where the deployment has its own, SERVICE_NAME (default "service"), which names the header.`;
 
@@ -40,7 +41,7 @@ async function main(): Promise<number> {
     return 2;
   }
   const target = await targetOf(values.url);
-  if ((await isArchive(named)) !== values.archive) {
+  if ((await isParquet(named)) !== values.archive) {
     console.error(
       values.archive
         ? `${named} is not a file of raw events.`

@@ -1,3 +1,4 @@
+import type { EventFilter, Fate, FileEntry } from '#lake';
 import type { LoggedEvent } from '#rollup';
 
 // What a counter answers: the types of its calls. A call goes to one object, which is one application's (or one shard of it);
@@ -79,46 +80,44 @@ export type CounterHealth = {
   bytes: number;
 };
 
-/** Which raw events; every field that is set must match. Times are epoch milliseconds, `to` excluded. */
-export type LogFilter = {
-  type?: LoggedEvent['type'];
-  from?: number;
-  to?: number;
-  deviceId?: string;
-  tokenId?: string;
-  eventName?: string;
-  creativeId?: string;
-};
-
 export type LogPage = {
-  /** Newest appended first. */
+  /** Newest first by event id, which is the order of receipt. */
   events: LoggedEvent[];
-  /** Pass it to the next call; null at the end of the hot log. A page may be short or empty and still have a cursor. */
-  nextCursor: string | null;
+  /** All matches down to this id are among `events`: ask on before it. Null: nothing that matches is older. */
+  through: string | null;
 };
 
-/** What became of an event that this counter took. */
-export type AppendedStatus = {
-  /** `exported`: the file in R2 knows whether it counted. */
-  status: 'queued' | 'counted' | 'exported' | Outcome;
-  appendedAt: number | null;
-  /** The event itself while it is hot; null once it has left for R2 or was erased. */
-  event: LoggedEvent | null;
+export type FilePage = {
+  /** Files that may hold what is asked for, those with the newest events first. Their device filters have been asked here. */
+  files: FileEntry[];
+  /** The newest event that a further file may hold; null when there is none. */
+  next: string | null;
 };
+
+export type IndexedFile = FileEntry & { exportedAt: number };
+
+/** What became of an event that this counter took. Times are epoch milliseconds; the event is null where its device was erased. */
+export type AppendedStatus =
+  | { status: 'queued'; appendedAt: number; event: LoggedEvent | null }
+  | {
+      status: 'counted' | Outcome;
+      appendedAt: number;
+      /** It was counted at this time at the latest. */
+      countedBy: number;
+      event: LoggedEvent | null;
+      fate: Fate;
+    }
+  | { status: 'erased' }
+  /** It is no longer in the hot log, but in one of these files unless it was erased. */
+  | {
+      status: 'exported';
+      files: IndexedFile[];
+      /** False: it may be an event that this counter never took. Ids are remembered for nine days. */
+      wasTaken: boolean;
+    };
 
 /** Why an event that was tallied did not count; absent for one that did. */
 export type Outcome = 'duplicate' | 'ignored' | 'parked';
-
-/**
- * A range of the log for R2. Until it is confirmed, every call answers the same range, so that a file that is written twice is
- * written under the same name.
- */
-export type ExportRange = {
-  /** Log positions, both included; they order and name the range. */
-  firstBatch: number;
-  lastBatch: number;
-  events: { event: LoggedEvent; outcome?: Outcome }[];
-};
 
 /** Devices, by the days of their acquisition; both included. */
 export type Cohort = { from: string; to: string };
@@ -177,21 +176,28 @@ export interface CounterApi {
   readDevice(id: string): Promise<StoredDevice | null>;
   /**
    * Erases a device with its aliases and its raw events of the hot log; what arrived before is counted first, what arrives later
-   * is not counted. Answers how many events were erased, and whether there was such a device.
+   * is not counted. Answers how many events were erased, and whether there was such a device. Raw event files are rewritten in
+   * the background; until then its events are not shown: see `filesToRewrite`.
    */
   eraseDevice(id: string): Promise<{ found: boolean; events: number }>;
+  /** Erases events by their own ids, as of clicks, in the same way; answers how many were in the hot log. */
+  eraseEvents(ids: string[]): Promise<number>;
+  /** How many files may still hold devices or events of these ids that were erased; 0 when their erasure is done. */
+  filesToRewrite(ids: string[]): Promise<number>;
   /** Events that were taken (`received_at`) after `at` with this token are not counted. */
   revokeToken(tokenId: string, at: number): Promise<void>;
 
-  /** Hot raw events. Reads a bounded part of the log per call. */
-  readLog(filter: LogFilter, cursor: string | null, limit: number): Promise<LogPage>;
-  /** Null for an event that this counter never took, or took more than nine days ago. */
+  /**
+   * Raw events of the hot log that were received before the event of an id. Reads a bounded part of the log per call; what was
+   * erased is not shown. Read the log before the files: an event may move meanwhile, and is then in both.
+   */
+  readLog(filter: EventFilter, before: string | null, limit: number): Promise<LogPage>;
+  /** Which files to read for events after one id and before another. Answers and looks at a bounded number of entries. */
+  listFiles(filter: EventFilter, range: { before: string | null; after: string | null }): Promise<FilePage>;
+  /** Which of these ids of devices and of events are erased here but may still stand in a file. */
+  erasedAmong(ids: string[]): Promise<string[]>;
+  /** Null for an event that this counter never took, or that was erased. */
   eventStatus(eventId: string): Promise<AppendedStatus | null>;
-
-  /** The next range for R2: settled, and older than an hour or beyond the newest 50,000 events. Null when nothing is due. */
-  takeForExport(): Promise<ExportRange | null>;
-  /** The file of a range is in R2 and listed: the range leaves the hot log. Repeatable. */
-  confirmExport(lastBatch: number): Promise<void>;
 
   clientTotals(cohort: Cohort): Promise<ClientTotals>;
   /** How many devices reach each step, in order and within the window; one number per step. */

@@ -1,6 +1,9 @@
 import { DurableObject } from 'cloudflare:workers';
 import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
 import migrations from '#counter-migrations';
+import { settingsOf } from '#env';
+import type { Bucket, EventFilter } from '#lake';
+import { DAY_MS } from '#lib/time';
 import { withTimeout } from '#lib/timeout';
 import type {
   AppendedStatus,
@@ -10,8 +13,7 @@ import type {
   CounterHealth,
   CreatedDevice,
   DeviceIdentity,
-  ExportRange,
-  LogFilter,
+  FilePage,
   LogPage,
   NewDevice,
   PackedBatch,
@@ -20,11 +22,13 @@ import type {
   StoredDevice,
 } from './api.ts';
 import { creditedClick, deleteDevice, findByAlias, findById, insertDevice, readDevice } from './devices.ts';
+import { erasedAmong, eraseFromFiles, filesToRewrite, listFiles } from './file-index.ts';
 import { readHealth } from './health.ts';
 import { appendFresh, appendSome, lastBatch, type Pending, pendingIn, progressOf } from './log.ts';
-import { blankEvents, confirmExport, eventStatus, readLog, takeForExport } from './log-reader.ts';
+import { blankEvents, eventStatus, readLog } from './log-reader.ts';
 import { flushNext, oldestInOutbox } from './outbox.ts';
 import { clientTotals, funnel, payers } from './queries.ts';
+import { RawFiles } from './raw-files.ts';
 import { progress, revokedTokens } from './schema.ts';
 import { SeenIds } from './seen-ids.ts';
 import { FULL_RUN, type RunLimits, settleRun } from './settle.ts';
@@ -59,6 +63,8 @@ const FLUSH_TIMEOUT_MS = 40_000;
 export class Counter extends DurableObject<Env> implements CounterApi {
   /** The database; an own field so that a test may put a failing one in its place. */
   db: D1Database = this.env.DB;
+  /** Where raw events go; an own field for the same reason. */
+  bucket: Bucket = this.env.RAW_EVENTS;
   growth: GrowthLimits = GROWTH;
   fullRun: RunLimits = FULL_RUN;
   quietWaitMs = QUIET_WAIT_MS;
@@ -67,7 +73,9 @@ export class Counter extends DurableObject<Env> implements CounterApi {
   private store: Store = openStore(this.ctx.storage);
   private seen = new SeenIds(this.store);
   private pending: Pending = { events: 0, oldestAt: null };
+  private files!: RawFiles;
   private flushing: Promise<void> | null = null;
+  private pruneAgainAt = 0;
   private flushFailures = 0;
   private flushError: string | null = null;
   /** When the alarm is set for; undefined where it is not known. */
@@ -82,6 +90,12 @@ export class Counter extends DurableObject<Env> implements CounterApi {
       // An alarm is not told the name of its object, a call is.
       if (name === '' && ctx.id.name) this.store.update(progress).set({ name: ctx.id.name }).run();
       this.pending = pendingIn(this.store);
+      this.files = new RawFiles({
+        store: () => this.store,
+        bucket: () => this.bucket,
+        source: () => readCounterName(this.name),
+        transaction: (work) => this.write(work),
+      });
       await this.arm(Date.now());
     });
   }
@@ -158,29 +172,48 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     const erased = this.write(() => ({
       found: deleteDevice(this.store, id),
       events: blankEvents(this.store, id),
+      files: eraseFromFiles(this.store, id, Date.now()),
     }));
     await this.arm(Date.now());
-    return erased;
+    return { found: erased.found, events: erased.events };
   }
 
   async revokeToken(tokenId: string, at: number): Promise<void> {
     this.store.insert(revokedTokens).values({ tokenId, revokedAt: at }).onConflictDoNothing().run();
   }
 
-  async readLog(filter: LogFilter, cursor: string | null, limit: number): Promise<LogPage> {
-    return readLog(this.store, this.applicationId, filter, cursor, limit);
+  async eraseEvents(ids: string[]): Promise<number> {
+    while (this.countNext(this.fullRun)) await nextTurn();
+    const now = Date.now();
+    const erased = this.write(() => {
+      for (const id of ids) eraseFromFiles(this.store, id, now);
+      return ids.reduce((sum, id) => sum + blankEvents(this.store, id), 0);
+    });
+    await this.arm(now);
+    return erased;
+  }
+
+  async filesToRewrite(ids: string[]): Promise<number> {
+    return filesToRewrite(this.store, ids);
+  }
+
+  async readLog(filter: EventFilter, before: string | null, limit: number): Promise<LogPage> {
+    return readLog(this.store, this.applicationId, filter, before, limit);
+  }
+
+  async listFiles(
+    filter: EventFilter,
+    range: { before: string | null; after: string | null },
+  ): Promise<FilePage> {
+    return listFiles(this.store, filter, range);
+  }
+
+  async erasedAmong(ids: string[]): Promise<string[]> {
+    return erasedAmong(this.store, ids);
   }
 
   async eventStatus(eventId: string): Promise<AppendedStatus | null> {
     return eventStatus(this.store, this.applicationId, this.seen, eventId);
-  }
-
-  async takeForExport(): Promise<ExportRange | null> {
-    return this.write(() => takeForExport(this.store, this.applicationId, Date.now()));
-  }
-
-  async confirmExport(last: number): Promise<void> {
-    this.write(() => confirmExport(this.store, last));
   }
 
   async clientTotals(cohort: Cohort): Promise<ClientTotals> {
@@ -212,10 +245,21 @@ export class Counter extends DurableObject<Env> implements CounterApi {
       while (Date.now() < deadline && this.isDue(Date.now()) && this.countNext(this.fullRun))
         await this.flush();
       await this.grow(Date.now());
-      await this.pruneDaily(Date.now());
     } catch (error) {
       // Nothing is lost: what was not counted or not taken by D1 waits for the next alarm.
       logWarning('counting put off', this.name, error);
+    }
+    try {
+      await this.files.work(deadline);
+    } catch (error) {
+      // Nothing is lost: what R2 did not take stays in the log.
+      logWarning('raw event files put off', this.name, error);
+    }
+    try {
+      await this.pruneDaily(Date.now(), deadline);
+    } catch (error) {
+      this.pruneAgainAt = Date.now() + MAX_BACKOFF_MS;
+      logWarning('pruning put off', this.name, error);
     }
     await this.arm(Date.now());
   }
@@ -295,6 +339,7 @@ export class Counter extends DurableObject<Env> implements CounterApi {
 
   private notePending(events: number, now: number): void {
     if (events === 0) return;
+    this.files.hotEvents += events;
     this.pending = { events: this.pending.events + events, oldestAt: this.pending.oldestAt ?? now };
   }
 
@@ -312,7 +357,12 @@ export class Counter extends DurableObject<Env> implements CounterApi {
 
   /** Sets the alarm for the next thing to do, unless it is set for an earlier time. */
   private async arm(now: number): Promise<void> {
-    const times = [this.dueAt(now) ?? [], this.flushDueAt(now) ?? [], pruneDueAt(this.store) ?? []].flat();
+    const times = [
+      this.dueAt(now) ?? [],
+      this.flushDueAt(now) ?? [],
+      this.files.dueAt(now) ?? [],
+      this.pruneDueAt() ?? [],
+    ].flat();
     if (times.length === 0) return;
     const at = Math.max(now, Math.min(...times));
     if (this.alarmAt === undefined) this.alarmAt = await this.ctx.storage.getAlarm();
@@ -328,6 +378,11 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return now + Math.min(1_000 * 2 ** this.flushFailures, MAX_BACKOFF_MS);
   }
 
+  private pruneDueAt(): number | null {
+    const dueAt = pruneDueAt(this.store);
+    return dueAt === null ? null : Math.max(dueAt, this.pruneAgainAt);
+  }
+
   private countedThrough(now: number): number {
     const oldest = [this.pending.oldestAt ?? [], oldestInOutbox(this.store) ?? []].flat();
     return oldest.length === 0 ? now : Math.min(...oldest) - 1;
@@ -340,9 +395,10 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return Math.max(known, shards);
   }
 
-  private async pruneDaily(now: number): Promise<void> {
-    if (now < (pruneDueAt(this.store) ?? Number.POSITIVE_INFINITY)) return;
+  private async pruneDaily(now: number, deadline: number): Promise<void> {
+    if (now < (this.pruneDueAt() ?? Number.POSITIVE_INFINITY)) return;
     const limit = await readRedeliveryLimit(this.db, this.applicationId, now);
+    await this.files.tidy(deadline, now, now - settingsOf(this.env).RAW_RETENTION_DAYS * DAY_MS);
     this.write(() => pruneRepeats(this.store, this.seen, this.env, limit, now));
   }
 

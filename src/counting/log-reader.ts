@@ -1,71 +1,77 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm';
-import { idToBytes } from '#lib/ids';
-import { isOfDevice, type LoggedEvent } from '#rollup';
-import type { AppendedStatus, ExportRange, LogFilter, LogPage, Outcome } from './api.ts';
-import { log, logOutcomes, progress } from './schema.ts';
+import { type EventFilter, type Fate, matches } from '#lake';
+import { idAfter, idToBytes } from '#lib/ids';
+import { murmur128 } from '#lib/murmur';
+import { isOfDevice, keysOf, type LoggedEvent, reasonToIgnore } from '#rollup';
+import type { AppendedStatus, LogPage, Outcome } from './api.ts';
+import { loadDevices } from './devices.ts';
+import { filesOfEvent } from './file-index.ts';
+import { progressOf } from './log.ts';
+import { oldestInOutbox } from './outbox.ts';
+import { log, logOutcomes, purchaseKeys, revokedTokens } from './schema.ts';
 import type { SeenIds } from './seen-ids.ts';
 import { unpackEvents } from './settle.ts';
-import type { Store } from './store.ts';
+import { bytesOf, type Store } from './store.ts';
 
-/** What one call reads of the log at most, unless a single batch is larger. */
+/** What one call reads of the log at most, unless batches overlap in time. */
 const MAX_CHARACTERS = 8_000_000;
 
-function matches(filter: LogFilter, event: LoggedEvent): boolean {
-  const { type, from, to, deviceId, tokenId, eventName, creativeId } = filter;
-  if (type !== undefined && event.type !== type) return false;
-  if (from !== undefined && event.occurred_at < from) return false;
-  if (to !== undefined && event.occurred_at >= to) return false;
-  if (creativeId !== undefined && event.creative_id !== creativeId) return false;
-  if (eventName !== undefined && !(event.type === 'custom' && event.event_name === eventName)) return false;
-  if (!isOfDevice(event)) return deviceId === undefined && tokenId === undefined;
-  return (deviceId ?? event.device_id) === event.device_id && (tokenId ?? event.token_id) === event.token_id;
-}
-
-/** Hot raw events, newest first. The cursor is the batch and the index of the last event that was looked at. */
+/** See `CounterApi.readLog`. */
 export function readLog(
   store: Store,
   applicationId: string,
-  filter: LogFilter,
-  cursor: string | null,
+  filter: EventFilter,
+  before: string | null,
   limit: number,
 ): LogPage {
-  const events: LoggedEvent[] = [];
-  const after = readCursor(cursor);
-  let [batch, before] = [after.batch, after.index];
+  const isBefore = (id: string) => before === null || id < before;
+  const heads = store
+    .select({ batch: log.batch, lastEventId: log.lastEventId })
+    .from(log)
+    .where(before === null ? undefined : lt(log.firstEventId, before))
+    .orderBy(desc(log.lastEventId))
+    .all();
+  let found: LoggedEvent[] = [];
   let characters = 0;
-  while (characters < MAX_CHARACTERS) {
-    const row = store
-      .select({ batch: log.batch, events: log.events })
-      .from(log)
-      .where(lt(log.batch, batch + 1))
-      .orderBy(desc(log.batch))
-      .limit(1)
-      .get();
-    if (!row) return { events, nextCursor: null };
-    const own = unpackEvents(applicationId, row.events);
-    characters += row.events.length;
-    for (
-      let index = Math.min(own.length, row.batch === batch ? before : own.length) - 1;
-      index >= 0;
-      index--
-    ) {
-      const event = own[index];
-      if (!event || !matches(filter, event)) continue;
-      events.push(event);
-      if (events.length === limit) return { events, nextCursor: `${row.batch}.${index}` };
-    }
-    [batch, before] = [row.batch - 1, Number.POSITIVE_INFINITY];
+  for (const [index, { batch }] of heads.entries()) {
+    const text = store.select({ events: log.events }).from(log).where(eq(log.batch, batch)).get()?.events;
+    characters += text?.length ?? 0;
+    const own = unpackEvents(applicationId, text ?? '[]').filter((event) => event !== null);
+    const wanted = own.filter((event) => isBefore(event.id) && matches(event, filter));
+    found.push(...withoutErased(store, applicationId, wanted));
+    // Batches overlap in time: beyond the newest event of the batches to come, nothing is missing.
+    const horizon = heads[index + 1]?.lastEventId;
+    if (horizon === undefined) break;
+    const next = idAfter(horizon);
+    if (!isBefore(next)) continue;
+    const complete = found.filter(({ id }) => id > horizon);
+    if (complete.length >= limit || characters >= MAX_CHARACTERS) return cut(complete, limit, next);
+    if (found.length > 4 * limit) found = found.sort(newestFirst).slice(0, 2 * limit);
   }
-  return { events, nextCursor: `${batch + 1}.0` };
+  return cut(found, limit, null);
 }
 
-function readCursor(cursor: string | null): { batch: number; index: number } {
-  const match = /^(\d{1,15})\.(\d{1,6})$/.exec(cursor ?? '');
-  if (!match) return { batch: Number.MAX_SAFE_INTEGER - 1, index: Number.POSITIVE_INFINITY };
-  return { batch: Number(match[1]), index: Number(match[2]) };
+const newestFirst = (left: LoggedEvent, right: LoggedEvent) => (left.id < right.id ? 1 : -1);
+
+function cut(found: LoggedEvent[], limit: number, through: string | null): LogPage {
+  const events = found.sort(newestFirst).slice(0, limit);
+  const last = events.at(-1);
+  return { events, through: found.length > limit && last ? last.id : through };
 }
 
-/** Null for an event that is not among the ids that this counter remembers. */
+/** Those of these events whose device is known; a click is of no device. */
+function withoutErased<Event extends LoggedEvent>(
+  store: Store,
+  applicationId: string,
+  events: readonly Event[],
+): Event[] {
+  const ids = new Set(events.flatMap((event) => (isOfDevice(event) ? [event.device_id] : [])));
+  if (ids.size === 0) return [...events];
+  const known = new Set(loadDevices(store, applicationId, ids).map(({ state }) => state.id));
+  return events.filter((event) => !isOfDevice(event) || known.has(event.device_id));
+}
+
+/** See `CounterApi.eventStatus`. */
 export function eventStatus(
   store: Store,
   applicationId: string,
@@ -73,20 +79,66 @@ export function eventStatus(
   eventId: string,
 ): AppendedStatus | null {
   const batch = seen.batchOf(idToBytes(eventId));
-  if (batch === null) return null;
-  const row = store.select().from(log).where(eq(log.batch, batch)).get();
-  if (!row) return { status: 'exported', appendedAt: null, event: null };
+  const row = batch === null ? undefined : store.select().from(log).where(eq(log.batch, batch)).get();
+  if (!row) {
+    const files = filesOfEvent(store, eventId);
+    return batch === null && files.length === 0
+      ? null
+      : { status: 'exported', files, wasTaken: batch !== null };
+  }
   const events = unpackEvents(applicationId, row.events);
   const index = events.findIndex((event) => event?.id === eventId);
-  const appended = { appendedAt: row.appendedAt, event: events[index] ?? null };
-  if (batch > countedBatch(store)) return { ...appended, status: 'queued' };
-  return { ...appended, status: outcomesOf(store, [batch]).get(batch)?.[index] ?? 'counted' };
+  const event = events[index];
+  if (!event) return { status: 'erased' };
+  const shown = withoutErased(store, applicationId, [event]).length > 0 ? event : null;
+  const { countedBatch, countedAt } = progressOf(store);
+  const { appendedAt } = row;
+  // What waits in the outbox is in no report yet.
+  if (row.batch > countedBatch || appendedAt >= (oldestInOutbox(store) ?? Number.POSITIVE_INFINITY)) {
+    return { status: 'queued', appendedAt, event: shown };
+  }
+  const outcome = outcomesOf(store, [row.batch]).get(row.batch)?.[index];
+  const fate = outcome ? fateOf(store, applicationId, event, outcome) : {};
+  return { status: outcome ?? 'counted', appendedAt, countedBy: countedAt, event: shown, fate };
 }
 
-const countedBatch = (store: Store) =>
-  store.select({ batch: progress.countedBatch }).from(progress).get()?.batch ?? 0;
+/** What a file says of an event that did not count. */
+export function fateOf(store: Store, applicationId: string, event: LoggedEvent, outcome: Outcome): Fate {
+  if (!isOfDevice(event)) return { outcome };
+  if (outcome === 'duplicate') {
+    const first = firstPurchase(store, event);
+    return first ? { outcome, duplicate_of: first } : { outcome };
+  }
+  if (outcome !== 'ignored') return { outcome };
+  const [device] = loadDevices(store, applicationId, [event.device_id]);
+  const revoked = store
+    .select({ at: revokedTokens.revokedAt })
+    .from(revokedTokens)
+    .where(eq(revokedTokens.tokenId, event.token_id ?? ''))
+    .get();
+  const reason = device ? reasonToIgnore(event, device.state, revoked?.at) : 'its device was erased';
+  return reason ? { outcome, reason } : { outcome };
+}
 
-function outcomesOf(store: Store, batches: readonly number[]): Map<number, Record<number, Outcome>> {
+/** Which purchase was counted under one of an event's keys. Other keys are kept as hashes alone. */
+function firstPurchase(store: Store, event: LoggedEvent): string | undefined {
+  if (event.type !== 'custom.purchase') return undefined;
+  const hashes = keysOf(event).map(({ key }) => bytesOf(bigEndian(murmur128(key))));
+  const rows = store
+    .select({ eventId: purchaseKeys.eventId })
+    .from(purchaseKeys)
+    .where(inArray(purchaseKeys.hash, hashes))
+    .all();
+  return rows.map(({ eventId }) => eventId).find((id) => id !== event.id);
+}
+
+function bigEndian(words: readonly number[]): Uint32Array {
+  const view = new DataView(new ArrayBuffer(words.length * 4));
+  for (const [index, word] of words.entries()) view.setUint32(index * 4, word);
+  return new Uint32Array(view.buffer);
+}
+
+export function outcomesOf(store: Store, batches: readonly number[]): Map<number, Record<number, Outcome>> {
   const rows = store
     .select()
     .from(logOutcomes)
@@ -95,89 +147,35 @@ function outcomesOf(store: Store, batches: readonly number[]): Map<number, Recor
   return new Map(rows.map(({ batch, outcomes }) => [batch, JSON.parse(outcomes)]));
 }
 
-/** What leaves for R2: whatever was appended so long ago, and whatever is beyond so many newer events. */
-export const EXPORT_AFTER_MS = 3_600_000;
-export const MAX_HOT_EVENTS = 50_000;
-/** A range becomes one file. */
-const MAX_EXPORT_EVENTS = 20_000;
-const MAX_EXPORT_CHARACTERS = 16_000_000;
-
-/** The last batch of the next range to export; null when none is due. */
-function nextExportBatch(store: Store, now: number): number | null {
-  const rows = store.values<[number, number, number, number]>(sql`
-    SELECT ${log.batch}, ${log.eventCount}, length(${log.events}), ${log.appendedAt} FROM ${log}
-    WHERE ${log.batch} <= ${countedBatch(store)} ORDER BY ${log.batch}`);
-  let newer =
-    store.get<{ n: number }>(sql`SELECT coalesce(sum(${log.eventCount}), 0) AS n FROM ${log}`)?.n ?? 0;
-  let [last, events, characters]: [number | null, number, number] = [null, 0, 0];
-  for (const [batch, count, length, appendedAt] of rows) {
-    newer -= count;
-    events += count;
-    characters += length;
-    if (newer < MAX_HOT_EVENTS && appendedAt > now - EXPORT_AFTER_MS) break;
-    if (last !== null && (events > MAX_EXPORT_EVENTS || characters > MAX_EXPORT_CHARACTERS)) break;
-    last = batch;
-  }
-  return last;
-}
-
-/** See `CounterApi.takeForExport`. */
-export function takeForExport(store: Store, applicationId: string, now: number): ExportRange | null {
-  const taken = store.select({ batch: progress.exportBatch }).from(progress).get()?.batch ?? 0;
-  const lastBatch = taken || nextExportBatch(store, now);
-  if (!lastBatch) return null;
-  if (!taken) store.update(progress).set({ exportBatch: lastBatch }).run();
-  const rows = store
-    .select({ batch: log.batch, events: log.events })
-    .from(log)
-    .where(lt(log.batch, lastBatch + 1))
-    .orderBy(log.batch)
-    .all();
-  const outcomes = outcomesOf(
-    store,
-    rows.map(({ batch }) => batch),
-  );
-  const events = rows.flatMap(({ batch, events: packed }) =>
-    unpackEvents(applicationId, packed).flatMap((event, index) => {
-      if (!event) return [];
-      const outcome = outcomes.get(batch)?.[index];
-      return [outcome ? { event, outcome } : { event }];
-    }),
-  );
-  return { firstBatch: rows[0]?.batch ?? lastBatch, lastBatch, events };
-}
-
-/** See `CounterApi.confirmExport`. */
-export function confirmExport(store: Store, lastBatch: number): void {
-  const taken = store.select({ batch: progress.exportBatch }).from(progress).get()?.batch ?? 0;
-  if (taken !== lastBatch) return;
-  store
-    .delete(log)
-    .where(lt(log.batch, lastBatch + 1))
-    .run();
-  store
-    .delete(logOutcomes)
-    .where(lt(logOutcomes.batch, lastBatch + 1))
-    .run();
-  store.update(progress).set({ exportBatch: 0 }).run();
-}
-
-/** Replaces a device's events in the hot log by null; answers how many. What is not counted yet stays. */
-export function blankEvents(store: Store, deviceId: string): number {
+/**
+ * Replaces the events of a device, or the one of an id, by null in the counted part of the hot log; answers how many. An event that
+ * is not counted yet stays.
+ */
+export function blankEvents(store: Store, id: string): number {
+  const isMeant = (event: { id: string; device_id?: string } | null) =>
+    event !== null && (event.id === id || event.device_id === id);
   const rows = store
     .select({ batch: log.batch })
     .from(log)
-    .where(and(sql`instr(${log.events}, ${deviceId}) > 0`, lt(log.batch, countedBatch(store) + 1)))
+    .where(
+      and(
+        lt(log.batch, progressOf(store).countedBatch + 1),
+        id.startsWith('evt_')
+          ? and(sql`${log.firstEventId} <= ${id}`, sql`${log.lastEventId} >= ${id}`)
+          : sql`instr(${log.events}, ${id}) > 0`,
+      ),
+    )
     .all();
   let blanked = 0;
   for (const { batch } of rows) {
     const row = store.select({ events: log.events }).from(log).where(eq(log.batch, batch)).get();
-    const events: ({ device_id?: string } | null)[] = JSON.parse(row?.events ?? '[]');
-    const kept = events.map((event) => (event?.device_id === deviceId ? null : event));
-    blanked += kept.filter((event, index) => event === null && events[index] !== null).length;
+    const events: ({ id: string; device_id?: string } | null)[] = JSON.parse(row?.events ?? '[]');
+    const own = events.filter(isMeant).length;
+    if (own === 0) continue;
+    blanked += own;
     store
       .update(log)
-      .set({ events: JSON.stringify(kept) })
+      .set({ events: JSON.stringify(events.map((event) => (isMeant(event) ? null : event))) })
       .where(eq(log.batch, batch))
       .run();
   }

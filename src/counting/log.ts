@@ -68,8 +68,27 @@ function insertRow(store: Store, batch: number, row: PackedRow, now: number): vo
   const { count: eventCount, events, receivedAt } = row;
   store
     .insert(log)
-    .values({ batch, eventCount, appendedAt: now, receivedAt, keys: Buffer.from(row.keys), events })
+    .values({
+      batch,
+      eventCount,
+      appendedAt: now,
+      receivedAt,
+      ...idRange(row.ids),
+      keys: Buffer.from(row.keys),
+      events,
+    })
     .run();
+}
+
+/** The least and the greatest of ids of 16 bytes each. */
+function idRange(ids: Uint8Array): { firstEventId: string; lastEventId: string } {
+  let [first, last] = ['', ''];
+  for (let at = 0; at < ids.length; at += 16) {
+    const id = Buffer.from(ids.buffer, ids.byteOffset + at, 16).toString('hex');
+    if (first === '' || id < first) first = id;
+    if (id > last) last = id;
+  }
+  return { firstEventId: `evt_${first}`, lastEventId: `evt_${last}` };
 }
 
 /** The row with only the events of these indexes. */

@@ -62,7 +62,11 @@ export function clientTotals(store: Store, { from, to }: Cohort): ClientTotals {
   return { ...answer, gaps: largestGaps(answer.gaps) };
 }
 
-/** The largest gaps of several counters' or kinds', at most 200. */
+type Gap = ClientTotals['gaps'][number];
+const byName = (left: Gap, right: Gap) =>
+  `${left.deviceId}/${left.kind}` < `${right.deviceId}/${right.kind}` ? -1 : 1;
+
+/** The largest gaps of several counters' or kinds', at most 200; equal ones in the order of their devices. */
 export function largestGaps(gaps: ClientTotals['gaps']): ClientTotals['gaps'] {
   const size = ({ client, counted }: ClientTotals['gaps'][number]) => {
     const gap = BigInt(client) - BigInt(counted);
@@ -70,7 +74,9 @@ export function largestGaps(gaps: ClientTotals['gaps']): ClientTotals['gaps'] {
   };
   return gaps
     .map((gap) => ({ gap, size: size(gap) }))
-    .sort((left, right) => (left.size < right.size ? 1 : left.size > right.size ? -1 : 0))
+    .sort((left, right) =>
+      left.size === right.size ? byName(left.gap, right.gap) : left.size < right.size ? 1 : -1,
+    )
     .slice(0, MAX_GAPS)
     .map(({ gap }) => gap);
 }

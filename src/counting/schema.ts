@@ -12,6 +12,9 @@ export const log = sqliteTable('log', {
   appendedAt: integer('appended_at').notNull(),
   /** When the first of its events was taken. */
   receivedAt: integer('received_at').notNull(),
+  /** The least and the greatest id of its events: ids sort by the time of receipt, batches by the time of appending. */
+  firstEventId: text('first_event_id').notNull(),
+  lastEventId: text('last_event_id').notNull(),
   /** The hashes of the events' keys, beside them so that a run can look them up before it reads an event: see `pack.ts`. */
   keys: bytes('keys'),
   /** JSON array. Events of an erased device are null. */
@@ -111,6 +114,42 @@ export const revokedTokens = sqliteTable('revoked_tokens', {
   revokedAt: integer('revoked_at').notNull(),
 });
 
+/** The raw event files of this counter in R2. */
+export const files = sqliteTable(
+  'files',
+  {
+    key: text().primaryKey(),
+    firstEventId: text('first_event_id').notNull(),
+    lastEventId: text('last_event_id').notNull(),
+    lastReceivedAt: integer('last_received_at').notNull(),
+    firstDay: text('first_day').notNull(),
+    lastDay: text('last_day').notNull(),
+    eventCount: integer('event_count').notNull(),
+    bytes: integer().notNull(),
+    exportedAt: integer('exported_at').notNull(),
+    /** JSON: the rest of `FileEntry`. */
+    entry: text().notNull(),
+    deviceFilter: bytes('device_filter'),
+  },
+  (table) => [index('files_by_time').on(table.lastEventId)],
+);
+
+/** Objects in R2 that are being written or have been replaced. Those that are not in `files` by the next run are deleted. */
+export const looseObjects = sqliteTable('loose_objects', { key: text().primaryKey() });
+
+/** Devices, and events by their own ids, that were erased: a file that was being written then may still hold them. */
+export const erasures = sqliteTable('erasures', {
+  id: text().primaryKey(),
+  erasedAt: integer('erased_at').notNull(),
+});
+
+/** Files that are to be rewritten without an erased device or event. */
+export const fileErasures = sqliteTable(
+  'file_erasures',
+  { key: text().notNull(), id: text().notNull() },
+  (table) => [primaryKey({ columns: [table.key, table.id] }), index('file_erasures_by_id').on(table.id)],
+);
+
 /** What was counted and has to be added to D1, in order. */
 export const outbox = sqliteTable('outbox', {
   sequence: integer().primaryKey(),
@@ -127,6 +166,8 @@ export const progress = sqliteTable('progress', {
   name: text().notNull(),
   /** The last batch that was counted. */
   countedBatch: integer('counted_batch').notNull(),
+  /** When. */
+  countedAt: integer('counted_at').notNull(),
   /** The last sequence that was given to the outbox. */
   sequence: integer().notNull(),
   /** The last run; numbers `recent_keys`. */

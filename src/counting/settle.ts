@@ -275,7 +275,7 @@ class Run {
     for (const payload of toParts([daily, ads, items, custom, activity, revenue], this.parked)) {
       store.insert(outbox).values({ sequence: ++sequence, payload, oldestAt }).run();
     }
-    store.update(progress).set({ countedBatch: this.last, sequence, run }).run();
+    store.update(progress).set({ countedBatch: this.last, countedAt: now, sequence, run }).run();
   }
 
   private *changedDevices(): Generator<CountedDevice> {

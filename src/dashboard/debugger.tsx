@@ -160,7 +160,7 @@ async function debuggerPage(c: DashboardContext) {
   };
   const { data: query, faults } = checkForm(EventsQuery, asked);
   const [page, fault] = query
-    ? await listEvents(c.env, query).then(
+    ? await listEvents(c.env, view.application, query).then(
         (found) => [found, null] as const,
         (error) => {
           if (error instanceof AppError) return [null, error.message] as const;

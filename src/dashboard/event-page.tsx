@@ -15,6 +15,12 @@ const MEANING: Record<EventStatus['status'], string> = {
   parked: 'It could not be counted. It is kept, with the reason, on the health page.',
 };
 
+/** Of an event that is in a raw event file, only the time of counting is known. */
+function logged({ logged_at, settled_by }: EventStatus): string {
+  if (logged_at) return `logged ${moment(Date.parse(logged_at), 'UTC')} UTC`;
+  return settled_by ? 'logged' : 'not logged yet';
+}
+
 const StatusCard = ({ status }: { status: EventStatus }) => (
   <Card title={`This event is ${status.status}`}>
     <p>{MEANING[status.status]}</p>
@@ -25,8 +31,8 @@ const StatusCard = ({ status }: { status: EventStatus }) => (
         received {moment(Date.parse(status.received_at), 'UTC')} UTC
       </li>
       <li>
-        <span class={`light ${status.logged_at ? 'on' : ''}`} aria-hidden="true" />
-        {status.logged_at ? `logged ${moment(Date.parse(status.logged_at), 'UTC')} UTC` : 'not logged yet'}
+        <span class={`light ${status.logged_at || status.settled_by ? 'on' : ''}`} aria-hidden="true" />
+        {logged(status)}
       </li>
       <li>
         <span class={`light ${status.settled_by ? 'on' : ''}`} aria-hidden="true" />
@@ -122,7 +128,8 @@ const ExplanationCard = ({ explanation }: { explanation: Explanation }) => {
 /** What became of one event, and why its device is attributed as it is. */
 export async function eventPage(c: DashboardContext) {
   const view = await readView(c, Date.now());
-  const status = await eventStatus(c.env.DB, c.get('person').team.id, c.req.query('id') ?? '', Date.now());
+  const id = c.req.query('id') ?? '';
+  const status = await eventStatus(c.env, c.get('person').team.id, id, Date.now(), view?.application.id);
   const { device_id } = status.event ?? {};
   const explanation =
     status.application_id && typeof device_id === 'string'

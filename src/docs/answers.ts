@@ -208,7 +208,14 @@ export const AttributionExplained = z.object({
   ),
 });
 
-export const DeviceErased = z.object({ erased: z.literal(true), tokens: z.int(), events: z.int() });
+export const DeviceErased = z.object({
+  erased: z.literal(true),
+  tokens: z.int(),
+  events: z.int().describe('raw events that had not been exported yet'),
+  files: z
+    .enum(['pending', 'done'])
+    .describe('whether exported raw events have been erased too, which is done in the background'),
+});
 
 export const Health = z.object({
   status: z.enum(['ok', 'degraded']),

@@ -261,10 +261,10 @@ const EVENTS: Operation[] = [
     path: '/v1/devices/{token}',
     summary: 'Erase a device',
     description:
-      'Erases what is stored of the device of this token: its rows, tokens and raw events. The totals stay; later events of it are not counted.',
+      'Erases what is stored of the device of this token: its state, tokens, click and raw events. The totals stay; later events of it are not counted. Exported raw event files are rewritten in the background; call again until `files` is `done`.',
     parameters: inPath('token', EXAMPLE.token),
     answer: { status: 200, description: 'How much was erased.', schema: DeviceErased },
-    errors: { 404: "There is nothing left to erase, or it is another team's." },
+    errors: { 404: "There is no such device, or it is another team's." },
   },
 ].map((operation) => ({ ...operation, credential, tag: 'Events' }) as Operation);
 

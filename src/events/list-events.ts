@@ -2,10 +2,11 @@ import * as z from 'zod';
 import { settingsOf } from '#env';
 import { invalidRequest, listQuery, optionalText, requiredText } from '#http';
 import { readToken } from '#ingestion';
+import { isId } from '#lib/ids';
 import { fromMicros } from '#lib/money';
-import { dayNumber, isDay } from '#lib/time';
-import { isOfDevice, type LoggedEvent } from '#rollup';
-import { readEvents, withoutErased } from './log-reader.ts';
+import { isDay } from '#lib/time';
+import type { LoggedEvent } from '#rollup';
+import { readEvents } from './read-events.ts';
 
 const day = () => requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD').optional();
 
@@ -24,6 +25,15 @@ export const EventsQuery = z.object({
   from: day(),
   to: day(),
   token: optionalText(),
+  device_id: optionalText().refine(
+    (id) => id === undefined || isId('dev', id),
+    'must be the id of a device, as dev_…',
+  ),
+  event_name: optionalText(),
+  creative_id: optionalText().refine(
+    (id) => id === undefined || isId('crt', id),
+    'must be the id of a creative, as crt_…',
+  ),
   format: z.enum(['json', 'ndjson', 'csv'], { error: 'must be json, ndjson or csv' }).default('json'),
   ...listQuery.shape,
   cursor: z
@@ -44,7 +54,6 @@ export const EVENT_COLUMNS = [
   'acquired_day',
   'creative_id',
   'country',
-  'keys',
   'test',
   'token_expired',
   'clock_ahead',
@@ -90,30 +99,30 @@ export function showEvent(event: LoggedEvent): Record<string, unknown> {
 }
 
 /** Of the raw events, newest first, those that the query asks for. Days are the application's; events of erased devices are gone. */
-export async function listEvents(env: Env, query: EventsQuery) {
-  const { from, to, type } = query;
-  const device = query.token && (await deviceOf(env, query.application_id, query.token));
-  const { events, next_cursor } = await readEvents(
-    env.DB,
-    {
-      applicationId: query.application_id,
-      // An event is taken after it happened, and a day begins at most 14 hours before it does in UTC.
-      earliestSecond: from ? dayNumber(from) * 86_400 - 14 * 3_600 : 0,
-      matches: (event) =>
-        (!type || event.type === type) &&
-        (!from || event.day >= from) &&
-        (!to || event.day <= to) &&
-        (!device || (isOfDevice(event) && event.device_id === device)),
-    },
-    query,
-  );
-  return { data: (await withoutErased(env.DB, events)).map(showEvent), next_cursor };
+export async function listEvents(env: Env, application: { id: string; shards: number }, query: EventsQuery) {
+  const { from, to, type, event_name: eventName, creative_id: creativeId } = query;
+  const device = query.token ? await deviceOf(env, application.id, query.token) : undefined;
+  const deviceId = device?.deviceId ?? query.device_id;
+  if (query.device_id && query.device_id !== deviceId) return { data: [], next_cursor: null };
+  const filter = {
+    ...(from ? { from } : {}),
+    ...(to ? { to } : {}),
+    ...(type ? { type } : {}),
+    ...(eventName ? { eventName } : {}),
+    ...(deviceId ? { deviceId } : {}),
+    ...(creativeId ? { creativeId } : {}),
+  };
+  // A token names the counter of its device.
+  const shards = device ? [device.shard] : Array.from({ length: application.shards }, (_, shard) => shard);
+  const place = { applicationId: application.id, shards };
+  const { events, next_cursor } = await readEvents(env, place, filter, query);
+  return { data: events.map(showEvent), next_cursor };
 }
 
-async function deviceOf(env: Env, applicationId: string, token: string): Promise<string> {
+async function deviceOf(env: Env, applicationId: string, token: string) {
   const claims = await readToken(token, settingsOf(env).TOKEN_SECRET);
   if (claims?.applicationId !== applicationId) {
     throw invalidRequest([{ path: 'token', message: 'is not a token of this application' }]);
   }
-  return claims.deviceId;
+  return claims;
 }

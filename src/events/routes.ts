@@ -1,12 +1,8 @@
 import { Hono } from 'hono';
 import { database } from '#db';
-import { settingsOf } from '#env';
-import { type AppContext, type AppEnv, AppError, queryString, requireTeamToken } from '#http';
-import { readToken } from '#ingestion';
+import { type AppContext, type AppEnv, queryString, requireTeamToken } from '#http';
 import { type Cell, csvHeaders, toCsv } from '#lib/csv';
-import { auditTeamAction } from '#members';
-import { findApplication, getApplication } from '#teams';
-import { eraseDevice } from './erase-device.ts';
+import { getApplication } from '#teams';
 import { eventStatus } from './event-status.ts';
 import { EVENT_COLUMNS, EventsQuery, listEvents } from './list-events.ts';
 
@@ -38,21 +34,9 @@ function answerEvents(
 export const eventRoutes = new Hono<AppEnv>()
   .get('/v1/events', requireTeamToken, queryString(EventsQuery), async (c) => {
     const query = c.req.valid('query');
-    const { name } = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
-    return answerEvents(c, query, name, await listEvents(c.env, query));
+    const application = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
+    return answerEvents(c, query, application.name, await listEvents(c.env, application, query));
   })
   .get('/v1/events/:event_id', requireTeamToken, async (c) =>
-    c.json(await eventStatus(c.env.DB, c.get('team').id, c.req.param('event_id'), Date.now())),
-  )
-  .delete('/v1/devices/:token', requireTeamToken, async (c) => {
-    const claims = await readToken(c.req.param('token'), settingsOf(c.env).TOKEN_SECRET);
-    // Another team's token is answered as a forged one.
-    const teamId = c.get('team').id;
-    if (!claims || !(await findApplication(database(c.env.DB), teamId, claims.applicationId))) {
-      throw new AppError('not_found', 'Device not found');
-    }
-    const device = { ...claims, id: claims.deviceId };
-    const erased = await eraseDevice(c.env.DB, device, Date.now());
-    await auditTeamAction(c, 'device.erased', `${device.id} of ${claims.applicationId}`);
-    return c.json({ erased: true, ...erased });
-  });
+    c.json(await eventStatus(c.env, c.get('team').id, c.req.param('event_id'), Date.now())),
+  );

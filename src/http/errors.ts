@@ -100,9 +100,9 @@ export function takeError(c: AppContext, thrown: unknown): { error: AppError; st
   const error = toAppError(thrown);
   if (error.code === 'internal') {
     const stack = thrown instanceof Error ? thrown.stack : String(thrown);
-    console.error(
-      JSON.stringify({ level: 'error', request_id: c.get('requestId'), path: c.req.path, error: stack }),
-    );
+    // The route, because a path may hold a token.
+    const route = routePath(c, -1);
+    console.error(JSON.stringify({ level: 'error', request_id: c.get('requestId'), route, error: stack }));
   }
   for (const [name, value] of Object.entries(error.headers)) c.header(name, value);
   return { error, status: STATUS[error.code] };

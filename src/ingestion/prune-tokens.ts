@@ -4,7 +4,7 @@ import { DAY_MS } from '#lib/time';
 
 const PRUNED_AT_ONCE = 1_000;
 const MINUTE_MS = 60_000;
-/** Each minute looks at one part of the devices that are old enough, so that within an hour all were looked at. */
+/** Each minute looks at one part of the devices that are old enough, so that all are looked at within hours. */
 const PARTS = 60;
 
 const idAt = (at: number) => `dev_${Math.ceil(at).toString(16).padStart(12, '0')}`;

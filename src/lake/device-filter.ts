@@ -31,6 +31,9 @@ export function makeDeviceFilter(deviceIds: ReadonlySet<string>): Uint8Array {
   return filter;
 }
 
+/** Stands for a filter that has been asked already: every device may be there. */
+export const ANY_DEVICE = new Uint8Array([255]);
+
 /** False: the device is not in the set. True: it very likely is. */
 export function mayHoldDevice(filter: Uint8Array, deviceId: string): boolean {
   for (const bit of bitsOf(deviceId, filter.length * 8)) {

@@ -10,11 +10,17 @@ export type Bucket = {
   delete(keys: string[]): Promise<void>;
 };
 
-/** An event as the files keep it: with what counting it has found. */
-export type StoredEvent = LoggedEvent & {
-  /** A repeat of an event that was counted before. */
-  duplicate?: true;
+/** Why an event counts in no report; absent for one that counts. */
+export type Fate = {
+  outcome?: 'duplicate' | 'ignored' | 'parked';
+  /** Of an ignored event. */
+  reason?: string;
+  /** Of a repeat, where it is known: the event that was counted. */
+  duplicate_of?: string;
 };
+
+/** An event as the files keep it: with what counting it has found. */
+export type StoredEvent = LoggedEvent & Fate;
 
 /** A counter's part of an application. */
 export type Source = { applicationId: string; shard: number };

@@ -30,6 +30,10 @@ export function mayHold(entry: FileEntry, filter: EventFilter): boolean {
   );
 }
 
+/** Whether a file may hold events of a device, or the event of an id. */
+export const mayHoldId = (entry: FileEntry, id: string) =>
+  mayHold(entry, id.startsWith('evt_') ? { eventId: id } : { deviceId: id });
+
 export function matches(event: LoggedEvent, filter: EventFilter): boolean {
   const { from, to, type, eventName, deviceId, creativeId, eventId } = filter;
   return (

@@ -1,3 +1,4 @@
+import { idAfter } from '#lib/ids';
 import type { Bucket, FileEntry, StoredEvent } from './entry.ts';
 import { type EventFilter, matches, mayHold } from './filter.ts';
 import { type FileLocation, RawFile, type RowGroup } from './raw-file.ts';
@@ -44,7 +45,8 @@ export async function readEvents(
     if (horizon === undefined) break;
     const complete = found.filter(({ eventId }) => eventId > horizon);
     if (complete.length > limit) break;
-    const next = successor(horizon);
+    // As a cursor it lets the event of the horizon be the next.
+    const next = idAfter(horizon);
     if (scanned >= MAX_ROWS_SCANNED && isBefore(next)) {
       return { events: await readFound(complete, filter), next_cursor: next };
     }
@@ -84,12 +86,6 @@ export async function* streamFile(bucket: Bucket, location: FileLocation): Async
 }
 
 const newestEventFirst = (left: Found, right: Found) => (left.eventId < right.eventId ? 1 : -1);
-
-/** The id after an event's: as a cursor, it lets that event be the next. */
-function successor(eventId: string): string {
-  const next = BigInt(`0x${eventId.slice('evt_'.length)}`) + 1n;
-  return `evt_${next.toString(16).padStart(32, '0')}`;
-}
 
 /** Whole events in the order in which they were found. Each row group is read once. */
 async function readFound(found: readonly Found[], filter: EventFilter): Promise<StoredEvent[]> {

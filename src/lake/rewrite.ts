@@ -1,6 +1,6 @@
-import { mayHoldDevice } from './device-filter.ts';
 import { type Bucket, type FileEntry, revisedKey, type StoredEvent } from './entry.ts';
 import { FileBuilder } from './file-builder.ts';
+import { mayHoldId } from './filter.ts';
 import { RawFile } from './raw-file.ts';
 
 /**
@@ -18,20 +18,20 @@ export type FileIndex = {
 // has goes on: an object that no entry names is written again under its name, and old ones stand in `replaces` until they are gone.
 
 /**
- * Takes the events of some devices out of a file; answers how many, and the file's entry, null where nothing is left of it. A
- * file without these devices stays as it is. Safe to repeat after a failure at any point.
+ * Takes events out of a file, those of some devices and some by their own ids; answers how many, and the file's entry, null
+ * where nothing is left of it. A file that holds none of them stays as it is. Safe to repeat after a failure at any point.
  */
 export async function rewriteWithout(
   bucket: Bucket,
   index: FileIndex,
   entry: FileEntry,
-  deviceIds: ReadonlySet<string>,
+  ids: ReadonlySet<string>,
 ): Promise<{ entry: FileEntry | null; removed: number }> {
   const current = await deleteReplaced(bucket, index, entry);
-  if (!current || ![...deviceIds].some((deviceId) => mayHoldDevice(current.deviceFilter, deviceId))) {
+  if (!current || ![...ids].some((id) => mayHoldId(current, id))) {
     return { entry: current, removed: 0 };
   }
-  const builder = await collect(bucket, [current], (event) => !isOfAny(event, deviceIds));
+  const builder = await collect(bucket, [current], (event) => !isAnyOf(event, ids));
   const removed = current.rows - builder.rows;
   if (removed === 0) return { entry: current, removed };
   return { entry: await putInPlace(bucket, index, [current], builder), removed };
@@ -71,8 +71,8 @@ export async function deleteReplaced(
   return settled;
 }
 
-const isOfAny = (event: StoredEvent, deviceIds: ReadonlySet<string>) =>
-  'device_id' in event && deviceIds.has(event.device_id);
+const isAnyOf = (event: StoredEvent, ids: ReadonlySet<string>) =>
+  ids.has(event.id) || ('device_id' in event && ids.has(event.device_id));
 
 async function collect(
   bucket: Bucket,

@@ -16,8 +16,12 @@ const AT = {
 };
 const DEVICE_INDEXES = new Map<string, number>(DEVICE_COLUMNS.map((name) => [name, columnIndex(name)]));
 
-/** Tells a revoked token's events when they are counted; nothing later asks for it, and it would take 5 bytes an event. */
-const LEFT_OUT = 'token_id';
+// What only counting needs and would be half of a file: which token an event was sent with, and the keys that tell repeats.
+// Purchases keep theirs, which match whenever they come. The shard is the file's.
+const isLeftOut = (event: StoredEvent, field: string) =>
+  field === 'token_id' ||
+  field === 'shard' ||
+  (event.type !== 'custom.purchase' && (field === 'keys' || field === 'key_day'));
 
 /** Puts a field's value into its column; false where the column can't hold it exactly. */
 type PutValue = (column: number, value: unknown) => boolean;
@@ -28,12 +32,12 @@ const decode = (index: number, cell: Cell) => COLUMNS[index]?.decode(cell);
 /**
  * Puts an event into the cells of a row; the other cells hold what stands for absence. What no column can hold exactly (an id of
  * another form, a day that does not exist, text with a lone surrogate, a field that has no column yet) stands in `rest` as JSON,
- * so that `toEvent` gives back every event as it was, but for the token it was sent with.
+ * so that `toEvent` gives back every event as it was, but for what is left out.
  */
 export function putEvent(event: StoredEvent, shard: number, put: PutValue): void {
   const rest: [string, unknown][] = [];
   for (const [field, value] of Object.entries(event)) {
-    if (value === null || value === undefined || field === LEFT_OUT) continue;
+    if (value === null || value === undefined || isLeftOut(event, field)) continue;
     if (!putField(event, field, value, put)) rest.push([field, value]);
   }
   put(AT.shard, shard);
@@ -61,6 +65,8 @@ export function toEvent(get: GetCell): StoredEvent {
     const value = cell === null ? undefined : decode(index, cell);
     if (value !== undefined) event[field] = value;
   }
+  const shard = get(AT.shard);
+  if (shard && event.type !== 'click') event.shard = shard;
   const device = getDevice(get);
   if (device) event.device = device;
   const rest = get(AT.rest);

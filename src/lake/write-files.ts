@@ -11,7 +11,7 @@ const MAX_BUILDER_BYTES = 16_000_000;
  * import of many days makes no more files than any other, and a file expires as a whole. A file ends after
  * `MAX_EVENTS_PER_FILE` events, or fewer large ones.
  *
- * `slices` are read one at a time, in the order of receipt, so memory is bounded by a file and not by what is written. Names come
+ * `slices` are read one at a time, so memory is bounded by a file and a slice and not by what is written. Names come
  * from the first event of a file: the same events written again, as after a failure, take the place of the same objects.
  */
 export async function writeFiles(
@@ -20,25 +20,32 @@ export async function writeFiles(
   slices: Iterable<readonly StoredEvent[]> | AsyncIterable<readonly StoredEvent[]>,
 ): Promise<FileEntry[]> {
   const entries: FileEntry[] = [];
-  let open: { day: string; firstId: string; builder: FileBuilder } | undefined;
-  const close = async () => {
-    if (open) entries.push(await writeFile(bucket, source, `${open.day}/${open.firstId}`, open.builder));
-    open = undefined;
+  const open = new Map<string, OpenFile>();
+  const close = async (day: string, { firstId, builder }: OpenFile) => {
+    open.delete(day);
+    entries.push(await writeFile(bucket, source, `${day}/${firstId}`, builder));
   };
   for await (const slice of slices) {
     for (const event of slice) {
       const day = dayIn('UTC', event.received_at);
-      if (open && (open.day !== day || isFull(open.builder))) await close();
-      open ??= { day, firstId: event.id, builder: new FileBuilder(source.shard) };
-      open.builder.add(event);
+      const file = open.get(day) ?? { firstId: event.id, builder: new FileBuilder(source.shard) };
+      open.set(day, file);
+      file.builder.add(event);
+      if (isFull(file.builder)) await close(day, file);
     }
+    if (memoryOf(open) >= MAX_BUILDER_BYTES) for (const [day, file] of [...open]) await close(day, file);
   }
-  await close();
+  for (const [day, file] of [...open]) await close(day, file);
   return entries;
 }
 
 const isFull = ({ rows, memoryBytes }: FileBuilder) =>
   rows >= MAX_EVENTS_PER_FILE || memoryBytes >= MAX_BUILDER_BYTES;
+
+type OpenFile = { firstId: string; builder: FileBuilder };
+
+const memoryOf = (open: ReadonlyMap<string, OpenFile>) =>
+  [...open.values()].reduce((sum, { builder }) => sum + builder.memoryBytes, 0);
 
 async function writeFile(
   bucket: Bucket,

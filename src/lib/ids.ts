@@ -87,3 +87,9 @@ export function idTime(id: string): number {
 export function idSecond(id: string): number {
   return Math.floor(idTime(id) / 1000);
 }
+
+/** The next possible id of the same kind. */
+export function idAfter(id: string): string {
+  const [prefix, digits] = [id.slice(0, id.indexOf('_') + 1), id.slice(id.indexOf('_') + 1)];
+  return prefix + (BigInt(`0x${digits}`) + 1n).toString(16).padStart(32, '0');
+}

@@ -7,7 +7,7 @@ export const EVENT_STEP = 'event:';
 const OTHER_STEPS = ['install', 'retention', 'purchase', 'ad'];
 const MAX_EVENT_STEPS = MAX_FUNNEL_STEPS - OTHER_STEPS.length;
 
-/** What the fold remembers of a device: its row in `devices`, as it is stored. */
+/** What counting remembers of a device, as its counter stores it. */
 export type DeviceState = {
   applicationId: string;
   acquiredDay: string;

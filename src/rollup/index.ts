@@ -1,9 +1,7 @@
-export { appendStatement } from './append.ts';
 export { readCountedArrivals } from './arrivals.ts';
 export { type DeviceState, deviceKey } from './device-state.ts';
 export { type DeviceEvent, EventMessage, isOfDevice, LoggedEvent } from './event.ts';
-export { foldLog } from './fold.ts';
-export { keysOf, scopedKey, sessionEndKey, sessionKey, sessionKeyPrefixes } from './keys.ts';
+export { keysOf, scopedKey, sessionEndKey, sessionKey } from './keys.ts';
 export { unpack } from './log.ts';
 export {
   applicationIdOf,

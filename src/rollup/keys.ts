@@ -33,13 +33,3 @@ function keyOfSession(event: DeviceEvent, kind: string): EventKey | null {
   if (event.type !== 'retention' || !event.session_id) return null;
   return { key: `${kind}:${event.device_id}:${event.session_id}`, days: [ANY_DAY] };
 }
-
-/** What the keys of all sessions of a device begin with. */
-export const sessionKeyPrefixes = (deviceId: string) => [
-  `${SESSION}:${deviceId}:`,
-  `${SESSION_END}:${deviceId}:`,
-];
-
-/** Everything that counting an event looks up and remembers. */
-export const allKeysOf = (event: DeviceEvent): EventKey[] =>
-  [...keysOf(event), sessionKey(event), sessionEndKey(event)].filter((key) => key !== null);

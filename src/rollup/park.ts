@@ -1,7 +1,6 @@
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import type { EventMessage, LoggedEvent } from './event.ts';
-import { toParameters } from './statements.ts';
 
 /** A message, or one event of it, that could not be counted. */
 export type Parked = { id: string; applicationId: string; body: string; reason: string };
@@ -54,15 +53,6 @@ export const PARK_REASON = {
   uncounted: 'could not be counted',
 } as const;
 
-/** Parks events that are in the log already. */
-export function parkEventStatements(
-  db: D1Database,
-  events: readonly LoggedEvent[],
-  now: number,
-): D1PreparedStatement[] {
-  return parkStatements(db, events.map(toParkedEvent), now);
-}
-
 /**
  * An event that is in the log already, parked under its own id with another prefix, by which it is found again. What is kept is
  * a message that can be sent again: its event has a new id, because the log would take the first for a redelivery.
@@ -75,4 +65,26 @@ export function toParkedEvent(event: LoggedEvent): Parked {
     body: JSON.stringify(message),
     reason: PARK_REASON.uncounted,
   };
+}
+
+/** D1 takes 2 MB a value; longer lists go into several statements of the same transaction. */
+const MAX_PARAMETER_BYTES = 1_000_000;
+
+/** Rows as JSON arrays that each fit into one bound value; none for no rows. */
+function toParameters(rows: readonly unknown[]): string[] {
+  const parameters: string[] = [];
+  let part: string[] = [];
+  let size = 0;
+  for (const row of rows) {
+    const text = JSON.stringify(row);
+    if (size + text.length > MAX_PARAMETER_BYTES && part.length > 0) {
+      parameters.push(`[${part.join(',')}]`);
+      part = [];
+      size = 0;
+    }
+    part.push(text);
+    size += text.length + 1;
+  }
+  if (part.length > 0) parameters.push(`[${part.join(',')}]`);
+  return parameters;
 }

@@ -1,4 +1,4 @@
-// The rollup tables as the fold fills them: every metric is added to what the row holds already.
+// The rollup tables as counters fill them: every metric is added to what the row holds already.
 // Names are columns, so the statements are made from this list and from nothing a caller sends.
 
 const CREATIVE_DAY = ['application_id', 'day', 'creative_id'] as const;
@@ -80,7 +80,7 @@ const PLACES = new Map<RollupTable, Map<string, Place>>(
 const NUMBERS: ReadonlySet<string> = new Set(['age']);
 
 /**
- * What a fold adds to one rollup table, a row a key. Counts stay below 2^53 in any run, and so do both parts of an amount: one
+ * What a run of events adds to one rollup table, a row per key. Counts stay below 2^53 in any run, and so do both parts of an amount: one
  * event's is below 2^53 micros, and what exceeds the low part moves to the high one at once.
  */
 export class Additions<Table extends RollupTable> {

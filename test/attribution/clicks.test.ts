@@ -8,6 +8,7 @@ import { ANDROID_AGENT, follow, IPHONE_AGENT, measure, STORES } from '../helpers
 import { createCreative } from '../helpers/creatives.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { WatchedCounters } from '../helpers/watched-counters.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 const HOUR = 3_600_000;
@@ -54,7 +55,7 @@ it('counts a redelivered click once, in any order, among poison', async () => {
   expect(parked.results[0]?.body).not.toContain('ip_hash');
 });
 
-it('keeps click and count together when the database fails', async () => {
+it('keeps a click and counts it, each once, when the database fails', async () => {
   const tenant = await createTenant(STORES);
   const { path } = await createCreative(service, tenant);
   const { messages, clickId } = await follow(service, path, ANDROID_AGENT);
@@ -65,8 +66,23 @@ it('keeps click and count together when the database fails', async () => {
   expect(result.explicitAcks).toEqual([]);
   expect(result.retryMessages).toHaveLength(1);
   expect(await rows(tenant)).toEqual([]);
-  expect(await clicksReported(tenant)).toBe(0);
   await failing.deliver(messages);
+  expect(await rows(tenant)).toEqual([{ id: clickId, ip_hash: expect.any(String) }]);
+  expect(await clicksReported(tenant)).toBe(1);
+});
+
+it('keeps a click and counts it, each once, when its counter fails', async () => {
+  const tenant = await createTenant(STORES);
+  const { path } = await createCreative(service, tenant);
+  const { messages, clickId } = await follow(service, path, ANDROID_AGENT);
+  const counters = new WatchedCounters();
+  for (const when of ['before', 'after'] as const) {
+    counters.failOn('append', when, { retryable: true });
+    const result = await startWorker({ COUNTERS: counters.asBinding() }).deliver(messages);
+    expect(result.explicitAcks).toEqual([]);
+    expect(result.retryMessages).toHaveLength(1);
+  }
+  expect((await service.deliver(messages)).retryMessages).toEqual([]);
   expect(await rows(tenant)).toEqual([{ id: clickId, ip_hash: expect.any(String) }]);
   expect(await clicksReported(tenant)).toBe(1);
 });
@@ -145,7 +161,7 @@ it('makes the same row of the same records, in any order and however often they 
   );
 });
 
-it('forgets what it must although the log cannot be counted', async () => {
+it('forgets what it must although another chore fails', async () => {
   const tenant = await createTenant();
   await env.DB.prepare(
     "INSERT INTO clicks (application_id, id, creative_id, clicked_at, os_family) VALUES (?, 'clk_0', 'c', 0, 'ios')",
@@ -153,10 +169,10 @@ it('forgets what it must although the log cannot be counted', async () => {
     .bind(tenant.application.id)
     .run();
   const db = new WatchedD1(env.DB);
-  db.failWhen((sql) => /FROM fold_cursor/.test(sql), 'D1_ERROR: disk I/O error');
+  db.failWhen((sql) => /DELETE FROM rejections/.test(sql), 'D1_ERROR: disk I/O error');
   const own = startWorker({ DB: db.asBinding() });
   await expect(worker.scheduled(createScheduledController(), own.bindings)).rejects.toThrow(
-    'Failed chores: count the log',
+    'Failed chores: prune rejections',
   );
   expect(await rows(tenant)).toEqual([]);
 });

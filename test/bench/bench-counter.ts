@@ -56,9 +56,13 @@ export class BenchCounter extends Counter {
     await later(1_000 * DAY_MS, () => super.alarm());
   }
 
-  /** The next range for R2, recent events included. */
-  async takeAll() {
-    return later(2 * HOUR_MS, () => super.takeForExport());
+  /** Writes all that was counted as raw event files, as the alarm does within the hour; answers how many events. */
+  async exportAll(): Promise<number> {
+    const { hotEvents } = await this.health();
+    for (let left = hotEvents; left > 0; left = (await this.health()).hotEvents) {
+      await later(2 * HOUR_MS, () => super.alarm());
+    }
+    return hotEvents;
   }
 
   /** As `/fetch-token` makes them, many at once. */

@@ -2,7 +2,6 @@ import { Hono } from 'hono';
 import { uuidv7obj } from 'uuidv7';
 import { consumeEvents, counterName, packEvents } from '../../src/counting/index.ts';
 import { packMessages } from '../../src/ingestion/enqueue.ts';
-import { writeFiles } from '../../src/lake/index.ts';
 import { addDays } from '../../src/lib/time.ts';
 import { saveRates } from '../../src/money/exchange-rates.ts';
 import type { LoggedEvent } from '../../src/rollup/index.ts';
@@ -166,21 +165,19 @@ async function append(env: Env, applicationId: string, total: number, seed: numb
   return { milliseconds };
 }
 
-/** Writes all that was counted as raw event files; answers their size. */
+/** How many raw event files an application has when all is exported, and their size. */
 async function exportAll(env: Env, applicationId: string) {
-  const counter = counterOf(env, applicationId);
-  let [files, bytes, events] = [0, 0, 0];
-  for (;;) {
-    const range = await counter.takeAll();
-    if (!range) return { files, bytes, events };
-    const stored = range.events.map(({ event, outcome }) =>
-      outcome === 'duplicate' ? { ...event, duplicate: true as const } : event,
-    );
-    const entries = await writeFiles(env.RAW_EVENTS, { applicationId, shard: 0 }, [stored]);
-    await counter.confirmExport(range.lastBatch);
-    files += entries.length;
-    bytes += entries.reduce((sum, entry) => sum + entry.bytes, 0);
-    events += stored.length;
+  await counterOf(env, applicationId).exportAll();
+  let [files, bytes]: [number, number] = [0, 0];
+  for (let cursor: string | undefined; ; ) {
+    const page = await env.RAW_EVENTS.list({
+      prefix: `events/${applicationId}/`,
+      ...(cursor ? { cursor } : {}),
+    });
+    files += page.objects.length;
+    bytes += page.objects.reduce((sum, { size }) => sum + size, 0);
+    if (!page.truncated) return { files, bytes };
+    cursor = page.cursor;
   }
 }
 

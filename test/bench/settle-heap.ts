@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { insertDevice } from '../../src/counting/devices.ts';
 import { appendFresh } from '../../src/counting/log.ts';
@@ -10,6 +7,7 @@ import { SeenIds } from '../../src/counting/seen-ids.ts';
 import { FULL_RUN, settleRun } from '../../src/counting/settle.ts';
 import { openStore } from '../../src/counting/store.ts';
 import type { LoggedEvent } from '../../src/rollup/event.ts';
+import { memoryStorage } from '../helpers/memory-storage.ts';
 import { APPLICATION_ID, DEVICES, makeDevices, makeEvents } from './workload.ts';
 
 // One run of a counter in a V8 whose heap is limited from outside (`node --max-old-space-size=64`), on SQLite in memory outside
@@ -26,38 +24,9 @@ const total = Number(values.events);
 
 let rowsWritten = 0;
 
-/** As much of an object's storage as the counting needs. */
-function memoryStorage(): DurableObjectStorage {
-  const db = new DatabaseSync(':memory:');
-  const exec = (sql: string, ...bindings: unknown[]) => {
-    const statement = db.prepare(sql);
-    const inputs = bindings as SQLInputValue[];
-    if (statement.columns().length === 0) {
-      rowsWritten += Number(statement.run(...inputs).changes);
-      return { toArray: () => [], raw: () => ({ toArray: () => [] }), next: () => ({ value: undefined }) };
-    }
-    return {
-      toArray: () => statement.all(...inputs),
-      next: () => ({ value: statement.get(...inputs) }),
-      raw: () => {
-        statement.setReturnArrays(true);
-        return { toArray: () => statement.all(...inputs) };
-      },
-    };
-  };
-  const transactionSync = <Result>(work: () => Result): Result => {
-    db.exec('BEGIN');
-    const result = work();
-    db.exec('COMMIT');
-    return result;
-  };
-  const migration = path.join(import.meta.dirname, '../../migrations/counter/0000_counter.sql');
-  for (const statement of readFileSync(migration, 'utf8').split('--> statement-breakpoint'))
-    db.exec(statement);
-  return { sql: { exec }, transactionSync } as unknown as DurableObjectStorage;
-}
-
-const storage = memoryStorage();
+const storage = memoryStorage((rows) => {
+  rowsWritten += rows;
+});
 const store = openStore(storage);
 const seen = new SeenIds(store);
 /** A function of its own, so that what makes the events is not kept while they are counted. */

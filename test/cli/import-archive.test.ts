@@ -3,16 +3,19 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type StoredEvent, writeFiles } from '#lake';
-import { isArchive, prepareArchive } from '../../src/cli/import-archive.ts';
+import { prepareArchive } from '../../src/cli/import-archive.ts';
 import type { Target } from '../../src/cli/import-file.ts';
+import { isParquet } from '../../src/cli/import-parquet.ts';
 import { MemoryBucket } from '../lake/memory-bucket.ts';
 
 let folder: string;
 let server: Server;
 let target: Target;
-let asked: { created_at: string; data: { device_id: string } }[] = [];
+let asked: { created_at: string; data: { device_id: string } }[][] = [];
+/** Answers in place of tokens. */
+let refusal: { status: number; body: unknown } | undefined;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'archive-'));
@@ -22,68 +25,48 @@ beforeAll(async () => {
       body += part.toString();
     });
     request.on('end', () => {
-      asked.push(JSON.parse(body));
+      const { devices }: { devices: (typeof asked)[number] } = JSON.parse(body);
+      asked.push(devices);
       // The first one fails, as it may.
-      response.statusCode = asked.length === 1 ? 500 : 200;
-      response.end(JSON.stringify({ token: `token-of-${JSON.parse(body).data.device_id}` }));
+      response.statusCode = refusal?.status ?? (asked.length === 1 ? 500 : 200);
+      const results = devices.map(({ data }, index) => ({ index, token: `token-of-${data.device_id}` }));
+      response.end(JSON.stringify(refusal?.body ?? { results }));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   target = { url: `http://127.0.0.1:${port}`, apiKey: 'key', headerName: 'service-api-key' };
 });
+beforeEach(() => {
+  asked = [];
+  refusal = undefined;
+});
 afterAll(async () => {
   server.close();
   await rm(folder, { recursive: true });
 });
 
-const archived = (type: string, device: string, more: Record<string, unknown> = {}) =>
-  JSON.stringify({
-    type,
-    created_at: '2026-03-02T10:00:00.000Z',
-    event_id: `evt_${device}_${type}`,
-    payload: { event_name: 'level' },
-    archived: { device_id: device, acquired_day: '2026-03-01' },
-    ...more,
-  });
-
-it('makes envelopes of archived events, with one token a device', async () => {
-  const file = path.join(folder, 'a.ndjson');
-  const click = archived('click', '', { archived: {} });
-  await writeFile(
-    file,
-    [archived('install', 'd1'), click, archived('custom', 'd1'), archived('custom', 'd2')].join('\n'),
-  );
-  expect(await isArchive(file)).toBe(true);
-  const ready = await prepareArchive(file, target);
-  const lines = (await readFile(ready, 'utf8')).trim().split('\n');
-  expect(lines.map((line) => JSON.parse(line))).toEqual(
-    ['d1', 'd2'].map((device) => ({
-      type: 'custom',
-      created_at: '2026-03-02T10:00:00.000Z',
-      event_id: `evt_${device}_custom`,
-      payload: { event_name: 'level' },
-      creativeToken: `token-of-${device}`,
-    })),
-  );
-  expect(asked.map(({ data }) => data.device_id)).toEqual(['d1', 'd1', 'd2']);
-  expect(asked[0]?.created_at).toBe('2026-03-01T12:00:00.000Z');
-  asked = [];
-  expect(await prepareArchive(file, target)).toBe(ready);
-  expect(asked).toEqual([]);
-});
-
-it('tells other files from the archive', async () => {
+it('tells other files from raw event files', async () => {
   const file = path.join(folder, 'b.ndjson');
   for (const text of ['', 'no json', '{"type":"custom"}']) {
     await writeFile(file, text);
-    expect(await isArchive(file)).toBe(false);
+    expect(await isParquet(file)).toBe(false);
   }
 });
 
 /** A click is of no device. */
 function clickOf({ device_id: _, acquired_day: __, ...identity }: Record<string, unknown>): object {
   return { ...identity, type: 'click', creative_id: `crt_${'c'.repeat(32)}` };
+}
+
+/** A raw event file of these events, numbered. */
+async function rawEventFile(name: string, events: object[]): Promise<string> {
+  const bucket = new MemoryBucket();
+  const stored = events.map((event, index) => ({ ...event, id: `evt_${String(index).padStart(32, '0')}` }));
+  await writeFiles(bucket, { applicationId: 'app_1', shard: 0 }, [stored as StoredEvent[]]);
+  const file = path.join(folder, name);
+  await writeFile(file, [...bucket.objects.values()][0] ?? '');
+  return file;
 }
 
 it('makes envelopes of a raw event file', async () => {
@@ -110,8 +93,15 @@ it('makes envelopes of a raw event file', async () => {
       device: { os_system: '18.1' },
     },
     { ...common, type: 'retention', age: 1, session_id: 's', session_end: true, session_seconds: 60 },
-    { ...common, type: 'custom', event_name: 'level', params: { value: '3' }, test: true, keys: ['h:e:no'] },
-    { ...common, type: 'custom', event_name: 'level', duplicate: true },
+    {
+      ...common,
+      type: 'custom',
+      event_name: 'level',
+      params: { value: '3' },
+      test: true,
+      outcome: 'ignored',
+    },
+    { ...common, type: 'custom', event_name: 'level', outcome: 'duplicate' },
     { ...common, type: 'custom.ad', ad_id: 'a', source: 'banner', value_micros: 12_345, currency: 'usd' },
     {
       ...common,
@@ -125,13 +115,8 @@ it('makes envelopes of a raw event file', async () => {
       keys: [`success:e:${uuid}`, 'success:d:T', 'success:t:T'],
     },
   ];
-  const bucket = new MemoryBucket();
-  const stored = events.map((event, index) => ({ ...event, id: `evt_${String(index).padStart(32, '0')}` }));
-  await writeFiles(bucket, { applicationId: 'app_1', shard: 0 }, [stored as StoredEvent[]]);
-  const file = path.join(folder, 'c.parquet');
-  await writeFile(file, [...bucket.objects.values()][0] ?? '');
-
-  expect(await isArchive(file)).toBe(true);
+  const file = await rawEventFile('c.parquet', events);
+  expect(await isParquet(file)).toBe(true);
   const lines = (await readFile(await prepareArchive(file, target), 'utf8')).trim().split('\n');
   const sent = { created_at: '2026-03-02T10:00:00.250Z', creativeToken: `token-of-${device}` };
   const evt = (index: number) => `evt_${String(index).padStart(32, '0')}`;
@@ -139,7 +124,7 @@ it('makes envelopes of a raw event file', async () => {
     {
       ...sent,
       type: 'retention',
-      event_id: uuid,
+      event_id: evt(2),
       os_system: '18.1',
       payload: { session_id: 's', retentionDay: 1 },
     },
@@ -172,9 +157,55 @@ it('makes envelopes of a raw event file', async () => {
       },
     },
   ]);
-  // One token for one device; the first request fails here, too.
-  expect(asked.map(({ created_at, data }) => [created_at, data.device_id])).toEqual([
-    ['2026-03-01T12:00:00.000Z', device],
-    ['2026-03-01T12:00:00.000Z', device],
-  ]);
+  // One token for one device; the first request fails.
+  const once = [['2026-03-01T12:00:00.000Z', device]];
+  expect(asked.map((devices) => devices.map(({ created_at, data }) => [created_at, data.device_id]))).toEqual(
+    [once, once],
+  );
+});
+
+/** An event each of so many devices. */
+const adsOf = (devices: number) =>
+  Array.from({ length: devices }, (_, index) => ({
+    application_id: 'app_1',
+    device_id: `dev_${index.toString(16).padStart(32, '0')}`,
+    creative_id: null,
+    acquired_day: '2026-03-01',
+    day: '2026-03-02',
+    occurred_at: Date.parse('2026-03-02T10:00:00Z'),
+    received_at: Date.parse('2026-03-02T10:00:01Z'),
+    type: 'custom.ad',
+    ad_id: 'a',
+    source: 'banner',
+    value_micros: 1,
+    currency: 'usd',
+  }));
+
+it('asks for 200 tokens at once, and for none again when the file is ready', async () => {
+  const file = await rawEventFile('d.parquet', [...adsOf(450), ...adsOf(3)]);
+  const ready = await prepareArchive(file, target);
+  expect(asked.map(({ length }) => length)).toEqual([200, 200, 200, 50]);
+  const lines = (await readFile(ready, 'utf8')).trim().split('\n');
+  const tokens = lines.map((line): string => JSON.parse(line).creativeToken);
+  expect(tokens).toHaveLength(453);
+  expect(new Set(tokens).size).toBe(450);
+  asked = [];
+  expect(await prepareArchive(file, target)).toBe(ready);
+  expect(asked).toEqual([]);
+});
+
+it.each([
+  ['a refused request', { status: 401, body: {} }, 'answered 401 to /fetch-token/batch'],
+  [
+    'a refused device',
+    { status: 200, body: { results: [{ index: 0, error: 'no' }] } },
+    `refused the device dev_${'0'.repeat(32)}: no`,
+  ],
+  ['a device without an answer', { status: 200, body: { results: [] } }, 'did not answer for every device'],
+])('stops at %s, and makes the file when it is called again', async (name, refused, message) => {
+  const file = await rawEventFile(`${name}.parquet`, adsOf(1));
+  refusal = refused;
+  await expect(prepareArchive(file, target)).rejects.toThrow(message);
+  refusal = undefined;
+  expect(await readFile(await prepareArchive(file, target), 'utf8')).toContain('token-of-dev_');
 });

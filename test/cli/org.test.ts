@@ -108,8 +108,11 @@ describe('npm run org', () => {
     expect(account.unknown).toEqual([]);
     const { script, database, queue, queues, secrets } = standing('acme');
     expect(account.databases.size).toBe(1);
-    const tables = account.databases.get(database)?.sqlite.prepare('SELECT chunk_id FROM fold_cursor').all();
-    expect(tables).toEqual([{ chunk_id: 0 }]);
+    const tables = account.databases
+      .get(database)
+      ?.sqlite.prepare('SELECT count(*) AS n FROM counter_flushes')
+      .all();
+    expect(tables).toEqual([{ n: 0 }]);
     expect(queue).toBe('attribution-acme-events');
     expect(queues.map(({ queue_name }) => queue_name).sort()).toEqual([
       'attribution-acme-events',

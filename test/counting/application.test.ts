@@ -13,6 +13,7 @@ import { newId } from '#lib/ids';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { watchedCounters } from '../helpers/counter-calls.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
+import { WatchedStorage } from '../helpers/storage.ts';
 
 const SHARDS = 3;
 
@@ -223,4 +224,61 @@ it('tells when its newest event came after all events have left for R2', async (
   await counter.inside((_, state) => state.storage.sql.exec('DELETE FROM log'));
   const { counters } = await readApplicationHealth(env, application);
   expect(counters?.lastAppendedAt).toBeGreaterThan(Date.now() - 120_000);
+});
+
+it('reads as little for health and client totals however many events there were', async () => {
+  const rowsRead: number[] = [];
+  for (const events of [100, 5_000]) {
+    const { application, parts, cohort } = await start(1);
+    const [counter] = parts;
+    if (!counter) throw new Error('a counter was started');
+    for (let sent = 0; sent < events; sent += 100) {
+      await counter.append(Array.from({ length: 100 }, () => counter.ad(1_000, { total_ad_value: 1 })));
+    }
+    await expect.poll(async () => (await counter.stub().settle()).settled, { timeout: 20_000 }).toBe(true);
+    // As after an export.
+    await counter.inside((_, state) => state.storage.sql.exec('DELETE FROM log'));
+    const read = await counter.inside(async (own, state) => {
+      const storage = new WatchedStorage(state.storage);
+      own.use(storage.asStorage());
+      const before = storage.rowsRead;
+      await own.health();
+      await own.clientTotals(cohort);
+      return storage.rowsRead - before;
+    });
+    rowsRead.push(read);
+    expect((await sumClientTotals(env, application, cohort)).totals).toMatchObject([
+      { devices: 1, client: '1000000', counted: `${events * 1_000}` },
+    ]);
+  }
+  expect(rowsRead[1]).toBe(rowsRead[0]);
+  expect(rowsRead[0]).toBeGreaterThan(0);
+});
+
+it('keeps the 200 largest gaps of many, equal ones in the order of their devices', async () => {
+  const { application, parts, cohort } = await start(2);
+  for (const { applicationId, append, createDevice, shard } of parts) {
+    const events = [];
+    for (let index = 0; index < 120; index++) {
+      const created = await createDevice({ shards: 2 });
+      if (created.outcome === 'moved') throw new Error('a device without an alias can live anywhere');
+      const gap = shard === 0 && index < 3 ? 50 + index : 10;
+      events.push(
+        eventOf(applicationId, created.device, 'custom.ad', { value_micros: 1, total_ad_value: gap }),
+      );
+    }
+    await append(events);
+  }
+  await settleCounters(env, application);
+  const { totals, gaps } = await sumClientTotals(env, application, cohort);
+  expect(totals).toMatchObject([{ devices: 240, devicesWithGap: 240 }]);
+  expect(gaps).toHaveLength(200);
+  expect(gaps.slice(0, 4).map(({ client }) => client)).toEqual([
+    '52000000',
+    '51000000',
+    '50000000',
+    '10000000',
+  ]);
+  const equal = gaps.slice(3).map(({ deviceId }) => deviceId);
+  expect(equal).toEqual([...equal].sort());
 });

@@ -177,22 +177,20 @@ describe('what the counter answers', () => {
         2,
       );
       ids.push(...page.events.map(({ id }) => id));
-      cursor = page.nextCursor;
+      cursor = page.through;
       pages++;
     } while (cursor !== null);
     expect(ids).toEqual(events.map(({ id }) => id).reverse());
-    expect(pages).toBeGreaterThan(3);
+    expect(pages).toBe(4);
     const count = async (filter: Parameters<ReturnType<typeof stub>['readLog']>[0]) =>
       (await stub().readLog(filter, null, 100)).events.length;
-    const at = Date.parse('2026-03-02T12:00:00Z');
     expect(await count({})).toBe(8);
     expect(await count({ eventName: 'level_0' })).toBe(4);
     expect(await count({ type: 'install' })).toBe(1);
-    expect(await count({ from: at, to: at + 1 })).toBe(7);
-    expect(await count({ from: at + 1 })).toBe(0);
-    expect(await count({ to: at })).toBe(1);
+    expect(await count({ from: '2026-03-02', to: '2026-03-02' })).toBe(7);
+    expect(await count({ from: '2026-03-03' })).toBe(0);
+    expect(await count({ to: '2026-03-01' })).toBe(1);
     expect(await count({ deviceId: newId('dev') })).toBe(0);
-    expect(await count({ tokenId: newId('tok') })).toBe(0);
     expect(await count({ creativeId: newId('crt') })).toBe(0);
   });
 });

@@ -1,11 +1,15 @@
 import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
+import type { Bucket } from '#lake';
 import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
-import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
+import type { LoggedEvent } from '#rollup';
+import { eventOf, rollupOf, startCounter, type TestCounter } from '../helpers/counter.ts';
+import { eventsInFiles, FaultyBucket, objectsOf } from '../helpers/lake.ts';
 
 const START = Date.now();
+const HOUR_MS = 3_600_000;
 afterEach(() => vi.useRealTimers());
 
 /** Moves the clock alone: alarms and timers stay real. */
@@ -13,51 +17,238 @@ const setTime = (at: number) => vi.useFakeTimers({ toFake: ['Date'], now: at });
 
 async function start() {
   const counter = startCounter();
-  const created = await counter.createDevice();
+  const created = await counter.createDevice({ acquiredAt: START });
   if (created.outcome === 'moved') throw new Error('a new counter has one shard');
   return { ...counter, device: created.device };
 }
 
-it('gives out a settled range until it is confirmed, with what became of each event', async () => {
-  const { applicationId, append, stub, device } = await start();
-  const ad = (keys: string[]) => eventOf(applicationId, device, 'custom.ad', { keys });
-  const events = [ad(['e:1']), ad(['e:1']), ad(['e:2'])];
+const NOTHING = { before: null, after: null };
+const listed = async ({ stub }: TestCounter) => (await stub().listFiles({}, NOTHING)).files;
+const idsOf = (events: readonly { id: string }[]) => events.map(({ id }) => id).sort();
+
+async function alarm({ inside }: TestCounter, bucket?: Bucket): Promise<void> {
+  await inside(async (counter) => {
+    if (bucket) counter.bucket = bucket;
+    await counter.alarm();
+  });
+}
+
+/** An ad view that was received now. */
+const adOf = (counter: TestCounter & { device: Parameters<typeof eventOf>[1] }, keys: string[] = []) =>
+  eventOf(counter.applicationId, counter.device, 'custom.ad', { keys, received_at: Date.now() });
+
+it('exports what was counted within the hour, with what became of it, and cuts the log', async () => {
+  const counter = await start();
+  const { append, stub, applicationId, device } = counter;
+  const ad = (keys: string[], more = {}) =>
+    eventOf(applicationId, device, 'custom.ad', { keys, received_at: START, ...more });
+  const events = [ad(['e:1']), ad(['e:1']), ad(['e:2'], { test: true })];
   await append(events);
-  expect(await stub().takeForExport()).toBeNull();
-  setTime(Date.now() + 2 * 3_600_000);
-  // Not counted yet, so not to be cut.
-  expect(await stub().takeForExport()).toBeNull();
   await stub().settle();
-  const range = await stub().takeForExport();
-  expect(range?.events.map(({ event, outcome }) => [event.id, outcome]).slice(1)).toEqual([
-    [events[0]?.id, undefined],
-    [events[1]?.id, 'duplicate'],
-    [events[2]?.id, undefined],
-  ]);
-  // Whatever arrives, and whoever is killed, before it is confirmed: the same range.
+  await alarm(counter);
+  expect(await listed(counter)).toEqual([]);
+  setTime(START + HOUR_MS - 60_000);
   await append([ad(['e:3'])]);
-  await stub().settle();
-  await evictDurableObject(stub());
-  expect(await stub().takeForExport()).toEqual(range);
-  await stub().confirmExport(range?.lastBatch ?? 0);
-  await stub().confirmExport(range?.lastBatch ?? 0);
+  await alarm(counter);
+  const files = await listed(counter);
+  expect(files).toMatchObject([{ rows: 4, shard: 0, applicationId }]);
+  expect(await objectsOf(applicationId)).toEqual(files.map(({ key }) => key));
+  const stored = await eventsInFiles(files);
+  const fateOf = (event: LoggedEvent | undefined) => {
+    const { outcome, reason } = stored.find(({ id }) => id === event?.id) ?? {};
+    return [outcome, reason];
+  };
+  expect(events.map(fateOf)).toEqual([
+    [undefined, undefined],
+    ['duplicate', undefined],
+    ['ignored', 'test event'],
+  ]);
   expect((await stub().health()).hotEvents).toBe(1);
-  expect(await stub().eventStatus(events[0]?.id ?? '')).toMatchObject({ status: 'exported', event: null });
+  expect(await stub().eventStatus(events[0]?.id ?? '')).toMatchObject({
+    status: 'exported',
+    files: [{ rows: 4 }],
+  });
   // What has left is still told from a redelivery, and its keys from a repeat.
   expect(await append(events)).toMatchObject({ appended: 0 });
-  await append([ad(['e:2'])]);
+  await append([ad(['e:1'])]);
   await stub().settle();
-  expect(await rollupOf(applicationId)).toMatchObject({ impressions: 3 });
+  expect(await rollupOf(applicationId)).toMatchObject({ impressions: 2 });
 });
 
-it('leaves an erased device out of a range that was taken before', async () => {
-  const { applicationId, append, stub, device } = await start();
-  await append([eventOf(applicationId, device, 'custom.ad')]);
-  setTime(Date.now() + 2 * 3_600_000);
+it('exports nothing that is not counted', async () => {
+  const counter = await start();
+  const { append, stub, inside } = counter;
+  const withoutD1 = () =>
+    inside((inner) => {
+      inner.db = new Proxy(env.DB, {
+        get: () => () => {
+          throw new Error('D1 is down');
+        },
+      });
+    });
+  await append([adOf(counter)]);
+  await withoutD1();
+  expect(await stub().settle(50)).toMatchObject({ settled: false });
+  const waits = adOf(counter);
+  await append([waits]);
+  setTime(START + 2 * HOUR_MS);
+  await alarm(counter);
+  expect(await listed(counter)).toMatchObject([{ rows: 2 }]);
+  expect((await stub().health()).hotEvents).toBe(1);
+  expect((await stub().readLog({}, null, 10)).events).toMatchObject([{ id: waits.id }]);
+});
+
+const EVERY_FAULT = [1, 2, 3].flatMap((change) => [true, false].map((done) => ({ change, done })));
+
+it.each(EVERY_FAULT)(
+  'exports each event once though change $change of the bucket fails (done: $done) and the counter is killed',
+  async (fault) => {
+    const counter = await start();
+    const { append, stub, applicationId } = counter;
+    // Two days of receipt: two files.
+    const events = [
+      adOf(counter),
+      { ...adOf(counter), received_at: START - DAY_MS },
+      adOf(counter),
+    ] as LoggedEvent[];
+    await append(events);
+    await stub().settle();
+    setTime(START + 2 * HOUR_MS);
+    const bucket = new FaultyBucket(env.RAW_EVENTS, fault);
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await alarm(counter, bucket);
+      await alarm(counter, bucket);
+      await evictDurableObject(stub());
+    }
+    const files = await listed(counter);
+    expect(bucket.failures).toBe(fault.change <= 2 ? 1 : 0);
+    expect(files.length).toBeGreaterThanOrEqual(2);
+    expect(await objectsOf(applicationId)).toEqual(files.map(({ key }) => key).sort());
+    const stored = await eventsInFiles(files);
+    expect(idsOf(stored.filter(({ type }) => type !== 'install'))).toEqual(idsOf(events));
+    expect((await stub().health()).hotEvents).toBe(0);
+  },
+);
+
+it('keeps the log, counts on and tries again later while R2 fails', async () => {
+  const counter = await start();
+  const { append, stub, inside, applicationId } = counter;
+  await append([adOf(counter)]);
   await stub().settle();
-  expect((await stub().takeForExport())?.events).toHaveLength(2);
-  await stub().eraseDevice(device.id);
-  expect((await stub().takeForExport())?.events).toEqual([]);
+  setTime(START + 2 * HOUR_MS);
+  const bucket = new FaultyBucket(env.RAW_EVENTS, 'always');
+  await append([adOf(counter)]);
+  await alarm(counter, bucket);
+  await stub().settle();
+  expect(await rollupOf(applicationId)).toMatchObject({ impressions: 2 });
+  expect((await stub().health()).hotEvents).toBe(3);
+  const due = await inside((_, state) => state.storage.getAlarm());
+  expect(due).toBeGreaterThan(Date.now());
+  expect(due).toBeLessThanOrEqual(Date.now() + 300_000);
+  bucket.heal();
+  await alarm(counter);
+  expect(await listed(counter)).toHaveLength(1);
+});
+
+it('leaves an erased device out, also one that is erased while its file is being written', async () => {
+  const counter = await start();
+  const { append, stub, createDevice, applicationId } = counter;
+  const [second, third] = [
+    await createDevice({ acquiredAt: START }),
+    await createDevice({ acquiredAt: START }),
+  ];
+  if (second.outcome === 'moved' || third.outcome === 'moved') throw new Error('one shard');
+  const of = (device: typeof second.device) =>
+    eventOf(applicationId, device, 'custom.ad', { received_at: Date.now() });
+  await append([adOf(counter), of(second.device), of(third.device)]);
+  await stub().eraseDevice(counter.device.id);
+  setTime(START + 2 * HOUR_MS);
+  const bucket = new FaultyBucket(env.RAW_EVENTS);
+  bucket.beforePut = async () => {
+    await stub().eraseDevice(second.device.id);
+    expect(await stub().filesToRewrite([second.device.id])).toBeGreaterThan(0);
+  };
+  await alarm(counter, bucket);
+  await alarm(counter);
+  const files = await listed(counter);
+  const devices = (await eventsInFiles(files)).map((event) => 'device_id' in event && event.device_id);
+  expect(new Set(devices)).toEqual(new Set([third.device.id]));
+  expect(await stub().filesToRewrite([counter.device.id, second.device.id])).toBe(0);
+  expect(await objectsOf(applicationId)).toEqual(files.map(({ key }) => key));
+});
+
+it.each([{ change: 9, done: false }, ...EVERY_FAULT])(
+  'rewrites files without what is erased, though change $change fails (done: $done)',
+  async (fault) => {
+    const counter = await start();
+    const { append, stub, createDevice, applicationId } = counter;
+    const other = await createDevice({ acquiredAt: START });
+    if (other.outcome === 'moved') throw new Error('one shard');
+    const click: LoggedEvent = {
+      id: newId('evt'),
+      application_id: applicationId,
+      type: 'click',
+      creative_id: newId('crt'),
+      day: '2026-03-02',
+      occurred_at: Date.now(),
+      received_at: Date.now(),
+      params: { email: 'jane@example.com' },
+    };
+    const kept = eventOf(applicationId, other.device, 'custom.ad', { received_at: Date.now() });
+    await append([adOf(counter), kept, click]);
+    await stub().settle();
+    setTime(START + 2 * HOUR_MS);
+    await alarm(counter);
+    expect(await listed(counter)).toMatchObject([{ rows: 5 }]);
+    const wanted = [counter.device.id, click.id];
+    await stub().eraseDevice(counter.device.id);
+    expect(await stub().eraseEvents([click.id])).toBe(0);
+    expect(await stub().filesToRewrite(wanted)).toBe(2);
+    expect((await stub().erasedAmong([...wanted, other.device.id])).sort()).toEqual([...wanted].sort());
+    const bucket = new FaultyBucket(env.RAW_EVENTS, fault);
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await alarm(counter, bucket);
+      await evictDurableObject(stub());
+    }
+    expect(await stub().filesToRewrite(wanted)).toBe(0);
+    const files = await listed(counter);
+    const stored = await eventsInFiles(files);
+    expect(stored.map(({ type }) => type).sort()).toEqual(['custom.ad', 'install']);
+    expect(JSON.stringify(stored)).not.toContain('jane');
+    expect(await objectsOf(applicationId)).toEqual(files.map(({ key }) => key));
+  },
+);
+
+it('merges the small files of a day that is over, and deletes files after the retention', async () => {
+  const counter = await start();
+  const { append, stub, applicationId } = counter;
+  const noon = Math.floor(START / DAY_MS) * DAY_MS + 1.5 * DAY_MS;
+  const sent: LoggedEvent[] = [];
+  for (let hour = 0; hour < 4; hour++) {
+    setTime(noon + hour * HOUR_MS);
+    const event = adOf(counter);
+    sent.push(event);
+    await append([event]);
+    await stub().settle();
+    await alarm(counter);
+  }
+  setTime(noon + 6 * HOUR_MS);
+  await alarm(counter);
+  expect((await listed(counter)).length).toBeGreaterThan(3);
+  setTime(noon + DAY_MS + HOUR_MS);
+  await alarm(counter);
+  const merged = await listed(counter);
+  expect(merged.length).toBeLessThanOrEqual(2);
+  expect(await objectsOf(applicationId)).toEqual(merged.map(({ key }) => key).sort());
+  const stored = await eventsInFiles(merged);
+  expect(idsOf(stored.filter(({ type }) => type !== 'install'))).toEqual(idsOf(sent));
+  setTime(noon + 400 * DAY_MS);
+  await alarm(counter);
+  expect(await listed(counter)).not.toEqual([]);
+  setTime(noon + 402 * DAY_MS);
+  await alarm(counter);
+  expect(await listed(counter)).toEqual([]);
+  expect(await objectsOf(applicationId)).toEqual([]);
 });
 
 it('forgets ids after nine days and keys later, but not while a parked message may be replayed', async () => {
@@ -66,16 +257,11 @@ it('forgets ids after nine days and keys later, but not while a parked message m
   const purchase = eventOf(applicationId, device, 'custom.purchase', { keys: ['success:t:1'] });
   await append([event, purchase]);
   await stub().settle();
-  const cut = async () => {
-    const range = await stub().takeForExport();
-    if (range) await stub().confirmExport(range.lastBatch);
-  };
   const alarmAt = async (at: number) => {
     setTime(at);
     await inside((counter) => counter.alarm());
   };
   await alarmAt(START + 8 * DAY_MS);
-  await cut();
   expect(await append([event])).toMatchObject({ appended: 0 });
   await env.DB.prepare('INSERT INTO parked_messages VALUES (?, ?, ?, ?, ?)')
     .bind('prk_1', applicationId, '{}', 'test', START + 8 * DAY_MS)
@@ -94,7 +280,7 @@ it('forgets ids after nine days and keys later, but not while a parked message m
   await append([again('custom.ad', ['e:1']), again('custom.purchase', ['success:t:1'])]);
   await stub().settle();
   expect(await rollupOf(applicationId)).toMatchObject({ impressions: 2, purchases: 1 });
-  await alarmAt(START + 120 * DAY_MS);
+  await alarmAt(START + 402 * DAY_MS);
   await append([again('custom.purchase', ['success:t:1'])]);
   await stub().settle();
   expect(await rollupOf(applicationId)).toMatchObject({ purchases: 2 });

@@ -2,13 +2,13 @@ type Fault = { matches: RegExp; message: string; times: number; when: 'before' |
 
 /**
  * An object's storage that fails on demand: `before` or `after` it has run a matching statement, which rolls back a
- * transaction, or once a transaction with such a statement has been committed (`commit`). Counts the rows that are written.
+ * transaction, or once a transaction with such a statement has been committed (`commit`). Counts the rows that are read and written.
  */
 export class WatchedStorage {
   private readonly real: DurableObjectStorage;
   private fault: Fault | null = null;
   private failsAtCommit = false;
-  private readonly cursors: { rowsWritten: number }[] = [];
+  private readonly cursors: { rowsRead: number; rowsWritten: number }[] = [];
 
   constructor(real: DurableObjectStorage) {
     this.real = real;
@@ -24,6 +24,10 @@ export class WatchedStorage {
 
   get rowsWritten(): number {
     return this.cursors.reduce((sum, cursor) => sum + cursor.rowsWritten, 0);
+  }
+
+  get rowsRead(): number {
+    return this.cursors.reduce((sum, cursor) => sum + cursor.rowsRead, 0);
   }
 
   asStorage(): DurableObjectStorage {

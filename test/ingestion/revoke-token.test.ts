@@ -1,8 +1,13 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { pruneTokens, readToken, signToken } from '#ingestion';
+import { rollupOf } from '../helpers/counter.ts';
+import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
+import { settleAll } from '../helpers/settle.ts';
+import { claimsOf, counterRows } from '../helpers/stored.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { WatchedCounters } from '../helpers/watched-counters.ts';
 import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
 
 const DAY = 86_400_000;
@@ -13,13 +18,19 @@ beforeAll(async () => {
   tenant = await createTenant();
 });
 
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 const revoke = (token: string, of = tenant) => worker.team(of, `/v1/tokens/${token}`, { method: 'DELETE' });
 const verify = (token: string) => worker.post(tenant, '/verify-token', { token });
-const audited = async () => {
+const revokedAt = (tokenId: string) =>
+  env.DB.prepare('SELECT revoked_at FROM tokens WHERE id = ?').bind(tokenId).first<number>('revoked_at');
+const audited = async (of = tenant) => {
   const { results } = await env.DB.prepare(
     "SELECT actor, subject FROM audit_log WHERE action = 'token.revoked' AND team_id = ?",
   )
-    .bind(tenant.team.id)
+    .bind(of.team.id)
     .all();
   return results;
 };
@@ -45,6 +56,47 @@ it('revokes a token at once, says when, however often it is asked, and audits it
     },
   ]);
 });
+
+it('does not count what is sent with a revoked token from then on, and counts what came before', async () => {
+  const of = await createTenant();
+  const token = await fetchToken(worker, of);
+  await worker.post(of, '/webhook', envelope.ad(token));
+  await worker.deliver(worker.queue.take());
+  const { revoked_at }: { revoked_at: string } = await (await revoke(token, of)).json();
+  vi.setSystemTime(Date.parse(revoked_at) + 1_000);
+  await worker.post(of, '/webhook', envelope.ad(token));
+  await worker.deliver(worker.queue.take());
+  await settleAll(of.application.id);
+  expect(await rollupOf(of.application.id)).toMatchObject({ impressions: 1 });
+});
+
+it.each([
+  ['the database', 'before'],
+  ['the database', 'after'],
+  ['the counter', 'before'],
+  ['the counter', 'after'],
+] as const)(
+  'is completed by a repeat where %s fails %s it ran, with the first time and one audit row',
+  async (store, when) => {
+    const of = await createTenant();
+    const token = await fetchToken(worker, of);
+    const claims = await claimsOf(token);
+    const [db, counters] = [new WatchedD1(env.DB), new WatchedCounters()];
+    const failing = startWorker({ DB: db.asBinding(), COUNTERS: counters.asBinding() });
+    if (store === 'the database') db.failOn(/update "tokens"/i, 'D1_ERROR: disk I/O error', { when });
+    else counters.failOn('revokeToken', when);
+    const failed = await failing.team(of, `/v1/tokens/${token}`, { method: 'DELETE' });
+    expect([failed.status, db.faultsLeft + counters.faultsLeft]).toEqual([500, 0]);
+    const stored = await revokedAt(claims.tokenId);
+    const { revoked_at }: { revoked_at: string } = await (await revoke(token, of)).json();
+    const at = Date.parse(revoked_at);
+    if (stored !== null) expect(at).toBe(stored);
+    expect(await counterRows(of.application.id, 'revoked_tokens')).toEqual([
+      { token_id: claims.tokenId, revoked_at: at },
+    ]);
+    expect(await audited(of)).toHaveLength(1);
+  },
+);
 
 it('leaves the other tokens of a device alone', async () => {
   const data = { device_id: 'one' };
@@ -89,27 +141,60 @@ it('takes the events of a token past its expiry, as long again as it lived, and 
   expect(await answer.json()).toMatchObject({ error: 'creativeToken has expired, fetch a new one' });
 });
 
-it('remembers a token as long as its events are taken', async () => {
-  const now = Date.now();
-  const insert = (createdAt: number) =>
+describe('pruneTokens', () => {
+  const insert = (deviceAt: number, createdAt = deviceAt) =>
     env.DB.prepare(
       'INSERT INTO tokens (id, application_id, device_id, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)',
     )
       .bind(
         `tok_${createdAt.toString(16).padStart(12, '0')}${'0'.repeat(20)}`,
         'app_pruned',
-        'dev',
+        `dev_${deviceAt.toString(16).padStart(12, '0')}${'0'.repeat(20)}`,
         createdAt,
         createdAt + 400 * DAY,
       )
       .run();
-  await insert(now - 799 * DAY);
-  await insert(now - 801 * DAY);
-  await pruneTokens(env.DB, 400, now);
-  const { results } = await env.DB.prepare(
-    "SELECT created_at FROM tokens WHERE application_id = 'app_pruned'",
-  ).all();
-  expect(results).toEqual([{ created_at: now - 799 * DAY }]);
+  const kept = async () => {
+    const { results } = await env.DB.prepare(
+      "SELECT created_at AS at FROM tokens WHERE application_id = 'app_pruned' ORDER BY created_at",
+    ).all<{ at: number }>();
+    return results.map(({ at }) => at);
+  };
+
+  it('forgets a token once its events are taken no more, however old its device is, and no other', async () => {
+    const now = Date.now();
+    const oldest = now - 900 * DAY;
+    await insert(now - 799 * DAY);
+    await insert(now - 801 * DAY);
+    await insert(oldest);
+    // Renewed: its device is as old as any, its events are taken for long.
+    await insert(oldest, now - 10 * DAY);
+    for (let later = 1; later < 60; later++) await insert(oldest + later * DAY);
+    const runs = Array.from({ length: 60 }, (_, minute) => now + minute * 60_000);
+    for (const at of runs) await pruneTokens(env.DB, 400, at);
+    expect(await kept()).toEqual([now - 799 * DAY, now - 10 * DAY]);
+  });
+
+  it('looks at a part of the old devices in each minute', async () => {
+    const now = Date.now();
+    const rows: number[] = [];
+    const db = new Proxy(env.DB, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        if (name !== 'batch') return typeof value === 'function' ? value.bind(target) : value;
+        return async (statements: D1PreparedStatement[]) => {
+          const results = await target.batch(statements);
+          rows.push(...results.map(({ meta }) => meta.rows_read));
+          return results;
+        };
+      },
+    });
+    // Renewed tokens of old devices.
+    for (let ago = 0; ago < 60; ago++) await insert(now - (900 - ago) * DAY, now - DAY - ago);
+    await pruneTokens(db, 400, now);
+    expect(Math.max(...rows)).toBeLessThan(10);
+    expect((await kept()).length).toBeGreaterThanOrEqual(60);
+  });
 });
 
 it('answers at /auth what an SDK’s editor asks by a bearer', async () => {

@@ -45,7 +45,9 @@ const identity = {
   day,
   occurred_at: instant,
   received_at: fc.integer({ min: 0, max: 2e12 }),
-  duplicate: truth,
+  outcome: fc.constantFrom('duplicate' as const, 'ignored' as const, 'parked' as const, undefined),
+  reason: maybe(text),
+  duplicate_of: maybe(hex(32).map((digits) => `evt_${digits}`)),
 };
 const common = {
   ...identity,

@@ -5,12 +5,21 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type StoredEvent, writeFiles } from '#lake';
 import { dayFromNumber, daysBetween } from '#lib/time';
+import type { LoggedEvent } from '#rollup';
+import { insertDevice } from '../../src/counting/devices.ts';
+import { appendFresh } from '../../src/counting/log.ts';
+import { packEvents } from '../../src/counting/pack.ts';
+import { RawFiles } from '../../src/counting/raw-files.ts';
+import { SeenIds } from '../../src/counting/seen-ids.ts';
+import { FULL_RUN, settleRun } from '../../src/counting/settle.ts';
+import { openStore } from '../../src/counting/store.ts';
 import { retentionOf } from '../../src/reports/metrics.ts';
+import { memoryStorage } from '../helpers/memory-storage.ts';
 import { seededRandom } from '../helpers/random.ts';
 import { MemoryBucket } from './memory-bucket.ts';
 import { makeSlices } from './workload.ts';
 
-// A real DuckDB runs the queries of docs/raw-events.md, as they stand there, over files that this module has written. What it
+// A real DuckDB runs the queries of docs/raw-events.md, as they stand there, over files that a counter has exported. What it
 // answers is compared with a count of the same events that shares nothing with it.
 
 const DOCUMENT = path.join(import.meta.dirname, '../../docs/raw-events.md');
@@ -19,17 +28,32 @@ const BUCKET = 'r2://attribution-raw-events';
 const APPLICATION_ID = 'app_0123456789abcdef0123456789abcdef';
 const DEVICE_ID = 'dev_0123456789abcdef0123456789abcdef';
 const FIRST_DAY = 20_500;
+const DEVICE = {
+  acquiredAt: FIRST_DAY * 864e5,
+  description: {
+    deviceName: 'Pixel',
+    deviceModel: 'Pixel 9',
+    osSystem: 'Android 16',
+    timezone: 'UTC',
+    country: null,
+    appVersion: null,
+    dpi: null,
+    windowHeight: null,
+    windowWidth: null,
+    test: false,
+  },
+  attribution: '{}',
+};
 
 let folder: string;
 let duckdb: DuckDBConnection;
 let document: string;
 let blocks: { name: string; sql: string }[];
-let events: StoredEvent[];
-let counted: StoredEvent[];
+let counted: LoggedEvent[];
 
 /** 40 days: in each hour events of devices that live on, and devices that are born, come back and tell their day number. */
-function makeHistory(): StoredEvent[] {
-  const made: StoredEvent[] = [];
+function makeHistory(): LoggedEvent[] {
+  const made: LoggedEvent[] = [];
   const random = seededRandom(7);
   const below = (limit: number) => Math.floor(random() * limit);
   for (const day of [0, 1, 2]) {
@@ -56,28 +80,58 @@ function makeHistory(): StoredEvent[] {
       made.push(
         (age === 0
           ? { ...common, type: 'install' }
-          : { ...common, type: 'retention', age: reported }) as StoredEvent,
+          : { ...common, type: 'retention', age: reported }) as LoggedEvent,
       );
     }
   }
   return made.map((event, index) => ({
     ...event,
-    ...(index % 17 === 0 ? { device_id: DEVICE_ID } : {}),
+    ...(index % 17 === 0 ? { device_id: DEVICE_ID, acquired_day: dayFromNumber(FIRST_DAY) } : {}),
     id: `evt_${index.toString(16).padStart(32, '0')}`,
     application_id: APPLICATION_ID,
     received_at: event.occurred_at + 1_000,
-    ...(index % 41 === 0 ? { duplicate: true as const } : {}),
+    keys: [`e:${index}`],
+    key_day: Math.floor(event.occurred_at / 864e5),
     ...(index % 43 === 0 ? { test: true as const } : {}),
-  })) as StoredEvent[];
+  })) as LoggedEvent[];
+}
+
+/** The counter's own way into the files: what was appended is counted, then exported. */
+async function exportThroughCounter(sent: readonly LoggedEvent[]): Promise<MemoryBucket> {
+  const storage = memoryStorage();
+  const store = openStore(storage);
+  const acquired = new Map(
+    sent.flatMap((event) => (event.type === 'click' ? [] : [[event.device_id, event] as const])),
+  );
+  for (const [id, { acquired_day: acquiredDay, creative_id: creativeId }] of acquired) {
+    insertDevice(store, null, { ...DEVICE, id, acquiredDay, creativeId });
+  }
+  const now = Date.now();
+  const seen = new SeenIds(store);
+  for (let start = 0; start < sent.length; start += 500) {
+    appendFresh(store, seen, packEvents(APPLICATION_ID, sent.slice(start, start + 500)), now - 7_200_000);
+  }
+  while (settleRun(storage, APPLICATION_ID, FULL_RUN, now));
+  const bucket = new MemoryBucket();
+  const files = new RawFiles({
+    store: () => store,
+    bucket: () => bucket,
+    source: () => ({ applicationId: APPLICATION_ID, shard: 0 }),
+    transaction: (work) => storage.transactionSync(work),
+  });
+  await files.work(Number.POSITIVE_INFINITY);
+  return bucket;
 }
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'lake-'));
-  events = makeHistory();
-  counted = events.filter((event) => !('test' in event && event.test) && !event.duplicate);
-  const bucket = new MemoryBucket();
-  const byReceipt = [...events].sort((left, right) => left.received_at - right.received_at);
-  await writeFiles(bucket, { applicationId: APPLICATION_ID, shard: 0 }, [byReceipt]);
+  const events = makeHistory();
+  counted = events.filter((event) => !('test' in event && event.test));
+  // Each of the repeats has a key of an event that counts.
+  const repeats = counted
+    .filter((_, index) => index % 41 === 0)
+    .map((event, index) => ({ ...event, id: `evt_f${index.toString(16).padStart(31, '0')}` }));
+  const bucket = await exportThroughCounter([...events, ...repeats]);
   for (const [key, bytes] of bucket.objects) {
     const file = path.join(folder, key);
     await mkdir(path.dirname(file), { recursive: true });
@@ -125,8 +179,8 @@ function group<Event>(
     });
 }
 
-const of = <Type extends StoredEvent['type']>(type: Type) =>
-  counted.filter((event): event is Extract<StoredEvent, { type: Type }> => event.type === type);
+const of = <Type extends LoggedEvent['type']>(type: Type) =>
+  counted.filter((event): event is Extract<LoggedEvent, { type: Type }> => event.type === type);
 
 it('shows how to connect, and runs everything else', () => {
   expect(blocks.filter(({ name }) => name === 'connect')).toHaveLength(1);

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { type FileEntry, MissingFileError, readEvents, streamEvents, writeFiles } from '#lake';
 import type { LoggedEvent } from '#rollup';
+import { kept } from './kept.ts';
 import { MemoryBucket } from './memory-bucket.ts';
 import { APPLICATION_ID, makeSlices } from './workload.ts';
 
@@ -133,19 +134,12 @@ it.each<[string, (event: LoggedEvent) => object]>([
         (!filter.eventId || event.id === filter.eventId) &&
         (!filter.from || event.day >= filter.from),
     )
-    .map(withoutToken);
+    .map((event) => kept(event, SOURCE.shard));
   expect((await readPages(bucket, entries, filter, 500)).events).toEqual(wanted);
   const streamed: LoggedEvent[] = [];
   for await (const slice of streamEvents(bucket, entries, filter)) streamed.push(...slice);
   expect(newestFirst(streamed)).toEqual(wanted);
 });
-
-/** A token id serves to decide whether an event counts; files come after that and do without. */
-function withoutToken(event: LoggedEvent): LoggedEvent {
-  if (event.type === 'click') return event;
-  const { token_id: _, ...rest } = event;
-  return rest as LoggedEvent;
-}
 
 it('reads one device in the footer and one row group', async () => {
   const { bucket, entries, events } = await write();
@@ -191,7 +185,8 @@ it('puts files of counters that ran side by side in one order', async () => {
     }
   }
   const { events } = await readPages(bucket, entries, {}, 70);
-  expect(events).toEqual(newestFirst(shards.flatMap(({ events: own }) => own)).map(withoutToken));
+  const expected = shards.flatMap(({ shard, events: own }) => own.map((event) => kept(event, shard)));
+  expect(events).toEqual(newestFirst(expected));
 });
 
 it('looks at a bounded number of rows for a page, and comes to the end', async () => {

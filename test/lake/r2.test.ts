@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:test';
 import { expect, it } from 'vitest';
-import { expireFiles, readEvents, rewriteWithout, writeFiles } from '#lake';
+import { readEvents, rewriteWithout, writeFiles } from '#lake';
 import { MemoryIndex } from './memory-bucket.ts';
 import { APPLICATION_ID, makeSlices } from './workload.ts';
 
-it('writes, reads, rewrites and expires files in the bucket of a deployment', async () => {
+it('writes, reads and rewrites files in the bucket of a deployment', async () => {
   const events = [...makeSlices({ events: 400, devices: 20 })].flat();
   const bucket = env.RAW_EVENTS;
   const index = new MemoryIndex(
@@ -23,7 +23,4 @@ it('writes, reads, rewrites and expires files in the bucket of a deployment', as
   const rest = await readEvents(bucket, index.entries, {}, page);
   expect(rest.events).toHaveLength(events.length - removed);
   expect((await readEvents(bucket, index.entries, { deviceId }, page)).events).toEqual([]);
-
-  expect(await expireFiles(bucket, index, index.entries, Date.UTC(2026, 2, 11))).toBe(1);
-  expect((await bucket.list()).objects).toEqual([]);
 });

@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  deleteReplaced,
-  expireFiles,
-  type FileEntry,
-  mergeFiles,
-  rewriteWithout,
-  streamEvents,
-  writeFiles,
-} from '#lake';
+import { deleteReplaced, type FileEntry, mergeFiles, rewriteWithout, streamEvents, writeFiles } from '#lake';
 import type { LoggedEvent } from '#rollup';
 import { Faults, MemoryBucket, MemoryIndex } from './memory-bucket.ts';
 import { APPLICATION_ID, makeSlices } from './workload.ts';
@@ -63,6 +55,16 @@ describe('rewriteWithout', () => {
     expect(index.entries).toEqual([rewritten.entry]);
     expect([...bucket.objects.keys()]).toEqual([rewritten.entry?.key]);
     expect(await idsIn(bucket, index.entries)).toEqual(idsOf(KEPT));
+  });
+
+  it('takes events out by their own ids, and opens no file in whose range none of them is', async () => {
+    const { bucket, index } = await standing(new Faults(), [EVENTS.slice(0, 100), EVENTS.slice(100)]);
+    const own = new Set([EVENTS[0], EVENTS[50]].map((event) => event?.id ?? ''));
+    const removed: number[] = [];
+    for (const entry of index.entries)
+      removed.push((await rewriteWithout(bucket, index, entry, own)).removed);
+    expect(removed).toEqual([2, 0]);
+    expect(await idsIn(bucket, index.entries)).toEqual(idsOf(EVENTS.filter(({ id }) => !own.has(id))));
   });
 
   it('leaves a file without these devices alone', async () => {
@@ -131,50 +133,6 @@ describe('mergeFiles', () => {
     ]) {
       await expect(mergeFiles(bucket, index, [first, other])).rejects.toThrow(RangeError);
     }
-  });
-});
-
-describe('expireFiles', () => {
-  const PARTS = [EVENTS.slice(0, 100), EVENTS.slice(100, 200), EVENTS.slice(200)];
-  const before = EVENTS[200]?.received_at ?? 0;
-
-  it.each(EVERY_FAULT)(
-    'deletes files that are old as a whole, change $change failing (done: $done)',
-    async (fault) => {
-      const { bucket, index } = await standing(new Faults(fault), PARTS);
-      for (let attempt = 0; attempt < 2; attempt++) {
-        await expireFiles(bucket, index, index.entries, before).catch(() => undefined);
-      }
-      expect(await idsIn(bucket, index.entries)).toEqual(idsOf(EVENTS.slice(200)));
-      expect(bucket.objects.size).toBe(1);
-      expect(await expireFiles(bucket, index, index.entries, before)).toBe(0);
-    },
-  );
-
-  it('deletes the oldest of many first, 250 a call', async () => {
-    const { bucket, index } = await standing(new Faults(), [EVENTS]);
-    const [entry] = index.entries;
-    if (!entry) throw new Error('no entry');
-    index.entries = Array.from({ length: 600 }, (_, age) => ({
-      ...entry,
-      key: `${age}`,
-      lastReceivedAt: 600 - age,
-    }));
-    for (const left of [350, 100, 0]) {
-      await expireFiles(bucket, index, index.entries, 601);
-      expect(index.entries.length).toBe(left);
-      expect(Math.min(...index.entries.map(({ lastReceivedAt }) => lastReceivedAt))).toBe(
-        left ? 601 - left : Infinity,
-      );
-    }
-  });
-
-  it('deletes what a file had replaced, too', async () => {
-    const { bucket, index } = await standing(new Faults(), PARTS);
-    bucket.objects.set('old', new Uint8Array(1));
-    index.entries = index.entries.map((entry) => ({ ...entry, replaces: ['old'] }));
-    await expireFiles(bucket, index, index.entries, before + 1e9);
-    expect(bucket.objects.size).toBe(0);
   });
 });
 

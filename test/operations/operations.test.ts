@@ -274,6 +274,9 @@ it('logs a busy session without a key, a token, a body or an address in it', asy
   db.failOn(/FROM rollup_daily/, 'D1_ERROR: no such thing');
   await impressions(worker, tenant).catch(() => undefined);
   await worker.team(tenant, `/v1/devices/${token}`, { method: 'DELETE' });
+  // An error whose request has a token in its path.
+  db.failOn(/./, 'D1_ERROR: no such thing', { times: 3 });
+  await worker.team(tenant, `/v1/devices/${token}`, { method: 'DELETE' });
   const log = lines.join('\n');
   expect(lines.length).toBeGreaterThan(10);
   for (const level of ['info', 'warn', 'error']) expect(log).toContain(`"level":"${level}"`);

@@ -1,4 +1,6 @@
+import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { counterOf } from '#counting';
 import { createCreative } from '../helpers/creatives.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -74,16 +76,16 @@ const monday = (day: string) => {
 
 describe.each([
   { zone: 'Europe/Berlin', currency: 'eur', seed: 1 },
-  { zone: 'America/New_York', currency: 'usd', seed: 2 },
+  { zone: 'America/New_York', currency: 'usd', seed: 2, shards: 4 },
   { zone: 'Australia/Lord_Howe', currency: 'jpy', seed: 3 },
   { zone: 'Asia/Kolkata', currency: 'chf', seed: 4 },
   { zone: 'UTC', currency: 'usd', seed: 5, published: CHANGING_RATES },
-  { zone: 'America/Sao_Paulo', currency: 'jpy', seed: 6, published: CHANGING_RATES },
+  { zone: 'America/Sao_Paulo', currency: 'jpy', seed: 6, published: CHANGING_RATES, shards: 8 },
   // Only the yen lacks a rate, and only in the first days.
   { zone: 'Asia/Tokyo', currency: 'usd', seed: 7, currencies: ['usd', 'eur', 'jpy'] },
 ])(
   'every figure in $zone, in $currency (seed $seed)',
-  ({ zone, currency, seed, published = RATES, currencies = CURRENCIES }) => {
+  ({ zone, currency, seed, published = RATES, currencies = CURRENCIES, shards = 1 }) => {
     const worker = startWorker();
     const [from, to] = ['2026-03-26', '2026-04-10'];
     const rateOn = rateInto(published, currency);
@@ -98,6 +100,9 @@ describe.each([
 
     beforeAll(async () => {
       tenant = await createTenant({ timezone: zone, currency });
+      await env.DB.prepare('UPDATE applications SET shards = ? WHERE id = ?')
+        .bind(shards, tenant.application.id)
+        .run();
       // Daylight saving begins on March 29th in Berlin and ends on April 5th in Lord Howe, by half an hour.
       const creativeTokens: string[] = [];
       for (const names of CREATIVES) creativeTokens.push((await createCreative(worker, tenant, names)).token);
@@ -117,6 +122,17 @@ describe.each([
       }
       const body = { application_id: tenant.application.id, rows: COSTS };
       expect((await worker.team(tenant, '/v1/costs', { method: 'PUT', body })).status).toBe(200);
+    });
+
+    it('is counted where its devices live', async () => {
+      const devices = await Promise.all(
+        Array.from({ length: shards }, async (_, shard) => {
+          const health = await counterOf(env, tenant.application.id, shard).health();
+          return health.devices;
+        }),
+      );
+      expect(Math.min(...devices)).toBeGreaterThan(0);
+      expect(devices.reduce((sum, count) => sum + count, 0)).toBe(40);
     });
 
     async function report(name: string, query: string) {

@@ -191,6 +191,7 @@ describe('GET /v1/reports/retention', () => {
       ],
       total_rows: 1,
       timezone: 'Asia/Tokyo',
+      counted_through: expect.any(String),
     });
   });
 
@@ -221,6 +222,7 @@ describe('GET /v1/reports/retention', () => {
       data: [],
       total_rows: 0,
       timezone: 'Asia/Tokyo',
+      counted_through: expect.any(String),
     });
   });
 

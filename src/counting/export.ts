@@ -1,0 +1,122 @@
+import { asc, gt, lt, lte, sql } from 'drizzle-orm';
+import type { FileEntry, StoredEvent } from '#lake';
+import { isOfDevice } from '#rollup';
+import { loadDevices } from './devices.ts';
+import { addFiles, eraseFromNewFiles } from './file-index.ts';
+import { progressOf } from './log.ts';
+import { fateOf, outcomesOf } from './log-reader.ts';
+import { log, logOutcomes, progress } from './schema.ts';
+import { unpackEvents } from './settle.ts';
+import type { Store } from './store.ts';
+
+/** What leaves the hot log for R2: whatever was appended so long ago, and whatever is beyond so many newer events. */
+const EXPORT_AFTER_MS = 3_000_000;
+const MAX_HOT_EVENTS = 50_000;
+/** A range becomes one file, or some more of large events. */
+const MAX_EXPORT_EVENTS = 50_000;
+const MAX_EXPORT_CHARACTERS = 32_000_000;
+
+export const hotEventsIn = (store: Store): number =>
+  store
+    .select({ n: sql<number>`coalesce(sum(${log.eventCount}), 0)` })
+    .from(log)
+    .get()?.n ?? 0;
+
+/** When the next range is due, epoch milliseconds; null when nothing that is counted is in the hot log. */
+export function exportDueAt(store: Store, hotEvents: number, now: number): number | null {
+  const first = store
+    .select({ batch: log.batch, appendedAt: log.appendedAt })
+    .from(log)
+    .orderBy(asc(log.batch))
+    .limit(1)
+    .get();
+  const { countedBatch, exportBatch } = progressOf(store);
+  if (!first || first.batch > countedBatch) return null;
+  return exportBatch > 0 || hotEvents > MAX_HOT_EVENTS ? now : first.appendedAt + EXPORT_AFTER_MS;
+}
+
+/**
+ * The last batch of the next range: counted, and old or beyond the newest events. Null when none is due. Until the range is
+ * confirmed, every call answers the same one.
+ */
+export function takeRange(store: Store, hotEvents: number, now: number): number | null {
+  const { countedBatch, exportBatch } = progressOf(store);
+  if (exportBatch > 0) return exportBatch;
+  const rows = store
+    .select({
+      batch: log.batch,
+      count: log.eventCount,
+      characters: sql<number>`length(${log.events})`,
+      appendedAt: log.appendedAt,
+    })
+    .from(log)
+    .where(lte(log.batch, countedBatch))
+    .orderBy(asc(log.batch))
+    .limit(MAX_EXPORT_EVENTS)
+    .all();
+  let [last, events, characters]: [number | null, number, number] = [null, 0, 0];
+  for (const row of rows) {
+    events += row.count;
+    characters += row.characters;
+    if (hotEvents - events < MAX_HOT_EVENTS && row.appendedAt > now - EXPORT_AFTER_MS) break;
+    if (last !== null && (events > MAX_EXPORT_EVENTS || characters > MAX_EXPORT_CHARACTERS)) break;
+    last = row.batch;
+  }
+  if (last !== null) store.update(progress).set({ exportBatch: last }).run();
+  return last;
+}
+
+/** The events of the log through a batch as files keep them, a batch at a time. Events of erased devices are left out. */
+export function* eventsThrough(
+  store: Store,
+  applicationId: string,
+  lastBatch: number,
+): Generator<StoredEvent[]> {
+  for (let batch = 0; ; ) {
+    const row = store
+      .select({ batch: log.batch, events: log.events })
+      .from(log)
+      .where(gt(log.batch, batch))
+      .orderBy(asc(log.batch))
+      .limit(1)
+      .get();
+    if (!row || row.batch > lastBatch) return;
+    batch = row.batch;
+    const outcomes = outcomesOf(store, [batch]).get(batch) ?? {};
+    const events = unpackEvents(applicationId, row.events);
+    const ids = new Set(events.flatMap((event) => (event && isOfDevice(event) ? [event.device_id] : [])));
+    const known = new Set(loadDevices(store, applicationId, ids).map(({ state }) => state.id));
+    yield events.flatMap((event, index) => {
+      if (!event || (isOfDevice(event) && !known.has(event.device_id))) return [];
+      const outcome = outcomes[index];
+      return [outcome ? { ...event, ...fateOf(store, applicationId, event, outcome) } : event];
+    });
+  }
+}
+
+/**
+ * The files of a range are in R2: they are listed, and the range leaves the hot log. To be called in a transaction. `since` is when
+ * reading the range began: what was erased after that may be in the files. Answers how many events left.
+ */
+export function confirmRange(
+  store: Store,
+  lastBatch: number,
+  entries: readonly FileEntry[],
+  since: number,
+  now: number,
+): number {
+  if (progressOf(store).exportBatch !== lastBatch) return 0;
+  const before = hotEventsIn(store);
+  addFiles(store, entries, now);
+  eraseFromNewFiles(store, entries, since);
+  store
+    .delete(log)
+    .where(lt(log.batch, lastBatch + 1))
+    .run();
+  store
+    .delete(logOutcomes)
+    .where(lt(logOutcomes.batch, lastBatch + 1))
+    .run();
+  store.update(progress).set({ exportBatch: 0 }).run();
+  return before - hotEventsIn(store);
+}

@@ -1,0 +1,344 @@
+import { and, asc, count, desc, eq, gt, gte, inArray, lt, lte, sql } from 'drizzle-orm';
+import { ANY_DEVICE, type EventFilter, type FileEntry, type FileIndex, mayHold, mayHoldId } from '#lake';
+import { idTime } from '#lib/ids';
+import type { FilePage, IndexedFile } from './api.ts';
+import { progressOf } from './log.ts';
+import { erasures, fileErasures, files, looseObjects } from './schema.ts';
+import { type Store, toParameters } from './store.ts';
+
+// Which raw event files there are. The object is in R2 before its entry stands here, and goes after the entry has gone: whatever
+// fails between is found in `loose_objects`.
+
+/** Entries that one call answers, and those that it looks at: each holds a byte per device. */
+const MAX_FILES = 20;
+const MAX_EXAMINED = 2_000;
+const FILES_PER_READ = 50;
+
+type FileRow = typeof files.$inferSelect;
+
+function toEntry({
+  key,
+  firstEventId,
+  lastEventId,
+  lastReceivedAt,
+  firstDay,
+  lastDay,
+  ...row
+}: FileRow): FileEntry {
+  const { eventCount: rows, bytes, deviceFilter } = row;
+  const rest: Pick<FileEntry, 'applicationId'> = JSON.parse(row.entry);
+  const span = { firstEventId, lastEventId, lastReceivedAt, firstDay, lastDay };
+  return { ...(rest as FileEntry), key, ...span, rows, bytes, deviceFilter: new Uint8Array(deviceFilter) };
+}
+
+function toRow(entry: FileEntry, exportedAt: number): FileRow {
+  const {
+    key,
+    firstEventId,
+    lastEventId,
+    lastReceivedAt,
+    firstDay,
+    lastDay,
+    rows,
+    bytes,
+    deviceFilter,
+    ...rest
+  } = entry;
+  const span = { firstEventId, lastEventId, lastReceivedAt, firstDay, lastDay };
+  return {
+    key,
+    ...span,
+    eventCount: rows,
+    bytes,
+    exportedAt,
+    entry: JSON.stringify(rest),
+    deviceFilter: Buffer.from(deviceFilter),
+  };
+}
+
+const jsonList = (values: readonly string[]) => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;
+
+/** See `CounterApi.listFiles`. */
+export function listFiles(
+  store: Store,
+  filter: EventFilter,
+  { before, after }: { before: string | null; after: string | null },
+): FilePage {
+  const found: FileEntry[] = [];
+  let [last, lastKey]: [string, string] = ['~', ''];
+  for (let examined = 0; ; ) {
+    const rows = store
+      .select()
+      .from(files)
+      .where(
+        and(
+          // Two files may end with the same event while one replaces the other, no longer.
+          sql`(${files.lastEventId}, ${files.key}) < (${last}, ${lastKey})`,
+          gt(files.eventCount, 0),
+          after === null ? undefined : gt(files.lastEventId, after),
+          before === null ? undefined : lt(files.firstEventId, before),
+          filter.from === undefined ? undefined : gte(files.lastDay, filter.from),
+          filter.to === undefined ? undefined : lte(files.firstDay, filter.to),
+        ),
+      )
+      .orderBy(desc(files.lastEventId), desc(files.key))
+      .limit(FILES_PER_READ)
+      .all();
+    for (const row of rows) {
+      if (found.length === MAX_FILES || examined === MAX_EXAMINED) {
+        return { files: found, next: row.lastEventId };
+      }
+      examined++;
+      const entry = toEntry(row);
+      if (mayHold(entry, filter)) found.push({ ...entry, deviceFilter: ANY_DEVICE });
+      [last, lastKey] = [row.lastEventId, row.key];
+    }
+    if (rows.length < FILES_PER_READ) return { files: found, next: null };
+  }
+}
+
+/** The files that may hold an event. */
+export function filesOfEvent(store: Store, eventId: string): IndexedFile[] {
+  return store
+    .select()
+    .from(files)
+    .where(and(lte(files.firstEventId, eventId), gte(files.lastEventId, eventId), gt(files.eventCount, 0)))
+    .all()
+    .map((row) => ({ ...toEntry(row), deviceFilter: ANY_DEVICE, exportedAt: row.exportedAt }));
+}
+
+/** Lists new files. To be called in a transaction. */
+export function addFiles(store: Store, entries: readonly FileEntry[], now: number): void {
+  for (const entry of entries) {
+    const row = toRow(entry, now);
+    store.insert(files).values(row).onConflictDoUpdate({ target: files.key, set: row }).run();
+    store.delete(looseObjects).where(eq(looseObjects.key, entry.key)).run();
+  }
+}
+
+export function looseKeys(store: Store, limit: number): string[] {
+  return store
+    .select()
+    .from(looseObjects)
+    .limit(limit)
+    .all()
+    .map(({ key }) => key);
+}
+
+/** Notes an object before it is written. */
+export function noteLoose(store: Store, keys: readonly string[]): void {
+  for (const key of keys) store.insert(looseObjects).values({ key }).onConflictDoNothing().run();
+}
+
+export function forgetLoose(store: Store, keys: readonly string[]): void {
+  store
+    .delete(looseObjects)
+    .where(inArray(looseObjects.key, jsonList(keys)))
+    .run();
+}
+
+/** The index that rewriting changes; `transaction` runs each change as one. What is to be erased of a file goes over to its successor. */
+export function fileIndex(store: Store, transaction: (work: () => void) => void): FileIndex {
+  const remove = (keys: readonly string[]) => {
+    store
+      .delete(files)
+      .where(inArray(files.key, jsonList(keys)))
+      .run();
+    store
+      .delete(fileErasures)
+      .where(inArray(fileErasures.key, jsonList(keys)))
+      .run();
+    noteLoose(store, keys);
+  };
+  return {
+    replace: (old, next) =>
+      transaction(() => {
+        const keys = old.map(({ key }) => key);
+        const replaced = store
+          .select({ at: sql<number>`coalesce(max(${files.exportedAt}), 0)` })
+          .from(files)
+          .where(inArray(files.key, jsonList(keys)))
+          .get();
+        const pending = store
+          .select({ id: fileErasures.id })
+          .from(fileErasures)
+          .where(inArray(fileErasures.key, jsonList(keys)))
+          .all();
+        remove(keys);
+        addFiles(store, [next], replaced?.at ?? 0);
+        addErasures(
+          store,
+          next.key,
+          pending.map(({ id }) => id),
+        );
+      }),
+    remove: (entries) => transaction(() => remove(entries.map(({ key }) => key))),
+  };
+}
+
+function addErasures(store: Store, key: string, ids: readonly string[]): void {
+  for (const parameter of toParameters(ids)) {
+    store.run(
+      sql`INSERT INTO ${fileErasures} SELECT ${key}, value FROM json_each(${parameter}) WHERE true ON CONFLICT DO NOTHING`,
+    );
+  }
+}
+
+/** Notes which files are to be rewritten without a device or an event. Looks at the entry of each file that is newer than it. */
+export function eraseFromFiles(store: Store, id: string, now: number): void {
+  store
+    .insert(erasures)
+    .values({ id, erasedAt: now })
+    .onConflictDoUpdate({ target: erasures.id, set: { erasedAt: now } })
+    .run();
+  // Ids sort by the time they were made, and a device is made before its events.
+  let key = '';
+  const oldest = `evt_${id.slice(4, 16)}`;
+  for (;;) {
+    const rows = store
+      .select()
+      .from(files)
+      .where(and(gt(files.key, key), gte(files.lastEventId, oldest)))
+      .orderBy(asc(files.key))
+      .limit(FILES_PER_READ)
+      .all();
+    for (const row of rows) {
+      if (mayHoldId(toEntry(row), id)) addErasures(store, row.key, [id]);
+      key = row.key;
+    }
+    if (rows.length < FILES_PER_READ) return;
+  }
+}
+
+/**
+ * Notes what was erased of files that were being written meanwhile. To be called in the transaction that lists them; later files
+ * are read from a log that holds nothing of what was erased until now.
+ */
+export function eraseFromNewFiles(store: Store, entries: readonly FileEntry[], since: number): void {
+  const recent = store.select().from(erasures).where(gte(erasures.erasedAt, since)).all();
+  for (const entry of entries) {
+    addErasures(
+      store,
+      entry.key,
+      recent.flatMap(({ id }) => (mayHoldId(entry, id) ? [id] : [])),
+    );
+  }
+  store.delete(erasures).run();
+}
+
+/** See `CounterApi.erasedAmong`. */
+export function erasedAmong(store: Store, ids: readonly string[]): string[] {
+  return store
+    .selectDistinct({ id: fileErasures.id })
+    .from(fileErasures)
+    .where(inArray(fileErasures.id, jsonList(ids)))
+    .all()
+    .map(({ id }) => id);
+}
+
+/** How many files may still hold what was erased under these ids. */
+export function filesToRewrite(store: Store, ids: readonly string[]): number {
+  const listed = store
+    .select({ n: count() })
+    .from(fileErasures)
+    .where(inArray(fileErasures.id, jsonList(ids)))
+    .get();
+  // One that is being written may hold what was erased since.
+  return (listed?.n ?? 0) + (progressOf(store).exportBatch > 0 ? 1 : 0);
+}
+
+export const hasErasures = (store: Store) => store.select().from(fileErasures).limit(1).get() !== undefined;
+
+const MAX_IDS_PER_REWRITE = 10_000;
+
+/** The next file to rewrite, and without what. */
+export function nextErasure(store: Store): { entry: FileEntry; ids: ReadonlySet<string> } | null {
+  for (;;) {
+    const next = store.select().from(fileErasures).orderBy(asc(fileErasures.key)).limit(1).get();
+    if (!next) return null;
+    const row = store.select().from(files).where(eq(files.key, next.key)).get();
+    const pairs = store
+      .select({ id: fileErasures.id })
+      .from(fileErasures)
+      .where(eq(fileErasures.key, next.key))
+      .limit(MAX_IDS_PER_REWRITE)
+      .all();
+    if (row) return { entry: toEntry(row), ids: new Set(pairs.map(({ id }) => id)) };
+    store.delete(fileErasures).where(eq(fileErasures.key, next.key)).run();
+  }
+}
+
+/** A file no longer holds these. */
+export function finishErasure(store: Store, key: string, ids: ReadonlySet<string>): void {
+  store
+    .delete(fileErasures)
+    .where(and(eq(fileErasures.key, key), inArray(fileErasures.id, jsonList([...ids]))))
+    .run();
+}
+
+const MAX_EXPIRED_FILES = 250;
+
+/** Takes files of which every event was received before a time off the list, the oldest first; answers how many. */
+export function dropExpired(store: Store, before: number): number {
+  const rows = store
+    .select({ key: files.key })
+    .from(files)
+    .where(lt(files.lastReceivedAt, before))
+    .orderBy(asc(files.lastEventId))
+    .limit(MAX_EXPIRED_FILES)
+    .all();
+  const keys = rows.map(({ key }) => key);
+  store
+    .delete(files)
+    .where(inArray(files.key, jsonList(keys)))
+    .run();
+  store
+    .delete(fileErasures)
+    .where(inArray(fileErasures.key, jsonList(keys)))
+    .run();
+  noteLoose(store, keys);
+  return keys.length;
+}
+
+/** Smaller files are merged with others of their day, once it is over. */
+const SMALL_FILE = { events: 5_000, bytes: 500_000 };
+const MERGED_FILE = { events: 50_000, bytes: 2_500_000 };
+/** A redelivered event may be as late as this. */
+const MERGED_FOR_MS = 12 * 86_400_000;
+
+/** Small files of one past day (UTC, of receipt) that are to become one; empty when there are none. */
+export function nextMerge(store: Store, now: number): FileEntry[] {
+  const today = new Date(now).toISOString().slice(0, 10);
+  const rows = store
+    .select({ key: files.key, events: files.eventCount, bytes: files.bytes, last: files.lastEventId })
+    .from(files)
+    .where(
+      and(
+        lt(files.eventCount, SMALL_FILE.events),
+        lt(files.bytes, SMALL_FILE.bytes),
+        gt(files.eventCount, 0),
+      ),
+    )
+    .orderBy(asc(files.lastEventId))
+    .all()
+    .filter(({ last }) => idTime(last) > now - MERGED_FOR_MS);
+  const folderOf = (key: string) => key.slice(0, key.lastIndexOf('/'));
+  for (const [folder, own] of Map.groupBy(rows, ({ key }) => folderOf(key))) {
+    if (folder.endsWith(today) || own.length < 2) continue;
+    const chosen: string[] = [];
+    let [events, bytes] = [0, 0];
+    for (const file of own) {
+      events += file.events;
+      bytes += file.bytes;
+      if (events > MERGED_FILE.events || bytes > MERGED_FILE.bytes) break;
+      chosen.push(file.key);
+    }
+    return store
+      .select()
+      .from(files)
+      .where(inArray(files.key, jsonList(chosen)))
+      .all()
+      .map(toEntry);
+  }
+  return [];
+}

@@ -1,0 +1,149 @@
+import { counterOf, type LogPage } from '#counting';
+import { type EventFilter, type FileEntry, MissingFileError, readEvents as readFileEvents } from '#lake';
+import { idAfter } from '#lib/ids';
+import { isOfDevice, type LoggedEvent } from '#rollup';
+
+type Bindings = Pick<Env, 'COUNTERS' | 'RAW_EVENTS'>;
+
+/** Where events are looked for: in some of an application's counters. */
+export type Place = { applicationId: string; shards: readonly number[] };
+
+/** Counters that are asked at once: the platform opens six connections. */
+const ASKED_AT_ONCE = 6;
+/** A file that is rewritten while it is read is found under its new name. */
+const MAX_ATTEMPTS = 10;
+
+/**
+ * A page of raw events, newest first by event id, which is the order of receipt: those of the hot logs and those of the files in R2,
+ * of all shards. `cursor` is empty for the first page; `next_cursor` is null at the end. A page may be short, even empty, before it:
+ * the work for one is bounded. What was erased is not in it.
+ */
+export async function readEvents(
+  env: Bindings,
+  place: Place,
+  filter: EventFilter,
+  { limit, cursor }: { limit: number; cursor: string },
+): Promise<{ events: LoggedEvent[]; next_cursor: string | null }> {
+  const before = cursor === '' ? null : cursor;
+  // The logs first: an event that is exported meanwhile is then found twice rather than never.
+  const hot = await readLogs(env, place, filter, before, limit);
+  const after = hot.events.length === limit ? (hot.events.at(-1)?.id ?? null) : hot.through;
+  const cold = await readFiles(env, place, filter, { before, after }, limit);
+  const { events, through } = mergePages([hot, cold], limit);
+  return { events, next_cursor: through };
+}
+
+async function readLogs(
+  env: Bindings,
+  { applicationId, shards }: Place,
+  filter: EventFilter,
+  before: string | null,
+  limit: number,
+): Promise<LogPage> {
+  let page: LogPage = { events: [], through: null };
+  for (const group of groupsOf(shards)) {
+    const pages = await Promise.all(
+      group.map((shard) => counterOf(env, applicationId, shard).readLog(filter, before, limit)),
+    );
+    page = mergePages([page, ...pages], limit);
+  }
+  return page;
+}
+
+type Range = { before: string | null; after: string | null };
+
+async function readFiles(
+  env: Bindings,
+  place: Place,
+  filter: EventFilter,
+  range: Range,
+  limit: number,
+): Promise<LogPage> {
+  const missed = new Set<string>();
+  const gone = new Set<string>();
+  for (let attempt = 1; ; attempt++) {
+    const { files, next } = await listFiles(env, place, filter, range);
+    const readable = files.filter(({ key }) => !gone.has(key));
+    try {
+      const page = await readFileEvents(env.RAW_EVENTS, readable, filter, {
+        limit,
+        cursor: range.before ?? '',
+      });
+      const ends = [range.after ?? [], page.next_cursor ?? [], next === null ? [] : idAfter(next)].flat();
+      const events = await withoutErased(env, place, page.events);
+      return { events, through: ends.sort().at(-1) ?? null };
+    } catch (error) {
+      if (!(error instanceof MissingFileError) || attempt === MAX_ATTEMPTS) throw error;
+      // The index is read again. A file that it still names was deleted by another hand.
+      if (missed.has(error.key)) {
+        gone.add(error.key);
+        console.error(JSON.stringify({ level: 'error', message: 'raw event file missing', key: error.key }));
+      }
+      missed.add(error.key);
+    }
+  }
+}
+
+async function listFiles(
+  env: Bindings,
+  { applicationId, shards }: Place,
+  filter: EventFilter,
+  range: Range,
+): Promise<{ files: FileEntry[]; next: string | null }> {
+  const files: FileEntry[] = [];
+  let next: string | null = null;
+  for (const group of groupsOf(shards)) {
+    const pages = await Promise.all(
+      group.map((shard) => counterOf(env, applicationId, shard).listFiles(filter, range)),
+    );
+    for (const page of pages) {
+      files.push(...page.files);
+      if (page.next !== null && (next === null || page.next > next)) next = page.next;
+    }
+  }
+  return { files, next };
+}
+
+/** Those of these events of files that were not erased since the files were written. */
+export async function withoutErased<Event extends LoggedEvent>(
+  env: Bindings,
+  { applicationId }: Pick<Place, 'applicationId'>,
+  events: readonly Event[],
+): Promise<Event[]> {
+  const byShard = Map.groupBy(events, (event) => (isOfDevice(event) ? (event.shard ?? 0) : 0));
+  const erased = new Set<string>();
+  for (const group of groupsOf([...byShard.keys()])) {
+    const answers = await Promise.all(
+      group.map((shard) => {
+        const ids = new Set((byShard.get(shard) ?? []).flatMap(idsOf));
+        return counterOf(env, applicationId, shard).erasedAmong([...ids]);
+      }),
+    );
+    for (const id of answers.flat()) erased.add(id);
+  }
+  return events.filter((event) => !idsOf(event).some((id) => erased.has(id)));
+}
+
+const idsOf = (event: LoggedEvent) => (isOfDevice(event) ? [event.id, event.device_id] : [event.id]);
+
+/** One page of several that begin at the same event. An event that is in two of them is in it once. */
+export function mergePages(pages: readonly LogPage[], limit: number): LogPage {
+  const through =
+    pages
+      .flatMap((page) => page.through ?? [])
+      .sort()
+      .at(-1) ?? null;
+  const byId = new Map(pages.flatMap((page) => page.events).map((event) => [event.id, event]));
+  const events = [...byId.values()]
+    .filter(({ id }) => through === null || id >= through)
+    .sort((left, right) => (left.id < right.id ? 1 : -1));
+  if (events.length <= limit) return { events, through };
+  const page = events.slice(0, limit);
+  return { events: page, through: page.at(-1)?.id ?? null };
+}
+
+export function* groupsOf<Item>(items: readonly Item[]): Generator<Item[]> {
+  for (let start = 0; start < items.length; start += ASKED_AT_ONCE) {
+    yield items.slice(start, start + ASKED_AT_ONCE);
+  }
+}

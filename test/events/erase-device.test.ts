@@ -1,0 +1,303 @@
+import { runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { counterOf } from '#counting';
+import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
+import { rollupOf } from '../helpers/counter.ts';
+import { createCreative } from '../helpers/creatives.ts';
+import { WatchedD1 } from '../helpers/d1.ts';
+import { envelope } from '../helpers/envelopes.ts';
+import { eventsInFiles, objectsOf } from '../helpers/lake.ts';
+import { settleAll } from '../helpers/settle.ts';
+import { claimsOf, counterRows, loggedEvents, storedDevice } from '../helpers/stored.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { WatchedCounters } from '../helpers/watched-counters.ts';
+import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
+
+const worker = startWorker();
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const erase = (tenant: Tenant, token: string, on: TestWorker = worker) =>
+  on.team(tenant, `/v1/devices/${token}`, { method: 'DELETE' });
+
+async function send(tenant: Tenant, body: unknown): Promise<string> {
+  const answer = await worker.post(tenant, '/webhook', body);
+  const { event_id }: { event_id: string } = await answer.json();
+  return event_id;
+}
+
+const deliver = async () => worker.deliver(worker.queue.take());
+
+async function purchases(tenant: Tenant): Promise<number | undefined> {
+  await settleAll(tenant.application.id);
+  return (await rollupOf(tenant.application.id)).purchases;
+}
+
+const audited = async (tenant: Tenant) =>
+  (
+    await env.DB.prepare(
+      "SELECT actor, subject FROM audit_log WHERE action = 'device.erased' AND team_id = ?",
+    )
+      .bind(tenant.team.id)
+      .all()
+  ).results;
+
+it('erases the device and its raw events, keeps the totals, and lets nothing come back', async () => {
+  const tenant = await createTenant();
+  const applicationId = tenant.application.id;
+  const data = { device_id: 'a-person', device_name: 'Jane’s phone' };
+  const [token, kept] = [await fetchToken(worker, tenant, { data }), await fetchToken(worker, tenant)];
+  await fetchToken(worker, tenant, { data });
+  const [{ deviceId }, { deviceId: keptId }] = [await claimsOf(token), await claimsOf(kept)];
+  await send(tenant, envelope.purchase(token, { device_name: 'Jane’s phone' }));
+  await send(tenant, envelope.retention(token, {}, { session_id: 's1' }));
+  const stays = await send(tenant, envelope.purchase(kept));
+  const messages = worker.queue.take();
+  await worker.deliver(messages);
+
+  const answer = await erase(tenant, token);
+  expect([answer.status, await answer.json()]).toEqual([
+    200,
+    { erased: true, tokens: 2, events: 3, files: 'done' },
+  ]);
+  expect(await purchases(tenant)).toBe(2);
+  for (const table of ['devices', 'aliases', 'log', 'outbox']) {
+    const text = JSON.stringify(await counterRows(applicationId, table));
+    expect(text, table).not.toContain('Jane');
+    expect(text, table).not.toContain(deviceId);
+  }
+  expect(await counterRows(applicationId, 'devices')).toMatchObject([{ id: keptId }]);
+  expect((await worker.post(tenant, '/verify-token', { token })).status).toBe(400);
+  expect((await worker.post(tenant, '/verify-token', { token: kept })).status).toBe(200);
+  expect(await audited(tenant)).toEqual([
+    { actor: expect.stringMatching(/^access token tkn_/), subject: `${deviceId} of ${applicationId}` },
+  ]);
+
+  await worker.deliver(messages);
+  await send(tenant, envelope.purchase(token, {}, { tr_id: 'later' }));
+  await deliver();
+  expect(await purchases(tenant)).toBe(2);
+  expect((await loggedEvents(applicationId)).map(({ id }) => id)).toContain(stays);
+  // What came after the erasure goes with the next one; then there is nothing left, which each further one says.
+  const again = { erased: true, tokens: 0, files: 'done' };
+  expect(await (await erase(tenant, token)).json()).toEqual({ ...again, events: 1 });
+  expect(await (await erase(tenant, token)).json()).toEqual({ ...again, events: 0 });
+  expect(await audited(tenant)).toHaveLength(1);
+  // The same person is another device from now on.
+  const anew = await claimsOf(await fetchToken(worker, tenant, { data }));
+  expect(anew.deviceId).not.toBe(deviceId);
+});
+
+it('counts first what arrived before', async () => {
+  const tenant = await createTenant();
+  const token = await fetchToken(worker, tenant);
+  await send(tenant, envelope.purchase(token));
+  await deliver();
+  expect(await (await erase(tenant, token)).json()).toMatchObject({ events: 2 });
+  expect(await purchases(tenant)).toBe(1);
+});
+
+it('erases a device of another counter than the first, with its click’s raw event in the first', async () => {
+  const tenant = await createTenant(STORES);
+  const applicationId = tenant.application.id;
+  await env.DB.prepare('UPDATE applications SET shards = 64 WHERE id = ?').bind(applicationId).run();
+  const { path } = await createCreative(worker, tenant);
+  const { publicId, messages } = await follow(worker, path, ANDROID_AGENT);
+  await worker.deliver(messages);
+  let token = '';
+  let claims = { shard: 0 };
+  while (claims.shard === 0) {
+    token = await fetchToken(worker, tenant, { data: { click_id: publicId } });
+    claims = await claimsOf(token);
+    // Of those that name the click the first is credited to it, whichever counter it lives in.
+    if (claims.shard === 0) expect((await erase(tenant, token)).status).toBe(200);
+  }
+  await send(tenant, envelope.purchase(token));
+  await deliver();
+  expect(await loggedEvents(applicationId, claims.shard)).toHaveLength(2);
+  const { events }: { events: number } = await (await erase(tenant, token)).json();
+  expect(events).toBeGreaterThanOrEqual(2);
+  expect(await storedDevice(await claimsOf(token))).toBeNull();
+  expect(await loggedEvents(applicationId, claims.shard)).toEqual([]);
+  expect((await loggedEvents(applicationId)).filter(({ type }) => type === 'click')).toEqual([]);
+});
+
+it('erases exported raw events in the background, and tells when it is done', async () => {
+  const tenant = await createTenant(STORES);
+  const applicationId = tenant.application.id;
+  const { path } = await createCreative(worker, tenant);
+  const click = await follow(worker, `${path}?email=jane%40example.com`, ANDROID_AGENT);
+  await worker.deliver(click.messages);
+  const token = await fetchToken(worker, tenant, { data: { click_id: click.publicId } });
+  const { deviceId } = await claimsOf(token);
+  const kept = await fetchToken(worker, tenant);
+  await send(tenant, envelope.purchase(token));
+  const stays = await send(tenant, envelope.purchase(kept));
+  await deliver();
+  const counter = counterOf(env, applicationId, 0);
+  const alarm = () => runInDurableObject(counter, (instance) => instance.alarm());
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * 3_600_000 });
+  await counter.settle();
+  await alarm();
+  expect(await loggedEvents(applicationId)).toEqual([]);
+  const list = async () => {
+    const answer = await worker.team(tenant, `/v1/events?application_id=${applicationId}`);
+    return ((await answer.json()) as { data: Record<string, unknown>[] }).data;
+  };
+  expect(await list()).toHaveLength(5);
+
+  const answer = { erased: true, events: 0 };
+  expect(await (await erase(tenant, token)).json()).toEqual({ ...answer, tokens: 1, files: 'pending' });
+  expect(await (await erase(tenant, token)).json()).toEqual({ ...answer, tokens: 0, files: 'pending' });
+  // They are not shown meanwhile.
+  const shown = await list();
+  expect(shown.map(({ type }) => type).sort()).toEqual(['custom.purchase', 'install']);
+  expect(JSON.stringify(shown)).not.toContain(deviceId);
+  await alarm();
+  expect(await (await erase(tenant, token)).json()).toEqual({ ...answer, tokens: 0, files: 'done' });
+  const files = (await counter.listFiles({}, { before: null, after: null })).files;
+  const stored = await eventsInFiles(files);
+  expect(stored.map(({ id }) => id)).toContain(stays);
+  expect(stored).toHaveLength(2);
+  expect(JSON.stringify(stored)).not.toMatch(new RegExp(`${deviceId}|jane`));
+  expect(await objectsOf(applicationId)).toEqual(files.map(({ key }) => key));
+});
+
+it('erases what is parked of the device, and nothing that is parked of another', async () => {
+  const tenant = await createTenant();
+  const [token, other] = [await fetchToken(worker, tenant), await fetchToken(worker, tenant)];
+  for (const [name, of] of [
+    ['mine', token],
+    ['other', other],
+  ] as const) {
+    await send(tenant, envelope.purchase(of, { device_name: name }));
+    await worker.deliver(worker.queue.take(), 'attribution-events-dead');
+  }
+  const parked = async () => {
+    const { results } = await env.DB.prepare('SELECT body FROM parked_messages WHERE application_id = ?')
+      .bind(tenant.application.id)
+      .all<{ body: string }>();
+    return results.map(({ body }) => /"device_name":"(\w+)"/.exec(body)?.[1]).sort();
+  };
+  expect(await parked()).toEqual(['mine', 'other']);
+  expect((await erase(tenant, token)).status).toBe(200);
+  expect(await parked()).toEqual(['other']);
+});
+
+describe('the click that brought the device', () => {
+  /** Clicks whose parameters are stored in rows and in raw events, and which of them may be seen. */
+  async function storedClicks(tenant: Tenant) {
+    const rows = await env.DB.prepare('SELECT params FROM clicks WHERE application_id = ?')
+      .bind(tenant.application.id)
+      .all<{ params: string }>();
+    const log = await counterRows(tenant.application.id, 'log');
+    const text = JSON.stringify([rows.results, log.map(({ events }) => events)]);
+    const events = await loggedEvents(tenant.application.id);
+    return {
+      rows: rows.results.length,
+      jane: text.includes('jane@example.com'),
+      john: text.includes('john@example.com'),
+      listed: events.filter(({ type }) => type === 'click').length,
+    };
+  }
+
+  async function twoClicks(tenant: Tenant) {
+    const { path } = await createCreative(worker, tenant);
+    const jane = await follow(worker, `${path}?email=jane%40example.com`, ANDROID_AGENT);
+    const john = await follow(worker, `${path}?email=john%40example.com`, ANDROID_AGENT);
+    await worker.deliver([...jane.messages, ...john.messages]);
+    const install = async (click_id: string) =>
+      fetchToken(worker, tenant, { data: { ...ANDROID_METRICS, click_id } });
+    return { jane: jane.publicId, john: john.publicId, install };
+  }
+
+  it('is erased with its parameters and its raw event, and no other', async () => {
+    const tenant = await createTenant(STORES);
+    const { jane, john, install } = await twoClicks(tenant);
+    const [token, other] = [await install(jane), await install(john)];
+    const again = await install(jane);
+    expect(await storedClicks(tenant)).toEqual({ rows: 2, jane: true, john: true, listed: 2 });
+    // The click is the first device's, not that of a second one which only named it.
+    expect((await erase(tenant, again)).status).toBe(200);
+    expect(await storedClicks(tenant)).toEqual({ rows: 2, jane: true, john: true, listed: 2 });
+    expect(await (await erase(tenant, token)).json()).toMatchObject({ events: 2 });
+    expect(await storedClicks(tenant)).toEqual({ rows: 1, jane: false, john: true, listed: 1 });
+    await env.DB.prepare('DELETE FROM clicks WHERE application_id = ?').bind(tenant.application.id).run();
+    expect((await erase(tenant, other)).status).toBe(200);
+    expect(await storedClicks(tenant)).toEqual({ rows: 0, jane: false, john: false, listed: 0 });
+  });
+
+  it.each([
+    ['the database fails', (db: WatchedD1) => db.failOn(/DELETE FROM tokens/, 'D1_ERROR: disk I/O error')],
+    [
+      'the database’s answer is lost',
+      (db: WatchedD1) => db.failOn(/DELETE FROM tokens/, 'D1_ERROR: disk I/O error', { when: 'after' }),
+    ],
+    ...(['readDevice', 'settle', 'eraseEvents', 'eraseDevice', 'filesToRewrite'] as const).flatMap((call) =>
+      (['before', 'after'] as const).map(
+        (when): [string, (db: WatchedD1, counters: WatchedCounters) => void] => [
+          `${call} fails ${when} it ran`,
+          (_, counters) => counters.failOn(call, when),
+        ],
+      ),
+    ),
+  ])('is erased by a repeat although %s', async (_, fail) => {
+    const tenant = await createTenant(STORES);
+    const { jane, install } = await twoClicks(tenant);
+    const token = await install(jane);
+    const [db, counters] = [new WatchedD1(env.DB), new WatchedCounters()];
+    const failing = startWorker({ DB: db.asBinding(), COUNTERS: counters.asBinding() });
+    fail(db, counters);
+    expect((await erase(tenant, token, failing)).status).toBe(500);
+    expect(db.faultsLeft + counters.faultsLeft).toBe(0);
+    expect((await erase(tenant, token)).status).toBe(200);
+    expect(await storedClicks(tenant)).toEqual({ rows: 1, jane: false, john: true, listed: 1 });
+    expect(await storedDevice(await claimsOf(token))).toBeNull();
+    expect((await worker.post(tenant, '/verify-token', { token })).status).toBe(400);
+    expect(await audited(tenant)).not.toEqual([]);
+  });
+});
+
+it("erases no other team's, and does not tell it from a forged one", async () => {
+  const [tenant, other] = [await createTenant(), await createTenant()];
+  const token = await fetchToken(worker, other);
+  const [theirs, forged] = [await erase(tenant, token), await erase(tenant, 'forged')];
+  expect([theirs.status, await theirs.json()]).toEqual([404, { message: 'Device not found' }]);
+  expect([forged.status, await forged.json()]).toEqual([404, { message: 'Device not found' }]);
+  expect((await worker.post(other, '/verify-token', { token })).status).toBe(200);
+  expect(await storedDevice(await claimsOf(token))).not.toBeNull();
+});
+
+it('reads no other device’s rows, however many there are', async () => {
+  const tenant = await createTenant();
+  const token = await fetchToken(worker, tenant);
+  const { applicationId } = await claimsOf(token);
+  const rows = JSON.stringify(Array.from({ length: 2_000 }, (_, index) => index));
+  await env.DB.prepare(
+    `INSERT INTO tokens (id, application_id, device_id, created_at, expires_at)
+     SELECT 'tok_' || value, ?1, 'dev_' || value, 0, 0 FROM json_each(?2)`,
+  )
+    .bind(applicationId, rows)
+    .run();
+  let read = 0;
+  const db = new Proxy(env.DB, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      if (name !== 'batch') return typeof value === 'function' ? value.bind(target) : value;
+      return async (statements: D1PreparedStatement[]) => {
+        const results = await target.batch(statements);
+        for (const { meta } of results) read += meta.rows_read;
+        return results;
+      };
+    },
+  });
+  expect((await erase(tenant, token, startWorker({ DB: db }))).status).toBe(200);
+  expect(read).toBeGreaterThan(0);
+  expect(read).toBeLessThan(20);
+  await runInDurableObject(counterOf(env, applicationId, 0), (_, state) =>
+    expect(state.storage.sql.exec('SELECT * FROM devices').toArray()).toEqual([]),
+  );
+});

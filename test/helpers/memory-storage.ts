@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+
+/** As much of an object's storage as a counter needs, with the counter's tables: for tests that run in Node. */
+export function memoryStorage(onRowsWritten: (rows: number) => void = () => {}): DurableObjectStorage {
+  const db = new DatabaseSync(':memory:');
+  const exec = (sql: string, ...bindings: unknown[]) => {
+    const statement = db.prepare(sql);
+    const inputs = bindings as SQLInputValue[];
+    if (statement.columns().length === 0) {
+      onRowsWritten(Number(statement.run(...inputs).changes));
+      return { toArray: () => [], raw: () => ({ toArray: () => [] }), next: () => ({ value: undefined }) };
+    }
+    return {
+      toArray: () => statement.all(...inputs),
+      next: () => ({ value: statement.get(...inputs) }),
+      raw: () => {
+        statement.setReturnArrays(true);
+        return { toArray: () => statement.all(...inputs) };
+      },
+    };
+  };
+  const transactionSync = <Result>(work: () => Result): Result => {
+    db.exec('BEGIN');
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  };
+  const migration = path.join(import.meta.dirname, '../../migrations/counter/0000_counter.sql');
+  for (const statement of readFileSync(migration, 'utf8').split('--> statement-breakpoint'))
+    db.exec(statement);
+  return { sql: { exec }, transactionSync } as unknown as DurableObjectStorage;
+}

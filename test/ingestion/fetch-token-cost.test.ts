@@ -1,0 +1,91 @@
+import { runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { expect, it } from 'vitest';
+import { counterOf } from '#counting';
+import { IPHONE_CLICK, storeClicks } from '../helpers/click-rows.ts';
+import { IPHONE_METRICS } from '../helpers/clicks.ts';
+import { createCreative } from '../helpers/creatives.ts';
+import { deviceMetrics } from '../helpers/envelopes.ts';
+import { WatchedStorage } from '../helpers/storage.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { WatchedCounters } from '../helpers/watched-counters.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+// What a token costs: rows written in all stores, and calls that wait for another machine.
+
+/** A worker whose calls of D1 and of counters, and the rows that they write, are counted from now on. */
+async function measured(tenant: Tenant) {
+  const d1 = { trips: 0, rows: 0 };
+  const DB = new Proxy(env.DB, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      if (name !== 'batch') return typeof value === 'function' ? value.bind(target) : value;
+      return async (statements: D1PreparedStatement[]) => {
+        d1.trips++;
+        const results = await target.batch(statements);
+        for (const { meta } of results) d1.rows += meta.rows_written;
+        return results;
+      };
+    },
+  });
+  const counters = new WatchedCounters();
+  const on = startWorker({ DB, COUNTERS: counters.asBinding() });
+  // The key is looked up once per minute and isolate.
+  await on.request('/check-data-collection-status', { headers: { 'service-api-key': tenant.apiKey } });
+  const counter = counterOf(env, tenant.application.id, 0);
+  const storage = await runInDurableObject(counter, (instance, state) => {
+    const watched = new WatchedStorage(state.storage);
+    instance.use(watched.asStorage());
+    return watched;
+  });
+  const costs = () => ({
+    d1: d1.trips,
+    counter: counters.calls.map((call) => call.split(' ')[1]),
+    rows: d1.rows + storage.rowsWritten,
+  });
+  return { on, costs };
+}
+
+async function withClick() {
+  const tenant = await createTenant();
+  const { id } = await createCreative(startWorker(), tenant);
+  const [clickId = ''] = await storeClicks(tenant.application.id, Date.now(), [
+    { ...IPHONE_CLICK, creative_id: id },
+  ]);
+  return { tenant, clickId };
+}
+
+const FIND_AND_CREATE = ['findDevices', 'createOrFindDevices'];
+
+it.each([
+  ['an organic device', { device_id: 'd' }, FIND_AND_CREATE, 4],
+  ['an organic device without an identity', {}, ['createOrFindDevices'], 3],
+  ['a device whose click is named', { click_id: true }, ['createOrFindDevices'], 4],
+  ['a device whose click is guessed', IPHONE_METRICS, ['createOrFindDevices'], 4],
+  ['a device with an identity and a click', { ...IPHONE_METRICS, device_id: 'd' }, FIND_AND_CREATE, 5],
+])('takes two calls of D1 and few rows for %s', async (_, data, calls, rows) => {
+  const { tenant, clickId } = await withClick();
+  const { on, costs } = await measured(tenant);
+  const body = deviceMetrics('click_id' in data ? { click_id: clickId } : data, {
+    created_at: new Date().toISOString(),
+  });
+  expect((await on.post(tenant, '/fetch-token', body)).status).toBe(200);
+  expect(costs()).toEqual({ d1: 2, counter: calls, rows });
+});
+
+it('takes one row for a new token of a known device', async () => {
+  const { tenant } = await withClick();
+  const body = deviceMetrics({ device_id: 'd' });
+  await startWorker().post(tenant, '/fetch-token', body);
+  const { on, costs } = await measured(tenant);
+  expect((await on.post(tenant, '/fetch-token', body)).status).toBe(200);
+  expect(costs()).toEqual({ d1: 2, counter: ['findDevices'], rows: 1 });
+});
+
+it('takes as many calls for 200 devices as for one, and one row for all of their installs', async () => {
+  const { tenant } = await withClick();
+  const { on, costs } = await measured(tenant);
+  const devices = Array.from({ length: 200 }, (_, index) => deviceMetrics({ device_id: `d${index}` }));
+  expect((await on.post(tenant, '/fetch-token/batch', { devices })).status).toBe(200);
+  expect(costs()).toEqual({ d1: 2, counter: FIND_AND_CREATE, rows: 3 * 200 + 1 });
+});

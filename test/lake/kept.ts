@@ -1,0 +1,14 @@
+import type { LoggedEvent } from '../../src/rollup/event.ts';
+
+type Dropped = { token_id?: string; keys?: string[]; key_day?: number };
+
+/** What the files of a shard keep of an event: neither its token nor, unless it is a purchase, its keys. */
+export function kept<Event extends LoggedEvent>(event: Event, shard: number): Event {
+  const { token_id: _token, keys, key_day, ...rest } = event as Event & Dropped;
+  const ofPurchase = { ...(keys ? { keys } : {}), ...(key_day === undefined ? {} : { key_day }) };
+  return {
+    ...rest,
+    ...(event.type === 'custom.purchase' ? ofPurchase : {}),
+    ...(event.type === 'click' ? {} : { shard }),
+  } as unknown as Event;
+}
