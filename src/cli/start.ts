@@ -14,6 +14,7 @@ import {
   ROOT,
   WRANGLER,
 } from './local-state.ts';
+import { readSchedules, runSchedules } from './schedule.ts';
 import { type Demo, seedDemo } from './seed-demo.ts';
 
 // `npm start`: from a clone to a running service with nothing to configure. Started again, it changes nothing that is there.
@@ -65,7 +66,8 @@ function describe(demo: Demo): string {
     curl ${demo.base_url}/fetch-token -H '${demo.service_name}-api-key: ${demo.api_key}' \\
       -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'
 
-  The same facts are in demo.json in the state directory. Stop with Ctrl-C.
+  The same facts are in demo.json in the state directory. Events that were sent within the last few seconds are in a queue that
+  keeps nothing on disk here: let them be counted first. Stop with Ctrl-C.
 `;
 }
 
@@ -118,6 +120,8 @@ async function start(empty: boolean): Promise<number> {
       ...['--port', String(port), '--persist-to', state.directory, '--env-file', state.secretsFile],
       ...['--var', `SERVICE_NAME:${serviceName}`],
       ...['--inspector-port', '0', '--log-level', 'warn', '--show-interactive-dev-session', 'false'],
+      // Without it, wrangler warns that nobody triggers the schedules, which we do.
+      '--test-scheduled',
     ],
     { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] },
   );
@@ -130,8 +134,10 @@ async function start(empty: boolean): Promise<number> {
   const over = new AbortController();
   server.once('exit', () => over.abort());
   const ready = await isReady(baseUrl, AbortSignal.any([AbortSignal.timeout(READY_WITHIN_MS), over.signal]));
-  if (ready) console.log(demo ? describe(demo) : describeEmpty(baseUrl));
-  else server.kill();
+  if (ready) {
+    runSchedules(baseUrl, await readSchedules(), over.signal);
+    console.log(demo ? describe(demo) : describeEmpty(baseUrl));
+  } else server.kill();
   return ended;
 }
 

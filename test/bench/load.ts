@@ -27,7 +27,7 @@ export async function putLoad(
         if (!request || sentAt >= deadline) break;
         const status = await exchange(socket, request);
         latencies.push(performance.now() - sentAt);
-        if (status !== 200) failures++;
+        if (status !== 200 && status !== 302) failures++;
       }
       socket.destroy();
     }),
@@ -38,15 +38,17 @@ export async function putLoad(
   return { perSecond: latencies.length / elapsed, p50: at(0.5), p99: at(0.99), failures };
 }
 
-export function httpRequest(url: URL, path: string, headers: Record<string, string>, body: string): Buffer {
-  const lines = Object.entries({
-    Host: url.host,
-    'Content-Length': String(Buffer.byteLength(body)),
-    ...headers,
-  });
-  return Buffer.from(
-    `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
-  );
+/** A POST, or a GET where there is no body. */
+export function httpRequest(
+  url: URL,
+  path: string,
+  headers: Record<string, string>,
+  body: string | null,
+): Buffer {
+  const length = body === null ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
+  const lines = Object.entries({ Host: url.host, ...length, ...headers });
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  return Buffer.from(`${body === null ? 'GET' : 'POST'} ${path} HTTP/1.1\r\n${head}\r\n${body ?? ''}`);
 }
 
 async function open(url: URL): Promise<Socket> {

@@ -1,32 +1,33 @@
-import { database } from '../../src/db/index.ts';
 import { signToken } from '../../src/ingestion/token.ts';
-import { createApplication, createTeam } from '../../src/teams/index.ts';
 import { pick, seededRandom, shuffled } from '../helpers/random.ts';
+import type { CounterCosts } from './bench-counter.ts';
 import { httpRequest, type Load, putLoad } from './load.ts';
 import type { Rig, Role } from './rig.ts';
+import { makeApplication, type Tenant } from './tenant.ts';
 import { BATCH_EVENTS, median } from './workload.ts';
 
 const SEED = 1;
-const ROUNDS = 5;
-const SECONDS = 2;
 const CONNECTIONS = 64;
 /** Few enough that a request hardly waits for another: latencies of the service and not of its queue. */
 const RELAXED_CONNECTIONS = 4;
+/** How long each part is under load in each round. */
+export type Pace = { rounds: number; seconds: number };
+export const FULL_PACE: Pace = { rounds: 5, seconds: 2 };
+export const QUICK_PACE: Pace = { rounds: 1, seconds: 1 };
+const PARTS = 10;
 /** How often `step` is called. */
-export const HTTP_STEPS = 6 * ROUNDS;
+export const httpSteps = ({ rounds }: Pace) => PARTS * rounds;
 
-type Credentials = { apiKey: string; tokens: string[] };
+type Credentials = { applicationId: string; apiKey: string; tokens: string[] };
 
-async function makeCredentials(db: D1Database): Promise<Credentials> {
-  const team = await createTeam(database(db), 'Bench', Date.now());
-  const secret = 'a-key-encryption-secret-of-the-benchmark';
-  const made = await createApplication(database(db), team.id, { name: 'Bench' }, secret, Date.now());
+async function makeCredentials(db: D1Database, tenant: Tenant): Promise<Credentials> {
+  const { applicationId, apiKey } = await makeApplication(db, tenant, 'HTTP');
   const tokens = await Promise.all(
     Array.from({ length: 200 }, (_, index) =>
       signToken(
         {
           tokenId: `tok_${String(index).padStart(32, '0')}`,
-          applicationId: made.application.id,
+          applicationId,
           deviceId: `dev_${String(index).padStart(32, '0')}`,
           creativeId: null,
           acquiredDay: '2026-01-10',
@@ -38,7 +39,7 @@ async function makeCredentials(db: D1Database): Promise<Credentials> {
       ),
     ),
   );
-  return { apiKey: made.apiKey, tokens };
+  return { applicationId, apiKey, tokens };
 }
 
 /** A webhook of the event mix. */
@@ -50,6 +51,8 @@ function makeEnvelope(random: () => number, token: string): Record<string, unkno
     device_model: 'Pixel 9',
     os_system: 'Android 16',
     utc_offset: '+01:00',
+    app_version: '1.4.2',
+    eid: crypto.randomUUID(),
   };
   const kind = random();
   const money = { value: Math.floor(random() * 20_000) / 1e6, currency: 'usd' };
@@ -67,6 +70,7 @@ function makeEnvelope(random: () => number, token: string): Record<string, unkno
         channel: 'paid',
         watch_time: 30,
         reward: true,
+        total_ad_value: 1.25,
         ...money,
       },
     };
@@ -87,13 +91,61 @@ function makeEnvelope(random: () => number, token: string): Record<string, unkno
   return {
     ...common,
     type: 'custom.purchase',
-    payload: { item_id: 'gold', item_name: 'Gold', status: 'completed', ...money },
+    dk: `GPA.${common.eid}`,
+    payload: {
+      item_id: 'gold',
+      item_name: 'Gold',
+      status: 'completed',
+      tr_id: `GPA.${common.eid}`,
+      total_purchase_value: 4.99,
+      ...money,
+    },
   };
 }
 
-/** What a webhook costs, against routes that do less; the parts of a round in a shuffled order. */
-export async function measureHttp(rig: Rig, step: (what: string) => void) {
-  const { apiKey, tokens } = await makeCredentials(rig.db);
+const IPHONE =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148';
+const CREATIVE = `crt_${'f'.repeat(32)}`;
+const LINK = 'bench0123456789_-ABCDE';
+
+/** A creative whose link leads to a store. */
+async function makeLink(db: D1Database, applicationId: string): Promise<void> {
+  const values = (...rest: unknown[]) => [...rest, applicationId, 0];
+  const insert = (table: string, columns: string, ...rest: unknown[]) =>
+    db
+      .prepare(
+        `INSERT INTO ${table} (${columns}, application_id, created_at) VALUES (${values(...rest).map(() => '?')})`,
+      )
+      .bind(...values(...rest));
+  await db.batch([
+    insert('campaigns', 'id, name', 'cmp_http', 'Campaign'),
+    insert('adsets', 'id, campaign_id, name', 'ads_http', 'cmp_http', 'Ad set'),
+    insert('creatives', 'id, adset_id, name, token', CREATIVE, 'ads_http', 'Creative', LINK),
+    db
+      .prepare('UPDATE applications SET android_store_url = ?, fallback_url = ? WHERE id = ?')
+      .bind(
+        'https://play.google.com/store/apps/details?id=com.example',
+        'https://example.com/',
+        applicationId,
+      ),
+  ]);
+}
+
+const METRICS = {
+  type: 'device-metrics',
+  created_at: '2026-01-12T10:00:00.000Z',
+  data: {
+    device_name: 'Pixel 9',
+    device_model: 'Pixel 9',
+    os_system: 'Android 16',
+    timezone: 'Europe/Berlin',
+  },
+};
+
+/** What a request costs, against routes that do less; the parts of a round in a shuffled order. */
+export async function measureHttp(rig: Rig, tenant: Tenant, pace: Pace, step: (what: string) => void) {
+  const { applicationId, apiKey, tokens } = await makeCredentials(rig.db, tenant);
+  await makeLink(rig.db, applicationId);
   const random = seededRandom(SEED);
   const headers = { 'Content-Type': 'application/json', 'service-api-key': apiKey };
   const single = Array.from({ length: 500 }, () =>
@@ -104,22 +156,37 @@ export async function measureHttp(rig: Rig, step: (what: string) => void) {
       events: Array.from({ length: BATCH_EVENTS }, () => makeEnvelope(random, pick(random, tokens))),
     }),
   );
-  const load = async (role: Role, connections = CONNECTIONS, bodies = single, at = '/webhook') => {
+  const devices = Array.from({ length: 20_000 }, (_, index) =>
+    JSON.stringify({ ...METRICS, data: { ...METRICS.data, device_id: `bench-${index}` } }),
+  );
+  let nextDevice = 0;
+  const post = async (role: Role, at = '/webhook', bodies = single, connections = CONNECTIONS) => {
     const url = await rig.url(role);
-    return putLoad(
-      url,
-      bodies.map((body) => httpRequest(url, at, headers, body)),
-      connections,
-      SECONDS,
-    );
+    const requests = bodies.map((body) => httpRequest(url, at, headers, body));
+    return putLoad(url, requests, connections, pace.seconds);
+  };
+  const click = async (role: Role) => {
+    const url = await rig.url(role);
+    const request = httpRequest(url, `/t/${LINK}?gclid=1`, { 'User-Agent': IPHONE }, null);
+    return putLoad(url, [request], CONNECTIONS, pace.seconds);
+  };
+  /** New devices each time. */
+  const fetchTokens = async (role: Role) => {
+    const result = await post(role, '/fetch-token', devices.slice(nextDevice), 16);
+    if (role === 'service') nextDevice += Math.ceil(result.perSecond * pace.seconds) + 16;
+    return result;
   };
   const parts = {
-    service: () => load('service'),
-    enqueueOnly: () => load('enqueue-only'),
-    withoutQueue: () => load('service-without-queue'),
-    bare: () => load('bare'),
-    relaxed: () => load('service', RELAXED_CONNECTIONS),
-    batch: () => load('service', 4, batches, '/webhook/batch'),
+    service: () => post('service'),
+    enqueueOnly: () => post('enqueue-only'),
+    withoutQueue: () => post('service-without-queue'),
+    bare: () => post('bare'),
+    relaxed: () => post('service', '/webhook', single, RELAXED_CONNECTIONS),
+    batch: () => post('service', '/webhook/batch', batches, 4),
+    redirect: () => click('service-without-queue'),
+    bareRedirect: () => click('bare'),
+    fetchToken: () => fetchTokens('service'),
+    twoRoundTrips: () => fetchTokens('two-round-trips'),
   };
   const names = Object.keys(parts) as (keyof typeof parts)[];
   const loads = Object.fromEntries(names.map((name) => [name, [] as Load[]])) as Record<
@@ -127,18 +194,29 @@ export async function measureHttp(rig: Rig, step: (what: string) => void) {
     Load[]
   >;
   for (const name of names) await parts[name]();
-  const statements = async () => {
-    const response = await fetch(new URL('/d1-statements', await rig.url('service')));
-    return ((await response.json()) as { statements: number }).statements;
+  const d1 = async () => {
+    const response = await fetch(new URL('/d1', await rig.url('service')));
+    return (await response.json()) as { statements: number; rowsWritten: number };
+  };
+  /** Rows that the application's counter has written. */
+  const counterRows = async () => {
+    const response = await fetch(new URL(`/costs/${applicationId}`, await rig.url('control')));
+    return ((await response.json()) as CounterCosts).object.rowsWritten;
   };
   const statementsPerRequest: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
+  const tokenRows: number[] = [];
+  for (let round = 0; round < pace.rounds; round++) {
     for (const name of shuffled(random, names)) {
-      step(`HTTP, round ${round + 1} of ${ROUNDS}: ${name}`);
-      const before = await statements();
+      step(`HTTP, round ${round + 1} of ${pace.rounds}: ${name}`);
+      const [before, counterBefore] = [await d1(), await counterRows()];
       const result = await parts[name]();
-      if (name === 'service') {
-        statementsPerRequest.push(((await statements()) - before) / (result.perSecond * SECONDS));
+      const [after, counterAfter] = [await d1(), await counterRows()];
+      const requests = result.perSecond * pace.seconds;
+      if (name === 'service')
+        statementsPerRequest.push(Math.round(after.statements - before.statements) / requests);
+      if (name === 'fetchToken') {
+        const rows = after.rowsWritten - before.rowsWritten + counterAfter - counterBefore;
+        tokenRows.push(rows / requests);
       }
       if (result.failures > 0) throw new Error(`${result.failures} requests of "${name}" failed`);
       loads[name].push(result);
@@ -160,5 +238,11 @@ export async function measureHttp(rig: Rig, step: (what: string) => void) {
     batch_events_per_s: rate('batch') * BATCH_EVENTS,
     webhook_without_queue_rps: rate('withoutQueue'),
     bare_rps: rate('bare'),
+    redirect_rps: rate('redirect'),
+    redirect_vs_bare: ratio('redirect', 'bareRedirect'),
+    fetch_token_rps: rate('fetchToken'),
+    fetch_token_vs_two_d1_round_trips: ratio('fetchToken', 'twoRoundTrips'),
+    // Of the database and the counter; the install is counted with other events.
+    fetch_token_rows: median(tokenRows),
   };
 }

@@ -41,7 +41,14 @@ export async function measureStartup(): Promise<number> {
   return busy.reduce((sum, delta) => sum + delta, 0) / 1000;
 }
 
-export const ROLES = ['service', 'service-without-queue', 'enqueue-only', 'bare', 'control'] as const;
+export const ROLES = [
+  'service',
+  'service-without-queue',
+  'enqueue-only',
+  'two-round-trips',
+  'bare',
+  'control',
+] as const;
 export type Role = (typeof ROLES)[number];
 
 export type Rig = { url: (role: Role) => Promise<URL>; db: D1Database; stop: () => Promise<void> };
@@ -63,6 +70,14 @@ export async function startRig(): Promise<Rig> {
           SESSION_SECRET: 'a-session-secret-of-the-benchmark-000000',
         },
         d1Databases: { DB: 'bench' },
+        r2Buckets: { RAW_EVENTS: 'bench' },
+        durableObjects: {
+          COUNTERS: {
+            className: 'Counter',
+            useSQLite: true,
+            ...(role === 'control' ? {} : { scriptName: 'control' }),
+          },
+        },
         queueProducers: { EVENTS: { queueName: 'events' } },
         ...(role === 'control'
           ? { queueConsumers: { events: { maxBatchSize: 100, maxBatchTimeout: 1 } } }

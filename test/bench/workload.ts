@@ -3,15 +3,19 @@ import type { LoggedEvent } from '../../src/rollup/event.ts';
 import { pick, seededRandom } from '../helpers/random.ts';
 
 // The event mix that every figure is measured with: 80 % ad views (5 formats × 6 networks), 12 % retention, 6 % custom events,
-// 2 % purchases; 20 creatives (Zipf), 60 acquisition days, 20,000 devices, 5 currencies.
+// 2 % purchases; 20 creatives (Zipf), 60 acquisition days, 5 currencies. As the SDKs send them: an event id each, the
+// device's fields, running totals.
 
 const FORMATS = ['rewarded_video', 'interstitial', 'banner', 'native', 'app_open'];
 const NETWORKS = ['admob', 'unity_ads', 'applovin', 'ironsource', 'meta_an', 'vungle'];
 const CURRENCIES = ['usd', 'usd', 'usd', 'eur', 'gbp', 'jpy', 'brl'];
-const DEVICES = 20_000;
 const CREATIVES = 20;
 const ACQUISITION_DAYS = 60;
 const LAST_DAY = dayNumber('2026-03-01');
+
+/** How many devices an application has. */
+export const DEVICES = 20_000;
+export const MANY_DEVICES = 300_000;
 
 const hex = (number: number) => number.toString(16).padStart(32, '0');
 
@@ -34,44 +38,65 @@ function zipf(random: () => number, n: number): number {
   return n - 1;
 }
 
-export function makeDevices(seed: number): BenchDevice[] {
+export function makeDevices(seed: number, count = DEVICES): BenchDevice[] {
   const random = seededRandom(seed);
-  return Array.from({ length: DEVICES }, (_, index) => ({
+  return Array.from({ length: count }, (_, index) => ({
     id: `dev_${hex(index)}`,
     creativeId: CREATIVE_IDS[zipf(random, CREATIVES)] ?? '',
     acquiredDay: dayFromNumber(LAST_DAY - ACQUISITION_DAYS + 1 + Math.floor(random() * ACQUISITION_DAYS)),
   }));
 }
 
+const DEVICE_FIELDS = {
+  device_name: 'Pixel 9',
+  device_model: 'Pixel 9',
+  os_system: 'Android 16',
+  utc_offset: '+01:00',
+  app_version: '1.4.2',
+};
+
 /**
- * An endless stream of events as the queue carries them. They happen on the last `days` days; `nextId` mints ids, so that
- * they hold the second in which they are made, as in production.
+ * An endless stream of events as the queue carries them, received now. They happened on the last `days` days; `nextId` mints
+ * ids, so that they hold the moment in which they are made, as in production.
  */
 export function* makeEvents(
   seed: number,
   devices: BenchDevice[],
   days: number,
   nextId: () => string,
+  applicationId = APPLICATION_ID,
 ): Generator<LoggedEvent, never> {
   const random = seededRandom(seed);
+  const totals = new Map<string, number>();
+  const runningTotal = (key: string, value: number) => {
+    const total = (totals.get(key) ?? 0) + value;
+    totals.set(key, total);
+    return total / 1e6;
+  };
   for (;;) {
     const device = pick(random, devices);
     const earliest = Math.max(dayNumber(device.acquiredDay), LAST_DAY - days + 1);
     const number = earliest + Math.floor(random() * (LAST_DAY - earliest + 1));
     const occurredAt = number * 86_400_000 + Math.floor(random() * 86_400_000);
+    const eventId = crypto.randomUUID();
     const common = {
       id: nextId(),
-      application_id: APPLICATION_ID,
+      application_id: applicationId,
       device_id: device.id,
       creative_id: device.creativeId,
       acquired_day: device.acquiredDay,
       day: dayFromNumber(number),
       occurred_at: occurredAt,
-      received_at: occurredAt + 1000,
+      received_at: Date.now(),
+      token_id: device.id.replace('dev_', 'tok_'),
+      keys: [`e:${eventId}`],
+      key_day: number,
+      device: DEVICE_FIELDS,
     };
     const kind = random();
     const currency = pick(random, CURRENCIES);
     if (kind < 0.8) {
+      const value = Math.floor(random() * 20_000);
       yield {
         ...common,
         type: 'custom.ad',
@@ -82,8 +107,9 @@ export function* makeEvents(
         channel: 'paid',
         watch_time: 30,
         reward: true,
-        value_micros: Math.floor(random() * 20_000),
+        value_micros: value,
         currency,
+        total_ad_value: runningTotal(`a${device.id}`, value),
       };
     } else if (kind < 0.92) {
       const age = number - dayNumber(device.acquiredDay);
@@ -92,6 +118,7 @@ export function* makeEvents(
       const event_name = `level_${1 + Math.floor(random() * 10)}`;
       yield { ...common, type: 'custom', event_name, params: { value: '1', id: 'a', key: 'b' } };
     } else {
+      const transaction = `GPA.${Math.floor(random() * 1e12)}-${eventId}`;
       yield {
         ...common,
         type: 'custom.purchase',
@@ -100,14 +127,16 @@ export function* makeEvents(
         value_micros: 4_990_000,
         currency,
         status: 'completed',
-        tr_id: `${Math.floor(random() * 1e12)}`,
-        keys: [`success:t:${Math.floor(random() * 1e12)}`],
+        tr_id: transaction,
+        keys: [eventId, transaction, transaction].map((key, index) => `success:${'edt'[index]}:${key}`),
+        total_purchase_value: runningTotal(`p${device.id}`, 4_990_000),
       };
     }
   }
 }
 
+/** Events of a `/webhook/batch` request. */
 export const BATCH_EVENTS = 500;
 
-export const median = (values: number[]) =>
+export const median = (values: readonly number[]) =>
   [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;

@@ -6,9 +6,10 @@ import { bundleWorker } from '../../src/cli/bundle.ts';
 import { QUIET, ROOT } from '../../src/cli/local-state.ts';
 import { seededRandom } from '../helpers/random.ts';
 import { JournalClient, type Tenant } from './client.ts';
+import { CALM, type Faults } from './faults.ts';
 import { ChaosQueue } from './queue.ts';
 import { type Verdict, verify } from './verify.ts';
-import type { Delivery, Faults, Outcome } from './worker.ts';
+import type { Delivery, Outcome } from './worker.ts';
 
 const CLIENTS = 6;
 const DELIVERERS = 2;
@@ -75,8 +76,9 @@ class Server {
 }
 
 /**
- * Real HTTP traffic for `seconds` while the database and the queue fail at random, messages come twice and out of order, and
- * the server is killed every few seconds; then calm, until everything is delivered. The seed decides every choice of the
+ * Real HTTP traffic for `seconds` while the database, the bucket and the queue fail at random, messages come twice and out of order,
+ * counters die in the middle of a call, their number grows, reports are read, and the server is killed every few seconds; then
+ * calm, until everything is delivered. The seed decides every choice of the
  * harness, but not how the processes interleave.
  */
 export async function runChaos(seed: number, seconds: number): Promise<Verdict> {
@@ -86,9 +88,9 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
   const modules = await bundleWorker(path.join(ROOT, 'test/chaos/worker.ts'), path.join(folder, 'worker'));
   const server = new Server(modules, path.join(folder, 'state'), await queue.open(), seed);
   try {
-    await server.start({ before: 0, after: 0 });
+    await server.start(CALM);
     const tenant = await server.control<Tenant>('tenant');
-    const storm: Faults = { before: 0.05, after: 0.05 };
+    const storm: Faults = { before: 0.05, after: 0.05, deaths: 0.03 };
     await server.control('faults', storm);
     queue.failing = 0.15;
     const client = new JournalClient(seededRandom(seed + 2), tenant, () => server.url);
@@ -98,6 +100,12 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
         await work();
         await wait(pause());
       }
+    };
+    const faults: Record<string, number> = {};
+    /** Adds up what this process has seen, which dies with it. */
+    const collect = async () => {
+      const counts = await server.control<Record<string, number>>('faults', storm).catch(() => ({}));
+      for (const [name, count] of Object.entries(counts)) faults[name] = (faults[name] ?? 0) + count;
     };
     const deliver = (delivery: Delivery) => server.control<Outcome>('deliver', delivery);
     await Promise.all([
@@ -117,21 +125,34 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
         () => server.control('minute').catch(() => null),
         () => 500 + random() * 1000,
       ),
+      duringStorm(
+        () => client.readReport(),
+        () => 200 + random() * 500,
+      ),
+      duringStorm(
+        () => server.control('shards', tenant).catch(() => null),
+        () => (seconds * 1000) / 3,
+      ),
       (async () => {
         for (;;) {
           await wait(1500 + random() * 3500);
           if (Date.now() > end - 1000) return;
+          await collect();
           await server.kill();
           await server.start(storm);
         }
       })(),
     ]);
     queue.failing = 0;
-    await server.control('faults', { before: 0, after: 0 });
+    await collect();
+    await server.control('faults', CALM);
     const deadline = Date.now() + DEADLINE_MS;
     while (queue.backlog > 0 && Date.now() < deadline) await queue.deliver(deliver, false);
     if (queue.backlog > 0) throw new Error(`${queue.backlog} messages could not be delivered`);
-    return await verify(server.url, tenant, client, { ...queue.counts, kills: server.kills });
+    while (!(await server.control<boolean>('settled', tenant))) {
+      if (Date.now() > deadline) throw new Error('the counters could not bring all they have to the reports');
+    }
+    return await verify(server.url, tenant, client, { ...queue.counts, ...faults, kills: server.kills });
   } finally {
     await server.kill();
     queue.close();

@@ -20,6 +20,8 @@ const converted = convertV4MiniflareOptions({
         EXCHANGE_RATES_URL: '',
       },
       d1Databases: { DB: 'chaos' },
+      r2Buckets: { RAW_EVENTS: 'chaos' },
+      durableObjects: { COUNTERS: { className: 'Counter', useSQLite: true } },
       unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
     },
   ],

@@ -1,65 +1,23 @@
+import { counterOf } from '../../src/counting/index.ts';
 import { database } from '../../src/db/index.ts';
 import service from '../../src/index.ts';
 import { createAccessToken, createApplication, createTeam } from '../../src/teams/index.ts';
 import { unlimited } from '../helpers/limits.ts';
-import { seededRandom } from '../helpers/random.ts';
+import type { ChaosBindings } from './chaos-counter.ts';
+import type { Tenant } from './client.ts';
+import { type Faults, failingBucket, failingDatabase, seen, setFaults } from './faults.ts';
 
 export { CreativeRegistry } from '../../src/index.ts';
+export { ChaosCounter as Counter } from './chaos-counter.ts';
 
-// The service as it is deployed, over a database that fails at random and a queue that the harness keeps. The harness delivers
+// The service as it is deployed, over stores that fail at random and a queue that the harness keeps. The harness delivers
 // to the service's own queue handler under `/chaos/deliver`.
 
-export type ChaosEnv = Env & { HARNESS_URL: string; CHAOS_SEED: string };
-/** Shares of the calls that fail: of the database before and after they took effect, of the queue likewise. */
-export type Faults = { before: number; after: number };
 export type Delivery = { queue: string; messages: { id: string; body: unknown; attempts: number }[] };
 export type Outcome = { acked: string[]; retried: string[] };
 
-const TRANSIENT = [
-  'D1_ERROR: Network connection lost',
-  'D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset',
-  'D1_ERROR: D1 DB is overloaded. Requests queued for too long',
-];
-
-let faults: Faults = { before: 0, after: 0 };
-let random: (() => number) | null = null;
-
-/** Runs one call to the database, or fails before it, or after it without a word of whether it was kept. */
-async function atRisk<Result>(env: ChaosEnv, work: () => Promise<Result>): Promise<Result> {
-  random ??= seededRandom(Number(env.CHAOS_SEED));
-  const dice = random();
-  const error = new Error(TRANSIENT[Math.floor(random() * TRANSIENT.length)]);
-  if (dice < faults.before) throw error;
-  const result = await work();
-  if (dice < faults.before + faults.after) throw error;
-  return result;
-}
-
-function failingDatabase(env: ChaosEnv): D1Database {
-  const originals = new WeakMap<object, D1PreparedStatement>();
-  const failing = (statement: D1PreparedStatement): D1PreparedStatement => {
-    const proxy: D1PreparedStatement = new Proxy(statement, {
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name);
-        if (typeof value !== 'function') return value;
-        if (name === 'bind') return (...bindings: unknown[]) => failing(target.bind(...bindings));
-        return (...values: unknown[]) => atRisk(env, async () => Reflect.apply(value, target, values));
-      },
-    });
-    originals.set(proxy, statement);
-    return proxy;
-  };
-  const binding = {
-    prepare: (sql: string) => failing(env.DB.prepare(sql)),
-    batch: (statements: D1PreparedStatement[]) =>
-      atRisk(env, () => env.DB.batch(statements.map((statement) => originals.get(statement) ?? statement))),
-    withSession: () => binding,
-  };
-  return binding as unknown as D1Database;
-}
-
 /** The queue's side of a send is the harness; what it answers decides whether the service believes it was taken. */
-function harnessQueue(env: ChaosEnv): Queue {
+function harnessQueue(env: ChaosBindings): Queue {
   const sendBatch = async (messages: Iterable<{ body: unknown }>) => {
     const body = JSON.stringify([...messages].map((message) => message.body));
     const answer = await fetch(env.HARNESS_URL, { method: 'POST', body });
@@ -70,7 +28,7 @@ function harnessQueue(env: ChaosEnv): Queue {
   return { send, sendBatch } as unknown as Queue;
 }
 
-async function deliver({ queue, messages }: Delivery, env: ChaosEnv): Promise<Outcome> {
+async function deliver({ queue, messages }: Delivery, env: ChaosBindings): Promise<Outcome> {
   const outcome: Outcome = { acked: [], retried: [] };
   const batch = {
     queue,
@@ -85,7 +43,7 @@ async function deliver({ queue, messages }: Delivery, env: ChaosEnv): Promise<Ou
   return outcome;
 }
 
-async function makeTenant(env: ChaosEnv) {
+async function makeTenant(env: ChaosBindings) {
   const db = database(env.DB);
   const now = Date.now();
   const team = await createTeam(db, 'Chaos', now);
@@ -94,25 +52,58 @@ async function makeTenant(env: ChaosEnv) {
   return { apiKey: made.apiKey, teamToken: accessToken, applicationId: made.application.id };
 }
 
-async function control(request: Request, path: string, env: ChaosEnv, real: ChaosEnv): Promise<Response> {
+const MAX_SHARDS = 4;
+
+/** Doubles an application's counters, as its load would. */
+async function addShards(env: ChaosBindings, { applicationId }: Tenant): Promise<void> {
+  await env.DB.prepare('UPDATE applications SET shards = min(?2, shards * 2) WHERE id = ?1')
+    .bind(applicationId, MAX_SHARDS)
+    .run();
+}
+
+/** Whether all that the application's counters were given stands in the reports. */
+async function isSettled(env: ChaosBindings, { applicationId }: Tenant): Promise<boolean> {
+  for (let shard = 0; shard < MAX_SHARDS; shard++) {
+    if (!(await counterOf(env, applicationId, shard).settle()).settled) return false;
+  }
+  return true;
+}
+
+async function control(
+  request: Request,
+  path: string,
+  env: ChaosBindings,
+  real: ChaosBindings,
+): Promise<Response> {
   if (path === '/chaos/tenant') return Response.json(await makeTenant(real));
   if (path === '/chaos/deliver') return Response.json(await deliver(await request.json(), env));
   if (path === '/chaos/minute') {
     await service.scheduled({ cron: '* * * * *' } as ScheduledController, env);
     return Response.json({});
   }
+  if (path === '/chaos/shards') {
+    await addShards(real, await request.json());
+    return Response.json({});
+  }
+  if (path === '/chaos/settled') return Response.json(await isSettled(real, await request.json()));
   if (path === '/chaos/faults') {
-    faults = await request.json();
-    return Response.json(faults);
+    setFaults(await request.json<Faults>());
+    return Response.json(seen);
   }
   return Response.json({}, { status: 404 });
 }
 
-let bindings: ChaosEnv | null = null;
+let bindings: ChaosBindings | null = null;
 
 export default {
-  async fetch(request: Request, env: ChaosEnv, ctx: ExecutionContext) {
-    bindings ??= { ...env, ...unlimited, DB: failingDatabase(env), EVENTS: harnessQueue(env) };
+  async fetch(request: Request, env: ChaosBindings, ctx: ExecutionContext) {
+    bindings ??= {
+      ...env,
+      ...unlimited,
+      DB: failingDatabase(env.DB, env.CHAOS_SEED),
+      RAW_EVENTS: failingBucket(env.RAW_EVENTS, env.CHAOS_SEED),
+      EVENTS: harnessQueue(env),
+    };
     const { pathname } = new URL(request.url);
     if (!pathname.startsWith('/chaos/')) return service.fetch(request, bindings, ctx);
     return control(request, pathname, bindings, env).catch((error) =>

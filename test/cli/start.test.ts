@@ -1,6 +1,7 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Demo } from '../../src/cli/seed-demo.ts';
 import { freePort } from '../helpers/service.ts';
@@ -28,6 +29,13 @@ const metrics = {
   created_at: '2026-03-01T10:00:00.000Z',
   data: { device_name: 'a', device_model: 'b', os_system: 'c', timezone: 'UTC', device_id: 'd' },
 };
+
+/** The local database, which has the largest file of those beside it. */
+async function openDatabase(): Promise<DatabaseSync> {
+  const directory = path.join(folder, 'v3/d1/miniflare-D1DatabaseObject');
+  const [name = ''] = (await readdir(directory)).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file));
+  return new DatabaseSync(path.join(directory, name), { timeout: 5_000 });
+}
 
 describe('npm start', () => {
   it('serves a demo team from nothing, takes events and an import, and started again changes nothing', async () => {
@@ -83,6 +91,16 @@ describe('npm start', () => {
     expect(taken.output()).toContain(`Port ${port} is taken.`);
 
     await stop(first);
+    // Wrangler says nothing above the welcome.
+    expect(first.output().split('Ready on')[0]?.trim()).toBe('Preparing the local database …');
+    const database = await openDatabase();
+    database
+      .prepare(
+        `INSERT INTO access_tokens (hash, id, team_id, name, created_at, expires_at)
+         SELECT 'hash', 'tkn_old', id, 'long expired', 0, 1 FROM teams`,
+      )
+      .run();
+    database.close();
     const secrets = await readFile(path.join(folder, 'secrets.env'), 'utf8');
     const second = run('start.ts');
     await second.until('Stop with Ctrl-C');
@@ -95,6 +113,15 @@ describe('npm start', () => {
       body: JSON.stringify({ token }),
     });
     expect(verified.status).toBe(200);
+    // The schedule runs by itself: it forgets what expired long ago.
+    const expired = async () => {
+      const opened = await openDatabase();
+      const rows = opened.prepare("SELECT id FROM access_tokens WHERE id = 'tkn_old'").all();
+      opened.close();
+      return rows;
+    };
+    await expect.poll(expired, { timeout: 30_000, interval: 200 }).toEqual([]);
+    expect(second.output()).not.toContain('Scheduled Workers');
     await stop(second);
   });
 

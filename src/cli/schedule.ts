@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { ROOT } from './local-state.ts';
+
+// Cloudflare triggers the Worker's schedules; locally wrangler leaves that to its user, so `npm start` does it.
+
+const MINUTE_MS = 60_000;
+/** Wrangler's own address for it. It listens on this machine alone and refuses requests under any other host name. */
+const TRIGGER = '/cdn-cgi/local/scheduled';
+
+/** The schedules of wrangler.toml. */
+export async function readSchedules(): Promise<string[]> {
+  const config = await readFile(path.join(ROOT, 'wrangler.toml'), 'utf8');
+  const list = /^crons = (\[.*\])$/m.exec(config)?.[1];
+  if (!list) throw new Error('wrangler.toml has no crons');
+  return JSON.parse(list);
+}
+
+/**
+ * Whether a schedule is due in the minute of `at`, in UTC. It knows `*`, numbers and lists of numbers in the first two of a
+ * schedule's five fields, and `*` alone in the others; throws for any other form.
+ */
+export function isDue(schedule: string, at: Date): boolean {
+  const [minute = '', hour = '', ...rest] = schedule.split(' ');
+  const isKnown = /^(\*|\d+(,\d+)*)$/;
+  if (rest.join(' ') !== '* * *' || ![minute, hour].every((field) => isKnown.test(field)))
+    throw new Error(`The schedule "${schedule}" is of a form that npm start does not know`);
+  const matches = (field: string, value: number) =>
+    field === '*' || field.split(',').map(Number).includes(value);
+  return matches(minute, at.getUTCMinutes()) && matches(hour, at.getUTCHours());
+}
+
+async function trigger(baseUrl: string, schedule: string, ended: AbortSignal): Promise<void> {
+  try {
+    const response = await fetch(`${baseUrl}${TRIGGER}?${new URLSearchParams({ cron: schedule })}`, {
+      signal: ended,
+    });
+    // The Worker has logged what failed.
+    if (!response.ok) console.error(`The schedule "${schedule}" failed.`);
+  } catch (error) {
+    if (!ended.aborted) console.error(`The schedule "${schedule}" could not be triggered: ${String(error)}`);
+  }
+}
+
+/** Triggers the schedules of each minute until `ended`; those of every minute at once, too, for the time it was switched off. */
+export function runSchedules(baseUrl: string, schedules: readonly string[], ended: AbortSignal): void {
+  const running = new Set<string>();
+  const run = async (schedule: string) => {
+    // One that takes longer than a minute is not started twice.
+    if (running.has(schedule)) return;
+    running.add(schedule);
+    await trigger(baseUrl, schedule, ended);
+    running.delete(schedule);
+  };
+  const waitForNext = () => {
+    const timer = setTimeout(
+      () => {
+        const now = new Date();
+        for (const schedule of schedules) if (isDue(schedule, now)) void run(schedule);
+        waitForNext();
+      },
+      MINUTE_MS - (Date.now() % MINUTE_MS),
+    );
+    ended.addEventListener('abort', () => clearTimeout(timer), { once: true });
+  };
+  for (const schedule of schedules) if (schedule === '* * * * *') void run(schedule);
+  if (!ended.aborted) waitForNext();
+}

@@ -1,0 +1,39 @@
+/** What each figure has to hold; figures without a bar explain others. */
+const BARS: Record<string, ['>=' | '<=', number]> = {
+  d1_statements_per_warm_webhook: ['<=', 0],
+  webhook_vs_enqueue_only: ['>=', 0.85],
+  webhook_vs_bare: ['>=', 0.55],
+  redirect_vs_bare: ['>=', 0.6],
+  fetch_token_vs_two_d1_round_trips: ['>=', 0.9],
+  fetch_token_rows: ['<=', 4],
+  batch_events_per_s: ['>=', 10_000],
+  counter_events_per_s: ['>=', 40_000],
+  counter_speed_ratio_at_3m: ['>=', 0.9],
+  rows_written_per_event_single: ['<=', 0.9],
+  rows_written_per_event_batch: ['<=', 0.6],
+  rows_written_per_event_single_300k_devices: ['<=', 1.3],
+  rows_written_per_event_batch_300k_devices: ['<=', 1.3],
+  usd_per_million_single: ['<=', 2.3],
+  usd_per_million_batch: ['<=', 0.6],
+  d1_bytes_per_event: ['<=', 5],
+  hot_bytes_per_event: ['<=', 30],
+  lake_bytes_per_event: ['<=', 45],
+  rows_read_16_consumers_vs_1: ['<=', 1.2],
+  report_ms_ratio_1m_vs_10k: ['<=', 1.3],
+  report_roas_ms_ratio_1m_vs_10k: ['<=', 2],
+  report_ms_ratio_beside_busy_counter: ['<=', 1.5],
+  client_totals_ms: ['<=', 100],
+  erase_device_ms: ['<=', 2_000],
+  settle_heap_mb_200k: ['<=', 64],
+  settle_heap_mb_20k_of_6_kb: ['<=', 64],
+  bundle_gzip_kib: ['<=', 600],
+  startup_cpu_ms: ['<=', 35],
+};
+
+/** `>= 0.85`, and whether it was missed; empty for a figure without a bar. */
+export function againstBar(name: string, value: number): string {
+  const [sign, bar] = BARS[name] ?? [];
+  if (bar === undefined) return '';
+  const isMet = sign === '>=' ? value >= bar : value <= bar;
+  return `${sign} ${bar}${isMet ? '' : '  missed'}`;
+}

@@ -1,0 +1,244 @@
+import { Hono } from 'hono';
+import { uuidv7obj } from 'uuidv7';
+import { consumeEvents, counterName, packEvents } from '../../src/counting/index.ts';
+import { packMessages } from '../../src/ingestion/enqueue.ts';
+import { addDays } from '../../src/lib/time.ts';
+import { saveRates } from '../../src/money/exchange-rates.ts';
+import type { LoggedEvent } from '../../src/rollup/index.ts';
+import type { BenchCounter } from './bench-counter.ts';
+import { CREATIVE_IDS, makeDevices, makeEvents } from './workload.ts';
+
+// What the benchmark asks for over HTTP: devices, events through the consumer, runs, exports, and what all of it cost.
+
+/** The queue's operations: each 64 KB of a message is one to write, one to read and one to delete. */
+const OPERATION_BYTES = 65_536;
+const OPERATIONS = 3;
+const MAX_BATCH_MESSAGES = 100;
+
+let logLines = 0;
+// A log line is made as ever, but not handed to the local simulation, which parses each in the process that also makes the load.
+console.log = () => {
+  logLines++;
+};
+
+const counterOf = (env: Env, applicationId: string) =>
+  (env.COUNTERS as unknown as DurableObjectNamespace<BenchCounter>).getByName(counterName(applicationId, 0));
+
+const devicesOf = new Map<string, ReturnType<typeof makeDevices>>();
+
+async function insertCreatives(db: D1Database, applicationId: string): Promise<void> {
+  const insert = (table: string, columns: string, values: string) =>
+    db
+      .prepare(
+        `INSERT INTO ${table} (${columns}, application_id, created_at) SELECT ${values}, ?2, 0 FROM json_each(?1)`,
+      )
+      .bind(JSON.stringify(CREATIVE_IDS), applicationId);
+  await db.batch([
+    insert('campaigns', 'id, name', "'cmp_' || value, value"),
+    insert('adsets', 'id, campaign_id, name', "'ads_' || value, 'cmp_' || value, value"),
+    insert('creatives', 'id, adset_id, name, token', "value, 'ads_' || value, value, value"),
+  ]);
+}
+
+/** A cost, without which no ROAS is computed, and a reference rate of every currency and day. */
+async function insertSpend(db: D1Database, applicationId: string): Promise<void> {
+  await db
+    .prepare(
+      `INSERT INTO costs (application_id, day, campaign, currency, amount, updated_at)
+       VALUES (?, '2026-02-10', 'campaign', 'usd', 1000000000, 0)`,
+    )
+    .bind(applicationId)
+    .run();
+  const rates = Array.from({ length: 60 }, (_, index) =>
+    ['usd', 'gbp', 'jpy', 'brl'].map((currency) => ({
+      currency,
+      base: 'eur',
+      day: addDays('2026-01-01', index),
+      units: '1',
+      worth: `0.9${index}`,
+    })),
+  );
+  await saveRates(db, '', rates.flat(), 0);
+}
+
+export type Load = {
+  applicationId: string;
+  events: number;
+  /** How many events a request brings; those of several requests share no message. */
+  perRequest: number;
+  /** How many requests' messages a batch of the queue holds. */
+  requestsPerBatch: number;
+  days: number;
+  seed: number;
+  /** How many consumers take batches at once. */
+  consumers: number;
+};
+export type Consumed = {
+  events: number;
+  messages: number;
+  batches: number;
+  queueOperations: number;
+  logLines: number;
+  milliseconds: number;
+};
+
+const toMessage = (body: unknown, id: number) =>
+  ({
+    id: `m${id}`,
+    timestamp: new Date(),
+    attempts: 1,
+    body,
+    ack: () => undefined,
+    retry: () => {
+      throw new Error('the consumer put a message off');
+    },
+  }) as unknown as Message;
+
+/** Feeds the consumer as the queue would; the making of the events is not timed. */
+async function consume(env: Env, load: Load): Promise<Consumed> {
+  const devices = devicesOf.get(load.applicationId);
+  if (!devices) throw new Error('the application has no devices');
+  const id = () => `evt_${uuidv7obj().toHex()}`;
+  const stream = makeEvents(load.seed, devices, load.days, id, load.applicationId);
+  const before = logLines;
+  let [made, messages, batches, queueOperations, milliseconds] = [0, 0, 0, 0, 0];
+  const nextBatch = (): Message[] => {
+    const batch: Message[] = [];
+    for (let request = 0; request < load.requestsPerBatch && made < load.events; request++) {
+      const size = Math.min(load.perRequest, load.events - made);
+      const events: LoggedEvent[] = Array.from({ length: size }, () => stream.next().value);
+      made += size;
+      for (const { message, bytes } of packMessages(events)) {
+        batch.push(toMessage(message, messages++));
+        queueOperations += OPERATIONS * Math.ceil(bytes / OPERATION_BYTES);
+      }
+    }
+    batches++;
+    return batch;
+  };
+  while (made < load.events) {
+    const parts = Array.from({ length: load.consumers }, nextBatch).filter((batch) => batch.length > 0);
+    const startedAt = performance.now();
+    await Promise.all(
+      parts.flatMap((batch) =>
+        Array.from({ length: Math.ceil(batch.length / MAX_BATCH_MESSAGES) }, (_, index) =>
+          consumeEvents(
+            {
+              queue: 'attribution-events',
+              messages: batch.slice(index * MAX_BATCH_MESSAGES, (index + 1) * MAX_BATCH_MESSAGES),
+            } as unknown as MessageBatch,
+            env,
+          ),
+        ),
+      ),
+    );
+    milliseconds += performance.now() - startedAt;
+  }
+  return {
+    events: made,
+    messages,
+    batches,
+    queueOperations,
+    logLines: logLines - before,
+    milliseconds,
+  };
+}
+
+const EVENTS_PER_APPEND = 10_000;
+
+/** Gives a counter packed events; what the consumer does before, and the making of the events, is not timed. */
+async function append(env: Env, applicationId: string, total: number, seed: number) {
+  const counter = counterOf(env, applicationId);
+  const stream = makeEvents(
+    seed,
+    devicesOf.get(applicationId) ?? [],
+    1,
+    () => `evt_${uuidv7obj().toHex()}`,
+    applicationId,
+  );
+  let milliseconds = 0;
+  for (let done = 0; done < total; done += EVENTS_PER_APPEND) {
+    const events = Array.from({ length: EVENTS_PER_APPEND }, () => stream.next().value);
+    const packed = packEvents(applicationId, events);
+    milliseconds += (await timed(async () => await counter.append(packed))).milliseconds;
+  }
+  return { milliseconds };
+}
+
+/** How many raw event files an application has when all is exported, and their size. */
+async function exportAll(env: Env, applicationId: string) {
+  await counterOf(env, applicationId).exportAll();
+  let [files, bytes]: [number, number] = [0, 0];
+  for (let cursor: string | undefined; ; ) {
+    const page = await env.RAW_EVENTS.list({
+      prefix: `events/${applicationId}/`,
+      ...(cursor ? { cursor } : {}),
+    });
+    files += page.objects.length;
+    bytes += page.objects.reduce((sum, { size }) => sum + size, 0);
+    if (!page.truncated) return { files, bytes };
+    cursor = page.cursor;
+  }
+}
+
+async function timed<Result>(work: () => Promise<Result>): Promise<{ milliseconds: number }> {
+  const startedAt = performance.now();
+  await work();
+  return { milliseconds: performance.now() - startedAt };
+}
+
+const EVER = { from: '2000-01-01', to: '2100-01-01' };
+
+export const control = new Hono<{ Bindings: Env }>()
+  .post('/devices/:app/:count', async (c) => {
+    const { app, count } = c.req.param();
+    devicesOf.set(app, makeDevices(1, Number(count)));
+    await counterOf(c.env, app).insertDevices(Number(count));
+    return c.json({});
+  })
+  .post('/creatives/:app', async (c) => {
+    await insertCreatives(c.env.DB, c.req.param('app'));
+    return c.json({});
+  })
+  .post('/consume', async (c) => c.json(await consume(c.env, await c.req.json<Load>())))
+  .post('/append/:app/:events/:seed', async (c) => {
+    const { app, events, seed } = c.req.param();
+    return c.json(await append(c.env, app, Number(events), Number(seed)));
+  })
+  .post('/ring/:app', async (c) => c.json(await timed(() => counterOf(c.env, c.req.param('app')).ring())))
+  .post('/forget/:app', async (c) => {
+    await counterOf(c.env, c.req.param('app')).forget();
+    return c.json({});
+  })
+  .post('/export/:app', async (c) => c.json(await exportAll(c.env, c.req.param('app'))))
+  .post('/spend/:app', async (c) => {
+    await insertSpend(c.env.DB, c.req.param('app'));
+    return c.json({});
+  })
+  .delete('/spend', async (c) => {
+    await c.env.DB.batch([
+      c.env.DB.prepare('DELETE FROM costs'),
+      c.env.DB.prepare('DELETE FROM exchange_rates'),
+    ]);
+    return c.json({});
+  })
+  .get('/costs/:app', async (c) => {
+    const { meta } = await c.env.DB.prepare('SELECT 1').run();
+    return c.json({ ...(await counterOf(c.env, c.req.param('app')).costs()), d1Bytes: meta.size_after });
+  })
+  .post('/client-totals/:app', async (c) =>
+    c.json(await timed(async () => await counterOf(c.env, c.req.param('app')).clientTotals(EVER))),
+  )
+  .post('/funnel/:app', async (c) =>
+    c.json(
+      await timed(
+        async () =>
+          await counterOf(c.env, c.req.param('app')).funnel(EVER, ['install', 'ad', 'purchase'], null),
+      ),
+    ),
+  )
+  .post('/erase/:app/:device', async (c) => {
+    const { app, device } = c.req.param();
+    const id = devicesOf.get(app)?.[Number(device)]?.id ?? '';
+    return c.json(await timed(async () => await counterOf(c.env, app).eraseDevice(id)));
+  });

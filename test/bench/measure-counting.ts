@@ -1,0 +1,261 @@
+import type { CounterCosts } from './bench-counter.ts';
+import type { Consumed, Load } from './control.ts';
+import type { Rig } from './rig.ts';
+import { makeApplication, type Tenant } from './tenant.ts';
+import { BATCH_EVENTS, DEVICES, MANY_DEVICES, median } from './workload.ts';
+
+/** How much is counted; `--quick` counts less. */
+export type Size = { large: number; huge: number; run: number; rounds: number; liveRuns: number };
+export const FULL_SIZE: Size = { large: 1_000_000, huge: 3_000_000, run: 200_000, rounds: 3, liveRuns: 3 };
+export const QUICK_SIZE: Size = { large: 100_000, huge: 200_000, run: 50_000, rounds: 1, liveRuns: 2 };
+
+/** What a counter of 10 million events a day counts in one run: those of its longest wait, ten minutes. */
+const LIVE_RUN = 70_000;
+/** A queue hands out a batch after 2 s or 100 messages: of 10 million events a day, 232 events. */
+const SINGLE = { perRequest: 1, requestsPerBatch: 100 };
+const BATCHED = { perRequest: BATCH_EVENTS, requestsPerBatch: 1 };
+/** With a backlog, batches are full. */
+const BACKLOG = { perRequest: BATCH_EVENTS, requestsPerBatch: 40 };
+
+const MESSAGES_OF_A_HERD = 16;
+
+type Costs = CounterCosts & { d1Bytes: number };
+
+export class CountingBench {
+  private readonly rig: Rig;
+  private readonly tenant: Tenant;
+  private readonly step: (what: string) => void;
+  private seed = 1;
+
+  constructor(rig: Rig, tenant: Tenant, step: (what: string) => void) {
+    this.rig = rig;
+    this.tenant = tenant;
+    this.step = step;
+  }
+
+  private async call<Answer>(at: string, method = 'POST', body?: unknown): Promise<Answer> {
+    const response = await fetch(new URL(at, await this.rig.url('control')), {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${at} answered ${response.status}: ${await response.text()}`);
+    return (await response.json()) as Answer;
+  }
+
+  /** An application with devices and nothing else. */
+  async open(name: string, devices = DEVICES): Promise<string> {
+    const { applicationId } = await makeApplication(this.rig.db, this.tenant, name);
+    await this.call(`/devices/${applicationId}/${devices}`);
+    return applicationId;
+  }
+
+  async consume(applicationId: string, events: number, more: Partial<Load> = {}): Promise<Consumed> {
+    const load: Load = {
+      applicationId,
+      events,
+      ...BACKLOG,
+      days: 1,
+      seed: this.seed++,
+      consumers: 1,
+      ...more,
+    };
+    return this.call<Consumed>('/consume', 'POST', load);
+  }
+
+  ring = (applicationId: string) => this.call<{ milliseconds: number }>(`/ring/${applicationId}`);
+  costs = (applicationId: string) => this.call<Costs>(`/costs/${applicationId}`, 'GET');
+
+  /** Takes and counts events over 30 days, in the runs of a backlog. */
+  async fill(applicationId: string, events: number, run: number): Promise<void> {
+    for (let done = 0; done < events; done += run) {
+      this.step(`${(done / 1e6).toFixed(1)} of ${events / 1e6} million events over 30 days`);
+      await this.consume(applicationId, Math.min(run, events - done), { days: 30 });
+      await this.ring(applicationId);
+    }
+  }
+
+  /** Events a second that a counter appends, counts and adds to D1, without what the consumer does before. */
+  async counterSpeed(applicationId: string, events: number): Promise<number> {
+    const appended = await this.call<{ milliseconds: number }>(
+      `/append/${applicationId}/${events}/${this.seed++}`,
+    );
+    const counted = await this.ring(applicationId);
+    return (events / (appended.milliseconds + counted.milliseconds)) * 1000;
+  }
+
+  /** Events a second, taken from the queue, counted and added to D1. */
+  async speed(applicationId: string, events: number): Promise<number> {
+    const consumed = await this.consume(applicationId, events);
+    const counted = await this.ring(applicationId);
+    return (events / (consumed.milliseconds + counted.milliseconds)) * 1000;
+  }
+
+  /** Milliseconds of a report over HTTP. */
+  async report(applicationId: string): Promise<number> {
+    const query = `application_id=${applicationId}&from=2026-01-31&to=2026-03-01&group_by=day,creative`;
+    const url = new URL(`/v1/reports/performance?${query}`, await this.rig.url('service'));
+    const startedAt = performance.now();
+    const response = await fetch(url, { headers: { 'Service-Token': this.tenant.teamToken } });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`the report answered ${response.status}: ${text}`);
+    return performance.now() - startedAt;
+  }
+
+  private async reports(applicationId: string): Promise<number> {
+    const times: number[] = [];
+    for (let index = 0; index < 11; index++) times.push(await this.report(applicationId));
+    return median(times);
+  }
+
+  /** The report without costs and with them. */
+  private async bothReports(applicationId: string): Promise<[plain: number, roas: number]> {
+    const plain = await this.reports(applicationId);
+    await this.call(`/spend/${applicationId}`);
+    const roas = await this.reports(applicationId);
+    await this.call('/spend', 'DELETE');
+    return [plain, roas];
+  }
+
+  /** Rows of all stores and what else is billed, of a day in the life of an application; all that it wrote is deleted in the end. */
+  async live(name: string, devices: number, requests: typeof SINGLE, runs: number) {
+    const app = await this.open(name, devices);
+    const before = await this.costs(app);
+    let [queueOperations, logLines, batches] = [0, 0, 0];
+    for (let run = 0; run < runs; run++) {
+      this.step(`${name}: run ${run + 1} of ${runs}`);
+      const consumed = await this.consume(app, LIVE_RUN, requests);
+      await this.ring(app);
+      queueOperations += consumed.queueOperations;
+      logLines += consumed.logLines;
+      batches += consumed.batches;
+    }
+    const counted = await this.costs(app);
+    const files = await this.call<{ files: number }>(`/export/${app}`);
+    await this.call(`/forget/${app}`);
+    const after = await this.costs(app);
+    const events = runs * LIVE_RUN;
+    const rows = (from: Costs, to: Costs, store: 'object' | 'd1') =>
+      (to[store].rowsWritten - from[store].rowsWritten) / events;
+    return {
+      rowsInObject: rows(before, counted, 'object'),
+      rowsInD1: rows(before, counted, 'd1'),
+      rowsDeleted: rows(counted, after, 'object') + rows(counted, after, 'd1'),
+      rows: rows(before, after, 'object') + rows(before, after, 'd1'),
+      // Rollup rows of a day do not grow with its events, so of a whole day it is less.
+      d1Bytes: (counted.d1Bytes - before.d1Bytes) / events,
+      filesPerEvent: files.files / events,
+      queueOperations: queueOperations / events,
+      logLines: logLines / events,
+      calls: batches / events,
+    };
+  }
+
+  /** What 16 consumers at once read of all stores, against one. */
+  async herd(): Promise<number> {
+    const read = async (consumers: number) => {
+      const app = await this.open(`${consumers} consumers`);
+      const before = await this.costs(app);
+      await this.consume(app, 60_000, { perRequest: BATCH_EVENTS, requestsPerBatch: 8, consumers, seed: 99 });
+      await this.ring(app);
+      const after = await this.costs(app);
+      return after.object.rowsRead + after.d1.rowsRead - before.object.rowsRead - before.d1.rowsRead;
+    };
+    this.step('60,000 events, one consumer and 16 at once');
+    const one = await read(1);
+    return (await read(MESSAGES_OF_A_HERD)) / one;
+  }
+
+  /** A report while another application's counter takes events as fast as it can. */
+  private async besideABusyCounter(applicationId: string, size: Size): Promise<number> {
+    const alone = await this.reports(applicationId);
+    const other = await this.open('Busy');
+    let isBusy = true;
+    const load = (async () => {
+      for (let done = 0; done < size.large && isBusy; done += 20_000) {
+        await this.consume(other, 20_000);
+        if (done % size.run === 0) await this.ring(other);
+      }
+    })();
+    const beside = await this.reports(applicationId);
+    isBusy = false;
+    await load;
+    return beside / alone;
+  }
+
+  async measure(size: Size) {
+    const { step } = this;
+    const main = await this.open('Main');
+    await this.call(`/creatives/${main}`);
+    const empty = await this.costs(main);
+    await this.fill(main, 10_000, 10_000);
+    step('reports over 10,000 events');
+    const [report10k, roas10k] = await this.bothReports(main);
+    await this.fill(main, size.large - 10_000, size.run);
+    step(`reports over ${size.large} events`);
+    const [report1m, roas1m] = await this.bothReports(main);
+    const full = await this.costs(main);
+    step('export');
+    const files = await this.call<{ bytes: number }>(`/export/${main}`);
+    const exported = await this.costs(main);
+    const live = (name: string, devices: number, requests: typeof SINGLE) =>
+      this.live(name, devices, requests, size.liveRuns);
+    const single = await live('one event a message', DEVICES, SINGLE);
+    const batched = await live('500 events a request', DEVICES, BATCHED);
+    const many = await live(`500 a request, ${MANY_DEVICES} devices`, MANY_DEVICES, BATCHED);
+    const manySingle = await live(`one a message, ${MANY_DEVICES} devices`, MANY_DEVICES, SINGLE);
+    const herd = await this.herd();
+    const beforeMore = await this.costs(main);
+    await this.fill(main, size.huge - size.large, size.run);
+    const afterMore = await this.costs(main);
+    const speeds: { consumer: number; fresh: number; full: number }[] = [];
+    for (let round = 0; round < size.rounds; round++) {
+      step(`speed, round ${round + 1} of ${size.rounds}`);
+      const consumer = await this.speed(await this.open(`Consumer ${round}`), size.run);
+      const fresh = await this.counterSpeed(await this.open(`Counter ${round}`), size.run);
+      speeds.push({ consumer, fresh, full: await this.counterSpeed(main, size.run) });
+    }
+    step('client totals, funnel, erasure');
+    const totals = await this.call<{ milliseconds: number }>(`/client-totals/${main}`);
+    const funnel = await this.call<{ milliseconds: number }>(`/funnel/${main}`);
+    const erasure = await this.call<{ milliseconds: number }>(`/erase/${main}/0`);
+    step('reports beside a busy counter');
+    const beside = await this.besideABusyCounter(main, size);
+    return {
+      live: { single, batched },
+      figures: {
+        // On one thread; in production the consumer and the counter have one each.
+        consumer_events_per_s: median(speeds.map(({ consumer }) => consumer)),
+        counter_events_per_s: median(speeds.map(({ fresh }) => fresh)),
+        [`counter_speed_ratio_at_${size.huge / 1e6}m`]: median(speeds.map(({ fresh, full }) => full / fresh)),
+        rows_written_per_event_single: single.rows,
+        rows_written_per_event_batch: batched.rows,
+        rows_written_per_event_single_300k_devices: manySingle.rows,
+        rows_written_per_event_batch_300k_devices: many.rows,
+        rows_in_object_per_event_batch: batched.rowsInObject,
+        rows_in_d1_per_event_batch: batched.rowsInD1,
+        rows_deleted_per_event_batch: batched.rowsDeleted,
+        queue_ops_per_event_single: single.queueOperations,
+        queue_ops_per_event_batch: batched.queueOperations,
+        d1_bytes_per_event: (full.d1Bytes - empty.d1Bytes) / size.large,
+        d1_bytes_per_further_event: (afterMore.d1Bytes - beforeMore.d1Bytes) / (size.huge - size.large),
+        d1_bytes_per_live_event: batched.d1Bytes,
+        hot_bytes_per_event: (exported.bytes - empty.bytes) / size.large,
+        lake_bytes_per_event: files.bytes / size.large,
+        rows_read_16_consumers_vs_1: herd,
+        report_ms_10k: report10k,
+        report_ms_1m: report1m,
+        report_ms_ratio_1m_vs_10k: report1m / report10k,
+        report_roas_ms_1m: roas1m,
+        report_roas_ms_ratio_1m_vs_10k: roas1m / roas10k,
+        report_ms_ratio_beside_busy_counter: beside,
+        client_totals_ms: totals.milliseconds,
+        funnel_ms: funnel.milliseconds,
+        erase_device_ms: erasure.milliseconds,
+      },
+    };
+  }
+}
+
+/** How often `step` is called at most. */
+export const countingSteps = ({ large, huge, run, rounds, liveRuns }: Size) =>
+  2 + Math.ceil(large / run) + Math.ceil((huge - large) / run) + 4 * liveRuns + rounds + 5;

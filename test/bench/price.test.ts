@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { type Consumption, priceOfAMillion } from './price.ts';
+
+const nothing: Consumption = {
+  requests: 0,
+  cpuMilliseconds: 0,
+  queueOperations: 0,
+  rows: 0,
+  logLines: 0,
+  objectCalls: 0,
+  files: 0,
+  bytes: { d1: 0, object: 0, file: 0 },
+};
+/** An object that is awake all day, of which every event of a day of 10 million pays its share. */
+const AWAKE = 0.0138;
+
+it.each<[string, Partial<Consumption>, number]>([
+  ['requests', { requests: 1 }, 0.3],
+  ['cpu', { cpuMilliseconds: 2 }, 0.04],
+  ['queue', { queueOperations: 3 }, 1.2],
+  ['rows', { rows: 0.6 }, 0.6],
+  ['logs', { logLines: 2 }, 1.2],
+  ['files', { files: 0.0001 }, 0.00045],
+  // A GB: 400 days at $0.75, 30 days at $0.20, 400 days at $0.015.
+  ['storage', { bytes: { d1: 1_000, object: 0, file: 0 } }, 10],
+  ['storage', { bytes: { d1: 0, object: 1_000, file: 0 } }, 0.2],
+  ['storage', { bytes: { d1: 0, object: 0, file: 1_000 } }, 0.2],
+])('a million events cost for %s, of %o', (part, consumption, dollars) => {
+  const { total, parts } = priceOfAMillion({ ...nothing, ...consumption });
+  expect(parts[part]).toBeCloseTo(dollars, 6);
+  expect(total).toBeCloseTo(dollars + AWAKE, 3);
+});
+
+it('counts what objects are called for and their time awake together', () => {
+  expect(priceOfAMillion({ ...nothing, objectCalls: 1 }).parts.objects).toBeCloseTo(0.15 + AWAKE, 4);
+});

@@ -1,0 +1,49 @@
+/** Cloudflare's list prices past the allotments: dollars a million, and a GB and month where it says so. */
+const PRICE = {
+  request: 0.3,
+  cpuMillisecond: 0.02,
+  queueOperation: 0.4,
+  rowWritten: 1,
+  logLine: 0.6,
+  objectCall: 0.15,
+  objectGbSecond: 12.5,
+  fileWrite: 4.5,
+  gbMonth: { d1: 0.75, object: 0.2, file: 0.015 },
+};
+
+/** What the defaults of wrangler.toml keep, in months; rollups, which are kept for ever, count as long as raw events. */
+const KEPT_MONTHS = { d1: 400 / 30, object: 1, file: 400 / 30 };
+
+/** A counter that is awake all day, on 10 million events of that day. */
+const OBJECT_GB_SECONDS = (0.128 * 86_400) / 10_000_000;
+
+/** Per event. */
+export type Consumption = {
+  requests: number;
+  cpuMilliseconds: number;
+  queueOperations: number;
+  rows: number;
+  logLines: number;
+  objectCalls: number;
+  files: number;
+  bytes: { d1: number; object: number; file: number };
+};
+
+/** Dollars for a million events, and what they are for. */
+export function priceOfAMillion(one: Consumption): { total: number; parts: Record<string, number> } {
+  const storage = (['d1', 'object', 'file'] as const).reduce(
+    (sum, store) => sum + (one.bytes[store] / 1e3) * KEPT_MONTHS[store] * PRICE.gbMonth[store],
+    0,
+  );
+  const parts = {
+    requests: PRICE.request * one.requests,
+    cpu: PRICE.cpuMillisecond * one.cpuMilliseconds,
+    queue: PRICE.queueOperation * one.queueOperations,
+    rows: PRICE.rowWritten * one.rows,
+    objects: PRICE.objectCall * one.objectCalls + PRICE.objectGbSecond * OBJECT_GB_SECONDS,
+    files: PRICE.fileWrite * one.files,
+    storage,
+    logs: PRICE.logLine * one.logLines,
+  };
+  return { total: Object.values(parts).reduce((sum, part) => sum + part, 0), parts };
+}

@@ -1,0 +1,64 @@
+import { Counter } from '../../src/counting/index.ts';
+import { failingBucket, failingDatabase, isDying, isHourOver, seen } from './faults.ts';
+
+export type ChaosBindings = Env & { HARNESS_URL: string; CHAOS_SEED: string };
+
+/** As the platform says it of an object that was reset under a call. */
+const RESET = 'Network connection lost.';
+const HOUR_MS = 3_600_000;
+const realNow = Date.now;
+
+/**
+ * The service's counter over stores that fail, which dies at random before or after it did what it was called for. It counts
+ * soon and in small runs, so that there are many of them, and at times an hour is over, so that raw events leave for R2.
+ */
+export class ChaosCounter extends Counter {
+  private readonly seed: string;
+
+  constructor(ctx: DurableObjectState, env: ChaosBindings) {
+    const seed = env.CHAOS_SEED;
+    super(ctx, {
+      ...env,
+      DB: failingDatabase(env.DB, seed),
+      RAW_EVENTS: failingBucket(env.RAW_EVENTS, seed),
+    });
+    this.seed = seed;
+    this.quietWaitMs = 300;
+    this.fullRun = { events: 100, weight: 1_000_000 };
+  }
+
+  private async mayDie<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.dieByChance();
+    const result = await work();
+    this.dieByChance();
+    return result;
+  }
+
+  private dieByChance(): void {
+    if (!isDying(this.seed)) return;
+    seen.deaths++;
+    this.ctx.abort(RESET);
+  }
+
+  override append(...args: Parameters<Counter['append']>) {
+    return this.mayDie(() => super.append(...args));
+  }
+
+  override createOrFindDevices(...args: Parameters<Counter['createOrFindDevices']>) {
+    return this.mayDie(() => super.createOrFindDevices(...args));
+  }
+
+  override settle(...args: Parameters<Counter['settle']>) {
+    return this.mayDie(() => super.settle(...args));
+  }
+
+  override async alarm(): Promise<void> {
+    const isLater = isHourOver(this.seed);
+    if (isLater) Date.now = () => realNow() + HOUR_MS;
+    try {
+      await this.mayDie(() => super.alarm());
+    } finally {
+      if (isLater) Date.now = realNow;
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { seededRandom } from '../helpers/random.ts';
+
+/** Shares of the calls that fail: of a database or bucket before and after they took effect; how often an object dies in a call. */
+export type Faults = { before: number; after: number; deaths: number };
+export const CALM: Faults = { before: 0, after: 0, deaths: 0 };
+
+/** What happened, in this process. */
+export const seen = { databaseFaults: 0, bucketFaults: 0, deaths: 0 };
+
+const TRANSIENT = [
+  'D1_ERROR: Network connection lost',
+  'D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset',
+  'D1_ERROR: D1 DB is overloaded. Requests queued for too long',
+];
+
+let faults = CALM;
+let random: (() => number) | null = null;
+
+export function setFaults(wanted: Faults): void {
+  faults = wanted;
+}
+
+function dice(seed: string): number {
+  random ??= seededRandom(Number(seed));
+  return random();
+}
+
+export const isDying = (seed: string) => dice(seed) < faults.deaths;
+/** Whether an hour is over: often during the storm, so that raw events leave for the bucket, and never in the calm. */
+export const isHourOver = (seed: string) => faults.deaths > 0 && dice(seed) < 0.5;
+
+/** Runs one call, or fails before it, or after it without a word of whether it was kept. */
+async function atRisk<Result>(
+  seed: string,
+  count: 'databaseFaults' | 'bucketFaults',
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const thrown = dice(seed);
+  const fail = () => {
+    seen[count]++;
+    return new Error(TRANSIENT[Math.floor(dice(seed) * TRANSIENT.length)]);
+  };
+  if (thrown < faults.before) throw fail();
+  const result = await work();
+  if (thrown < faults.before + faults.after) throw fail();
+  return result;
+}
+
+export function failingDatabase(db: D1Database, seed: string): D1Database {
+  const originals = new WeakMap<object, D1PreparedStatement>();
+  const failing = (statement: D1PreparedStatement): D1PreparedStatement => {
+    const proxy: D1PreparedStatement = new Proxy(statement, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        if (name === 'bind') return (...bindings: unknown[]) => failing(target.bind(...bindings));
+        return (...values: unknown[]) =>
+          atRisk(seed, 'databaseFaults', async () => Reflect.apply(value, target, values));
+      },
+    });
+    originals.set(proxy, statement);
+    return proxy;
+  };
+  const binding = {
+    prepare: (sql: string) => failing(db.prepare(sql)),
+    batch: (statements: D1PreparedStatement[]) =>
+      atRisk(seed, 'databaseFaults', () =>
+        db.batch(statements.map((statement) => originals.get(statement) ?? statement)),
+      ),
+    withSession: () => binding,
+  };
+  return binding as unknown as D1Database;
+}
+
+export function failingBucket(bucket: R2Bucket, seed: string): R2Bucket {
+  return new Proxy(bucket, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...values: unknown[]) =>
+        atRisk(seed, 'bucketFaults', async () => Reflect.apply(value, target, values));
+    },
+  });
+}
