@@ -9,6 +9,6 @@ export function kept<Event extends LoggedEvent>(event: Event, shard: number): Ev
   return {
     ...rest,
     ...(event.type === 'custom.purchase' ? ofPurchase : {}),
-    ...(event.type === 'click' ? {} : { shard }),
+    ...(event.type === 'click' || shard === 0 ? {} : { shard }),
   } as unknown as Event;
 }
