@@ -137,19 +137,22 @@ export function forgetLoose(store: Store, keys: readonly string[]): void {
     .run();
 }
 
+/** Takes files off the index, with what was to be erased of them; their objects are then loose. */
+function unlist(store: Store, keys: readonly string[]): void {
+  store
+    .delete(files)
+    .where(inArray(files.key, jsonList(keys)))
+    .run();
+  store
+    .delete(fileErasures)
+    .where(inArray(fileErasures.key, jsonList(keys)))
+    .run();
+  noteLoose(store, keys);
+}
+
 /** The index that rewriting changes; `transaction` runs each change as one. What is to be erased of a file goes over to its successor. */
 export function fileIndex(store: Store, transaction: (work: () => void) => void): FileIndex {
-  const remove = (keys: readonly string[]) => {
-    store
-      .delete(files)
-      .where(inArray(files.key, jsonList(keys)))
-      .run();
-    store
-      .delete(fileErasures)
-      .where(inArray(fileErasures.key, jsonList(keys)))
-      .run();
-    noteLoose(store, keys);
-  };
+  const remove = (keys: readonly string[]) => unlist(store, keys);
   return {
     replace: (old, next) =>
       transaction(() => {
@@ -288,15 +291,7 @@ export function dropExpired(store: Store, before: number): number {
     .limit(MAX_EXPIRED_FILES)
     .all();
   const keys = rows.map(({ key }) => key);
-  store
-    .delete(files)
-    .where(inArray(files.key, jsonList(keys)))
-    .run();
-  store
-    .delete(fileErasures)
-    .where(inArray(fileErasures.key, jsonList(keys)))
-    .run();
-  noteLoose(store, keys);
+  unlist(store, keys);
   return keys.length;
 }
 

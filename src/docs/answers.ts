@@ -20,19 +20,23 @@ const warnings = faults.optional().meta({
   description: 'What was malformed and only described the event, so was dropped. Only where there is any.',
 });
 
+/** What became of each item: what it was answered, or what is wrong with it. */
+const batchOf = (answered: z.ZodRawShape) =>
+  z.object({
+    success: z.literal(true),
+    accepted: z.int(),
+    rejected: z.int(),
+    results: z.array(
+      z.union([
+        z.object({ index: z.int(), ...answered, warnings }),
+        z.object({ index: z.int(), error: z.string(), details: faults }),
+      ]),
+    ),
+  });
+
 export const Token = z.object({ token: z.string() });
 
-export const TokenBatch = z.object({
-  success: z.literal(true),
-  accepted: z.int(),
-  rejected: z.int(),
-  results: z.array(
-    z.union([
-      z.object({ index: z.int(), token: z.string(), warnings }),
-      z.object({ index: z.int(), error: z.string(), details: faults }),
-    ]),
-  ),
-});
+export const TokenBatch = batchOf({ token: z.string() });
 
 export const TokenRevoked = z.object({ revoked: z.literal(true), revoked_at: time() });
 
@@ -60,17 +64,7 @@ export const EventTaken = z.object({
   warnings,
 });
 
-export const BatchTaken = z.object({
-  success: z.literal(true),
-  accepted: z.int(),
-  rejected: z.int(),
-  results: z.array(
-    z.union([
-      z.object({ index: z.int(), event_id: z.string(), warnings }),
-      z.object({ index: z.int(), error: z.string(), details: faults }),
-    ]),
-  ),
-});
+export const BatchTaken = batchOf({ event_id: z.string() });
 
 export const Application = z
   .object({

@@ -127,7 +127,7 @@ export async function withoutErased<Event extends LoggedEvent>(
 const idsOf = (event: LoggedEvent) => (isOfDevice(event) ? [event.id, event.device_id] : [event.id]);
 
 /** One page of several that begin at the same event. An event that is in two of them is in it once. */
-export function mergePages(pages: readonly LogPage[], limit: number): LogPage {
+function mergePages(pages: readonly LogPage[], limit: number): LogPage {
   const through =
     pages
       .flatMap((page) => page.through ?? [])

@@ -78,14 +78,9 @@ export function uuidFromBytes(bytes: Uint8Array): string {
     .join('-');
 }
 
-/** When an id was made, epoch milliseconds. */
+/** When an id was made, epoch milliseconds: the first 48 bits of a UUIDv7. */
 export function idTime(id: string): number {
   return Number.parseInt(id.slice(id.indexOf('_') + 1, id.indexOf('_') + 13), 16);
-}
-
-/** The second (Unix time) in which an id was made: the first 48 bits of a UUIDv7 are milliseconds. */
-export function idSecond(id: string): number {
-  return Math.floor(idTime(id) / 1000);
 }
 
 /** The next possible id of the same kind. */

@@ -7,7 +7,7 @@ export function toMicros(amount: number): number {
 }
 
 /** Integer micros as decimal text in currency units, exact: `"12345678901234.567890"`. */
-export function toDecimalText(micros: bigint): string {
+function toDecimalText(micros: bigint): string {
   const sign = micros < 0n ? '-' : '';
   const digits = (micros < 0n ? -micros : micros).toString().padStart(7, '0');
   return `${sign}${digits.slice(0, -6)}.${digits.slice(-6)}`;

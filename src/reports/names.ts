@@ -7,9 +7,6 @@ const ofCreative = (joins: string) =>
 export const CREATIVE_GROUPS = ['creative', 'adset', 'campaign'] as const;
 export type CreativeGroup = (typeof CREATIVE_GROUPS)[number];
 
-export const isCreativeGroup = (name: string): name is CreativeGroup =>
-  CREATIVE_GROUPS.some((group) => group === name);
-
 /**
  * SQL over a rollup: what of each kind a row's creative is or is in, as a JSON array of id and name; null for organic devices. The
  * text is the same as that of `COST_NAMES` for what a cost is spent on.

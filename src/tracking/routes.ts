@@ -95,7 +95,7 @@ export const trackingRoutes = new Hono<AppEnv>()
   );
 
 /** The token of a link under `TRACKING_BASE_URL`, or null where the address is none. */
-export function tokenUnder(baseUrl: string, requested: string): string | null {
+function tokenUnder(baseUrl: string, requested: string): string | null {
   if (baseUrl === '') return null;
   const [base, url] = [new URL(baseUrl), new URL(requested)];
   const folder = base.pathname.replace(/\/+$/, '');

@@ -5,7 +5,7 @@ import type { OsFamily } from '#attribution';
 export type Browser = { osFamily: OsFamily; osVersion: string | null; deviceModel: string | null };
 
 /** Real user agents have some 300 characters at most. Work on a header grows no further, however long it is. */
-export const MAX_USER_AGENT_CHARS = 512;
+const MAX_USER_AGENT_CHARS = 512;
 /** What a click's row takes as a model; what is longer is not one. */
 const MAX_MODEL_CHARS = 128;
 

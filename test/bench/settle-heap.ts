@@ -7,6 +7,7 @@ import { SeenIds } from '../../src/counting/seen-ids.ts';
 import { FULL_RUN, settleRun } from '../../src/counting/settle.ts';
 import { openStore } from '../../src/counting/store.ts';
 import type { LoggedEvent } from '../../src/rollup/event.ts';
+import { PIXEL } from '../helpers/device-description.ts';
 import { memoryStorage } from '../helpers/memory-storage.ts';
 import { APPLICATION_ID, DEVICES, makeDevices, makeEvents } from './workload.ts';
 
@@ -33,19 +34,14 @@ const seen = new SeenIds(store);
 function fill(): void {
   const devices = makeDevices(1);
   for (const { id, acquiredDay, creativeId } of devices) {
-    const description = {
-      deviceName: 'Pixel',
-      deviceModel: 'Pixel 9',
-      osSystem: 'Android 16',
-      timezone: 'UTC',
-      country: null,
-      appVersion: null,
-      dpi: null,
-      windowHeight: null,
-      windowWidth: null,
-      test: false,
-    };
-    insertDevice(store, null, { id, acquiredDay, creativeId, acquiredAt: 1, description, attribution: '{}' });
+    insertDevice(store, null, {
+      id,
+      acquiredDay,
+      creativeId,
+      acquiredAt: 1,
+      description: PIXEL,
+      attribution: '{}',
+    });
   }
   let minted = 0;
   const stream = makeEvents(3, devices, 1, () => `evt_${(++minted).toString(16).padStart(32, '0')}`);

@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers';
 import { type Counter, counterOf, type NewDevice, packEvents } from '#counting';
 import { newId } from '#lib/ids';
 import type { LoggedEvent } from '#rollup';
+import { PIXEL } from './device-description.ts';
 
 /** A counter of an application of its own, and what a test does with it. */
 export function startCounter(applicationId = newId('app'), shard = 0) {
@@ -35,18 +36,7 @@ export const newDevice = (more: Partial<NewDevice> = {}): NewDevice => ({
   acquiredDay: '2026-03-01',
   creativeId: null,
   acquiredAt: Date.parse('2026-03-01T10:00:00Z'),
-  description: {
-    deviceName: 'Pixel',
-    deviceModel: 'Pixel 9',
-    osSystem: 'Android 16',
-    timezone: 'Europe/Berlin',
-    country: null,
-    appVersion: null,
-    dpi: null,
-    windowHeight: null,
-    windowWidth: null,
-    test: false,
-  },
+  description: { ...PIXEL, timezone: 'Europe/Berlin' },
   attribution: '{}',
   ...more,
 });

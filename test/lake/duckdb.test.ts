@@ -14,6 +14,7 @@ import { SeenIds } from '../../src/counting/seen-ids.ts';
 import { FULL_RUN, settleRun } from '../../src/counting/settle.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { retentionOf } from '../../src/reports/metrics.ts';
+import { PIXEL } from '../helpers/device-description.ts';
 import { memoryStorage } from '../helpers/memory-storage.ts';
 import { seededRandom } from '../helpers/random.ts';
 import { MemoryBucket } from './memory-bucket.ts';
@@ -30,18 +31,7 @@ const DEVICE_ID = 'dev_0123456789abcdef0123456789abcdef';
 const FIRST_DAY = 20_500;
 const DEVICE = {
   acquiredAt: FIRST_DAY * 864e5,
-  description: {
-    deviceName: 'Pixel',
-    deviceModel: 'Pixel 9',
-    osSystem: 'Android 16',
-    timezone: 'UTC',
-    country: null,
-    appVersion: null,
-    dpi: null,
-    windowHeight: null,
-    windowWidth: null,
-    test: false,
-  },
+  description: PIXEL,
   attribution: '{}',
 };
 
