@@ -1,5 +1,4 @@
 export { DeviceMetrics } from './device-metrics.ts';
-export { EventEnvelope } from './envelope.ts';
 export { pruneTokens } from './prune-tokens.ts';
 export { listRejections, noteRejection, pruneRejections, type RejectionSample } from './rejections.ts';
 export { Batch, DeviceBatch, ingestionRoutes, VerifyToken } from './routes.ts';

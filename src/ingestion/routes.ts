@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
+import { EventEnvelope } from '#catalogue';
 import {
   type AppContext,
   type AppEnv,
@@ -12,7 +13,6 @@ import {
   requireDataCollection,
 } from '#http';
 import { DeviceMetrics } from './device-metrics.ts';
-import { EventEnvelope } from './envelope.ts';
 import { fetchTokens } from './fetch-token.ts';
 import { noteRejectedItems } from './rejections.ts';
 import { takeDevices } from './take-devices.ts';

@@ -1,3 +1,4 @@
+import { EventEnvelope, keysOfEnvelope, type LoggedEvent } from '#catalogue';
 import { settingsOf } from '#env';
 import {
   AppError,
@@ -10,10 +11,8 @@ import {
 } from '#http';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
-import type { LoggedEvent } from '#rollup';
 import { enqueueEvent, enqueueEvents } from './enqueue.ts';
-import { EventEnvelope } from './envelope.ts';
-import { keysOfEnvelope, toEvent } from './to-event.ts';
+import { toEvent } from './to-event.ts';
 import { readToken, type TokenClaims, takesEventsUntil } from './token.ts';
 
 const fault = (message: string): Fault[] => [{ path: 'creativeToken', message }];

@@ -1,6 +1,7 @@
+import type { LoggedEvent } from '#catalogue';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
-import type { EventMessage, LoggedEvent } from './event.ts';
+import type { EventMessage } from './message.ts';
 
 /** A message, or one event of it, that could not be counted. */
 export type Parked = { id: string; applicationId: string; body: string; reason: string };
