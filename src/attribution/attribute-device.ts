@@ -36,6 +36,10 @@ export function clickIdOf(referrer: string | undefined): string | null {
   return null;
 }
 
+/** Whether a device names a click itself, by what the store or its own application passed on. */
+export const namesClick = ({ install_referrer, click_id }: DeviceReport): boolean =>
+  Boolean(click_id) || clickIdOf(install_referrer) !== null;
+
 async function readHints(
   secret: string,
   applicationId: string,
@@ -81,13 +85,14 @@ export type Installation = {
 /**
  * Reads what may have brought some devices, in one round trip however many they are. The answer finds out which creative brought
  * each of those that turn out to be new, in their order; of them a click is guessed for one at most, the first. Nothing is
- * written. `now` is our time, by which the windows are measured.
+ * written but what the statements of `alongside` do, in the same transaction. `now` is our time, by which the windows are measured.
  */
 export async function prepareAttribution<Own extends Installation>(
   env: Env,
   applicationId: string,
   installations: readonly Own[],
   now: number,
+  alongside?: () => D1PreparedStatement[],
 ): Promise<(chosen: readonly Own[]) => Attribution[]> {
   const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
   const sought = await Promise.all(
@@ -101,7 +106,7 @@ export async function prepareAttribution<Own extends Installation>(
       };
     }),
   );
-  const found = await findClicks(env.DB, applicationId, sought, now);
+  const found = await findClicks(env.DB, applicationId, sought, now, alongside);
   const soughtOf = new Map(sought.map((one, index) => [installations[index], one]));
   return (chosen) => {
     /** What the devices before one take. */

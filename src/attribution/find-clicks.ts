@@ -46,7 +46,7 @@ const HOUR_MS = 3_600_000;
 const COLUMNS = `application_id, id, creative_id, clicked_at, os_family, os_version, device_model, ip_hash, timezone,
   screen_width, screen_height, pixel_ratio, claimed_by, named_installs`;
 
-const ABOUT = `SELECT attribution_window_hours AS clickHours, probabilistic_window_hours AS probabilisticHours
+const WINDOWS = `SELECT attribution_window_hours AS clickHours, probabilistic_window_hours AS probabilisticHours
   FROM applications WHERE id = ?1`;
 const CREATIVES = `SELECT token, id FROM creatives
   WHERE token IN (SELECT value FROM json_each(?2)) AND application_id = ?1`;
@@ -88,40 +88,55 @@ function rangesOf({ device, guessable }: Sought): { sql: string; bindings: strin
 
 const rangeKey = ({ sql, bindings }: { sql: string; bindings: string[] }) => JSON.stringify([sql, bindings]);
 
-/** Reads what may have brought these devices, in one round trip however many they are. `now` ends the windows. */
+/** A statement that reads, under a name by which its rows are found again. */
+type Read = { sql: string; bindings: readonly unknown[] };
+
+/**
+ * Reads what may have brought these devices, in one round trip however many they are, or in none where nothing can have. `now`
+ * ends the windows. The statements of `alongside` are run in the same transaction.
+ */
 export async function findClicks(
   db: D1Database,
   applicationId: string,
   sought: readonly Sought[],
   now: number,
+  alongside: () => D1PreparedStatement[] = () => [],
 ): Promise<FoundClicks> {
   const ids = sought.flatMap(({ named }) => named.map(({ id }) => id));
   const tokens = sought.flatMap(({ creativeToken }) => creativeToken ?? []);
   const ranges = new Map(sought.flatMap(rangesOf).map((range) => [rangeKey(range), range]));
-  const [about, creatives, named, ...found] = await batchWithRetry(db, () => [
-    db.prepare(ABOUT).bind(applicationId),
-    db.prepare(CREATIVES).bind(applicationId, JSON.stringify(tokens)),
-    db.prepare(NAMED).bind(applicationId, JSON.stringify(ids)),
-    ...[...ranges.values()].map(({ sql, bindings }) => db.prepare(sql).bind(applicationId, now, ...bindings)),
+  const reads = new Map<string, Read>([
+    ...(tokens.length > 0
+      ? [['creatives', { sql: CREATIVES, bindings: [JSON.stringify(tokens)] }] as const]
+      : []),
+    ...(ids.length > 0 ? [['named', { sql: NAMED, bindings: [JSON.stringify(ids)] }] as const] : []),
+    ...[...ranges].map(([key, { sql, bindings }]) => [key, { sql, bindings: [now, ...bindings] }] as const),
   ]);
-  const [row] = (about?.results ?? []) as { clickHours: number; probabilisticHours: number }[];
-  const namedRows = (named?.results ?? []) as ClickRow[];
-  const rangeRows = new Map(
-    [...ranges.keys()].map((key, index) => [key, (found[index]?.results ?? []) as ClickRow[]]),
-  );
+  if (reads.size > 0) reads.set('windows', { sql: WINDOWS, bindings: [] });
+  const statements = () => [
+    ...[...reads.values()].map(({ sql, bindings }) => db.prepare(sql).bind(applicationId, ...bindings)),
+    ...alongside(),
+  ];
+  const results = statements().length > 0 ? await batchWithRetry(db, statements) : [];
+  const rowsOfRead = new Map([...reads.keys()].map((key, index) => [key, results[index]?.results ?? []]));
+  const [row] = (rowsOfRead.get('windows') ?? []) as { clickHours: number; probabilisticHours: number }[];
+  const namedRows = (rowsOfRead.get('named') ?? []) as ClickRow[];
   return {
     windows: {
       clickMs: (row?.clickHours ?? 0) * HOUR_MS,
       probabilisticMs: (row?.probabilisticHours ?? 0) * HOUR_MS,
     },
     creatives: new Map(
-      ((creatives?.results ?? []) as { token: string; id: string }[]).map(({ token, id }) => [token, id]),
+      ((rowsOfRead.get('creatives') ?? []) as { token: string; id: string }[]).map(({ token, id }) => [
+        token,
+        id,
+      ]),
     ),
     rowsOf: (one) => {
       const own = new Set(one.named.map(({ id }) => id));
       const rows = [
         ...namedRows.filter(({ id }) => own.has(id)),
-        ...rangesOf(one).flatMap((range) => rangeRows.get(rangeKey(range)) ?? []),
+        ...rangesOf(one).flatMap((range) => (rowsOfRead.get(rangeKey(range)) ?? []) as ClickRow[]),
       ];
       // A click may be of several kinds.
       return [...new Map(rows.map((click) => [click.id, click])).values()];

@@ -1,5 +1,5 @@
 export { hashAddress } from './address.ts';
-export { type Installation, prepareAttribution } from './attribute-device.ts';
+export { type Installation, namesClick, prepareAttribution } from './attribute-device.ts';
 export { readClickId, signClickId } from './click-id.ts';
 export { ClickRecord } from './click-record.ts';
 export {

@@ -49,8 +49,8 @@ export async function findDevices(
 
 /**
  * Makes devices in the counters where they belong, one call per counter; of those that were made meanwhile under the same alias
- * answers the earlier one. The caller has asked for their aliases by `findDevices` with the same `shards`. Answers in the order
- * of `wanted`. Repeatable after an unclear failure with the same `wanted`: the ids are minted by the caller, and so the same
+ * answers the earlier one. Of an alias that may live in several counters (`possibleShards`) the caller has asked by
+ * `findDevices` with the same `shards`. Answers in the order of `wanted`. Repeatable after an unclear failure with the same `wanted`: the ids are minted by the caller, and so the same
  * devices are found.
  */
 export async function createDevices(

@@ -1,14 +1,17 @@
 import { Hono } from 'hono';
 import { settingsOf } from '#env';
 import type { AppEnv } from '#http';
-import { openApiDocument } from './document.ts';
 import { CONTENT_SECURITY_POLICY, PAGE, SCRIPT } from './page.ts';
 
-const documents = new Map<string, ReturnType<typeof openApiDocument>>();
+type OpenApiDocument = ReturnType<typeof import('./document.ts').openApiDocument>;
 
-function documentFor(serviceName: string) {
+const documents = new Map<string, OpenApiDocument>();
+
+/** Loaded and made when it is first asked for: an isolate that takes events starts without it. */
+async function documentFor(serviceName: string): Promise<OpenApiDocument> {
   let document = documents.get(serviceName);
   if (!document) {
+    const { openApiDocument } = await import('./document.ts');
     document = openApiDocument(serviceName);
     documents.set(serviceName, document);
   }
@@ -16,7 +19,7 @@ function documentFor(serviceName: string) {
 }
 
 export const docsRoutes = new Hono<AppEnv>()
-  .get('/openapi.json', (c) => c.json(documentFor(settingsOf(c.env).SERVICE_NAME)))
+  .get('/openapi.json', async (c) => c.json(await documentFor(settingsOf(c.env).SERVICE_NAME)))
   .get('/docs', (c) => {
     c.header('Content-Security-Policy', CONTENT_SECURITY_POLICY);
     c.header('X-Content-Type-Options', 'nosniff');

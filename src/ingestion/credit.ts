@@ -3,36 +3,36 @@ import { counterOf, homeShard, type PlacedDevice } from '#counting';
 import { batchWithRetry } from '#db';
 import type { AuthenticatedApplication } from '#http';
 import type { Draft, NewDraft } from './draft.ts';
+import type { KnownDevices } from './known-devices.ts';
 
-type TokenRow = { id: string; deviceId: string };
+type Attribute = Awaited<ReturnType<typeof prepareAttribution<Draft>>>;
 
 export type Unattributed = {
-  unknown: readonly Draft[];
-  attribute: Awaited<ReturnType<typeof prepareAttribution<Draft>>>;
-  tokens: readonly TokenRow[];
-  expiresAt: number;
+  candidates: readonly Draft[];
+  known: KnownDevices;
+  attribute: Attribute;
+  /** Those that are stored with the credits. */
+  insertTokens: () => D1PreparedStatement[];
 };
 
 /**
- * Attributes the unknown devices, credits their clicks and inserts all tokens, in one transaction. Where another device was
- * credited to a click meanwhile, they are attributed anew: that click is then found taken, so the tries end with the clicks.
+ * Attributes the new devices and credits their clicks, in one transaction with the tokens that belong to it. Where another device
+ * was credited to a click meanwhile, they are attributed anew: that click is then found taken, so the tries end with the clicks.
  */
-export async function creditAndInsertTokens(
+export async function creditClicks(
   env: Env,
   applicationId: string,
-  { unknown, attribute, tokens, expiresAt }: Unattributed,
+  { candidates, known, attribute: first, insertTokens }: Unattributed,
   now: number,
 ): Promise<NewDraft[]> {
-  for (let attributions = attribute(unknown); ; ) {
-    const made = unknown.flatMap((draft, index): NewDraft[] => {
-      const attribution = attributions[index];
-      return attribution ? [{ ...draft, attribution }] : [];
-    });
+  for (let attribute = first; ; ) {
+    const made = await attributeNew(attribute, candidates, known);
+    const statements = () => [
+      ...creditStatements(env.DB, applicationId, made.flatMap(creditOf)),
+      ...insertTokens(),
+    ];
     try {
-      await batchWithRetry(env.DB, () => [
-        ...creditStatements(env.DB, applicationId, made.flatMap(creditOf)),
-        env.DB.prepare(INSERT_TOKENS).bind(applicationId, JSON.stringify(tokens), now, expiresAt),
-      ]);
+      if (statements().length > 0) await batchWithRetry(env.DB, statements);
       return made;
     } catch (error) {
       if (!clickWasTaken(error)) {
@@ -41,7 +41,26 @@ export async function creditAndInsertTokens(
         throw error;
       }
     }
-    attributions = (await prepareAttribution(env, applicationId, unknown, now))(unknown);
+    attribute = await prepareAttribution(env, applicationId, candidates, now);
+  }
+}
+
+/** A known device takes no click, so those that would take one are looked up before. */
+async function attributeNew(
+  attribute: Attribute,
+  candidates: readonly Draft[],
+  known: KnownDevices,
+): Promise<NewDraft[]> {
+  for (;;) {
+    const unknown = candidates.filter((draft) => !known.has(draft));
+    const attributions = attribute(unknown);
+    const made = unknown.flatMap((draft, index): NewDraft[] => {
+      const attribution = attributions[index];
+      return attribution ? [{ ...draft, attribution }] : [];
+    });
+    const unasked = made.filter((draft) => known.isUnasked(draft) && creditOf(draft).length > 0);
+    if (unasked.length === 0) return made;
+    await known.ask(unasked);
   }
 }
 
@@ -52,31 +71,19 @@ function creditOf({ attribution, test, deviceId, tokenId, claim }: NewDraft): Cr
   return [{ clickId, creativeId, deviceId, tokenId, claim, guessed: method === 'probabilistic' }];
 }
 
-/**
- * Where a call of the same identity made another device first, that one keeps its attribution: what was credited here is taken
- * back, and the tokens become that device's.
- */
-export async function takeBack(
-  env: Env,
+/** What was credited to devices that others stand in the place of, which keep their own attribution. */
+export function takeBackStatements(
+  db: D1Database,
   applicationId: string,
   outrun: readonly { draft: NewDraft; other: PlacedDevice }[],
-  drafts: readonly Draft[],
-): Promise<void> {
+): D1PreparedStatement[] {
   const undone = outrun.flatMap(({ draft, other }) =>
     creditOf(draft).map((credit) => ({
       ...credit,
       heir: other.clickId === credit.clickId ? other.device.id : null,
     })),
   );
-  const others = new Map(outrun.map(({ draft, other }) => [draft.claim, { draft, other }]));
-  const moved = drafts.flatMap(({ claim, tokenId }) => {
-    const one = others.get(claim);
-    return one ? [{ id: tokenId, from: one.draft.deviceId, to: one.other.device.id }] : [];
-  });
-  await batchWithRetry(env.DB, () => [
-    ...undoCredits(env.DB, applicationId, undone),
-    env.DB.prepare(MOVE_TOKENS).bind(applicationId, JSON.stringify(moved)),
-  ]);
+  return undoCredits(db, applicationId, undone);
 }
 
 /** After a counter failed: takes back the credit of those devices that did not come to be. Never throws. */
@@ -120,15 +127,6 @@ async function tryToTakeBack(env: Env, applicationId: string, lost: readonly New
 }
 
 // Over ?1, the application, and ?2, the tokens as JSON.
-
-const INSERT_TOKENS = `
-  INSERT INTO tokens (id, application_id, device_id, created_at, expires_at)
-  SELECT value ->> 'id', ?1, value ->> 'deviceId', ?3, ?4 FROM json_each(?2) WHERE true ON CONFLICT DO NOTHING`;
-
-const MOVE_TOKENS = `
-  UPDATE tokens SET device_id = value ->> 'to' FROM json_each(?2)
-  WHERE tokens.device_id = value ->> 'from' AND tokens.id = value ->> 'id' AND tokens.application_id = ?1`;
-
 const DELETE_TOKENS = `
   DELETE FROM tokens WHERE application_id = ?1
     AND (device_id, id) IN (SELECT value ->> 'deviceId', value ->> 'id' FROM json_each(?2))`;

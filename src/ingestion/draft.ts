@@ -1,4 +1,4 @@
-import type { Attribution, Installation } from '#attribution';
+import { type Attribution, type Installation, namesClick } from '#attribution';
 import type { LoggedEvent } from '#catalogue';
 import type { NewDevice } from '#counting';
 import { settingsOf } from '#env';
@@ -6,7 +6,7 @@ import type { AuthenticatedApplication } from '#http';
 import { toBase64Url } from '#lib/base64url';
 import { hmac } from '#lib/crypto';
 import { newId } from '#lib/ids';
-import { dayIn } from '#lib/time';
+import { DAY_MS, dayIn } from '#lib/time';
 import { settleTime } from '#lib/timestamp';
 import { type DeviceMetrics, identityOf } from './device-metrics.ts';
 
@@ -17,10 +17,18 @@ export type Draft = Installation & {
   alias: string | null;
   deviceId: string;
   tokenId: string;
+  tokenStored: TokenStored;
   installId: string;
   acquiredDay: string;
   clockAhead: boolean;
 };
+
+/**
+ * When the token of a draft is stored. `first`: with the reading of clicks, because its device is most likely new; where it is not,
+ * the token is moved. `with_credit`: its device names a click, whose credit is told from a repeat by its token. `last`: under the
+ * device that it turns out to be.
+ */
+export type TokenStored = 'first' | 'with_credit' | 'last';
 
 /** A draft whose device is new. */
 export type NewDraft = Draft & { attribution: Attribution };
@@ -42,11 +50,17 @@ export async function draftOf(
     test: metrics.dev === true,
     deviceId,
     tokenId: newId('tok'),
+    tokenStored: whenToStore(metrics, alias, now - acquiredAt),
     installId: newId('evt'),
     acquiredAt,
     acquiredDay: dayIn(application.timezone, acquiredAt),
     clockAhead,
   };
+}
+
+function whenToStore({ data }: DeviceMetrics, alias: string | null, ageMs: number): TokenStored {
+  if (namesClick(data)) return 'with_credit';
+  return alias === null || ageMs < DAY_MS ? 'first' : 'last';
 }
 
 /** What a device is known by may be personal data, so only its keyed hash is stored. */

@@ -1,18 +1,22 @@
 import { prepareAttribution } from '#attribution';
-import { createDevices, type FoundDevice, findDevices } from '#counting';
+import { createDevices, type FoundDevice, type PlacedDevice } from '#counting';
+import { batchWithRetry } from '#db';
 import { settingsOf } from '#env';
 import type { AuthenticatedApplication } from '#http';
 import { DAY_MS } from '#lib/time';
-import { creditAndInsertTokens, takeBack, takeBackFailed } from './credit.ts';
+import { creditClicks, takeBackFailed, takeBackStatements } from './credit.ts';
 import type { DeviceMetrics } from './device-metrics.ts';
 import { type Draft, draftOf, installOf, type NewDraft, newDeviceOf } from './draft.ts';
+import { KnownDevices } from './known-devices.ts';
 import { signToken } from './token.ts';
+import { TokenRows } from './token-rows.ts';
 
 /**
  * Makes devices (or finds those of the same identity) and a token for each, in the order of `metrics`. However many there are, it
- * takes one round trip to D1, beside which the counters are asked for the devices that are known; one to D1, which credits the
- * clicks and stores the tokens; and, where a device is new, one to its counter, which stores it with its attribution and its
- * install. The second is repeated after reading again where another device was credited to the same click meanwhile.
+ * takes one round trip to D1, which reads the clicks and stores the tokens of devices that are most likely new; and one to each
+ * counter, which makes the devices or finds them. Where a click is credited, another to D1 does that in between, after the
+ * counters were asked whether the devices that would take one are known. One last goes to D1 where a token is still to be
+ * stored, or stands under a device that turned out to be known.
  *
  * The click is credited before the device is made, so that a device's attribution never changes. After a failure at any point
  * the call may be repeated: known devices are found, and a claim that was left behind is the repeat's own. Where a call of the
@@ -28,37 +32,39 @@ export async function fetchTokens(
   // Of several drafts of one identity the first makes the device.
   const firsts = new Map(drafts.toReversed().map((draft) => [draft.claim, draft]));
   const candidates = [...firsts.values()].toReversed();
-  const [attribute, known] = await Promise.all([
-    prepareAttribution(env, application.id, candidates, now),
-    findDevices(
-      env,
-      application.id,
-      application.shards,
-      candidates.flatMap(({ alias }) => alias ?? []),
+  const expiresAt = now + settingsOf(env).TOKEN_TTL_DAYS * DAY_MS;
+  const tokens = new TokenRows(env.DB, application.id, drafts, { createdAt: now, expiresAt });
+  const known = new KnownDevices(env, application);
+  const devices = known.found;
+  const deviceIdOf = ({ claim }: Draft) => devices.get(claim)?.device.id ?? firsts.get(claim)?.deviceId ?? '';
+  const [attribute] = await Promise.all([
+    prepareAttribution(env, application.id, candidates, now, () => tokens.insert('first', deviceIdOf)),
+    known.ask(
+      candidates.filter((draft) => draft.tokenStored === 'with_credit' || known.mayLiveElsewhere(draft)),
     ),
   ]);
-  const unknown = candidates.filter(({ claim }) => !known.has(claim));
-  const deviceIdOf = ({ claim }: Draft) => known.get(claim)?.device.id ?? firsts.get(claim)?.deviceId ?? '';
-  const expiresAt = now + settingsOf(env).TOKEN_TTL_DAYS * DAY_MS;
-  const tokens = drafts.map((draft) => ({ id: draft.tokenId, deviceId: deviceIdOf(draft) }));
-  const made = await creditAndInsertTokens(
-    env,
-    application.id,
-    { unknown, attribute, tokens, expiresAt },
-    now,
+  const insertTokens = () => tokens.insert('with_credit', deviceIdOf);
+  const made = await creditClicks(env, application.id, { candidates, known, attribute, insertTokens }, now);
+  const placed = await makeDevices(env, application, made, now);
+  for (const { draft, device } of placed) devices.set(draft.claim, device);
+  const outrun = placed.flatMap(({ draft, device }) =>
+    device.device.id === draft.deviceId ? [] : [{ draft, other: device }],
   );
-  const devices = new Map([...known, ...(await makeDevices(env, application, made, drafts, now))]);
+  const statements = () => [
+    ...takeBackStatements(env.DB, application.id, outrun),
+    ...tokens.settle(deviceIdOf),
+  ];
+  if (statements().length > 0) await batchWithRetry(env.DB, statements);
   return Promise.all(drafts.map((draft) => tokenOf(env, application.id, draft, devices, now, expiresAt)));
 }
 
-/** The devices of these drafts by what claims them, made in their counters. */
+/** Makes the devices of these drafts in their counters, or finds them there. */
 async function makeDevices(
   env: Env,
   application: AuthenticatedApplication,
   made: readonly NewDraft[],
-  drafts: readonly Draft[],
   now: number,
-): Promise<[string, FoundDevice][]> {
+): Promise<{ draft: NewDraft; device: PlacedDevice }[]> {
   if (made.length === 0) return [];
   const wanted = made.map((draft) => ({
     alias: draft.alias,
@@ -71,14 +77,9 @@ async function makeDevices(
       throw error;
     },
   );
-  const outrun = made.flatMap((draft, index) => {
-    const other = placed[index];
-    return other && other.device.id !== draft.deviceId ? [{ draft, other }] : [];
-  });
-  if (outrun.length > 0) await takeBack(env, application.id, outrun, drafts);
-  return made.flatMap((draft, index): [string, FoundDevice][] => {
+  return made.flatMap((draft, index) => {
     const device = placed[index];
-    return device ? [[draft.claim, device]] : [];
+    return device ? [{ draft, device }] : [];
   });
 }
 

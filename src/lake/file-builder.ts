@@ -1,4 +1,3 @@
-import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { compressors } from './codec.ts';
 import { type Cell, COLUMNS, type Column, SCHEMA } from './columns.ts';
 import { makeDeviceFilter } from './device-filter.ts';
@@ -120,7 +119,8 @@ export class FileBuilder {
   }
 
   /** The file of what was added. The same events give the same bytes. */
-  build(): BuiltFile {
+  async build(): Promise<BuiltFile> {
+    const { ByteWriter, ParquetWriter } = await import('./parquet.ts');
     const writer = new ByteWriter();
     const parquet = new ParquetWriter({
       writer,

@@ -1,4 +1,4 @@
-import { type FileMetaData, parquetMetadataAsync, parquetRead } from 'hyparquet';
+import type { FileMetaData } from 'hyparquet';
 import { compareBytes } from './bytes.ts';
 import { decompressors, parsers, readDecimalsUnscaled } from './codec.ts';
 import { type Cell, COLUMNS, columnIndex } from './columns.ts';
@@ -33,6 +33,7 @@ export class RawFile {
 
   /** Throws `MissingFileError` where the object is gone. */
   static async open(bucket: Bucket, location: FileLocation): Promise<RawFile> {
+    const { parquetMetadataAsync } = await import('./parquet.ts');
     const metadata = await parquetMetadataAsync(bufferOf(bucket, location), {
       parsers,
       initialFetchSize: location.footerBytes,
@@ -58,6 +59,7 @@ export class RawFile {
 
   /** Some columns of a row group: for each the cells of its rows. */
   async readColumns({ start, rows }: RowGroup, names: readonly string[]): Promise<Map<string, Cell[]>> {
+    const { parquetRead } = await import('./parquet.ts');
     const columns = new Map(names.map((name) => [name, new Array<Cell>(rows).fill(null)]));
     await parquetRead({
       file: bufferOf(this.bucket, this.location),

@@ -101,7 +101,7 @@ async function putInPlace(
   const replaces = old.map(({ key }) => key);
   let next: FileEntry = { ...first, rows: 0, replaces };
   if (builder.rows > 0) {
-    const { bytes, footerBytes, contents } = builder.build();
+    const { bytes, footerBytes, contents } = await builder.build();
     const revision = Math.max(...old.map((entry) => entry.revision)) + 1;
     const key = revisedKey(first.key, revision);
     await bucket.put(key, bytes);

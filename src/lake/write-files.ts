@@ -54,7 +54,7 @@ async function writeFile(
   builder: FileBuilder,
 ): Promise<FileEntry> {
   const key = `events/${source.applicationId}/${name}.parquet`;
-  const { bytes, footerBytes, contents } = builder.build();
+  const { bytes, footerBytes, contents } = await builder.build();
   await bucket.put(key, bytes);
   return { ...source, key, revision: 0, bytes: bytes.length, footerBytes, ...contents, replaces: [] };
 }

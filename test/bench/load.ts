@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
-/** What a run of load gave: requests per second, and the latencies in milliseconds. */
-export type Load = { perSecond: number; p50: number; p99: number; failures: number };
+/** What a run of load gave: how many requests, how many per second, and the latencies in milliseconds. */
+export type Load = { requests: number; perSecond: number; p50: number; p99: number; failures: number };
 
 /**
  * Sends prepared HTTP/1.1 requests over `connections` kept-alive connections for `seconds`, each connection one request at a
@@ -35,7 +35,8 @@ export async function putLoad(
   latencies.sort((left, right) => left - right);
   const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
   const elapsed = (performance.now() - startedAt) / 1000;
-  return { perSecond: latencies.length / elapsed, p50: at(0.5), p99: at(0.99), failures };
+  const sent = latencies.length;
+  return { requests: sent, perSecond: sent / elapsed, p50: at(0.5), p99: at(0.99), failures };
 }
 
 /** A POST, or a GET where there is no body. */

@@ -131,9 +131,10 @@ async function makeLink(db: D1Database, applicationId: string): Promise<void> {
   ]);
 }
 
+/** Of a phone that was opened just now, so that its click is sought. */
 const METRICS = {
   type: 'device-metrics',
-  created_at: '2026-01-12T10:00:00.000Z',
+  created_at: new Date().toISOString(),
   data: {
     device_name: 'Pixel 9',
     device_model: 'Pixel 9',
@@ -173,7 +174,7 @@ export async function measureHttp(rig: Rig, tenant: Tenant, pace: Pace, step: (w
   /** New devices each time. */
   const fetchTokens = async (role: Role) => {
     const result = await post(role, '/fetch-token', devices.slice(nextDevice), 16);
-    if (role === 'service') nextDevice += Math.ceil(result.perSecond * pace.seconds) + 16;
+    if (role === 'service') nextDevice += result.requests + 16;
     return result;
   };
   const parts = {
@@ -211,7 +212,7 @@ export async function measureHttp(rig: Rig, tenant: Tenant, pace: Pace, step: (w
       const [before, counterBefore] = [await d1(), await counterRows()];
       const result = await parts[name]();
       const [after, counterAfter] = [await d1(), await counterRows()];
-      const requests = result.perSecond * pace.seconds;
+      const { requests } = result;
       if (name === 'service')
         statementsPerRequest.push(Math.round(after.statements - before.statements) / requests);
       if (name === 'fetchToken') {

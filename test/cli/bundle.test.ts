@@ -35,11 +35,19 @@ async function sourcesOf(files: string[]): Promise<string> {
 }
 
 describe('bundleWorker', () => {
-  it('lets an isolate start without the dashboard and the sign-in', async () => {
+  it('lets an isolate start without the dashboard, the sign-in, the documentation and Parquet', async () => {
     const atOnce = await sourcesOf(await neededAtOnce());
     const all = await sourcesOf(modules);
     expect(atOnce).toContain('src/ingestion/take-events.ts');
-    for (const later of ['src/dashboard/app.tsx', 'node_modules/better-auth', 'hono/dist/jsx']) {
+    for (const later of [
+      'src/dashboard/app.tsx',
+      'node_modules/better-auth',
+      'hono/dist/jsx',
+      'src/docs/document.ts',
+      'node_modules/zod-openapi',
+      'node_modules/hyparquet/',
+      'node_modules/hyparquet-writer/',
+    ]) {
       expect(all).toContain(later);
       expect(atOnce).not.toContain(later);
     }

@@ -55,37 +55,53 @@ async function withClick() {
   return { tenant, clickId };
 }
 
-const FIND_AND_CREATE = ['findDevices', 'createOrFindDevices'];
+const CREATE = ['createOrFindDevices'];
+const FIND_AND_CREATE = ['findDevices', ...CREATE];
+const DAYS_AGO = new Date(Date.now() - 2 * 86_400_000).toISOString();
 
 it.each([
-  ['an organic device', { device_id: 'd' }, FIND_AND_CREATE, 4],
-  ['an organic device without an identity', {}, ['createOrFindDevices'], 3],
-  ['a device whose click is named', { click_id: true }, ['createOrFindDevices'], 4],
-  ['a device whose click is guessed', IPHONE_METRICS, ['createOrFindDevices'], 4],
-  ['a device with an identity and a click', { ...IPHONE_METRICS, device_id: 'd' }, FIND_AND_CREATE, 5],
-])('takes two calls of D1 and few rows for %s', async (_, data, calls, rows) => {
+  ['an organic device', { device_id: 'd' }, 1, CREATE, 4],
+  ['an organic device without an identity', {}, 1, CREATE, 3],
+  ['a device whose click is named', { click_id: true }, 2, CREATE, 4],
+  ['a device whose click is guessed', IPHONE_METRICS, 2, CREATE, 4],
+  [
+    'a device with an identity that names its click',
+    { click_id: true, device_id: 'd' },
+    2,
+    FIND_AND_CREATE,
+    5,
+  ],
+  ['a device with an identity and a click', { ...IPHONE_METRICS, device_id: 'd' }, 2, FIND_AND_CREATE, 5],
+])('takes few calls and rows for %s', async (_, data, trips, calls, rows) => {
   const { tenant, clickId } = await withClick();
   const { on, costs } = await measured(tenant);
-  const body = deviceMetrics('click_id' in data ? { click_id: clickId } : data, {
+  const body = deviceMetrics('click_id' in data ? { ...data, click_id: clickId } : data, {
     created_at: new Date().toISOString(),
   });
   expect((await on.post(tenant, '/fetch-token', body)).status).toBe(200);
-  expect(costs()).toEqual({ d1: 2, counter: calls, rows });
+  expect(costs()).toEqual({ d1: trips, counter: calls, rows });
 });
 
-it('takes one row for a new token of a known device', async () => {
+it.each([
+  ['one row for a new token of a device that is known for long', '2020-01-01T00:00:00.000Z', 1, 1],
+  ['one row for a new token of a device that is known for days', DAYS_AGO, 2, 1],
+  // Of a device that says it is new the token is stored before its counter says otherwise.
+  ['two rows for a new token of a device that is known since today', new Date().toISOString(), 2, 2],
+])('takes %s', async (_, created_at, trips, rows) => {
   const { tenant } = await withClick();
-  const body = deviceMetrics({ device_id: 'd' });
+  const body = deviceMetrics({ device_id: 'd' }, { created_at });
   await startWorker().post(tenant, '/fetch-token', body);
   const { on, costs } = await measured(tenant);
   expect((await on.post(tenant, '/fetch-token', body)).status).toBe(200);
-  expect(costs()).toEqual({ d1: 2, counter: ['findDevices'], rows: 1 });
+  expect(costs()).toEqual({ d1: trips, counter: CREATE, rows });
 });
 
 it('takes as many calls for 200 devices as for one, and one row for all of their installs', async () => {
   const { tenant } = await withClick();
   const { on, costs } = await measured(tenant);
-  const devices = Array.from({ length: 200 }, (_, index) => deviceMetrics({ device_id: `d${index}` }));
+  const devices = Array.from({ length: 200 }, (_, index) =>
+    deviceMetrics({ device_id: `d${index}` }, { created_at: new Date().toISOString() }),
+  );
   expect((await on.post(tenant, '/fetch-token/batch', { devices })).status).toBe(200);
-  expect(costs()).toEqual({ d1: 2, counter: FIND_AND_CREATE, rows: 3 * 200 + 1 });
+  expect(costs()).toEqual({ d1: 1, counter: CREATE, rows: 3 * 200 + 1 });
 });

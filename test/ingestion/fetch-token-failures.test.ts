@@ -220,6 +220,48 @@ describe('a call of the same identity that was faster', () => {
   });
 });
 
+describe('a device that is known', () => {
+  const TODAY = new Date().toISOString();
+  const LONG_AGO = '2020-01-01T00:00:00.000Z';
+  const renew = (on: typeof worker, tenant: Tenant, created_at: string, data = {}) =>
+    fetchToken(on, tenant, { created_at, data: { device_id: 'player', ...data } });
+
+  it.each([
+    ['since today, whose token can’t be moved', TODAY, /UPDATE tokens/],
+    ['since today, whose token is moved and the answer lost', TODAY, /UPDATE tokens/, 'after'],
+    ['for long, whose token can’t be stored', LONG_AGO, /INTO tokens/],
+    ['for long, whose token is stored and the answer lost', LONG_AGO, /INTO tokens/, 'after'],
+  ] as const)('%s, has a token under itself after a repeat', async (_, created_at, at, when: 'before' | 'after' = 'before') => {
+    const tenant = await createTenant();
+    const first = await claimsOf(await renew(worker, tenant, created_at));
+    const { db, on } = failingWorker();
+    db.failOn(at, LOST, { when });
+    await expect(renew(on, tenant, created_at)).rejects.toThrow('Unexpected error');
+    expect(db.faultsLeft).toBe(0);
+    const token = await renew(on, tenant, created_at);
+    expect(await claimsOf(token)).toMatchObject({ deviceId: first.deviceId });
+    expect((await worker.post(tenant, '/verify-token', { token })).status).toBe(200);
+    expect(await countDevices(tenant.application.id)).toBe(1);
+    expect(await installsOf(tenant)).toBe(1);
+  });
+
+  it.each(['named', 'guessed'])('takes no click from others (%s)', async (way) => {
+    const { tenant, clickId, creativeId } = await withClick();
+    const first = await claimsOf(await renew(worker, tenant, TODAY));
+    const { db, counters, on } = failingWorker();
+    const click = way === 'named' ? { click_id: clickId } : IPHONE_METRICS;
+    expect(await claimsOf(await renew(on, tenant, TODAY, click))).toMatchObject({
+      deviceId: first.deviceId,
+      creativeId: null,
+    });
+    // Not even for a moment.
+    expect(db.log.filter((sql) => /INTO clicks|UPDATE clicks/.test(sql))).toEqual([]);
+    expect(counters.calls).toEqual([`${tenant.application.id}:0 findDevices`]);
+    const other = await fetchToken(worker, tenant, { data: IPHONE_METRICS });
+    expect((await claimsOf(other)).creativeId).toBe(creativeId);
+  });
+});
+
 it('attributes anew where another device took the click between reading and writing', async () => {
   const { tenant, clickId } = await withClick();
   const { db, counters, on } = failingWorker();
