@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { EventEnvelope } from '#catalogue';
-import { Batch, DeviceBatch, DeviceMetrics, VerifyToken } from '#ingestion';
+import { DeviceMetrics } from '#devices';
+import { Batch, DeviceBatch, VerifyToken } from '#ingestion';
 import { BatchTaken, CollectionStatus, EventTaken, Token, TokenBatch, VerifiedToken } from './answers.ts';
 import { DEVICE_METRICS, EVENTS, EXAMPLE } from './examples.ts';
 import type { Operation } from './operation.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { EVENT_COLUMNS, EVENT_TYPES, type LoggedEvent } from '#catalogue';
+import { readToken } from '#devices';
 import { settingsOf } from '#env';
 import { invalidRequest, listQuery, optionalText, requiredText } from '#http';
-import { readToken } from '#ingestion';
 import { isId } from '#lib/ids';
 import { fromMicros } from '#lib/money';
 import { isDay } from '#lib/time';

@@ -1,4 +1,5 @@
 import { EventEnvelope, keysOfEnvelope, type LoggedEvent } from '#catalogue';
+import { readToken, type TokenClaims, takesEventsUntil } from '#devices';
 import { settingsOf } from '#env';
 import {
   AppError,
@@ -13,7 +14,6 @@ import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { enqueueEvent, enqueueEvents } from './enqueue.ts';
 import { toEvent } from './to-event.ts';
-import { readToken, type TokenClaims, takesEventsUntil } from './token.ts';
 
 const fault = (message: string): Fault[] => [{ path: 'creativeToken', message }];
 

@@ -1,9 +1,9 @@
 import { type DeviceEvent, type EventEnvelope, fieldsOf } from '#catalogue';
+import type { TokenClaims } from '#devices';
 import type { AuthenticatedApplication } from '#http';
 import { present } from '#lib/present';
 import { dayIn, daysBetween } from '#lib/time';
 import { settleTime } from '#lib/timestamp';
-import type { TokenClaims } from './token.ts';
 
 /** What becomes of a valid envelope: days in the application's time zone, money in micros, the device from the token. */
 export function toEvent(

@@ -1,8 +1,8 @@
 import type { Attribution } from '#attribution';
 import { counterOf, retried, type Settled, type StoredDevice } from '#counting';
 import { batchWithRetry } from '#db';
-import type { TokenClaims } from '#ingestion';
 import { newId } from '#lib/ids';
+import type { TokenClaims } from './token.ts';
 
 /** How long what arrived before may take to be counted; the rest is counted by `Counter.eraseDevice`. */
 const SETTLE_MS = 1_000;
