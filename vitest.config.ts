@@ -41,7 +41,14 @@ export default defineConfig({
         test: {
           name: 'worker',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/cli/**', 'test/chaos/**', 'test/e2e/**', NEW_KIND_TEST, ...NODE_TESTS],
+          exclude: [
+            'test/architecture/**',
+            'test/cli/**',
+            'test/chaos/**',
+            'test/e2e/**',
+            NEW_KIND_TEST,
+            ...NODE_TESTS,
+          ],
           setupFiles: ['./test/helpers/apply-migrations.ts'],
           testTimeout: 60_000,
         },
@@ -60,7 +67,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'cli',
-          include: ['test/cli/**/*.test.ts', 'test/chaos/**/*.test.ts', ...NODE_TESTS],
+          include: [
+            'test/architecture/**/*.test.ts',
+            'test/cli/**/*.test.ts',
+            'test/chaos/**/*.test.ts',
+            ...NODE_TESTS,
+          ],
           environment: 'node',
           testTimeout: 120_000,
         },

@@ -4,9 +4,11 @@ export { readClickId, signClickId } from './click-id.ts';
 export { ClickRecord } from './click-record.ts';
 export {
   type Credit,
+  claimStatement,
   clickStatement,
   clickWasTaken,
   creditStatements,
+  eraseClickStatement,
   pruneClicks,
   undoCredits,
 } from './clicks.ts';

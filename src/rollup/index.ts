@@ -4,6 +4,7 @@ export { keysOf, scopedKey } from './keys.ts';
 export { EventMessage } from './message.ts';
 export {
   applicationIdOf,
+  eraseParkedStatement,
   PARK_REASON,
   type Parked,
   parkedBody,

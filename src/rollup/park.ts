@@ -47,6 +47,16 @@ export function parkStatements(
   );
 }
 
+/** Erases what is parked of an application and names this device. */
+export const eraseParkedStatement = (
+  db: D1Database,
+  applicationId: string,
+  deviceId: string,
+): D1PreparedStatement =>
+  db
+    .prepare('DELETE FROM parked_messages WHERE application_id = ?1 AND instr(body, ?2) > 0')
+    .bind(applicationId, deviceId);
+
 /** Fixed texts: what the database said stands in the log alone, beside the event's id. */
 export const PARK_REASON = {
   undelivered: 'could not be delivered to the log: every attempt failed',

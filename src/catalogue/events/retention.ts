@@ -73,11 +73,11 @@ export const retention = {
   stored: Retention,
   wires: [asRetention, asSession],
   columns: [
+    { name: 'retention_day', type: 'integer', field: 'age' },
+    { name: 'backfill_day', type: 'integer' },
     { name: 'session_id', type: 'text' },
     { name: 'session_end', type: 'flag' },
     { name: 'session_seconds', type: 'integer' },
-    { name: 'retention_day', type: 'integer', field: 'age' },
-    { name: 'backfill_day', type: 'integer' },
   ],
   keepsKeys: false,
   steps: { retention: 'Session' },
