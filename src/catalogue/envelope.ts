@@ -12,7 +12,7 @@ type WireSchema = Wire['schema'];
 const FORMS: readonly Wire[] = EVENT_KINDS.flatMap<Wire>(({ wires }) => wires);
 
 /** What `type` may be. */
-export const SENT_TYPES: readonly string[] = FORMS.map(({ type }) => type);
+const SENT_TYPES: readonly string[] = FORMS.map(({ type }) => type);
 
 /** What a payload becomes: the event's type and the fields that only its kind has. */
 export type SentFields = DeviceEvent extends infer Event

@@ -5,7 +5,7 @@ import { kindOf, type LoggedEvent } from './logged-event.ts';
 
 // Lists that are made from the kinds, for documentation, pages and files.
 
-export type EventType = LoggedEvent['type'];
+type EventType = LoggedEvent['type'];
 
 /** The types of events as they are stored, listed and filtered by. */
 export const EVENT_TYPES = EVENT_KINDS.map(({ type }) => type) as [EventType, ...EventType[]];
@@ -38,6 +38,11 @@ export const EVENT_EXAMPLES: Readonly<Record<string, { type: string; payload: ob
     ),
   ),
 );
+
+/** What clients send: the values of `type` of each kind, and what its events say. */
+export const SENT_KINDS: readonly { types: readonly string[]; description: string }[] = EVENT_KINDS.filter(
+  ({ wires }) => wires.length > 0,
+).map(({ wires, description }) => ({ types: wires.map(({ type }) => type), description }));
 
 /** A line that says what an event is about. `amount`: its `value` as money, empty where it has none. */
 export const summarise = (shown: ShownEvent & { type: string }, amount: string): string =>

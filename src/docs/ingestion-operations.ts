@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { EventEnvelope } from '#catalogue';
+import { EventEnvelope, SENT_KINDS } from '#catalogue';
 import { DeviceMetrics } from '#devices';
 import { Batch, DeviceBatch, VerifyToken } from '#ingestion';
 import { BatchTaken, CollectionStatus, EventTaken, Token, TokenBatch, VerifiedToken } from './answers.ts';
@@ -19,6 +19,10 @@ const header = z.object({
     .optional()
     .meta({ description: 'A repeat under the same key is answered as the first one and counted once.' }),
 });
+
+const kinds = SENT_KINDS.map(
+  ({ types, description }) => `- ${types.map((type) => `\`${type}\``).join(', ')}: ${description}`,
+).join('\n');
 
 export const INGESTION_OPERATIONS: Operation[] = [
   {
@@ -80,8 +84,7 @@ export const INGESTION_OPERATIONS: Operation[] = [
     method: 'post',
     path: '/webhook',
     summary: 'Send an event',
-    description:
-      'Answered once the event is durable. An event is a repeat, and counted once, when any of its keys has been seen: the header `Idempotency-Key`, `event_id` (or `eid`), `dedupe_key` (or `dk`), and a purchase’s `tr_id`. Keys of a purchase match whenever they come, but a purchase that failed is another event than one that succeeded; other keys match on the day of `created_at` and the days beside it. Without a key every request is its own event. `type`, `created_at`, `creativeToken` and the value, currency and status of a purchase are strict; any other field that is malformed is dropped and named in `warnings`. `dev: true` marks a test event, which is kept and counted in no report.',
+    description: `Answered once the event is durable. An event is a repeat, and counted once, when any of its keys has been seen: the header \`Idempotency-Key\`, \`event_id\` (or \`eid\`), \`dedupe_key\` (or \`dk\`), and a purchase’s \`tr_id\`. Keys of a purchase match whenever they come, but a purchase that failed is another event than one that succeeded; other keys match on the day of \`created_at\` and the days beside it. Without a key every request is its own event. \`type\`, \`created_at\`, \`creativeToken\` and the value, currency and status of a purchase are strict; any other field that is malformed is dropped and named in \`warnings\`. \`dev: true\` marks a test event, which is kept and counted in no report.\n\nThe payload depends on \`type\`:\n\n${kinds}`,
     parameters: { header },
     body: { schema: EventEnvelope, examples: EVENTS },
     answer: { status: 200, description: 'The event was taken.', schema: EventTaken },
