@@ -12,5 +12,13 @@ export {
   SENT_KINDS,
   summarise,
 } from './lists.ts';
-export { type DeviceEvent, isOfDevice, isSent, kindOf, LoggedEvent } from './logged-event.ts';
+export {
+  type DeviceEvent,
+  findKind,
+  isOfDevice,
+  isSent,
+  keepsKeys,
+  kindOf,
+  LoggedEvent,
+} from './logged-event.ts';
 export { type Amounts, MEASURES, type RollupTable } from './measures.ts';

@@ -1,7 +1,7 @@
 import { EVENT_STEP } from './events/custom.ts';
 import { EVENT_KINDS } from './events/index.ts';
 import type { EventColumn, ShownEvent } from './kind.ts';
-import { kindOf, type LoggedEvent } from './logged-event.ts';
+import { findKind, type LoggedEvent } from './logged-event.ts';
 
 // Lists that are made from the kinds, for documentation, pages and files.
 
@@ -46,4 +46,4 @@ export const SENT_KINDS: readonly { types: readonly string[]; description: strin
 
 /** A line that says what an event is about. `amount`: its `value` as money, empty where it has none. */
 export const summarise = (shown: ShownEvent & { type: string }, amount: string): string =>
-  kindOf(shown).summarise(shown, amount);
+  findKind(shown)?.summarise(shown, amount) ?? '';

@@ -1,5 +1,5 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm';
-import { type DeviceEvent, isOfDevice, kindOf, type LoggedEvent } from '#catalogue';
+import { type DeviceEvent, isOfDevice, keepsKeys, type LoggedEvent } from '#catalogue';
 import { type EventFilter, type Fate, matches } from '#lake';
 import { idAfter, idToBytes } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
@@ -123,7 +123,7 @@ export function fateOf(store: Store, applicationId: string, event: LoggedEvent, 
 
 /** Which purchase was counted under one of an event's keys. Other keys are kept as hashes alone. */
 function firstPurchase(store: Store, event: DeviceEvent): string | undefined {
-  if (!kindOf(event).keepsKeys) return undefined;
+  if (!keepsKeys(event)) return undefined;
   const hashes = keysOf(event).map(({ key }) => bytesOf(bigEndian(murmur128(key))));
   const rows = store
     .select({ eventId: purchaseKeys.eventId })

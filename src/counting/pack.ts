@@ -1,4 +1,4 @@
-import { isOfDevice, kindOf, type LoggedEvent } from '#catalogue';
+import { findKind, isOfDevice, keepsKeys, type LoggedEvent } from '#catalogue';
 import { idToBytes } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
 import { keysOf } from '#rollup';
@@ -57,11 +57,10 @@ function packRow(events: readonly LoggedEvent[], text: string): PackedRow {
 /** `[day, ...hash]` of each key of an event, and of its parts. */
 function hashKeys(event: LoggedEvent): number[][] {
   if (!isOfDevice(event) || event.test) return [];
-  const kind = kindOf(event);
   const keys: number[][] = keysOf(event).map(({ key, days }) => [
-    kind.keepsKeys ? KEY_DAY.purchase : days[0],
+    keepsKeys(event) ? KEY_DAY.purchase : days[0],
     ...murmur128(key),
   ]);
-  for (const key of kind.partKeys?.(event) ?? []) keys.push([KEY_DAY.session, ...murmur128(key)]);
+  for (const key of findKind(event)?.partKeys?.(event) ?? []) keys.push([KEY_DAY.session, ...murmur128(key)]);
   return keys;
 }

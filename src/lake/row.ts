@@ -1,4 +1,4 @@
-import { isOfDevice, kindOf } from '#catalogue';
+import { isOfDevice, keepsKeys } from '#catalogue';
 import { type Cell, COLUMNS, columnIndex, DEVICE_COLUMNS, UUID } from './columns.ts';
 import type { StoredEvent } from './entry.ts';
 
@@ -22,7 +22,7 @@ const DEVICE_INDEXES = new Map<string, number>(DEVICE_COLUMNS.map((name) => [nam
 const isLeftOut = (event: StoredEvent, field: string) =>
   field === 'token_id' ||
   field === 'shard' ||
-  ((field === 'keys' || field === 'key_day') && !kindOf(event).keepsKeys);
+  ((field === 'keys' || field === 'key_day') && !keepsKeys(event));
 
 /** Puts a field's value into its column; false where the column can't hold it exactly. */
 type PutValue = (column: number, value: unknown) => boolean;

@@ -1,4 +1,4 @@
-import { type DeviceEvent, kindOf } from '#catalogue';
+import { type DeviceEvent, keepsKeys } from '#catalogue';
 
 // How repeats are recognised: an event is a repeat when any of its keys has been counted before.
 
@@ -14,7 +14,7 @@ export const scopedKey = (applicationId: string, day: number, key: string) =>
 /** The keys of an event: those of a kind that keeps them match whenever they come, others on the day of `created_at` and its neighbours. */
 export function keysOf(event: DeviceEvent): EventKey[] {
   const day = event.key_day ?? ANY_DAY;
-  const matchesAnyDay = day === ANY_DAY || kindOf(event).keepsKeys;
+  const matchesAnyDay = day === ANY_DAY || keepsKeys(event);
   const days: EventKey['days'] = matchesAnyDay ? [ANY_DAY] : [day, day - 1, day + 1];
   return (event.keys ?? []).map((key) => ({ key, days }));
 }
