@@ -1,4 +1,4 @@
-export { answerHeaders, answerJson } from './answer-headers.ts';
+export { answerHeaders, answerJson, answerRedirect } from './answer-headers.ts';
 export type { AppContext, AppEnv, AuthenticatedApplication, AuthenticatedTeam } from './context.ts';
 export {
   forgetCredentials,
