@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
+import { withSubscription } from './test/catalogue/with-subscription.ts';
 
 /** As the bundler does it: see src/cli/bundle.ts. */
 const sqlAsText = {
@@ -9,21 +10,26 @@ const sqlAsText = {
     file.endsWith('.sql') ? `export default ${JSON.stringify(code)}` : undefined,
 };
 
-const worker = cloudflareTest({
-  main: './src/index.ts',
-  wrangler: { configPath: './wrangler.toml' },
-  miniflare: {
-    bindings: {
-      TOKEN_SECRET: 'a-token-secret-of-the-tests-only-000000',
-      KEY_ENCRYPTION_SECRET: 'a-key-encryption-secret-of-the-tests-000',
-      SESSION_SECRET: 'a-session-secret-of-the-tests-only-00000',
-      MIGRATIONS: await readD1Migrations(path.join(import.meta.dirname, 'migrations')),
+const MIGRATIONS = await readD1Migrations(path.join(import.meta.dirname, 'migrations'));
+
+const worker = () =>
+  cloudflareTest({
+    main: './src/index.ts',
+    wrangler: { configPath: './wrangler.toml' },
+    miniflare: {
+      bindings: {
+        TOKEN_SECRET: 'a-token-secret-of-the-tests-only-000000',
+        KEY_ENCRYPTION_SECRET: 'a-key-encryption-secret-of-the-tests-000',
+        SESSION_SECRET: 'a-session-secret-of-the-tests-only-00000',
+        MIGRATIONS,
+      },
     },
-  },
-});
+  });
 
 /** Those of a module of the Worker that need Node: DuckDB, a process of their own. */
 const NODE_TESTS = ['test/lake/duckdb.test.ts', 'test/lake/memory.test.ts'];
+
+const NEW_KIND_TEST = 'test/catalogue/new-kind.test.ts';
 
 export default defineConfig({
   test: {
@@ -31,11 +37,28 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        plugins: [sqlAsText, worker],
+        plugins: [sqlAsText, worker()],
         test: {
           name: 'worker',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/cli/**', 'test/chaos/**', 'test/e2e/**', ...NODE_TESTS],
+          exclude: [
+            'test/architecture/**',
+            'test/cli/**',
+            'test/chaos/**',
+            'test/e2e/**',
+            NEW_KIND_TEST,
+            ...NODE_TESTS,
+          ],
+          setupFiles: ['./test/helpers/apply-migrations.ts'],
+          testTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        plugins: [sqlAsText, withSubscription, worker()],
+        test: {
+          name: 'new-kind',
+          include: [NEW_KIND_TEST],
           setupFiles: ['./test/helpers/apply-migrations.ts'],
           testTimeout: 60_000,
         },
@@ -44,7 +67,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'cli',
-          include: ['test/cli/**/*.test.ts', 'test/chaos/**/*.test.ts', ...NODE_TESTS],
+          include: [
+            'test/architecture/**/*.test.ts',
+            'test/cli/**/*.test.ts',
+            'test/chaos/**/*.test.ts',
+            ...NODE_TESTS,
+          ],
           environment: 'node',
           testTimeout: 120_000,
         },

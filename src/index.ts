@@ -1,8 +1,9 @@
 import { pruneClicks } from '#attribution';
 import { consumeDeadLetters, consumeEvents } from '#counting';
 import { pruneCreativeRequests } from '#creatives';
+import { pruneTokens } from '#devices';
 import { settingsOf } from '#env';
-import { pruneRejections, pruneTokens } from '#ingestion';
+import { pruneRejections } from '#ingestion';
 import { pruneSessions } from '#members';
 import { fetchReferenceRates } from '#money';
 import { pruneCredentials } from '#teams';

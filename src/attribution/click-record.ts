@@ -1,20 +1,10 @@
 import * as z from 'zod';
+import { ClickCountry, ClickParams } from '#catalogue';
 import { OS_FAMILIES } from './device.ts';
 
 const text = (max: number) => z.string().min(1).max(max);
 const optionalText = (max: number) => text(max).optional();
 const size = () => z.number().positive().max(1e5).optional();
-
-/** The query parameters of a tracking link that are kept: so many, each name and each value so long. */
-export const MAX_CLICK_PARAMS = 20;
-export const MAX_CLICK_PARAM_CHARS = 256;
-
-export const ClickParams = z
-  .record(text(MAX_CLICK_PARAM_CHARS), z.string().max(MAX_CLICK_PARAM_CHARS))
-  .refine((params) => Object.keys(params).length <= MAX_CLICK_PARAMS, `at most ${MAX_CLICK_PARAMS}`);
-
-/** ISO 3166, in lower case. */
-export const ClickCountry = z.string().regex(/^[a-z]{2}$/);
 
 /**
  * What is learnt of a click, as the queue carries it: once from the request for the link, once from the landing page's

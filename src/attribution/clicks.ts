@@ -153,3 +153,20 @@ export function undoCredits(
 export function clickWasTaken(error: unknown): boolean {
   return error instanceof Error && error.message.includes('NOT NULL constraint failed: clicks.clicked_at');
 }
+
+/** Answers `device_id`: which device was credited to a click; no row where the click is not stored. */
+export const claimStatement = (db: D1Database, applicationId: string, clickId: string): D1PreparedStatement =>
+  db
+    .prepare('SELECT device_id FROM clicks WHERE application_id = ?1 AND id = ?2')
+    .bind(applicationId, clickId);
+
+/** Erases the click that brought a device; one that another device claimed stays. */
+export const eraseClickStatement = (
+  db: D1Database,
+  applicationId: string,
+  clickId: string,
+  deviceId: string,
+): D1PreparedStatement =>
+  db
+    .prepare('DELETE FROM clicks WHERE application_id = ?1 AND id = ?2 AND device_id = ?3')
+    .bind(applicationId, clickId, deviceId);

@@ -1,18 +1,14 @@
 export { hashAddress } from './address.ts';
 export { type Installation, namesClick, prepareAttribution } from './attribute-device.ts';
 export { readClickId, signClickId } from './click-id.ts';
-export {
-  ClickCountry,
-  ClickParams,
-  ClickRecord,
-  MAX_CLICK_PARAM_CHARS,
-  MAX_CLICK_PARAMS,
-} from './click-record.ts';
+export { ClickRecord } from './click-record.ts';
 export {
   type Credit,
+  claimStatement,
   clickStatement,
   clickWasTaken,
   creditStatements,
+  eraseClickStatement,
   pruneClicks,
   undoCredits,
 } from './clicks.ts';

@@ -29,7 +29,7 @@ export async function prepareArchive(file: string, target: Target): Promise<stri
     for (const [id, token] of await fetchTokens(target, wanted)) tokens.set(id, token);
     wanted = new Map();
     for (const { device, envelope } of waiting) {
-      if (envelope.type === 'install') continue;
+      if (!envelope) continue;
       await write(output, `${JSON.stringify({ ...envelope, creativeToken: tokens.get(device.id) })}\n`);
     }
     waiting = [];

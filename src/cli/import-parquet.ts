@@ -1,13 +1,13 @@
 import { open } from 'node:fs/promises';
+import { type DeviceEvent, isOfDevice, kindOf, sentKeyOf } from '#catalogue';
 import { type Bucket, type StoredEvent, streamFile } from '#lake';
-import { fromMicros } from '#lib/money';
 
 const MAGIC = 'PAR1';
 
-/** An envelope without a token, and the device that it is of. */
+/** A device, and the envelope without a token of an event of it; null for an event that the service itself makes. */
 export type ArchivedEvent = {
   device: { id: string; acquiredDay: string };
-  envelope: { type: string; [field: string]: unknown };
+  envelope: { type: string; [field: string]: unknown } | null;
 };
 
 /** Whether a file begins as Parquet files do. */
@@ -26,13 +26,14 @@ export async function* readParquet(file: string): AsyncGenerator<ArchivedEvent> 
   const footer = await readRange(file, Math.max(0, size - 8), 8);
   const location = { key: file, bytes: size, footerBytes: footer.readUInt32LE(0) + 8 };
   for await (const events of streamFile(FILES, location)) {
-    for (const event of events) if (event.type !== 'click' && isKept(event)) yield toArchived(event);
+    for (const event of events) if (isKept(event)) yield toArchived(event);
   }
 }
 
-type DeviceEvent = Exclude<StoredEvent, { type: 'click' }>;
+type StoredDeviceEvent = Extract<StoredEvent, DeviceEvent>;
 
-const isKept = ({ outcome, test }: DeviceEvent) => outcome === undefined || test === true;
+const isKept = (event: StoredEvent): event is StoredDeviceEvent =>
+  isOfDevice(event) && (event.outcome === undefined || event.test === true);
 
 /** Files of this machine under their paths. */
 const FILES: Bucket = {
@@ -54,55 +55,21 @@ async function readRange(file: string, offset: number, length: number): Promise<
   }
 }
 
-function toArchived(event: DeviceEvent): ArchivedEvent {
+function toArchived(event: StoredDeviceEvent): ArchivedEvent {
   const { device_id, acquired_day, device, test } = event;
-  const dedupeKey = keyValue(event, 'd');
-  const isSessionEnd = event.type === 'retention' && event.session_end === true;
+  const wire = kindOf(event).toWire?.(event);
+  const dedupeKey = sentKeyOf(event, 'dedupe_key');
   return {
     device: { id: device_id, acquiredDay: acquired_day },
-    envelope: {
-      ...device,
-      type: isSessionEnd ? 'session' : event.type,
-      created_at: new Date(event.occurred_at).toISOString(),
-      event_id: keyValue(event, 'e') ?? event.id,
-      ...(dedupeKey === undefined ? {} : { dedupe_key: dedupeKey }),
-      ...(test ? { dev: true } : {}),
-      payload: payloadOf(event),
-    },
+    envelope: wire
+      ? {
+          ...device,
+          ...wire,
+          created_at: new Date(event.occurred_at).toISOString(),
+          event_id: sentKeyOf(event, 'event_id') ?? event.id,
+          ...(dedupeKey === undefined ? {} : { dedupe_key: dedupeKey }),
+          ...(test ? { dev: true } : {}),
+        }
+      : null,
   };
-}
-
-/** The value of the key of a kind: `e:<value>`, of a purchase `<outcome>:e:<value>`. */
-function keyValue({ type, keys }: DeviceEvent, kind: 'd' | 'e') {
-  const form = new RegExp(`^${type === 'custom.purchase' ? '[a-z]+:' : ''}${kind}:(.+)$`, 's');
-  return keys?.map((key) => form.exec(key)?.[1]).find((value) => value !== undefined);
-}
-
-/** The fields of a payload under the names by which they come. */
-function payloadOf(event: DeviceEvent): Record<string, unknown> {
-  switch (event.type) {
-    case 'install':
-      return {};
-    case 'retention': {
-      const { session_id, session_end, session_seconds, age, backfill_day } = event;
-      if (session_end) return { a: 'end', sid: session_id, sd: session_seconds };
-      return { session_id, retentionDay: age, backfillDay: backfill_day };
-    }
-    case 'custom.purchase': {
-      const { item_id, item_name, value_micros, currency, status, tr_id, total_purchase_value } = event;
-      const value = fromMicros(BigInt(value_micros));
-      return { item_id, item_name, value, currency, status, tr_id, total_purchase_value };
-    }
-    case 'custom.ad': {
-      const { ad_id, name, source, media_source, channel, watch_time, reward, value_micros } = event;
-      const { currency, total_ad_value } = event;
-      const value = fromMicros(BigInt(value_micros));
-      const ad = { ad_id, name, source, media_source, channel, watch_time, reward };
-      return { ...ad, value, currency, total_ad_value };
-    }
-    case 'custom': {
-      const { event_name, params } = event;
-      return { event_name, params };
-    }
-  }
 }

@@ -1,5 +1,5 @@
+import type { LoggedEvent } from '#catalogue';
 import type { EventFilter, Fate, FileEntry } from '#lake';
-import type { LoggedEvent } from '#rollup';
 
 // What a counter answers: the types of its calls. A call goes to one object, which is one application's (or one shard of it);
 // whoever asks for a whole application adds up the answers of its counters (`countersOf`).

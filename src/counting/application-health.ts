@@ -1,5 +1,6 @@
+import { isSent } from '#catalogue';
 import { withTimeout } from '#lib/timeout';
-import { isOfDevice, readCountedArrivals } from '#rollup';
+import { readCountedArrivals } from '#rollup';
 import type { CounterHealth } from './api.ts';
 import { askAll, type Bindings, type Sharded } from './ask-all.ts';
 
@@ -64,7 +65,7 @@ export async function readArrivals(env: Bindings & Pick<Env, 'DB'>, application:
   if (counted.event) return { device: true, event: true };
   const answers = await askAll<Arrivals>(env, application, async (counter) => {
     const { events } = await counter.readLog({}, null, NEWEST_EVENTS);
-    const event = events.some((one) => isOfDevice(one) && one.type !== 'install');
+    const event = events.some(isSent);
     return { device: event || (await counter.health()).devices > 0, event };
   });
   return {

@@ -1,6 +1,7 @@
 import { ClickRecord } from '#attribution';
+import { LoggedEvent } from '#catalogue';
 import { describeFaults, toFaults } from '#http';
-import { applicationIdOf, EventMessage, LoggedEvent, type Parked, parkedBody, parkedId } from '#rollup';
+import { applicationIdOf, EventMessage, type Parked, parkedBody, parkedId } from '#rollup';
 
 /** A message whose parts were checked, with what of it has to be parked. */
 export type CheckedMessage = {

@@ -1,7 +1,8 @@
 import { type ClickRecord, clickStatement } from '#attribution';
+import { isOfDevice, type LoggedEvent } from '#catalogue';
 import { batchWithRetry, isTransient } from '#db';
 import { isSampled, LOG_SAMPLE } from '#lib/log-sample';
-import { isOfDevice, type LoggedEvent, PARK_REASON, type Parked, parkStatements } from '#rollup';
+import { PARK_REASON, type Parked, parkStatements } from '#rollup';
 import { type CheckedMessage, checkMessage, parkedWhole } from './check-message.ts';
 import { packEvents } from './pack.ts';
 import { counterName, counterOf, readCounterName } from './shards.ts';

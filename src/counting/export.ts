@@ -1,6 +1,6 @@
 import { asc, gt, lt, lte, sql } from 'drizzle-orm';
+import { isOfDevice } from '#catalogue';
 import type { FileEntry, StoredEvent } from '#lake';
-import { isOfDevice } from '#rollup';
 import { loadDevices } from './devices.ts';
 import { addFiles, eraseFromNewFiles } from './file-index.ts';
 import { progressOf } from './log.ts';

@@ -1,8 +1,9 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm';
+import { type DeviceEvent, isOfDevice, kindOf, type LoggedEvent } from '#catalogue';
 import { type EventFilter, type Fate, matches } from '#lake';
 import { idAfter, idToBytes } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
-import { isOfDevice, keysOf, type LoggedEvent, reasonToIgnore } from '#rollup';
+import { keysOf, reasonToIgnore } from '#rollup';
 import type { AppendedStatus, LogPage, Outcome } from './api.ts';
 import { loadDevices } from './devices.ts';
 import { filesOfEvent } from './file-index.ts';
@@ -121,8 +122,8 @@ export function fateOf(store: Store, applicationId: string, event: LoggedEvent, 
 }
 
 /** Which purchase was counted under one of an event's keys. Other keys are kept as hashes alone. */
-function firstPurchase(store: Store, event: LoggedEvent): string | undefined {
-  if (event.type !== 'custom.purchase') return undefined;
+function firstPurchase(store: Store, event: DeviceEvent): string | undefined {
+  if (!kindOf(event).keepsKeys) return undefined;
   const hashes = keysOf(event).map(({ key }) => bytesOf(bigEndian(murmur128(key))));
   const rows = store
     .select({ eventId: purchaseKeys.eventId })

@@ -1,6 +1,7 @@
 import { asc, eq, min } from 'drizzle-orm';
+import type { RollupTable } from '#catalogue';
 import { batchWithRetry } from '#db';
-import { type Additions, additionSql, type Parked, parkStatements, ROLLUPS, type RollupTable } from '#rollup';
+import { type Additions, additionSql, type Parked, parkStatements, ROLLUPS } from '#rollup';
 import { outbox } from './schema.ts';
 import type { Store } from './store.ts';
 

@@ -1,6 +1,7 @@
+import { isOfDevice, kindOf, type LoggedEvent } from '#catalogue';
 import { idToBytes } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
-import { isOfDevice, keysOf, type LoggedEvent, sessionEndKey, sessionKey } from '#rollup';
+import { keysOf } from '#rollup';
 import type { PackedBatch, PackedRow } from './api.ts';
 
 /** A value takes 2 MB; a character at most three bytes. */
@@ -53,16 +54,14 @@ function packRow(events: readonly LoggedEvent[], text: string): PackedRow {
   };
 }
 
-/** `[day, ...hash]` of each key of an event, and of its session. */
+/** `[day, ...hash]` of each key of an event, and of its parts. */
 function hashKeys(event: LoggedEvent): number[][] {
   if (!isOfDevice(event) || event.test) return [];
-  const isPurchase = event.type === 'custom.purchase';
+  const kind = kindOf(event);
   const keys: number[][] = keysOf(event).map(({ key, days }) => [
-    isPurchase ? KEY_DAY.purchase : days[0],
+    kind.keepsKeys ? KEY_DAY.purchase : days[0],
     ...murmur128(key),
   ]);
-  for (const session of [sessionKey(event), sessionEndKey(event)]) {
-    if (session) keys.push([KEY_DAY.session, ...murmur128(session.key)]);
-  }
+  for (const key of kind.partKeys?.(event) ?? []) keys.push([KEY_DAY.session, ...murmur128(key)]);
   return keys;
 }

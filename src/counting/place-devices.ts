@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '#rollup';
+import type { LoggedEvent } from '#catalogue';
 import type { CreatedDevice, DeviceIdentity, NewDevice } from './api.ts';
 import { packEvents } from './pack.ts';
 import { retried } from './retry.ts';

@@ -1,10 +1,9 @@
 import { asc, eq, gt, sql } from 'drizzle-orm';
+import { type DeviceEvent, isOfDevice, kindOf, type LoggedEvent } from '#catalogue';
 import {
   type DeviceState,
   deviceKey,
   deviceKeyOf,
-  isOfDevice,
-  type LoggedEvent,
   type Parked,
   reasonToIgnore,
   scopedKey,
@@ -243,15 +242,15 @@ class Run {
     } catch (error) {
       throw new PoisonError(event, error);
     }
-    if (event.type === 'custom.ad' || event.type === 'custom.purchase') this.addToTotals(event);
+    if (isOfDevice(event)) this.addToTotals(event);
     return undefined;
   }
 
-  private addToTotals(event: Extract<LoggedEvent, { type: 'custom.ad' | 'custom.purchase' }>): void {
-    const device = this.devices.get(event.device_id);
+  private addToTotals(event: DeviceEvent): void {
+    const { clientTotal } = kindOf(event);
+    const device = clientTotal && this.devices.get(event.device_id);
     if (!device) return;
-    if (event.type === 'custom.ad') device.ad = addToTotals(device.ad, event);
-    else device.purchase = addToTotals(device.purchase, event);
+    device[clientTotal.of] = addToTotals(device[clientTotal.of], event, clientTotal);
     device.totalsChanged = true;
   }
 

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '#rollup';
+import type { ClientTotal, LoggedEvent } from '#catalogue';
 
 // The running totals that clients keep (`total_ad_value`, `total_purchase_value`) against what was counted of the same device.
 
@@ -54,18 +54,20 @@ function gapOf({ events, currency, counted, client }: DeviceTotals): 0 | 1 {
   return gap > BigInt(events) ? 1 : 0;
 }
 
-type Valued = Extract<LoggedEvent, { type: 'custom.ad' | 'custom.purchase' }>;
-
-/** The totals after a counted event; a failed or refunded purchase adds an event but no value. */
-export function addToTotals(before: DeviceTotals | null, event: Valued): DeviceTotals {
-  const running = event.type === 'custom.ad' ? event.total_ad_value : event.total_purchase_value;
-  const earns = event.type === 'custom.ad' || (event.status !== 'failed' && event.status !== 'refunded');
+/** The totals after a counted event; a purchase that failed or was refunded adds an event but no value. */
+export function addToTotals(
+  before: DeviceTotals | null,
+  event: LoggedEvent,
+  total: ClientTotal<LoggedEvent>,
+): DeviceTotals {
+  const running = total.claimed(event);
+  const currency = total.currencyOf(event);
   const client = running === undefined ? null : toMicros(running);
-  const known = before ?? { events: 0, currency: event.currency, counted: 0n, client: null };
+  const known = before ?? { events: 0, currency, counted: 0n, client: null };
   return {
     events: known.events + 1,
-    currency: known.currency === event.currency ? known.currency : MIXED,
-    counted: known.counted + (earns ? BigInt(event.value_micros) : 0n),
+    currency: known.currency === currency ? known.currency : MIXED,
+    counted: known.counted + BigInt(total.earned(event)),
     client: client === null || (known.client !== null && known.client > client) ? known.client : client,
   };
 }

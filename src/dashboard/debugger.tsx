@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
-import { EVENT_TYPES, EventsQuery, listEvents } from '#events';
+import { EVENT_TYPES, summarise } from '#catalogue';
+import { EventsQuery, listEvents } from '#events';
 import { AppError } from '#http';
 import { listRejections } from '#ingestion';
 import { eventPage } from './event-page.tsx';
@@ -21,25 +22,11 @@ const text = (value: unknown) =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
 /** What an event is about, in a line. */
-export function summary(event: Shown): string {
-  const amount = typeof event.value === 'number' ? money(event.value, text(event.currency) || 'usd') : '';
-  switch (event.type) {
-    case 'custom.ad':
-      return [amount, text(event.source), text(event.media_source), text(event.ad_id)]
-        .filter(Boolean)
-        .join(' · ');
-    case 'custom.purchase':
-      return [amount, text(event.item_id), text(event.status)].filter(Boolean).join(' · ');
-    case 'custom':
-      return text(event.event_name);
-    case 'retention':
-      return event.session_end === true
-        ? `session end${event.session_seconds === undefined ? '' : ` · ${text(event.session_seconds)} s`}`
-        : `day ${text(event.retention_day)}`;
-    default:
-      return '';
-  }
-}
+const summaryOf = (event: Shown) =>
+  summarise(
+    { ...event, type: text(event.type) },
+    typeof event.value === 'number' ? money(event.value, text(event.currency) || 'usd') : '',
+  );
 
 const FLAGS: readonly (readonly [string, string])[] = [
   ['test', 'Test event: not counted'],
@@ -90,7 +77,7 @@ function EventTable({ view, events, now }: { view: View; events: readonly Shown[
           ),
         },
         { label: 'Type', cell: (event) => text(event.type) },
-        { label: 'What', cell: (event) => summary(event) },
+        { label: 'What', cell: (event) => summaryOf(event) },
         { label: 'Device', cell: (event) => <code>{text(event.device_id).slice(-8) || NOTHING}</code> },
         { label: 'Counts for', cell: (event) => text(event.day) },
         { label: 'Notes', wrap: true, cell: (event) => <Notes event={event} /> },

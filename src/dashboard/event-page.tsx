@@ -1,6 +1,6 @@
 import type { Explanation } from '#attribution';
+import { explainDeviceById } from '#devices';
 import { type EventStatus, eventStatus } from '#events';
-import { explainDeviceById } from '#tracking';
 import { count, moment, percent } from './format.ts';
 import type { DashboardContext } from './guard.ts';
 import { renderPage } from './page.tsx';

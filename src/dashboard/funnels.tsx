@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { FUNNEL_STEPS } from '#catalogue';
 import { FunnelQuery, PerformanceQuery, reportFunnel, reportPerformance } from '#reports';
 import { Bar } from './chart.tsx';
 import { count, percent } from './format.ts';
@@ -17,14 +18,8 @@ const WINDOWS = [
   ['168', '7 days'],
   ['720', '30 days'],
 ] as const;
-const NAMES: Record<string, string> = {
-  install: 'Install',
-  retention: 'Session',
-  ad: 'Ad impression',
-  purchase: 'Purchase',
-};
 
-const labelOf = (step: string) => NAMES[step] ?? step.replace(/^event:/, '');
+const labelOf = (step: string) => FUNNEL_STEPS[step] ?? step.replace(/^event:/, '');
 
 /** A comma separates the steps in the API, so one within a name is written as it is in a URL. */
 const toStep = (step: string) => step.replaceAll(',', '%2c');
@@ -53,7 +48,7 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
     const seen = sortRows(events.data, '-events')
       .slice(0, MAX_EVENT_NAMES)
       .map((row) => `event:${row.event_name}`);
-    const offered = [...new Set([...Object.keys(NAMES), ...seen, ...steps])];
+    const offered = [...new Set([...Object.keys(FUNNEL_STEPS), ...seen, ...steps])];
     const options = offered.map((step) => [step, labelOf(step)] as const);
     return (
       <>

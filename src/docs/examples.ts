@@ -1,3 +1,5 @@
+import { EVENT_EXAMPLES } from '#catalogue';
+
 // What the examples are made of. Each stands for something that the reader has an own one of.
 
 export const EXAMPLE = {
@@ -38,41 +40,7 @@ const envelope = {
   retention_day: '0',
 };
 
-export const EVENTS = {
-  retention: { type: 'retention', ...envelope, payload: { session_id: 'a3f1', retentionDay: '0' } },
-  'custom.purchase': {
-    type: 'custom.purchase',
-    ...envelope,
-    payload: {
-      item_id: 'gems_500',
-      item_name: '500 gems',
-      value: 4.99,
-      currency: 'usd',
-      status: 'completed',
-      total_purchase_value: 4.99,
-      tr_id: 'GPA.3345-1122',
-    },
-  },
-  'custom.ad': {
-    type: 'custom.ad',
-    ...envelope,
-    payload: {
-      ad_id: 'level_end',
-      name: 'Level end',
-      source: 'rewarded_video',
-      media_source: 'admob',
-      channel: 'paid',
-      watch_time: 30,
-      reward: true,
-      value: 0.0125,
-      currency: 'usd',
-      total_ad_value: 0.0125,
-    },
-  },
-  custom: { type: 'custom', ...envelope, payload: { event_name: 'level_up', params: { value: '7' } } },
-  ad_request: {
-    type: 'custom',
-    ...envelope,
-    payload: { event_name: 'ad_request', params: { id: 'level_end', key: 'rewarded_video', value: '3' } },
-  },
-};
+/** An event of each kind, as clients send it. */
+export const EVENTS = Object.fromEntries(
+  Object.entries(EVENT_EXAMPLES).map(([name, { type, payload }]) => [name, { type, ...envelope, payload }]),
+);

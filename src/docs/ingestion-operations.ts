@@ -1,5 +1,7 @@
 import * as z from 'zod';
-import { Batch, DeviceBatch, DeviceMetrics, EventEnvelope, VerifyToken } from '#ingestion';
+import { EventEnvelope } from '#catalogue';
+import { DeviceMetrics } from '#devices';
+import { Batch, DeviceBatch, VerifyToken } from '#ingestion';
 import { BatchTaken, CollectionStatus, EventTaken, Token, TokenBatch, VerifiedToken } from './answers.ts';
 import { DEVICE_METRICS, EVENTS, EXAMPLE } from './examples.ts';
 import type { Operation } from './operation.ts';

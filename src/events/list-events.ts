@@ -1,23 +1,14 @@
 import * as z from 'zod';
+import { EVENT_COLUMNS, EVENT_TYPES, type LoggedEvent } from '#catalogue';
+import { readToken } from '#devices';
 import { settingsOf } from '#env';
 import { invalidRequest, listQuery, optionalText, requiredText } from '#http';
-import { readToken } from '#ingestion';
 import { isId } from '#lib/ids';
 import { fromMicros } from '#lib/money';
 import { isDay } from '#lib/time';
-import type { LoggedEvent } from '#rollup';
 import { readEvents } from './read-events.ts';
 
 const day = () => requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD').optional();
-
-export const EVENT_TYPES = [
-  'install',
-  'retention',
-  'custom.purchase',
-  'custom.ad',
-  'custom',
-  'click',
-] as const;
 
 export const EventsQuery = z.object({
   application_id: requiredText(128),
@@ -44,7 +35,7 @@ export const EventsQuery = z.object({
 export type EventsQuery = z.infer<typeof EventsQuery>;
 
 /** What an event in the list has, in the order of the CSV's columns. Absent fields are left out of JSON. */
-export const EVENT_COLUMNS = [
+export const SHOWN_COLUMNS: readonly string[] = [
   'event_id',
   'type',
   'created_at',
@@ -53,35 +44,15 @@ export const EVENT_COLUMNS = [
   'device_id',
   'acquired_day',
   'creative_id',
-  'country',
   'test',
   'token_expired',
   'clock_ahead',
-  'session_id',
-  'session_end',
-  'session_seconds',
-  'retention_day',
-  'backfill_day',
-  'item_id',
-  'item_name',
-  'status',
-  'tr_id',
-  'ad_id',
-  'name',
-  'source',
-  'media_source',
-  'channel',
-  'watch_time',
-  'reward',
-  'value',
-  'currency',
-  'total_purchase_value',
-  'total_ad_value',
-  'event_name',
-  'params',
+  ...EVENT_COLUMNS.map(({ name }) => name),
   'device',
   'warnings',
-] as const;
+];
+
+const RENAMED = EVENT_COLUMNS.filter(({ field, type }) => field !== undefined || type === 'money');
 
 /** An event as the API shows it: amounts in units of its currency, times in ISO 8601. */
 export function showEvent(event: LoggedEvent): Record<string, unknown> {
@@ -91,10 +62,12 @@ export function showEvent(event: LoggedEvent): Record<string, unknown> {
     event_id: id,
     created_at: new Date(occurred_at).toISOString(),
     received_at: new Date(received_at).toISOString(),
-    ...('age' in event ? { retention_day: event.age } : {}),
-    ...('value_micros' in event ? { value: fromMicros(BigInt(event.value_micros)) } : {}),
   };
-  const present = EVENT_COLUMNS.filter((column) => fields[column] !== undefined);
+  for (const { name, type, field = name } of RENAMED) {
+    const value = fields[field];
+    if (value !== undefined) fields[name] = type === 'money' ? fromMicros(BigInt(Number(value))) : value;
+  }
+  const present = SHOWN_COLUMNS.filter((column) => fields[column] !== undefined);
   return Object.fromEntries(present.map((column) => [column, fields[column]]));
 }
 

@@ -1,7 +1,7 @@
+import { isOfDevice, type LoggedEvent } from '#catalogue';
 import { counterOf, type LogPage } from '#counting';
 import { type EventFilter, type FileEntry, MissingFileError, readEvents as readFileEvents } from '#lake';
 import { idAfter } from '#lib/ids';
-import { isOfDevice, type LoggedEvent } from '#rollup';
 
 type Bindings = Pick<Env, 'COUNTERS' | 'RAW_EVENTS'>;
 

@@ -4,7 +4,7 @@ import { type AppContext, type AppEnv, queryString, requireTeamToken } from '#ht
 import { type Cell, csvHeaders, toCsv } from '#lib/csv';
 import { getApplication } from '#teams';
 import { eventStatus } from './event-status.ts';
-import { EVENT_COLUMNS, EventsQuery, listEvents } from './list-events.ts';
+import { EventsQuery, listEvents, SHOWN_COLUMNS } from './list-events.ts';
 
 const toCell = (value: unknown): Cell =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell);
@@ -28,7 +28,7 @@ function answerEvents(
   const rows = page.data.map((event) =>
     Object.fromEntries(Object.entries(event).map(([column, value]) => [column, toCell(value)])),
   );
-  return c.body(toCsv(EVENT_COLUMNS, rows));
+  return c.body(toCsv(SHOWN_COLUMNS, rows));
 }
 
 export const eventRoutes = new Hono<AppEnv>()

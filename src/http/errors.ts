@@ -1,6 +1,7 @@
 import { HTTPException } from 'hono/http-exception';
 import { routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Fault } from '#lib/fields';
 import type { AppContext } from './context.ts';
 
 /** The closed set of what can go wrong, each with its one status. */
@@ -18,9 +19,6 @@ const STATUS = {
 } as const satisfies Record<string, ContentfulStatusCode>;
 
 export type ErrorCode = keyof typeof STATUS;
-
-/** One fault of a request: where (`payload.value`) and what. An empty path is the body as a whole. */
-export type Fault = { path: string; message: string };
 
 /** An error that a caller is told about. Everything else that is thrown becomes the fixed text of `internal`. */
 export class AppError extends Error {

@@ -1,3 +1,4 @@
+export * from '#lib/fields';
 export { answerHeaders, answerJson, answerRedirect } from './answer-headers.ts';
 export type { AppContext, AppEnv, AuthenticatedApplication, AuthenticatedTeam } from './context.ts';
 export {
@@ -12,13 +13,11 @@ export {
   accessDenied,
   answerError,
   describeFaults,
-  type Fault,
   invalidRequest,
   takeError,
   toAppError,
   unavailable,
 } from './errors.ts';
-export * from './fields.ts';
 export { LookupCache } from './lookup-cache.ts';
 export { addressOf, requireWithin } from './rate-limit.ts';
 export { requestLog } from './request-log.ts';

@@ -3,8 +3,9 @@ import type { MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod';
+import type { Fault } from '#lib/fields';
 import type { AppEnv } from './context.ts';
-import { AppError, type Fault, invalidRequest } from './errors.ts';
+import { AppError, invalidRequest } from './errors.ts';
 
 /**
  * Refuses a body of more than `bytes` before anything else looks at the request. A small declared length is enough to pass:

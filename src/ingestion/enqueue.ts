@@ -1,4 +1,5 @@
-import { type EventMessage, type LoggedEvent, sendWithRetry } from '#rollup';
+import type { LoggedEvent } from '#catalogue';
+import { type EventMessage, sendWithRetry } from '#rollup';
 
 /** The platform takes 128 KB a message and 256 KB a call; both are kept with room to spare. */
 const MAX_MESSAGE_BYTES = 110_000;

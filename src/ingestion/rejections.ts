@@ -1,8 +1,8 @@
 import { and, desc, eq, or, sql } from 'drizzle-orm';
 import { database, rejections } from '#db';
+import type { DeviceResult } from '#devices';
 import { type AppContext, type AppError, describeFaults, type Fault } from '#http';
 import { DAY_MS } from '#lib/time';
-import type { DeviceResult } from './take-devices.ts';
 import type { ItemResult } from './take-events.ts';
 
 // What the debugger shows of refused requests. A taken request never comes here. A refused one costs an entry of a map; the map

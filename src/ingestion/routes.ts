@@ -1,5 +1,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
+import { EventEnvelope } from '#catalogue';
+import { DeviceMetrics, fetchTokens, takeDevices, tokenRequired, verifyToken } from '#devices';
 import {
   type AppContext,
   type AppEnv,
@@ -11,13 +13,8 @@ import {
   requireBearerKey,
   requireDataCollection,
 } from '#http';
-import { DeviceMetrics } from './device-metrics.ts';
-import { EventEnvelope } from './envelope.ts';
-import { fetchTokens } from './fetch-token.ts';
 import { noteRejectedItems } from './rejections.ts';
-import { takeDevices } from './take-devices.ts';
 import { takeBatch, takeEvent } from './take-events.ts';
-import { tokenRequired, verifyToken } from './verify-token.ts';
 
 const EVENT_BYTES = 64 * 1024;
 const BATCH_BYTES = 1024 * 1024;

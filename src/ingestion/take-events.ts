@@ -1,3 +1,5 @@
+import { EventEnvelope, keysOfEnvelope, type LoggedEvent } from '#catalogue';
+import { readToken, type TokenClaims, takesEventsUntil } from '#devices';
 import { settingsOf } from '#env';
 import {
   AppError,
@@ -10,11 +12,8 @@ import {
 } from '#http';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
-import type { LoggedEvent } from '#rollup';
 import { enqueueEvent, enqueueEvents } from './enqueue.ts';
-import { EventEnvelope } from './envelope.ts';
-import { keysOfEnvelope, toEvent } from './to-event.ts';
-import { readToken, type TokenClaims, takesEventsUntil } from './token.ts';
+import { toEvent } from './to-event.ts';
 
 const fault = (message: string): Fault[] => [{ path: 'creativeToken', message }];
 

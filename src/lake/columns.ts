@@ -1,4 +1,5 @@
 import type { ColumnMetaData, SchemaElement } from 'hyparquet';
+import { type ColumnType, EVENT_COLUMNS } from '#catalogue';
 import { idFromBytes, idToBytes, isId, uuidFromBytes, uuidToBytes } from '#lib/ids';
 import { dayFromNumber, dayNumber, isDay } from '#lib/time';
 
@@ -124,8 +125,8 @@ const boolean = (name: string, field: string): Column => ({
 });
 
 /** A field that is either true or absent: never null in the file, so that `WHERE NOT test` means what it says. */
-const flag = (name: string): Column => ({
-  ...boolean(name, name),
+const flag = (name: string, field = name): Column => ({
+  ...boolean(name, field),
   element: { type: 'BOOLEAN', repetition_type: 'REQUIRED' },
   decode: (cell) => (cell === true ? true : undefined),
   absent: false,
@@ -144,6 +145,21 @@ const money = (name: string, field: string): Column => ({
   decode: (cell) => Number(cell),
 });
 
+const MAKERS: Record<ColumnType, (name: string, field: string) => Column> = {
+  text,
+  integer,
+  double,
+  boolean,
+  flag,
+  money,
+  json,
+};
+
+const ownColumns = EVENT_COLUMNS.map(({ name, type, field = name }) => MAKERS[type](name, field));
+const isLookedFor = ({ name }: Column) => name === 'event_name';
+const LOOKED_FOR = ownColumns.filter(isLookedFor);
+const OWN_COLUMNS = ownColumns.filter((column) => !isLookedFor(column));
+
 /**
  * What a filter is decided by comes first: neighbouring columns are read from R2 in one range.
  */
@@ -152,7 +168,7 @@ export const COLUMNS: readonly Column[] = [
   { ...id('device_id', 'device_id', 'dev'), statistics: true },
   { ...text('type', 'type'), statistics: true },
   day('day', 'day'),
-  text('event_name', 'event_name'),
+  ...LOOKED_FOR,
   id('creative_id', 'creative_id', 'crt'),
   timestamp('created_at', 'occurred_at'),
   timestamp('received_at', 'received_at'),
@@ -165,30 +181,9 @@ export const COLUMNS: readonly Column[] = [
   id('duplicate_of', 'duplicate_of', 'evt'),
   flag('token_expired'),
   flag('clock_ahead'),
-  integer('retention_day', 'age'),
-  integer('backfill_day', 'backfill_day'),
-  text('session_id', 'session_id'),
-  flag('session_end'),
-  integer('session_seconds', 'session_seconds'),
-  money('value', 'value_micros'),
-  text('currency', 'currency'),
-  text('item_id', 'item_id'),
-  text('item_name', 'item_name'),
-  text('status', 'status'),
-  text('tr_id', 'tr_id'),
-  double('total_purchase_value', 'total_purchase_value'),
-  text('ad_id', 'ad_id'),
-  text('name', 'name'),
-  text('source', 'source'),
-  text('media_source', 'media_source'),
-  text('channel', 'channel'),
-  double('watch_time', 'watch_time'),
-  boolean('reward', 'reward'),
-  double('total_ad_value', 'total_ad_value'),
-  json('params', 'params'),
+  ...OWN_COLUMNS,
   integer('ad_requests'),
   text('placement'),
-  text('country', 'country'),
   text('device_name'),
   text('device_model'),
   text('os_system'),

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '#rollup';
+import type { LoggedEvent } from '#catalogue';
 
 /** What of an R2 bucket is used here; `put` replaces an object whole, `delete` may be repeated. */
 export type Bucket = {

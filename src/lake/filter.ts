@@ -1,5 +1,5 @@
+import { isOfDevice, type LoggedEvent } from '#catalogue';
 import { dayNumber } from '#lib/time';
-import type { LoggedEvent } from '#rollup';
 import { compareBytes } from './bytes.ts';
 import { type Cell, COLUMNS, columnIndex } from './columns.ts';
 import { mayHoldDevice } from './device-filter.ts';
@@ -40,8 +40,8 @@ export function matches(event: LoggedEvent, filter: EventFilter): boolean {
     (!from || event.day >= from) &&
     (!to || event.day <= to) &&
     (!type || event.type === type) &&
-    (!eventName || (event.type === 'custom' && event.event_name === eventName)) &&
-    (!deviceId || (event.type !== 'click' && event.device_id === deviceId)) &&
+    (!eventName || ('event_name' in event && event.event_name === eventName)) &&
+    (!deviceId || (isOfDevice(event) && event.device_id === deviceId)) &&
     (!creativeId || event.creative_id === creativeId) &&
     (!eventId || event.id === eventId)
   );

@@ -1,3 +1,4 @@
+import { isOfDevice, kindOf } from '#catalogue';
 import { type Cell, COLUMNS, columnIndex, DEVICE_COLUMNS, UUID } from './columns.ts';
 import type { StoredEvent } from './entry.ts';
 
@@ -17,11 +18,11 @@ const AT = {
 const DEVICE_INDEXES = new Map<string, number>(DEVICE_COLUMNS.map((name) => [name, columnIndex(name)]));
 
 // What only counting needs and would be half of a file: which token an event was sent with, and the keys that tell repeats.
-// Purchases keep theirs, which match whenever they come. The shard is the file's.
+// Some kinds keep theirs, which match whenever they come. The shard is the file's.
 const isLeftOut = (event: StoredEvent, field: string) =>
   field === 'token_id' ||
   field === 'shard' ||
-  (event.type !== 'custom.purchase' && (field === 'keys' || field === 'key_day'));
+  ((field === 'keys' || field === 'key_day') && !kindOf(event).keepsKeys);
 
 /** Puts a field's value into its column; false where the column can't hold it exactly. */
 type PutValue = (column: number, value: unknown) => boolean;
@@ -66,7 +67,7 @@ export function toEvent(get: GetCell): StoredEvent {
     if (value !== undefined) event[field] = value;
   }
   const shard = get(AT.shard);
-  if (shard && event.type !== 'click') event.shard = shard;
+  if (shard && isOfDevice(event as StoredEvent)) event.shard = shard;
   const device = getDevice(get);
   if (device) event.device = device;
   const rest = get(AT.rest);

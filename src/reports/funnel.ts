@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { FUNNEL_STEP_FORMS, isFunnelStep } from '#catalogue';
 import { countFunnel } from '#counting';
 import { requiredText } from '#http';
 import { funnelOf } from './metrics.ts';
@@ -6,7 +7,7 @@ import { checkPeriod, listOf, period, type Reported } from './query.ts';
 
 const MAX_STEPS = 10;
 
-const stepsError = `must be 1 to ${MAX_STEPS} of install, retention, purchase, ad, event:<name>`;
+const stepsError = `must be 1 to ${MAX_STEPS} of ${FUNNEL_STEP_FORMS}`;
 const hoursError = 'must be a number of hours above 0, at most 87600';
 
 export const FunnelQuery = z
@@ -15,10 +16,7 @@ export const FunnelQuery = z
     steps: requiredText(3_000)
       .transform((text) => listOf(text).map((step) => step.replaceAll(/%2c/gi, ',')))
       .pipe(
-        z
-          .array(z.string().regex(/^(?:install|retention|purchase|ad|event:.+)$/s, stepsError))
-          .min(1, stepsError)
-          .max(MAX_STEPS, stepsError),
+        z.array(z.string().refine(isFunnelStep, stepsError)).min(1, stepsError).max(MAX_STEPS, stepsError),
       ),
     window_hours: z.coerce
       .number({ error: hoursError })

@@ -1,11 +1,10 @@
+import { EVENT_STEP, FUNNEL_STEPS } from '#catalogue';
 import { DaySet } from '#lib/day-set';
 
 /** A device keeps the first times of this many funnel steps: more event names count as events, but are no steps. */
 export const MAX_FUNNEL_STEPS = 200;
-/** What the steps of custom events begin with; the others always have room. */
-export const EVENT_STEP = 'event:';
-const OTHER_STEPS = ['install', 'retention', 'purchase', 'ad'];
-const MAX_EVENT_STEPS = MAX_FUNNEL_STEPS - OTHER_STEPS.length;
+/** The steps that are known beforehand always have room. */
+const MAX_EVENT_STEPS = MAX_FUNNEL_STEPS - Object.keys(FUNNEL_STEPS).length;
 
 /** What counting remembers of a device, as its counter stores it. */
 export type DeviceState = {

@@ -1,9 +1,10 @@
 export { readCountedArrivals } from './arrivals.ts';
 export { type DeviceState, deviceKey } from './device-state.ts';
-export { type DeviceEvent, EventMessage, isOfDevice, LoggedEvent } from './event.ts';
-export { keysOf, scopedKey, sessionEndKey, sessionKey } from './keys.ts';
+export { keysOf, scopedKey } from './keys.ts';
+export { EventMessage } from './message.ts';
 export {
   applicationIdOf,
+  eraseParkedStatement,
   PARK_REASON,
   type Parked,
   parkedBody,
@@ -13,7 +14,7 @@ export {
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export { sendWithRetry } from './send.ts';
-export { type Additions, additionSql, ROLLUPS, type RollupTable } from './tables.ts';
+export { type Additions, additionSql, ROLLUPS } from './tables.ts';
 export {
   type Counted,
   deviceKeyOf,

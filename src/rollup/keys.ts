@@ -1,4 +1,4 @@
-import type { DeviceEvent } from './event.ts';
+import { type DeviceEvent, kindOf } from '#catalogue';
 
 // How repeats are recognised: an event is a repeat when any of its keys has been counted before.
 
@@ -11,25 +11,13 @@ export type EventKey = { key: string; days: readonly [number, ...number[]] };
 export const scopedKey = (applicationId: string, day: number, key: string) =>
   `${applicationId}/${day}/${key}`;
 
-/** The keys of an event: a purchase's match whenever they come, any other's on the day of its `created_at` and its neighbours. */
+/** The keys of an event: those of a kind that keeps them match whenever they come, others on the day of `created_at` and its neighbours. */
 export function keysOf(event: DeviceEvent): EventKey[] {
   const day = event.key_day ?? ANY_DAY;
-  const days: EventKey['days'] =
-    event.type === 'custom.purchase' || day === ANY_DAY ? [ANY_DAY] : [day, day - 1, day + 1];
+  const matchesAnyDay = day === ANY_DAY || kindOf(event).keepsKeys;
+  const days: EventKey['days'] = matchesAnyDay ? [ANY_DAY] : [day, day - 1, day + 1];
   return (event.keys ?? []).map((key) => ({ key, days }));
 }
 
-const SESSION = 's';
-const SESSION_END = 'se';
-
-/** Repeats of one `session_id` by one device are one session; null where every event is its own. */
-export const sessionKey = (event: DeviceEvent): EventKey | null => keyOfSession(event, SESSION);
-
-/** Repeats of the end of one session add its length once; null where it has no `session_id` or is no end. */
-export const sessionEndKey = (event: DeviceEvent): EventKey | null =>
-  event.type === 'retention' && event.session_end ? keyOfSession(event, SESSION_END) : null;
-
-function keyOfSession(event: DeviceEvent, kind: string): EventKey | null {
-  if (event.type !== 'retention' || !event.session_id) return null;
-  return { key: `${kind}:${event.device_id}:${event.session_id}`, days: [ANY_DAY] };
-}
+/** The key of what counts once however many events tell of it. */
+export const partKey = (key: string): EventKey => ({ key, days: [ANY_DAY] });

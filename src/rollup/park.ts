@@ -1,6 +1,7 @@
+import type { LoggedEvent } from '#catalogue';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
-import type { EventMessage, LoggedEvent } from './event.ts';
+import type { EventMessage } from './message.ts';
 
 /** A message, or one event of it, that could not be counted. */
 export type Parked = { id: string; applicationId: string; body: string; reason: string };
@@ -45,6 +46,16 @@ export function parkStatements(
       .bind(parameter, now),
   );
 }
+
+/** Erases what is parked of an application and names this device. */
+export const eraseParkedStatement = (
+  db: D1Database,
+  applicationId: string,
+  deviceId: string,
+): D1PreparedStatement =>
+  db
+    .prepare('DELETE FROM parked_messages WHERE application_id = ?1 AND instr(body, ?2) > 0')
+    .bind(applicationId, deviceId);
 
 /** Fixed texts: what the database said stands in the log alone, beside the event's id. */
 export const PARK_REASON = {

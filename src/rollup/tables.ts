@@ -1,3 +1,5 @@
+import { MEASURES, type RollupTable } from '#catalogue';
+
 // The rollup tables as counters fill them: every metric is added to what the row holds already.
 // Names are columns, so the statements are made from this list and from nothing a caller sends.
 
@@ -5,47 +7,23 @@ const CREATIVE_DAY = ['application_id', 'day', 'creative_id'] as const;
 const COHORT = ['application_id', 'acquired_day', 'creative_id'] as const;
 
 export const ROLLUPS = {
-  rollup_daily: {
-    keys: [...CREATIVE_DAY, 'currency'],
-    metrics: [
-      'clicks',
-      'installs',
-      'active_devices',
-      'sessions',
-      'session_seconds',
-      'custom_events',
-      'ad_requests',
-      'payers',
-      'impressions',
-      'ad_revenue',
-      'purchases',
-      'failed_purchases',
-      'purchase_revenue',
-    ],
-  },
+  rollup_daily: { keys: [...CREATIVE_DAY, 'currency'], metrics: MEASURES.rollup_daily },
   rollup_ads: {
     keys: ['application_id', 'day', 'source', 'media_source', 'placement', 'creative_id', 'currency'],
-    metrics: ['impressions', 'ad_revenue', 'ad_requests'],
+    metrics: MEASURES.rollup_ads,
   },
   rollup_items: {
     keys: ['application_id', 'day', 'item_id', 'creative_id', 'currency'],
-    metrics: ['purchases', 'failed_purchases', 'purchase_revenue'],
+    metrics: MEASURES.rollup_items,
   },
   rollup_custom: {
     keys: ['application_id', 'day', 'event_name', 'creative_id'],
-    metrics: ['custom_events'],
+    metrics: MEASURES.rollup_custom,
   },
-  cohort_activity: {
-    keys: [...COHORT, 'age'],
-    metrics: ['active_devices', 'last_active_devices'],
-  },
-  cohort_revenue: {
-    keys: [...COHORT, 'day', 'currency'],
-    metrics: ['ad_revenue', 'purchase_revenue'],
-  },
-} as const satisfies Record<string, { keys: readonly string[]; metrics: readonly string[] }>;
+  cohort_activity: { keys: [...COHORT, 'age'], metrics: MEASURES.cohort_activity },
+  cohort_revenue: { keys: [...COHORT, 'day', 'currency'], metrics: MEASURES.cohort_revenue },
+} as const satisfies Record<RollupTable, { keys: readonly string[]; metrics: readonly string[] }>;
 
-export type RollupTable = keyof typeof ROLLUPS;
 type KeyOf<Table extends RollupTable> = (typeof ROLLUPS)[Table]['keys'][number];
 type MetricOf<Table extends RollupTable> = (typeof ROLLUPS)[Table]['metrics'][number];
 

@@ -1,7 +1,16 @@
+import {
+  type Amounts,
+  type DeviceEvent,
+  type EventKind,
+  isOfDevice,
+  isSent,
+  kindOf,
+  type LoggedEvent,
+  type Rollups,
+} from '#catalogue';
 import { daysBetween } from '#lib/time';
-import { type DeviceState, deviceKey, EVENT_STEP, RunningDevice } from './device-state.ts';
-import { type DeviceEvent, isOfDevice, type LoggedEvent } from './event.ts';
-import { type EventKey, keysOf, scopedKey, sessionEndKey, sessionKey } from './keys.ts';
+import { type DeviceState, deviceKey, RunningDevice } from './device-state.ts';
+import { type EventKey, keysOf, partKey, scopedKey } from './keys.ts';
 import { Additions } from './tables.ts';
 
 /** What is known before a run of events is counted. */
@@ -42,12 +51,12 @@ export function reasonToIgnore(
   revokedAt: number | undefined,
 ): IgnoredReason | null {
   if (event.test || device.test) return 'test event';
-  if (event.type === 'install' || revokedAt === undefined || event.received_at < revokedAt) return null;
+  if (revokedAt === undefined || event.received_at < revokedAt || !isSent(event)) return null;
   return 'sent with a revoked token';
 }
 
 /**
- * Counts events into the rollups: the one place that says what each event means for each metric.
+ * Counts events into the rollups: the catalogue says what each kind adds, this what holds for all of them.
  * Pure; the result depends on the order of the events only where the contract lets it (which of two repeats counts, and which
  * steps a device keeps of more than there is room for). Events of erased devices and those with a `reasonToIgnore` count in
  * nothing, change no device and take no key. A refund is activity of its device and nothing else: no purchase, no money.
@@ -86,10 +95,12 @@ export function startTally(known: Known): Tally {
   };
   const isFirst = firstOfKeys(known, counted);
   const running = new Map<DeviceState, RunningDevice>();
+  const adding = new AddingUp(counted, isFirst);
   const count = (event: LoggedEvent): boolean => {
+    const kind = kindOf(event);
     if (!isOfDevice(event)) {
-      const { application_id, day, creative_id } = event;
-      counted.daily.add({ application_id, day, creative_id, currency: '' }, { clicks: 1 });
+      adding.begin(event, event.creative_id, null);
+      kind.count(event, adding);
       return true;
     }
     const stored = known.devices.get(deviceKeyOf(event));
@@ -100,14 +111,10 @@ export function startTally(known: Known): Tally {
       device = new RunningDevice(stored);
       running.set(stored, device);
     }
-    const key = {
-      application_id: event.application_id,
-      day: event.day,
-      creative_id: event.creative_id ?? '',
-    };
-    countEvent(event, key, device, counted, isFirst);
-    countActivity(event, key, device, counted);
-    const step = funnelStep(event);
+    adding.begin(event, event.creative_id ?? '', { event, device });
+    kind.count(event, adding);
+    adding.addActivity(kind);
+    const step = kind.stepOf(event);
     if (step !== null) device.reach(step, event.occurred_at);
     return true;
   };
@@ -147,99 +154,76 @@ function firstOfKeys(known: Known, counted: Counted): IsFirst {
 
 type DayKey = { application_id: string; day: string; creative_id: string };
 
-function countEvent(
-  event: DeviceEvent,
-  key: DayKey,
-  device: RunningDevice,
-  { daily, ads, items, custom, revenue }: Counted,
-  isFirst: IsFirst,
-): void {
-  const cohort = { ...key, acquired_day: event.acquired_day };
-  switch (event.type) {
-    case 'install':
-      daily.add({ ...key, currency: '' }, { installs: 1 });
-      break;
-    case 'retention': {
-      const [session, end] = [sessionKey(event), sessionEndKey(event)];
-      // An end whose start got lost is still a session. Without an id nothing pairs the two, so the start alone is one.
-      const isSession = session ? isFirst(event, [session]) : !event.session_end;
-      const seconds = !end || isFirst(event, [end]) ? (event.session_end && event.session_seconds) || 0 : 0;
-      if (!isSession && seconds === 0) break;
-      daily.add({ ...key, currency: '' }, { sessions: isSession ? 1 : 0, session_seconds: seconds });
-      break;
-    }
-    case 'custom.purchase': {
-      const { currency, item_id } = event;
-      if (event.status === 'refunded') break;
-      const amounts =
-        event.status === 'failed'
-          ? { failed_purchases: 1 }
-          : { purchases: 1, purchase_revenue: event.value_micros };
-      daily.add({ ...key, currency }, amounts);
-      items.add({ ...key, currency, item_id }, amounts);
-      if (event.status === 'failed') break;
-      revenue.add({ ...cohort, currency }, { purchase_revenue: event.value_micros });
-      if (device.addPaidDay(daysBetween(event.acquired_day, event.day))) {
-        daily.add({ ...key, currency: '' }, { payers: 1 });
-      }
-      break;
-    }
-    case 'custom.ad': {
-      const { currency, source, media_source = '', ad_id: placement } = event;
-      const amounts = { impressions: 1, ad_revenue: event.value_micros };
-      daily.add({ ...key, currency }, amounts);
-      ads.add({ ...key, currency, source, media_source, placement }, amounts);
-      revenue.add({ ...cohort, currency }, { ad_revenue: event.value_micros });
-      break;
-    }
-    case 'custom': {
-      const requests = event.ad_requests;
-      daily.add({ ...key, currency: '' }, { custom_events: 1, ad_requests: requests?.count ?? 0 });
-      custom.add({ ...key, event_name: event.event_name }, { custom_events: 1 });
-      if (!requests) break;
-      const { source, placement, count } = requests;
-      ads.add({ ...key, currency: '', source, media_source: '', placement }, { ad_requests: count });
-    }
+/** Adds one event after the other to the rows that are its own: one object for a run, so that an event costs none. */
+class AddingUp implements Rollups {
+  private readonly counted: Counted;
+  private readonly isFirstOfKeys: IsFirst;
+  private key: DayKey = { application_id: '', day: '', creative_id: '' };
+  /** Null for an event of a creative. */
+  private of: { event: DeviceEvent; device: RunningDevice } | null = null;
+
+  constructor(counted: Counted, isFirst: IsFirst) {
+    this.counted = counted;
+    this.isFirstOfKeys = isFirst;
   }
-}
 
-/** A device is active on the day of any of its events, its acquisition included. */
-function countActivity(
-  event: DeviceEvent,
-  key: DayKey,
-  device: RunningDevice,
-  { daily, activity }: Counted,
-): void {
-  const day = daysBetween(event.acquired_day, event.day);
-  if (device.addActiveDay(day)) daily.add({ ...key, currency: '' }, { active_devices: 1 });
-  // A backend may send what happened before the acquisition that it reported: that is still its day 0.
-  const age = event.type === 'retention' ? event.age : Math.max(0, day);
-  const added = device.addActiveAge(age);
-  if (!added) return;
-  const cohort = {
-    application_id: key.application_id,
-    acquired_day: event.acquired_day,
-    creative_id: key.creative_id,
-  };
-  const { previous } = added;
-  activity.add({ ...cohort, age }, { active_devices: 1 });
-  if (previous !== null && previous > age) return;
-  if (previous !== null) activity.add({ ...cohort, age: previous }, { last_active_devices: -1 });
-  activity.add({ ...cohort, age }, { last_active_devices: 1 });
-}
+  /** What is added from now on is this event's. `creativeId`: empty for an organic device. */
+  begin(event: LoggedEvent, creativeId: string, of: AddingUp['of']): void {
+    this.key = { application_id: event.application_id, day: event.day, creative_id: creativeId };
+    this.of = of;
+  }
 
-/** The funnel step that an event is; a purchase that failed or was refunded is none. */
-export function funnelStep(event: DeviceEvent): string | null {
-  switch (event.type) {
-    case 'install':
-      return 'install';
-    case 'retention':
-      return 'retention';
-    case 'custom.purchase':
-      return event.status === 'failed' || event.status === 'refunded' ? null : 'purchase';
-    case 'custom.ad':
-      return 'ad';
-    case 'custom':
-      return `${EVENT_STEP}${event.event_name}`;
+  addDaily(amounts: Amounts<'rollup_daily'>, currency = ''): void {
+    this.counted.daily.add({ ...this.key, currency }, amounts);
+  }
+
+  addAds(by: Parameters<Rollups['addAds']>[0], amounts: Amounts<'rollup_ads'>): void {
+    this.counted.ads.add({ ...this.key, ...by }, amounts);
+  }
+
+  addItem(by: Parameters<Rollups['addItem']>[0], amounts: Amounts<'rollup_items'>): void {
+    this.counted.items.add({ ...this.key, ...by }, amounts);
+  }
+
+  addCustom(event_name: string, amounts: Amounts<'rollup_custom'>): void {
+    this.counted.custom.add({ ...this.key, event_name }, amounts);
+  }
+
+  addRevenue(currency: string, amounts: Amounts<'cohort_revenue'>): void {
+    const { acquired_day } = this.ofDevice().event;
+    this.counted.revenue.add({ ...this.key, acquired_day, currency }, amounts);
+  }
+
+  addPayer(): void {
+    const { event, device } = this.ofDevice();
+    if (device.addPaidDay(daysBetween(event.acquired_day, event.day))) this.addDaily({ payers: 1 });
+  }
+
+  isFirst(key: string): boolean {
+    return this.isFirstOfKeys(this.ofDevice().event, [partKey(key)]);
+  }
+
+  /** A device is active on the day of any of its events, its acquisition included. */
+  addActivity(kind: EventKind<LoggedEvent>): void {
+    const { event, device } = this.ofDevice();
+    const day = daysBetween(event.acquired_day, event.day);
+    if (device.addActiveDay(day)) this.addDaily({ active_devices: 1 });
+    // A backend may send what happened before the acquisition that it reported: that is still its day 0.
+    const age = kind.ageOf ? kind.ageOf(event) : Math.max(0, day);
+    const added = device.addActiveAge(age);
+    if (!added) return;
+    const { activity } = this.counted;
+    const { application_id, creative_id } = this.key;
+    const cohort = { application_id, acquired_day: event.acquired_day, creative_id };
+    const { previous } = added;
+    activity.add({ ...cohort, age }, { active_devices: 1 });
+    if (previous !== null && previous > age) return;
+    if (previous !== null) activity.add({ ...cohort, age: previous }, { last_active_devices: -1 });
+    activity.add({ ...cohort, age }, { last_active_devices: 1 });
+  }
+
+  private ofDevice(): { event: DeviceEvent; device: RunningDevice } {
+    if (!this.of) throw new Error('The event is of no device');
+    return this.of;
   }
 }

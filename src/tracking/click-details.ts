@@ -1,4 +1,4 @@
-import { MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from '#attribution';
+import { MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from '#catalogue';
 
 /**
  * The query parameters of a link that are stored with its click: the first 20 names, each with its first value. One whose name

@@ -1,3 +1,2 @@
-export { explainDeviceById } from './explain-attribution.ts';
 export { Measurement } from './record.ts';
 export { trackingHost, trackingLink, trackingRoutes } from './routes.ts';

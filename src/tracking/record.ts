@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import type { ClickRecord } from '#attribution';
 import { hashAddress, readClickId, signClickId } from '#attribution';
+import type { LoggedEvent } from '#catalogue';
 import { settingsOf } from '#env';
 import { requiredNumber, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import { canonicalTimezone, dayIn, isTimezone } from '#lib/time';
-import { type EventMessage, type LoggedEvent, sendWithRetry } from '#rollup';
+import { type EventMessage, sendWithRetry } from '#rollup';
 import type { Link } from './links.ts';
 import type { Browser } from './user-agent.ts';
 

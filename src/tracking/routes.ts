@@ -10,11 +10,9 @@ import {
   invalidRequest,
   jsonBody,
   limitBody,
-  requireTeamToken,
 } from '#http';
 import { clickParams, countryOf } from './click-details.ts';
 import { chooseDestination, withParameters, withReferrer } from './destination.ts';
-import { explainAttribution } from './explain-attribution.ts';
 import { findLink, LINK_TOKEN, type Link } from './links.ts';
 import { contentSecurityPolicy, landingPage, plainPage, unknownLinkPage } from './pages.ts';
 import {
@@ -97,10 +95,7 @@ export const trackingRoutes = new Hono<AppEnv>()
       c.executionCtx.waitUntil(recordMeasurement(c.env, link, clickId, measurement, visitorOf(c)));
     }
     return c.body(null, 204);
-  })
-  .get('/v1/devices/:token/attribution', requireTeamToken, async (c) =>
-    c.json(await explainAttribution(c.env, c.get('team').id, c.req.param('token'))),
-  );
+  });
 
 /** The token of a link under `TRACKING_BASE_URL`, or null where the address is none. */
 function tokenUnder(baseUrl: string, requested: string): string | null {

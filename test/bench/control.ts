@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
 import { uuidv7obj } from 'uuidv7';
+import type { LoggedEvent } from '../../src/catalogue/index.ts';
 import { consumeEvents, counterName, packEvents } from '../../src/counting/index.ts';
 import { packMessages } from '../../src/ingestion/enqueue.ts';
 import { addDays } from '../../src/lib/time.ts';
 import { saveRates } from '../../src/money/exchange-rates.ts';
-import type { LoggedEvent } from '../../src/rollup/index.ts';
 import type { BenchCounter } from './bench-counter.ts';
 import { CREATIVE_IDS, makeDevices, makeEvents } from './workload.ts';
 

@@ -1,4 +1,4 @@
-import { signToken } from '../../src/ingestion/token.ts';
+import { signToken } from '../../src/devices/token.ts';
 import { pick, seededRandom, shuffled } from '../helpers/random.ts';
 import type { CounterCosts } from './bench-counter.ts';
 import { httpRequest, type Load, putLoad } from './load.ts';

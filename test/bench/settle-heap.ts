@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import type { LoggedEvent } from '../../src/catalogue/index.ts';
 import { insertDevice } from '../../src/counting/devices.ts';
 import { appendFresh } from '../../src/counting/log.ts';
 import { packEvents } from '../../src/counting/pack.ts';
@@ -6,7 +7,6 @@ import { outbox } from '../../src/counting/schema.ts';
 import { SeenIds } from '../../src/counting/seen-ids.ts';
 import { FULL_RUN, settleRun } from '../../src/counting/settle.ts';
 import { openStore } from '../../src/counting/store.ts';
-import type { LoggedEvent } from '../../src/rollup/event.ts';
 import { PIXEL } from '../helpers/device-description.ts';
 import { memoryStorage } from '../helpers/memory-storage.ts';
 import { APPLICATION_ID, DEVICES, makeDevices, makeEvents } from './workload.ts';

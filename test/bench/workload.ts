@@ -1,5 +1,5 @@
+import type { LoggedEvent } from '../../src/catalogue/index.ts';
 import { dayFromNumber, dayNumber } from '../../src/lib/time.ts';
-import type { LoggedEvent } from '../../src/rollup/event.ts';
 import { pick, seededRandom } from '../helpers/random.ts';
 
 // The event mix that every figure is measured with: 80 % ad views (5 formats × 6 networks), 12 % retention, 6 % custom events,

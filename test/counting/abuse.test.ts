@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
+import type { LoggedEvent } from '#catalogue';
 import { newId } from '#lib/ids';
 import { dayFromNumber, dayNumber } from '#lib/time';
-import type { LoggedEvent } from '#rollup';
 import { eventOf, startCounter } from '../helpers/counter.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';

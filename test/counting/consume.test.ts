@@ -1,9 +1,9 @@
 import { createMessageBatch } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
+import type { LoggedEvent } from '#catalogue';
 import { type Counter, consumeDeadLetters, consumeEvents } from '#counting';
 import { newId } from '#lib/ids';
-import type { LoggedEvent } from '#rollup';
 import * as tally from '../../src/rollup/device-state.ts';
 import { deliver } from '../helpers/counted-history.ts';
 import { eventOf, newDevice, rollupOf, startCounter } from '../helpers/counter.ts';

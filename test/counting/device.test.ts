@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { LoggedEvent } from '#catalogue';
 import { newId } from '#lib/ids';
-import type { LoggedEvent } from '#rollup';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 
 async function start(more: Parameters<ReturnType<typeof startCounter>['createDevice']>[0] = {}) {

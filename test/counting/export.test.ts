@@ -1,10 +1,10 @@
 import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
+import type { LoggedEvent } from '#catalogue';
 import type { Bucket } from '#lake';
 import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
-import type { LoggedEvent } from '#rollup';
 import { eventOf, rollupOf, startCounter, type TestCounter } from '../helpers/counter.ts';
 import { eventsInFiles, FaultyBucket, objectsOf } from '../helpers/lake.ts';
 

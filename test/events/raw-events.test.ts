@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { LoggedEvent } from '#catalogue';
 import type { Counter } from '#counting';
 import { newId } from '#lib/ids';
-import type { LoggedEvent } from '#rollup';
 import { eventOf, startCounter } from '../helpers/counter.ts';
 import { objectsOf } from '../helpers/lake.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';

@@ -2,7 +2,7 @@ import { createExecutionContext, createMessageBatch, getQueueResult } from 'clou
 import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
 import { consumeEvents, countersOf } from '#counting';
-import { signToken } from '#ingestion';
+import { signToken } from '#devices';
 import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
 import { countRetention, countTotals, type Sent } from '../oracle/count.ts';

@@ -1,8 +1,8 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import type { LoggedEvent } from '#catalogue';
 import { type Counter, counterOf, type NewDevice, packEvents } from '#counting';
 import { newId } from '#lib/ids';
-import type { LoggedEvent } from '#rollup';
 import { PIXEL } from './device-description.ts';
 
 /** A counter of an application of its own, and what a test does with it. */

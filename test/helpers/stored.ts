@@ -1,8 +1,8 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import type { LoggedEvent } from '#catalogue';
 import { counterOf, type StoredDevice } from '#counting';
-import { readToken, type TokenClaims } from '#ingestion';
-import type { LoggedEvent } from '#rollup';
+import { readToken, type TokenClaims } from '#devices';
 
 /** What a token says. Throws for what is no token of ours. */
 export async function claimsOf(token: string): Promise<TokenClaims> {

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readToken, type TokenClaims } from '#ingestion';
+import { readToken, type TokenClaims } from '#devices';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { deviceMetrics, envelope, withField } from '../helpers/envelopes.ts';
 import { settleAll } from '../helpers/settle.ts';
@@ -226,7 +226,7 @@ describe('POST /verify-token', () => {
 });
 
 it('tells an expired token at /webhook and /verify-token', async () => {
-  const { signToken } = await import('#ingestion');
+  const { signToken } = await import('#devices');
   const { claims } = await tokenOf(deviceMetrics());
   const expired = await signToken({ ...claims, expiresAt: Date.now() - 1000 }, env.TOKEN_SECRET);
   const webhook = await worker.post(tenant, '/webhook', envelope.ad(expired));

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { DeviceEvent } from '#rollup';
+import type { DeviceEvent } from '#catalogue';
 import { envelope } from '../helpers/envelopes.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { pruneTokens, readToken, signToken } from '#ingestion';
+import { pruneTokens, readToken, signToken } from '#devices';
 import { rollupOf } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';

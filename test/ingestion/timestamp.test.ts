@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readTimestamp, settleTime } from '../../src/ingestion/timestamp.ts';
+import { readTimestamp, settleTime } from '#lib/timestamp';
 
 const at = (text: string) => readTimestamp(text)?.at;
 

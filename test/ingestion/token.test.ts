@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readToken, signToken, type TokenClaims } from '#ingestion';
+import { readToken, signToken, type TokenClaims } from '#devices';
 import { newId } from '#lib/ids';
 import { dayFromNumber } from '#lib/time';
 

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { LoggedEvent } from '#rollup';
+import type { LoggedEvent } from '#catalogue';
 
 import { envelope, withField } from '../helpers/envelopes.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';

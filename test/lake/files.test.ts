@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import type { LoggedEvent } from '#catalogue';
 import { type FileEntry, MissingFileError, readEvents, streamEvents, writeFiles } from '#lake';
-import type { LoggedEvent } from '#rollup';
 import { kept } from './kept.ts';
 import { MemoryBucket } from './memory-bucket.ts';
 import { APPLICATION_ID, makeSlices } from './workload.ts';

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '../../src/rollup/event.ts';
+import type { LoggedEvent } from '../../src/catalogue/index.ts';
 
 type Dropped = { token_id?: string; keys?: string[]; key_day?: number };
 

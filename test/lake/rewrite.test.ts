@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { LoggedEvent } from '#catalogue';
 import { deleteReplaced, type FileEntry, mergeFiles, rewriteWithout, streamEvents, writeFiles } from '#lake';
-import type { LoggedEvent } from '#rollup';
 import { Faults, MemoryBucket, MemoryIndex } from './memory-bucket.ts';
 import { APPLICATION_ID, makeSlices } from './workload.ts';
 

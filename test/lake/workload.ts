@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '../../src/rollup/event.ts';
+import type { LoggedEvent } from '../../src/catalogue/index.ts';
 import { seededRandom } from '../helpers/random.ts';
 
 // Events as SDKs send them: a key on every event, a description of the device, running totals. 80 % ad views, 12 % retention,

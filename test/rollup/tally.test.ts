@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { LoggedEvent, RollupTable } from '#catalogue';
 import { DaySet } from '#lib/day-set';
-import type { LoggedEvent } from '#rollup';
 import { type DeviceState, deviceKey, MAX_FUNNEL_STEPS } from '../../src/rollup/device-state.ts';
-import { Additions, ROLLUPS, type RollupTable } from '../../src/rollup/tables.ts';
+import { Additions, ROLLUPS } from '../../src/rollup/tables.ts';
 import { type Known, tally } from '../../src/rollup/tally.ts';
 
 // What each event means for each metric, one row an event.

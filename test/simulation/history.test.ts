@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EventEnvelope } from '#ingestion';
+import { EventEnvelope } from '#catalogue';
 import {
   simulateCosts,
   simulateDevices,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ClickRecord } from '#attribution';
-import { LoggedEvent } from '#rollup';
+import { LoggedEvent } from '#catalogue';
 import { clickParams, countryOf } from '../../src/tracking/click-details.ts';
 import { ANDROID_AGENT, follow, IPHONE_AGENT, measure, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';

@@ -1,5 +1,5 @@
-import { requiredText } from '#http';
-import { DAY_MS } from '#lib/time';
+import { requiredText } from './fields.ts';
+import { DAY_MS } from './time.ts';
 
 const EARLIEST = Date.UTC(2010, 0, 1);
 /** Other calendars count other years: it is 1448 (Hijri), 1405 (Persian), 2569 (Buddhist), 115 (Minguo) or 8 (Reiwa). */

@@ -4,7 +4,7 @@ import { counterOf, retried, type StoredDevice } from '#counting';
 import { applications, database } from '#db';
 import { settingsOf } from '#env';
 import { AppError } from '#http';
-import { readToken } from '#ingestion';
+import { readToken } from './token.ts';
 
 /**
  * Why a device is attributed as it is, by its id; it lives in one of these counters. Null for an erased device and for one of

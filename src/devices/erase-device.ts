@@ -1,8 +1,9 @@
-import type { Attribution } from '#attribution';
+import { type Attribution, claimStatement, eraseClickStatement } from '#attribution';
 import { counterOf, retried, type Settled, type StoredDevice } from '#counting';
 import { batchWithRetry } from '#db';
-import type { TokenClaims } from '#ingestion';
 import { newId } from '#lib/ids';
+import { eraseParkedStatement } from '#rollup';
+import type { TokenClaims } from './token.ts';
 
 /** How long what arrived before may take to be counted; the rest is counted by `Counter.eraseDevice`. */
 const SETTLE_MS = 1_000;
@@ -37,23 +38,13 @@ export async function eraseDevice(
   const clickId = attribution.click_id ?? '';
   const subject = `${deviceId} of ${applicationId}`;
   const [click, tokens] = await batchWithRetry<{ device_id: string | null }>(env.DB, () => [
-    env.DB.prepare('SELECT device_id FROM clicks WHERE application_id = ? AND id = ?').bind(
-      applicationId,
-      clickId,
-    ),
+    claimStatement(env.DB, applicationId, clickId),
     env.DB.prepare('DELETE FROM tokens WHERE device_id = ? AND application_id = ?').bind(
       deviceId,
       applicationId,
     ),
-    env.DB.prepare('DELETE FROM clicks WHERE application_id = ? AND id = ? AND device_id = ?').bind(
-      applicationId,
-      clickId,
-      deviceId,
-    ),
-    env.DB.prepare('DELETE FROM parked_messages WHERE application_id = ? AND instr(body, ?) > 0').bind(
-      applicationId,
-      deviceId,
-    ),
+    eraseClickStatement(env.DB, applicationId, clickId, deviceId),
+    eraseParkedStatement(env.DB, applicationId, deviceId),
     ...(device
       ? [
           env.DB.prepare(

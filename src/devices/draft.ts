@@ -1,4 +1,5 @@
 import { type Attribution, type Installation, namesClick } from '#attribution';
+import type { LoggedEvent } from '#catalogue';
 import type { NewDevice } from '#counting';
 import { settingsOf } from '#env';
 import type { AuthenticatedApplication } from '#http';
@@ -6,9 +7,8 @@ import { toBase64Url } from '#lib/base64url';
 import { hmac } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { DAY_MS, dayIn } from '#lib/time';
-import type { LoggedEvent } from '#rollup';
+import { settleTime } from '#lib/timestamp';
 import { type DeviceMetrics, identityOf } from './device-metrics.ts';
-import { settleTime } from './timestamp.ts';
 
 /** What one message of device metrics makes, if its device is not known already. Its ids are minted before the first try. */
 export type Draft = Installation & {

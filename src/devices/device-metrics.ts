@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { oneOf, optionalName, optionalNumber, optionalText, requiredText } from '#http';
+import { descriptive, replaceable, withWarnings } from '#lib/leniency';
 import { isTimezone } from '#lib/time';
-import { descriptive, replaceable, withWarnings } from './leniency.ts';
-import { timestamp } from './timestamp.ts';
+import { timestamp } from '#lib/timestamp';
 
 const pixels = () => descriptive(optionalNumber(1e6));
 const identity = () => descriptive(optionalName(128));

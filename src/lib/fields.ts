@@ -1,5 +1,8 @@
 import * as z from 'zod';
-import { CURRENCIES } from '#lib/currencies';
+import { CURRENCIES } from './currencies.ts';
+
+/** One fault of a request: where (`payload.value`) and what. An empty path is the body as a whole. */
+export type Fault = { path: string; message: string };
 
 // The kinds of field that requests are made of. Text is trimmed, and what is then empty counts as absent, as null does.
 // A NUL ends a text early inside SQLite and a lone surrogate does not survive it, so neither gets in.

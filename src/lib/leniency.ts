@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Fault } from '#http';
+import type { Fault } from './fields.ts';
 
 // What decides money or identity is strict. Everything else only describes an event: where it is malformed it is dropped, the
 // event is taken, and the answer names what was dropped.

@@ -1,4 +1,4 @@
-import { dropped } from './leniency.ts';
+import { dropped } from '#lib/leniency';
 
 const MAX_PARAMS = 100;
 const MAX_NAME = 256;

@@ -1,0 +1,110 @@
+import * as z from 'zod';
+import { currencyCode, optionalName, optionalNumber, requiredName, requiredNumber } from '#lib/fields';
+import { descriptive, replaceable } from '#lib/leniency';
+import { fromMicros, MAX_AMOUNT, toMicros } from '#lib/money';
+import { present } from '#lib/present';
+import { type EventKind, line } from '../kind.ts';
+import { micros, type OwnFields, storedOfDevice, text } from '../stored.ts';
+import { flag, grouping, payload, runningTotal, UNKNOWN, wireForm } from '../wire.ts';
+
+const AdView = storedOfDevice('custom.ad', {
+  ad_id: text(),
+  name: text().optional(),
+  source: text(),
+  media_source: text().optional(),
+  channel: text().optional(),
+  watch_time: z.number().optional(),
+  reward: z.boolean().optional(),
+  value_micros: micros(),
+  /** Empty where it is not known; nothing was then earned. */
+  currency: z.string(),
+  total_ad_value: z.number().optional(),
+});
+type AdView = z.infer<typeof AdView>;
+
+const lowerCase = (name: string) => name.toLowerCase();
+const isUndefined = (value: unknown) => value === undefined;
+
+const asAd = wireForm(
+  'custom.ad',
+  payload({
+    ad_id: grouping(),
+    name: descriptive(optionalName()),
+    source: replaceable(requiredName().transform(lowerCase), UNKNOWN),
+    media_source: descriptive(optionalName().transform((name) => name && lowerCase(name))),
+    channel: descriptive(optionalName()),
+    watch_time: descriptive(optionalNumber(Number.MAX_SAFE_INTEGER)),
+    reward: descriptive(flag()),
+    /** Some networks send -1 or no currency where they do not know what an impression earned. */
+    value: replaceable(requiredNumber(MAX_AMOUNT), 0, {
+      effect: 'revenue counted as 0',
+      isAbsent: isUndefined,
+    }),
+    currency: replaceable(currencyCode(), '', { effect: 'revenue counted as 0', isAbsent: isUndefined }),
+    total_ad_value: runningTotal(),
+  }),
+  {
+    examples: {
+      'custom.ad': {
+        ad_id: 'level_end',
+        name: 'Level end',
+        source: 'rewarded_video',
+        media_source: 'admob',
+        channel: 'paid',
+        watch_time: 30,
+        reward: true,
+        value: 0.0125,
+        currency: 'usd',
+        total_ad_value: 0.0125,
+      },
+    },
+    toStored: ({ value, ...rest }): OwnFields<AdView> => ({
+      value_micros: rest.currency === '' ? 0 : toMicros(value),
+      ...present(rest),
+    }),
+  },
+);
+
+/** An impression of an ad, with what it earned. */
+export const ad = {
+  type: 'custom.ad',
+  description: 'An impression of an ad, with what it earned.',
+  subject: 'device',
+  stored: AdView,
+  wires: [asAd],
+  columns: [
+    { name: 'value', type: 'money', field: 'value_micros' },
+    { name: 'currency', type: 'text' },
+    { name: 'ad_id', type: 'text' },
+    { name: 'name', type: 'text' },
+    { name: 'source', type: 'text' },
+    { name: 'media_source', type: 'text' },
+    { name: 'channel', type: 'text' },
+    { name: 'watch_time', type: 'double' },
+    { name: 'reward', type: 'boolean' },
+    { name: 'total_ad_value', type: 'double' },
+  ],
+  keepsKeys: false,
+  steps: { ad: 'Ad impression' },
+  clientTotal: {
+    of: 'ad',
+    claimed: ({ total_ad_value }) => total_ad_value,
+    earned: ({ value_micros }) => value_micros,
+    currencyOf: ({ currency }) => currency,
+  },
+  count({ currency, source, media_source = '', ad_id: placement, value_micros: ad_revenue }, into) {
+    const amounts = { impressions: 1, ad_revenue };
+    into.addDaily(amounts, currency);
+    into.addAds({ currency, source, media_source, placement }, amounts);
+    into.addRevenue(currency, { ad_revenue });
+  },
+  stepOf: () => 'ad',
+  summarise: ({ source, media_source, ad_id }, amount) => line(amount, source, media_source, ad_id),
+  toWire(event) {
+    const { ad_id, name, source, media_source, channel, watch_time, reward, currency, total_ad_value } =
+      event;
+    const value = fromMicros(BigInt(event.value_micros));
+    const described = { ad_id, name, source, media_source, channel, watch_time, reward };
+    return { type: 'custom.ad', payload: { ...described, value, currency, total_ad_value } };
+  },
+} as const satisfies EventKind<AdView>;

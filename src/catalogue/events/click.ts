@@ -1,0 +1,40 @@
+import * as z from 'zod';
+import { type EventKind, line } from '../kind.ts';
+import { storedOfCreative } from '../stored.ts';
+
+/** The query parameters of a tracking link that are kept: so many, each name and each value so long. */
+export const MAX_CLICK_PARAMS = 20;
+export const MAX_CLICK_PARAM_CHARS = 256;
+
+export const ClickParams = z
+  .record(z.string().min(1).max(MAX_CLICK_PARAM_CHARS), z.string().max(MAX_CLICK_PARAM_CHARS))
+  .refine((params) => Object.keys(params).length <= MAX_CLICK_PARAMS, `at most ${MAX_CLICK_PARAMS}`);
+
+/** ISO 3166, in lower case. */
+export const ClickCountry = z.string().regex(/^[a-z]{2}$/);
+
+const Click = storedOfCreative('click', {
+  country: ClickCountry.optional(),
+  params: ClickParams.optional(),
+});
+type Click = z.infer<typeof Click>;
+
+/** A click on a tracking link: of no device yet, and counted like everything else. */
+export const click = {
+  type: 'click',
+  description: 'A click on a tracking link.',
+  subject: 'creative',
+  stored: Click,
+  wires: [],
+  columns: [
+    { name: 'country', type: 'text' },
+    { name: 'params', type: 'json' },
+  ],
+  keepsKeys: false,
+  steps: {},
+  count(_event, into) {
+    into.addDaily({ clicks: 1 });
+  },
+  stepOf: () => null,
+  summarise: ({ country }) => line(country),
+} as const satisfies EventKind<Click>;

@@ -1,0 +1,93 @@
+import * as z from 'zod';
+import { requiredText } from '#lib/fields';
+import { descriptive, dropped } from '#lib/leniency';
+import { present } from '#lib/present';
+import { type EventKind, line } from '../kind.ts';
+import { readParams } from '../params.ts';
+import { count, type OwnFields, storedOfDevice, text } from '../stored.ts';
+import { payload, wireForm } from '../wire.ts';
+
+/** What the funnel steps of custom events begin with. */
+export const EVENT_STEP = 'event:';
+
+/** The event name by which a backend reports ad requests for the fill rate. */
+const AD_REQUEST = 'ad_request';
+const REQUEST_COUNT = /^\d{1,6}$/;
+
+const Custom = storedOfDevice('custom', {
+  event_name: text(),
+  params: z.record(z.string(), z.string()).optional(),
+  /** Of the event name `ad_request`: how many requests, for which placement and ad format. */
+  ad_requests: z.object({ count: count(), placement: z.string(), source: z.string() }).optional(),
+});
+type Custom = z.infer<typeof Custom>;
+
+const asCustom = wireForm(
+  'custom',
+  payload({
+    event_name: requiredText(),
+    params: descriptive(
+      z
+        .record(z.string(), z.unknown(), { error: 'must be an object' })
+        .nullish()
+        .transform((params) => (params ? readParams(params) : undefined)),
+    ),
+  }).transform((custom) => {
+    const requested = custom.params?.value;
+    const isCount = typeof requested !== 'string' || REQUEST_COUNT.test(requested);
+    if (custom.event_name !== AD_REQUEST || isCount) return custom;
+    const fault = dropped('must be a whole number from 0 to 999999; counted as 1') as never;
+    return { ...custom, params: { ...custom.params, value: fault } };
+  }),
+  {
+    examples: {
+      custom: { event_name: 'level_up', params: { value: '7' } },
+      ad_request: {
+        event_name: AD_REQUEST,
+        params: { id: 'level_end', key: 'rewarded_video', value: '3' },
+      },
+    },
+    /** The short names that SDKs send. */
+    readPayload({ en, pr, event_name = en, params = pr, ...rest }) {
+      return { ...rest, event_name, params };
+    },
+    toStored({ event_name, params: sent }): OwnFields<Custom> {
+      const params = sent && present(sent);
+      const requests = {
+        count: Number(params?.value ?? 1),
+        placement: params?.id ?? '',
+        source: params?.key?.toLowerCase() ?? '',
+      };
+      return {
+        event_name,
+        ...(params ? { params } : {}),
+        ...(event_name === AD_REQUEST ? { ad_requests: requests } : {}),
+      };
+    },
+  },
+);
+
+/** Whatever else an application wants counted, by its name. */
+export const custom = {
+  type: 'custom',
+  description: 'Whatever else is to be counted, by its name. The name `ad_request` reports ad requests.',
+  subject: 'device',
+  stored: Custom,
+  wires: [asCustom],
+  columns: [
+    { name: 'event_name', type: 'text' },
+    { name: 'params', type: 'json' },
+  ],
+  keepsKeys: false,
+  steps: {},
+  count({ event_name, ad_requests: requests }, into) {
+    into.addDaily({ custom_events: 1, ad_requests: requests?.count ?? 0 });
+    into.addCustom(event_name, { custom_events: 1 });
+    if (!requests) return;
+    const { source, placement } = requests;
+    into.addAds({ currency: '', source, media_source: '', placement }, { ad_requests: requests.count });
+  },
+  stepOf: ({ event_name }) => `${EVENT_STEP}${event_name}`,
+  summarise: ({ event_name }) => line(event_name),
+  toWire: ({ event_name, params }) => ({ type: 'custom', payload: { event_name, params } }),
+} as const satisfies EventKind<Custom>;

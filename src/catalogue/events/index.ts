@@ -1,0 +1,9 @@
+import { ad } from './ad.ts';
+import { click } from './click.ts';
+import { custom } from './custom.ts';
+import { install } from './install.ts';
+import { purchase } from './purchase.ts';
+import { retention } from './retention.ts';
+
+/** Every kind of event there is, in the order of lists. */
+export const EVENT_KINDS = [install, retention, purchase, ad, custom, click] as const;

@@ -1,0 +1,23 @@
+import type * as z from 'zod';
+import type { EventKind } from '../kind.ts';
+import { storedOfDevice } from '../stored.ts';
+
+const Install = storedOfDevice('install', {});
+type Install = z.infer<typeof Install>;
+
+/** A device's first token, which the service itself makes an event of. */
+export const install = {
+  type: 'install',
+  description: 'A device was first seen.',
+  subject: 'device',
+  stored: Install,
+  wires: [],
+  columns: [],
+  keepsKeys: false,
+  steps: { install: 'Install' },
+  count(_event, into) {
+    into.addDaily({ installs: 1 });
+  },
+  stepOf: () => 'install',
+  summarise: () => '',
+} as const satisfies EventKind<Install>;

@@ -1,0 +1,111 @@
+import * as z from 'zod';
+import { currencyCode, oneOf, optionalName, requiredNumber } from '#lib/fields';
+import { descriptive } from '#lib/leniency';
+import { fromMicros, MAX_AMOUNT, toMicros } from '#lib/money';
+import { present } from '#lib/present';
+import { type EventKind, line } from '../kind.ts';
+import { micros, type OwnFields, storedOfDevice, text } from '../stored.ts';
+import { grouping, key, payload, runningTotal, wireForm } from '../wire.ts';
+
+const Purchase = storedOfDevice('custom.purchase', {
+  item_id: text(),
+  item_name: text().optional(),
+  value_micros: micros(),
+  currency: text(),
+  /** A refund is kept, and counted nowhere yet. */
+  status: z.enum(['completed', 'success', 'failed', 'refunded']),
+  tr_id: text().optional(),
+  total_purchase_value: z.number().optional(),
+});
+type Purchase = z.infer<typeof Purchase>;
+
+/** `success` and `completed` are revenue; a purchase that did not come about, or not yet, counts as failed. */
+const STATUSES = {
+  completed: 'completed',
+  success: 'success',
+  failed: 'failed',
+  canceled: 'failed',
+  cancelled: 'failed',
+  pending: 'failed',
+  refunded: 'refunded',
+} as const;
+
+const asPurchase = wireForm(
+  'custom.purchase',
+  payload({
+    item_id: grouping(),
+    item_name: descriptive(optionalName()),
+    value: requiredNumber(MAX_AMOUNT),
+    currency: currencyCode(),
+    status: oneOf(Object.keys(STATUSES) as [keyof typeof STATUSES]).transform((status) => STATUSES[status]),
+    total_purchase_value: runningTotal(),
+    tr_id: key(),
+  }),
+  {
+    examples: {
+      'custom.purchase': {
+        item_id: 'gems_500',
+        item_name: '500 gems',
+        value: 4.99,
+        currency: 'usd',
+        status: 'completed',
+        total_purchase_value: 4.99,
+        tr_id: 'GPA.3345-1122',
+      },
+    },
+    transactionKey: ({ tr_id }) => tr_id,
+    // It may fail first and then succeed under the same keys: those are two events.
+    keyScope: ({ status }) => (status === 'completed' ? 'success' : status),
+    toStored: ({ value, ...rest }): OwnFields<Purchase> => ({
+      value_micros: toMicros(value),
+      ...present(rest),
+    }),
+  },
+);
+
+const isPaid = ({ status }: Purchase) => status === 'completed' || status === 'success';
+
+/** A purchase, whatever became of it. A refund is activity of its device and nothing else. */
+export const purchase = {
+  type: 'custom.purchase',
+  description: 'A purchase, whatever became of it.',
+  subject: 'device',
+  stored: Purchase,
+  wires: [asPurchase],
+  columns: [
+    { name: 'value', type: 'money', field: 'value_micros' },
+    { name: 'currency', type: 'text' },
+    { name: 'item_id', type: 'text' },
+    { name: 'item_name', type: 'text' },
+    { name: 'status', type: 'text' },
+    { name: 'tr_id', type: 'text' },
+    { name: 'total_purchase_value', type: 'double' },
+  ],
+  keepsKeys: true,
+  steps: { purchase: 'Purchase' },
+  clientTotal: {
+    of: 'purchase',
+    claimed: ({ total_purchase_value }) => total_purchase_value,
+    earned: (event) => (isPaid(event) ? event.value_micros : 0),
+    currencyOf: ({ currency }) => currency,
+  },
+  count(event, into) {
+    const { currency, item_id, value_micros: purchase_revenue } = event;
+    if (event.status === 'refunded') return;
+    const amounts = isPaid(event) ? { purchases: 1, purchase_revenue } : { failed_purchases: 1 };
+    into.addDaily(amounts, currency);
+    into.addItem({ currency, item_id }, amounts);
+    if (!isPaid(event)) return;
+    into.addRevenue(currency, { purchase_revenue });
+    into.addPayer();
+  },
+  stepOf: (event) => (isPaid(event) ? 'purchase' : null),
+  summarise: ({ item_id, status }, amount) => line(amount, item_id, status),
+  toWire({ item_id, item_name, value_micros, currency, status, tr_id, total_purchase_value }) {
+    const value = fromMicros(BigInt(value_micros));
+    return {
+      type: 'custom.purchase',
+      payload: { item_id, item_name, value, currency, status, tr_id, total_purchase_value },
+    };
+  },
+} as const satisfies EventKind<Purchase>;

@@ -1,0 +1,107 @@
+import * as z from 'zod';
+import { optionalName, optionalNumber } from '#lib/fields';
+import { descriptive } from '#lib/leniency';
+import { present } from '#lib/present';
+import { type EventKind, line } from '../kind.ts';
+import { count, type OwnFields, storedOfDevice, text } from '../stored.ts';
+import { dayNumber, payload, wireForm } from '../wire.ts';
+
+const MAX_SESSION_SECONDS = 7 * 86_400;
+
+const Retention = storedOfDevice('retention', {
+  session_id: text().optional(),
+  /** A session's end tells its length; with its start it is one session. */
+  session_seconds: count().optional(),
+  session_end: z.literal(true).optional(),
+  /** The day number since acquisition that counts for retention. */
+  age: z.int().min(0),
+  backfill_day: z.int().min(0).optional(),
+});
+type Retention = z.infer<typeof Retention>;
+
+const asRetention = wireForm(
+  'retention',
+  payload({
+    retentionDay: dayNumber(),
+    backfillDay: dayNumber(),
+    session_id: descriptive(optionalName()),
+  }),
+  {
+    examples: { retention: { session_id: 'a3f1', retentionDay: '0' } },
+    /** The reported day number counts where it is within one of the number computed from the dates. */
+    toStored({ retentionDay, backfillDay, session_id }, { retention_day }, age): OwnFields<Retention> {
+      const reported = retentionDay ?? retention_day;
+      const isPlausible = reported !== undefined && Math.abs(reported - age) <= 1;
+      return { age: isPlausible ? reported : age, ...present({ session_id, backfill_day: backfillDay }) };
+    },
+  },
+);
+
+const asSession = wireForm(
+  'session',
+  payload({
+    /** Whether the session starts or ends. */
+    a: descriptive(z.enum(['start', 'end'], { error: 'must be start or end' }).nullish()),
+    /** The session's id. */
+    sid: descriptive(optionalName()),
+    /** Its length in seconds, at its end. */
+    sd: descriptive(optionalNumber(MAX_SESSION_SECONDS)),
+  }),
+  {
+    examples: { session: { a: 'end', sid: 'a3f1', sd: 312 } },
+    toStored({ a: phase, sid: session_id, sd }, _envelope, age): OwnFields<Retention> {
+      const end =
+        phase === 'end' ? { session_end: true as const, session_seconds: sd && Math.round(sd) } : {};
+      return { age, ...present({ session_id, ...end }) };
+    },
+  },
+);
+
+/** Repeats of one `session_id` by one device are one session; null where every event is its own. */
+const sessionKey = ({ session_id, device_id }: Retention) =>
+  session_id ? `s:${device_id}:${session_id}` : null;
+
+/** Repeats of the end of one session add its length once; null where it has no `session_id` or is no end. */
+const sessionEndKey = ({ session_id, device_id, session_end }: Retention) =>
+  session_id && session_end ? `se:${device_id}:${session_id}` : null;
+
+/** A device came back: a session, or an event that says so. */
+export const retention = {
+  type: 'retention',
+  description: 'A device came back, with its session where it tells one.',
+  subject: 'device',
+  stored: Retention,
+  wires: [asRetention, asSession],
+  columns: [
+    { name: 'retention_day', type: 'integer', field: 'age' },
+    { name: 'backfill_day', type: 'integer' },
+    { name: 'session_id', type: 'text' },
+    { name: 'session_end', type: 'flag' },
+    { name: 'session_seconds', type: 'integer' },
+  ],
+  keepsKeys: false,
+  steps: { retention: 'Session' },
+  count(event, into) {
+    const [session, end] = [sessionKey(event), sessionEndKey(event)];
+    // An end whose start got lost is still a session. Without an id nothing pairs the two, so the start alone is one.
+    const isSession = session ? into.isFirst(session) : !event.session_end;
+    const seconds = !end || into.isFirst(end) ? (event.session_end && event.session_seconds) || 0 : 0;
+    if (isSession || seconds > 0) {
+      into.addDaily({ sessions: isSession ? 1 : 0, session_seconds: seconds });
+    }
+  },
+  stepOf: () => 'retention',
+  ageOf: ({ age }) => age,
+  partKeys(event) {
+    const [session, end] = [sessionKey(event), sessionEndKey(event)];
+    return [...(session ? [session] : []), ...(end ? [end] : [])];
+  },
+  summarise({ session_end, session_seconds, retention_day }) {
+    if (session_end !== true) return `day ${retention_day}`;
+    return line('session end', session_seconds === undefined ? '' : `${session_seconds} s`);
+  },
+  toWire({ session_id, session_end, session_seconds, age, backfill_day }) {
+    if (session_end) return { type: 'session', payload: { a: 'end', sid: session_id, sd: session_seconds } };
+    return { type: 'retention', payload: { session_id, retentionDay: age, backfillDay: backfill_day } };
+  },
+} as const satisfies EventKind<Retention>;

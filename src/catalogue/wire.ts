@@ -1,0 +1,116 @@
+import * as z from 'zod';
+import {
+  optionalCount,
+  optionalName,
+  optionalNumber,
+  optionalText,
+  requiredName,
+  requiredText,
+} from '#lib/fields';
+import { descriptive, replaceable } from '#lib/leniency';
+import { timestamp } from '#lib/timestamp';
+
+// What clients send: the envelope that every event has, and what payloads are made of.
+
+const MAX_DAY_NUMBER = 100_000;
+/** Google Play's purchase tokens, which clients use as keys, have up to 165 characters. */
+const MAX_KEY = 512;
+const MAX_PROPERTIES_JSON = 4096;
+/** Stands in reports for a name that was malformed. */
+export const UNKNOWN = 'unknown';
+
+export const key = () => descriptive(optionalName(MAX_KEY));
+export const dayNumber = () => descriptive(optionalCount(MAX_DAY_NUMBER));
+export const runningTotal = () => descriptive(optionalNumber(Number.MAX_SAFE_INTEGER));
+/** A name that groups events: without it the event is not understood, but a malformed one is no reason to lose money. */
+export const grouping = () => replaceable(requiredName(), UNKNOWN);
+
+export const flag = () =>
+  z
+    .boolean({ error: 'must be true or false' })
+    .nullish()
+    .transform((value) => value ?? undefined);
+
+const NOT_AN_OFFSET = 'must be like -07:00';
+
+/** `-07:00`, or decimal hours as some SDKs send them. Kept as text: it describes the device and counts nothing. */
+const utcOffset = () =>
+  z
+    .union(
+      [
+        z.number().min(-14).max(14),
+        z
+          .string()
+          .trim()
+          .regex(/^(?:[+-]?\d{1,2}(?::?\d{2}|\.\d{1,4})?|Z)?$/, NOT_AN_OFFSET),
+        z.null(),
+      ],
+      { error: NOT_AN_OFFSET },
+    )
+    .optional()
+    .transform((offset) => (offset === null || offset === '' ? undefined : offset?.toString()));
+
+/** An object of the caller's own, kept as its JSON. */
+const properties = () =>
+  z
+    .record(z.string(), z.unknown(), { error: 'must be an object' })
+    .nullish()
+    .transform((value) =>
+      value && Object.keys(value).length > 0 ? JSON.stringify(value).toWellFormed() : undefined,
+    )
+    .refine((json) => (json?.length ?? 0) <= MAX_PROPERTIES_JSON, {
+      error: `must be at most ${MAX_PROPERTIES_JSON} characters of JSON`,
+    });
+
+const envelope = {
+  created_at: timestamp(),
+  creativeToken: requiredText(),
+  device_name: descriptive(optionalText()),
+  device_model: descriptive(optionalText()),
+  os_system: descriptive(optionalText()),
+  utc_offset: descriptive(utcOffset()),
+  retention_day: dayNumber(),
+  app_version: descriptive(optionalName()),
+  sdk_version: descriptive(optionalName()),
+  sdk_type: descriptive(optionalName()),
+  /** Sent by an editor or a debug build: kept and shown, counted in no report. */
+  dev: descriptive(flag()),
+  /** Properties of the user that may be kept. */
+  wp: descriptive(properties()),
+  event_id: key(),
+  eid: key(),
+  dedupe_key: key(),
+  dk: key(),
+};
+
+/** What every envelope has, whatever its `type`. */
+export type EnvelopeBase = z.output<z.ZodObject<typeof envelope>>;
+
+export const payload = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.object(shape, { error: (issue) => (issue.input === undefined ? 'is required' : 'must be an object') });
+
+/** One way in which clients send events of a kind: a `type` with its payload. A kind may be sent in several, or in none. */
+export interface WireForm<Payload = unknown, Fields = unknown> {
+  readonly type: string;
+  readonly schema: z.core.$ZodTypeDiscriminable;
+  /** A payload for the API's documentation, by what it shows. */
+  readonly examples: Readonly<Record<string, object>>;
+  /** Gives the fields of a payload their names, where SDKs send others. */
+  readPayload?(payload: Record<string, unknown>): Record<string, unknown>;
+  /** The key that the payload itself carries, as a transaction's id. */
+  transactionKey?(payload: Payload): string | undefined;
+  /** Under the same keys, events of another scope are others. Letters only. */
+  keyScope?(payload: Payload): string;
+  /** The stored fields. `age`: whole days from the device's acquisition to the event, at least 0. */
+  toStored(payload: Payload, envelope: EnvelopeBase, age: number): Fields;
+}
+
+/** A wire form with the schema of its envelope. */
+export function wireForm<const Type extends string, Payload extends z.ZodType, Fields>(
+  type: Type,
+  payloadSchema: Payload,
+  form: Omit<WireForm<z.output<Payload>, Fields>, 'type' | 'schema'>,
+) {
+  const schema = z.object({ type: z.literal(type), ...envelope, payload: payloadSchema });
+  return { type, schema, ...form };
+}

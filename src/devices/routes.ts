@@ -1,0 +1,32 @@
+import { Hono } from 'hono';
+import { database } from '#db';
+import { settingsOf } from '#env';
+import { type AppEnv, AppError, requireTeamToken } from '#http';
+import { teamActor } from '#members';
+import { findApplication } from '#teams';
+import { eraseDevice } from './erase-device.ts';
+import { explainAttribution } from './explain-attribution.ts';
+import { revokeToken } from './revoke-token.ts';
+import { readToken } from './token.ts';
+
+/** What a team does with its devices, which it names by a token of each. */
+export const deviceRoutes = new Hono<AppEnv>()
+  .delete('/v1/tokens/:token', requireTeamToken, async (c) => {
+    const claims = await readToken(c.req.param('token'), settingsOf(c.env).TOKEN_SECRET);
+    if (!claims) throw new AppError('not_found', 'Token not found');
+    const revokedAt = await revokeToken(c.env, c.get('team'), claims, Date.now());
+    return c.json({ revoked: true, revoked_at: new Date(revokedAt).toISOString() });
+  })
+  .get('/v1/devices/:token/attribution', requireTeamToken, async (c) =>
+    c.json(await explainAttribution(c.env, c.get('team').id, c.req.param('token'))),
+  )
+  .delete('/v1/devices/:token', requireTeamToken, async (c) => {
+    const claims = await readToken(c.req.param('token'), settingsOf(c.env).TOKEN_SECRET);
+    const team = c.get('team');
+    // Another team's token is answered as a forged one.
+    if (!claims || !(await findApplication(database(c.env.DB), team.id, claims.applicationId))) {
+      throw new AppError('not_found', 'Device not found');
+    }
+    const erased = await eraseDevice(c.env, { id: team.id, actor: teamActor(team) }, claims, Date.now());
+    return c.json({ erased: true, ...erased });
+  });

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { MODULES, type Module } from './modules.ts';
+import { importsOf, readModules, readTables, tablesOf } from './source.ts';
+
+const source = readModules();
+const tables = readTables();
+const names = Object.keys(MODULES);
+const sorted = (items: Iterable<string>) => [...new Set(items)].sort();
+
+/** What the source of a module does, in the form of the list. */
+function found(name: string): Required<Module> {
+  const files = source.get(name) ?? [];
+  const owns = MODULES[name]?.owns ?? [];
+  const uses = name === 'db' ? [] : files.map(({ code }) => tablesOf(code, tables));
+  const written = sorted(uses.flatMap((use) => [...use.written])).filter((table) => !owns.includes(table));
+  const foreign = sorted(uses.flatMap(({ used }) => [...used])).filter((table) => !owns.includes(table));
+  return {
+    imports: sorted(files.flatMap(({ code }) => importsOf(code))).filter((other) => other !== name),
+    owns,
+    reads: foreign.filter((table) => !written.includes(table)),
+    writes: Object.fromEntries(written.map((table) => [table, MODULES[name]?.writes?.[table] ?? '?'])),
+  };
+}
+
+const listed = ({ imports, owns = [], reads = [], writes = {} }: Module): Required<Module> => ({
+  imports: sorted(imports),
+  owns,
+  reads: sorted(reads),
+  writes,
+});
+
+describe('the list of modules', () => {
+  it('has every module and nothing else', () => {
+    expect(sorted(names)).toEqual(sorted(source.keys()));
+  });
+
+  it.each(names)('says what %s imports and which tables it touches', (name) => {
+    expect(found(name)).toEqual(listed(MODULES[name] ?? { imports: [] }));
+  });
+
+  it.each(names)('has what %s imports above it', (name) => {
+    const above = names.slice(0, names.indexOf(name));
+    expect(MODULES[name]?.imports.filter((other) => !above.includes(other))).toEqual([]);
+  });
+
+  it('gives every table one owner', () => {
+    const owned = names.flatMap((name) => MODULES[name]?.owns ?? []);
+    expect(owned.toSorted()).toEqual([...tables.values()].sort());
+  });
+
+  it('keeps the catalogue pure', () => {
+    const impure =
+      /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bfetch\(|\bcrypto\b|'cloudflare:|\benv\b|\bawait\b/;
+    const files = source.get('catalogue') ?? [];
+    expect(files.length).toBeGreaterThan(0);
+    expect(files.filter(({ code }) => impure.test(code)).map(({ file }) => file)).toEqual([]);
+  });
+});
+
+describe('what is read of the source', () => {
+  const none = new Map([
+    ['clicks', 'clicks'],
+    ['apiKeys', 'api_keys'],
+  ]);
+
+  it.each([
+    ["import { a } from '#db';", ['db']],
+    ["import type { A } from '#lib/time';", ['lib']],
+    ["export * from '#lib/fields';", ['lib']],
+    ["const { a } = await import('#docs');", ['docs']],
+    ["import { a } from './own.ts';", []],
+  ])('finds the imports of %s', (code, imports) => {
+    expect(importsOf(code)).toEqual(imports);
+  });
+
+  it.each([
+    ["import { type Database, apiKeys } from '#db';", ['api_keys'], []],
+    ['`SELECT 1 FROM clicks`', ['clicks'], []],
+    ['`SELECT 1 FROM x JOIN api_keys`', ['api_keys'], []],
+    ['`INSERT INTO clicks (id)`', ['clicks'], ['clicks']],
+    ['`ON CONFLICT DO UPDATE SET clicks = 1`', [], []],
+    [`sql\`DELETE FROM \${apiKeys}\``, ['api_keys'], ['api_keys']],
+    ['db.update(clicks).set({})', ['clicks'], ['clicks']],
+  ])('finds the tables of %s', (code, used, written) => {
+    const answer = tablesOf(code, none);
+    expect([...answer.used]).toEqual(used);
+    expect([...answer.written]).toEqual(written);
+  });
+});

@@ -1,0 +1,29 @@
+import path from 'node:path';
+
+// Builds the Worker with one more kind of event: what adding `subscription.ts` takes and no more.
+
+const KIND = path.join(import.meta.dirname, 'subscription.ts');
+
+const EDITS: { file: string; lines: [before: string, after: string][] }[] = [
+  {
+    file: '/src/catalogue/events/index.ts',
+    lines: [
+      ['import ', `import { subscription } from '${KIND}';\nimport `],
+      ['] as const', ', subscription] as const'],
+    ],
+  },
+  { file: '/src/catalogue/measures.ts', lines: [["'clicks',", "'clicks', 'subscriptions',"]] },
+];
+
+/** A plugin of Vite. Throws where a file that it edits has changed its form. */
+export const withSubscription = {
+  name: 'with-subscription',
+  enforce: 'pre' as const,
+  transform(code: string, file: string): string | undefined {
+    const edit = EDITS.find((one) => file.endsWith(one.file));
+    return edit?.lines.reduce((text, [before, after]) => {
+      if (!text.includes(before)) throw new Error(`${edit.file} has no ${before}`);
+      return text.replace(before, after);
+    }, code);
+  },
+};
