@@ -8,6 +8,7 @@ export {
   type Parked,
   parkedBody,
   parkedId,
+  parkedSums,
   parkStatements,
   toParkedEvent,
 } from './park.ts';
