@@ -46,7 +46,7 @@ export function pruneRepeats(
   // Events of an expired token are taken for as long again; what was taken then may be delivered until its limit.
   const lastValid = redeliveryLimit - 2 * TOKEN_TTL_DAYS * DAY_MS;
   store.delete(revokedTokens).where(lt(revokedTokens.revokedAt, lastValid)).run();
-  pruneKeys(store, now - IDEMPOTENCY_DAYS * DAY_MS, now - RAW_RETENTION_DAYS * DAY_MS);
+  pruneKeys(store, now - IDEMPOTENCY_DAYS * DAY_MS, now - RAW_RETENTION_DAYS * DAY_MS, now);
   store.update(progress).set({ prunedAt: now }).run();
 }
 
