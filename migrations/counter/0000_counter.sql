@@ -104,12 +104,6 @@ CREATE TABLE `progress` (
 	`raised_bytes` integer NOT NULL
 ) STRICT;
 --> statement-breakpoint
-CREATE TABLE `purchase_keys` (
-	`hash` blob PRIMARY KEY NOT NULL,
-	`event_id` text NOT NULL,
-	`taken_day` integer NOT NULL
-) WITHOUT ROWID, STRICT;
---> statement-breakpoint
 CREATE TABLE `recent_keys` (
 	`day` integer NOT NULL,
 	`week` integer NOT NULL,

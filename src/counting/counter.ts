@@ -22,7 +22,8 @@ import type {
   StoredDevice,
 } from './api.ts';
 import { creditedClick, deleteDevice, findByAlias, findById, insertDevice, readDevice } from './devices.ts';
-import { erasedAmong, eraseFromFiles, filesToRewrite, listFiles } from './file-index.ts';
+import { erasedAmong, eraseFromFiles, filesToRewrite } from './file-erasures.ts';
+import { listFiles } from './file-index.ts';
 import { readHealth } from './health.ts';
 import { appendFresh, appendSome, lastBatch, type Pending, pendingIn, progressOf } from './log.ts';
 import { blankEvents, eventStatus, readLog } from './log-reader.ts';

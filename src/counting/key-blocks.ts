@@ -2,8 +2,16 @@ import { and, eq, sql } from 'drizzle-orm';
 import { keyBlocks, keyGenerations, recentKeys } from './schema.ts';
 import { bytesOf, type Store, wordsOf } from './store.ts';
 
-/** The hashes of a block: 8 KB at most on average, so that one key is found by reading little. */
-const MAX_BLOCK_HASHES = 1_024;
+/** What a generation is made of. */
+export type Entries = {
+  /** Of 32 bits, the first of which decides in which block an entry is. */
+  words: number;
+  /** 8 KB at most on average, so that one key is found by reading little. */
+  perBlock: number;
+  /** So many are merged however many are in blocks, because every run reads the recent ones. */
+  maxRecent: number;
+};
+export const HASHES: Entries = { words: 2, perBlock: 1_024, maxRecent: Number.POSITIVE_INFINITY };
 /** Every run reads all recent hashes of the days it touches; a merge writes all blocks again. */
 const MIN_MERGE = 8_192;
 const MERGE_SHARE = 4;
@@ -11,22 +19,25 @@ const MERGE_SHARE = 4;
 export const blockOf = (high: number, bits: number) => (bits === 0 ? 0 : high >>> (32 - bits));
 
 /**
- * Merges the recent hashes of a generation into its blocks once there are many of them: a hash is written a few times in all
- * while its day grows, hundreds to a row. Reads and writes one old block at a time.
+ * Merges the recent entries of a generation into its blocks once there are many of them: an entry is written a few times in all
+ * while its generation grows, hundreds to a row. Reads and writes one old block at a time.
  */
-export function mergeWhenDue(store: Store, day: number, week: number): void {
+export function mergeWhenDue(store: Store, day: number, week: number, entries: Entries): void {
   const own = and(eq(keyGenerations.day, day), eq(keyGenerations.week, week));
   const generation = store.select().from(keyGenerations).where(own).get();
-  if (!generation || generation.recent < Math.max(MIN_MERGE, generation.blocked / MERGE_SHARE)) return;
+  if (!generation) return;
+  const due = Math.min(Math.max(MIN_MERGE, generation.blocked / MERGE_SHARE), entries.maxRecent);
+  if (generation.recent < due) return;
   const total = generation.blocked + generation.recent;
   const oldBits = generation.bits;
-  const bits = Math.max(oldBits, Math.ceil(Math.log2(total / MAX_BLOCK_HASHES)));
+  const bits = Math.max(oldBits, Math.ceil(Math.log2(total / entries.perBlock)));
   const ofRecent = and(eq(recentKeys.day, day), eq(recentKeys.week, week));
   const recent = store.select({ hashes: recentKeys.hashes }).from(recentKeys).where(ofRecent).all();
   const added = splitByBlock(
     recent.map(({ hashes }) => wordsOf(hashes)),
     oldBits,
     0,
+    entries.words,
   );
   const blockRow = and(
     eq(keyBlocks.day, day),
@@ -49,36 +60,40 @@ export function mergeWhenDue(store: Store, day: number, week: number): void {
     const [old] = generation.blocked > 0 ? read.all({ block }) : [];
     const lists = [old ? wordsOf(old.hashes) : new Uint32Array(), added[block] ?? new Uint32Array()];
     if (bits > oldBits && old) remove.run({ block });
-    for (const [index, words] of splitByBlock(lists, bits, block * 2 ** (bits - oldBits)).entries()) {
-      if (words.length > 0)
-        write.run({ block: block * 2 ** (bits - oldBits) + index, hashes: bytesOf(words) });
+    const first = block * 2 ** (bits - oldBits);
+    for (const [index, words] of splitByBlock(lists, bits, first, entries.words).entries()) {
+      if (words.length > 0) write.run({ block: first + index, hashes: bytesOf(words) });
     }
   }
   store.delete(recentKeys).where(ofRecent).run();
   store.update(keyGenerations).set({ bits, blocked: total, recent: 0 }).where(own).run();
 }
 
-/** Hashes by their blocks from `first` on, of which there are as many as the hashes need. */
-function splitByBlock(lists: readonly Uint32Array[], bits: number, first: number): Uint32Array[] {
+/** Entries by their blocks from `first` on, of which there are as many as the entries need. */
+function splitByBlock(
+  lists: readonly Uint32Array[],
+  bits: number,
+  first: number,
+  width: number,
+): Uint32Array[] {
   const sizes: number[] = [];
   for (const words of lists) {
-    for (let at = 0; at < words.length; at += 2) {
+    for (let at = 0; at < words.length; at += width) {
       const block = blockOf(words[at] ?? 0, bits) - first;
       while (sizes.length <= block) sizes.push(0);
-      sizes[block] = (sizes[block] ?? 0) + 2;
+      sizes[block] = (sizes[block] ?? 0) + width;
     }
   }
   const parts = sizes.map((size) => new Uint32Array(size));
   const filled = sizes.map(() => 0);
   for (const words of lists) {
-    for (let at = 0; at < words.length; at += 2) {
+    for (let at = 0; at < words.length; at += width) {
       const block = blockOf(words[at] ?? 0, bits) - first;
       const part = parts[block];
       const place = filled[block] ?? 0;
       if (!part) continue;
-      part[place] = words[at] ?? 0;
-      part[place + 1] = words[at + 1] ?? 0;
-      filled[block] = place + 2;
+      for (let word = 0; word < width; word++) part[place + word] = words[at + word] ?? 0;
+      filled[block] = place + width;
     }
   }
   return parts;

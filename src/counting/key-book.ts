@@ -1,10 +1,12 @@
 import { and, eq, inArray, lt, sql } from 'drizzle-orm';
 import { murmur128 } from '#lib/murmur';
+import { DAY_MS } from '#lib/time';
 import { FLAG, HashTable } from './hash-table.ts';
-import { blockOf, mergeWhenDue } from './key-blocks.ts';
+import { blockOf, HASHES, mergeWhenDue } from './key-blocks.ts';
 import { KEY_DAY, KEY_WORDS } from './pack.ts';
-import { keyBlocks, keyGenerations, purchaseKeys, recentKeys } from './schema.ts';
-import { bytesOf, named, type Store, toParameters, wordsOf } from './store.ts';
+import { findPurchases, hexOfHash, prunePurchases, savePurchases } from './purchase-keys.ts';
+import { keyBlocks, keyGenerations, recentKeys } from './schema.ts';
+import { bytesOf, named, type Store, wordsOf } from './store.ts';
 
 /** Keys of one event among the words of a row (see `pack.ts`): from the word `from` to before `to`. */
 export type KeyRange = { words: Uint32Array; from: number; to: number };
@@ -16,7 +18,7 @@ const isNear = (day: number, other: number) =>
 /** The days on which a key of `day` was seen when it was seen on one of these. */
 const nearDays = (day: number) => (day <= KEY_DAY.any ? [day] : [day, day - 1, day + 1]);
 
-export const weekOfTaking = (now: number): number => Math.floor(now / (7 * 86_400_000));
+export const weekOfTaking = (now: number): number => Math.floor(now / (7 * DAY_MS));
 
 /**
  * The keys of one run: which of them were seen before it, and which it takes. An event is a repeat when any of its keys was
@@ -50,13 +52,13 @@ export class KeyBook {
     for (let at = from; at < to; at += KEY_WORDS) {
       if (!this.wasSeen(words, at)) continue;
       isFirst = false;
-      const purchase = this.purchases.get(hexAt(words, at));
+      const purchase = this.purchases.get(hexOfHash(words, at + 2));
       counted ??= purchase?.stored ?? purchase?.taken ?? null;
     }
     for (let at = from; at < to; at += KEY_WORDS) {
       const day = dayAt(words, at);
       if (day === KEY_DAY.purchase) {
-        const purchase = this.purchases.get(hexAt(words, at));
+        const purchase = this.purchases.get(hexOfHash(words, at + 2));
         if (purchase && !purchase.stored) purchase.taken ??= counted ?? eventId;
       } else if (day !== KEY_DAY.session) {
         const slot = this.table.find(day, words[at + 2] ?? 0, words[at + 3] ?? 0);
@@ -83,7 +85,7 @@ export class KeyBook {
   private addWanted(words: Uint32Array, at: number): void {
     const day = dayAt(words, at);
     if (day === KEY_DAY.purchase) {
-      this.purchases.set(hexAt(words, at), { stored: null, taken: null });
+      this.purchases.set(hexOfHash(words, at + 2), { stored: null, taken: null });
       return;
     }
     const low = words[at + 3] ?? 0;
@@ -97,7 +99,7 @@ export class KeyBook {
     const day = dayAt(words, at);
     if (day === KEY_DAY.session) return false;
     if (day === KEY_DAY.purchase) {
-      const purchase = this.purchases.get(hexAt(words, at));
+      const purchase = this.purchases.get(hexOfHash(words, at + 2));
       return purchase !== undefined && (purchase.stored ?? purchase.taken) !== null;
     }
     const [high, low] = [words[at + 2] ?? 0, words[at + 3] ?? 0];
@@ -130,32 +132,17 @@ export class KeyBook {
           set: { recent: sql`${named(keyGenerations.recent)} + ${count}` },
         })
         .run();
-      mergeWhenDue(this.store, day, week);
+      mergeWhenDue(this.store, day, week, HASHES);
     }
-    this.savePurchases(Math.floor(now / 86_400_000));
-  }
-
-  private savePurchases(takenDay: number): void {
-    const taken = [...this.purchases].flatMap(([hex, purchase]) =>
-      purchase.taken ? [[hex, purchase.taken]] : [],
-    );
-    const { hash, eventId, takenDay: day } = purchaseKeys;
-    for (const parameter of toParameters(taken)) {
-      this.store.run(sql`INSERT INTO ${purchaseKeys} (${named(hash)}, ${named(eventId)}, ${named(day)})
-        SELECT unhex(value ->> 0), value ->> 1, ${takenDay} FROM json_each(${parameter}) WHERE true ON CONFLICT DO NOTHING`);
-    }
+    const purchases = [...this.purchases].flatMap(([hex, { taken: id }]) => (id ? [[hex, id] as const] : []));
+    savePurchases(this.store, run, purchases, dayOf(now));
   }
 
   private markPurchases(): void {
-    for (const parameter of toParameters(this.purchases.keys())) {
-      const rows = this.store.values<[string, string]>(
-        sql`SELECT lower(hex(${purchaseKeys.hash})), ${purchaseKeys.eventId} FROM json_each(${parameter}) AS wanted
-          CROSS JOIN ${purchaseKeys} ON ${purchaseKeys.hash} = unhex(wanted.value)`,
-      );
-      for (const [hex, eventId] of rows) {
-        const purchase = this.purchases.get(hex);
-        if (purchase) purchase.stored = eventId;
-      }
+    if (this.purchases.size === 0) return;
+    for (const [hex, eventId] of findPurchases(this.store, this.purchases)) {
+      const purchase = this.purchases.get(hex);
+      if (purchase) purchase.stored = eventId;
     }
   }
 
@@ -232,18 +219,13 @@ const generationOf = (table: typeof recentKeys | typeof keyBlocks, day: number, 
 
 const dayAt = (words: Uint32Array, at: number) => (words[at + 1] ?? 0) | 0;
 
-const hexAt = (words: Uint32Array, at: number) =>
-  `${hex32(words[at + 2])}${hex32(words[at + 3])}${hex32(words[at + 4])}${hex32(words[at + 5])}`;
-const hex32 = (word = 0) => word.toString(16).padStart(8, '0');
-
 /** Forgets the keys that were taken before a time (epoch milliseconds), and those of purchases taken before another. */
-export function pruneKeys(store: Store, takenBefore: number, purchasesBefore: number): void {
+export function pruneKeys(store: Store, takenBefore: number, purchasesBefore: number, now: number): void {
   // A week goes as a whole, when its last day is old enough.
   const week = weekOfTaking(takenBefore);
   for (const table of [recentKeys, keyBlocks, keyGenerations])
     store.delete(table).where(lt(table.week, week)).run();
-  store
-    .delete(purchaseKeys)
-    .where(lt(purchaseKeys.takenDay, Math.floor(purchasesBefore / 86_400_000)))
-    .run();
+  prunePurchases(store, dayOf(purchasesBefore), dayOf(now));
 }
+
+const dayOf = (time: number) => Math.floor(time / DAY_MS);

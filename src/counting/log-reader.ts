@@ -9,10 +9,11 @@ import { loadDevices } from './devices.ts';
 import { filesOfEvent } from './file-index.ts';
 import { progressOf } from './log.ts';
 import { oldestInOutbox } from './outbox.ts';
-import { log, logOutcomes, purchaseKeys, revokedTokens } from './schema.ts';
+import { findPurchases, hexOfHash } from './purchase-keys.ts';
+import { log, logOutcomes, revokedTokens } from './schema.ts';
 import type { SeenIds } from './seen-ids.ts';
 import { unpackEvents } from './settle.ts';
-import { bytesOf, type Store } from './store.ts';
+import type { Store } from './store.ts';
 
 /** What one call reads of the log at most, unless batches overlap in time. */
 const MAX_CHARACTERS = 8_000_000;
@@ -124,19 +125,11 @@ export function fateOf(store: Store, applicationId: string, event: LoggedEvent, 
 /** Which purchase was counted under one of an event's keys. Other keys are kept as hashes alone. */
 function firstPurchase(store: Store, event: DeviceEvent): string | undefined {
   if (!keepsKeys(event)) return undefined;
-  const hashes = keysOf(event).map(({ key }) => bytesOf(bigEndian(murmur128(key))));
-  const rows = store
-    .select({ eventId: purchaseKeys.eventId })
-    .from(purchaseKeys)
-    .where(inArray(purchaseKeys.hash, hashes))
-    .all();
-  return rows.map(({ eventId }) => eventId).find((id) => id !== event.id);
-}
-
-function bigEndian(words: readonly number[]): Uint32Array {
-  const view = new DataView(new ArrayBuffer(words.length * 4));
-  for (const [index, word] of words.entries()) view.setUint32(index * 4, word);
-  return new Uint32Array(view.buffer);
+  const hashes = new Map(
+    keysOf(event).map(({ key }) => [hexOfHash(Uint32Array.from(murmur128(key)), 0), key]),
+  );
+  for (const [, eventId] of findPurchases(store, hashes)) if (eventId !== event.id) return eventId;
+  return undefined;
 }
 
 export function outcomesOf(store: Store, batches: readonly number[]): Map<number, Record<number, Outcome>> {

@@ -1,4 +1,5 @@
 import { gt, max, sql } from 'drizzle-orm';
+import { idFromBytes } from '#lib/ids';
 import type { PackedBatch, PackedRow } from './api.ts';
 import { KEY_WORDS } from './pack.ts';
 import { log, progress } from './schema.ts';
@@ -82,13 +83,15 @@ function insertRow(store: Store, batch: number, row: PackedRow, now: number): vo
 
 /** The least and the greatest of ids of 16 bytes each. */
 function idRange(ids: Uint8Array): { firstEventId: string; lastEventId: string } {
-  let [first, last] = ['', ''];
-  for (let at = 0; at < ids.length; at += 16) {
-    const id = Buffer.from(ids.buffer, ids.byteOffset + at, 16).toString('hex');
-    if (first === '' || id < first) first = id;
-    if (id > last) last = id;
+  const all = Buffer.from(ids.buffer, ids.byteOffset, ids.byteLength);
+  const compare = (left: number, right: number) => all.compare(all, right, right + 16, left, left + 16);
+  let [first, last] = [0, 0];
+  for (let at = 16; at < all.length; at += 16) {
+    if (compare(at, first) < 0) first = at;
+    if (compare(at, last) > 0) last = at;
   }
-  return { firstEventId: `evt_${first}`, lastEventId: `evt_${last}` };
+  const idAt = (at: number) => idFromBytes('evt', all.subarray(at, at + 16));
+  return { firstEventId: idAt(first), lastEventId: idAt(last) };
 }
 
 /** The row with only the events of these indexes. */

@@ -1,14 +1,18 @@
 import { asc, eq, min } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
-import { batchWithRetry } from '#db';
+import { batchWithRetry, isTransient } from '#db';
 import { type Additions, additionSql, type Parked, parkStatements, ROLLUPS } from '#rollup';
+import { findRefused, parkRefused } from './refused-rows.ts';
 import { outbox } from './schema.ts';
+import { readCounterName } from './shards.ts';
 import type { Store } from './store.ts';
+import { moveOn, wasAborted } from './turn.ts';
 
 /** What one transaction of D1 adds: some thousand rows, so that other queries get in between. */
 const MAX_PART_CHARACTERS = 500_000;
 
-type Part = [kind: RollupTable | 'parked', rows: unknown[]][];
+type Kind = RollupTable | 'parked';
+type Part = [kind: Kind, rows: unknown[]][];
 
 /** What a run adds to D1, in parts of a bounded size. */
 export function* toParts(
@@ -16,7 +20,7 @@ export function* toParts(
   parked: readonly Parked[],
 ): Generator<string> {
   let [part, size]: [Part, number] = [[], 0];
-  const rowsOf = function* (): Generator<[RollupTable | 'parked', unknown]> {
+  const rowsOf = function* (): Generator<[Kind, unknown]> {
     for (const own of additions) for (const row of own.rows()) yield [own.table, row];
     for (const message of parked) yield ['parked', message];
   };
@@ -34,25 +38,12 @@ export function* toParts(
   if (size > 0) yield JSON.stringify(part);
 }
 
-const isRollup = (kind: string): kind is RollupTable => kind in ROLLUPS;
-
-/** Setting a NOT NULL column to null is how a statement aborts a D1 transaction: here one whose turn it is not. */
-function moveOn(db: D1Database, counter: string, sequence: number): D1PreparedStatement {
-  return db
-    .prepare(
-      `INSERT INTO counter_flushes (counter, sequence)
-       VALUES (?1, CASE WHEN ?2 = 1 OR EXISTS (SELECT 1 FROM counter_flushes WHERE counter = ?1) THEN ?2 END)
-       ON CONFLICT (counter) DO UPDATE SET sequence = CASE WHEN sequence = ?2 - 1 THEN ?2 END`,
-    )
-    .bind(counter, sequence);
-}
-
-const wasOutOfTurn = (error: unknown) =>
-  error instanceof Error && error.message.includes('NOT NULL constraint failed: counter_flushes.sequence');
+const isRollup = (kind: Kind): kind is RollupTable => kind in ROLLUPS;
 
 /**
  * Adds the next part of the outbox to D1, exactly once however often it is sent: the part and its number are one transaction.
- * False when the outbox is empty. Throws when D1 does not take it; then it stays the next one.
+ * Rows that D1 refuses are parked, so that they hold up no others. False when the outbox is empty. Throws when D1 does not take
+ * the part; then it stays the next one.
  */
 export async function flushNext(
   store: Store,
@@ -73,10 +64,36 @@ export async function flushNext(
       ),
     ]);
   } catch (error) {
-    if (!wasOutOfTurn(error) || !(await wasApplied(db, counter, next.sequence))) throw error;
+    if (wasAborted(error)) {
+      if (!(await wasApplied(db, counter, next.sequence))) throw error;
+    } else {
+      const rest = isTransient(error) ? null : await withoutRefused(db, counter, next.sequence, part);
+      if (!rest) throw error;
+      const payload = JSON.stringify(rest);
+      store.update(outbox).set({ payload }).where(eq(outbox.sequence, next.sequence)).run();
+      return true;
+    }
   }
   store.delete(outbox).where(eq(outbox.sequence, next.sequence)).run();
   return true;
+}
+
+/** The part with those rows parked that D1 refuses; null where it refuses none of them alone. */
+async function withoutRefused(
+  db: D1Database,
+  counter: string,
+  sequence: number,
+  part: Part,
+): Promise<Part | null> {
+  const additions = part.flatMap(([kind, rows]) => (isRollup(kind) ? [[kind, rows] as const] : []));
+  const refused = await findRefused(db, additions);
+  if (refused.length === 0) return null;
+  const rows = new Set(refused.map(({ row }) => row));
+  const rest = part
+    .map(([kind, own]): Part[number] => [kind, own.filter((row) => !rows.has(row))])
+    .filter(([, own]) => own.length > 0);
+  const { applicationId } = readCounterName(counter);
+  return [...rest, ['parked', await parkRefused(applicationId, `${counter}/${sequence}`, refused)]];
 }
 
 /** A part that was kept although its answer was lost. */

@@ -1,16 +1,7 @@
 import { type Bucket, mergeFiles, rewriteWithout, writeFiles } from '#lake';
 import { confirmRange, eventsThrough, exportDueAt, hotEventsIn, takeRange } from './export.ts';
-import {
-  dropExpired,
-  fileIndex,
-  finishErasure,
-  forgetLoose,
-  hasErasures,
-  looseKeys,
-  nextErasure,
-  nextMerge,
-  noteLoose,
-} from './file-index.ts';
+import { finishErasure, hasErasures, nextErasure } from './file-erasures.ts';
+import { dropExpired, fileIndex, forgetLoose, looseKeys, nextMerge, noteLoose } from './file-index.ts';
 import type { Store } from './store.ts';
 
 /** R2 deletes so many objects at once. */

@@ -39,7 +39,10 @@ export const seenIds = sqliteTable(
   (table) => [primaryKey({ columns: [table.minute, table.batch] })],
 );
 
-/** Hashed keys are kept by their day and by the week in which they were taken, which is when they are forgotten together. */
+/**
+ * Hashed keys are kept by their day and by the week in which they were taken, which is when they are forgotten together. Those of
+ * purchases have a generation of their own: see `purchase-keys.ts`.
+ */
 const generation = { day: integer().notNull(), week: integer().notNull() };
 
 /** How many hashes a generation has in blocks, by how many bits its blocks are numbered, and how many are recent. */
@@ -67,13 +70,6 @@ export const keyBlocks = sqliteTable(
   { ...generation, block: integer().notNull(), hashes: bytes('hashes') },
   (table) => [primaryKey({ columns: [table.day, table.week, table.block] })],
 );
-
-/** Keys of purchases match whenever they come and are few: a row each, under a hash of 16 bytes. */
-export const purchaseKeys = sqliteTable('purchase_keys', {
-  hash: blob({ mode: 'buffer' }).primaryKey(),
-  eventId: text('event_id').notNull(),
-  takenDay: integer('taken_day').notNull(),
-});
 
 /** One row per device. Erased devices have none. */
 export const devices = sqliteTable(

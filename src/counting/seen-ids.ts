@@ -7,12 +7,11 @@ export const MINUTE_MS = 60_000;
 /** How many ids are kept in memory: some 26 bytes each. */
 const MAX_CACHED_IDS = 400_000;
 
-/** The minute in which an id (16 bytes, a UUIDv7) was minted. */
-export function minuteOf(id: Uint8Array): number {
-  let at = 0;
-  for (let index = 0; index < 6; index++) at = at * 256 + (id[index] ?? 0);
-  return Math.floor(at / MINUTE_MS);
-}
+/** The minute in which the id at an offset (16 bytes, a UUIDv7) was minted. */
+const minuteAt = (ids: DataView, at: number): number =>
+  Math.floor((ids.getUint32(at) * 2 ** 16 + ids.getUint16(at + 4)) / MINUTE_MS);
+
+const viewOf = (ids: Uint8Array) => new DataView(ids.buffer, ids.byteOffset, ids.byteLength);
 
 /**
  * The ids of all events that were appended: a redelivered event is found by the minute of its id and the id's last 8 bytes, of
@@ -32,17 +31,20 @@ export class SeenIds {
   addAll(ids: Uint8Array, batch: number): number[] {
     const fresh: number[] = [];
     const tails = new Map<number, number[]>();
-    for (let index = 0; index * 16 < ids.length; index++) {
-      const id = ids.subarray(index * 16, index * 16 + 16);
-      const minute = minuteOf(id);
-      const view = new DataView(id.buffer, id.byteOffset + 8, 8);
-      const [high, low] = [view.getUint32(0), view.getUint32(4)];
-      if (!this.tableOf(minute).add(0, high, low)) continue;
+    const view = viewOf(ids);
+    // Ids of one minute follow each other.
+    let [minute, table, own]: [number, HashTable | null, number[]] = [-1, null, []];
+    for (let at = 0; at < ids.length; at += 16) {
+      const minted = minuteAt(view, at);
+      if (table === null || minted !== minute) {
+        [minute, table, own] = [minted, this.tableOf(minted), tails.get(minted) ?? []];
+      }
+      const [high, low] = [view.getUint32(at + 8), view.getUint32(at + 12)];
+      if (!table.add(0, high, low)) continue;
       this.cached++;
-      fresh.push(index);
-      const own = tails.get(minute);
-      if (own) own.push(high, low);
-      else tails.set(minute, [high, low]);
+      fresh.push(at / 16);
+      if (own.length === 0) tails.set(minute, own);
+      own.push(high, low);
     }
     for (const [minute, words] of tails) {
       this.store
@@ -56,12 +58,12 @@ export class SeenIds {
 
   /** The batch that an event came with; null for one that was not appended. */
   batchOf(id: Uint8Array): number | null {
-    const view = new DataView(id.buffer, id.byteOffset + 8, 8);
-    const [high, low] = [view.getUint32(0), view.getUint32(4)];
+    const view = viewOf(id);
+    const [high, low] = [view.getUint32(8), view.getUint32(12)];
     for (const row of this.store
       .select()
       .from(seenIds)
-      .where(eq(seenIds.minute, minuteOf(id)))
+      .where(eq(seenIds.minute, minuteAt(view, 0)))
       .all()) {
       const words = wordsOf(row.tails);
       for (let at = 0; at < words.length; at += 2) {

@@ -22,7 +22,7 @@ import { addToTotals } from './totals.ts';
 /** A run ends with the batch that reaches one of these. */
 export type RunLimits = {
   events: number;
-  /** Of what is kept until the run is written, in bytes: devices and the rows to add. */
+  /** Of what is kept in memory, in bytes: devices, which are written when they take too much, and the rows to add. */
   weight: number;
 };
 
@@ -32,12 +32,14 @@ const MAX_BATCHES = 4_000;
 /** Of the hashed keys of a run: some 350,000. */
 const MAX_KEY_BYTES = 8_400_000;
 const DEVICE_WEIGHT = 1_600;
+/** The share of the weight that is for the rows to add: what is left takes thousands of devices before they are written. */
+const ROWS_SHARE = 0.75;
 
 type Head = { batch: number; eventCount: number; appendedAt: number; keys: Uint32Array };
 
 /**
  * Counts the next batches of the log: device state, keys, what D1 is to add and how far the log is counted are one local
- * transaction. Synchronous, so nothing comes in between, and repeatable at any point: without the commit nothing happened.
+ * transaction, and a run may write the same device several times in it. Synchronous, so nothing comes in between, and repeatable at any point: without the commit nothing happened.
  * Null when nothing waits.
  */
 export function settleRun(
@@ -52,10 +54,12 @@ export function settleRun(
   const poison = new Set<string>();
   for (;;) {
     try {
-      const run = new Run(store, applicationId, heads, poison);
-      const counted = run.count(limits);
-      storage.transactionSync(() => run.save(now));
-      return counted;
+      return storage.transactionSync(() => {
+        const run = new Run(store, applicationId, heads, poison);
+        const counted = run.count(limits);
+        run.save(now);
+        return counted;
+      });
     } catch (error) {
       if (!(error instanceof PoisonError)) throw error;
       // The state of a run that an event broke is thrown away; its other events are counted without any that break one.
@@ -113,7 +117,8 @@ function findPoison(store: Store, applicationId: string, heads: readonly Head[],
     const known = knownDevices(loadDevices(store, applicationId, deviceIds(events)));
     for (const event of events) {
       try {
-        startTally({ devices: known, keys: new Map(), revokedTokens: new Map() }).count(event);
+        const deviceOf = (own: DeviceEvent) => known.get(deviceKeyOf(own));
+        startTally({ deviceOf, keys: new Map(), revokedTokens: new Map() }).count(event);
       } catch (error) {
         logPoison(event, error);
         poison.add(event.id);
@@ -153,7 +158,7 @@ class Run {
   private readonly parked: Parked[] = [];
   private readonly revoked = new Map<string, number>();
   private readonly tally = startTally({
-    devices: { get: (key) => this.stateOf(key) },
+    deviceOf: (event) => this.stateOf(event),
     // An event's own keys are looked up here: it is given to the tally without them, which then asks for sessions only.
     keys: { get: (name) => (this.book.hasSession(this.sessionOf(name)) ? 'seen' : undefined) },
     revokedTokens: this.revoked,
@@ -180,20 +185,22 @@ class Run {
       this.countBatch(head);
       this.last = head.batch;
       this.events += head.eventCount;
-      if (this.weight() >= limits.weight) break;
+      const rows = this.weightOfRows();
+      if (rows >= limits.weight * ROWS_SHARE) break;
+      if (rows + this.devices.size * DEVICE_WEIGHT >= limits.weight) this.writeDevices();
     }
     return { events: this.events, lastBatch: this.last };
   }
 
-  private weight(): number {
+  private weightOfRows(): number {
     const { daily, ads, items, custom, activity, revenue } = this.tally.counted;
-    const rows = [daily, ads, items, custom, activity, revenue].reduce((sum, { weight }) => sum + weight, 0);
-    return rows + this.devices.size * DEVICE_WEIGHT;
+    return [daily, ads, items, custom, activity, revenue].reduce((sum, { weight }) => sum + weight, 0);
   }
 
-  private stateOf(key: string): DeviceState | undefined {
-    const state = this.devices.get(key.slice(key.lastIndexOf('/') + 1))?.state;
-    return state && key === deviceKey(state) ? state : undefined;
+  /** Undefined for a device that was erased. Events of it that were sent with another acquisition day are not its own. */
+  private stateOf(event: DeviceEvent): DeviceState | undefined {
+    const state = this.devices.get(event.device_id)?.state;
+    return state?.acquiredDay === event.acquired_day ? state : undefined;
   }
 
   private sessionOf(name: string): string {
@@ -232,7 +239,7 @@ class Run {
       return 'parked';
     }
     if (isOfDevice(event)) {
-      const stored = this.stateOf(deviceKeyOf(event));
+      const stored = this.stateOf(event);
       if (!stored || reasonToIgnore(event, stored, this.revoked.get(event.token_id ?? ''))) return 'ignored';
       if (!this.book.take(keys, event.id)) return 'duplicate';
       event.keys = [];
@@ -261,7 +268,7 @@ class Run {
     if (!state) throw new Error('The counter has no progress row');
     const run = state.run + 1;
     for (const { key } of counted.keys) this.book.takeSession(key);
-    saveDevices(store, this.changedDevices());
+    this.writeDevices();
     this.book.save(run, now);
     for (const parameter of toParameters(
       [...this.outcomes].map(([batch, own]) => [batch, JSON.stringify(own)]),
@@ -277,9 +284,16 @@ class Run {
     store.update(progress).set({ countedBatch: this.last, countedAt: now, sequence, run }).run();
   }
 
+  /** Writes the devices that changed. Those that further events are of are read again. */
+  private writeDevices(): void {
+    saveDevices(this.store, this.changedDevices());
+    this.devices.clear();
+    this.missing.clear();
+  }
+
   private *changedDevices(): Generator<CountedDevice> {
     const changed = new Set<string>();
-    for (const state of this.tally.changedDevices()) {
+    for (const state of this.tally.takeDevices()) {
       const device = this.devices.get(state.id);
       if (!device) continue;
       changed.add(state.id);

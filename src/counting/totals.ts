@@ -5,14 +5,13 @@ import type { ClientTotal, LoggedEvent } from '#catalogue';
 /** Of several currencies a client has no running total. */
 export const MIXED = '*';
 
-/** One kind of value of one device; amounts are micros. */
-export type DeviceTotals = { events: number; currency: string; counted: bigint; client: bigint | null };
+/** Amounts (micros) are stored and added up in two parts, so that SQL can add up those of many devices exactly. */
+type Amount = readonly [high: number, low: number];
+const LIMB = 1_000_000_000;
+export const joinLimbs = (high: number, low: number): bigint => BigInt(high) * BigInt(LIMB) + BigInt(low);
 
-/** Amounts are stored in two parts, so that SQL can add up those of many devices exactly. */
-export const LIMB = 1_000_000_000n;
-const high = (amount: bigint) => Number(amount / LIMB);
-const low = (amount: bigint) => Number(amount % LIMB);
-export const joinLimbs = (high: number, low: number): bigint => BigInt(high) * LIMB + BigInt(low);
+/** One kind of value of one device. */
+export type DeviceTotals = { events: number; currency: string; counted: Amount; client: Amount | null };
 
 type Stored = [
   events: number,
@@ -32,10 +31,9 @@ export function writeTotals(totals: DeviceTotals | null): string | null {
     events,
     currency,
     gapOf(totals),
-    high(counted),
-    low(counted),
-    client === null ? null : high(client),
-    client === null ? null : low(client),
+    ...counted,
+    client?.[0] ?? null,
+    client?.[1] ?? null,
   ];
   return JSON.stringify(stored);
 }
@@ -43,15 +41,16 @@ export function writeTotals(totals: DeviceTotals | null): string | null {
 export function readTotals(text: string | null): DeviceTotals | null {
   if (text === null) return null;
   const [events, currency, , countedHigh, countedLow, clientHigh, clientLow]: Stored = JSON.parse(text);
-  const client = clientHigh === null || clientLow === null ? null : joinLimbs(clientHigh, clientLow);
-  return { events, currency, counted: joinLimbs(countedHigh, countedLow), client };
+  const client: Amount | null = clientHigh === null || clientLow === null ? null : [clientHigh, clientLow];
+  return { events, currency, counted: [countedHigh, countedLow], client };
 }
 
 /** 1 where the two are further apart than the rounding of the events to whole micros explains. */
 function gapOf({ events, currency, counted, client }: DeviceTotals): 0 | 1 {
   if (client === null || currency === MIXED) return 0;
-  const gap = client > counted ? client - counted : counted - client;
-  return gap > BigInt(events) ? 1 : 0;
+  // Exact below 2^53, far above any number of events.
+  const gap = (client[0] - counted[0]) * LIMB + (client[1] - counted[1]);
+  return Math.abs(gap) > events ? 1 : 0;
 }
 
 /** The totals after a counted event; a purchase that failed or was refunded adds an event but no value. */
@@ -63,19 +62,34 @@ export function addToTotals(
   const running = total.claimed(event);
   const currency = total.currencyOf(event);
   const client = running === undefined ? null : toMicros(running);
-  const known = before ?? { events: 0, currency, counted: 0n, client: null };
+  const known = before ?? { events: 0, currency, counted: NOTHING, client: null };
   return {
     events: known.events + 1,
     currency: known.currency === currency ? known.currency : MIXED,
-    counted: known.counted + BigInt(total.earned(event)),
-    client: client === null || (known.client !== null && known.client > client) ? known.client : client,
+    counted: add(known.counted, total.earned(event)),
+    client: client === null || (known.client && compare(known.client, client) > 0) ? known.client : client,
   };
 }
 
+const NOTHING: Amount = [0, 0];
+
+/** `micros`: a whole number up to 2^53. */
+function add([high, low]: Amount, micros: number): Amount {
+  const sum = low + (micros % LIMB);
+  const carry = sum >= LIMB ? 1 : 0;
+  return [high + Math.floor(micros / LIMB) + carry, sum - carry * LIMB];
+}
+
+const compare = (left: Amount, right: Amount) => left[0] - right[0] || left[1] - right[1];
+
 /** Null for what no client can have earned: a negative number, or one beyond what a device's row can hold. */
-function toMicros(amount: number): bigint | null {
+function toMicros(amount: number): Amount | null {
   if (amount < 0 || amount >= 1e18) return null;
-  // Micros of large amounts leave 2^53, whole units and the rest of one do not.
+  // Micros of large amounts leave 2^53, whole thousands (the high part), whole units and the rest of one do not.
   const whole = Math.trunc(amount);
-  return BigInt(whole) * 1_000_000n + BigInt(Math.round((amount - whole) * 1_000_000));
+  const units = whole % 1_000;
+  return add(
+    [Math.round((whole - units) / 1_000), units * 1_000_000],
+    Math.round((amount - whole) * 1_000_000),
+  );
 }

@@ -1,8 +1,9 @@
+import { lt } from 'drizzle-orm';
 import { settingsOf } from '#env';
 import { DAY_MS } from '#lib/time';
 import { pruneKeys } from './key-book.ts';
 import { progressOf } from './log.ts';
-import { progress } from './schema.ts';
+import { progress, revokedTokens } from './schema.ts';
 import type { SeenIds } from './seen-ids.ts';
 import { MAX_SHARDS, raiseShardsStatement } from './shards.ts';
 import type { Store } from './store.ts';
@@ -32,7 +33,7 @@ export async function readRedeliveryLimit(
   return Math.min(now, parked?.oldest ?? now) - REDELIVERED_FOR_MS;
 }
 
-/** Forgets ids and keys once nothing can repeat them. To be called in a transaction. */
+/** Forgets ids and keys once nothing can repeat them, and revoked tokens once no event can bring them. To be called in a transaction. */
 export function pruneRepeats(
   store: Store,
   seen: SeenIds,
@@ -40,9 +41,12 @@ export function pruneRepeats(
   redeliveryLimit: number,
   now: number,
 ): void {
-  const { IDEMPOTENCY_DAYS, RAW_RETENTION_DAYS } = settingsOf(env);
+  const { IDEMPOTENCY_DAYS, RAW_RETENTION_DAYS, TOKEN_TTL_DAYS } = settingsOf(env);
   seen.prune(redeliveryLimit);
-  pruneKeys(store, now - IDEMPOTENCY_DAYS * DAY_MS, now - RAW_RETENTION_DAYS * DAY_MS);
+  // Events of an expired token are taken for as long again; what was taken then may be delivered until its limit.
+  const lastValid = redeliveryLimit - 2 * TOKEN_TTL_DAYS * DAY_MS;
+  store.delete(revokedTokens).where(lt(revokedTokens.revokedAt, lastValid)).run();
+  pruneKeys(store, now - IDEMPOTENCY_DAYS * DAY_MS, now - RAW_RETENTION_DAYS * DAY_MS, now);
   store.update(progress).set({ prunedAt: now }).run();
 }
 

@@ -10,6 +10,7 @@ const SECURITY = {
 };
 const SECURITY_ENTRIES = Object.entries(SECURITY);
 const JSON_ANSWER = new Headers({ ...SECURITY, 'Content-Type': 'application/json' });
+const REDIRECT = new Headers({ ...SECURITY, 'Cache-Control': 'no-store' });
 
 /** Names the request by the caller's `X-Request-Id` or a new one, and adds that and the security headers to its answer. */
 export const answerHeaders = createMiddleware<AppEnv>(async (c, next) => {
@@ -27,6 +28,14 @@ export const answerHeaders = createMiddleware<AppEnv>(async (c, next) => {
 /** A JSON answer that has all its headers from the beginning: the cheapest there is, for what is answered all the time. */
 export function answerJson(c: AppContext, body: Record<string, unknown>): Response {
   const answer = new Response(JSON.stringify(body), { headers: JSON_ANSWER });
+  answer.headers.set('X-Request-Id', c.get('requestId'));
+  return answer;
+}
+
+/** Sends a person on, once: the next time the same address may lead elsewhere. As cheap as `answerJson`. */
+export function answerRedirect(c: AppContext, location: string): Response {
+  const answer = new Response(null, { status: 302, headers: REDIRECT });
+  answer.headers.set('Location', location);
   answer.headers.set('X-Request-Id', c.get('requestId'));
   return answer;
 }

@@ -1,5 +1,5 @@
 export * from '#lib/fields';
-export { answerHeaders, answerJson } from './answer-headers.ts';
+export { answerHeaders, answerJson, answerRedirect } from './answer-headers.ts';
 export type { AppContext, AppEnv, AuthenticatedApplication, AuthenticatedTeam } from './context.ts';
 export {
   forgetCredentials,

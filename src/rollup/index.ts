@@ -9,6 +9,7 @@ export {
   type Parked,
   parkedBody,
   parkedId,
+  parkedSums,
   parkStatements,
   toParkedEvent,
 } from './park.ts';

@@ -1,7 +1,9 @@
-import type { LoggedEvent } from '#catalogue';
+import * as z from 'zod';
+import type { LoggedEvent, RollupTable } from '#catalogue';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import type { EventMessage } from './message.ts';
+import { ROLLUPS } from './tables.ts';
 
 /** A message, or one event of it, that could not be counted. */
 export type Parked = { id: string; applicationId: string; body: string; reason: string };
@@ -62,7 +64,24 @@ export const PARK_REASON = {
   undelivered: 'could not be delivered to the log: every attempt failed',
   unlogged: 'could not be written to the log',
   uncounted: 'could not be counted',
+  refused: 'counted, but the database refused to add these sums to the reports',
 } as const;
+
+/** The body of parked rows of a rollup table, as `additionSql` takes them. They are sums: no queue takes them, see `replayParked`. */
+export const parkedSums = (table: RollupTable, rows: readonly unknown[]): string =>
+  JSON.stringify({ sums: { table, rows } });
+
+/** What `parkedSums` made; null for the body of a message. */
+export function readParkedSums(body: unknown): { table: RollupTable; rows: unknown[] } | null {
+  return ParkedSums.safeParse(body).data?.sums ?? null;
+}
+
+const ParkedSums = z.object({
+  sums: z.object({
+    table: z.custom<RollupTable>((name) => typeof name === 'string' && name in ROLLUPS),
+    rows: z.array(z.unknown()),
+  }),
+});
 
 /**
  * An event that is in the log already, parked under its own id with another prefix, by which it is found again. What is kept is

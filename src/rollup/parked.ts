@@ -1,5 +1,9 @@
+import type { RollupTable } from '#catalogue';
+import { isTransient } from '#db';
 import { AppError, unavailable } from '#http';
+import { readParkedSums } from './park.ts';
 import { sendWithRetry } from './send.ts';
+import { additionSql } from './tables.ts';
 
 /** What could not be counted, as people see it. */
 export type ParkedMessage = {
@@ -53,13 +57,47 @@ export async function discardParked(db: D1Database, teamId: string, id: string):
 
 /**
  * Sends a parked message to the queue again and takes it from the list, in this order: what stops in between is sent twice,
- * and counted once, because its events keep their ids. What still cannot be counted is parked again.
+ * and counted once, because its events keep their ids. What still cannot be counted is parked again. Parked sums are added to
+ * their rollup and taken from the list in one transaction, which fails as a whole where the database still refuses them.
  */
 export async function replayParked(env: Env, teamId: string, id: string): Promise<ParkedMessage> {
   const message = await getParked(env.DB, teamId, id);
   if (message.body === '') throw new AppError('conflict', 'This message was empty: it can only be discarded');
   const body: unknown = JSON.parse(message.body);
+  const sums = readParkedSums(body);
+  if (sums) {
+    await addParkedSums(env.DB, id, sums.table, sums.rows);
+    return message;
+  }
   if (!(await sendWithRetry(() => env.EVENTS.send(body)))) throw unavailable();
   await env.DB.prepare('DELETE FROM parked_messages WHERE id = ?').bind(id).run();
   return message;
+}
+
+/** Once, however many do it at the same time. */
+async function addParkedSums(
+  db: D1Database,
+  id: string,
+  table: RollupTable,
+  rows: readonly unknown[],
+): Promise<void> {
+  try {
+    await db.batch([
+      // Aborts where it is no longer parked: a column that is NOT NULL is given null.
+      db
+        .prepare(
+          `INSERT INTO parked_messages (id, application_id, body, reason, parked_at) SELECT ?1, NULL, '', '', 0
+           WHERE NOT EXISTS (SELECT 1 FROM parked_messages WHERE id = ?1)`,
+        )
+        .bind(id),
+      db.prepare(additionSql(table)).bind(JSON.stringify(rows)),
+      db.prepare('DELETE FROM parked_messages WHERE id = ?').bind(id),
+    ]);
+  } catch (error) {
+    if (isTransient(error)) throw unavailable();
+    console.error(
+      JSON.stringify({ level: 'error', message: 'sums refused', parked_id: id, error: String(error) }),
+    );
+    throw new AppError('conflict', 'The database still refuses these sums');
+  }
 }

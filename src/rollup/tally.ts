@@ -61,12 +61,18 @@ export function reasonToIgnore(
  * steps a device keeps of more than there is room for). Events of erased devices and those with a `reasonToIgnore` count in
  * nothing, change no device and take no key. A refund is activity of its device and nothing else: no purchase, no money.
  */
-export function tally(events: Iterable<LoggedEvent>, known: Known): Counted {
-  const run = startTally(known);
+export function tally(events: Iterable<LoggedEvent>, { devices, ...known }: Known): Counted {
+  const run = startTally({ ...known, deviceOf: (event) => devices.get(deviceKeyOf(event)) });
   for (const event of events) run.count(event);
-  run.counted.devices.push(...run.changedDevices());
+  run.counted.devices.push(...run.takeDevices());
   return run.counted;
 }
+
+/** What is known when an event is counted: it may be found then, and grow from event to event. */
+export type KnownSoFar = Omit<Known, 'devices'> & {
+  /** One object per device, however often it is asked for until `takeDevices`. A device that is missing was erased. */
+  deviceOf: (event: DeviceEvent) => DeviceState | undefined;
+};
 
 /** A tally that is fed event by event. */
 export type Tally = {
@@ -74,15 +80,15 @@ export type Tally = {
   readonly counted: Counted;
   /** False for an event that counts in nothing: a repeat, one of an erased device, one with a `reasonToIgnore`. */
   count(event: LoggedEvent): boolean;
-  /** What changed of devices, one after the other. */
-  changedDevices(): Generator<DeviceState>;
+  /** What changed of devices since the last time, one after the other. What is counted next asks for them anew. */
+  takeDevices(): Generator<DeviceState>;
 };
 
 /**
- * Starts a `tally` of which whoever feeds it decides when it is large enough. `known` may grow meanwhile: it has to hold what
- * concerns an event when that event is counted. After `count` has thrown, what was added up is of no use.
+ * Starts a `tally` of which whoever feeds it decides when it is large enough. After `count` has thrown, what was added up is of
+ * no use.
  */
-export function startTally(known: Known): Tally {
+export function startTally(known: KnownSoFar): Tally {
   const counted: Counted = {
     daily: new Additions('rollup_daily'),
     ads: new Additions('rollup_ads'),
@@ -103,7 +109,7 @@ export function startTally(known: Known): Tally {
       kind.count(event, adding);
       return true;
     }
-    const stored = known.devices.get(deviceKeyOf(event));
+    const stored = known.deviceOf(event);
     if (!stored || reasonToIgnore(event, stored, known.revokedTokens.get(event.token_id ?? ''))) return false;
     if (!isFirst(event, keysOf(event))) return false;
     let device = running.get(stored);
@@ -118,22 +124,24 @@ export function startTally(known: Known): Tally {
     if (step !== null) device.reach(step, event.occurred_at);
     return true;
   };
-  const changedDevices = function* () {
+  const takeDevices = function* () {
     for (const device of running.values()) {
       const state = device.toState();
       if (state) yield state;
     }
+    running.clear();
   };
-  return { counted, count, changedDevices };
+  return { counted, count, takeDevices };
 }
 
 type IsFirst = (event: DeviceEvent, keys: readonly EventKey[]) => boolean;
 
 /** Answers whether none of these keys has been seen, and remembers them all for the event, or for the one that it repeats. */
-function firstOfKeys(known: Known, counted: Counted): IsFirst {
+function firstOfKeys(known: Pick<Known, 'keys'>, counted: Counted): IsFirst {
   const taken = new Map<string, string>();
   const counterpart = (name: string) => known.keys.get(name) ?? taken.get(name);
   return (event, keys) => {
+    if (keys.length === 0) return true;
     const applicationId = event.application_id;
     const names = keys.map(({ key, days }) => days.map((day) => scopedKey(applicationId, day, key)));
     const first = names

@@ -1,11 +1,7 @@
 import type { OsFamily } from '#attribution';
 
-/** Where an application's links lead. All three are https URLs that its team has stored. */
-export type Stores = {
-  iosStoreUrl: string | null;
-  androidStoreUrl: string | null;
-  fallbackUrl: string | null;
-};
+/** Where an application's links lead. All three are https URLs that its team has stored, parsed once: nobody changes them. */
+export type Stores = { ios: URL | null; android: URL | null; fallback: URL | null };
 
 /** `store` is a page of an application store, where the way to the installed application loses the click's id. */
 export type Destination = { kind: 'store' | 'fallback'; url: URL } | { kind: 'none' };
@@ -14,7 +10,7 @@ export type Destination = { kind: 'store' | 'fallback'; url: URL } | { kind: 'no
 const MAX_PASSED_ON = 1_000;
 
 // Only what the team has stored and what is https is ever gone to, whatever an older version of this code let in.
-function httpsUrl(text: string | null): URL | null {
+export function httpsUrl(text: string | null): URL | null {
   if (text === null || !URL.canParse(text)) return null;
   const url = new URL(text);
   return url.protocol === 'https:' ? url : null;
@@ -24,9 +20,7 @@ function httpsUrl(text: string | null): URL | null {
  * Where a person is sent on to. Phones go to their own store or to the fallback; any other system to whichever store there
  * is, which can be looked at from there, its own maker's first.
  */
-export function chooseDestination(stores: Stores, family: OsFamily): Destination {
-  const ios = httpsUrl(stores.iosStoreUrl);
-  const android = httpsUrl(stores.androidStoreUrl);
+export function chooseDestination({ ios, android, fallback }: Stores, family: OsFamily): Destination {
   const storeOf = {
     ios,
     android,
@@ -37,7 +31,6 @@ export function chooseDestination(stores: Stores, family: OsFamily): Destination
   } satisfies Record<OsFamily, URL | null>;
   const store = storeOf[family];
   if (store) return { kind: 'store', url: store };
-  const fallback = httpsUrl(stores.fallbackUrl);
   return fallback ? { kind: 'fallback', url: fallback } : { kind: 'none' };
 }
 
@@ -53,9 +46,8 @@ function keptParameters(query: URLSearchParams): [string, string][] {
 /** Adds the link's query parameters. One that the stored address has itself keeps its value: it may say which application. */
 export function withParameters(destination: URL, query: URLSearchParams): URL {
   const url = new URL(destination);
-  const stored = new Set(url.searchParams.keys());
   for (const [name, value] of keptParameters(query)) {
-    if (!stored.has(name)) url.searchParams.append(name, value);
+    if (!destination.searchParams.has(name)) url.searchParams.append(name, value);
   }
   return url;
 }

@@ -1,16 +1,17 @@
 import { eq } from 'drizzle-orm';
 import { applications, creatives, database } from '#db';
 import { LookupCache, requireWithin } from '#http';
-import type { Stores } from './destination.ts';
+import { httpsUrl, type Stores } from './destination.ts';
 
 /** What a tracking link leads to. */
-export type Link = Stores & {
+export type Link = {
   creativeId: string;
   applicationId: string;
   applicationName: string;
   timezone: string;
   dataCollection: boolean;
   probabilisticWindowHours: number;
+  stores: Stores;
 };
 
 /** 16 random bytes as base64url. */
@@ -34,7 +35,14 @@ async function readLink(db: D1Database | D1DatabaseSession, token: string): Prom
     .from(creatives)
     .innerJoin(applications, eq(applications.id, creatives.applicationId))
     .where(eq(creatives.token, token));
-  return row ?? null;
+  if (!row) return null;
+  const { iosStoreUrl, androidStoreUrl, fallbackUrl, ...link } = row;
+  const stores = {
+    ios: httpsUrl(iosStoreUrl),
+    android: httpsUrl(androidStoreUrl),
+    fallback: httpsUrl(fallbackUrl),
+  };
+  return { ...link, stores };
 }
 
 /**

@@ -8,7 +8,7 @@ import { newId } from '#lib/ids';
 import { canonicalTimezone, dayIn, isTimezone } from '#lib/time';
 import { type EventMessage, sendWithRetry } from '#rollup';
 import type { Link } from './links.ts';
-import { parseUserAgent } from './user-agent.ts';
+import type { Browser } from './user-agent.ts';
 
 /** The landing page reports within seconds; an hour lets a tab sleep. */
 const MEASURED_WITHIN_MS = 3_600_000;
@@ -27,12 +27,12 @@ export const Measurement = z.object({
 export type Measurement = z.infer<typeof Measurement>;
 
 /** The request behind a click or a measurement. */
-export type Visitor = { userAgent: string; address: string | undefined };
+export type Visitor = { browser: Browser; address: string | undefined };
 /** What the request for the link alone tells: its country in lower case, its query parameters as far as they are kept. */
 export type ClickDetails = { country: string | undefined; params: Record<string, string> };
 
 async function describeClick(env: Env, link: Link, clickId: string, visitor: Visitor): Promise<ClickRecord> {
-  const { osFamily, osVersion, deviceModel } = parseUserAgent(visitor.userAgent);
+  const { osFamily, osVersion, deviceModel } = visitor.browser;
   const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
   // Where nothing is guessed, an address would be kept for nothing.
   const address = link.probabilisticWindowHours > 0 ? visitor.address : undefined;
@@ -54,11 +54,12 @@ async function send(queue: Queue, message: EventMessage): Promise<void> {
   console.error(JSON.stringify({ level: 'error', message: lost }));
 }
 
-/** A new click of a link: its id, and the same one signed, which goes along with the person. */
-export async function newClick(env: Env, link: Link): Promise<{ id: string; publicId: string }> {
-  const id = newId('clk');
-  const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
-  return { id, publicId: await signClickId(secret, link.applicationId, id, link.creativeId) };
+export const newClickId = (): string => newId('clk');
+
+/** A click's id signed, as it goes along with a person who is sent to a store. */
+export async function publicClickId(env: Env, link: Link, clickId: string | null): Promise<string | null> {
+  if (clickId === null) return null;
+  return signClickId(settingsOf(env).KEY_ENCRYPTION_SECRET, link.applicationId, clickId, link.creativeId);
 }
 
 /**

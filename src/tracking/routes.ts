@@ -6,6 +6,7 @@ import {
   type AppEnv,
   AppError,
   addressOf,
+  answerRedirect,
   invalidRequest,
   jsonBody,
   limitBody,
@@ -14,13 +15,20 @@ import { clickParams, countryOf } from './click-details.ts';
 import { chooseDestination, withParameters, withReferrer } from './destination.ts';
 import { findLink, LINK_TOKEN, type Link } from './links.ts';
 import { contentSecurityPolicy, landingPage, plainPage, unknownLinkPage } from './pages.ts';
-import { Measurement, measuredClickId, newClick, recordClick, recordMeasurement } from './record.ts';
+import {
+  Measurement,
+  measuredClickId,
+  newClickId,
+  publicClickId,
+  recordClick,
+  recordMeasurement,
+} from './record.ts';
 import { isRobot, parseUserAgent } from './user-agent.ts';
 
 const MEASUREMENT_BYTES = 2 * 1024;
 
 const visitorOf = (c: AppContext) => ({
-  userAgent: c.req.header('User-Agent') ?? '',
+  browser: parseUserAgent(c.req.header('User-Agent') ?? ''),
   address: c.req.header('cf-connecting-ip'),
 });
 
@@ -28,6 +36,7 @@ const linkOf = (c: AppContext, token: string): Promise<Link | null> =>
   findLink(c.env, token, addressOf(c), Date.now(), (work) => c.executionCtx.waitUntil(work));
 
 function answerPage(c: AppContext, page: ReturnType<typeof plainPage>, status: 200 | 404 = 200) {
+  c.header('Cache-Control', 'no-store');
   c.header('Content-Security-Policy', contentSecurityPolicy(page.nonce));
   c.header('X-Content-Type-Options', 'nosniff');
   return c.html(page.body, status);
@@ -46,32 +55,31 @@ function isCounted(c: AppContext, link: Link): boolean {
 
 /** Whether an address has not clicked so often that it must be a machine. Its person, if any, is sent on all the same. */
 async function isWithinLimit(c: AppContext): Promise<boolean> {
-  const { success } = await c.env.CLICK_LIMIT.limit({ key: visitorOf(c).address ?? 'unknown' });
+  const { success } = await c.env.CLICK_LIMIT.limit({ key: addressOf(c) });
   return success;
 }
 
 /** Sends a person on; the click is written down meanwhile and afterwards. */
 async function follow(c: AppContext, token: string) {
-  c.header('Cache-Control', 'no-store');
-  c.header('Referrer-Policy', 'no-referrer');
   const link = await linkOf(c, token);
   if (!link) return answerPage(c, unknownLinkPage(), 404);
   const now = Date.now();
   const query = new URL(c.req.url).searchParams;
-  const { osFamily } = parseUserAgent(c.req.header('User-Agent') ?? '');
-  const click = isCounted(c, link) && (await isWithinLimit(c)) ? await newClick(c.env, link) : null;
-  if (click) {
+  const visitor = visitorOf(c);
+  const clickId = isCounted(c, link) && (await isWithinLimit(c)) ? newClickId() : null;
+  if (clickId !== null) {
     const details = { country: countryOf(c.req.raw.cf), params: clickParams(query) };
-    c.executionCtx.waitUntil(recordClick(c.env, link, click.id, visitorOf(c), details, now));
+    c.executionCtx.waitUntil(recordClick(c.env, link, clickId, visitor, details, now));
   }
-  const destination = chooseDestination(link, osFamily);
+  const { osFamily } = visitor.browser;
+  const destination = chooseDestination(link.stores, osFamily);
   if (destination.kind === 'none') return answerPage(c, plainPage(link.applicationName));
-  if (destination.kind === 'store' && osFamily === 'android') {
-    return c.redirect(withReferrer(destination.url, click?.publicId ?? null, query).href);
-  }
+  if (destination.kind === 'fallback') return answerRedirect(c, withParameters(destination.url, query).href);
+  const publicId = await publicClickId(c.env, link, clickId);
+  if (osFamily === 'android') return answerRedirect(c, withReferrer(destination.url, publicId, query).href);
   const { href } = withParameters(destination.url, query);
-  if (destination.kind === 'fallback' || !click) return c.redirect(href);
-  return answerPage(c, landingPage(link.applicationName, href, click.publicId));
+  if (publicId === null) return answerRedirect(c, href);
+  return answerPage(c, landingPage(link.applicationName, href, publicId));
 }
 
 export const trackingRoutes = new Hono<AppEnv>()

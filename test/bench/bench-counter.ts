@@ -21,6 +21,14 @@ async function later<Result>(milliseconds: number, work: () => Promise<Result>):
 type Meters = { object: Metered; d1: Metered };
 const metersOf = new Map<string, Meters[]>();
 
+function addUp(all: readonly Metered['tables'][]): Metered['tables'] {
+  const total: Record<string, number> = {};
+  for (const tables of all) {
+    for (const [table, rows] of Object.entries(tables)) total[table] = (total[table] ?? 0) + rows;
+  }
+  return total;
+}
+
 export type CounterCosts = { object: Metered; d1: Metered; bytes: number };
 
 /**
@@ -85,12 +93,13 @@ export class BenchCounter extends Counter {
   }
 
   async costs(): Promise<CounterCosts> {
-    const sum = (store: 'object' | 'd1', of: keyof Metered) =>
+    const sum = (store: 'object' | 'd1', of: 'statements' | 'rowsWritten' | 'rowsRead') =>
       this.meters.reduce((total, meters) => total + meters[store][of], 0);
     const all = (store: 'object' | 'd1'): Metered => ({
       statements: sum(store, 'statements'),
       rowsWritten: sum(store, 'rowsWritten'),
       rowsRead: sum(store, 'rowsRead'),
+      tables: addUp(this.meters.map((meters) => meters[store].tables)),
     });
     return {
       object: all('object'),

@@ -141,6 +141,14 @@ export class CountingBench {
       rowsInD1: rows(before, counted, 'd1'),
       rowsDeleted: rows(counted, after, 'object') + rows(counted, after, 'd1'),
       rows: rows(before, after, 'object') + rows(before, after, 'd1'),
+      tables: Object.fromEntries(
+        (['object', 'd1'] as const).flatMap((store) =>
+          Object.entries(after[store].tables).map(([table, written]) => [
+            table,
+            (written - (before[store].tables[table] ?? 0)) / events,
+          ]),
+        ),
+      ),
       // Rollup rows of a day do not grow with its events, so of a whole day it is less.
       d1Bytes: (counted.d1Bytes - before.d1Bytes) / events,
       filesPerEvent: files.files / events,
@@ -221,7 +229,7 @@ export class CountingBench {
     step('reports beside a busy counter');
     const beside = await this.besideABusyCounter(main, size);
     return {
-      live: { single, batched },
+      live: { single, batched, manyBatched: many },
       figures: {
         // On one thread; in production the consumer and the counter have one each.
         consumer_events_per_s: median(speeds.map(({ consumer }) => consumer)),

@@ -13,6 +13,7 @@ it('adds up what D1 says of statements alone, in batches and in sessions', async
   await meter.binding.batch([insert(2), insert(3)]);
   await meter.binding.withSession().prepare('DELETE FROM metered WHERE id = ?').bind(1).run();
   expect(meter.rowsWritten - before).toBe(4);
+  expect(meter.tables).toMatchObject({ metered: 4 });
   const { rowsRead } = meter;
   const { results } = await meter.binding.prepare('SELECT id FROM metered').all();
   expect(results).toEqual([{ id: 2 }, { id: 3 }]);
@@ -33,6 +34,7 @@ it("adds up what an object's storage is asked, the last statement included", asy
     expect(meter.rowsWritten - before).toBe(4);
     sql.exec('DELETE FROM metered WHERE id = 1');
     expect(meter.rowsWritten - before).toBe(5);
+    expect(meter.tables).toMatchObject({ metered: 5 });
     const { rowsRead } = meter;
     expect(sql.exec('SELECT id FROM metered').toArray()).toEqual([{ id: 2 }]);
     expect(meter.rowsRead - rowsRead).toBe(1);

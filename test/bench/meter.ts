@@ -1,6 +1,26 @@
 // What the platform bills of the stores, summed up: rows written, deletes included, as D1 and objects count them.
 
-export type Metered = { statements: number; rowsWritten: number; rowsRead: number };
+export type Metered = {
+  statements: number;
+  rowsWritten: number;
+  rowsRead: number;
+  /** Rows written, by table. */
+  tables: Readonly<Record<string, number>>;
+};
+
+/** The table that a statement writes to; empty for one that only reads. */
+const tableOf = (sql: string) =>
+  /^\s*(?:insert(?: or \w+)? into|update|delete from)\s+"?(\w+)/i.exec(sql)?.[1] ?? '';
+
+class TableRows {
+  readonly rows: Record<string, number> = {};
+
+  add(sql: string, written: number): void {
+    if (written === 0) return;
+    const table = tableOf(sql);
+    this.rows[table] = (this.rows[table] ?? 0) + written;
+  }
+}
 
 /** Watches what a D1 database is asked and what it says that cost. */
 export class DatabaseMeter implements Metered {
@@ -8,7 +28,8 @@ export class DatabaseMeter implements Metered {
   rowsWritten = 0;
   rowsRead = 0;
   readonly binding: D1Database;
-  private readonly originals = new WeakMap<object, D1PreparedStatement>();
+  private readonly byTable = new TableRows();
+  private readonly originals = new WeakMap<object, { statement: D1PreparedStatement; sql: string }>();
 
   constructor(db: D1Database) {
     const metered = (target: D1Database | D1DatabaseSession): D1Database =>
@@ -26,19 +47,23 @@ export class DatabaseMeter implements Metered {
 
   private prepare(db: D1Database | D1DatabaseSession, sql: string): D1PreparedStatement {
     this.statements++;
-    return this.watch(db.prepare(sql));
+    return this.watch(db.prepare(sql), sql);
   }
 
-  private watch(statement: D1PreparedStatement): D1PreparedStatement {
+  get tables() {
+    return this.byTable.rows;
+  }
+
+  private watch(statement: D1PreparedStatement, sql: string): D1PreparedStatement {
     const watched: D1PreparedStatement = new Proxy(statement, {
       get: (target, name) => {
-        if (name === 'bind') return (...values: unknown[]) => this.watch(target.bind(...values));
-        if (name === 'run' || name === 'all') return async () => this.add(await target[name]());
+        if (name === 'bind') return (...values: unknown[]) => this.watch(target.bind(...values), sql);
+        if (name === 'run' || name === 'all') return async () => this.add(await target[name](), sql);
         const value: unknown = Reflect.get(target, name);
         return typeof value === 'function' ? value.bind(target) : value;
       },
     });
-    this.originals.set(watched, statement);
+    this.originals.set(watched, { statement, sql });
     return watched;
   }
 
@@ -46,12 +71,14 @@ export class DatabaseMeter implements Metered {
     db: D1Database | D1DatabaseSession,
     statements: D1PreparedStatement[],
   ): Promise<D1Result[]> {
-    const results = await db.batch(statements.map((statement) => this.originals.get(statement) ?? statement));
-    for (const result of results) this.add(result);
+    const known = statements.map((statement) => this.originals.get(statement) ?? { statement, sql: '' });
+    const results = await db.batch(known.map(({ statement }) => statement));
+    for (const [index, result] of results.entries()) this.add(result, known[index]?.sql ?? '');
     return results;
   }
 
-  private add(result: D1Result): D1Result {
+  private add(result: D1Result, sql: string): D1Result {
+    this.byTable.add(sql, result.meta.rows_written);
     this.rowsWritten += result.meta.rows_written;
     this.rowsRead += result.meta.rows_read;
     return result;
@@ -65,14 +92,16 @@ export class StorageMeter implements Metered {
   private written = 0;
   private read = 0;
   /** What it has cost is known when it has been read to its end, so at the latest when the next one is opened. */
-  private open: SqlStorageCursor<Record<string, SqlStorageValue>> | null = null;
+  private open: { cursor: SqlStorageCursor<Record<string, SqlStorageValue>>; sql: string } | null = null;
+  private readonly byTable = new TableRows();
 
   constructor(storage: DurableObjectStorage) {
     const exec = (query: string, ...bindings: unknown[]) => {
       this.close();
       this.statements++;
-      this.open = storage.sql.exec(query, ...bindings);
-      return this.open;
+      const cursor = storage.sql.exec(query, ...bindings);
+      this.open = { cursor, sql: query };
+      return cursor;
     };
     const bound = <Target extends object>(target: Target, own: Record<string, unknown>): Target =>
       new Proxy(target, {
@@ -95,9 +124,17 @@ export class StorageMeter implements Metered {
     return this.read;
   }
 
+  get tables() {
+    this.close();
+    return this.byTable.rows;
+  }
+
   private close(): void {
-    this.written += this.open?.rowsWritten ?? 0;
-    this.read += this.open?.rowsRead ?? 0;
+    if (!this.open) return;
+    const { cursor, sql } = this.open;
     this.open = null;
+    this.written += cursor.rowsWritten;
+    this.read += cursor.rowsRead;
+    this.byTable.add(sql, cursor.rowsWritten);
   }
 }

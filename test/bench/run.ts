@@ -88,6 +88,11 @@ async function main(): Promise<void> {
       const shares = Object.entries(parts).map(([part, dollars]) => `${part} ${dollars.toFixed(3)}`);
       console.log(`dollars a million, ${name}: ${shares.join(', ')}`);
     }
+    for (const [name, { tables }] of Object.entries(counting.live)) {
+      const largest = Object.entries(tables).sort(([, left], [, right]) => right - left);
+      const shares = largest.slice(0, 8).map(([table, rows]) => `${table} ${rows.toFixed(3)}`);
+      console.log(`rows written an event by table, ${name}: ${shares.join(', ')}`);
+    }
     console.log(`\n${LEFT_OUT}`);
     if (values.json) console.log(JSON.stringify(figures));
   } finally {

@@ -2,6 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
 import { newId } from '#lib/ids';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
+import { WatchedStorage } from '../helpers/storage.ts';
 
 async function start() {
   const counter = startCounter();
@@ -102,6 +103,63 @@ it('counts by alarm when nobody asks', async () => {
   expect(await rollupOf(applicationId)).toMatchObject({ impressions: 1, installs: 1 });
   await inside((counter) => counter.alarm());
   expect(await rollupOf(applicationId)).toMatchObject({ impressions: 1, installs: 1 });
+});
+
+it('counts more devices in one run than it keeps in memory', async () => {
+  const counter = startCounter();
+  const { applicationId, append, stub, inside } = counter;
+  const devices = await Promise.all(Array.from({ length: 60 }, () => counter.createDevice()));
+  const ids = devices.flatMap((created) => (created.outcome === 'moved' ? [] : [created.device]));
+  await stub().settle();
+  await inside((own) => {
+    // So many bytes are those of some 20 devices.
+    own.fullRun = { events: 1_000, weight: 40_000 };
+    own.quietWaitMs = 0;
+  });
+  // Each device pays twice on one day and once on the next, its events in batches that lie apart.
+  for (const [visit, day] of ['2026-03-02', '2026-03-02', '2026-03-03'].entries()) {
+    for (let start = 0; start < ids.length; start += 10) {
+      await append(
+        ids.slice(start, start + 10).map((device) =>
+          eventOf(applicationId, device, 'custom.purchase', {
+            day,
+            value_micros: 1_000_000,
+            keys: [`success:t:${device.id}-${visit}`],
+            total_purchase_value: visit + 1,
+          }),
+        ),
+      );
+    }
+  }
+  const runOf = () => inside((_, { storage }) => storage.sql.exec('SELECT run FROM progress').one().run);
+  const before = Number(await runOf());
+  const written: string[] = [];
+  await inside(async (own, { storage }) => {
+    const watched = new WatchedStorage(storage);
+    own.use(watched.asStorage());
+    await own.alarm();
+    written.push(...watched.queries.filter((query) => query.startsWith('UPDATE "devices"')));
+  });
+  expect(await runOf()).toBe(before + 1);
+  expect(written.length).toBeGreaterThan(3);
+  expect(await rollupOf(applicationId)).toMatchObject({
+    purchases: 180,
+    purchase_revenue: 180_000_000,
+    payers: 120,
+    active_device_days: 180,
+  });
+  const last = ids.at(-1)?.id ?? '';
+  expect(await stub().readDevice(last)).toMatchObject({ activeDays: '0-2', paidDays: '1-2' });
+  expect((await stub().clientTotals({ from: '2026-03-01', to: '2026-03-01' })).totals).toEqual([
+    {
+      kind: 'purchase',
+      currency: 'usd',
+      devices: 60,
+      devicesWithGap: 0,
+      client: '180000000',
+      counted: '180000000',
+    },
+  ]);
 });
 
 describe('the pace of a counter', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LoggedEvent } from '#catalogue';
 import { newId } from '#lib/ids';
+import { DAY_MS } from '#lib/time';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 
 async function start(more: Parameters<ReturnType<typeof startCounter>['createDevice']>[0] = {}) {
@@ -66,6 +67,21 @@ it('does not count test devices, test events and what was sent with a revoked to
   ] as const) {
     for (const { id } of events) expect((await stub().eventStatus(id))?.status).toBe(status);
   }
+});
+
+it('forgets a revoked token once no event can come with it: 800 days after, and 9 to be delivered', async () => {
+  const now = Date.now();
+  const { append, stub, inside, applicationId, device } = await start();
+  await append([eventOf(applicationId, device, 'custom.ad')]);
+  await stub().settle();
+  const [old, recent] = [newId('tok'), newId('tok')];
+  await stub().revokeToken(old, now - 809 * DAY_MS - 1);
+  await stub().revokeToken(recent, now - 808 * DAY_MS);
+  await inside((counter) => counter.alarm());
+  const left = await inside((_, { storage }) =>
+    storage.sql.exec('SELECT token_id FROM revoked_tokens').toArray(),
+  );
+  expect(left).toEqual([{ token_id: recent }]);
 });
 
 describe('what the counter answers', () => {

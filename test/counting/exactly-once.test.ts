@@ -139,7 +139,6 @@ const LOCAL = [
   'UPDATE "devices"',
   'insert into "recent_keys"',
   'insert into "key_generations"',
-  'INSERT INTO "purchase_keys"',
   'INSERT INTO "log_outcomes"',
   'insert into "outbox"',
   'update "progress"',

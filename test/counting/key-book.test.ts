@@ -3,6 +3,8 @@ import { newId } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
 import { KeyBook, pruneKeys } from '../../src/counting/key-book.ts';
 import { KEY_DAY, KEY_WORDS } from '../../src/counting/pack.ts';
+import { findPurchases, hexOfHash } from '../../src/counting/purchase-keys.ts';
+import { keyBlocks, keyGenerations } from '../../src/counting/schema.ts';
 import { openStore, type Store } from '../../src/counting/store.ts';
 import { startCounter } from '../helpers/counter.ts';
 import { seededRandom } from '../helpers/random.ts';
@@ -79,12 +81,50 @@ describe('keys', () => {
         { day: DAY - 3_000, number: 2 },
       ];
       take(store, 1, keys);
-      pruneKeys(store, NOW - week, NOW - 100 * week);
+      pruneKeys(store, NOW - week, NOW - 100 * week, NOW);
       expect(take(store, 2, keys)).toEqual([false, false]);
-      pruneKeys(store, NOW + week, NOW - 100 * week);
+      pruneKeys(store, NOW + week, NOW - 100 * week, NOW);
       expect(take(store, 3, keys, NOW + week)).toEqual([false, true]);
-      pruneKeys(store, NOW + week, NOW + week);
+      pruneKeys(store, NOW + week, NOW + week, NOW);
       expect(take(store, 4, keys, NOW + week)).toEqual([true, false]);
+    });
+  });
+
+  it('of purchases tell which purchase was counted, however many there are, and are all forgotten in the end', async () => {
+    await inStore((store) => {
+      const perRun = 6_000;
+      const numbers = (run: number) => Array.from({ length: perRun }, (_, index) => run * perRun + index);
+      const counted = new Map<string, string>();
+      const later = NOW + 50 * 86_400_000;
+      for (const [run, now] of [NOW, NOW, later, later, later].entries()) {
+        const words = row(numbers(run).map((number) => ({ day: KEY_DAY.purchase, number })));
+        const book = new KeyBook(store, [words]);
+        for (let at = 0; at < words.length; at += KEY_WORDS) {
+          const id = newId('evt');
+          counted.set(hexOfHash(words, at + 2), id);
+          expect(book.take({ words, from: at, to: at + KEY_WORDS }, id)).toBe(true);
+        }
+        book.save(run, now);
+      }
+      const { bits, blocked, recent } = store.select().from(keyGenerations).get() ?? {};
+      expect(bits).toBeGreaterThan(5);
+      expect([blocked, recent]).toEqual([4 * perRun, perRun]);
+      expect(new Map(findPurchases(store, counted))).toEqual(counted);
+      const [hex = '', id] = [...counted][perRun - 1] ?? [];
+      expect([...findPurchases(store, new Map([[hex, null]]))]).toEqual([[hex, id]]);
+      // A share of the blocks each day.
+      const rowsBefore = store.select().from(keyBlocks).all().length;
+      pruneKeys(store, NOW, NOW + 86_400_000, later);
+      const left = [...findPurchases(store, counted)].length;
+      expect(left).toBeGreaterThan(4.5 * perRun);
+      expect(left).toBeLessThan(5 * perRun);
+      for (let day = 1; day < 32; day++) pruneKeys(store, NOW, NOW + 86_400_000, later + day * 86_400_000);
+      expect(new Map(findPurchases(store, counted))).toEqual(new Map([...counted].slice(2 * perRun)));
+      expect(take(store, 9, [{ day: KEY_DAY.purchase, number: 1 }], later)).toEqual([true]);
+      for (let day = 1; day <= 32; day++) pruneKeys(store, NOW, later + 86_400_000, later + day * 86_400_000);
+      expect([...findPurchases(store, counted)]).toEqual([]);
+      expect(store.select().from(keyBlocks).all()).toEqual([]);
+      expect(rowsBefore).toBeGreaterThan(32);
     });
   });
 

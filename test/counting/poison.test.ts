@@ -3,11 +3,13 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { consumeDeadLetters } from '#counting';
 import { newId } from '#lib/ids';
 import { isSampled } from '#lib/log-sample';
+import { replayParked } from '#rollup';
 import { deliver } from '../helpers/counted-history.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { watchedCounters } from '../helpers/counter-calls.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { parkedOf } from '../helpers/parked.ts';
+import { createTenant } from '../helpers/tenant.ts';
 
 // What cannot be counted, or not now: it neither stops nor loses anything else.
 
@@ -114,6 +116,83 @@ describe('a database that does not take what was counted', () => {
     await expect.poll(async () => (await stub().settle()).settled, { timeout: 20_000 }).toBe(true);
     expect(await parkedOf(applicationId)).toEqual([]);
     expect(await rollupOf(applicationId)).toMatchObject({ impressions: 3, ad_revenue: 3_000, installs: 1 });
+  });
+});
+
+describe('a row that the database refuses', () => {
+  const refuse = (db: WatchedD1, ...creatives: (string | null)[]) =>
+    db.failWhen(
+      (sql, [rows]) =>
+        sql.includes('INSERT INTO rollup_daily') &&
+        creatives.some((id) => id !== null && String(rows).includes(id)),
+      'D1_ERROR: CHECK constraint failed: rollup_daily: SQLITE_CONSTRAINT',
+    );
+
+  async function withRefused() {
+    const counter = startCounter();
+    const creatives = Array.from({ length: 9 }, () => newId('crt'));
+    const events = [];
+    for (const creativeId of creatives) {
+      const created = await counter.createDevice({ creativeId });
+      if (created.outcome === 'moved') throw new Error('a new counter has one shard');
+      events.push(eventOf(counter.applicationId, created.device, 'custom.ad', { value_micros: 1_000 }));
+    }
+    const db = new WatchedD1(env.DB);
+    refuse(db, creatives[2] ?? null, creatives[7] ?? null);
+    await counter.inside((own) => {
+      own.db = db.asBinding();
+    });
+    await counter.append(events);
+    return { ...counter, db };
+  }
+
+  it('is parked with its sums, and holds up no other', async () => {
+    const { applicationId, append, stub, inside } = await withRefused();
+    const log = vi.spyOn(console, 'error').mockReturnValue();
+    await expect.poll(async () => (await stub().settle()).settled).toBe(true);
+    // Of 9 creatives' rows of two days, those of two creatives: an install, and an ad with and without its currency.
+    expect(await rollupOf(applicationId)).toMatchObject({ installs: 7, impressions: 7, ad_revenue: 7_000 });
+    const rows = await parkedOf(applicationId);
+    expect(new Set(rows.map(({ reason }) => reason))).toEqual(
+      new Set(['counted, but the database refused to add these sums to the reports']),
+    );
+    expect(log).toHaveBeenCalledTimes(rows.length);
+    expect(await stub().health()).toMatchObject({ pending: 0, outbox: 0, flushError: null });
+    await append([]);
+    expect((await stub().settle()).settled).toBe(true);
+    expect(await parkedOf(applicationId)).toEqual(rows);
+    await inside((own) => {
+      own.db = env.DB;
+    });
+  });
+
+  it('is added once when it is replayed, and stays parked while the database refuses it', async () => {
+    const { applicationId, stub, db } = await withRefused();
+    vi.spyOn(console, 'error').mockReturnValue();
+    await expect.poll(async () => (await stub().settle()).settled).toBe(true);
+    const tenant = await createTenant();
+    await env.DB.prepare('UPDATE applications SET id = ? WHERE id = ?')
+      .bind(applicationId, tenant.application.id)
+      .run();
+    const rows = await parkedOf(applicationId);
+    for (const { id } of rows) {
+      await expect(replayParked({ ...env, DB: db.asBinding() }, tenant.team.id, id)).rejects.toMatchObject({
+        code: 'conflict',
+      });
+      await Promise.allSettled([
+        replayParked(env, tenant.team.id, id),
+        replayParked(env, tenant.team.id, id),
+      ]);
+    }
+    expect(await parkedOf(applicationId)).toEqual([]);
+    expect(await rollupOf(applicationId)).toMatchObject({ installs: 9, impressions: 9, ad_revenue: 9_000 });
+  });
+
+  it('is not sought while the database fails for another reason', async () => {
+    const { applicationId, stub, db } = await withRefused();
+    db.failWhen((sql) => sql.includes('INSERT INTO rollup_daily'), 'D1_ERROR: overloaded');
+    expect((await stub().settle()).settled).toBe(false);
+    expect(await parkedOf(applicationId)).toEqual([]);
   });
 });
 

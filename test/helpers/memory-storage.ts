@@ -23,9 +23,14 @@ export function memoryStorage(onRowsWritten: (rows: number) => void = () => {}):
   };
   const transactionSync = <Result>(work: () => Result): Result => {
     db.exec('BEGIN');
-    const result = work();
-    db.exec('COMMIT');
-    return result;
+    try {
+      const result = work();
+      db.exec('COMMIT');
+      return result;
+    } catch (error) {
+      db.exec('ROLLBACK');
+      throw error;
+    }
   };
   const migration = path.join(import.meta.dirname, '../../migrations/counter/0000_counter.sql');
   for (const statement of readFileSync(migration, 'utf8').split('--> statement-breakpoint'))

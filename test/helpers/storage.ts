@@ -6,6 +6,8 @@ type Fault = { matches: RegExp; message: string; times: number; when: 'before' |
  */
 export class WatchedStorage {
   private readonly real: DurableObjectStorage;
+  /** Every statement that was run, in order. */
+  readonly queries: string[] = [];
   private fault: Fault | null = null;
   private failsAtCommit = false;
   private readonly cursors: { rowsRead: number; rowsWritten: number }[] = [];
@@ -53,6 +55,7 @@ export class WatchedStorage {
     const { fault } = this;
     const hit = fault !== null && fault.times > 0 && fault.matches.test(query);
     if (hit && fault.when === 'before') this.strike(fault);
+    this.queries.push(query);
     const cursor = this.real.sql.exec(query, ...bindings);
     this.cursors.push(cursor);
     if (hit && fault.when === 'after') this.strike(fault);

@@ -231,19 +231,22 @@ describe('a device that is known', () => {
     ['since today, whose token is moved and the answer lost', TODAY, /UPDATE tokens/, 'after'],
     ['for long, whose token can’t be stored', LONG_AGO, /INTO tokens/],
     ['for long, whose token is stored and the answer lost', LONG_AGO, /INTO tokens/, 'after'],
-  ] as const)('%s, has a token under itself after a repeat', async (_, created_at, at, when: 'before' | 'after' = 'before') => {
-    const tenant = await createTenant();
-    const first = await claimsOf(await renew(worker, tenant, created_at));
-    const { db, on } = failingWorker();
-    db.failOn(at, LOST, { when });
-    await expect(renew(on, tenant, created_at)).rejects.toThrow('Unexpected error');
-    expect(db.faultsLeft).toBe(0);
-    const token = await renew(on, tenant, created_at);
-    expect(await claimsOf(token)).toMatchObject({ deviceId: first.deviceId });
-    expect((await worker.post(tenant, '/verify-token', { token })).status).toBe(200);
-    expect(await countDevices(tenant.application.id)).toBe(1);
-    expect(await installsOf(tenant)).toBe(1);
-  });
+  ] as const)(
+    '%s, has a token under itself after a repeat',
+    async (_, created_at, at, when: 'before' | 'after' = 'before') => {
+      const tenant = await createTenant();
+      const first = await claimsOf(await renew(worker, tenant, created_at));
+      const { db, on } = failingWorker();
+      db.failOn(at, LOST, { when });
+      await expect(renew(on, tenant, created_at)).rejects.toThrow('Unexpected error');
+      expect(db.faultsLeft).toBe(0);
+      const token = await renew(on, tenant, created_at);
+      expect(await claimsOf(token)).toMatchObject({ deviceId: first.deviceId });
+      expect((await worker.post(tenant, '/verify-token', { token })).status).toBe(200);
+      expect(await countDevices(tenant.application.id)).toBe(1);
+      expect(await installsOf(tenant)).toBe(1);
+    },
+  );
 
   it.each(['named', 'guessed'])('takes no click from others (%s)', async (way) => {
     const { tenant, clickId, creativeId } = await withClick();

@@ -1,0 +1,51 @@
+import { sql } from 'drizzle-orm';
+import type { FileEntry } from '#lake';
+import type { files } from './schema.ts';
+
+/** So many entries are read at once: each holds a byte per device. */
+export const FILES_PER_READ = 50;
+
+export type FileRow = typeof files.$inferSelect;
+
+export function toEntry({
+  key,
+  firstEventId,
+  lastEventId,
+  lastReceivedAt,
+  firstDay,
+  lastDay,
+  ...row
+}: FileRow): FileEntry {
+  const { eventCount: rows, bytes, deviceFilter } = row;
+  const rest: Pick<FileEntry, 'applicationId'> = JSON.parse(row.entry);
+  const span = { firstEventId, lastEventId, lastReceivedAt, firstDay, lastDay };
+  return { ...(rest as FileEntry), key, ...span, rows, bytes, deviceFilter: new Uint8Array(deviceFilter) };
+}
+
+export function toRow(entry: FileEntry, exportedAt: number): FileRow {
+  const {
+    key,
+    firstEventId,
+    lastEventId,
+    lastReceivedAt,
+    firstDay,
+    lastDay,
+    rows,
+    bytes,
+    deviceFilter,
+    ...rest
+  } = entry;
+  const span = { firstEventId, lastEventId, lastReceivedAt, firstDay, lastDay };
+  return {
+    key,
+    ...span,
+    eventCount: rows,
+    bytes,
+    exportedAt,
+    entry: JSON.stringify(rest),
+    deviceFilter: Buffer.from(deviceFilter),
+  };
+}
+
+export const jsonList = (values: readonly string[]) =>
+  sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;
