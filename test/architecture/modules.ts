@@ -36,7 +36,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['applications', 'creatives', 'tokens'],
   },
   rollup: {
-    imports: ['attribution', 'catalogue', 'http', 'lib'],
+    imports: ['attribution', 'catalogue', 'db', 'http', 'lib'],
     owns: [
       'cohort_activity',
       'cohort_revenue',
