@@ -1,27 +1,23 @@
+import ipaddr from 'ipaddr.js';
 import { toBase64Url } from '#lib/base64url';
 import { hmac } from '#lib/crypto';
 
-const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
+const { IPv4, IPv6 } = ipaddr;
 
 /**
  * What of an address stands for its household: all of an IPv4 address, the /64 network of an IPv6 one, whose other half
  * devices change daily (RFC 8981). Null for what is no address.
  */
 export function networkOf(address: string): string | null {
-  const text = address.trim().toLowerCase();
-  if (IPV4.test(text)) return text.split('.').map(Number).join('.');
-  const mapped = /^::ffff:([\d.]+)$/.exec(text)?.[1];
-  if (mapped) return networkOf(mapped);
-  const [head = '', tail, ...rest] = text.split('%')[0]?.split('::') ?? [];
-  if (!text.includes(':') || rest.length > 0) return null;
-  const parts = (half: string | undefined) => (half ? half.split(':') : []);
-  const known = [...parts(head), ...parts(tail)];
-  if (!known.every((part) => /^[0-9a-f]{1,4}$/.test(part))) return null;
-  if (tail === undefined ? known.length !== 8 : known.length > 7) return null;
-  const groups = [...parts(head), ...Array<string>(8 - known.length).fill('0'), ...parts(tail)];
-  return groups
+  const text = address.trim().split('%')[0] ?? '';
+  // IPv4 in four decimal parts only: other forms that the library reads (hexadecimal, fewer parts) are no address in a header.
+  if (IPv4.isValidFourPartDecimal(text)) return IPv4.parse(text).toString();
+  if (!text.includes(':') || !IPv6.isValid(text)) return null;
+  const parsed = IPv6.parse(text);
+  if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
+  return parsed.parts
     .slice(0, 4)
-    .map((part) => Number.parseInt(part, 16).toString(16))
+    .map((part) => part.toString(16))
     .join(':');
 }
 

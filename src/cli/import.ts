@@ -1,46 +1,64 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import cliProgress from 'cli-progress';
-import { prepareArchive, readyFileOf } from './import-archive.ts';
+import { prepareArchive } from './import-archive.ts';
+import { readyFileOf } from './import-devices.ts';
 import { importFile, rejectedFileOf, type Target } from './import-file.ts';
 import { isParquet } from './import-parquet.ts';
+import { prepareExport, type Team } from './import-vendor.ts';
 import { exists, localState } from './local-state.ts';
 import type { Demo } from './seed-demo.ts';
+import { isVendor, VENDORS } from './vendors.ts';
 
-const USAGE = `Usage: npm run import -- events.ndjson [--url https://ingest.example.com] [--archive]
+const USAGE = `Usage: npm run import -- <file> [--from <service>] [--archive] [--url https://ingest.example.com]
 
-Sends a file of webhook events, one JSON object a line, through /webhook/batch. Run it again to go on after a stop.
+Sends a file of webhook events, one JSON object per line, through /webhook/batch. Run it again to continue after a stop.
+--from ${Object.keys(VENDORS).join('|')} reads the CSV of another service's raw export (see docs/migrating.md): installs first, then events.
 A file of raw events (Parquet, see docs/raw-events.md) is taken with --archive, and only by a deployment that has not counted its
 events: where they were counted, they would be counted again. Its devices are made under their archived ids.
-Without --url it goes to the local service and takes the key and the header's name from its demo.json. With --url set API_KEY
-and, where the deployment has its own, SERVICE_NAME (default "service"), which names the header.`;
+Without --url it goes to the local service and takes its credentials from its demo.json. With --url set API_KEY and, if the
+deployment has its own, SERVICE_NAME (default "service"), which names the header. With --from also set TEAM_TOKEN, so that devices
+keep the campaigns that they came by.`;
 
-async function targetOf(url: string | undefined): Promise<Target> {
-  const { API_KEY: apiKey, SERVICE_NAME: serviceName = 'service' } = process.env;
-  if (apiKey && url) return { url: url.replace(/\/$/, ''), apiKey, headerName: `${serviceName}-api-key` };
+async function targetOf(url: string | undefined): Promise<{ target: Target; team: Team }> {
+  const { API_KEY: apiKey, TEAM_TOKEN: teamToken, SERVICE_NAME: serviceName = 'service' } = process.env;
+  if (apiKey && url) {
+    return {
+      target: { url: url.replace(/\/$/, ''), apiKey, headerName: `${serviceName}-api-key` },
+      team: teamToken ? { headerName: `${serviceName}-Token`, token: teamToken } : null,
+    };
+  }
   if (url) throw new Error('Set API_KEY to the API key of the application.');
   const { demoFile } = localState();
   if (!(await exists(demoFile)))
     throw new Error('There is no local service yet: run npm start, or name one by --url.');
   const demo: Demo = JSON.parse(await readFile(demoFile, 'utf8'));
   return {
-    url: demo.base_url,
-    apiKey: apiKey ?? demo.api_key,
-    headerName: `${demo.service_name}-api-key`,
+    target: {
+      url: demo.base_url,
+      apiKey: apiKey ?? demo.api_key,
+      headerName: `${demo.service_name}-api-key`,
+    },
+    team: { headerName: `${demo.service_name}-Token`, token: teamToken ?? demo.team_token },
   };
 }
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
-    options: { url: { type: 'string' }, archive: { type: 'boolean', default: false } },
+    options: {
+      url: { type: 'string' },
+      from: { type: 'string' },
+      archive: { type: 'boolean', default: false },
+    },
     allowPositionals: true,
   });
   const [named, ...rest] = positionals;
-  if (!named || rest.length > 0) {
+  const { from } = values;
+  if (!named || rest.length > 0 || (from !== undefined && (!isVendor(from) || values.archive))) {
     console.error(USAGE);
     return 2;
   }
-  const target = await targetOf(values.url);
+  const { target, team } = await targetOf(values.url);
   if ((await isParquet(named)) !== values.archive) {
     console.error(
       values.archive
@@ -49,7 +67,11 @@ async function main(): Promise<number> {
     );
     return 2;
   }
-  const file = values.archive ? await prepareArchive(named, target) : named;
+  const file = values.archive
+    ? await prepareArchive(named, target)
+    : from !== undefined
+      ? await prepareExport(named, from, target, team)
+      : named;
   const { size } = await stat(file);
   const bar = new cliProgress.SingleBar({
     format: '{bar} {percentage}% | {accepted} accepted, {rejected} rejected | {eta_formatted} left',
@@ -62,7 +84,7 @@ async function main(): Promise<number> {
     );
     bar.update(size);
     bar.stop();
-    if (values.archive) await rm(readyFileOf(named), { force: true });
+    if (file !== named) await rm(readyFileOf(named), { force: true });
     console.log(`${done.accepted} events accepted, ${done.rejected} rejected.`);
     if (done.rejected > 0) console.log(`The rejected lines and the reasons are in ${rejectedFileOf(file)}`);
     return done.rejected > 0 ? 1 : 0;

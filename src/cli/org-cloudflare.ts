@@ -1,139 +1,127 @@
-/** A request that Cloudflare's API refused; the message never holds the token. */
-export class CloudflareError extends Error {
-  readonly status: number;
+import Client, { APIError, NotFoundError } from 'cloudflare';
 
-  constructor(message: string, status: number) {
-    super(message);
-    this.status = status;
-  }
-}
-
-type Answer<Result> = {
-  success: boolean;
-  result: Result;
-  errors?: { code: number; message: string }[];
-};
-type Named = { id: string; name: string };
-type QueueRow = { queue_id: string; queue_name: string };
-
-/** The few calls of Cloudflare's API that wrangler has no quiet, repeatable command for. */
+/** What an org needs of Cloudflare's API, for which wrangler has no quiet, repeatable command. Errors never contain the token. */
 export class Cloudflare {
   readonly accountId: string;
-  private readonly baseUrl: string;
-  private readonly token: string;
+  private readonly client: Client;
+  private readonly account: { account_id: string };
 
-  constructor(baseUrl: string, token: string, accountId: string) {
-    this.baseUrl = baseUrl;
-    this.token = token;
+  private constructor(client: Client, accountId: string) {
+    this.client = client;
     this.accountId = accountId;
+    this.account = { account_id: accountId };
   }
 
   /** By CLOUDFLARE_API_TOKEN, and CLOUDFLARE_ACCOUNT_ID where the token reaches several accounts. */
   static async connect(env: NodeJS.ProcessEnv): Promise<Cloudflare> {
-    const token = env.CLOUDFLARE_API_TOKEN;
-    if (!token) throw new Error('Set CLOUDFLARE_API_TOKEN; README.md says which permissions it needs.');
-    const baseUrl = env.CLOUDFLARE_API_BASE_URL ?? 'https://api.cloudflare.com/client/v4';
-    if (env.CLOUDFLARE_ACCOUNT_ID) return new Cloudflare(baseUrl, token, env.CLOUDFLARE_ACCOUNT_ID);
-    const accounts = await new Cloudflare(baseUrl, token, '').call<Named[]>('GET', '/accounts');
+    const apiToken = env.CLOUDFLARE_API_TOKEN;
+    if (!apiToken) throw new Error('Set CLOUDFLARE_API_TOKEN; docs/operations.md lists its permissions.');
+    const baseURL = env.CLOUDFLARE_API_BASE_URL;
+    // A change that failed may have been made, so the next run looks before it repeats.
+    const client = new Client({ apiToken, maxRetries: 0, ...(baseURL ? { baseURL } : {}) });
+    if (env.CLOUDFLARE_ACCOUNT_ID) return new Cloudflare(client, env.CLOUDFLARE_ACCOUNT_ID);
+    const accounts = await allOf(client.accounts.list());
     const [account, ...others] = accounts;
     if (!account) throw new Error('The API token reaches no account.');
     if (others.length > 0) {
       const names = accounts.map(({ id, name }) => `${id} (${name})`).join(', ');
       throw new Error(`The API token reaches several accounts; set CLOUDFLARE_ACCOUNT_ID to one of ${names}`);
     }
-    return new Cloudflare(baseUrl, token, account.id);
+    return new Cloudflare(client, account.id);
   }
 
   async findDatabase(name: string): Promise<string | null> {
-    const path = `${this.account()}/d1/database?name=${encodeURIComponent(name)}&per_page=100`;
-    const found = await this.call<{ uuid: string; name: string }[]>('GET', path);
-    return found.find((row) => row.name === name)?.uuid ?? null;
+    const found = await allOf(this.client.d1.database.list({ ...this.account, name }));
+    return found.find((database) => database.name === name)?.uuid ?? null;
   }
 
   async createDatabase(name: string): Promise<string> {
-    const path = `${this.account()}/d1/database`;
-    return (await this.call<{ uuid: string }>('POST', path, { name })).uuid;
+    const { uuid } = await told(this.client.d1.database.create({ ...this.account, name }));
+    if (!uuid) throw new Error(`Cloudflare did not say the id of the database ${name}.`);
+    return uuid;
   }
 
   async deleteDatabase(id: string): Promise<void> {
-    await this.call('DELETE', `${this.account()}/d1/database/${id}`);
+    await told(this.client.d1.database.delete(id, this.account));
   }
 
   async findQueue(name: string): Promise<string | null> {
-    const path = `${this.account()}/queues?name=${encodeURIComponent(name)}`;
-    const found = await this.call<QueueRow[] | null>('GET', path);
-    return found?.find((row) => row.queue_name === name)?.queue_id ?? null;
+    const found = await allOf(this.client.queues.list(this.account, { query: { name } }));
+    return found.find((queue) => queue.queue_name === name)?.queue_id ?? null;
   }
 
   async createQueue(name: string): Promise<void> {
-    await this.call('POST', `${this.account()}/queues`, { queue_name: name });
+    await told(this.client.queues.create({ ...this.account, queue_name: name }));
   }
 
-  /** With its consumers, because a Worker that consumes a queue cannot be deleted. */
+  /** A Worker that consumes a queue cannot be deleted, so its consumers go first. */
   async deleteConsumers(queueId: string): Promise<void> {
-    const path = `${this.account()}/queues/${queueId}/consumers`;
-    const consumers = await this.call<{ consumer_id: string }[] | null>('GET', path);
-    for (const { consumer_id } of consumers ?? []) await this.call('DELETE', `${path}/${consumer_id}`);
+    for (const { consumer_id } of await allOf(this.client.queues.consumers.list(queueId, this.account))) {
+      if (!consumer_id) continue;
+      await told(this.client.queues.consumers.delete(consumer_id, { ...this.account, queue_id: queueId }));
+    }
   }
 
   async deleteQueue(id: string): Promise<void> {
-    await this.call('DELETE', `${this.account()}/queues/${id}`);
+    await told(this.client.queues.delete(id, this.account));
   }
 
   async hasBucket(name: string): Promise<boolean> {
-    return (await this.unlessMissing('GET', `${this.account()}/r2/buckets/${name}`)) !== null;
+    return (await unlessMissing(this.client.r2.buckets.get(name, this.account))) !== null;
   }
 
   async createBucket(name: string): Promise<void> {
-    await this.call('POST', `${this.account()}/r2/buckets`, { name });
+    await told(this.client.r2.buckets.create({ ...this.account, name }));
   }
 
   /** The names of a Worker's secrets; null where there is no such Worker. */
   async secretNames(worker: string): Promise<string[] | null> {
-    const path = `${this.account()}/workers/scripts/${worker}/secrets`;
-    const secrets = await this.unlessMissing<Named[]>('GET', path);
+    const secrets = await unlessMissing(
+      allOf(this.client.workers.scripts.secrets.list(worker, this.account)),
+    );
     return secrets?.map(({ name }) => name) ?? null;
   }
 
   /** The Worker that answers under a domain; null for none. */
   async workerOf(domain: string): Promise<string | null> {
-    const path = `${this.account()}/workers/domains?hostname=${encodeURIComponent(domain)}`;
-    const found = await this.call<{ hostname: string; service: string }[]>('GET', path);
+    const found = await allOf(this.client.workers.domains.list({ ...this.account, hostname: domain }));
     return found.find(({ hostname }) => hostname === domain)?.service ?? null;
   }
 
   async deleteWorker(worker: string): Promise<void> {
-    await this.unlessMissing('DELETE', `${this.account()}/workers/scripts/${worker}?force=true`);
+    await unlessMissing(this.client.workers.scripts.delete(worker, { ...this.account, force: true }));
   }
+}
 
-  private account(): string {
-    return `/accounts/${this.accountId}`;
+async function allOf<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
+  return told(
+    (async () => {
+      const rows: Row[] = [];
+      for await (const row of pages) rows.push(row);
+      return rows;
+    })(),
+  );
+}
+
+async function unlessMissing<Result>(request: Promise<Result>): Promise<Result | null> {
+  try {
+    return await told(request);
+  } catch (error) {
+    if (error instanceof Error && error.cause instanceof NotFoundError) return null;
+    throw error;
   }
+}
 
-  private async unlessMissing<Result>(method: string, path: string): Promise<Result | null> {
-    try {
-      return await this.call<Result>(method, path);
-    } catch (error) {
-      if (error instanceof CloudflareError && error.status === 404) return null;
-      throw error;
+/** Says what Cloudflare answered in words, instead of the client's dump of the body. */
+async function told<Result>(request: Promise<Result>): Promise<Result> {
+  try {
+    return await request;
+  } catch (cause) {
+    if (!(cause instanceof APIError)) throw cause;
+    if (cause.status === undefined) {
+      throw new Error(`Cloudflare cannot be reached: ${cause.message}`, { cause });
     }
-  }
-
-  private async call<Result>(method: string, path: string, body?: unknown): Promise<Result> {
-    const where = `${method} ${path.split('?')[0]}`;
-    const response = await fetch(`${this.baseUrl}${path}`, {
-      method,
-      headers: { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    }).catch((error: unknown) => {
-      throw new CloudflareError(`Cloudflare cannot be reached (${where}): ${String(error)}`, 0);
-    });
-    const answer = (await response.json().catch(() => null)) as Answer<Result> | null;
-    if (response.ok && answer?.success) return answer.result;
-    const reasons = answer?.errors?.map(({ code, message }) => `${message} [${code}]`).join('; ');
-    throw new CloudflareError(
-      `Cloudflare answered ${response.status} to ${where}: ${reasons || 'no reason given'}`,
-      response.status,
-    );
+    const reasons = cause.errors.map(({ code, message }) => `${message} [${code}]`).join('; ');
+    throw new Error(`Cloudflare answered ${cause.status}: ${reasons || 'no reason given'}`, { cause });
   }
 }

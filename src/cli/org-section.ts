@@ -1,8 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { stringify } from 'smol-toml';
 import { experimental_readRawConfig, type Unstable_RawConfig, type Unstable_RawEnvironment } from 'wrangler';
-
-type Value = string | number | boolean | Value[] | { [key: string]: Value };
-type Table = { [key: string]: Value };
 
 export type OrgNames = {
   worker: string;
@@ -79,7 +77,7 @@ export class Configuration {
     const block = [
       begin(settings.org),
       settings.deployed ? DEPLOYED : NOT_DEPLOYED,
-      ...writeTable(['env', settings.org], this.sectionFor(settings)),
+      stringify({ env: { [settings.org]: this.sectionFor(settings) } }).trim(),
       end(settings.org),
       '',
     ].join('\n');
@@ -115,13 +113,13 @@ export class Configuration {
   }
 
   /** Bindings are not inherited by a section, everything else is. What an operator may have changed in it stays. */
-  private sectionFor({ org, domain, databaseId }: OrgSettings): Table {
+  private sectionFor({ org, domain, databaseId }: OrgSettings) {
     const { raw } = this;
     const names = this.namesOf(org);
     const existing = raw.env?.[org];
     const [database] = raw.d1_databases ?? [];
     const queueName = (queue: string) => (queue.endsWith('-dead') ? names.deadQueue : names.queue);
-    const section = {
+    return {
       name: names.worker,
       workers_dev: domain === null,
       ...(domain === null ? {} : { routes: [{ pattern: domain, custom_domain: true }] }),
@@ -143,7 +141,6 @@ export class Configuration {
       observability: raw.observability,
       secrets: raw.secrets,
     };
-    return section as unknown as Table;
   }
 
   /** A namespace is an account's, so each org needs its own: two under one number would share a limit. */
@@ -155,28 +152,4 @@ export class Configuration {
       return { name, namespace_id: known ?? String(++last), simple };
     });
   }
-}
-
-function writeTable(path: string[], table: Table): string[] {
-  const lines: string[] = [];
-  const nested: string[] = [];
-  for (const [key, value] of Object.entries(table)) {
-    const name = [...path, key];
-    if (Array.isArray(value) && value.some(isTable)) {
-      for (const row of value) nested.push('', `[[${name.join('.')}]]`, ...writeInline(row as Table));
-    } else if (isTable(value)) nested.push(...writeTable(name, value));
-    else lines.push(`${key} = ${writeValue(value)}`);
-  }
-  return lines.length > 0 ? ['', `[${path.join('.')}]`, ...lines, ...nested] : nested;
-}
-
-const isTable = (value: Value): value is Table => typeof value === 'object' && !Array.isArray(value);
-
-const writeInline = (table: Table) =>
-  Object.entries(table).map(([key, value]) => `${key} = ${writeValue(value)}`);
-
-/** A JSON text is a TOML text too, as long as it has no control characters but the escaped ones. */
-function writeValue(value: Value): string {
-  if (Array.isArray(value)) return `[${value.map(writeValue).join(', ')}]`;
-  return isTable(value) ? `{ ${writeInline(value).join(', ')} }` : JSON.stringify(value);
 }

@@ -1,3 +1,5 @@
+import Papa from 'papaparse';
+
 export type Cell = string | number | boolean | null | undefined;
 
 // A text cell that begins with one of these runs as a formula, in their full-width forms too. Where the list separator is a
@@ -12,20 +14,20 @@ const BYTE_ORDER_MARK = '\ufeff';
 /** The longest part of a file name, in characters: file systems take 255 bytes for all of it. */
 const MAX_FILE_NAME_PART = 60;
 
-function toField(cell: Cell): string {
-  if (cell === null || cell === undefined) return '';
-  if (typeof cell !== 'string') return String(cell);
-  const inert = cell.replace(WITHIN, "$1'").replace(LEADING, "'");
-  return /[",;\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
-}
+const toInert = (cell: Cell): Cell =>
+  typeof cell === 'string' ? cell.replace(WITHIN, "$1'").replace(LEADING, "'") : cell;
 
 /**
  * CSV (RFC 4180, in UTF-8 with a byte order mark) with a header line, safe to open in a spreadsheet: text that would be a
  * formula, also after a semicolon or a line break, is led by an apostrophe. Numbers stay as they are, so -5 stays -5; null is an empty field.
  */
 export function toCsv(columns: readonly string[], rows: readonly Readonly<Record<string, Cell>>[]): string {
-  const lines = [columns.map(toField), ...rows.map((row) => columns.map((column) => toField(row[column])))];
-  return BYTE_ORDER_MARK + lines.map((fields) => `${fields.join(',')}\r\n`).join('');
+  const fields = [columns, ...rows.map((row) => columns.map((column) => row[column]))].map((line) =>
+    line.map(toInert),
+  );
+  // The list separator of another locale is quoted too.
+  const quotes = (cell: unknown) => typeof cell === 'string' && cell.includes(';');
+  return `${BYTE_ORDER_MARK}${Papa.unparse(fields, { newline: '\r\n', quotes })}\r\n`;
 }
 
 /**

@@ -42,12 +42,12 @@ const bash = async (script: string) => {
   return { code: await ran.ended, output: ran.output() };
 };
 
-type Report = { data: { source: string; impressions: number }[]; totals: { installs: number } };
+type Report = { data: { source: string; impressions: number }[]; totals: Record<string, number> };
 
-async function report(): Promise<Report> {
+async function report(groupBy = 'source'): Promise<Report> {
   const day = new Date().toISOString().slice(0, 10);
   const before = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-  const query = `application_id=${demo.application.id}&from=${before}&to=${day}&group_by=source`;
+  const query = `application_id=${demo.application.id}&from=${before}&to=${day}&group_by=${groupBy}`;
   const answer = await fetch(`${demo.base_url}/v1/reports/performance?${query}`, {
     headers: { 'acme-Token': demo.team_token },
   });
@@ -90,6 +90,18 @@ describe('SERVICE_NAME=acme npm start', () => {
     await expect
       .poll(report, { timeout: 30_000, interval: 200 })
       .toMatchObject({ data: [{ source: 'rewarded_video', impressions: 1 }] });
+  });
+
+  it("runs the guide's commands as they stand", async () => {
+    const guide = await readFile(path.join(ROOT, 'docs/getting-started.md'), 'utf8');
+    const blocks = [...guide.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = '']) => text);
+    const { code, output } = await bash(blocks.filter((text) => !text.startsWith('npm ')).join('\n'));
+    expect(code, output).toBe(0);
+    expect(output.match(/"success":true,"message":"Webhook Received"/g)).toHaveLength(2);
+    expect(output).toContain('"message":"Creative created successfully"');
+    await expect
+      .poll(async () => (await report('day')).totals, { timeout: 30_000, interval: 200 })
+      .toMatchObject({ purchases: 1, purchase_revenue: 4.99 });
   });
 
   it('is what `npm run simulate` and `npm run import` talk to, by demo.json alone', async () => {
