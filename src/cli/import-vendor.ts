@@ -136,7 +136,7 @@ function creativeOf(
   };
   const key = createHash('sha256').update(JSON.stringify(body)).digest('hex').slice(0, 32);
   const known = creatives.get(key);
-  if (known) return known;
+  if (known !== undefined) return known;
   const headers = { [team.headerName]: team.token, 'Idempotency-Key': `import-${key}` };
   const made = post<Created>(`${target.url}/v1/creatives`, headers, body).then(
     (answer) => answer.creative.tracking_link.split('/').at(-1) ?? '',

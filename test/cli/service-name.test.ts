@@ -88,7 +88,7 @@ describe('SERVICE_NAME=acme npm start', () => {
     expect(output).toContain('"totals":{');
     // The queue may take longer on a slow machine than the commands wait.
     await expect
-      .poll(report, { timeout: 30_000, interval: 200 })
+      .poll(() => report(), { timeout: 30_000, interval: 200 })
       .toMatchObject({ data: [{ source: 'rewarded_video', impressions: 1 }] });
   });
 
