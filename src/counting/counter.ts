@@ -21,41 +21,39 @@ import type {
   Settled,
   StoredDevice,
 } from './api.ts';
-import { creditedClick, deleteDevice, findByAlias, findById, insertDevice, readDevice } from './devices.ts';
+import { createOrFind, noteShards } from './create-devices.ts';
+import { deleteDevice, findByAlias, readDevice } from './devices.ts';
 import { erasedAmong, eraseFromFiles, filesToRewrite } from './file-erasures.ts';
 import { listFiles } from './file-index.ts';
+import { Flusher } from './flusher.ts';
 import { readHealth } from './health.ts';
 import { appendFresh, appendSome, lastBatch, type Pending, pendingIn, progressOf } from './log.ts';
 import { blankEvents, eventStatus, readLog } from './log-reader.ts';
-import { flushNext, oldestInOutbox } from './outbox.ts';
+import { oldestInOutbox } from './outbox.ts';
+import {
+  countDueAt,
+  FLUSH_TIMEOUT_MS,
+  MAX_ALARM_MS,
+  MAX_REPORT_WAIT_MS,
+  QUIET_WAIT_MS,
+  REPORT_RUN,
+} from './pace.ts';
 import { clientTotals, funnel, payers } from './queries.ts';
 import { RawFiles } from './raw-files.ts';
 import { progress, revokedTokens } from './schema.ts';
 import { SeenIds } from './seen-ids.ts';
 import { FULL_RUN, type RunLimits, settleRun } from './settle.ts';
-import { homeShard, readCounterName } from './shards.ts';
+import { readCounterName } from './shards.ts';
 import { openStore, type Store } from './store.ts';
 import {
   GROWTH,
   type GrowthLimits,
   growWhenLoaded,
+  MAX_BACKOFF_MS,
   pruneDueAt,
   pruneRepeats,
   readRedeliveryLimit,
 } from './upkeep.ts';
-
-/** A quiet counter is counted soon; in a busy one, the more events wait, the fewer rows each of them writes. Reports do not wait. */
-const QUIET_WAIT_MS = 10_000;
-const QUIET_EVENTS = 500;
-const BUSY_WAIT_MS = 600_000;
-/** What a report waits for is counted in smaller runs, so that it notices when it has waited long enough. */
-const REPORT_RUN: RunLimits = { events: 20_000, weight: FULL_RUN.weight };
-const MAX_REPORT_WAIT_MS = 2_000;
-/** An alarm may take 15 minutes; what is left goes to the next one. */
-const MAX_ALARM_MS = 60_000;
-const MAX_BACKOFF_MS = 300_000;
-/** D1 gives a transaction 30 s; an answer that takes longer is lost, and the part is sent again. */
-const FLUSH_TIMEOUT_MS = 40_000;
 
 /**
  * Counts the events of one application, or of one shard of it: keeps their log, tells repeats, keeps the state of the devices
@@ -75,10 +73,13 @@ export class Counter extends DurableObject<Env> implements CounterApi {
   private seen = new SeenIds(this.store);
   private pending: Pending = { events: 0, oldestAt: null };
   private files!: RawFiles;
-  private flushing: Promise<void> | null = null;
+  private readonly flusher = new Flusher({
+    store: () => this.store,
+    db: () => this.db,
+    name: () => this.name,
+    timeoutMs: () => this.flushTimeoutMs,
+  });
   private pruneAgainAt = 0;
-  private flushFailures = 0;
-  private flushError: string | null = null;
   /** When the alarm is set for; undefined where it is not known. */
   private alarmAt: number | null | undefined;
   private load = { since: Date.now(), events: 0 };
@@ -132,7 +133,7 @@ export class Counter extends DurableObject<Env> implements CounterApi {
       this.countNext(REPORT_RUN);
       await nextTurn();
     }
-    if (isCounted()) settled = await finishesBy(this.flush(), deadline);
+    if (isCounted()) settled = await finishesBy(this.flusher.flush(), deadline);
     await this.arm(Date.now());
     return { settled, countedThrough: this.countedThrough(Date.now()) };
   }
@@ -144,8 +145,9 @@ export class Counter extends DurableObject<Env> implements CounterApi {
   ): Promise<CreatedDevice[]> {
     const now = Date.now();
     const made = this.write(() => {
-      const known = this.noteShards(shards);
-      const outcomes = wanted.map((one) => this.createOrFind(one.alias, one.device, shards, known));
+      const known = noteShards(this.store, shards);
+      const place = { shard: this.shard, shards, known };
+      const outcomes = wanted.map((one) => createOrFind(this.store, one, place));
       const created = outcomes.flatMap(({ outcome }, index) => (outcome === 'created' ? [index] : []));
       // A repeated call finds the devices, so their installs need no place among the ids.
       appendSome(this.store, installs, created, now);
@@ -158,7 +160,7 @@ export class Counter extends DurableObject<Env> implements CounterApi {
 
   async findDevices(aliases: string[], shards: number): Promise<(DeviceIdentity | null)[]> {
     return this.write(() => {
-      this.noteShards(shards);
+      noteShards(this.store, shards);
       return aliases.map((alias) => findByAlias(this.store, alias));
     });
   }
@@ -233,7 +235,7 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return {
       ...readHealth(this.store),
       countedThrough: this.countedThrough(Date.now()),
-      flushError: this.flushError,
+      flushError: this.flusher.error,
       bytes: this.storage.sql.databaseSize,
     };
   }
@@ -242,9 +244,9 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     this.alarmAt = null;
     const deadline = Date.now() + MAX_ALARM_MS;
     try {
-      await this.flush();
+      await this.flusher.flush();
       while (Date.now() < deadline && this.isDue(Date.now()) && this.countNext(this.fullRun))
-        await this.flush();
+        await this.flusher.flush();
       await this.grow(Date.now());
     } catch (error) {
       // Nothing is lost: what was not counted or not taken by D1 waits for the next alarm.
@@ -277,26 +279,6 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return readCounterName(this.name).shard;
   }
 
-  private createOrFind(
-    alias: string | null,
-    device: NewDevice,
-    shards: number,
-    known: number,
-  ): CreatedDevice {
-    const found = alias === null ? findById(this.store, device.id) : findByAlias(this.store, alias);
-    if (found) return { outcome: 'found', device: found, clickId: creditedClick(this.store, found.id) };
-    if (alias !== null && shards < known && homeShard(alias, known) !== this.shard) {
-      return { outcome: 'moved', shards: known };
-    }
-    insertDevice(this.store, alias, device);
-    const { id, acquiredDay, creativeId } = device;
-    return {
-      outcome: 'created',
-      device: { id, acquiredDay, creativeId },
-      clickId: creditedClick(this.store, id),
-    };
-  }
-
   /** One transaction. Where it fails, what is remembered of it in memory is forgotten. */
   private write<Result>(work: () => Result): Result {
     try {
@@ -315,52 +297,25 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return run !== null;
   }
 
-  /** Brings the outbox to D1. Calls at once share the work; it goes on until the outbox is empty. Throws when D1 takes nothing. */
-  private flush(): Promise<void> {
-    this.flushing ??= this.flushAll().finally(() => {
-      this.flushing = null;
-    });
-    return this.flushing;
-  }
-
-  private async flushAll(): Promise<void> {
-    try {
-      while (await withTimeout(this.flushPart(), this.flushTimeoutMs)) this.flushFailures = 0;
-      this.flushError = null;
-    } catch (error) {
-      this.flushFailures++;
-      this.flushError = 'The database did not take what was counted; it is tried again.';
-      throw error;
-    }
-  }
-
-  private flushPart(): Promise<boolean> {
-    return flushNext(this.store, this.db, this.name, Date.now());
-  }
-
   private notePending(events: number, now: number): void {
     if (events === 0) return;
     this.files.hotEvents += events;
     this.pending = { events: this.pending.events + events, oldestAt: this.pending.oldestAt ?? now };
   }
 
-  /** When what waits is to be counted; null when nothing waits. */
-  private dueAt(now: number): number | null {
-    const { events, oldestAt } = this.pending;
-    if (events === 0 || oldestAt === null) return null;
-    if (events >= this.fullRun.events) return now;
-    return oldestAt + (events < QUIET_EVENTS ? this.quietWaitMs : BUSY_WAIT_MS);
+  private countDueAt(now: number): number | null {
+    return countDueAt(this.pending, this.fullRun, this.quietWaitMs, now);
   }
 
   private isDue(now: number): boolean {
-    return (this.dueAt(now) ?? Number.POSITIVE_INFINITY) <= now;
+    return (this.countDueAt(now) ?? Number.POSITIVE_INFINITY) <= now;
   }
 
   /** Sets the alarm for the next thing to do, unless it is set for an earlier time. */
   private async arm(now: number): Promise<void> {
     const times = [
-      this.dueAt(now) ?? [],
-      this.flushDueAt(now) ?? [],
+      this.countDueAt(now) ?? [],
+      this.flusher.dueAt(now) ?? [],
       this.files.dueAt(now) ?? [],
       this.pruneDueAt() ?? [],
     ].flat();
@@ -374,11 +329,6 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     this.alarmAt = at;
   }
 
-  private flushDueAt(now: number): number | null {
-    if (oldestInOutbox(this.store) === null) return null;
-    return now + Math.min(1_000 * 2 ** this.flushFailures, MAX_BACKOFF_MS);
-  }
-
   private pruneDueAt(): number | null {
     const dueAt = pruneDueAt(this.store);
     return dueAt === null ? null : Math.max(dueAt, this.pruneAgainAt);
@@ -387,13 +337,6 @@ export class Counter extends DurableObject<Env> implements CounterApi {
   private countedThrough(now: number): number {
     const oldest = [this.pending.oldestAt ?? [], oldestInOutbox(this.store) ?? []].flat();
     return oldest.length === 0 ? now : Math.min(...oldest) - 1;
-  }
-
-  /** Remembers the largest number of shards; answers it. */
-  private noteShards(shards: number): number {
-    const known = progressOf(this.store).shards;
-    if (shards > known) this.store.update(progress).set({ shards }).run();
-    return Math.max(known, shards);
   }
 
   private async pruneDaily(now: number, deadline: number): Promise<void> {

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm';
+import { eq, type SQL, sql } from 'drizzle-orm';
 import type { DeviceState } from '#rollup';
 import type { DeviceIdentity, NewDevice, StoredDevice } from './api.ts';
 import { aliases, devices } from './schema.ts';
@@ -12,6 +12,8 @@ export type CountedDevice = {
   ad: DeviceTotals | null;
   purchase: DeviceTotals | null;
   totalsChanged: boolean;
+  /** Its days with a purchase are others than those that are stored. */
+  paidChanged: boolean;
 };
 
 type Row = [
@@ -49,31 +51,41 @@ export function loadDevices(store: Store, applicationId: string, ids: Iterable<s
         ad: readTotals(ad),
         purchase: readTotals(purchase),
         totalsChanged: false,
+        paidChanged: false,
       });
     }
   }
   return found;
 }
 
-function* deviceRows(changed: Iterable<CountedDevice>) {
-  for (const { state, ad, purchase } of changed) {
-    yield [
-      state.id,
-      state.activeDays,
-      state.activeAges,
-      state.paidDays,
-      state.milestones,
-      writeTotals(ad),
-      writeTotals(purchase),
-    ];
-  }
-}
+const toRow = ({ state, ad, purchase }: CountedDevice) => [
+  state.id,
+  state.activeDays,
+  state.activeAges,
+  state.paidDays,
+  state.milestones,
+  writeTotals(ad),
+  writeTotals(purchase),
+];
 
 export function saveDevices(store: Store, changed: Iterable<CountedDevice>): void {
-  const { activeDays, activeAges, paidDays, milestones, adTotals, purchaseTotals } = devices;
-  for (const parameter of toParameters(deviceRows(changed))) {
+  const paying: CountedDevice[] = [];
+  const others = function* () {
+    for (const device of changed) {
+      if (device.paidChanged) paying.push(device);
+      else yield toRow(device);
+    }
+  };
+  updateDevices(store, others(), sql``);
+  // To set `paid_days` writes the index `devices_that_paid` too, even where it stays what it is.
+  updateDevices(store, paying.map(toRow), sql`${named(devices.paidDays)} = changed.value ->> 3,`);
+}
+
+function updateDevices(store: Store, rows: Iterable<ReturnType<typeof toRow>>, paid: SQL): void {
+  const { activeDays, activeAges, milestones, adTotals, purchaseTotals } = devices;
+  for (const parameter of toParameters(rows)) {
     store.run(sql`UPDATE ${devices} SET ${named(activeDays)} = changed.value ->> 1, ${named(activeAges)} = changed.value ->> 2,
-        ${named(paidDays)} = changed.value ->> 3, ${named(milestones)} = changed.value ->> 4,
+        ${paid} ${named(milestones)} = changed.value ->> 4,
         ${named(adTotals)} = changed.value ->> 5, ${named(purchaseTotals)} = changed.value ->> 6
       FROM json_each(${parameter}) AS changed WHERE ${devices.id} = changed.value ->> 0`);
   }

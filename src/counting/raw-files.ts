@@ -3,10 +3,10 @@ import { confirmRange, eventsThrough, exportDueAt, hotEventsIn, takeRange } from
 import { finishErasure, hasErasures, nextErasure } from './file-erasures.ts';
 import { dropExpired, fileIndex, forgetLoose, looseKeys, nextMerge, noteLoose } from './file-index.ts';
 import type { Store } from './store.ts';
+import { backoffMs } from './upkeep.ts';
 
 /** R2 deletes so many objects at once. */
 const MAX_DELETED = 1_000;
-const MAX_BACKOFF_MS = 300_000;
 
 type Surroundings = {
   store: () => Store;
@@ -35,7 +35,7 @@ export class RawFiles {
     const isWaiting = hasErasures(store) || looseKeys(store, 1).length > 0;
     const due = isWaiting ? now : exportDueAt(store, this.hotEvents, now);
     if (due === null || this.failures === 0) return due;
-    return Math.max(due, now + Math.min(1_000 * 2 ** this.failures, MAX_BACKOFF_MS));
+    return Math.max(due, now + backoffMs(this.failures));
   }
 
   /** Does what is due, until a time. Throws when R2 fails: nothing is lost, the next call goes on. */

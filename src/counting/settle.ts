@@ -297,7 +297,7 @@ class Run {
       const device = this.devices.get(state.id);
       if (!device) continue;
       changed.add(state.id);
-      yield { ...device, state };
+      yield { ...device, state, paidChanged: state.paidDays !== device.state.paidDays };
     }
     for (const [id, device] of this.devices) if (device.totalsChanged && !changed.has(id)) yield device;
   }

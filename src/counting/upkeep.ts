@@ -14,6 +14,10 @@ import type { Store } from './store.ts';
  */
 const REDELIVERED_FOR_MS = 9 * DAY_MS;
 
+export const MAX_BACKOFF_MS = 300_000;
+/** How long to wait after so many failures in a row: 1 s after none, 5 minutes at most. */
+export const backoffMs = (failures: number): number => Math.min(1_000 * 2 ** failures, MAX_BACKOFF_MS);
+
 /** When what tells repeats is to be pruned next; null for a counter that has counted nothing. */
 export function pruneDueAt(store: Store): number | null {
   const { prunedAt, countedBatch } = progressOf(store);

@@ -1,5 +1,6 @@
 import type { CounterCosts } from './bench-counter.ts';
 import type { Consumed, Load } from './control.ts';
+import { bytesOfADay, LIVE_RUN } from './price.ts';
 import type { Rig } from './rig.ts';
 import { makeApplication, type Tenant } from './tenant.ts';
 import { BATCH_EVENTS, DEVICES, MANY_DEVICES, median } from './workload.ts';
@@ -9,8 +10,6 @@ export type Size = { large: number; huge: number; run: number; rounds: number; l
 export const FULL_SIZE: Size = { large: 1_000_000, huge: 3_000_000, run: 200_000, rounds: 3, liveRuns: 3 };
 export const QUICK_SIZE: Size = { large: 100_000, huge: 200_000, run: 50_000, rounds: 1, liveRuns: 2 };
 
-/** What a counter of 10 million events a day counts in one run: those of its longest wait, ten minutes. */
-const LIVE_RUN = 70_000;
 /** A queue hands out a batch after 2 s or 100 messages: of 10 million events a day, 232 events. */
 const SINGLE = { perRequest: 1, requestsPerBatch: 100 };
 const BATCHED = { perRequest: BATCH_EVENTS, requestsPerBatch: 1 };
@@ -121,6 +120,7 @@ export class CountingBench {
     const app = await this.open(name, devices);
     const before = await this.costs(app);
     let [queueOperations, logLines, batches] = [0, 0, 0];
+    const d1Sizes = [before.d1Bytes];
     for (let run = 0; run < runs; run++) {
       this.step(`${name}: run ${run + 1} of ${runs}`);
       const consumed = await this.consume(app, LIVE_RUN, requests);
@@ -128,6 +128,7 @@ export class CountingBench {
       queueOperations += consumed.queueOperations;
       logLines += consumed.logLines;
       batches += consumed.batches;
+      d1Sizes.push((await this.costs(app)).d1Bytes);
     }
     const counted = await this.costs(app);
     const files = await this.call<{ files: number }>(`/export/${app}`);
@@ -149,8 +150,8 @@ export class CountingBench {
           ]),
         ),
       ),
-      // Rollup rows of a day do not grow with its events, so of a whole day it is less.
       d1Bytes: (counted.d1Bytes - before.d1Bytes) / events,
+      d1BytesOfADay: bytesOfADay(d1Sizes),
       filesPerEvent: files.files / events,
       queueOperations: queueOperations / events,
       logLines: logLines / events,
@@ -247,6 +248,7 @@ export class CountingBench {
         d1_bytes_per_event: (full.d1Bytes - empty.d1Bytes) / size.large,
         d1_bytes_per_further_event: (afterMore.d1Bytes - beforeMore.d1Bytes) / (size.huge - size.large),
         d1_bytes_per_live_event: batched.d1Bytes,
+        d1_bytes_per_event_of_a_day: batched.d1BytesOfADay,
         hot_bytes_per_event: (exported.bytes - empty.bytes) / size.large,
         lake_bytes_per_event: files.bytes / size.large,
         rows_read_16_consumers_vs_1: herd,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Consumption, priceOfAMillion } from './price.ts';
+import { bytesOfADay, type Consumption, priceOfAMillion } from './price.ts';
 
 const nothing: Consumption = {
   requests: 0,
@@ -33,4 +33,10 @@ it.each<[string, Partial<Consumption>, number]>([
 
 it('counts what objects are called for and their time awake together', () => {
   expect(priceOfAMillion({ ...nothing, objectCalls: 1 }).parts.objects).toBeCloseTo(0.15 + AWAKE, 4);
+});
+
+it('takes it that every further run of a day adds at most what the last one added to D1', () => {
+  const events = 143 * 70_000;
+  expect(bytesOfADay([5_000, 15_000, 15_500])).toBeCloseTo((10_000 + 142 * 500) / events);
+  expect(bytesOfADay([0, 1_000])).toBeCloseTo((143 * 1_000) / events);
 });

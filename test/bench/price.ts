@@ -47,3 +47,18 @@ export function priceOfAMillion(one: Consumption): { total: number; parts: Recor
   };
   return { total: Object.values(parts).reduce((sum, part) => sum + part, 0), parts };
 }
+
+/** What a counter of 10 million events a day counts in one run: those of its longest wait, ten minutes. */
+export const LIVE_RUN = 70_000;
+const RUNS_OF_A_DAY = 143;
+
+/**
+ * D1's bytes an event at the end of a day, at most: every further run adds fewer rollup rows than the last one, because it finds
+ * most of its rows there. `sizes`: before the first run, and after each.
+ */
+export function bytesOfADay(sizes: readonly number[]): number {
+  const grown = (sizes.at(-1) ?? 0) - (sizes[0] ?? 0);
+  const lastRun = (sizes.at(-1) ?? 0) - (sizes.at(-2) ?? 0);
+  const furtherRuns = RUNS_OF_A_DAY - (sizes.length - 1);
+  return (grown + furtherRuns * lastRun) / (RUNS_OF_A_DAY * LIVE_RUN);
+}

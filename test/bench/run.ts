@@ -65,7 +65,7 @@ async function main(): Promise<void> {
       logLines: live.logLines + requests / LOG_SAMPLE,
       objectCalls: live.calls,
       files: live.filesPerEvent,
-      bytes: { d1: live.d1Bytes, object: hot_bytes_per_event, file: lake_bytes_per_event },
+      bytes: { d1: live.d1BytesOfADay, object: hot_bytes_per_event, file: lake_bytes_per_event },
     });
     const prices = {
       single: priceOfAMillion(consumption(single, 1, 1000 / http.webhook_without_queue_rps)),

@@ -1,0 +1,33 @@
+import type { CreatedDevice, NewDevice } from './api.ts';
+import { creditedClick, findByAlias, findById, insertDevice } from './devices.ts';
+import { progressOf } from './log.ts';
+import { progress } from './schema.ts';
+import { homeShard } from './shards.ts';
+import type { Store } from './store.ts';
+
+/** Remembers the largest number of shards; answers it. */
+export function noteShards(store: Store, shards: number): number {
+  const known = progressOf(store).shards;
+  if (shards > known) store.update(progress).set({ shards }).run();
+  return Math.max(known, shards);
+}
+
+/** What `createOrFindDevices` does for one device in the counter of a shard; `known` is the largest number of shards it was told of. */
+export function createOrFind(
+  store: Store,
+  { alias, device }: { alias: string | null; device: NewDevice },
+  { shard, shards, known }: { shard: number; shards: number; known: number },
+): CreatedDevice {
+  const found = alias === null ? findById(store, device.id) : findByAlias(store, alias);
+  if (found) return { outcome: 'found', device: found, clickId: creditedClick(store, found.id) };
+  if (alias !== null && shards < known && homeShard(alias, known) !== shard) {
+    return { outcome: 'moved', shards: known };
+  }
+  insertDevice(store, alias, device);
+  const { id, acquiredDay, creativeId } = device;
+  return {
+    outcome: 'created',
+    device: { id, acquiredDay, creativeId },
+    clickId: creditedClick(store, id),
+  };
+}

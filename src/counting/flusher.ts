@@ -1,0 +1,54 @@
+import { withTimeout } from '#lib/timeout';
+import { flushNext, oldestInOutbox } from './outbox.ts';
+import type { Store } from './store.ts';
+import { backoffMs } from './upkeep.ts';
+
+type Surroundings = {
+  store: () => Store;
+  db: () => D1Database;
+  name: () => string;
+  /** After how many milliseconds an answer of D1 counts as lost. */
+  timeoutMs: () => number;
+};
+
+/** Brings a counter's outbox to D1, part by part. */
+export class Flusher {
+  /** Why the last try failed; null where it did not. */
+  error: string | null = null;
+  private readonly around: Surroundings;
+  private flushing: Promise<void> | null = null;
+  private failures = 0;
+
+  constructor(around: Surroundings) {
+    this.around = around;
+  }
+
+  /** Calls at once share the work; it goes on until the outbox is empty. Throws when D1 takes nothing. */
+  flush(): Promise<void> {
+    this.flushing ??= this.flushAll().finally(() => {
+      this.flushing = null;
+    });
+    return this.flushing;
+  }
+
+  /** When the next try is due, epoch milliseconds; null for an empty outbox. */
+  dueAt(now: number): number | null {
+    return oldestInOutbox(this.around.store()) === null ? null : now + backoffMs(this.failures);
+  }
+
+  private async flushAll(): Promise<void> {
+    try {
+      while (await withTimeout(this.flushPart(), this.around.timeoutMs())) this.failures = 0;
+      this.error = null;
+    } catch (error) {
+      this.failures++;
+      this.error = 'The database did not take what was counted; it is tried again.';
+      throw error;
+    }
+  }
+
+  private flushPart(): Promise<boolean> {
+    const { store, db, name } = this.around;
+    return flushNext(store(), db(), name(), Date.now());
+  }
+}
