@@ -3,6 +3,7 @@ import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
 import migrations from '#counter-migrations';
 import { settingsOf } from '#env';
 import type { Bucket, EventFilter } from '#lake';
+import { nextTurn } from '#lib/next-turn';
 import { DAY_MS } from '#lib/time';
 import { withTimeout } from '#lib/timeout';
 import type {
@@ -26,7 +27,7 @@ import { erasedAmong, eraseFromFiles, filesToRewrite, listFiles } from './file-i
 import { readHealth } from './health.ts';
 import { appendFresh, appendSome, lastBatch, type Pending, pendingIn, progressOf } from './log.ts';
 import { blankEvents, eventStatus, readLog } from './log-reader.ts';
-import { flushNext, oldestInOutbox } from './outbox.ts';
+import { closeGap, flushNext, oldestInOutbox, SequenceGap } from './outbox.ts';
 import { clientTotals, funnel, payers } from './queries.ts';
 import { RawFiles } from './raw-files.ts';
 import { progress, revokedTokens } from './schema.ts';
@@ -55,6 +56,8 @@ const MAX_ALARM_MS = 60_000;
 const MAX_BACKOFF_MS = 300_000;
 /** D1 gives a transaction 30 s; an answer that takes longer is lost, and the part is sent again. */
 const FLUSH_TIMEOUT_MS = 40_000;
+const GAP =
+  'The database and this counter disagree about what was written, as after a restore. Nothing more is written until counting is resumed: POST /v1/applications/:id/resume-counting.';
 
 /**
  * Counts the events of one application, or of one shard of it: keeps their log, tells repeats, keeps the state of the devices
@@ -78,6 +81,7 @@ export class Counter extends DurableObject<Env> implements CounterApi {
   private pruneAgainAt = 0;
   private flushFailures = 0;
   private flushError: string | null = null;
+  private hasGap = false;
   /** When the alarm is set for; undefined where it is not known. */
   private alarmAt: number | null | undefined;
   private load = { since: Date.now(), events: 0 };
@@ -228,11 +232,22 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return payers(this.store, periods);
   }
 
+  async resumeFlush(): Promise<boolean> {
+    // What is being sent ends first, whether it succeeds or not.
+    await this.flush().catch(() => undefined);
+    const resumed = this.hasGap && (await closeGap(this.store, this.db, this.name));
+    if (resumed) await this.flush();
+    await this.arm(Date.now());
+    return resumed;
+  }
+
   async health(): Promise<CounterHealth> {
     return {
       ...readHealth(this.store),
       countedThrough: this.countedThrough(Date.now()),
       flushError: this.flushError,
+      hasGap: this.hasGap,
+      exportError: this.files.error,
       bytes: this.storage.sql.databaseSize,
     };
   }
@@ -326,9 +341,11 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     try {
       while (await withTimeout(this.flushPart(), this.flushTimeoutMs)) this.flushFailures = 0;
       this.flushError = null;
+      this.hasGap = false;
     } catch (error) {
       this.flushFailures++;
-      this.flushError = 'The database did not take what was counted; it is tried again.';
+      this.hasGap = error instanceof SequenceGap;
+      this.flushError = this.hasGap ? GAP : 'The database did not take what was counted; it is tried again.';
       throw error;
     }
   }
@@ -414,9 +431,6 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     if (reason === 'size') this.store.update(progress).set({ raisedBytes: bytes }).run();
   }
 }
-
-/** Lets other calls of the object in, and its clock go on, which stands still between two awaits. */
-const nextTurn = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 /** Whether work ends well until a time. It goes on after it. */
 async function finishesBy(work: Promise<void>, deadline: number): Promise<boolean> {
