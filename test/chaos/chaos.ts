@@ -125,6 +125,10 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
         () => 500 + random() * 1000,
       ),
       duringStorm(
+        () => server.control('ring', tenant).catch(() => null),
+        () => 500 + random() * 500,
+      ),
+      duringStorm(
         () => client.readReport(),
         () => 200 + random() * 500,
       ),

@@ -39,8 +39,6 @@ function dice(seed: string): number {
 }
 
 export const isDying = (seed: string) => dice(seed) < faults.deaths;
-/** Whether an hour is over: nearly always during the storm, so that raw events leave for the bucket, and never in the calm. */
-export const isHourOver = (seed: string) => faults.deaths > 0 && dice(seed) < 0.9;
 
 /** Runs one call, or fails before it, or after it without a word of whether it was kept. */
 async function atRisk<Result>(
