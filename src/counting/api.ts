@@ -73,6 +73,10 @@ export type CounterHealth = {
   /** Parts of the outbox that wait for D1, and why the last try failed. */
   outbox: number;
   flushError: string | null;
+  /** The database and the counter disagree about what was written: see `resumeFlush`. */
+  hasGap: boolean;
+  /** Why raw events could not be written to R2, or a file not be rewritten, the last time; the counter tries again. */
+  exportError: string | null;
   devices: number;
   /** Raw events that have not left for R2. */
   hotEvents: number;
@@ -204,6 +208,13 @@ export interface CounterApi {
   funnel(cohort: Cohort, steps: string[], windowMs: number | null): Promise<number[]>;
   /** Periods are days, both included; at most 400. */
   payers(periods: Cohort[]): Promise<Payers>;
+
+  /**
+   * Goes on after a gap between what this counter wrote and what the database has, as a restore of one of them leaves it: what
+   * waits is written after what the database has. What was lost stays lost. Answers whether there was a gap; without one it
+   * only flushes.
+   */
+  resumeFlush(): Promise<boolean>;
 
   health(): Promise<CounterHealth>;
 }

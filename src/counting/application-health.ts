@@ -43,6 +43,8 @@ const addHealth = (left: CounterHealth, right: CounterHealth): CounterHealth => 
   slowestMs: latest(left.slowestMs, right.slowestMs),
   outbox: left.outbox + right.outbox,
   flushError: left.flushError ?? right.flushError,
+  hasGap: left.hasGap || right.hasGap,
+  exportError: left.exportError ?? right.exportError,
   devices: left.devices + right.devices,
   hotEvents: left.hotEvents + right.hotEvents,
   bytes: left.bytes + right.bytes,

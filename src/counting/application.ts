@@ -36,6 +36,12 @@ export async function settleCounters(
   }
 }
 
+/** See `CounterApi.resumeFlush`; answers how many counters had stopped. Repeatable. */
+export async function resumeCounting(env: Bindings, application: Sharded): Promise<number> {
+  const answers = await askAll<boolean>(env, application, async (counter) => await counter.resumeFlush());
+  return answers.filter((resumed) => resumed).length;
+}
+
 /** How many devices of an application reach each step: see `CounterApi.funnel`. */
 export async function countFunnel(
   env: Bindings,

@@ -3,6 +3,7 @@ import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
 import migrations from '#counter-migrations';
 import { settingsOf } from '#env';
 import type { Bucket, EventFilter } from '#lake';
+import { nextTurn } from '#lib/next-turn';
 import { DAY_MS } from '#lib/time';
 import { withTimeout } from '#lib/timeout';
 import type {
@@ -29,7 +30,7 @@ import { Flusher } from './flusher.ts';
 import { readHealth } from './health.ts';
 import { appendFresh, appendSome, lastBatch, type Pending, pendingIn, progressOf } from './log.ts';
 import { blankEvents, eventStatus, readLog } from './log-reader.ts';
-import { oldestInOutbox } from './outbox.ts';
+import { closeGap, oldestInOutbox } from './outbox.ts';
 import {
   countDueAt,
   FLUSH_TIMEOUT_MS,
@@ -231,11 +232,22 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return payers(this.store, periods);
   }
 
+  async resumeFlush(): Promise<boolean> {
+    // What is being sent ends first, whether it succeeds or not.
+    await this.flusher.flush().catch(() => undefined);
+    const resumed = this.flusher.hasGap && (await closeGap(this.store, this.db, this.name));
+    if (resumed) await this.flusher.flush();
+    await this.arm(Date.now());
+    return resumed;
+  }
+
   async health(): Promise<CounterHealth> {
     return {
       ...readHealth(this.store),
       countedThrough: this.countedThrough(Date.now()),
       flushError: this.flusher.error,
+      hasGap: this.flusher.hasGap,
+      exportError: this.files.error,
       bytes: this.storage.sql.databaseSize,
     };
   }
@@ -358,9 +370,6 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     if (reason === 'size') this.store.update(progress).set({ raisedBytes: bytes }).run();
   }
 }
-
-/** Lets other calls of the object in, and its clock go on, which stands still between two awaits. */
-const nextTurn = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 /** Whether work ends well until a time. It goes on after it. */
 async function finishesBy(work: Promise<void>, deadline: number): Promise<boolean> {

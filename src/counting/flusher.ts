@@ -1,5 +1,5 @@
 import { withTimeout } from '#lib/timeout';
-import { flushNext, oldestInOutbox } from './outbox.ts';
+import { flushNext, oldestInOutbox, SequenceGap } from './outbox.ts';
 import type { Store } from './store.ts';
 import { backoffMs } from './upkeep.ts';
 
@@ -11,10 +11,15 @@ type Surroundings = {
   timeoutMs: () => number;
 };
 
+const GAP =
+  'The database and this counter disagree about what was written, as after a restore. Nothing more is written until counting is resumed: POST /v1/applications/:id/resume-counting.';
+
 /** Brings a counter's outbox to D1, part by part. */
 export class Flusher {
   /** Why the last try failed; null where it did not. */
   error: string | null = null;
+  /** The database and the counter disagree about what was written: see `closeGap`. */
+  hasGap = false;
   private readonly around: Surroundings;
   private flushing: Promise<void> | null = null;
   private failures = 0;
@@ -40,9 +45,11 @@ export class Flusher {
     try {
       while (await withTimeout(this.flushPart(), this.around.timeoutMs())) this.failures = 0;
       this.error = null;
+      this.hasGap = false;
     } catch (error) {
       this.failures++;
-      this.error = 'The database did not take what was counted; it is tried again.';
+      this.hasGap = error instanceof SequenceGap;
+      this.error = this.hasGap ? GAP : 'The database did not take what was counted; it is tried again.';
       throw error;
     }
   }

@@ -9,7 +9,9 @@ import type { Store } from './store.ts';
 const NEWEST_BATCHES = 50;
 
 /** What of `CounterHealth` the storage knows. */
-export function readHealth(store: Store): Omit<CounterHealth, 'countedThrough' | 'flushError' | 'bytes'> {
+export function readHealth(
+  store: Store,
+): Omit<CounterHealth, 'countedThrough' | 'flushError' | 'hasGap' | 'exportError' | 'bytes'> {
   const pending = pendingIn(store);
   const newest = store
     .select({ appendedAt: log.appendedAt, receivedAt: log.receivedAt })

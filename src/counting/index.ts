@@ -18,7 +18,7 @@ export type {
   Settled,
   StoredDevice,
 } from './api.ts';
-export { countFunnel, settleCounters, sumClientTotals } from './application.ts';
+export { countFunnel, resumeCounting, settleCounters, sumClientTotals } from './application.ts';
 export {
   type ApplicationHealth,
   type Arrivals,

@@ -1,9 +1,9 @@
-import { asc, eq, min } from 'drizzle-orm';
+import { asc, eq, min, sql } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
 import { batchWithRetry, isTransient } from '#db';
 import { type Additions, additionSql, type Parked, parkStatements, ROLLUPS } from '#rollup';
 import { findRefused, parkRefused } from './refused-rows.ts';
-import { outbox } from './schema.ts';
+import { outbox, progress } from './schema.ts';
 import { readCounterName } from './shards.ts';
 import type { Store } from './store.ts';
 import { moveOn, wasAborted } from './turn.ts';
@@ -64,15 +64,17 @@ export async function flushNext(
       ),
     ]);
   } catch (error) {
-    if (wasAborted(error)) {
-      if (!(await wasApplied(db, counter, next.sequence))) throw error;
-    } else {
+    if (!wasAborted(error)) {
       const rest = isTransient(error) ? null : await withoutRefused(db, counter, next.sequence, part);
       if (!rest) throw error;
       const payload = JSON.stringify(rest);
       store.update(outbox).set({ payload }).where(eq(outbox.sequence, next.sequence)).run();
       return true;
     }
+    const applied = await readApplied(db, counter);
+    // A part that is no longer there was brought by an earlier try, which was given up; else its answer may have been lost.
+    const isWaiting = nextSequence(store) === next.sequence;
+    if (isWaiting && applied !== next.sequence) throw new SequenceGap(applied, next.sequence);
   }
   store.delete(outbox).where(eq(outbox.sequence, next.sequence)).run();
   return true;
@@ -96,13 +98,69 @@ async function withoutRefused(
   return [...rest, ['parked', await parkRefused(applicationId, `${counter}/${sequence}`, refused)]];
 }
 
-/** A part that was kept although its answer was lost. */
-async function wasApplied(db: D1Database, counter: string, sequence: number): Promise<boolean> {
+/**
+ * The database and the counter disagree about what was written, as after one of them was restored to an earlier time. Nothing
+ * is written until someone has decided that counting goes on: see `closeGap`.
+ */
+export class SequenceGap extends Error {
+  constructor(applied: number, next: number) {
+    super(`the database has part ${applied} of this counter, whose next one is ${next}`);
+  }
+}
+
+/** The last part of a counter that the database has; 0 when it has none. */
+async function readApplied(db: D1Database, counter: string): Promise<number> {
   const row = await db
     .prepare('SELECT sequence FROM counter_flushes WHERE counter = ?')
     .bind(counter)
     .first<{ sequence: number }>();
-  return (row?.sequence ?? 0) >= sequence;
+  return row?.sequence ?? 0;
+}
+
+const nextSequence = (store: Store): number | null =>
+  store
+    .select({ next: min(outbox.sequence) })
+    .from(outbox)
+    .get()?.next ?? null;
+
+/**
+ * Makes the next part the one that the database takes, where it is neither that nor the last that it took; answers whether it
+ * was not. Only the database moves, forward, where it is behind; a counter that is behind numbers its parts anew. Repeatable.
+ */
+export async function closeGap(store: Store, db: D1Database, counter: string): Promise<boolean> {
+  const next = nextSequence(store);
+  if (next === null) return false;
+  const applied = await readApplied(db, counter);
+  if (applied === next || applied === next - 1 || nextSequence(store) !== next) return false;
+  if (applied > next) {
+    renumber(store, applied + 1 - next);
+    return true;
+  }
+  await batchWithRetry(db, () => [
+    db
+      .prepare(
+        `INSERT INTO counter_flushes (counter, sequence) VALUES (?1, ?2)
+         ON CONFLICT (counter) DO UPDATE SET sequence = max(sequence, excluded.sequence)`,
+      )
+      .bind(counter, next - 1),
+  ]);
+  return true;
+}
+
+/** One statement, and so one transaction, each; in between no other call gets in. Two of them, so that no number is taken twice. */
+function renumber(store: Store, shift: number): void {
+  store
+    .update(outbox)
+    .set({ sequence: sql`-${outbox.sequence}` })
+    .run();
+  store
+    .update(outbox)
+    .set({ sequence: sql`${shift} - ${outbox.sequence}` })
+    .run();
+  store
+    .update(progress)
+    .set({ sequence: sql`${progress.sequence} + ${shift}` })
+    .run();
 }
 
 /** When the oldest event that waits here was appended; null for an empty outbox. */

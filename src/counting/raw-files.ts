@@ -22,7 +22,10 @@ type Surroundings = {
 export class RawFiles {
   private readonly around: Surroundings;
   private failures = 0;
+  private running: Promise<void> = Promise.resolve();
   hotEvents: number;
+  /** Why the last work failed; null where it did not. */
+  error: string | null = null;
 
   constructor(around: Surroundings) {
     this.around = around;
@@ -61,14 +64,21 @@ export class RawFiles {
     });
   }
 
-  private async attempt(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-      this.failures = 0;
-    } catch (error) {
-      this.failures++;
-      throw error;
-    }
+  /** One at a time: what one has written and not yet listed, another would delete. */
+  private attempt(work: () => Promise<void>): Promise<void> {
+    const attempt = this.running.then(async () => {
+      try {
+        await work();
+        this.failures = 0;
+        this.error = null;
+      } catch (error) {
+        this.failures++;
+        this.error = 'Raw events could not be written to R2, or read there; the counter tries again.';
+        throw error;
+      }
+    });
+    this.running = attempt.catch(() => undefined);
+    return attempt;
   }
 
   private async exportNext(): Promise<boolean> {

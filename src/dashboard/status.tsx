@@ -53,10 +53,12 @@ const PipelineFigures = ({
   if (!counters) {
     return <Notice kind="bad">Counting does not answer at the moment. Reload to try again.</Notice>;
   }
-  const { pending, countedThrough, lastAppendedAt, slowestMs, outbox, flushError } = counters;
+  const { pending, countedThrough, lastAppendedAt, slowestMs, outbox, flushError, exportError, hotEvents } =
+    counters;
   return (
     <>
       {flushError && <Notice kind="bad">{flushError}</Notice>}
+      {exportError && <Notice kind="bad">{exportError}</Notice>}
       <dl class="figures">
         <Figure
           label="Waiting to be counted"
@@ -69,6 +71,12 @@ const PipelineFigures = ({
           value={count(outbox)}
           note="counted, not in the reports yet"
           bad={flushError !== null}
+        />
+        <Figure
+          label="Waiting for export"
+          value={count(hotEvents)}
+          note="raw events, not in R2 yet"
+          bad={exportError !== null}
         />
         <Figure
           label="From taken to logged"

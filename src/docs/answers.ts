@@ -230,6 +230,14 @@ export const Health = z.object({
       slowest_delivery_ms: z.int().nullable(),
       unwritten_parts: z.int().nullable().describe('counted, but not in the reports yet'),
       write_error: z.string().nullable().describe('why they are not, where the last try failed'),
+      needs_resume: z
+        .boolean()
+        .nullable()
+        .describe(
+          'the database or counting was restored to an earlier time: see `/v1/applications/{id}/resume-counting`',
+        ),
+      unexported_events: z.int().nullable().describe('raw events that have not left for R2 yet'),
+      export_error: z.string().nullable().describe('why raw events could not be written to R2 the last time'),
     }),
   ),
   is_complete: z.boolean().describe('false where the team has more applications than one answer looks at'),
@@ -241,6 +249,10 @@ export const Parked = z.object({
   reason: z.string(),
   parked_at: z.string(),
   body: z.string(),
+});
+
+export const CountingResumed = z.object({
+  counters: z.int().describe('how many had stopped and now go on'),
 });
 
 export const ParkedReplayed = z.object({ replayed: z.literal(true), id: z.string() });

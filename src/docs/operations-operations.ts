@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { listQuery } from '#http';
-import { Health, list, Parked, ParkedDiscarded, ParkedReplayed } from './answers.ts';
+import { CountingResumed, Health, list, Parked, ParkedDiscarded, ParkedReplayed } from './answers.ts';
 import { EXAMPLE } from './examples.ts';
 import type { Operation } from './operation.ts';
 import { withExamples } from './with-examples.ts';
@@ -16,8 +16,19 @@ export const OPERATIONS_OPERATIONS: Operation[] = [
     path: '/v1/health',
     summary: 'How events get through',
     description:
-      '`degraded` when events have waited to be counted for more than fifteen minutes, when counting does not answer, or when messages are parked. Nothing is counted for it. `GET /health` needs no credential and asks nothing: it says only that the Worker runs.',
+      '`degraded` when events have waited to be counted for more than fifteen minutes, when counting does not answer, when R2 does not take raw events, or when messages are parked. Nothing is counted for it. `GET /health` needs no credential and asks nothing: it says only that the Worker runs.',
     answer: { status: 200, description: 'The state of your events.', schema: Health },
+  },
+  {
+    ...shared,
+    method: 'post',
+    path: '/v1/applications/{id}/resume-counting',
+    summary: 'Resume counting after a restore',
+    description:
+      'When the database is restored to an earlier time, counting stops at once: `needs_resume` in `/v1/health`. Events are taken on and wait. This accepts that the reports lack what was written after that time, and goes on with what waits. It changes nothing where counting has not stopped, and may be repeated.',
+    parameters: inPath(EXAMPLE.application),
+    answer: { status: 200, description: 'Counting goes on.', schema: CountingResumed },
+    errors: { 404: "No such application, or another team's." },
   },
   {
     ...shared,

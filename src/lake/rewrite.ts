@@ -1,3 +1,4 @@
+import { nextTurn } from '#lib/next-turn';
 import { type Bucket, type FileEntry, revisedKey, type StoredEvent } from './entry.ts';
 import { FileBuilder } from './file-builder.ts';
 import { mayHoldId } from './filter.ts';
@@ -84,6 +85,7 @@ async function collect(
     const file = await RawFile.open(bucket, entry);
     for (const group of file.groups) {
       for (const event of await file.readEvents(group)) if (keeps(event)) builder.add(event);
+      await nextTurn();
     }
   }
   return builder;

@@ -1,8 +1,11 @@
+import { nextTurn } from '#lib/next-turn';
 import { dayIn } from '#lib/time';
 import type { Bucket, FileEntry, Source, StoredEvent } from './entry.ts';
 import { FileBuilder } from './file-builder.ts';
 
 export const MAX_EVENTS_PER_FILE = 50_000;
+/** After so many events other requests are let in. */
+const EVENTS_PER_TURN = 500;
 /** Of memory while a file is collected; events with long parameters make files of fewer. */
 const MAX_BUILDER_BYTES = 16_000_000;
 
@@ -25,6 +28,7 @@ export async function writeFiles(
     open.delete(day);
     entries.push(await writeFile(bucket, source, `${day}/${firstId}`, builder));
   };
+  let sinceTurn = 0;
   for await (const slice of slices) {
     for (const event of slice) {
       const day = dayIn('UTC', event.received_at);
@@ -32,6 +36,11 @@ export async function writeFiles(
       open.set(day, file);
       file.builder.add(event);
       if (isFull(file.builder)) await close(day, file);
+    }
+    sinceTurn += slice.length;
+    if (sinceTurn >= EVENTS_PER_TURN) {
+      sinceTurn = 0;
+      await nextTurn();
     }
     if (memoryOf(open) >= MAX_BUILDER_BYTES) for (const [day, file] of [...open]) await close(day, file);
   }

@@ -17,7 +17,7 @@ function withinReach(applications: readonly ApplicationRow[]): ApplicationRow[] 
 }
 
 /**
- * How a team's events get through: `degraded` when counting is stuck somewhere or something is parked. Counts nothing and asks a
+ * How a team's events get through: `degraded` when counting or the export is stuck somewhere or something is parked. Counts nothing and asks a
  * bounded number of counters. Throws where the database does not answer, which the caller sees as a 500.
  */
 export async function checkHealth(env: Env, teamId: string, now: number) {
@@ -30,10 +30,10 @@ export async function checkHealth(env: Env, teamId: string, now: number) {
   const asked = withinReach(listed);
   const healths = await Promise.all(asked.map((application) => readApplicationHealth(env, application)));
   const applications = healths.map((health) => showHealth(health, now));
-  const isDegraded = parked.total > 0 || applications.some(({ status }) => status === 'degraded');
+  const isAnyDegraded = parked.total > 0 || applications.some(({ status }) => status === 'degraded');
   const slowest = applications.flatMap((own) => own.slowest_delivery_ms ?? []);
   return {
-    status: isDegraded ? 'degraded' : 'ok',
+    status: isAnyDegraded ? 'degraded' : 'ok',
     database_ms: databaseMs,
     pending_events: applications.reduce((sum, own) => sum + (own.pending_events ?? 0), 0),
     pending_for_ms: Math.max(0, ...applications.map((own) => own.pending_for_ms ?? 0)),
@@ -44,16 +44,23 @@ export async function checkHealth(env: Env, teamId: string, now: number) {
   } as const;
 }
 
+/** Raw events that R2 does not take are safe in the log, but fill it. */
+const isDegraded = (health: ApplicationHealth, now: number) =>
+  isStuck(health, now) || health.counters?.exportError != null || health.counters?.hasGap === true;
+
 function showHealth(health: ApplicationHealth, now: number) {
   const { applicationId, counters } = health;
   return {
     application_id: applicationId,
-    status: isStuck(health, now) ? ('degraded' as const) : ('ok' as const),
+    status: isDegraded(health, now) ? ('degraded' as const) : ('ok' as const),
     pending_events: counters?.pending ?? null,
     pending_for_ms: counters ? Math.max(0, now - (counters.oldestPendingAt ?? now)) : null,
     counted_through: counters ? new Date(counters.countedThrough).toISOString() : null,
     slowest_delivery_ms: counters?.slowestMs ?? null,
     unwritten_parts: counters?.outbox ?? null,
     write_error: counters?.flushError ?? null,
+    needs_resume: counters?.hasGap ?? null,
+    unexported_events: counters?.hotEvents ?? null,
+    export_error: counters?.exportError ?? null,
   };
 }

@@ -1,7 +1,10 @@
 import { Hono } from 'hono';
+import { resumeCounting } from '#counting';
+import { database } from '#db';
 import { type AppEnv, invalidRequest, listQuery, queryString, requireTeamToken } from '#http';
 import { auditTeamAction } from '#members';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
+import { getApplication } from '#teams';
 import { checkHealth } from './check-health.ts';
 
 const CURSOR = /^(\d{1,15})\.(.+)$/;
@@ -27,6 +30,12 @@ export const operationRoutes = new Hono<AppEnv>()
   .get('/v1/health', requireTeamToken, async (c) =>
     c.json(await checkHealth(c.env, c.get('team').id, Date.now())),
   )
+  .post('/v1/applications/:id/resume-counting', requireTeamToken, async (c) => {
+    const application = await getApplication(database(c.env.DB), c.get('team').id, c.req.param('id'));
+    const counters = await resumeCounting(c.env, application);
+    await auditTeamAction(c, 'counting.resumed', application.id);
+    return c.json({ counters });
+  })
   .get('/v1/parked', requireTeamToken, queryString(listQuery), async (c) => {
     const { limit, cursor } = c.req.valid('query');
     const page = { limit, before: placeOf(cursor) };

@@ -7,7 +7,15 @@ it('counts once what it acknowledged, whatever fails and whenever it is killed',
   // That the storm was one.
   expect(verdict.acknowledged).toBeGreaterThan(300);
   expect(verdict.faults).toMatchObject({ kills: expect.any(Number), takenSilently: expect.any(Number) });
-  for (const name of ['kills', 'refused', 'takenSilently', 'redelivered', 'databaseFaults', 'deaths']) {
+  for (const name of [
+    'kills',
+    'refused',
+    'takenSilently',
+    'redelivered',
+    'databaseFaults',
+    'bucketFaults',
+    'deaths',
+  ]) {
     expect(verdict.faults[name], name).toBeGreaterThan(0);
   }
 });

@@ -6,7 +6,7 @@ import { bundleWorker } from '../../src/cli/bundle.ts';
 import { QUIET, ROOT } from '../../src/cli/local-state.ts';
 import { seededRandom } from '../helpers/random.ts';
 import { JournalClient, type Tenant } from './client.ts';
-import { CALM, type Faults } from './faults.ts';
+import { CALM, type Faults, STORM } from './faults.ts';
 import { ChaosQueue } from './queue.ts';
 import { type Verdict, verify } from './verify.ts';
 import type { Delivery, Outcome } from './worker.ts';
@@ -90,8 +90,7 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
   try {
     await server.start(CALM);
     const tenant = await server.control<Tenant>('tenant');
-    const storm: Faults = { before: 0.05, after: 0.05, deaths: 0.03 };
-    await server.control('faults', storm);
+    await server.control('faults', STORM);
     queue.failing = 0.15;
     const client = new JournalClient(seededRandom(seed + 2), tenant, () => server.url);
     const end = Date.now() + seconds * 1000;
@@ -104,7 +103,7 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
     const faults: Record<string, number> = {};
     /** Adds up what this process has seen, which dies with it. */
     const collect = async () => {
-      const counts = await server.control<Record<string, number>>('faults', storm).catch(() => ({}));
+      const counts = await server.control<Record<string, number>>('faults', STORM).catch(() => ({}));
       for (const [name, count] of Object.entries(counts)) faults[name] = (faults[name] ?? 0) + count;
     };
     const deliver = (delivery: Delivery) => server.control<Outcome>('deliver', delivery);
@@ -126,6 +125,10 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
         () => 500 + random() * 1000,
       ),
       duringStorm(
+        () => server.control('ring', tenant).catch(() => null),
+        () => 500 + random() * 500,
+      ),
+      duringStorm(
         () => client.readReport(),
         () => 200 + random() * 500,
       ),
@@ -139,7 +142,7 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
           if (Date.now() > end - 1000) return;
           await collect();
           await server.kill();
-          await server.start(storm);
+          await server.start(STORM);
         }
       })(),
     ]);

@@ -1,11 +1,24 @@
 import { seededRandom } from '../helpers/random.ts';
 
-/** Shares of the calls that fail: of a database or bucket before and after they took effect; how often an object dies in a call. */
-export type Faults = { before: number; after: number; deaths: number };
-export const CALM: Faults = { before: 0, after: 0, deaths: 0 };
+/**
+ * Shares of the calls that fail before and after they took effect, of the database and, as it is called seldom, more of the bucket;
+ * how often an object dies in a call.
+ */
+export type Faults = { database: Share; bucket: Share; deaths: number };
+type Share = { before: number; after: number };
+export const CALM: Faults = {
+  database: { before: 0, after: 0 },
+  bucket: { before: 0, after: 0 },
+  deaths: 0,
+};
+export const STORM: Faults = {
+  database: { before: 0.05, after: 0.05 },
+  bucket: { before: 0.15, after: 0.15 },
+  deaths: 0.03,
+};
 
 /** What happened, in this process. */
-export const seen = { databaseFaults: 0, bucketFaults: 0, deaths: 0 };
+export const seen = { databaseFaults: 0, bucketCalls: 0, bucketFaults: 0, deaths: 0 };
 
 const TRANSIENT = [
   'D1_ERROR: Network connection lost',
@@ -26,23 +39,23 @@ function dice(seed: string): number {
 }
 
 export const isDying = (seed: string) => dice(seed) < faults.deaths;
-/** Whether an hour is over: often during the storm, so that raw events leave for the bucket, and never in the calm. */
-export const isHourOver = (seed: string) => faults.deaths > 0 && dice(seed) < 0.5;
 
 /** Runs one call, or fails before it, or after it without a word of whether it was kept. */
 async function atRisk<Result>(
   seed: string,
-  count: 'databaseFaults' | 'bucketFaults',
+  store: 'database' | 'bucket',
   work: () => Promise<Result>,
 ): Promise<Result> {
   const thrown = dice(seed);
+  const { before, after } = faults[store];
+  if (store === 'bucket') seen.bucketCalls++;
   const fail = () => {
-    seen[count]++;
+    seen[`${store}Faults`]++;
     return new Error(TRANSIENT[Math.floor(dice(seed) * TRANSIENT.length)]);
   };
-  if (thrown < faults.before) throw fail();
+  if (thrown < before) throw fail();
   const result = await work();
-  if (thrown < faults.before + faults.after) throw fail();
+  if (thrown < before + after) throw fail();
   return result;
 }
 
@@ -55,7 +68,7 @@ export function failingDatabase(db: D1Database, seed: string): D1Database {
         if (typeof value !== 'function') return value;
         if (name === 'bind') return (...bindings: unknown[]) => failing(target.bind(...bindings));
         return (...values: unknown[]) =>
-          atRisk(seed, 'databaseFaults', async () => Reflect.apply(value, target, values));
+          atRisk(seed, 'database', async () => Reflect.apply(value, target, values));
       },
     });
     originals.set(proxy, statement);
@@ -64,7 +77,7 @@ export function failingDatabase(db: D1Database, seed: string): D1Database {
   const binding = {
     prepare: (sql: string) => failing(db.prepare(sql)),
     batch: (statements: D1PreparedStatement[]) =>
-      atRisk(seed, 'databaseFaults', () =>
+      atRisk(seed, 'database', () =>
         db.batch(statements.map((statement) => originals.get(statement) ?? statement)),
       ),
     withSession: () => binding,
@@ -78,7 +91,7 @@ export function failingBucket(bucket: R2Bucket, seed: string): R2Bucket {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== 'function') return value;
       return (...values: unknown[]) =>
-        atRisk(seed, 'bucketFaults', async () => Reflect.apply(value, target, values));
+        atRisk(seed, 'bucket', async () => Reflect.apply(value, target, values));
     },
   });
 }

@@ -1,9 +1,9 @@
-import { counterOf } from '../../src/counting/index.ts';
+import { counterName, counterOf } from '../../src/counting/index.ts';
 import { database } from '../../src/db/index.ts';
 import service from '../../src/index.ts';
 import { createAccessToken, createApplication, createTeam } from '../../src/teams/index.ts';
 import { unlimited } from '../helpers/limits.ts';
-import type { ChaosBindings } from './chaos-counter.ts';
+import type { ChaosBindings, ChaosCounter } from './chaos-counter.ts';
 import type { Tenant } from './client.ts';
 import { type Faults, failingBucket, failingDatabase, seen, setFaults } from './faults.ts';
 
@@ -69,6 +69,13 @@ async function isSettled(env: ChaosBindings, { applicationId }: Tenant): Promise
   return true;
 }
 
+async function ringAlarms(env: ChaosBindings, { applicationId }: Tenant): Promise<void> {
+  const counters = env.COUNTERS as unknown as DurableObjectNamespace<ChaosCounter>;
+  for (let shard = 0; shard < MAX_SHARDS; shard++) {
+    await counters.getByName(counterName(applicationId, shard)).ring();
+  }
+}
+
 async function control(
   request: Request,
   path: string,
@@ -83,6 +90,10 @@ async function control(
   }
   if (path === '/chaos/shards') {
     await addShards(real, await request.json());
+    return Response.json({});
+  }
+  if (path === '/chaos/ring') {
+    await ringAlarms(real, await request.json());
     return Response.json({});
   }
   if (path === '/chaos/settled') return Response.json(await isSettled(real, await request.json()));

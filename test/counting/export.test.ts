@@ -141,13 +141,14 @@ it('keeps the log, counts on and tries again later while R2 fails', async () => 
   await alarm(counter, bucket);
   await stub().settle();
   expect(await rollupOf(applicationId)).toMatchObject({ impressions: 2 });
-  expect((await stub().health()).hotEvents).toBe(3);
+  expect(await stub().health()).toMatchObject({ hotEvents: 3, exportError: expect.stringContaining('R2') });
   const due = await inside((_, state) => state.storage.getAlarm());
   expect(due).toBeGreaterThan(Date.now());
   expect(due).toBeLessThanOrEqual(Date.now() + 300_000);
   bucket.heal();
   await alarm(counter);
   expect(await listed(counter)).toHaveLength(1);
+  expect((await stub().health()).exportError).toBeNull();
 });
 
 it('leaves an erased device out, also one that is erased while its file is being written', async () => {

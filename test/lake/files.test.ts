@@ -1,8 +1,15 @@
 import { expect, it } from 'vitest';
 import type { LoggedEvent } from '#catalogue';
-import { type FileEntry, MissingFileError, readEvents, streamEvents, writeFiles } from '#lake';
+import {
+  type FileEntry,
+  MissingFileError,
+  readEvents,
+  rewriteWithout,
+  streamEvents,
+  writeFiles,
+} from '#lake';
 import { kept } from './kept.ts';
-import { MemoryBucket } from './memory-bucket.ts';
+import { MemoryBucket, MemoryIndex } from './memory-bucket.ts';
 import { APPLICATION_ID, makeSlices } from './workload.ts';
 
 const SOURCE = { applicationId: APPLICATION_ID, shard: 2 };
@@ -213,4 +220,22 @@ it('says which file is missing', async () => {
   await expect(readEvents(bucket, entries, {}, { limit: 10, cursor: '' })).rejects.toThrow(
     new MissingFileError(entries[0]?.key ?? ''),
   );
+});
+
+it('lets other requests in while it writes and rewrites a file', async () => {
+  let turns = 0;
+  let isBusy = true;
+  const others = (async () => {
+    for (; isBusy; turns++) await new Promise((resolve) => setTimeout(resolve, 0));
+  })();
+  const { bucket, entries, events } = await write({ events: 20_000 });
+  // One after each 500 events, and several in each of three row groups.
+  expect(turns).toBeGreaterThan(40 + 3 * 2);
+  turns = 0;
+  const [entry] = entries;
+  if (!entry) throw new Error('no file was written');
+  await rewriteWithout(bucket, new MemoryIndex(entries), entry, new Set([events[0]?.id ?? '']));
+  expect(turns).toBeGreaterThan(3 * 3);
+  isBusy = false;
+  await others;
 });

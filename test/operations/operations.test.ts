@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { database } from '#db';
+import type { Bucket } from '#lake';
 import { newApiKey } from '#lib/credentials';
 import { isSampled } from '#lib/log-sample';
 import { createApplication } from '#teams';
@@ -10,6 +11,7 @@ import { watchedCounters } from '../helpers/counter-calls.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
+import { FaultyBucket } from '../helpers/lake.ts';
 import { watchedLimit } from '../helpers/limits.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
@@ -157,6 +159,99 @@ describe('the health of counting', () => {
     expect(await health(silent, tenant)).toMatchObject({
       status: 'degraded',
       applications: [{ status: 'degraded', pending_events: null, counted_through: null }],
+    });
+  });
+
+  it('stops counting when the database was restored to an earlier time, says so, and goes on when told to', async () => {
+    const [tenant, stranger] = [await createTenant(), await createTenant()];
+    const { append, ad, inside } = await startCounting(tenant);
+    const worker = startWorker();
+    const setSequence = (shift: string) =>
+      env.DB.prepare(`UPDATE counter_flushes SET sequence = sequence ${shift} WHERE counter = ?`)
+        .bind(`${tenant.application.id}:0`)
+        .run();
+    const count = async () => {
+      await append([ad()]);
+      return impressions(worker, tenant);
+    };
+    const resume = (by = tenant) =>
+      worker.team(by, `/v1/applications/${tenant.application.id}/resume-counting`, { method: 'POST' });
+    for (let round = 1; round <= 3; round++) expect(await count()).toBe(round);
+    const needsResume = async () => {
+      const answer = (await health(worker, tenant)) as { status: string; applications: object[] };
+      return { status: answer.status, ...answer.applications[0] };
+    };
+    // The database behind by two parts, then a counter that is behind by two.
+    for (const [shift, counted] of [
+      ['- 2', 3],
+      ['+ 2', 5],
+    ] as const) {
+      await setSequence(shift);
+      expect(await count()).toBe(counted);
+      expect(await needsResume()).toMatchObject({
+        status: 'degraded',
+        needs_resume: true,
+        write_error: expect.stringContaining('resume-counting'),
+        unwritten_parts: 1,
+      });
+      expect((await resume(stranger)).status).toBe(404);
+      // The alarm tries again, and never goes on by itself.
+      await inside((counter) => counter.alarm());
+      expect(await count()).toBe(counted);
+      expect(await (await resume()).json()).toEqual({ counters: 1 });
+      expect(await needsResume()).toMatchObject({ status: 'ok', needs_resume: false, write_error: null });
+      expect(await impressions(worker, tenant)).toBe(counted + 2);
+      expect(await (await resume()).json()).toEqual({ counters: 0 });
+      expect(await impressions(worker, tenant)).toBe(counted + 2);
+    }
+    expect(await count()).toBe(8);
+    const { results } = await env.DB.prepare(
+      "SELECT subject FROM audit_log WHERE team_id = ? AND action = 'counting.resumed'",
+    )
+      .bind(tenant.team.id)
+      .all();
+    expect(results.length).toBe(4);
+  });
+
+  it('goes on after a restore to before the counter’s first part', async () => {
+    const tenant = await createTenant();
+    const { append, ad } = await startCounting(tenant);
+    const worker = startWorker();
+    await append([ad()]);
+    expect(await impressions(worker, tenant)).toBe(1);
+    await env.DB.prepare('DELETE FROM counter_flushes WHERE counter = ?')
+      .bind(`${tenant.application.id}:0`)
+      .run();
+    await append([ad()]);
+    expect(await impressions(worker, tenant)).toBe(1);
+    const path = `/v1/applications/${tenant.application.id}/resume-counting`;
+    expect(await (await worker.team(tenant, path, { method: 'POST' })).json()).toEqual({ counters: 1 });
+    expect(await impressions(worker, tenant)).toBe(2);
+  });
+
+  it('is degraded while raw events can’t be written to R2', async () => {
+    const tenant = await createTenant();
+    const { append, ad, inside } = await startCounting(tenant);
+    await append([ad()]);
+    const worker = startWorker();
+    await impressions(worker, tenant);
+    const exportWith = (bucket: Bucket) =>
+      inside(async (counter, state) => {
+        counter.bucket = bucket;
+        state.storage.sql.exec('UPDATE log SET appended_at = 0');
+        await counter.alarm();
+      });
+    const bucket = new FaultyBucket(env.RAW_EVENTS, 'always');
+    await exportWith(bucket);
+    const failing = { export_error: expect.stringContaining('R2'), unexported_events: 2 };
+    expect(await health(worker, tenant)).toMatchObject({
+      status: 'degraded',
+      applications: [{ status: 'degraded', pending_events: 0, ...failing }],
+    });
+    await exportWith(env.RAW_EVENTS);
+    expect(await health(worker, tenant)).toMatchObject({
+      status: 'ok',
+      applications: [{ export_error: null, unexported_events: 0 }],
     });
   });
 
