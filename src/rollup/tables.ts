@@ -17,7 +17,7 @@ export const ROLLUP_TABLES = Object.keys(MEASURES) as RollupTable[];
 type KeyOf<Table extends RollupTable> = (typeof ROLLUP_KEYS)[Table][number];
 
 /** What a row takes beside the texts of its key. */
-const ROW_WEIGHT = 600;
+const ROW_WEIGHT = 700;
 
 /** What a segment takes in a row beside its sums of 8 bytes each. */
 const SEGMENT_WEIGHT = 24;
@@ -76,7 +76,7 @@ export class Additions<Table extends RollupTable> {
       this.byKey.set(joined, row);
       this.weight += joined.length + ROW_WEIGHT;
     }
-    const own = this.placeOf(row.segments, segment);
+    const own = this.placeOf(row, segment);
     for (const name in amounts) {
       const place = this.places.get(name);
       const amount = (amounts as Record<string, number | undefined>)[name];
@@ -105,13 +105,16 @@ export class Additions<Table extends RollupTable> {
   }
 
   /** Where the sums of a segment begin in a row's. A counter tells few segments apart, and a row has few of those. */
-  private placeOf(segments: number[], segment: number): number {
+  private placeOf(row: Row, segment: number): number {
     const step = this.width + 1;
+    const { segments } = row;
     for (let at = 0; at < segments.length; at += step) if (segments[at] === segment) return at + 1;
-    segments.push(segment);
-    for (let place = 0; place < this.width; place++) segments.push(0);
+    const own = new Array<number>(step).fill(0);
+    own[0] = segment;
+    // An array that is pushed to keeps room for more, of which most rows never have any.
+    row.segments = segments.length === 0 ? own : segments.concat(own);
     this.weight += step * 8 + SEGMENT_WEIGHT;
-    return segments.length - this.width;
+    return segments.length + 1;
   }
 
   /** `[id, sum, …],…`; the zeros at the end of each are left out. */
