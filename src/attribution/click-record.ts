@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { ClickCountry, ClickParams } from '#catalogue';
-import { OS_FAMILIES } from './device.ts';
+import { ClickCountry, ClickParams, OS_FAMILIES } from '#catalogue';
 
 const text = (max: number) => z.string().min(1).max(max);
 const optionalText = (max: number) => text(max).optional();

@@ -1,6 +1,4 @@
-/** The families between which no phone changes. */
-export const OS_FAMILIES = ['android', 'ios', 'windows', 'macos', 'linux', 'other'] as const;
-export type OsFamily = (typeof OS_FAMILIES)[number];
+import type { OsFamily } from '#catalogue';
 
 const FAMILY_WORDS: readonly [RegExp, OsFamily][] = [
   [/\b(?:android|fire ?os|harmony)/i, 'android'],

@@ -1,5 +1,5 @@
 export { hashAddress } from './address.ts';
-export { type Installation, namesClick, prepareAttribution } from './attribute-device.ts';
+export { type Attributed, type Installation, namesClick, prepareAttribution } from './attribute-device.ts';
 export { readClickId, signClickId } from './click-id.ts';
 export { ClickRecord } from './click-record.ts';
 export {
@@ -12,6 +12,6 @@ export {
   pruneClicks,
   undoCredits,
 } from './clicks.ts';
-export type { OsFamily } from './device.ts';
+export { parseOs } from './device.ts';
 export { type Explanation, explainDevice } from './explain-device.ts';
 export type { Attribution } from './match.ts';

@@ -1,5 +1,5 @@
+import { OS_FAMILIES, type OsFamily } from '#catalogue';
 import type { NamedClick } from './click-id.ts';
-import { OS_FAMILIES, type OsFamily } from './device.ts';
 import {
   type Agreement,
   compareDensities,

@@ -1,3 +1,10 @@
+export {
+  DIMENSIONS,
+  type DimensionDefinition,
+  type DimensionName,
+  metricsIn,
+  rollupOf,
+} from './dimensions.ts';
 export { EventEnvelope, fieldsOf, keysOfEnvelope, sentKeyOf } from './envelope.ts';
 export { ClickCountry, ClickParams, MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from './events/click.ts';
 export { EVENT_STEP } from './events/custom.ts';
@@ -21,4 +28,34 @@ export {
   kindOf,
   LoggedEvent,
 } from './logged-event.ts';
-export { type Amounts, MEASURES, type RollupTable } from './measures.ts';
+export {
+  type Amounts,
+  columnsOf,
+  isMoney,
+  MEASURES,
+  type Measure,
+  ROLLUP_KEYS,
+  type RollupTable,
+} from './measures.ts';
+export {
+  ALL_METRICS,
+  COHORT_METRICS,
+  isMoneyMetric,
+  METRICS,
+  type Metric,
+  type MetricDefinition,
+  type MoneyMetric,
+  per,
+  type Sums,
+  type Unit,
+} from './metrics.ts';
+export { OS_FAMILIES, type OsFamily } from './os.ts';
+export {
+  MAX_SEGMENTS,
+  OTHER_SEGMENT,
+  OTHER_VALUE,
+  type Segment,
+  SegmentBook,
+  segmentId,
+  UNKNOWN_SEGMENT,
+} from './segments.ts';

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import type { Amounts } from './measures.ts';
+import type { Segment } from './segments.ts';
 import type { OwnFields } from './stored.ts';
 import type { WireForm } from './wire.ts';
 
@@ -71,6 +72,8 @@ export interface EventKind<Event extends { type: string } = { type: string }> {
   readonly clientTotal?: ClientTotal<Event>;
   /** Adds the event up. */
   count(event: Event, into: Rollups): void;
+  /** Of a kind whose subject is a creative: what its event says of country, OS and version. A device's stand with the device. */
+  segmentOf?(event: Event): Segment;
   /** The step of a funnel that an event is; null where it is none. */
   stepOf(event: Event): string | null;
   /** The day number for which the event makes its device active, where the event itself says so. */

@@ -1,7 +1,7 @@
 import { asc, eq, min, sql } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
 import { batchWithRetry, isTransient } from '#db';
-import { type Additions, additionSql, type Parked, parkStatements, ROLLUPS } from '#rollup';
+import { type Additions, additionSql, type Parked, parkStatements } from '#rollup';
 import { findRefused, parkRefused } from './refused-rows.ts';
 import { outbox, progress } from './schema.ts';
 import { readCounterName } from './shards.ts';
@@ -11,16 +11,25 @@ import { moveOn, wasAborted } from './turn.ts';
 /** What one transaction of D1 adds: some thousand rows, so that other queries get in between. */
 const MAX_PART_CHARACTERS = 500_000;
 
-type Kind = RollupTable | 'parked';
+type Kind = RollupTable | 'segments' | 'parked';
 type Part = [kind: Kind, rows: unknown[]][];
+
+const INSERT_SEGMENTS = `
+  INSERT INTO segments (application_id, segment_id, country, os, app_version)
+  SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?1) WHERE true ON CONFLICT DO NOTHING`;
+
+/** As the table `segments` has its columns. */
+export type SegmentRow = [applicationId: string, id: number, country: string, os: string, appVersion: string];
 
 /** What a run adds to D1, in parts of a bounded size. */
 export function* toParts(
   additions: readonly Additions<RollupTable>[],
+  segments: readonly SegmentRow[],
   parked: readonly Parked[],
 ): Generator<string> {
   let [part, size]: [Part, number] = [[], 0];
   const rowsOf = function* (): Generator<[Kind, unknown]> {
+    for (const row of segments) yield ['segments', row];
     for (const own of additions) for (const row of own.rows()) yield [own.table, row];
     for (const message of parked) yield ['parked', message];
   };
@@ -38,7 +47,7 @@ export function* toParts(
   if (size > 0) yield JSON.stringify(part);
 }
 
-const isRollup = (kind: Kind): kind is RollupTable => kind in ROLLUPS;
+const isRollup = (kind: Kind): kind is RollupTable => kind !== 'segments' && kind !== 'parked';
 
 /**
  * Adds the next part of the outbox to D1, exactly once however often it is sent: the part and its number are one transaction.
@@ -57,11 +66,11 @@ export async function flushNext(
   try {
     await batchWithRetry(db, () => [
       moveOn(db, counter, next.sequence),
-      ...part.flatMap(([kind, rows]) =>
-        isRollup(kind)
-          ? [db.prepare(additionSql(kind)).bind(JSON.stringify(rows))]
-          : parkStatements(db, rows as Parked[], now),
-      ),
+      ...part.flatMap(([kind, rows]) => {
+        if (kind === 'parked') return parkStatements(db, rows as Parked[], now);
+        const sql = isRollup(kind) ? additionSql(kind) : INSERT_SEGMENTS;
+        return [db.prepare(sql).bind(JSON.stringify(rows))];
+      }),
     ]);
   } catch (error) {
     if (!wasAborted(error)) {

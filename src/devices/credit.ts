@@ -55,8 +55,8 @@ async function attributeNew(
     const unknown = candidates.filter((draft) => !known.has(draft));
     const attributions = attribute(unknown);
     const made = unknown.flatMap((draft, index): NewDraft[] => {
-      const attribution = attributions[index];
-      return attribution ? [{ ...draft, attribution }] : [];
+      const attributed = attributions[index];
+      return attributed ? [{ ...draft, ...attributed }] : [];
     });
     const unasked = made.filter((draft) => known.isUnasked(draft) && creditOf(draft).length > 0);
     if (unasked.length === 0) return made;

@@ -1,4 +1,4 @@
-import { type Attribution, type Installation, namesClick } from '#attribution';
+import { type Attributed, type Installation, namesClick, parseOs } from '#attribution';
 import type { LoggedEvent } from '#catalogue';
 import type { NewDevice } from '#counting';
 import { settingsOf } from '#env';
@@ -8,6 +8,7 @@ import { hmac } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { DAY_MS, dayIn } from '#lib/time';
 import { settleTime } from '#lib/timestamp';
+import { countryOfTimezone } from '#lib/zone-countries';
 import { type DeviceMetrics, identityOf } from './device-metrics.ts';
 
 /** What one message of device metrics makes, if its device is not known already. Its ids are minted before the first try. */
@@ -31,7 +32,7 @@ export type Draft = Installation & {
 export type TokenStored = 'first' | 'with_credit' | 'last';
 
 /** A draft whose device is new. */
-export type NewDraft = Draft & { attribution: Attribution };
+export type NewDraft = Draft & Attributed;
 
 export async function draftOf(
   env: Env,
@@ -71,6 +72,14 @@ async function aliasOf(env: Env, applicationId: string, identity: string | null)
   );
 }
 
+/** The country that a device is counted in, and what told it: its backend, else its click, else its time zone. */
+function placeOf({ metrics: { data }, clickCountry }: NewDraft) {
+  if (data.country) return { country: data.country, countrySource: 'data' } as const;
+  if (clickCountry) return { country: clickCountry, countrySource: 'click' } as const;
+  const country = countryOfTimezone(data.timezone);
+  return { country, countrySource: country === null ? null : 'timezone' } as const;
+}
+
 export function newDeviceOf(draft: NewDraft): NewDevice {
   const { data, app_version } = draft.metrics;
   return {
@@ -83,7 +92,8 @@ export function newDeviceOf(draft: NewDraft): NewDevice {
       deviceModel: data.device_model,
       osSystem: data.os_system,
       timezone: data.timezone,
-      country: data.country ?? null,
+      ...placeOf(draft),
+      os: parseOs(data.os_system, data.device_name, data.device_model).family,
       appVersion: app_version ?? null,
       dpi: data.dpi ?? null,
       windowHeight: data.window_height ?? null,

@@ -9,12 +9,47 @@ export const MAX_SPAN_DAYS = 1100;
 
 export const format = z.enum(['json', 'csv'], { error: 'must be json or csv' }).default('json');
 
-/** What every report asks: an application and inclusive days in its time zone. */
+/** The most values of one filter. */
+export const MAX_FILTER_VALUES = 50;
+
+/** A parameter that may be repeated: one of its values has to match. */
+function repeatable(value: z.ZodType<string, string>) {
+  const asList = (sent: unknown) => (sent === undefined || sent === null ? undefined : [sent].flat());
+  const values = z
+    .array(value)
+    .max(MAX_FILTER_VALUES, `must have at most ${MAX_FILTER_VALUES} values`)
+    .optional();
+  return z.preprocess(asList, values).optional();
+}
+
+/** What a report is narrowed to. Values of one filter are alternatives; what is asked for has to match every filter. */
+export const filterFields = {
+  campaign_id: repeatable(requiredText(128)),
+  adset_id: repeatable(requiredText(128)),
+  creative_id: repeatable(requiredText(128)),
+  /** ISO 3166, in any case; `unknown` for devices without one, `other` for those beyond what is told apart. */
+  country: repeatable(requiredText(16).toLowerCase()),
+  os: repeatable(requiredText(16).toLowerCase()),
+  app_version: repeatable(requiredText(128)),
+  attribution: z.enum(['paid', 'organic'], { error: 'must be paid or organic' }).optional(),
+};
+export const ReportFilters = z.object(filterFields);
+export type ReportFilters = z.infer<typeof ReportFilters>;
+
+/** The filters among a query's fields; empty where there is none. */
+export function filtersOf(query: ReportFilters): ReportFilters {
+  const names = Object.keys(filterFields) as (keyof ReportFilters)[];
+  const given = names.filter((name) => query[name] !== undefined && query[name].length > 0);
+  return Object.fromEntries(given.map((name) => [name, query[name]]));
+}
+
+/** What every report asks: an application, inclusive days in its time zone, and what it is narrowed to. */
 export const period = {
   application_id: requiredText(128),
   from: day(),
   to: day(),
   format,
+  ...filterFields,
 };
 
 /** The most rows of an answer, besides the one that sums up the rest. */

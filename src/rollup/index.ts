@@ -1,4 +1,4 @@
-export { readCountedArrivals } from './arrivals.ts';
+export { readCountedArrivals, readFirstDay } from './arrivals.ts';
 export { type DeviceState, deviceKey } from './device-state.ts';
 export { keysOf, scopedKey } from './keys.ts';
 export { EventMessage } from './message.ts';
@@ -15,7 +15,7 @@ export {
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export { sendWithRetry } from './send.ts';
-export { type Additions, additionSql, ROLLUPS } from './tables.ts';
+export { type Additions, additionSql, ROLLUP_TABLES, sumColumnsOf } from './tables.ts';
 export {
   type Counted,
   deviceKeyOf,

@@ -1,9 +1,8 @@
 import * as z from 'zod';
-import type { LoggedEvent, RollupTable } from '#catalogue';
+import { type LoggedEvent, MEASURES, type RollupTable } from '#catalogue';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import type { EventMessage } from './message.ts';
-import { ROLLUPS } from './tables.ts';
 
 /** A message, or one event of it, that could not be counted. */
 export type Parked = { id: string; applicationId: string; body: string; reason: string };
@@ -78,7 +77,7 @@ export function readParkedSums(body: unknown): { table: RollupTable; rows: unkno
 
 const ParkedSums = z.object({
   sums: z.object({
-    table: z.custom<RollupTable>((name) => typeof name === 'string' && name in ROLLUPS),
+    table: z.custom<RollupTable>((name) => typeof name === 'string' && name in MEASURES),
     rows: z.array(z.unknown()),
   }),
 });

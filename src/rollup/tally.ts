@@ -7,6 +7,8 @@ import {
   kindOf,
   type LoggedEvent,
   type Rollups,
+  type SegmentBook,
+  UNKNOWN_SEGMENT,
 } from '#catalogue';
 import { daysBetween } from '#lib/time';
 import { type DeviceState, deviceKey, RunningDevice } from './device-state.ts';
@@ -21,6 +23,7 @@ export type Known = {
   keys: Pick<ReadonlyMap<string, string>, 'get'>;
   /** By token id: when it was revoked, epoch milliseconds. Other tokens are missing. */
   revokedTokens: ReadonlyMap<string, number>;
+  segments: SegmentBook;
 };
 
 /** What counting a run of events changes. */
@@ -105,7 +108,9 @@ export function startTally(known: KnownSoFar): Tally {
   const count = (event: LoggedEvent): boolean => {
     const kind = kindOf(event);
     if (!isOfDevice(event)) {
-      adding.begin(event, event.creative_id, null);
+      // Of an event of a creative, what says the segment stands in the event itself.
+      const segment = known.segments.idOf(kind.segmentOf?.(event) ?? UNKNOWN_SEGMENT);
+      adding.begin(event, event.creative_id, { event: segment, cohort: segment }, null);
       kind.count(event, adding);
       return true;
     }
@@ -117,7 +122,13 @@ export function startTally(known: KnownSoFar): Tally {
       device = new RunningDevice(stored);
       running.set(stored, device);
     }
-    adding.begin(event, event.creative_id ?? '', { event, device });
+    const { segment } = stored;
+    const appVersion = event.device?.app_version ?? segment.appVersion;
+    const segments = {
+      event: known.segments.idOf({ ...segment, appVersion }),
+      cohort: known.segments.idOf(segment),
+    };
+    adding.begin(event, event.creative_id ?? '', segments, { event, device });
     kind.count(event, adding);
     adding.addActivity(kind);
     const step = kind.stepOf(event);
@@ -161,12 +172,15 @@ function firstOfKeys(known: Pick<Known, 'keys'>, counted: Counted): IsFirst {
 }
 
 type DayKey = { application_id: string; day: string; creative_id: string };
+/** The segment of the event itself, and that of its device at its acquisition, by which cohorts are told apart. */
+type Segments = { event: number; cohort: number };
 
 /** Adds one event after the other to the rows that are its own: one object for a run, so that an event costs none. */
 class AddingUp implements Rollups {
   private readonly counted: Counted;
   private readonly isFirstOfKeys: IsFirst;
   private key: DayKey = { application_id: '', day: '', creative_id: '' };
+  private segments: Segments = { event: 0, cohort: 0 };
   /** Null for an event of a creative. */
   private of: { event: DeviceEvent; device: RunningDevice } | null = null;
 
@@ -176,30 +190,31 @@ class AddingUp implements Rollups {
   }
 
   /** What is added from now on is this event's. `creativeId`: empty for an organic device. */
-  begin(event: LoggedEvent, creativeId: string, of: AddingUp['of']): void {
+  begin(event: LoggedEvent, creativeId: string, segments: Segments, of: AddingUp['of']): void {
     this.key = { application_id: event.application_id, day: event.day, creative_id: creativeId };
+    this.segments = segments;
     this.of = of;
   }
 
   addDaily(amounts: Amounts<'rollup_daily'>, currency = ''): void {
-    this.counted.daily.add({ ...this.key, currency }, amounts);
+    this.counted.daily.add({ ...this.key, currency }, this.segments.event, amounts);
   }
 
   addAds(by: Parameters<Rollups['addAds']>[0], amounts: Amounts<'rollup_ads'>): void {
-    this.counted.ads.add({ ...this.key, ...by }, amounts);
+    this.counted.ads.add({ ...this.key, ...by }, this.segments.event, amounts);
   }
 
   addItem(by: Parameters<Rollups['addItem']>[0], amounts: Amounts<'rollup_items'>): void {
-    this.counted.items.add({ ...this.key, ...by }, amounts);
+    this.counted.items.add({ ...this.key, ...by }, this.segments.event, amounts);
   }
 
   addCustom(event_name: string, amounts: Amounts<'rollup_custom'>): void {
-    this.counted.custom.add({ ...this.key, event_name }, amounts);
+    this.counted.custom.add({ ...this.key, event_name }, this.segments.event, amounts);
   }
 
   addRevenue(currency: string, amounts: Amounts<'cohort_revenue'>): void {
     const { acquired_day } = this.ofDevice().event;
-    this.counted.revenue.add({ ...this.key, acquired_day, currency }, amounts);
+    this.counted.revenue.add({ ...this.key, acquired_day, currency }, this.segments.cohort, amounts);
   }
 
   addPayer(): void {
@@ -224,10 +239,11 @@ class AddingUp implements Rollups {
     const { application_id, creative_id } = this.key;
     const cohort = { application_id, acquired_day: event.acquired_day, creative_id };
     const { previous } = added;
-    activity.add({ ...cohort, age }, { active_devices: 1 });
+    const segment = this.segments.cohort;
+    activity.add({ ...cohort, age }, segment, { active_devices: 1 });
     if (previous !== null && previous > age) return;
-    if (previous !== null) activity.add({ ...cohort, age: previous }, { last_active_devices: -1 });
-    activity.add({ ...cohort, age }, { last_active_devices: 1 });
+    if (previous !== null) activity.add({ ...cohort, age: previous }, segment, { last_active_devices: -1 });
+    activity.add({ ...cohort, age }, segment, { last_active_devices: 1 });
   }
 
   private ofDevice(): { event: DeviceEvent; device: RunningDevice } {

@@ -1,4 +1,4 @@
-import type { OsFamily } from '#attribution';
+import type { OsFamily } from '#catalogue';
 
 /** Where an application's links lead. All three are https URLs that its team has stored, parsed once: nobody changes them. */
 export type Stores = { ios: URL | null; android: URL | null; fallback: URL | null };

@@ -1,5 +1,5 @@
 import { isbot } from 'isbot';
-import type { OsFamily } from '#attribution';
+import type { OsFamily } from '#catalogue';
 
 /** What a browser tells of its device; null for what it keeps to itself. */
 export type Browser = { osFamily: OsFamily; osVersion: string | null; deviceModel: string | null };

@@ -75,18 +75,19 @@ export class BenchCounter extends Counter {
 
   /** As `/fetch-token` makes them, many at once. */
   async insertDevices(count: number): Promise<void> {
-    const description = JSON.stringify({ deviceName: 'Pixel 9', deviceModel: 'Pixel 9', test: false });
+    const described = { deviceName: 'Pixel 9', deviceModel: 'Pixel 9', test: false };
     const attribution = JSON.stringify({ method: 'click', confidence: 1, candidates: [] });
     const devices = makeDevices(1, count);
     for (let start = 0; start < count; start += 5_000) {
       const rows = devices
         .slice(start, start + 5_000)
-        .map(({ id, acquiredDay, creativeId }: BenchDevice) => [id, acquiredDay, creativeId]);
+        .map(({ id, acquiredDay, creativeId, country, os }: BenchDevice) => {
+          return [id, acquiredDay, creativeId, JSON.stringify({ ...described, country, os })];
+        });
       this.ctx.storage.sql.exec(
         `INSERT INTO devices (id, acquired_day, acquired_at, creative_id, description, attribution, milestones)
-         SELECT value ->> 0, value ->> 1, 0, value ->> 2, ?2, ?3, '{"install":1}' FROM json_each(?1)`,
+         SELECT value ->> 0, value ->> 1, 0, value ->> 2, value ->> 3, ?2, '{"install":1}' FROM json_each(?1)`,
         JSON.stringify(rows),
-        description,
         attribution,
       );
     }

@@ -3,13 +3,15 @@ import { dayFromNumber, dayNumber } from '../../src/lib/time.ts';
 import { pick, seededRandom } from '../helpers/random.ts';
 
 // The event mix that every figure is measured with: 80 % ad views (5 formats × 6 networks), 12 % retention, 6 % custom events,
-// 2 % purchases; 20 creatives (Zipf), 60 acquisition days, 5 currencies. As the SDKs send them: an event id each, the
+// 2 % purchases; 20 creatives and 20 countries (Zipf), 3 OS, 60 acquisition days, 5 currencies. As the SDKs send them: an event id each, the
 // device's fields, running totals.
 
 const FORMATS = ['rewarded_video', 'interstitial', 'banner', 'native', 'app_open'];
 const NETWORKS = ['admob', 'unity_ads', 'applovin', 'ironsource', 'meta_an', 'vungle'];
 const CURRENCIES = ['usd', 'usd', 'usd', 'eur', 'gbp', 'jpy', 'brl'];
 const CREATIVES = 20;
+const COUNTRIES = 'us in br de fr gb id jp mx tr it es kr ph pl ca au vn th nl'.split(' ');
+const SYSTEMS = ['android', 'android', 'ios', 'windows'];
 const ACQUISITION_DAYS = 60;
 const LAST_DAY = dayNumber('2026-03-01');
 
@@ -22,7 +24,13 @@ const hex = (number: number) => number.toString(16).padStart(32, '0');
 export const APPLICATION_ID = `app_${hex(1)}`;
 export const CREATIVE_IDS = Array.from({ length: CREATIVES }, (_, index) => `crt_${hex(1 + index)}`);
 
-export type BenchDevice = { id: string; creativeId: string; acquiredDay: string };
+export type BenchDevice = {
+  id: string;
+  creativeId: string;
+  acquiredDay: string;
+  country: string;
+  os: string;
+};
 
 /** An index from 0 to n - 1 with probabilities as 1, 1/2, 1/3 … (Zipf's law with exponent 1). */
 function zipf(random: () => number, n: number): number {
@@ -44,6 +52,8 @@ export function makeDevices(seed: number, count = DEVICES): BenchDevice[] {
     id: `dev_${hex(index)}`,
     creativeId: CREATIVE_IDS[zipf(random, CREATIVES)] ?? '',
     acquiredDay: dayFromNumber(LAST_DAY - ACQUISITION_DAYS + 1 + Math.floor(random() * ACQUISITION_DAYS)),
+    country: COUNTRIES[zipf(random, COUNTRIES.length)] ?? '',
+    os: pick(random, SYSTEMS),
   }));
 }
 

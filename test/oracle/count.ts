@@ -35,7 +35,7 @@ const valuesIn = (events: Sent[], currency: string) =>
       .map(({ body }) => Number(body.payload.value)),
   );
 
-/** Totals of the performance report over all days, for the reporting currency usd. */
+/** Totals of the performance report over all days; amounts are those in US dollars. */
 export function countTotals(journal: readonly Sent[], devices: { device: string; acquiredDay: string }[]) {
   const events = unique(journal);
   const of = (type: string) => events.filter(({ body }) => body.type === type);
@@ -54,7 +54,7 @@ export function countTotals(journal: readonly Sent[], devices: { device: string;
     ad_revenue: valuesIn(of('custom.ad'), 'usd'),
     purchases: paid.length,
     failed_purchases: of('custom.purchase').filter(({ body }) => body.payload.status === 'failed').length,
-    payers: distinct(paid.map((event) => `${event.device}/${dayOf(event)}`)),
+    payers: distinct(paid.map((event) => event.device)),
     purchase_revenue: valuesIn(paid, 'usd'),
     events: of('custom').length,
     unconverted_eur: valuesIn([...of('custom.ad'), ...paid], 'eur'),

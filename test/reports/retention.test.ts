@@ -12,23 +12,33 @@ const rows: ActivityRow[] = [
 ];
 
 describe('retentionOf', () => {
-  it.each<[string, number, string, Record<string, number | null>]>([
-    ['everyone on day 0', 0, '2026-03-20', { eligible: 15, active: 15, classic: 1, rolling: 1 }],
-    ['day 1', 1, '2026-03-20', { eligible: 15, active: 5, classic: 5 / 15, rolling: 6 / 15 }],
+  it.each<[string, number, string, Record<string, number | boolean | null>]>([
+    [
+      'everyone on day 0',
+      0,
+      '2026-03-20',
+      { eligible: 15, complete: true, active: 15, classic: 1, rolling: 1 },
+    ],
+    ['day 1', 1, '2026-03-20', { eligible: 15, complete: true, active: 5, classic: 5 / 15, rolling: 6 / 15 }],
     [
       'a day on which no one came, but later',
       3,
       '2026-03-20',
-      { eligible: 15, active: 0, classic: 0, rolling: 2 / 15 },
+      { eligible: 15, complete: true, active: 0, classic: 0, rolling: 2 / 15 },
     ],
-    ['day 7', 7, '2026-03-20', { eligible: 15, active: 2, classic: 2 / 15, rolling: 2 / 15 }],
+    ['day 7', 7, '2026-03-20', { eligible: 15, complete: true, active: 2, classic: 2 / 15, rolling: 2 / 15 }],
     [
       'only cohorts whose day 7 is over',
       7,
       '2026-03-09',
-      { eligible: 10, active: 2, classic: 0.2, rolling: 0.2 },
+      { eligible: 10, complete: false, active: 2, classic: 0.2, rolling: 0.2 },
     ],
-    ['no cohort on the very day', 7, '2026-03-08', { eligible: 0, active: 0, classic: null, rolling: null }],
+    [
+      'no cohort on the very day',
+      7,
+      '2026-03-08',
+      { eligible: 0, complete: false, active: 0, classic: null, rolling: null },
+    ],
   ])('gives %s', (_, day, today, expected) => expect(retentionOf(rows, day, today)).toEqual(expected));
 
   it('sizes cohorts by their installs', () => expect(cohortSize(rows)).toBe(15));

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type EventKind, line } from '../kind.ts';
+import { OS_FAMILIES } from '../os.ts';
 import { storedOfCreative } from '../stored.ts';
 
 /** The query parameters of a tracking link that are kept: so many, each name and each value so long. */
@@ -15,6 +16,7 @@ export const ClickCountry = z.string().regex(/^[a-z]{2}$/);
 
 const Click = storedOfCreative('click', {
   country: ClickCountry.optional(),
+  os_family: z.enum(OS_FAMILIES).optional(),
   params: ClickParams.optional(),
 });
 type Click = z.infer<typeof Click>;
@@ -28,6 +30,7 @@ export const click = {
   wires: [],
   columns: [
     { name: 'country', type: 'text' },
+    { name: 'os_family', type: 'text' },
     { name: 'params', type: 'json' },
   ],
   keepsKeys: false,
@@ -35,6 +38,7 @@ export const click = {
   count(_event, into) {
     into.addDaily({ clicks: 1 });
   },
+  segmentOf: ({ country = '', os_family = '' }) => ({ country, os: os_family, appVersion: '' }),
   stepOf: () => null,
   summarise: ({ country }) => line(country),
 } as const satisfies EventKind<Click>;
