@@ -16,6 +16,6 @@ export {
   pruneClicks,
   undoCredits,
 } from './clicks.ts';
-export type { OsFamily } from './device.ts';
+export { type OsFamily, parseOs } from './device.ts';
 export { type Explanation, explainDevice } from './explain-device.ts';
 export type { Attribution } from './match.ts';

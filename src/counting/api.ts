@@ -43,7 +43,7 @@ export type StoredDevice = NewDevice & {
   activeDays: string;
   activeAges: string;
   paidDays: string;
-  /** Funnel step → epoch milliseconds of its first time. */
+  /** Funnel step → epoch milliseconds of its first time, to the second. */
   milestones: Record<string, number>;
 };
 
@@ -121,6 +121,44 @@ export type Outcome = 'duplicate' | 'ignored' | 'parked';
 
 /** Devices, by the days of their acquisition; both included. */
 export type Cohort = { from: string; to: string };
+
+/** Which devices of a cohort a question is about; absent: all. Values are alternatives, and all that is given has to match. */
+export type DeviceSelection = {
+  /** `''` for organic devices. */
+  creativeIds?: string[];
+  /** ISO 3166 in lower case, or `unknown`. */
+  countries?: string[];
+  os?: string[];
+  /** Or `unknown`. */
+  appVersions?: string[];
+  attribution?: 'paid' | 'organic';
+};
+
+/** What tells devices apart by their own row. */
+export type DeviceGroup = 'creative' | 'country' | 'os';
+
+export type FunnelQuestion = {
+  cohort: Cohort;
+  selection: DeviceSelection;
+  groupBy: DeviceGroup | null;
+  /** Different from each other. */
+  steps: string[];
+  /** After the first step; null: no limit. */
+  windowSeconds: number | null;
+  /** The most durations, over all groups and steps, that one counter answers: see `packDurations`. */
+  maxDurations: number;
+};
+
+export type FunnelAnswer = {
+  /** A creative's id (`''` for organic), a country or an OS; `''` without grouping. */
+  key: string;
+  /** By step: devices that reach it. */
+  devices: number[];
+  /** By step: `[seconds, devices, …]` since the step before, shortest first; empty for the first step. */
+  durations: Uint32Array[];
+  /** Devices whose history was shortened before a step that they may have reached. */
+  incomplete: number;
+}[];
 
 /** Running totals that clients keep against what was counted of the same devices. Amounts are decimal texts of micros. */
 export type ClientTotals = {
@@ -200,8 +238,8 @@ export interface CounterApi {
   eventStatus(eventId: string): Promise<AppendedStatus | null>;
 
   clientTotals(cohort: Cohort): Promise<ClientTotals>;
-  /** How many devices reach each step, in order and within the window; one number per step. */
-  funnel(cohort: Cohort, steps: string[], windowMs: number | null): Promise<number[]>;
+  /** How many devices of each group reach each step, in order and within the window, and how long they take: see `walkSteps`. */
+  funnel(question: FunnelQuestion): Promise<FunnelAnswer>;
   /** Periods are days, both included; at most 400. */
   payers(periods: Cohort[]): Promise<Payers>;
 

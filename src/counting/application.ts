@@ -36,22 +36,6 @@ export async function settleCounters(
   }
 }
 
-/** How many devices of an application reach each step: see `CounterApi.funnel`. */
-export async function countFunnel(
-  env: Bindings,
-  application: Sharded,
-  cohort: Cohort,
-  steps: string[],
-  windowMs: number | null,
-): Promise<number[]> {
-  const answers = await askAll<number[]>(
-    env,
-    application,
-    async (counter) => await counter.funnel(cohort, steps, windowMs),
-  );
-  return steps.map((_, step) => answers.reduce((sum, counts) => sum + (counts[step] ?? 0), 0));
-}
-
 /** See `CounterApi.clientTotals`; of all the gaps the largest are kept. */
 export async function sumClientTotals(
   env: Bindings,

@@ -14,6 +14,8 @@ import type {
   CreatedDevice,
   DeviceIdentity,
   FilePage,
+  FunnelAnswer,
+  FunnelQuestion,
   LogPage,
   NewDevice,
   PackedBatch,
@@ -23,11 +25,12 @@ import type {
 } from './api.ts';
 import { creditedClick, deleteDevice, findByAlias, findById, insertDevice, readDevice } from './devices.ts';
 import { erasedAmong, eraseFromFiles, filesToRewrite, listFiles } from './file-index.ts';
+import { countFunnel } from './funnel.ts';
 import { readHealth } from './health.ts';
 import { appendFresh, appendSome, lastBatch, type Pending, pendingIn, progressOf } from './log.ts';
 import { blankEvents, eventStatus, readLog } from './log-reader.ts';
 import { flushNext, oldestInOutbox } from './outbox.ts';
-import { clientTotals, funnel, payers } from './queries.ts';
+import { clientTotals, payers } from './queries.ts';
 import { RawFiles } from './raw-files.ts';
 import { progress, revokedTokens } from './schema.ts';
 import { SeenIds } from './seen-ids.ts';
@@ -220,8 +223,8 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return clientTotals(this.store, cohort);
   }
 
-  async funnel(cohort: Cohort, steps: string[], windowMs: number | null): Promise<number[]> {
-    return funnel(this.store, cohort, steps, windowMs);
+  async funnel(question: FunnelQuestion): Promise<FunnelAnswer> {
+    return await countFunnel(this.store, question);
   }
 
   async payers(periods: Cohort[]): Promise<Payers> {

@@ -6,8 +6,11 @@ export type {
   CounterHealth,
   CreatedDevice,
   DeviceDescription,
+  DeviceGroup,
   DeviceIdentity,
+  DeviceSelection,
   FilePage,
+  FunnelAnswer,
   IndexedFile,
   LogPage,
   NewDevice,
@@ -18,7 +21,7 @@ export type {
   Settled,
   StoredDevice,
 } from './api.ts';
-export { countFunnel, settleCounters, sumClientTotals } from './application.ts';
+export { settleCounters, sumClientTotals } from './application.ts';
 export {
   type ApplicationHealth,
   type Arrivals,
@@ -29,6 +32,7 @@ export {
 export type { Sharded } from './ask-all.ts';
 export { consumeDeadLetters, consumeEvents } from './consume.ts';
 export { Counter } from './counter.ts';
+export { askFunnel, sumFunnel } from './funnel.ts';
 export { packEvents } from './pack.ts';
 export {
   createDevices,

@@ -6,8 +6,6 @@ import type { Store } from './store.ts';
 import { joinLimbs, MIXED } from './totals.ts';
 
 const MAX_GAPS = 200;
-/** Webhook events are dated by the second, devices by the millisecond: within one second nothing is out of order. */
-const TIE_MS = 1_000;
 
 type TotalsRow = [
   currency: string,
@@ -79,35 +77,6 @@ export function largestGaps(gaps: ClientTotals['gaps']): ClientTotals['gaps'] {
     )
     .slice(0, MAX_GAPS)
     .map(({ gap }) => gap);
-}
-
-/** See `CounterApi.funnel`. */
-export function funnel(
-  store: Store,
-  { from, to }: Cohort,
-  steps: readonly string[],
-  windowMs: number | null,
-): number[] {
-  if (steps.length === 0) return [];
-  const at = (index: number) => sql.identifier(`at${index}`);
-  const times = steps.map(
-    (step, index) =>
-      sql`(SELECT step.value FROM json_each(${devices.milestones}) AS step WHERE step.key = ${step}) AS ${at(index)}`,
-  );
-  const reached = steps.map((_, index) =>
-    index === 0
-      ? sql`${at(0)} IS NOT NULL`
-      : sql`${at(index)} >= ${at(index - 1)} - ${TIE_MS} AND ${at(index)} <= ${at(0)} + coalesce(${windowMs}, ${at(index)})`,
-  );
-  const sums = steps.map(
-    (_, index) => sql`coalesce(sum(${sql.join(reached.slice(0, index + 1), sql` AND `)}), 0)`,
-  );
-  const [row] = store.values<
-    number[]
-  >(sql`WITH times AS MATERIALIZED (SELECT ${sql.join(times, sql`, `)} FROM ${devices}
-      WHERE ${devices.acquiredDay} BETWEEN ${from} AND ${to})
-    SELECT ${sql.join(sums, sql`, `)} FROM times`);
-  return row ?? [];
 }
 
 /** See `CounterApi.payers`. Reads the row of every device that ever paid, by an index. */

@@ -115,15 +115,34 @@ export const Ltv = z.object({
   unconverted,
 });
 
+/** What a device's own row groups it by. */
+const deviceGroups = {
+  creative: nullableText().optional(),
+  creative_id: nullableText().optional(),
+  adset: nullableText().optional(),
+  adset_id: nullableText().optional(),
+  campaign: nullableText().optional(),
+  campaign_id: nullableText().optional(),
+  country: z.string().optional().meta({ description: 'ISO 3166 code, or `unknown`.' }),
+  os: z.string().optional(),
+};
+
 export const Funnel = z.object({
   data: z.array(
     z.object({
+      ...deviceGroups,
       step: z.string(),
       devices: z.int(),
       from_first: z.number().nullable().meta(figure('from_first')),
       from_previous: z.number().nullable().meta(figure('from_previous')),
+      median_seconds: z.number().nullable().meta(figure('median_seconds')),
+      is_other,
     }),
   ),
+  devices_with_incomplete_history: z.int().meta({
+    description:
+      'Devices that may reach more steps than are counted here. Of a device with very many events, only its first 96 changes of step and the first time of each step are kept; where that is not enough to tell a step, the step is not counted. CSV: the header `X-Devices-With-Incomplete-History`.',
+  }),
   ...fresh,
 });
 

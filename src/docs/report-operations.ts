@@ -84,11 +84,11 @@ export const REPORT_OPERATIONS: Operation[] = [
   report(
     'funnel',
     'How many devices reach each step',
-    'Of the devices acquired from `from` to `to`, those that reach each step in order, by the first time of each, within the window after the first step. Times within one second are in order. A comma within an event name is written `%2C`.',
+    'Of the devices acquired from `from` to `to`, those that reach each step, and how long they take. A step is the earliest event of its kind at or after the one of the step before, within the window after the first step. Events within one second of each other are in order. A comma within an event name is written `%2C`. With `group_by` each group has its own funnel, the largest group first.',
     FunnelQuery,
-    { steps: 'install,event:level_up,ad,purchase', window_hours: 72 },
+    { steps: 'install,event:level_up,ad,purchase', window_hours: 72, group_by: 'country' },
     Funnel,
-    'step,devices,from_first,from_previous\r\ninstall,10,1,\r\n',
+    'step,devices,from_first,from_previous,median_seconds\r\ninstall,10,1,,\r\n',
   ),
   report(
     'ads',

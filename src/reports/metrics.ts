@@ -193,6 +193,11 @@ export const COHORT_METRICS = {
     definition: 'Devices that reach the step / devices that reach the one before.',
     source: OURS,
   },
+  median_seconds: {
+    definition:
+      'The median time in seconds from the step before, of the devices that reach the step. Null for the first step. Exact unless there are more than a million different durations; long ones are then rounded by a thousandth.',
+    source: OURS,
+  },
 } as const;
 
 /** Every device is active on day 0, the day of its acquisition. */
@@ -222,12 +227,13 @@ export function lifetimeValueOf(sums: { eligible: number; revenue: bigint; spend
   };
 }
 
-/** A funnel's steps from how many devices reach each. */
-export function funnelOf(steps: readonly { step: string; devices: number }[]) {
-  return steps.map(({ step, devices }, index) => ({
+/** A funnel's steps from how many devices reach each, and how fast. */
+export function funnelOf(steps: readonly { step: string; devices: number; medianSeconds: number | null }[]) {
+  return steps.map(({ step, devices, medianSeconds }, index) => ({
     step,
     devices,
     from_first: ratio(devices, steps[0]?.devices ?? 0),
     from_previous: index === 0 ? null : ratio(devices, steps[index - 1]?.devices ?? 0),
+    median_seconds: medianSeconds,
   }));
 }

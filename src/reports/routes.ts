@@ -21,6 +21,7 @@ async function readyToReport(c: AppContext, applicationId: string) {
 
 const COHORT = ['cohort_from', 'cohort_to', 'creative', 'creative_id', 'size', 'day'];
 const CLIENT_TOTALS = ['device_id', 'kind', 'currency', 'client_total', 'counted_total', 'gap'];
+const FUNNEL = ['step', 'devices', 'from_first', 'from_previous', 'median_seconds'];
 const ADS = ['impressions', 'ad_revenue', 'ecpm', 'ad_requests', 'fill_rate'];
 
 export const reportRoutes = new Hono<AppEnv>()
@@ -58,7 +59,7 @@ export const reportRoutes = new Hono<AppEnv>()
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportFunnel(c.env, application, query);
-    return answerReport(c, query.format, report, ['step', 'devices', 'from_first', 'from_previous'], {
+    return answerReport(c, query.format, report, FUNNEL, {
       ...query,
       application,
       countedThrough,

@@ -1,0 +1,97 @@
+import { gt, sql } from 'drizzle-orm';
+import { parseOs } from '#attribution';
+import type { Cohort, DeviceSelection } from './api.ts';
+import { devices } from './schema.ts';
+import type { Store } from './store.ts';
+
+/** So many devices are in memory at once. */
+const PAGE = 2_000;
+
+/** What a question asks about is told of each device by its row, none of its events. */
+export type CohortDevice = {
+  acquiredDay: string;
+  /** Empty for an organic device. */
+  creativeId: string;
+  country: string;
+  os: string;
+  activeAges: string;
+  paidDays: string;
+  steps: string;
+  revenue: string;
+};
+
+type Row = [
+  id: string,
+  acquiredDay: string,
+  creativeId: string,
+  description: string,
+  activeAges: string,
+  paidDays: string,
+  steps: string,
+  revenue: string,
+];
+
+type Described = { deviceName: string; deviceModel: string; osSystem: string } & {
+  country: string | null;
+  appVersion: string | null;
+  test: boolean;
+};
+
+/** The name of what is not known of a device. */
+const UNKNOWN = 'unknown';
+
+/**
+ * The devices of a cohort that a question is about, those of editors and debug builds left out. Between pages the object may do
+ * other work, so a large cohort holds up no events; what that changes may be in the answer or not.
+ */
+export async function* devicesOf(
+  store: Store,
+  { from, to }: Cohort,
+  selection: DeviceSelection,
+): AsyncGenerator<CohortDevice[]> {
+  const isWanted = matcherOf(selection);
+  let last = '';
+  for (;;) {
+    const rows = store.values<Row>(sql`
+      SELECT ${devices.id}, ${devices.acquiredDay}, ${devices.creativeId}, ${devices.description}, ${devices.activeAges},
+        ${devices.paidDays}, ${devices.steps}, ${devices.revenue}
+      FROM ${devices} WHERE ${gt(devices.id, last)} AND ${devices.acquiredDay} BETWEEN ${from} AND ${to}
+      ORDER BY ${devices.id} LIMIT ${PAGE}`);
+    const page: CohortDevice[] = [];
+    for (const [, acquiredDay, creativeId, text, activeAges, paidDays, steps, revenue] of rows) {
+      const { deviceName, deviceModel, osSystem, country, appVersion, test }: Described = JSON.parse(text);
+      if (test) continue;
+      const own = {
+        creativeId,
+        country: country ?? UNKNOWN,
+        os: parseOs(osSystem ?? '', deviceName ?? '', deviceModel ?? '').family,
+      };
+      if (!isWanted({ ...own, appVersion: appVersion ?? UNKNOWN })) continue;
+      page.push({ acquiredDay, ...own, activeAges, paidDays, steps, revenue });
+    }
+    yield page;
+    const next = rows.at(-1)?.[0];
+    if (next === undefined || rows.length < PAGE) return;
+    last = next;
+    await scheduler.wait(0);
+  }
+}
+
+type Selectable = { creativeId: string; country: string; os: string; appVersion: string };
+
+function matcherOf(selection: DeviceSelection): (device: Selectable) => boolean {
+  const among = (values: readonly string[] | undefined) => {
+    const set = values && new Set(values);
+    return (value: string) => !set || set.has(value);
+  };
+  const [creative, country] = [among(selection.creativeIds), among(selection.countries)];
+  const [os, appVersion] = [among(selection.os), among(selection.appVersions)];
+  const { attribution } = selection;
+  const isPaid = attribution && attribution === 'paid';
+  return (device) =>
+    (isPaid === undefined || isPaid === (device.creativeId !== '')) &&
+    creative(device.creativeId) &&
+    country(device.country) &&
+    os(device.os) &&
+    appVersion(device.appVersion);
+}
