@@ -1,6 +1,5 @@
 import { gt, sql } from 'drizzle-orm';
-import { parseOs } from '#attribution';
-import type { Cohort, DeviceSelection } from './api.ts';
+import type { Cohort, DeviceDescription, DeviceSelection } from './api.ts';
 import { devices } from './schema.ts';
 import type { Store } from './store.ts';
 
@@ -31,11 +30,7 @@ type Row = [
   revenue: string,
 ];
 
-type Described = { deviceName: string; deviceModel: string; osSystem: string } & {
-  country: string | null;
-  appVersion: string | null;
-  test: boolean;
-};
+type Described = Pick<DeviceDescription, 'country' | 'os' | 'appVersion' | 'test'>;
 
 /** The name of what is not known of a device. */
 const UNKNOWN = 'unknown';
@@ -59,13 +54,9 @@ export async function* devicesOf(
       ORDER BY ${devices.id} LIMIT ${PAGE}`);
     const page: CohortDevice[] = [];
     for (const [, acquiredDay, creativeId, text, activeAges, paidDays, steps, revenue] of rows) {
-      const { deviceName, deviceModel, osSystem, country, appVersion, test }: Described = JSON.parse(text);
+      const { country, os, appVersion, test }: Described = JSON.parse(text);
       if (test) continue;
-      const own = {
-        creativeId,
-        country: country ?? UNKNOWN,
-        os: parseOs(osSystem ?? '', deviceName ?? '', deviceModel ?? '').family,
-      };
+      const own = { creativeId, country: country ?? UNKNOWN, os };
       if (!isWanted({ ...own, appVersion: appVersion ?? UNKNOWN })) continue;
       page.push({ acquiredDay, ...own, activeAges, paidDays, steps, revenue });
     }

@@ -18,6 +18,9 @@ type Row = [
   id: string,
   acquiredDay: string,
   test: number,
+  country: string | null,
+  os: string | null,
+  appVersion: string | null,
   activeDays: string,
   activeAges: string,
   paidDays: string,
@@ -32,27 +35,20 @@ export function loadDevices(store: Store, applicationId: string, ids: Iterable<s
   const found: CountedDevice[] = [];
   for (const parameter of toParameters(ids)) {
     const rows =
-      store.values<Row>(sql`SELECT ${devices.id}, ${devices.acquiredDay}, ${devices.description} ->> 'test', ${devices.activeDays},
-        ${devices.activeAges}, ${devices.paidDays}, ${devices.steps}, ${devices.revenue}, ${devices.adTotals}, ${devices.purchaseTotals}
+      store.values<Row>(sql`SELECT ${devices.id}, ${devices.acquiredDay}, ${devices.description} ->> 'test',
+        ${devices.description} ->> 'country', ${devices.description} ->> 'os', ${devices.description} ->> 'appVersion', ${devices.activeDays},
+        ${devices.activeAges}, ${devices.paidDays}, ${devices.steps}, ${devices.revenue},
+        ${devices.adTotals}, ${devices.purchaseTotals}
       FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value`);
-    for (const [
-      id,
-      acquiredDay,
-      test,
-      activeDays,
-      activeAges,
-      paidDays,
-      steps,
-      revenue,
-      ad,
-      purchase,
-    ] of rows) {
+    for (const [id, acquiredDay, test, country, os, appVersion, ...counted] of rows) {
+      const [activeDays, activeAges, paidDays, steps, revenue, ad, purchase] = counted;
       found.push({
         state: {
           applicationId,
           acquiredDay,
           id,
           test: test === 1,
+          segment: { country: country ?? '', os: os ?? '', appVersion: appVersion ?? '' },
           activeDays,
           activeAges,
           paidDays,

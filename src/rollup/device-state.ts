@@ -1,3 +1,4 @@
+import type { Segment } from '#catalogue';
 import { DaySet } from '#lib/day-set';
 import { DeviceRevenue } from './device-revenue.ts';
 import { StepHistory } from './step-history.ts';
@@ -9,6 +10,8 @@ export type DeviceState = {
   id: string;
   /** Made by an editor or a debug build: nothing of it is counted. */
   test: boolean;
+  /** Its country, OS and application version at its acquisition. */
+  segment: Segment;
   activeDays: string;
   activeAges: string;
   paidDays: string;
