@@ -1,5 +1,6 @@
 import type { OsFamily } from '#attribution';
 import type { EventFilter, Fate, FileEntry } from '#lake';
+import type { Sample } from '#lib/statistics/compare';
 import type { LoggedEvent } from '#rollup';
 
 // What a counter answers: the types of its calls. A call goes to one object, which is one application's (or one shard of it);
@@ -165,6 +166,34 @@ export type FunnelAnswer = {
   incomplete: number;
 }[];
 
+export type OutcomesQuestion = {
+  cohort: Cohort;
+  selection: DeviceSelection;
+  /** Day numbers. */
+  days: number[];
+  /** A day in the application's time zone: only devices whose day N is over by then count for day N. */
+  today: string;
+  /** What one unit of each currency is worth in the reporting currency. */
+  rates: Record<string, number>;
+};
+
+/** What became of devices. Amounts are in units of the reporting currency, and rounded as floating-point numbers are. */
+export type OutcomesAnswer = {
+  size: number;
+  days: {
+    day: number;
+    eligible: number;
+    /** On day N exactly. */
+    active: number;
+    /** Who paid by day N. */
+    payers: number;
+    /** Revenue per eligible device by day N; null for a day that is not one of `REVENUE_DAYS`. */
+    revenue: Sample | null;
+  }[];
+  /** Currencies without a rate in which one of the devices earned. */
+  unconverted: string[];
+};
+
 /** Running totals that clients keep against what was counted of the same devices. Amounts are decimal texts of micros. */
 export type ClientTotals = {
   totals: {
@@ -245,6 +274,8 @@ export interface CounterApi {
   clientTotals(cohort: Cohort): Promise<ClientTotals>;
   /** How many devices of each group reach each step, in order and within the window, and how long they take: see `walkSteps`. */
   funnel(question: FunnelQuestion): Promise<FunnelAnswer>;
+  /** Retention, conversion and revenue per device of a cohort. */
+  outcomes(question: OutcomesQuestion): Promise<OutcomesAnswer>;
   /** Periods are days, both included; at most 400. */
   payers(periods: Cohort[]): Promise<Payers>;
 

@@ -18,6 +18,8 @@ import type {
   FunnelQuestion,
   LogPage,
   NewDevice,
+  OutcomesAnswer,
+  OutcomesQuestion,
   PackedBatch,
   Payers,
   Settled,
@@ -30,6 +32,7 @@ import { readHealth } from './health.ts';
 import { appendFresh, appendSome, lastBatch, type Pending, pendingIn, progressOf } from './log.ts';
 import { blankEvents, eventStatus, readLog } from './log-reader.ts';
 import { flushNext, oldestInOutbox } from './outbox.ts';
+import { countOutcomes } from './outcomes.ts';
 import { clientTotals, payers } from './queries.ts';
 import { RawFiles } from './raw-files.ts';
 import { progress, revokedTokens } from './schema.ts';
@@ -225,6 +228,10 @@ export class Counter extends DurableObject<Env> implements CounterApi {
 
   async funnel(question: FunnelQuestion): Promise<FunnelAnswer> {
     return await countFunnel(this.store, question);
+  }
+
+  async outcomes(question: OutcomesQuestion): Promise<OutcomesAnswer> {
+    return await countOutcomes(this.store, question);
   }
 
   async payers(periods: Cohort[]): Promise<Payers> {

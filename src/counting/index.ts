@@ -15,6 +15,8 @@ export type {
   LogPage,
   NewDevice,
   Outcome,
+  OutcomesAnswer,
+  OutcomesQuestion,
   PackedBatch,
   PackedRow,
   Payers,
@@ -33,6 +35,7 @@ export type { Sharded } from './ask-all.ts';
 export { consumeDeadLetters, consumeEvents } from './consume.ts';
 export { Counter } from './counter.ts';
 export { askFunnel, sumFunnel } from './funnel.ts';
+export { askOutcomes } from './outcomes.ts';
 export { packEvents } from './pack.ts';
 export {
   createDevices,

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { daysBetween } from '#lib/time';
 import type { ClientTotals, Cohort, Payers } from './api.ts';
+import { readRuns } from './runs.ts';
 import { devices } from './schema.ts';
 import type { Store } from './store.ts';
 import { joinLimbs, MIXED } from './totals.ts';
@@ -87,7 +88,7 @@ export function payers(store: Store, periods: readonly Cohort[]): Payers {
     WHERE paid_days <> '' AND ${devices.acquiredDay} <= ${latest}`);
   const counts = periods.map(() => new Map<string, number>());
   for (const [acquiredDay, creativeId, paidDays] of paying) {
-    const runs = paidDays.split(',').map(readRun);
+    const runs = readRuns(paidDays);
     for (const [index, { from, to }] of periods.entries()) {
       const [first, last] = [daysBetween(acquiredDay, from), daysBetween(acquiredDay, to)];
       if (!runs.some((run) => run[0] <= last && run[1] >= first)) continue;
@@ -98,9 +99,4 @@ export function payers(store: Store, periods: readonly Cohort[]): Payers {
   return counts.flatMap((own, period) =>
     [...own].map(([creativeId, count]) => ({ period, creativeId, devices: count })),
   );
-}
-
-function readRun(text: string): [first: number, last: number] {
-  const [, first, last = first] = /^(-?\d+)(?:-(-?\d+))?$/.exec(text) ?? [];
-  return [Number(first), Number(last)];
 }

@@ -182,12 +182,9 @@ export const AttributionExplained = z.object({
   }),
   earlier_installs: z.int().meta({ description: 'How many devices had named the same click before.' }),
   country: nullableText().meta({ description: 'ISO 3166 code in lower case: where the device is counted.' }),
-  country_source: z
-    .enum(['data', 'click', 'timezone'])
-    .nullable()
-    .meta({
-      description: "What told the country: your backend, the credited click, or the device's time zone.",
-    }),
+  country_source: z.enum(['data', 'click', 'timezone']).nullable().meta({
+    description: "What told the country: your backend, the credited click, or the device's time zone.",
+  }),
   click: z
     .object({
       clicked_at: time(),

@@ -146,6 +146,65 @@ export const Funnel = z.object({
   ...fresh,
 });
 
+const side = z.object({
+  name: nullableText().meta({
+    description: 'Of the creative, ad set or campaign, else the value itself; null for a period.',
+  }),
+  from: day(),
+  to: day(),
+  size: z.int().meta(figure('size')),
+});
+const value = (of: 'a' | 'b') =>
+  z
+    .number()
+    .nullable()
+    .meta({
+      description: `Share of the devices of ${of} (0.01 is one percentage point), or their revenue per device. Null without devices and where amounts cannot be converted.`,
+    });
+const counted = () =>
+  z.int().nullable().meta({ description: 'Devices that came back or paid; null for revenue.' });
+const bound = (description: string) => z.number().nullable().meta({ description });
+
+export const Compare = z.object({
+  data: z.array(
+    z.object({
+      metric: z.enum(['retention', 'conversion', 'arpu']).meta({
+        description:
+          '`retention`: active on day N exactly. `conversion`: at least one purchase by day N. `arpu`: average revenue per device, ads and purchases, by day N; only for N of 0, 1, 3, 7, 14, 30, 60, 90, 180, 365.',
+      }),
+      day: z.int(),
+      a_devices: z.int().meta(figure('eligible')),
+      a_count: counted(),
+      a: value('a'),
+      b_devices: z.int().meta(figure('eligible')),
+      b_count: counted(),
+      b: value('b'),
+      difference: bound('b - a.'),
+      low: bound('Lower end of the 95 % confidence interval of the difference.'),
+      high: bound('Upper end of it.'),
+      p_value: bound(
+        'How often a difference at least as large would come by chance if there were none (two-sided). Null where there is too little to tell.',
+      ),
+      test: z.enum(['two-proportion z-test', "Welch's t-test"]).meta({
+        description:
+          'The z-test uses the pooled variance for p and the variance of each side (Wald) for the interval. Welch does not assume equal variances.',
+      }),
+    }),
+  ),
+  a: side,
+  b: side,
+  currency: z.string(),
+  rate_day: day().meta({
+    description:
+      'All amounts are converted with the rates of this day, so that a change of rates does not look like a difference. The last day of the later period, or today.',
+  }),
+  unconverted_currencies: z.array(z.string()).meta({
+    description:
+      'Currencies without a rate in which some of the devices earned. Revenue per device is then null.',
+  }),
+  ...fresh,
+});
+
 const of = (metric: keyof typeof METRICS) =>
   z
     .number()

@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import {
   AdsQuery,
   ClientTotalsQuery,
+  CompareQuery,
   DIMENSIONS,
   FunnelQuery,
   LtvQuery,
@@ -11,7 +12,7 @@ import {
 } from '#reports';
 import { EXAMPLE } from './examples.ts';
 import type { Operation } from './operation.ts';
-import { Ads, ClientTotals, Funnel, Ltv, Performance, Retention } from './report-answers.ts';
+import { Ads, ClientTotals, Compare, Funnel, Ltv, Performance, Retention } from './report-answers.ts';
 import { withExamples } from './with-examples.ts';
 
 const period = {
@@ -89,6 +90,15 @@ export const REPORT_OPERATIONS: Operation[] = [
     { steps: 'install,event:level_up,ad,purchase', window_hours: 72, group_by: 'country' },
     Funnel,
     'step,devices,from_first,from_previous,median_seconds\r\ninstall,10,1,,\r\n',
+  ),
+  report(
+    'compare',
+    'Whether two groups of devices differ, or chance explains it',
+    'Compares retention, conversion and revenue per device of two creatives, ad sets, campaigns, countries or systems (`a` and `b`, by id or value), or of two periods of acquisition (`from` to `to`, and `b_from` to `b_to`). Only devices whose day N is over count for day N. Each difference is b - a, with a 95 % confidence interval and a p-value. Decide on the day and the metric before looking: of twenty comparisons one has p < 0.05 by chance alone.',
+    CompareQuery,
+    { by: 'os', a: 'android', b: 'ios', days: '1,7,30', currency: 'usd' },
+    Compare,
+    'metric,day,a_devices,a_count,a,b_devices,b_count,b,difference,low,high,p_value,test\r\n',
   ),
   report(
     'ads',

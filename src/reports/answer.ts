@@ -8,6 +8,8 @@ type Report = {
   currency?: string;
   timezone: string;
   unconverted?: Unconverted;
+  unconverted_currencies?: string[];
+  rate_day?: string;
   devices_with_incomplete_history?: number;
 };
 
@@ -58,6 +60,10 @@ export function answerReport(
   if (through) c.header('X-Counted-Through', through);
   if (report.currency) c.header('X-Currency', report.currency);
   if (report.unconverted) c.header('X-Unconverted', JSON.stringify(report.unconverted));
+  if (report.rate_day) c.header('X-Rate-Day', report.rate_day);
+  if (report.unconverted_currencies) {
+    c.header('X-Unconverted-Currencies', report.unconverted_currencies.join(','));
+  }
   if (report.devices_with_incomplete_history !== undefined) {
     c.header('X-Devices-With-Incomplete-History', String(report.devices_with_incomplete_history));
   }

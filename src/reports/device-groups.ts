@@ -59,6 +59,21 @@ async function creativesOf(
   return rows.map(({ id }) => id);
 }
 
+/** The name of a creative, an ad set or a campaign of an application; null where there is none of this id. */
+export async function nameById(
+  db: Database,
+  applicationId: string,
+  group: CreativeGroup,
+  id: string,
+): Promise<string | null> {
+  const table = { creative: creatives, adset: adsets, campaign: campaigns }[group];
+  const [row] = await db
+    .select({ name: table.name })
+    .from(table)
+    .where(and(eq(table.id, id), eq(table.applicationId, applicationId)));
+  return row?.name ?? null;
+}
+
 /** Id and name of what a creative is or is in. */
 export type Named = { id: string; name: string };
 

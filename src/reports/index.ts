@@ -1,6 +1,7 @@
 export { AdsQuery, reportAds } from './ads.ts';
 export { answerReport } from './answer.ts';
 export { ClientTotalsQuery, reportClientTotals } from './client-totals.ts';
+export { CompareQuery, reportCompare } from './compare.ts';
 export { DIMENSIONS, type Dimension } from './dimensions.ts';
 export { FunnelQuery, reportFunnel } from './funnel.ts';
 export { LtvQuery, reportLtv } from './ltv.ts';

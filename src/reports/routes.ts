@@ -6,6 +6,7 @@ import { getApplication } from '#teams';
 import { AdsQuery, reportAds } from './ads.ts';
 import { answerReport } from './answer.ts';
 import { ClientTotalsQuery, reportClientTotals } from './client-totals.ts';
+import { CompareQuery, reportCompare } from './compare.ts';
 import { FunnelQuery, reportFunnel } from './funnel.ts';
 import { LtvQuery, reportLtv } from './ltv.ts';
 import { ALL_METRICS } from './metrics.ts';
@@ -22,6 +23,13 @@ async function readyToReport(c: AppContext, applicationId: string) {
 const COHORT = ['cohort_from', 'cohort_to', 'creative', 'creative_id', 'size', 'day'];
 const CLIENT_TOTALS = ['device_id', 'kind', 'currency', 'client_total', 'counted_total', 'gap'];
 const FUNNEL = ['step', 'devices', 'from_first', 'from_previous', 'median_seconds'];
+const COMPARE = ['metric', 'day', 'a_devices', 'a_count', 'a', 'b_devices', 'b_count', 'b'].concat([
+  'difference',
+  'low',
+  'high',
+  'p_value',
+  'test',
+]);
 const ADS = ['impressions', 'ad_revenue', 'ecpm', 'ad_requests', 'fill_rate'];
 
 export const reportRoutes = new Hono<AppEnv>()
@@ -60,6 +68,16 @@ export const reportRoutes = new Hono<AppEnv>()
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportFunnel(c.env, application, query);
     return answerReport(c, query.format, report, FUNNEL, {
+      ...query,
+      application,
+      countedThrough,
+    });
+  })
+  .get('/v1/reports/compare', requireTeamToken, queryString(CompareQuery), async (c) => {
+    const query = c.req.valid('query');
+    const { application, countedThrough } = await readyToReport(c, query.application_id);
+    const report = await reportCompare(c.env, application, query, Date.now());
+    return answerReport(c, query.format, report, COMPARE, {
       ...query,
       application,
       countedThrough,

@@ -6,8 +6,9 @@ import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
 const PERIOD = 'from=2026-03-01&to=2026-03-05';
-const REPORTS = ['performance', 'retention', 'ltv', 'funnel', 'ads', 'client-totals'];
-const more = (name: string) => (name === 'funnel' ? '&steps=install,ad' : '');
+const REPORTS = ['performance', 'retention', 'ltv', 'funnel', 'compare', 'ads', 'client-totals'];
+const REQUIRED: Record<string, string> = { funnel: '&steps=install,ad', compare: '&by=os&a=android&b=ios' };
+const more = (name: string) => REQUIRED[name] ?? '';
 
 const get = (tenant: Tenant, name: string, query: string, application = tenant.application.id) =>
   worker.team(tenant, `/v1/reports/${name}?application_id=${application}&${PERIOD}${more(name)}${query}`);
