@@ -1,5 +1,6 @@
 import type { OsFamily } from '#attribution';
 import type { EventFilter, Fate, FileEntry } from '#lake';
+import type { Part } from '#lib/calendar';
 import type { Sample } from '#lib/statistics/compare';
 import type { LoggedEvent } from '#rollup';
 
@@ -194,6 +195,38 @@ export type OutcomesAnswer = {
   unconverted: string[];
 };
 
+export type PurchasesQuestion = {
+  cohort: Cohort;
+  selection: DeviceSelection;
+  groupBy: DeviceGroup | null;
+  /** How acquisition days are put together. */
+  cohortBy: Part;
+  /** A day in the application's time zone, until which purchases were seen. */
+  today: string;
+  /** What one unit of each currency is worth in the reporting currency. */
+  rates: Record<string, number>;
+  /** The most different histories, over all groups, that one counter answers: past it times are rounded. */
+  maxHistories: number;
+};
+
+/** How often, until when and for how much the devices of each group purchased. Amounts are in units of the reporting currency. */
+export type PurchasesAnswer = {
+  /** `2026-03-02`, `2026-W10` or `2026-03`; empty for all. */
+  cohort: string;
+  /** A creative's id (`''` for organic), a country or an OS; `''` without grouping. */
+  key: string;
+  size: number;
+  payers: number;
+  /** Purchase revenue so far. */
+  revenue: number;
+  /** Currencies without a rate in which one of the devices paid. */
+  unconverted: string[];
+  /** `[days with a purchase, day of the last one, days seen, devices, sum of the mean values a day, …]`; days since acquisition. */
+  histories: Float64Array;
+  /** `[days with a purchase, mean value a day, devices, …]`, values rounded to 1 %. */
+  spending: Float64Array;
+}[];
+
 /** Running totals that clients keep against what was counted of the same devices. Amounts are decimal texts of micros. */
 export type ClientTotals = {
   totals: {
@@ -274,6 +307,8 @@ export interface CounterApi {
   clientTotals(cohort: Cohort): Promise<ClientTotals>;
   /** How many devices of each group reach each step, in order and within the window, and how long they take: see `walkSteps`. */
   funnel(question: FunnelQuestion): Promise<FunnelAnswer>;
+  /** What a prediction of purchases needs to know of the devices of each cohort and group. */
+  purchases(question: PurchasesQuestion): Promise<PurchasesAnswer>;
   /** Retention, conversion and revenue per device of a cohort. */
   outcomes(question: OutcomesQuestion): Promise<OutcomesAnswer>;
   /** Periods are days, both included; at most 400. */

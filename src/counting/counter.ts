@@ -22,6 +22,8 @@ import type {
   OutcomesQuestion,
   PackedBatch,
   Payers,
+  PurchasesAnswer,
+  PurchasesQuestion,
   Settled,
   StoredDevice,
 } from './api.ts';
@@ -33,6 +35,7 @@ import { appendFresh, appendSome, lastBatch, type Pending, pendingIn, progressOf
 import { blankEvents, eventStatus, readLog } from './log-reader.ts';
 import { flushNext, oldestInOutbox } from './outbox.ts';
 import { countOutcomes } from './outcomes.ts';
+import { countPurchases } from './purchases.ts';
 import { clientTotals, payers } from './queries.ts';
 import { RawFiles } from './raw-files.ts';
 import { progress, revokedTokens } from './schema.ts';
@@ -232,6 +235,10 @@ export class Counter extends DurableObject<Env> implements CounterApi {
 
   async outcomes(question: OutcomesQuestion): Promise<OutcomesAnswer> {
     return await countOutcomes(this.store, question);
+  }
+
+  async purchases(question: PurchasesQuestion): Promise<PurchasesAnswer> {
+    return await countPurchases(this.store, question);
   }
 
   async payers(periods: Cohort[]): Promise<Payers> {

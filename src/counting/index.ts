@@ -20,6 +20,8 @@ export type {
   PackedBatch,
   PackedRow,
   Payers,
+  PurchasesAnswer,
+  PurchasesQuestion,
   Settled,
   StoredDevice,
 } from './api.ts';
@@ -44,5 +46,6 @@ export {
   type PlacedDevice,
   type WantedDevice,
 } from './place-devices.ts';
+export { askPurchases } from './purchases.ts';
 export { retried } from './retry.ts';
 export { counterName, counterOf, countersOf, homeShard, MAX_SHARDS, possibleShards } from './shards.ts';

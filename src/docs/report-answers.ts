@@ -1,5 +1,13 @@
 import * as z from 'zod';
-import { ALL_METRICS, COHORT_METRICS, DIMENSIONS, type Dimension, isMoneyMetric, METRICS } from '#reports';
+import {
+  ALL_METRICS,
+  COHORT_METRICS,
+  DIMENSIONS,
+  type Dimension,
+  isMoneyMetric,
+  METRICS,
+  REASONS,
+} from '#reports';
 import { day, nullableText } from './answers.ts';
 
 // What the reports answer; each figure is described by its definition.
@@ -202,6 +210,44 @@ export const Compare = z.object({
     description:
       'Currencies without a rate in which some of the devices earned. Revenue per device is then null.',
   }),
+  ...fresh,
+});
+
+const predicted = (description: string) => z.number().nullable().meta({ description });
+
+export const PredictedLtv = z.object({
+  data: z.array(
+    z.object({
+      cohort_from: day(),
+      cohort_to: day(),
+      ...deviceGroups,
+      size: z.int().meta(figure('size')),
+      payers: z.int().meta({ description: 'Devices that have purchased so far.' }),
+      revenue: predicted('Purchase revenue so far. Null where a part of it cannot be converted.'),
+      predicted_purchases: predicted(
+        'Days with a purchase in the next `horizon_days` days, over all devices.',
+      ),
+      predicted_revenue: predicted('Purchase revenue in the next `horizon_days` days.'),
+      predicted_revenue_low: predicted('Lower end of its 95 % interval.'),
+      predicted_revenue_high: predicted('Upper end of it.'),
+      predicted_ltv: predicted('Purchase revenue so far and predicted, per device of the cohort.'),
+      predicted_ltv_low: predicted('Lower end of its 95 % interval.'),
+      predicted_ltv_high: predicted('Upper end of it.'),
+      reason: z
+        .enum(Object.keys(REASONS) as (keyof typeof REASONS)[])
+        .nullable()
+        .meta({
+          description: `Why there is no prediction; null where there is one. ${Object.entries(REASONS)
+            .map(([reason, text]) => `\`${reason}\`: ${text}`)
+            .join(' ')}`,
+        }),
+      is_other,
+    }),
+  ),
+  total_rows,
+  horizon_days: z.int(),
+  currency: z.string(),
+  rate_day: day().meta({ description: 'All amounts are converted with the rates of this day: today.' }),
   ...fresh,
 });
 

@@ -8,11 +8,21 @@ import {
   LtvQuery,
   METRICS,
   PerformanceQuery,
+  PredictedLtvQuery,
   RetentionQuery,
 } from '#reports';
 import { EXAMPLE } from './examples.ts';
 import type { Operation } from './operation.ts';
-import { Ads, ClientTotals, Compare, Funnel, Ltv, Performance, Retention } from './report-answers.ts';
+import {
+  Ads,
+  ClientTotals,
+  Compare,
+  Funnel,
+  Ltv,
+  Performance,
+  PredictedLtv,
+  Retention,
+} from './report-answers.ts';
 import { withExamples } from './with-examples.ts';
 
 const period = {
@@ -99,6 +109,15 @@ export const REPORT_OPERATIONS: Operation[] = [
     { by: 'os', a: 'android', b: 'ios', days: '1,7,30', currency: 'usd' },
     Compare,
     'metric,day,a_devices,a_count,a,b_devices,b_count,b,difference,low,high,p_value,test\r\n',
+  ),
+  report(
+    'predicted-ltv',
+    'What devices will purchase next',
+    'For each cohort: purchase revenue so far, and what the same devices are expected to purchase in the next `horizon_days` days, with a 95 % interval. How often devices purchase is predicted by the BG/NBD model (Fader, Hardie, Lee 2005), for how much by Gamma-Gamma (Fader, Hardie 2013), both fitted to this cohort alone; the clock of a device starts at its acquisition and purchases of one day count as one, so that devices that have not paid yet are predicted too. The interval covers the uncertainty of the parameters (delta method) and chance. It does not cover that the game, its prices or its offers change. Ad revenue is not predicted. Where there is too little to go by the prediction is null and `reason` says why. At most `limit` cohorts have a row, the latest and then the largest; the last row, with `is_other`, puts the others together.',
+    PredictedLtvQuery,
+    { cohort: 'month', group_by: 'os', horizon_days: 90, currency: 'usd', limit: 20 },
+    PredictedLtv,
+    'cohort_from,cohort_to,size,payers,revenue,predicted_purchases,predicted_revenue,predicted_revenue_low,predicted_revenue_high,predicted_ltv,predicted_ltv_low,predicted_ltv_high,reason\r\n',
   ),
   report(
     'ads',

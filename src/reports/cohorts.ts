@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { monthOf, weekOf } from '#lib/calendar';
+import { PART_OF, type Part } from '#lib/calendar';
 import { daysBetween } from '#lib/time';
 import { type Cut, cutAfter, cutKeySql, keySql, keyValues, NO_GROUP, OTHER, REST } from './cut.ts';
 import { mondaySql, monthSql } from './dimensions.ts';
 import { COST_NAMES, CREATIVE_GROUPS, CREATIVE_NAMES, type CreativeGroup, namedColumns } from './names.ts';
 
-export type Cohort = 'day' | 'week' | 'month' | 'all';
+export type Cohort = Part;
 
 /** How devices are put into cohorts. */
 export type CohortGrouping = { cohort: Cohort; group_by?: CreativeGroup | undefined };
@@ -62,13 +62,6 @@ export type CohortKey = { cohort_from: string; cohort_to: string; is_other?: tru
   string,
   string | null | true
 >;
-
-const PART_OF: Record<Cohort, (day: string) => string> = {
-  day: (day) => day,
-  week: weekOf,
-  month: monthOf,
-  all: () => '',
-};
 
 /**
  * Puts rows of acquisition days into their cohorts, in order of time and else of the rows. The one of all that have no row of

@@ -7,6 +7,7 @@ export { FunnelQuery, reportFunnel } from './funnel.ts';
 export { LtvQuery, reportLtv } from './ltv.ts';
 export { ALL_METRICS, COHORT_METRICS, isMoneyMetric, METRICS } from './metrics.ts';
 export { PerformanceQuery, type PerformanceReport, reportPerformance } from './performance.ts';
+export { PredictedLtvQuery, REASONS, reportPredictedLtv } from './predicted-ltv.ts';
 export { filterFields, filtersOf, MAX_ROWS, ReportFilters } from './query.ts';
 export { RetentionQuery, reportRetention } from './retention.ts';
 export { reportRoutes } from './routes.ts';

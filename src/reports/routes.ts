@@ -11,6 +11,7 @@ import { FunnelQuery, reportFunnel } from './funnel.ts';
 import { LtvQuery, reportLtv } from './ltv.ts';
 import { ALL_METRICS } from './metrics.ts';
 import { PerformanceQuery, reportPerformance } from './performance.ts';
+import { PredictedLtvQuery, reportPredictedLtv } from './predicted-ltv.ts';
 import { RetentionQuery, reportRetention } from './retention.ts';
 
 /** The caller's application, with what its counters hold brought to D1: of other applications nothing is counted or waited for. */
@@ -23,13 +24,15 @@ async function readyToReport(c: AppContext, applicationId: string) {
 const COHORT = ['cohort_from', 'cohort_to', 'creative', 'creative_id', 'size', 'day'];
 const CLIENT_TOTALS = ['device_id', 'kind', 'currency', 'client_total', 'counted_total', 'gap'];
 const FUNNEL = ['step', 'devices', 'from_first', 'from_previous', 'median_seconds'];
-const COMPARE = ['metric', 'day', 'a_devices', 'a_count', 'a', 'b_devices', 'b_count', 'b'].concat([
-  'difference',
-  'low',
-  'high',
-  'p_value',
-  'test',
-]);
+const COMPARE = [
+  ...['metric', 'day', 'a_devices', 'a_count', 'a', 'b_devices', 'b_count', 'b'],
+  ...['difference', 'low', 'high', 'p_value', 'test'],
+];
+const PREDICTED_LTV = [
+  ...['cohort_from', 'cohort_to', 'size', 'payers', 'revenue', 'predicted_purchases'],
+  ...['predicted_revenue', 'predicted_revenue_low', 'predicted_revenue_high'],
+  ...['predicted_ltv', 'predicted_ltv_low', 'predicted_ltv_high', 'reason'],
+];
 const ADS = ['impressions', 'ad_revenue', 'ecpm', 'ad_requests', 'fill_rate'];
 
 export const reportRoutes = new Hono<AppEnv>()
@@ -78,6 +81,16 @@ export const reportRoutes = new Hono<AppEnv>()
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportCompare(c.env, application, query, Date.now());
     return answerReport(c, query.format, report, COMPARE, {
+      ...query,
+      application,
+      countedThrough,
+    });
+  })
+  .get('/v1/reports/predicted-ltv', requireTeamToken, queryString(PredictedLtvQuery), async (c) => {
+    const query = c.req.valid('query');
+    const { application, countedThrough } = await readyToReport(c, query.application_id);
+    const report = await reportPredictedLtv(c.env, application, query, Date.now());
+    return answerReport(c, query.format, report, PREDICTED_LTV, {
       ...query,
       application,
       countedThrough,

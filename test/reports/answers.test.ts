@@ -6,7 +6,16 @@ import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
 const PERIOD = 'from=2026-03-01&to=2026-03-05';
-const REPORTS = ['performance', 'retention', 'ltv', 'funnel', 'compare', 'ads', 'client-totals'];
+const REPORTS = [
+  'performance',
+  'retention',
+  'ltv',
+  'funnel',
+  'compare',
+  'predicted-ltv',
+  'ads',
+  'client-totals',
+];
 const REQUIRED: Record<string, string> = { funnel: '&steps=install,ad', compare: '&by=os&a=android&b=ios' };
 const more = (name: string) => REQUIRED[name] ?? '';
 

@@ -7,7 +7,16 @@ import { startWorker } from '../helpers/worker.ts';
 
 // How fresh a report is, and that it says so.
 
-const REPORTS = ['performance', 'retention', 'ltv', 'funnel', 'compare', 'ads', 'client-totals'];
+const REPORTS = [
+  'performance',
+  'retention',
+  'ltv',
+  'funnel',
+  'compare',
+  'predicted-ltv',
+  'ads',
+  'client-totals',
+];
 const REQUIRED: Record<string, string> = { funnel: '&steps=install,ad', compare: '&by=os&a=android&b=ios' };
 const PERIOD = 'from=2026-03-01&to=2026-03-05';
 
