@@ -129,24 +129,12 @@ export type Outcome = 'duplicate' | 'ignored' | 'parked';
 /** Devices, by the days of their acquisition; both included. */
 export type Cohort = { from: string; to: string };
 
-/** Which devices of a cohort a question is about; absent: all. Values are alternatives, and all that is given has to match. */
-export type DeviceSelection = {
-  /** `''` for organic devices. */
-  creativeIds?: string[];
-  /** ISO 3166 in lower case, or `unknown`. */
-  countries?: string[];
-  os?: string[];
-  /** Or `unknown`. */
-  appVersions?: string[];
-  attribution?: 'paid' | 'organic';
-};
-
 /** What tells devices apart by their own row. */
 export type DeviceGroup = 'creative' | 'country' | 'os';
 
 export type FunnelQuestion = {
   cohort: Cohort;
-  selection: DeviceSelection;
+  filter: DeviceFilter;
   groupBy: DeviceGroup | null;
   /** Different from each other. */
   steps: string[];
@@ -157,7 +145,7 @@ export type FunnelQuestion = {
 };
 
 export type FunnelAnswer = {
-  /** A creative's id (`''` for organic), a country or an OS; `''` without grouping. */
+  /** A creative's id (`''` for organic), a country (`''` for an unknown one) or an OS; `''` without grouping. */
   key: string;
   /** By step: devices that reach it. */
   devices: number[];
@@ -169,7 +157,7 @@ export type FunnelAnswer = {
 
 export type OutcomesQuestion = {
   cohort: Cohort;
-  selection: DeviceSelection;
+  filter: DeviceFilter;
   /** Day numbers. */
   days: number[];
   /** A day in the application's time zone: only devices whose day N is over by then count for day N. */
@@ -197,7 +185,7 @@ export type OutcomesAnswer = {
 
 export type PurchasesQuestion = {
   cohort: Cohort;
-  selection: DeviceSelection;
+  filter: DeviceFilter;
   groupBy: DeviceGroup | null;
   /** How acquisition days are put together. */
   cohortBy: Part;
@@ -213,7 +201,7 @@ export type PurchasesQuestion = {
 export type PurchasesAnswer = {
   /** `2026-03-02`, `2026-W10` or `2026-03`; empty for all. */
   cohort: string;
-  /** A creative's id (`''` for organic), a country or an OS; `''` without grouping. */
+  /** A creative's id (`''` for organic), a country (`''` for an unknown one) or an OS; `''` without grouping. */
   key: string;
   size: number;
   payers: number;
@@ -248,8 +236,25 @@ export type ClientTotals = {
   }[];
 };
 
-/** Distinct devices that paid in each period, by creative (`''` for organic). */
-export type Payers = { period: number; creativeId: string; devices: number }[];
+/**
+ * Which devices are asked about, by what is known of them since their acquisition. Values of one field are alternatives, empty text
+ * for what is not known; a device has to match every field.
+ */
+export type DeviceFilter = {
+  creativeIds?: string[];
+  countries?: string[];
+  oses?: string[];
+  appVersions?: string[];
+  attribution?: 'paid' | 'organic';
+};
+
+export type PayerGrouping = DeviceGroup;
+
+/** Periods are days, both included; at most 400. */
+export type PayersQuery = { periods: Cohort[]; by: PayerGrouping[]; filter: DeviceFilter };
+
+/** Distinct devices that paid in each period; what they are not grouped by is empty, as for an organic device its creative. */
+export type Payers = { period: number; creativeId: string; country: string; os: string; devices: number }[];
 
 /**
  * What a counter offers by RPC (`counterOf(env, applicationId, shard)`). Every call may be repeated after an unclear failure.
@@ -304,15 +309,14 @@ export interface CounterApi {
   /** Null for an event that this counter never took, or that was erased. */
   eventStatus(eventId: string): Promise<AppendedStatus | null>;
 
-  clientTotals(cohort: Cohort): Promise<ClientTotals>;
+  clientTotals(cohort: Cohort, filter?: DeviceFilter): Promise<ClientTotals>;
   /** How many devices of each group reach each step, in order and within the window, and how long they take: see `walkSteps`. */
   funnel(question: FunnelQuestion): Promise<FunnelAnswer>;
   /** What a prediction of purchases needs to know of the devices of each cohort and group. */
   purchases(question: PurchasesQuestion): Promise<PurchasesAnswer>;
   /** Retention, conversion and revenue per device of a cohort. */
   outcomes(question: OutcomesQuestion): Promise<OutcomesAnswer>;
-  /** Periods are days, both included; at most 400. */
-  payers(periods: Cohort[]): Promise<Payers>;
+  payers(query: PayersQuery): Promise<Payers>;
 
   health(): Promise<CounterHealth>;
 }

@@ -1,5 +1,6 @@
 import { gt, sql } from 'drizzle-orm';
-import type { Cohort, DeviceDescription, DeviceSelection } from './api.ts';
+import type { Cohort, DeviceDescription, DeviceFilter } from './api.ts';
+import { ofFilter } from './queries.ts';
 import { devices } from './schema.ts';
 import type { Store } from './store.ts';
 
@@ -11,6 +12,7 @@ export type CohortDevice = {
   acquiredDay: string;
   /** Empty for an organic device. */
   creativeId: string;
+  /** Empty where it is not known. */
   country: string;
   os: string;
   activeAges: string;
@@ -30,10 +32,7 @@ type Row = [
   revenue: string,
 ];
 
-type Described = Pick<DeviceDescription, 'country' | 'os' | 'appVersion' | 'test'>;
-
-/** The name of what is not known of a device. */
-const UNKNOWN = 'unknown';
+type Described = Pick<DeviceDescription, 'country' | 'os' | 'test'>;
 
 /**
  * The devices of a cohort that a question is about, those of editors and debug builds left out. Between pages the object may do
@@ -42,23 +41,29 @@ const UNKNOWN = 'unknown';
 export async function* devicesOf(
   store: Store,
   { from, to }: Cohort,
-  selection: DeviceSelection,
+  filter: DeviceFilter,
 ): AsyncGenerator<CohortDevice[]> {
-  const isWanted = matcherOf(selection);
   let last = '';
   for (;;) {
     const rows = store.values<Row>(sql`
       SELECT ${devices.id}, ${devices.acquiredDay}, ${devices.creativeId}, ${devices.description}, ${devices.activeAges},
         ${devices.paidDays}, ${devices.steps}, ${devices.revenue}
-      FROM ${devices} WHERE ${gt(devices.id, last)} AND ${devices.acquiredDay} BETWEEN ${from} AND ${to}
+      FROM ${devices} WHERE ${gt(devices.id, last)} AND ${devices.acquiredDay} BETWEEN ${from} AND ${to} ${ofFilter(filter)}
       ORDER BY ${devices.id} LIMIT ${PAGE}`);
     const page: CohortDevice[] = [];
     for (const [, acquiredDay, creativeId, text, activeAges, paidDays, steps, revenue] of rows) {
-      const { country, os, appVersion, test }: Described = JSON.parse(text);
+      const { country, os, test }: Described = JSON.parse(text);
       if (test) continue;
-      const own = { creativeId, country: country ?? UNKNOWN, os };
-      if (!isWanted({ ...own, appVersion: appVersion ?? UNKNOWN })) continue;
-      page.push({ acquiredDay, ...own, activeAges, paidDays, steps, revenue });
+      page.push({
+        acquiredDay,
+        creativeId,
+        country: country ?? '',
+        os,
+        activeAges,
+        paidDays,
+        steps,
+        revenue,
+      });
     }
     yield page;
     const next = rows.at(-1)?.[0];
@@ -66,23 +71,4 @@ export async function* devicesOf(
     last = next;
     await scheduler.wait(0);
   }
-}
-
-type Selectable = { creativeId: string; country: string; os: string; appVersion: string };
-
-function matcherOf(selection: DeviceSelection): (device: Selectable) => boolean {
-  const among = (values: readonly string[] | undefined) => {
-    const set = values && new Set(values);
-    return (value: string) => !set || set.has(value);
-  };
-  const [creative, country] = [among(selection.creativeIds), among(selection.countries)];
-  const [os, appVersion] = [among(selection.os), among(selection.appVersions)];
-  const { attribution } = selection;
-  const isPaid = attribution && attribution === 'paid';
-  return (device) =>
-    (isPaid === undefined || isPaid === (device.creativeId !== '')) &&
-    creative(device.creativeId) &&
-    country(device.country) &&
-    os(device.os) &&
-    appVersion(device.appVersion);
 }

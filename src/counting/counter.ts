@@ -12,6 +12,7 @@ import type {
   CounterApi,
   CounterHealth,
   CreatedDevice,
+  DeviceFilter,
   DeviceIdentity,
   FilePage,
   FunnelAnswer,
@@ -22,6 +23,7 @@ import type {
   OutcomesQuestion,
   PackedBatch,
   Payers,
+  PayersQuery,
   PurchasesAnswer,
   PurchasesQuestion,
   Settled,
@@ -225,8 +227,8 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return eventStatus(this.store, this.applicationId, this.seen, eventId);
   }
 
-  async clientTotals(cohort: Cohort): Promise<ClientTotals> {
-    return clientTotals(this.store, cohort);
+  async clientTotals(cohort: Cohort, filter: DeviceFilter = {}): Promise<ClientTotals> {
+    return clientTotals(this.store, cohort, filter);
   }
 
   async funnel(question: FunnelQuestion): Promise<FunnelAnswer> {
@@ -241,8 +243,8 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return await countPurchases(this.store, question);
   }
 
-  async payers(periods: Cohort[]): Promise<Payers> {
-    return payers(this.store, periods);
+  async payers(query: PayersQuery): Promise<Payers> {
+    return payers(this.store, query);
   }
 
   async health(): Promise<CounterHealth> {

@@ -8,10 +8,10 @@ type Group = { devices: number[]; seconds: number[][]; incomplete: number };
 
 /** See `CounterApi.funnel`. Reads the row of every device of the cohort, none of their events. */
 export async function countFunnel(store: Store, question: FunnelQuestion): Promise<FunnelAnswer> {
-  const { cohort, selection, groupBy, steps, windowSeconds, maxDurations } = question;
+  const { cohort, filter, groupBy, steps, windowSeconds, maxDurations } = question;
   const groups = new Map<string, Group>();
   const keyOf = keyFor(groupBy);
-  for await (const page of devicesOf(store, cohort, selection)) {
+  for await (const page of devicesOf(store, cohort, filter)) {
     for (const device of page) {
       const { seconds, isComplete } = walkSteps(device.steps, steps, windowSeconds);
       if (seconds.length === 0 && isComplete) continue;

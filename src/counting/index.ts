@@ -6,9 +6,9 @@ export type {
   CounterHealth,
   CreatedDevice,
   DeviceDescription,
+  DeviceFilter,
   DeviceGroup,
   DeviceIdentity,
-  DeviceSelection,
   FilePage,
   FunnelAnswer,
   IndexedFile,
@@ -19,13 +19,15 @@ export type {
   OutcomesQuestion,
   PackedBatch,
   PackedRow,
+  PayerGrouping,
   Payers,
+  PayersQuery,
   PurchasesAnswer,
   PurchasesQuestion,
   Settled,
   StoredDevice,
 } from './api.ts';
-export { settleCounters, sumClientTotals } from './application.ts';
+export { countPayers, settleCounters, sumClientTotals } from './application.ts';
 export {
   type ApplicationHealth,
   type Arrivals,

@@ -11,7 +11,7 @@ const MICROS = 1e6;
 
 /** See `CounterApi.outcomes`. Reads the row of every device of the cohort, none of their events. */
 export async function countOutcomes(store: Store, question: OutcomesQuestion): Promise<OutcomesAnswer> {
-  const { cohort, selection, today, rates } = question;
+  const { cohort, filter, today, rates } = question;
   const days: OutcomesAnswer['days'] = question.days.map((day) => ({
     day,
     eligible: 0,
@@ -21,7 +21,7 @@ export async function countOutcomes(store: Store, question: OutcomesQuestion): P
   }));
   const unconverted = new Set<string>();
   let size = 0;
-  for await (const page of devicesOf(store, cohort, selection)) {
+  for await (const page of devicesOf(store, cohort, filter)) {
     for (const device of page) {
       // Its install was not counted yet.
       if (device.activeAges === '') continue;

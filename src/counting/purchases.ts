@@ -23,10 +23,10 @@ type Group = Omit<PurchasesAnswer[number], 'histories' | 'spending' | 'unconvert
 
 /** See `CounterApi.purchases`. Reads the row of every device of the cohort, none of their events. */
 export async function countPurchases(store: Store, question: PurchasesQuestion): Promise<PurchasesAnswer> {
-  const { cohort, selection, groupBy, cohortBy, today, rates, maxHistories } = question;
+  const { cohort, filter, groupBy, cohortBy, today, rates, maxHistories } = question;
   const groups = new Map<string, Group>();
   const keyOf = keyFor(groupBy);
-  for await (const page of devicesOf(store, cohort, selection)) {
+  for await (const page of devicesOf(store, cohort, filter)) {
     for (const device of page) {
       // Its install was not counted yet.
       if (device.activeAges === '') continue;

@@ -57,12 +57,7 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
       );
     }
     const by = (group_by: string, limit = MAX_ROWS) =>
-      reportPerformance(
-        c.env.DB,
-        view.application,
-        ask(PerformanceQuery, { ...asked, group_by, limit }),
-        now,
-      );
+      reportPerformance(c.env, view.application, ask(PerformanceQuery, { ...asked, group_by, limit }), now);
     const [bySource, byNetwork, sourceDays, networkDays, detail] = await Promise.all([
       by('source', MAX_TABLE_ROWS),
       by('media_source', MAX_TABLE_ROWS),

@@ -95,7 +95,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
       ...listingOf(c),
       group_by: groups.join(','),
     });
-    const report = await reportPerformance(c.env.DB, view.application, query, now);
+    const report = await reportPerformance(c.env, view.application, query, now);
     if (wantsCsv(c)) return answerCsv(c, report, [...groups, ...METRIC_NAMES], view);
     return (
       <>

@@ -24,7 +24,7 @@ export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, async 
   }
   const settled = await settleView(c, view);
   const filters = <Filters view={view} path="/" />;
-  const overview = await Overview(c.env.DB, settled.view, now);
+  const overview = await Overview(c.env, settled.view, now);
   return renderPage(
     c,
     { ...page, view, filters },

@@ -51,12 +51,12 @@ const Change = ({ name, now, before }: { name: MetricName; now: number | null; b
 type Row = PerformanceReport['data'][number];
 
 /** The numbers of a period against the one before it. */
-export async function Overview(db: D1Database, view: View, now: number) {
+export async function Overview(env: Env, view: View, now: number) {
   const before = periodBefore(view);
   const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: 'day' });
   const [report, earlier] = await Promise.all([
-    reportPerformance(db, view.application, query, now),
-    reportPerformance(db, view.application, { ...query, ...before }, now),
+    reportPerformance(env, view.application, query, now),
+    reportPerformance(env, view.application, { ...query, ...before }, now),
   ]);
   const { labels } = overDays(view, report.data, () => null, null);
   const values = (name: MetricName) => overDays(view, report.data, (row) => row[name], 0).values;

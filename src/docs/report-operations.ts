@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { METRICS } from '#catalogue';
 import {
   AdsQuery,
   ClientTotalsQuery,
@@ -6,7 +7,6 @@ import {
   DIMENSIONS,
   FunnelQuery,
   LtvQuery,
-  METRICS,
   PerformanceQuery,
   PredictedLtvQuery,
   RetentionQuery,

@@ -1,11 +1,12 @@
 import * as z from 'zod';
-import { askOutcomes, type DeviceSelection, type OutcomesAnswer } from '#counting';
-import { type Database, database } from '#db';
+import { per } from '#catalogue';
+import { askOutcomes, type DeviceFilter, type OutcomesAnswer } from '#counting';
+import { database } from '#db';
 import { currencyCode, type Fault, invalidRequest, optionalText } from '#http';
 import { compareMeans, compareProportions, type Difference } from '#lib/statistics/compare';
 import { dayIn } from '#lib/time';
-import { GROUPS, type Group, isOfCreatives, nameById, selectDevices } from './device-groups.ts';
-import { ratio } from './metrics.ts';
+import { GROUPS, type Group, isOfCreatives, nameById } from './device-groups.ts';
+import { deviceFilterOf } from './payers.ts';
 import { checkPeriod, dayNumbers, filtersOf, optionalDay, period, type Reported } from './query.ts';
 import { readRates } from './rates.ts';
 
@@ -47,7 +48,7 @@ function faultsOfSides({ by, a, b, b_from, b_to }: Sides): Fault[] {
   return faults;
 }
 
-type Side = { name: string | null; from: string; to: string; selection: DeviceSelection };
+type Side = { name: string | null; from: string; to: string; filter: DeviceFilter };
 
 /**
  * Compares the devices of two creatives, ad sets, campaigns, countries, systems or periods of acquisition: retention on day N,
@@ -58,7 +59,7 @@ export async function reportCompare(env: Env, application: Reported, query: Comp
   const db = database(env.DB);
   const today = dayIn(application.timezone, now);
   const currency = query.currency ?? application.currency;
-  const [a, b] = await sidesOf(db, application.id, query);
+  const [a, b] = await sidesOf(env, application.id, query);
   const last = a.to > b.to ? a.to : b.to;
   const rateDay = last < today ? last : today;
   const rates = await readRates(db, env.DB, application, {
@@ -67,8 +68,8 @@ export async function reportCompare(env: Env, application: Reported, query: Comp
     currency,
     day: rateDay,
   });
-  const ask = ({ from, to, selection }: Side) =>
-    askOutcomes(env, application, { cohort: { from, to }, selection, days: query.days, today, rates });
+  const ask = ({ from, to, filter }: Side) =>
+    askOutcomes(env, application, { cohort: { from, to }, filter, days: query.days, today, rates });
   const [first, second] = await Promise.all([ask(a), ask(b)]);
   const unconverted = [...new Set([...first.unconverted, ...second.unconverted])].sort();
   return {
@@ -82,20 +83,22 @@ export async function reportCompare(env: Env, application: Reported, query: Comp
   };
 }
 
-async function sidesOf(db: Database, applicationId: string, query: CompareQuery): Promise<[Side, Side]> {
+async function sidesOf(env: Env, applicationId: string, query: CompareQuery): Promise<[Side, Side]> {
   const { by, from, to } = query;
-  const filtered = await selectDevices(db, applicationId, filtersOf(query));
+  const filtered = await deviceFilterOf(env.DB, applicationId, filtersOf(query));
   if (by === 'period') {
     return [
-      { name: null, from, to, selection: filtered },
-      { name: null, from: query.b_from ?? from, to: query.b_to ?? to, selection: filtered },
+      { name: null, from, to, filter: filtered },
+      { name: null, from: query.b_from ?? from, to: query.b_to ?? to, filter: filtered },
     ];
   }
   const side = async (path: 'a' | 'b', value = ''): Promise<Side> => {
-    const name = isOfCreatives(by) ? await nameById(db, applicationId, by, value) : value.toLowerCase();
+    const name = isOfCreatives(by)
+      ? await nameById(database(env.DB), applicationId, by, value)
+      : value.toLowerCase();
     if (name === null) throw invalidRequest([{ path, message: `is no ${by} of this application` }]);
-    const own = await selectDevices(db, applicationId, filterOf(by, value));
-    return { name, from, to, selection: narrow(filtered, own) };
+    const own = await deviceFilterOf(env.DB, applicationId, filterOf(by, value));
+    return { name, from, to, filter: narrow(filtered, own) };
   };
   return await Promise.all([side('a', query.a), side('b', query.b)]);
 }
@@ -104,17 +107,17 @@ const filterOf = (by: Group, value: string) =>
   isOfCreatives(by) ? { [`${by}_id`]: [value] } : { [by]: [value.toLowerCase()] };
 
 /** What both select. */
-function narrow(left: DeviceSelection, right: DeviceSelection): DeviceSelection {
+function narrow(left: DeviceFilter, right: DeviceFilter): DeviceFilter {
   const both = (some: string[] | undefined, others: string[] | undefined) =>
     some && others ? some.filter((value) => others.includes(value)) : (some ?? others);
   const creativeIds = both(left.creativeIds, right.creativeIds);
   const countries = both(left.countries, right.countries);
-  const os = both(left.os, right.os);
+  const oses = both(left.oses, right.oses);
   return {
     ...left,
     ...(creativeIds ? { creativeIds } : {}),
     ...(countries ? { countries } : {}),
-    ...(os ? { os } : {}),
+    ...(oses ? { oses } : {}),
   };
 }
 
@@ -129,10 +132,10 @@ function rowsOf(first: OutcomesAnswer, second: OutcomesAnswer, isConverted: bool
       day: a.day,
       a_devices: a.eligible,
       a_count: a[count],
-      a: ratio(a[count], a.eligible),
+      a: per(a[count], a.eligible),
       b_devices: b.eligible,
       b_count: b[count],
-      b: ratio(b[count], b.eligible),
+      b: per(b[count], b.eligible),
       ...columnsOf(
         compareProportions({ size: a.eligible, count: a[count] }, { size: b.eligible, count: b[count] }),
       ),

@@ -1,11 +1,13 @@
-import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import * as z from 'zod';
-import type { DeviceGroup, DeviceSelection } from '#counting';
+import type { DeviceGroup } from '#counting';
 import { adsets, campaigns, creatives, type Database } from '#db';
 import { CREATIVE_GROUPS, type CreativeGroup } from './names.ts';
-import type { ReportFilters } from './query.ts';
 
 // What the reports that ask the counters say of devices: which ones are meant, and what they are grouped by.
+
+/** What a group is called whose devices have no known value. */
+const UNKNOWN = 'unknown';
 
 export const GROUPS = [...CREATIVE_GROUPS, 'country', 'os'] as const;
 export type Group = (typeof GROUPS)[number];
@@ -18,46 +20,6 @@ export const isOfCreatives = (group: string): group is CreativeGroup =>
 /** By what a counter tells the devices of a grouping apart: it knows creatives, not their campaigns. */
 export const counterGroup = (group: Group | undefined): DeviceGroup | null =>
   group === undefined ? null : isOfCreatives(group) ? 'creative' : group;
-
-/** The devices that filters leave, as the counters want it. */
-export async function selectDevices(
-  db: Database,
-  applicationId: string,
-  filters: ReportFilters,
-): Promise<DeviceSelection> {
-  const creativeIds = await creativesOf(db, applicationId, filters);
-  return {
-    ...(creativeIds ? { creativeIds } : {}),
-    ...(filters.country ? { countries: filters.country } : {}),
-    ...(filters.os ? { os: filters.os } : {}),
-    ...(filters.app_version ? { appVersions: filters.app_version } : {}),
-    ...(filters.attribution ? { attribution: filters.attribution } : {}),
-  };
-}
-
-/** Null: all of them, organic devices included. */
-async function creativesOf(
-  db: Database,
-  applicationId: string,
-  { creative_id, adset_id, campaign_id }: ReportFilters,
-): Promise<string[] | null> {
-  if (!creative_id && !adset_id && !campaign_id) return null;
-  const wanted: SQL[] = [];
-  if (creative_id) wanted.push(inArray(creatives.id, creative_id));
-  if (adset_id) wanted.push(inArray(creatives.adsetId, adset_id));
-  // A statement takes 100 parameters, and each of the three filters may have 50 values.
-  if (campaign_id) {
-    wanted.push(
-      sql`${adsets.campaignId} IN (SELECT value FROM json_each(${JSON.stringify(campaign_id)}) AS wanted)`,
-    );
-  }
-  const rows = await db
-    .select({ id: creatives.id })
-    .from(creatives)
-    .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
-    .where(and(eq(creatives.applicationId, applicationId), ...wanted));
-  return rows.map(({ id }) => id);
-}
 
 /** The name of a creative, an ad set or a campaign of an application; null where there is none of this id. */
 export async function nameById(
@@ -109,7 +71,7 @@ export async function labelGroups<Part extends { key: string }>(
   if (group === undefined) return parts.length === 0 ? [] : [{ columns: {}, parts: [...parts] }];
   if (!isOfCreatives(group)) {
     const groups = Map.groupBy(parts, ({ key }) => key);
-    return [...groups].map(([key, own]) => ({ columns: { [group]: key }, parts: own }));
+    return [...groups].map(([key, own]) => ({ columns: { [group]: key || UNKNOWN }, parts: own }));
   }
   const ids = [...new Set(parts.map(({ key }) => key))].filter((id) => id !== '');
   const names =

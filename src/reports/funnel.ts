@@ -2,8 +2,9 @@ import * as z from 'zod';
 import { askFunnel, type FunnelAnswer, sumFunnel } from '#counting';
 import { database } from '#db';
 import { requiredText } from '#http';
-import { counterGroup, deviceGroupBy, labelGroups, otherColumns, selectDevices } from './device-groups.ts';
+import { counterGroup, deviceGroupBy, labelGroups, otherColumns } from './device-groups.ts';
 import { funnelOf } from './metrics.ts';
+import { deviceFilterOf } from './payers.ts';
 import { checkPeriod, filtersOf, listOf, MAX_ROWS, period, type Reported } from './query.ts';
 
 const MAX_STEPS = 10;
@@ -42,7 +43,7 @@ export async function reportFunnel(env: Env, application: Reported, query: Funne
   const db = database(env.DB);
   const parts = await askFunnel(env, application, {
     cohort: { from, to },
-    selection: await selectDevices(db, application.id, filtersOf(query)),
+    filter: await deviceFilterOf(env.DB, application.id, filtersOf(query)),
     groupBy: counterGroup(group),
     steps,
     windowSeconds: hours === undefined ? null : Math.round(hours * 3_600),

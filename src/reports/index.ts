@@ -5,7 +5,7 @@ export { CompareQuery, reportCompare } from './compare.ts';
 export { DIMENSIONS, type Dimension } from './dimensions.ts';
 export { FunnelQuery, reportFunnel } from './funnel.ts';
 export { LtvQuery, reportLtv } from './ltv.ts';
-export { ALL_METRICS, COHORT_METRICS, isMoneyMetric, METRICS } from './metrics.ts';
+export { deviceFilterOf } from './payers.ts';
 export { PerformanceQuery, type PerformanceReport, reportPerformance } from './performance.ts';
 export { PredictedLtvQuery, REASONS, reportPredictedLtv } from './predicted-ltv.ts';
 export { filterFields, filtersOf, MAX_ROWS, ReportFilters } from './query.ts';

@@ -5,7 +5,8 @@ import { currencyCode } from '#http';
 import { daysOf, PART_OF } from '#lib/calendar';
 import { type Prediction, predictRevenue } from '#lib/statistics/predict-revenue';
 import { dayIn } from '#lib/time';
-import { counterGroup, deviceGroupBy, labelGroups, otherColumns, selectDevices } from './device-groups.ts';
+import { counterGroup, deviceGroupBy, labelGroups, otherColumns } from './device-groups.ts';
+import { deviceFilterOf } from './payers.ts';
 import { checkPeriod, cohortPeriod, filtersOf, period, type Reported } from './query.ts';
 import { readRates } from './rates.ts';
 
@@ -71,7 +72,7 @@ export async function reportPredictedLtv(
   const rates = await readRates(db, env.DB, application, { from, to, currency, day: today });
   const answer = await askPurchases(env, application, {
     cohort: { from, to },
-    selection: await selectDevices(db, application.id, filtersOf(query)),
+    filter: await deviceFilterOf(env.DB, application.id, filtersOf(query)),
     groupBy: counterGroup(group),
     cohortBy: cohort,
     today,

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { ALL_METRICS, metricsIn } from '#catalogue';
 import { settleCounters } from '#counting';
 import { database } from '#db';
 import { type AppContext, type AppEnv, queryString, requireTeamToken } from '#http';
@@ -9,7 +10,6 @@ import { ClientTotalsQuery, reportClientTotals } from './client-totals.ts';
 import { CompareQuery, reportCompare } from './compare.ts';
 import { FunnelQuery, reportFunnel } from './funnel.ts';
 import { LtvQuery, reportLtv } from './ltv.ts';
-import { ALL_METRICS } from './metrics.ts';
 import { PerformanceQuery, reportPerformance } from './performance.ts';
 import { PredictedLtvQuery, reportPredictedLtv } from './predicted-ltv.ts';
 import { RetentionQuery, reportRetention } from './retention.ts';
@@ -33,13 +33,13 @@ const PREDICTED_LTV = [
   ...['predicted_revenue', 'predicted_revenue_low', 'predicted_revenue_high'],
   ...['predicted_ltv', 'predicted_ltv_low', 'predicted_ltv_high', 'reason'],
 ];
-const ADS = ['impressions', 'ad_revenue', 'ecpm', 'ad_requests', 'fill_rate'];
+const ADS = metricsIn('rollup_ads', ALL_METRICS);
 
 export const reportRoutes = new Hono<AppEnv>()
   .get('/v1/reports/performance', requireTeamToken, queryString(PerformanceQuery), async (c) => {
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
-    const report = await reportPerformance(c.env.DB, application, query, Date.now());
+    const report = await reportPerformance(c.env, application, query, Date.now());
     return answerReport(c, query.format, report, [...query.group_by, ...ALL_METRICS], {
       ...query,
       application,
@@ -50,21 +50,33 @@ export const reportRoutes = new Hono<AppEnv>()
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportRetention(c.env.DB, application, query, Date.now());
-    return answerReport(c, query.format, report, [...COHORT, 'eligible', 'active', 'classic', 'rolling'], {
-      ...query,
-      application,
-      countedThrough,
-    });
+    return answerReport(
+      c,
+      query.format,
+      report,
+      [...COHORT, 'eligible', 'complete', 'active', 'classic', 'rolling'],
+      {
+        ...query,
+        application,
+        countedThrough,
+      },
+    );
   })
   .get('/v1/reports/ltv', requireTeamToken, queryString(LtvQuery), async (c) => {
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportLtv(c.env.DB, application, query, Date.now());
-    return answerReport(c, query.format, report, [...COHORT, 'eligible', 'revenue', 'ltv', 'roas'], {
-      ...query,
-      application,
-      countedThrough,
-    });
+    return answerReport(
+      c,
+      query.format,
+      report,
+      [...COHORT, 'eligible', 'complete', 'revenue', 'ltv', 'roas'],
+      {
+        ...query,
+        application,
+        countedThrough,
+      },
+    );
   })
   .get('/v1/reports/funnel', requireTeamToken, queryString(FunnelQuery), async (c) => {
     const query = c.req.valid('query');

@@ -1,4 +1,4 @@
-export { readCountedArrivals } from './arrivals.ts';
+export { readCountedArrivals, readFirstDay } from './arrivals.ts';
 export { type Earned, REVENUE_DAYS, readRevenue } from './device-revenue.ts';
 export { type DeviceState, deviceKey } from './device-state.ts';
 export { type DeviceEvent, EventMessage, isOfDevice, LoggedEvent } from './event.ts';

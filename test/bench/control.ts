@@ -235,7 +235,7 @@ export const control = new Hono<{ Bindings: Env }>()
         async () =>
           await counterOf(c.env, c.req.param('app')).funnel({
             cohort: EVER,
-            selection: {},
+            filter: {},
             groupBy: null,
             steps: ['install', 'ad', 'purchase'],
             windowSeconds: null,

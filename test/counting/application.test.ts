@@ -111,7 +111,7 @@ it('puts the devices of a funnel and their times together over all counters', as
   const steps = ['install', 'ad', 'purchase'];
   const answer = await askFunnel(env, application, {
     cohort,
-    selection: {},
+    filter: {},
     groupBy: null,
     steps,
     windowSeconds: null,

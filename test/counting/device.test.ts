@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { DeviceFilter, PayersQuery } from '#counting';
 import { newId } from '#lib/ids';
 import type { LoggedEvent } from '#rollup';
 import type { FunnelQuestion } from '../../src/counting/api.ts';
@@ -151,15 +152,26 @@ describe('what the counter answers', () => {
       { from: '2026-03-01', to: '2026-03-31' },
       { from: '2026-03-09', to: '2026-03-09' },
     ];
-    const counts = await stub().payers(periods);
-    expect(
-      counts.map(({ period, creativeId, devices }) => `${period} ${creativeId} ${devices}`).sort(),
-    ).toEqual(['0  1', '2  1', '2 crt_1 1', '3  1', '3 crt_1 1']);
+    const count = async (by: PayersQuery['by'], filter: DeviceFilter = {}) => {
+      const counts = await stub().payers({ periods, by, filter });
+      return counts
+        .map(({ period, creativeId, os, devices }) => `${period} ${creativeId}${os} ${devices}`)
+        .sort();
+    };
+    expect(await count(['creative'])).toEqual(['0  1', '2  1', '2 crt_1 1', '3  1', '3 crt_1 1']);
+    expect(await count(['os'])).toEqual(['0 android 1', '2 android 2', '3 android 2']);
+    expect(await count([], { attribution: 'paid' })).toEqual(['2  1', '3  1']);
+    expect(await count([], { creativeIds: ['crt_1'], oses: ['android'], countries: [''] })).toEqual([
+      '2  1',
+      '3  1',
+    ]);
+    expect(await count([], { oses: ['ios'] })).toEqual([]);
+    expect(await count([], { attribution: 'organic', countries: ['de'] })).toEqual([]);
     const cohort = { from: '2026-03-01', to: '2026-03-01' };
     const reach = async (steps: string[], more: Partial<FunnelQuestion> = {}) => {
       const question = {
         cohort,
-        selection: {},
+        filter: {},
         groupBy: null,
         steps,
         windowSeconds: null,
@@ -179,15 +191,15 @@ describe('what the counter answers', () => {
       { key: 'crt_1', devices: [1, 0, 0] },
     ]);
     expect(await reach(level, { groupBy: 'os' })).toEqual([{ key: 'android', devices: [2, 1, 1] }]);
-    expect(await reach(level, { groupBy: 'country' })).toEqual([{ key: 'unknown', devices: [2, 1, 1] }]);
-    const selected = async (selection: FunnelQuestion['selection']) =>
-      (await reach(['install'], { selection })).map(({ devices }) => devices[0]);
+    expect(await reach(level, { groupBy: 'country' })).toEqual([{ key: '', devices: [2, 1, 1] }]);
+    const selected = async (filter: DeviceFilter) =>
+      (await reach(['install'], { filter })).map(({ devices }) => devices[0]);
     expect(await selected({ creativeIds: ['crt_1', 'crt_2'] })).toEqual([1]);
     expect(await selected({ creativeIds: [] })).toEqual([]);
     expect(await selected({ attribution: 'paid' })).toEqual([1]);
-    expect(await selected({ attribution: 'organic', os: ['android'] })).toEqual([1]);
-    expect(await selected({ os: ['ios'] })).toEqual([]);
-    expect(await selected({ countries: ['unknown'] })).toEqual([2]);
+    expect(await selected({ attribution: 'organic', oses: ['android'] })).toEqual([1]);
+    expect(await selected({ oses: ['ios'] })).toEqual([]);
+    expect(await selected({ countries: [''] })).toEqual([2]);
     expect(await selected({ appVersions: ['1.0'] })).toEqual([]);
   });
 

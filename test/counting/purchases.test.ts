@@ -4,7 +4,7 @@ import { eventOf, startCounter } from '../helpers/counter.ts';
 
 const QUESTION: PurchasesQuestion = {
   cohort: { from: '2026-03-01', to: '2026-03-31' },
-  selection: {},
+  filter: {},
   groupBy: null,
   cohortBy: 'all',
   today: '2026-03-31',
