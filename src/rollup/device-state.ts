@@ -34,7 +34,8 @@ export class RunningDevice {
   private readonly activeAges: DaySet;
   private readonly paidDays: DaySet;
   private readonly steps: StepHistory;
-  private readonly revenue: DeviceRevenue;
+  /** Most events earn nothing: it is read when one does. */
+  private revenue: DeviceRevenue | null = null;
   private changed = false;
 
   /** Throws where the stored state cannot be read. */
@@ -44,7 +45,6 @@ export class RunningDevice {
     this.activeAges = DaySet.parse(stored.activeAges);
     this.paidDays = DaySet.parse(stored.paidDays);
     this.steps = StepHistory.parse(stored.steps);
-    this.revenue = DeviceRevenue.parse(stored.revenue);
   }
 
   /** Marks a calendar day; false where the device was active on it already. */
@@ -71,6 +71,7 @@ export class RunningDevice {
   /** Adds revenue in micros; `age` is the number of days since the acquisition. */
   earn(kind: 'ad' | 'purchase', currency: string, age: number, micros: number): void {
     if (micros === 0) return;
+    this.revenue ??= DeviceRevenue.parse(this.stored.revenue);
     this.revenue.add(kind, currency, age, micros);
     this.changed = true;
   }
@@ -84,7 +85,7 @@ export class RunningDevice {
       activeAges: this.activeAges.toString(),
       paidDays: this.paidDays.toString(),
       steps: this.steps.toString(),
-      revenue: this.revenue.toString(),
+      revenue: this.revenue?.toString() ?? this.stored.revenue,
     };
   }
 

@@ -25,26 +25,24 @@ type Timeline = { steps: number[]; seconds: number[] };
  * it has the first time of each step only.
  */
 export class StepHistory {
+  /** Of the steps that are not fixed. */
   private readonly names: string[];
   private readonly timeline: Timeline;
   /** By step: its first time. */
-  private readonly firsts = new Map<number, number>();
-  private readonly indexes: Map<string, number>;
+  private readonly firsts: number[] = [];
   /** Up to this second nothing is missing. */
   private completeThrough: number;
   /** Up to this second repeats were taken out. */
   private thinnedThrough: number;
 
   private constructor(stored: Stored) {
-    this.names = [...FIXED_STEPS, ...stored.names];
-    this.indexes = new Map(this.names.map((name, index) => [name, index]));
+    this.names = stored.names;
     this.timeline = readTimeline(stored.timeline);
     this.completeThrough = stored.completeThrough;
     this.thinnedThrough = stored.thinnedThrough;
     for (const { steps, seconds } of [this.timeline, readTimeline(stored.later)]) {
-      for (const [index, step] of steps.entries()) {
-        if (!this.firsts.has(step)) this.firsts.set(step, seconds[index] ?? 0);
-      }
+      for (let index = 0; index < steps.length; index++)
+        this.firsts[steps[index] ?? 0] ??= seconds[index] ?? 0;
     }
   }
 
@@ -55,24 +53,24 @@ export class StepHistory {
 
   /** Adds a step at an epoch second; false where that changes nothing. */
   add(name: string, second: number): boolean {
-    const step = this.indexes.get(name) ?? this.addName(name);
-    // What has no place is missing from its time on.
-    if (step === null) return this.missFrom(second);
-    const first = this.firsts.get(step);
+    let step = indexOfStep(name, this.names);
+    if (step === -1) {
+      // What has no place is missing from its time on.
+      if (this.names.length >= MAX_FUNNEL_STEPS - FIXED_STEPS.length) return this.missFrom(second);
+      step = this.names.push(name) - 1 + FIXED_STEPS.length;
+    }
+    const first = this.firsts[step];
     const isFirst = first === undefined || second < first;
-    if (isFirst) this.firsts.set(step, second);
+    if (isFirst) this.firsts[step] = second;
     return (second <= this.completeThrough && this.insert(step, second)) || isFirst;
   }
 
   toString(): string {
     const { steps, seconds } = this.timeline;
-    const known = new Set(steps);
-    const later = [...this.firsts]
-      .filter(([step]) => !known.has(step))
-      .sort(([, left], [, right]) => left - right);
+    const later = this.laterFirsts();
     return writeStored({
       timeline: writeTimeline(steps, seconds),
-      names: this.names.slice(FIXED_STEPS.length),
+      names: this.names,
       completeThrough: this.completeThrough,
       thinnedThrough: this.thinnedThrough,
       later: writeTimeline(
@@ -82,11 +80,15 @@ export class StepHistory {
     });
   }
 
-  private addName(name: string): number | null {
-    if (this.names.length >= MAX_FUNNEL_STEPS) return null;
-    this.names.push(name);
-    this.indexes.set(name, this.names.length - 1);
-    return this.names.length - 1;
+  private laterFirsts(): [step: number, second: number][] {
+    if (this.completeThrough === Number.POSITIVE_INFINITY) return [];
+    const known = new Set(this.timeline.steps);
+    return (
+      [...this.firsts.entries()]
+        // A step that never happened is a hole.
+        .filter(([step, second]) => second !== undefined && !known.has(step))
+        .sort(([, left], [, right]) => left - right)
+    );
   }
 
   private missFrom(second: number): boolean {
@@ -109,8 +111,13 @@ export class StepHistory {
       this.dropIncomplete();
       return true;
     }
-    steps.splice(place, 0, step);
-    seconds.splice(place, 0, second);
+    if (place === steps.length) {
+      steps.push(step);
+      seconds.push(second);
+    } else {
+      steps.splice(place, 0, step);
+      seconds.splice(place, 0, second);
+    }
     if (steps.length > MAX_ENTRIES) this.shorten();
     return true;
   }
@@ -204,8 +211,8 @@ const ONE_LETTER = 17;
 function writeTimeline(steps: readonly number[], seconds: readonly number[]): string {
   let text = '';
   let before = 0;
-  for (const [index, step] of steps.entries()) {
-    const second = seconds[index] ?? 0;
+  for (let index = 0; index < steps.length; index++) {
+    const [step, second] = [steps[index] ?? 0, seconds[index] ?? 0];
     const rest = step - ONE_LETTER;
     text +=
       rest < 0
