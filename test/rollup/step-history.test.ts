@@ -91,6 +91,14 @@ describe('the history of a device', () => {
     );
   });
 
+  it('says where an event that came late may follow repeats that were taken out', () => {
+    const ads = Array.from({ length: 400 }, (_, index): Step => ['ad', 10 * index]);
+    const text = historyOf([['install', 0], ...ads, ['purchase', 1_005]]);
+    expect(walkSteps(text, ['install', 'purchase'], null)).toEqual({ seconds: [0, 1_005], isComplete: true });
+    // The ad at 1,010 was one of a run of repeats when the purchase arrived.
+    expect(walkSteps(text, ['purchase', 'ad'], null)).toEqual({ seconds: [0], isComplete: false });
+  });
+
   it('keeps the first times of all steps when it is shortened, and says that later ones are not known', () => {
     const events = Array.from(
       { length: 400 },
