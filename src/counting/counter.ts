@@ -16,11 +16,17 @@ import type {
   DeviceFilter,
   DeviceIdentity,
   FilePage,
+  FunnelAnswer,
+  FunnelQuestion,
   LogPage,
   NewDevice,
+  OutcomesAnswer,
+  OutcomesQuestion,
   PackedBatch,
   Payers,
   PayersQuery,
+  PurchasesAnswer,
+  PurchasesQuestion,
   Settled,
   StoredDevice,
 } from './api.ts';
@@ -29,10 +35,12 @@ import { deleteDevice, findByAlias, readDevice } from './devices.ts';
 import { erasedAmong, eraseFromFiles, filesToRewrite } from './file-erasures.ts';
 import { listFiles } from './file-index.ts';
 import { Flusher } from './flusher.ts';
+import { countFunnel } from './funnel.ts';
 import { readHealth } from './health.ts';
 import { appendFresh, appendSome, lastBatch, type Pending, pendingIn, progressOf } from './log.ts';
 import { blankEvents, eventStatus, readLog } from './log-reader.ts';
 import { closeGap, oldestInOutbox } from './outbox.ts';
+import { countOutcomes } from './outcomes.ts';
 import {
   countDueAt,
   FLUSH_TIMEOUT_MS,
@@ -41,7 +49,8 @@ import {
   QUIET_WAIT_MS,
   REPORT_RUN,
 } from './pace.ts';
-import { clientTotals, funnel, payers } from './queries.ts';
+import { countPurchases } from './purchases.ts';
+import { clientTotals, payers } from './queries.ts';
 import { RawFiles } from './raw-files.ts';
 import { progress, revokedTokens } from './schema.ts';
 import { SeenIds } from './seen-ids.ts';
@@ -226,13 +235,16 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return clientTotals(this.store, cohort, filter);
   }
 
-  async funnel(
-    cohort: Cohort,
-    steps: string[],
-    windowMs: number | null,
-    filter: DeviceFilter = {},
-  ): Promise<number[]> {
-    return funnel(this.store, cohort, steps, windowMs, filter);
+  async funnel(question: FunnelQuestion): Promise<FunnelAnswer> {
+    return await countFunnel(this.store, question);
+  }
+
+  async outcomes(question: OutcomesQuestion): Promise<OutcomesAnswer> {
+    return await countOutcomes(this.store, question);
+  }
+
+  async purchases(question: PurchasesQuestion): Promise<PurchasesAnswer> {
+    return await countPurchases(this.store, question);
   }
 
   async payers(query: PayersQuery): Promise<Payers> {

@@ -1,5 +1,5 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
-import type { DeviceState } from '#rollup';
+import { type DeviceState, firstTimes } from '#rollup';
 import type { DeviceIdentity, NewDevice, StoredDevice } from './api.ts';
 import { aliases, devices } from './schema.ts';
 import { named, type Store, toParameters } from './store.ts';
@@ -26,7 +26,8 @@ type Row = [
   activeDays: string,
   activeAges: string,
   paidDays: string,
-  milestones: string,
+  steps: string,
+  revenue: string,
   adTotals: string | null,
   purchaseTotals: string | null,
 ];
@@ -38,10 +39,11 @@ export function loadDevices(store: Store, applicationId: string, ids: Iterable<s
     const rows =
       store.values<Row>(sql`SELECT ${devices.id}, ${devices.acquiredDay}, ${devices.description} ->> 'test',
         ${devices.description} ->> 'country', ${devices.description} ->> 'os', ${devices.description} ->> 'appVersion', ${devices.activeDays},
-        ${devices.activeAges}, ${devices.paidDays}, ${devices.milestones}, ${devices.adTotals}, ${devices.purchaseTotals}
+        ${devices.activeAges}, ${devices.paidDays}, ${devices.steps}, ${devices.revenue},
+        ${devices.adTotals}, ${devices.purchaseTotals}
       FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value`);
     for (const [id, acquiredDay, test, country, os, appVersion, ...counted] of rows) {
-      const [activeDays, activeAges, paidDays, milestones, ad, purchase] = counted;
+      const [activeDays, activeAges, paidDays, steps, revenue, ad, purchase] = counted;
       found.push({
         state: {
           applicationId,
@@ -52,7 +54,8 @@ export function loadDevices(store: Store, applicationId: string, ids: Iterable<s
           activeDays,
           activeAges,
           paidDays,
-          milestones,
+          steps,
+          revenue,
         },
         ad: readTotals(ad),
         purchase: readTotals(purchase),
@@ -69,7 +72,8 @@ const toRow = ({ state, ad, purchase }: CountedDevice) => [
   state.activeDays,
   state.activeAges,
   state.paidDays,
-  state.milestones,
+  state.steps,
+  state.revenue,
   writeTotals(ad),
   writeTotals(purchase),
 ];
@@ -88,11 +92,11 @@ export function saveDevices(store: Store, changed: Iterable<CountedDevice>): voi
 }
 
 function updateDevices(store: Store, rows: Iterable<ReturnType<typeof toRow>>, paid: SQL): void {
-  const { activeDays, activeAges, milestones, adTotals, purchaseTotals } = devices;
+  const { activeDays, activeAges, steps, revenue, adTotals, purchaseTotals } = devices;
   for (const parameter of toParameters(rows)) {
     store.run(sql`UPDATE ${devices} SET ${named(activeDays)} = changed.value ->> 1, ${named(activeAges)} = changed.value ->> 2,
-        ${paid} ${named(milestones)} = changed.value ->> 4,
-        ${named(adTotals)} = changed.value ->> 5, ${named(purchaseTotals)} = changed.value ->> 6
+        ${paid} ${named(steps)} = changed.value ->> 4, ${named(revenue)} = changed.value ->> 5,
+        ${named(adTotals)} = changed.value ->> 6, ${named(purchaseTotals)} = changed.value ->> 7
       FROM json_each(${parameter}) AS changed WHERE ${devices.id} = changed.value ->> 0`);
   }
 }
@@ -140,12 +144,20 @@ export function insertDevice(store: Store, alias: string | null, device: NewDevi
 export function readDevice(store: Store, id: string): StoredDevice | null {
   const row = store.select().from(devices).where(eq(devices.id, id)).get();
   if (!row) return null;
-  const { creativeId, description, milestones, adTotals: _ad, purchaseTotals: _purchase, ...rest } = row;
+  const {
+    creativeId,
+    description,
+    steps,
+    revenue: _,
+    adTotals: _ad,
+    purchaseTotals: _purchase,
+    ...rest
+  } = row;
   return {
     ...rest,
     creativeId: creativeId || null,
     description: JSON.parse(description),
-    milestones: JSON.parse(milestones),
+    milestones: firstTimes(steps),
   };
 }
 

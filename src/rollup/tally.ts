@@ -213,7 +213,11 @@ class AddingUp implements Rollups {
   }
 
   addRevenue(currency: string, amounts: Amounts<'cohort_revenue'>): void {
-    const { acquired_day } = this.ofDevice().event;
+    const { event, device } = this.ofDevice();
+    const { acquired_day } = event;
+    const age = daysBetween(acquired_day, event.day);
+    device.earn('ad', currency, age, amounts.ad_revenue ?? 0);
+    device.earn('purchase', currency, age, amounts.purchase_revenue ?? 0);
     this.counted.revenue.add({ ...this.key, acquired_day, currency }, this.segments.cohort, amounts);
   }
 
