@@ -582,7 +582,7 @@ describe.each([
 
         const { data: funnel } = await report('funnel', `steps=install,ad&window_hours=10000&${filter}`);
         const isInstall = (own: Sent) => own.type === 'install';
-        expect(funnel.map((row) => row.devices)).toEqual(
+        expect(funnel.map(({ devices, median_seconds }) => ({ devices, median_seconds }))).toEqual(
           naive.funnel(acquired, [isInstall, naive.isAd], 10_000 * 3_600_000),
         );
       },
