@@ -9,3 +9,4 @@ export * from './schema/members.ts';
 export * from './schema/money.ts';
 export * from './schema/rollup.ts';
 export * from './schema/teams.ts';
+export { toStatement } from './statement.ts';
