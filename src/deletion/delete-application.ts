@@ -4,8 +4,8 @@ import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { apiKeys, applicationDeletions, applications, type Database, insertWhere } from '#db';
 import { invalidRequest } from '#http';
 import { DAY_MS } from '#lib/time';
+import { applicationNotFound, findApplication, nameOf } from '#teams';
 import { type Budget, clearApplication, firstTokens } from './clear-application.ts';
-import { applicationNotFound, findApplication, nameOf } from './own-application.ts';
 
 /** Body of `DELETE /v1/applications/:id`. */
 export const DeletedApplication = z.object({ name: z.string({ error: 'is required' }) });
