@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { creativeRoutes } from '#creatives';
 import { dashboardRoutes } from '#dashboard';
+import { deletionRoutes } from '#deletion';
 import { deviceRoutes } from '#devices';
 import { docsRoutes } from '#docs';
 import { eventRoutes } from '#events';
@@ -20,6 +21,7 @@ export function createApp(): Hono<AppEnv> {
   app.get('/health', (c) => c.json({ status: 'ok' }));
   app.route('/', ingestionRoutes);
   app.route('/', teamRoutes);
+  app.route('/', deletionRoutes);
   app.route('/', eventRoutes);
   app.route('/', deviceRoutes);
   app.route('/', moneyRoutes);

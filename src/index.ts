@@ -1,6 +1,8 @@
 import { pruneClicks } from '#attribution';
 import { consumeDeadLetters, consumeEvents } from '#counting';
 import { pruneCreativeRequests } from '#creatives';
+import { database } from '#db';
+import { continueDeletions } from '#deletion';
 import { pruneTokens } from '#devices';
 import { settingsOf } from '#env';
 import { pruneRejections } from '#ingestion';
@@ -34,6 +36,7 @@ export default {
     // What D1 has to forget: none waits for the others. Counters need no cron: each sets its own alarm with whatever gives it
     // work, and again when it starts, so one that lost its alarm has it back with the next call of anyone who would miss it.
     await runChores({
+      'continue deletions of applications': continueDeletions(env, database(env.DB), now),
       'prune clicks': pruneClicks(env.DB, now),
       'prune creative requests': pruneCreativeRequests(env.DB, now),
       'prune tokens': pruneTokens(env.DB, TOKEN_TTL_DAYS, now),

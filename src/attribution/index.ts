@@ -4,12 +4,12 @@ export { readClickId, signClickId } from './click-id.ts';
 export { ClickRecord } from './click-record.ts';
 export {
   type Credit,
-  claimStatement,
   clickStatement,
   clickWasTaken,
   creditStatements,
-  eraseClickStatement,
+  eraseClick,
   pruneClicks,
+  selectClaim,
   undoCredits,
 } from './clicks.ts';
 export { parseOs } from './device.ts';

@@ -1,4 +1,5 @@
 import { isSent } from '#catalogue';
+import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import { readCountedArrivals } from '#rollup';
 import type { CounterHealth } from './api.ts';
@@ -22,9 +23,7 @@ export async function readApplicationHealth(env: Bindings, application: Sharded)
     return { applicationId: application.id, counters: answers.reduce(addHealth) };
   } catch (error) {
     const { id } = application;
-    console.warn(
-      JSON.stringify({ level: 'warn', message: 'no health', application_id: id, error: String(error) }),
-    );
+    logWarning('no health', error, { application_id: id });
     return { applicationId: application.id, counters: null };
   }
 }

@@ -36,6 +36,11 @@ export class Flusher {
     return this.flushing;
   }
 
+  /** Waits for what is being sent, whether it succeeds or not. */
+  async ended(): Promise<void> {
+    await this.flushing?.catch(() => undefined);
+  }
+
   /** When the next try is due, epoch milliseconds; null for an empty outbox. */
   dueAt(now: number): number | null {
     return oldestInOutbox(this.around.store()) === null ? null : now + backoffMs(this.failures);

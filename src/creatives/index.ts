@@ -1,4 +1,4 @@
-export { createCreative, NewCreative } from './create-creative.ts';
+export { CreativeNames, createCreative, NewCreative, parseCreative } from './create-creative.ts';
 export { pruneCreativeRequests } from './get-or-create.ts';
 export {
   archiveCreative,

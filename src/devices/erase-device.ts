@@ -1,8 +1,9 @@
-import { type Attribution, claimStatement, eraseClickStatement } from '#attribution';
+import { and, eq } from 'drizzle-orm';
+import { type Attribution, eraseClick, selectClaim } from '#attribution';
+import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { counterOf, retried, type Settled, type StoredDevice } from '#counting';
-import { batchWithRetry } from '#db';
-import { newId } from '#lib/ids';
-import { eraseParkedStatement } from '#rollup';
+import { retryTransient, tokens } from '#db';
+import { eraseParked } from '#rollup';
 import type { TokenClaims } from './token.ts';
 
 /** How long what arrived before may take to be counted; the rest is counted by `Counter.eraseDevice`. */
@@ -26,9 +27,8 @@ export type Erased = {
  */
 export async function eraseDevice(
   env: Env,
-  team: { id: string; actor: string },
+  caller: Caller,
   { applicationId, deviceId, shard }: Pick<TokenClaims, 'applicationId' | 'deviceId' | 'shard'>,
-  now: number,
 ): Promise<Erased> {
   const own = () => counterOf(env, applicationId, shard);
   const device = await retried<StoredDevice | null>(async () => await own().readDevice(deviceId));
@@ -36,24 +36,18 @@ export async function eraseDevice(
   await retried<Settled>(async () => await own().settle(SETTLE_MS));
   const attribution: Partial<Attribution> = JSON.parse(device?.attribution ?? '{}');
   const clickId = attribution.click_id ?? '';
-  const subject = `${deviceId} of ${applicationId}`;
-  const [click, tokens] = await batchWithRetry<{ device_id: string | null }>(env.DB, () => [
-    claimStatement(env.DB, applicationId, clickId),
-    env.DB.prepare('DELETE FROM tokens WHERE device_id = ? AND application_id = ?').bind(
-      deviceId,
-      applicationId,
-    ),
-    eraseClickStatement(env.DB, applicationId, clickId, deviceId),
-    eraseParkedStatement(env.DB, applicationId, deviceId),
-    ...(device
-      ? [
-          env.DB.prepare(
-            'INSERT INTO audit_log (team_id, id, at, actor, action, subject) VALUES (?, ?, ?, ?, ?, ?)',
-          ).bind(team.id, newId('aud'), now, team.actor, 'device.erased', subject),
-        ]
-      : []),
-  ]);
-  const clickEvents = clickEventsOf(clickId, deviceId, click?.results[0]?.device_id);
+  const { db } = caller;
+  const entry = newAuditEntry('device.erased', `${deviceId} of ${applicationId}`);
+  const [[click], erasedTokens] = await retryTransient(() =>
+    db.batch([
+      selectClaim(db, applicationId, clickId),
+      db.delete(tokens).where(and(eq(tokens.deviceId, deviceId), eq(tokens.applicationId, applicationId))),
+      eraseClick(db, applicationId, clickId, deviceId),
+      eraseParked(db, applicationId, deviceId),
+      ...(device ? [auditStatement(caller, entry)] : []),
+    ]),
+  );
+  const clickEvents = clickEventsOf(clickId, deviceId, click?.deviceId);
   // Clicks are of no device: an application's first counter has them.
   const first = () => counterOf(env, applicationId, 0);
   const ofClick =
@@ -64,7 +58,7 @@ export async function eraseDevice(
     retried<number>(async () => await first().filesToRewrite(clickEvents)),
   ]);
   return {
-    tokens: tokens?.meta.changes ?? 0,
+    tokens: erasedTokens.meta.changes,
     events: events + ofClick,
     files: files + clickFiles === 0 ? 'done' : 'pending',
   };

@@ -4,6 +4,7 @@ import { counterOf, retried, type StoredDevice } from '#counting';
 import { applications, database } from '#db';
 import { settingsOf } from '#env';
 import { AppError } from '#http';
+import { iso } from '#lib/time';
 import { readToken } from './token.ts';
 
 /**
@@ -37,8 +38,6 @@ export async function explainDeviceById(
     .where(eq(applications.id, applicationId));
   return explainStored(env, applicationId, id, [...Array(application?.shards ?? 0).keys()]);
 }
-
-const iso = (at: number) => new Date(at).toISOString();
 
 /**
  * Why the device of a token was credited as it was: method, confidence and the clicks that were weighed, as they were stored

@@ -1,8 +1,7 @@
 import { Hono } from 'hono';
-import { database } from '#db';
+import { apiCaller } from '#audit';
 import { settingsOf } from '#env';
 import { type AppEnv, AppError, requireTeamToken } from '#http';
-import { teamActor } from '#members';
 import { findApplication } from '#teams';
 import { eraseDevice } from './erase-device.ts';
 import { explainAttribution } from './explain-attribution.ts';
@@ -14,7 +13,7 @@ export const deviceRoutes = new Hono<AppEnv>()
   .delete('/v1/tokens/:token', requireTeamToken, async (c) => {
     const claims = await readToken(c.req.param('token'), settingsOf(c.env).TOKEN_SECRET);
     if (!claims) throw new AppError('not_found', 'Token not found');
-    const revokedAt = await revokeToken(c.env, c.get('team'), claims, Date.now());
+    const revokedAt = await revokeToken(c.env, apiCaller(c), claims);
     return c.json({ revoked: true, revoked_at: new Date(revokedAt).toISOString() });
   })
   .get('/v1/devices/:token/attribution', requireTeamToken, async (c) =>
@@ -22,11 +21,11 @@ export const deviceRoutes = new Hono<AppEnv>()
   )
   .delete('/v1/devices/:token', requireTeamToken, async (c) => {
     const claims = await readToken(c.req.param('token'), settingsOf(c.env).TOKEN_SECRET);
-    const team = c.get('team');
+    const caller = apiCaller(c);
     // Another team's token is answered as a forged one.
-    if (!claims || !(await findApplication(database(c.env.DB), team.id, claims.applicationId))) {
+    if (!claims || !(await findApplication(caller.db, caller.team.id, claims.applicationId))) {
       throw new AppError('not_found', 'Device not found');
     }
-    const erased = await eraseDevice(c.env, { id: team.id, actor: teamActor(team) }, claims, Date.now());
+    const erased = await eraseDevice(c.env, caller, claims);
     return c.json({ erased: true, ...erased });
   });

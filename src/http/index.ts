@@ -8,6 +8,7 @@ export {
   requireDataCollection,
   requireTeamToken,
 } from './credentials.ts';
+export { keyCursor, readKeyCursor, toKeyCursor } from './cursor.ts';
 export {
   AppError,
   accessDenied,
@@ -21,4 +22,4 @@ export {
 export { LookupCache } from './lookup-cache.ts';
 export { addressOf, requireWithin } from './rate-limit.ts';
 export { requestLog } from './request-log.ts';
-export { jsonBody, limitBody, queryString, toFaults } from './validate.ts';
+export { jsonBody, limitBody, queryString, SMALL_BODY, toFaults } from './validate.ts';

@@ -1,4 +1,3 @@
-export { type AuditEntry, auditTeamAction, listAudit, recordAudit, teamActor } from './audit.ts';
 export {
   acceptInvitation,
   findInvitation,
@@ -12,6 +11,7 @@ export {
   changeRole,
   hasPassword,
   listMembers,
+  type MemberCaller,
   makeFirstOwner,
   NewPerson,
   ROLES,

@@ -1,13 +1,17 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
 import * as z from 'zod';
-import { currencyCode, requiredText } from '#http';
+import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { type Database, database, exchangeRates } from '#db';
+import { currencyCode } from '#http';
 import { CURRENCIES } from '#lib/currencies';
 import { parseDecimal, toDecimal } from '#lib/decimal';
-import { isDay } from '#lib/time';
+import { dayText } from './costs.ts';
 import { type Rate, RateBook } from './rate-book.ts';
 
 const rateError = 'must be a number above 0, or its decimal text with at most 15 digits before the point';
 
-const rate = z
+const rateText = z
   .union([z.number(), z.string().trim()], { error: rateError })
   .transform((value) => (typeof value === 'number' ? toDecimal(value) : value))
   .refine((text) => parseDecimal(text) !== null, rateError);
@@ -15,9 +19,9 @@ const rate = z
 /** Body of `PUT /v1/exchange-rates`: one unit of each currency in units of `base`. */
 export const ExchangeRates = z
   .object({
-    date: requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD'),
+    date: dayText(),
     base: currencyCode(),
-    rates: z.record(z.string().trim().toLowerCase(), rate, { error: 'must be an object of rates' }),
+    rates: z.record(z.string().trim().toLowerCase(), rateText, { error: 'must be an object of rates' }),
   })
   .superRefine(({ base, rates }, ctx) => {
     const codes = Object.keys(rates);
@@ -33,38 +37,86 @@ export type ExchangeRates = z.infer<typeof ExchangeRates>;
 /** Rates as they are stored; see `Rate`. `teamId` is empty for the reference rates of everyone. */
 export type NewRate = Omit<Rate, 'own'>;
 
-/** Stores rates; one of the same day, base and currency is overwritten. Repeatable. */
-export async function saveRates(
-  db: D1Database,
-  teamId: string,
+/** The statement that stores rates; one of the same day, base and currency is overwritten. Repeatable. */
+function saveStatement(db: Database, teamId: string, rates: readonly NewRate[], now: number) {
+  const rows = rates.map(({ currency, base, day, units, worth }) => [currency, base, day, units, worth]);
+  const { units, worth } = exchangeRates;
+  return db
+    .insert(exchangeRates)
+    .select(
+      db
+        .select({
+          teamId: sql<string>`${teamId}`.as('team_id'),
+          currency: sql<string>`value ->> 0`.as('currency'),
+          base: sql<string>`value ->> 1`.as('base'),
+          day: sql<string>`value ->> 2`.as('day'),
+          units: sql<string>`value ->> 3`.as('units'),
+          worth: sql<string>`value ->> 4`.as('worth'),
+          updatedAt: sql<number>`${now}`.as('updated_at'),
+        })
+        .from(sql`json_each(${JSON.stringify(rows)})`)
+        .where(sql`true`),
+    )
+    .onConflictDoUpdate({
+      target: [exchangeRates.teamId, exchangeRates.currency, exchangeRates.base, exchangeRates.day],
+      set: {
+        units: sql`excluded.units`,
+        worth: sql`excluded.worth`,
+        updatedAt: sql`excluded.updated_at`,
+      },
+      setWhere: sql`${units} <> excluded.units OR ${worth} <> excluded.worth`,
+    });
+}
+
+/** Stores a team's own rates; answers how many. Repeatable. */
+export async function saveRates(caller: Caller, upload: ExchangeRates): Promise<number> {
+  const { db, team, now } = caller;
+  const { date, base } = upload;
+  const rates = Object.entries(upload.rates).map(([currency, worth]) => ({
+    currency,
+    base,
+    day: date,
+    units: '1',
+    worth,
+  }));
+  await db.batch([
+    saveStatement(db, team.id, rates, now),
+    auditStatement(
+      caller,
+      newAuditEntry('exchange_rates.uploaded', `${rates.length} rates in ${base} of ${date}`),
+    ),
+  ]);
+  return rates.length;
+}
+
+/** Stores the reference rates of every team. Repeatable. */
+export async function saveReferenceRates(
+  d1: D1Database,
   rates: readonly NewRate[],
   now: number,
 ): Promise<void> {
-  const rows = rates.map(({ currency, base, day, units, worth }) => [currency, base, day, units, worth]);
-  await db
-    .prepare(
-      `INSERT INTO exchange_rates (team_id, currency, base, day, units, worth, updated_at)
-       SELECT ?2, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ?3 FROM json_each(?1) WHERE true
-       ON CONFLICT (team_id, currency, base, day) DO UPDATE SET units = excluded.units, worth = excluded.worth,
-         updated_at = excluded.updated_at WHERE units <> excluded.units OR worth <> excluded.worth`,
-    )
-    .bind(JSON.stringify(rows), teamId, now)
-    .run();
+  await saveStatement(database(d1), '', rates, now).run();
 }
 
-export const uploadedRates = ({ date, base, rates }: ExchangeRates): NewRate[] =>
-  Object.entries(rates).map(([currency, worth]) => ({ currency, base, day: date, units: '1', worth }));
+const rate = alias(exchangeRates, 'rate');
+const earlier = alias(exchangeRates, 'earlier');
 
-/** The rates of a currency in a base, from the latest one at `?4` or before it until `?5`. */
-export const SELECT_RATES = `
-  SELECT rate.currency, rate.base, rate.day, rate.units, rate.worth, rate.team_id <> '' AS own
-  FROM (SELECT DISTINCT team_id, currency, base FROM json_each(?3) AS wanted CROSS JOIN exchange_rates
-          ON team_id IN (?1, ?2) AND currency = wanted.value) AS series
-  CROSS JOIN exchange_rates AS rate
-    ON rate.team_id = series.team_id AND rate.currency = series.currency AND rate.base = series.base
-   AND rate.day BETWEEN coalesce((SELECT max(earlier.day) FROM exchange_rates AS earlier
-        WHERE earlier.team_id = series.team_id AND earlier.currency = series.currency AND earlier.base = series.base
-          AND earlier.day <= ?4), ?4) AND ?5`;
+/** The rates of currencies in every base, from the latest one at `from` or before it until `to`. */
+export function selectRates(teamId: string, currencies: readonly string[], from: string, to: string): SQL {
+  const series = { teamId: sql`series.team_id`, currency: sql`series.currency`, base: sql`series.base` };
+  const { teamId: owner, currency, base } = exchangeRates;
+  // SQLite is told the order: for each series there are few rates of the days asked for.
+  return sql`
+    SELECT ${rate.currency}, ${rate.base}, ${rate.day}, ${rate.units}, ${rate.worth}, ${rate.teamId} <> '' AS own
+    FROM (SELECT DISTINCT ${owner}, ${currency}, ${base}
+          FROM json_each(${JSON.stringify(currencies)}) AS wanted CROSS JOIN ${exchangeRates}
+            ON ${owner} IN (${teamId}, '') AND ${currency} = wanted.value) AS series
+    CROSS JOIN ${exchangeRates} AS rate
+      ON ${rate.teamId} = ${series.teamId} AND ${rate.currency} = ${series.currency} AND ${rate.base} = ${series.base}
+     AND ${rate.day} BETWEEN coalesce((SELECT max(${earlier.day}) FROM ${exchangeRates} AS earlier
+          WHERE ${earlier.teamId} = ${series.teamId} AND ${earlier.currency} = ${series.currency}
+            AND ${earlier.base} = ${series.base} AND ${earlier.day} <= ${from}), ${from}) AND ${to}`;
+}
 
 /**
  * The currencies that some rate leads from into `reporting`, whatever its day; no other can be converted. Parameters or columns:
@@ -80,16 +132,15 @@ export const ratedSql = (reporting: string, team: string, codes: string) => `
  * Needs no database where there is nothing to convert.
  */
 export async function readRateBook(
-  db: D1Database,
+  d1: D1Database,
   teamId: string,
   currencies: ReadonlySet<string>,
   from: string,
   to: string,
 ): Promise<RateBook> {
   if (currencies.size < 2) return new RateBook([]);
-  const { results } = await db
-    .prepare(SELECT_RATES)
-    .bind(teamId, '', JSON.stringify([...currencies]), from, to)
-    .all<Omit<Rate, 'own'> & { own: number }>();
-  return new RateBook(results.map((row) => ({ ...row, own: row.own === 1 })));
+  const rows = await database(d1).all<Omit<Rate, 'own'> & { own: number }>(
+    selectRates(teamId, [...currencies], from, to),
+  );
+  return new RateBook(rows.map((row) => ({ ...row, own: row.own === 1 })));
 }

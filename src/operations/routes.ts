@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
+import { apiCaller, auditStatement, newAuditEntry } from '#audit';
 import { resumeCounting } from '#counting';
 import { database } from '#db';
 import { type AppEnv, invalidRequest, listQuery, queryString, requireTeamToken } from '#http';
-import { auditTeamAction } from '#members';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
 import { getApplication } from '#teams';
 import { checkHealth } from './check-health.ts';
@@ -31,15 +31,17 @@ export const operationRoutes = new Hono<AppEnv>()
     c.json(await checkHealth(c.env, c.get('team').id, Date.now())),
   )
   .post('/v1/applications/:id/resume-counting', requireTeamToken, async (c) => {
-    const application = await getApplication(database(c.env.DB), c.get('team').id, c.req.param('id'));
+    const caller = apiCaller(c);
+    const application = await getApplication(caller.db, caller.team.id, c.req.param('id'));
+    // Recorded before: what changes is not in this database.
+    await auditStatement(caller, newAuditEntry('counting.resumed', application.id));
     const counters = await resumeCounting(c.env, application);
-    await auditTeamAction(c, 'counting.resumed', application.id);
     return c.json({ counters });
   })
   .get('/v1/parked', requireTeamToken, queryString(listQuery), async (c) => {
     const { limit, cursor } = c.req.valid('query');
     const page = { limit, before: placeOf(cursor) };
-    const { messages } = await listParked(c.env.DB, c.get('team').id, page);
+    const { messages } = await listParked(database(c.env.DB), c.get('team').id, page);
     const last = messages.length === limit ? messages.at(-1) : undefined;
     return c.json({
       data: messages.map(show),
@@ -47,12 +49,12 @@ export const operationRoutes = new Hono<AppEnv>()
     });
   })
   .post('/v1/parked/:id/replay', requireTeamToken, async (c) => {
-    const { id } = await replayParked(c.env, c.get('team').id, c.req.param('id'));
-    await auditTeamAction(c, 'parked_message.replayed', id);
+    const { id } = c.req.param();
+    await replayParked(c.env, apiCaller(c), id);
     return c.json({ replayed: true, id });
   })
   .delete('/v1/parked/:id', requireTeamToken, async (c) => {
-    const { id } = await discardParked(c.env.DB, c.get('team').id, c.req.param('id'));
-    await auditTeamAction(c, 'parked_message.discarded', id);
+    const { id } = c.req.param();
+    await discardParked(apiCaller(c), id);
     return c.json({ discarded: true, id });
   });

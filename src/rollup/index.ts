@@ -5,7 +5,7 @@ export { keysOf, scopedKey } from './keys.ts';
 export { EventMessage } from './message.ts';
 export {
   applicationIdOf,
-  eraseParkedStatement,
+  eraseParked,
   PARK_REASON,
   type Parked,
   parkedBody,

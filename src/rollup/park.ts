@@ -1,5 +1,7 @@
+import { and, eq, gt, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { type LoggedEvent, MEASURES, type RollupTable } from '#catalogue';
+import { type Database, parkedMessages } from '#db';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import type { EventMessage } from './message.ts';
@@ -49,14 +51,15 @@ export function parkStatements(
 }
 
 /** Erases what is parked of an application and names this device. */
-export const eraseParkedStatement = (
-  db: D1Database,
-  applicationId: string,
-  deviceId: string,
-): D1PreparedStatement =>
+export const eraseParked = (db: Database, applicationId: string, deviceId: string) =>
   db
-    .prepare('DELETE FROM parked_messages WHERE application_id = ?1 AND instr(body, ?2) > 0')
-    .bind(applicationId, deviceId);
+    .delete(parkedMessages)
+    .where(
+      and(
+        eq(parkedMessages.applicationId, applicationId),
+        gt(sql`instr(${parkedMessages.body}, ${deviceId})`, 0),
+      ),
+    );
 
 /** Fixed texts: what the database said stands in the log alone, beside the event's id. */
 export const PARK_REASON = {

@@ -1,22 +1,21 @@
+export { createAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens.ts';
+export { listKeysInGrace, replaceApiKey, revealApiKey } from './api-keys.ts';
 export {
   ApplicationChanges,
-  type ApplicationRow,
   changeApplication,
   createApplication,
   createTeam,
-  findApplication,
-  getApplication,
-  listApplications,
   NewApiKey,
   NewApplication,
-  replaceApiKey,
 } from './applications.ts';
 export {
-  createAccessToken,
-  listAccessTokens,
-  listKeysInGrace,
-  revealApiKey,
-  revokeAccessToken,
-} from './keys.ts';
+  type ApplicationRow,
+  applicationNotFound,
+  findApplication,
+  findApplicationByKey,
+  getApplication,
+  listApplications,
+  nameOf,
+} from './own-application.ts';
 export { pruneCredentials } from './prune-credentials.ts';
 export { teamRoutes } from './routes.ts';

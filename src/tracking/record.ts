@@ -5,6 +5,7 @@ import type { LoggedEvent } from '#catalogue';
 import { settingsOf } from '#env';
 import { requiredNumber, requiredText } from '#http';
 import { newId } from '#lib/ids';
+import { logError } from '#lib/log';
 import { canonicalTimezone, dayIn, isTimezone } from '#lib/time';
 import { type EventMessage, sendWithRetry } from '#rollup';
 import type { Link } from './links.ts';
@@ -50,8 +51,9 @@ async function describeClick(env: Env, link: Link, clickId: string, visitor: Vis
 
 async function send(queue: Queue, message: EventMessage): Promise<void> {
   if (await sendWithRetry(() => queue.send(message))) return;
-  const lost = message.events.length > 0 ? 'click lost' : 'measurement lost';
-  console.error(JSON.stringify({ level: 'error', message: lost }));
+  const [event] = message.events;
+  const fields = event ? { event_id: event.id, application_id: event.application_id } : {};
+  logError(event ? 'click lost' : 'measurement lost', 'the queue took nothing', fields);
 }
 
 export const newClickId = (): string => newId('clk');

@@ -1,0 +1,8 @@
+export {
+  AUDIT_ACTIONS,
+  type AuditAction,
+  auditStatement,
+  listAudit,
+  newAuditEntry,
+} from './audit-log.ts';
+export { apiCaller, type Caller } from './caller.ts';

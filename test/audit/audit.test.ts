@@ -1,0 +1,33 @@
+import { env } from 'cloudflare:workers';
+import { expect, it } from 'vitest';
+import { auditStatement, listAudit, newAuditEntry } from '#audit';
+import { database } from '#db';
+
+import { createTenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+it('keeps nothing that was refused', async () => {
+  const worker = startWorker();
+  const [tenant, stranger] = [await createTenant(), await createTenant()];
+  const path = `/v1/applications/${tenant.application.id}/api-key`;
+  const log = (team: { id: string }) => listAudit(database(env.DB), team.id, { limit: 20 });
+  expect((await worker.team(stranger, path, { method: 'POST', body: {} })).status).toBe(404);
+  expect([await log(stranger.team), await log(tenant.team)]).toEqual([[], []]);
+  expect((await worker.team(tenant, path, { method: 'POST', body: { grace_hours: 99 } })).status).toBe(400);
+  expect(await log(tenant.team)).toEqual([]);
+  expect((await worker.team(tenant, path, { method: 'POST', body: {} })).status).toBe(201);
+  expect((await log(tenant.team)).map(({ action }) => action)).toEqual(['api_key.regenerated']);
+  expect(await log(stranger.team)).toEqual([]);
+});
+
+it('lists a page of the log, newest first, from where the one before ended', async () => {
+  const { team } = await createTenant();
+  const db = database(env.DB);
+  for (const subject of ['a', 'b', 'c']) {
+    await auditStatement({ db, team, actor: 'me', now: 1 }, newAuditEntry('costs.uploaded', subject));
+  }
+  const page = await listAudit(db, team.id, { limit: 2 });
+  expect(page.map(({ subject }) => subject)).toEqual(['c', 'b']);
+  const rest = await listAudit(db, team.id, { limit: 2, before: page.at(-1)?.id ?? '' });
+  expect(rest.map(({ subject }) => subject)).toEqual(['a']);
+});
