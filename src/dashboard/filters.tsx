@@ -39,7 +39,7 @@ const Currency = ({ view }: { view: View }) => (
     <label for="bar-currency">Currency</label>
     <select id="bar-currency" name="currency">
       <option value="" selected={!view.currencyChosen}>
-        {view.application.currency.toUpperCase()} (the application's)
+        {view.application.currency.toUpperCase()} (default)
       </option>
       {[...CURRENCIES].map((code) => (
         <option value={code} selected={view.currencyChosen && code === view.currency}>
@@ -166,7 +166,7 @@ export const Filters = ({
   ].join(' · ');
   return (
     <div class="bar-frame">
-      <details class="bar">
+      <details class="view-bar">
         <summary>{summary}</summary>
         <div class="bar-fields">
           <form method="get" action={path} class="bar-form" data-submit-on-change>

@@ -20,8 +20,8 @@ export type Period = keyof typeof PERIODS;
 export const DEFAULT_PERIOD = '28d' satisfies Period;
 
 export const COMPARISONS = {
-  previous: 'Compare to previous period',
-  year: 'Compare to last year',
+  previous: 'vs. previous period',
+  year: 'vs. last year',
   none: 'No comparison',
 } as const;
 export type Comparison = keyof typeof COMPARISONS;
