@@ -1,5 +1,6 @@
 export { createCreative, NewCreative } from './create-creative.ts';
 export { findNames, type Named, type NamedKind, searchNames } from './find-names.ts';
+export { findNewCreatives } from './find-new.ts';
 export { pruneCreativeRequests } from './get-or-create.ts';
 export {
   archiveCreative,

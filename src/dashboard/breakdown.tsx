@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
+import { GROUPINGS, groupLabel, groupName } from './groups.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { METRIC_NAMES, METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
 import { Card, type Column, Field, Table } from './parts.tsx';
@@ -20,24 +21,7 @@ import {
 } from './report.tsx';
 import { type View, viewQuery } from './view.ts';
 
-export const GROUPINGS = [
-  ['day', 'Day'],
-  ['week', 'Week'],
-  ['month', 'Month'],
-  ['campaign', 'Campaign'],
-  ['adset', 'Ad set'],
-  ['creative', 'Creative'],
-  ['source', 'Ad format'],
-  ['media_source', 'Network'],
-  ['placement', 'Placement'],
-  ['item', 'Item'],
-  ['event_name', 'Event name'],
-  ['currency', 'Currency'],
-] as const;
-
 type Row = PerformanceReport['data'][number];
-
-const NAMELESS: Record<string, string> = { creative: 'organic', campaign: 'organic', adset: 'organic' };
 
 /** The columns of a performance table: its groupings, then the metrics that they give; every heading sorts. */
 export function performanceColumns(
@@ -69,9 +53,9 @@ export function performanceColumns(
   );
   return [
     ...groups.map((name) => ({
-      label: GROUPINGS.find(([value]) => value === name)?.[1] ?? name,
+      label: groupLabel(name),
       ...heading(name, name),
-      cell: (row: Row) => row[name] ?? NAMELESS[name] ?? 'none',
+      cell: (row: Row) => groupName(name, row),
     })),
     ...given.map((name: MetricName) => ({
       label: METRICS[name].label,

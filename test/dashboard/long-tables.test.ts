@@ -46,7 +46,9 @@ async function page(path: string, query: string) {
   const answer = await browser.get(`${path}?app=${tenant.application.id}&${PERIOD}&${query}`);
   expect(answer.status).toBe(200);
   const html = await answer.text();
-  const names = [...html.matchAll(/<td class="">(?:<[^>]+>)?(place_\d+|other)/g)].map(([, name]) => name);
+  const names = [...html.matchAll(/<td class="">(?:<[^>]+>)?(place_\d+|Everything else)/g)].map(
+    ([, name]) => name,
+  );
   return { html, names };
 }
 
@@ -54,7 +56,7 @@ it('the breakdown shows the 200 largest groups and one row for the others', asyn
   const { html, names } = await page('/breakdown', 'by=placement&sort=-ad_revenue');
   expect(names).toEqual([
     ...Array.from({ length: 200 }, (_, index) => `place_${PLACEMENTS - index}`),
-    'other',
+    'Everything else',
   ]);
   expect(html).toContain('The first 200 of 450 rows');
 });
@@ -62,14 +64,14 @@ it('the breakdown shows the 200 largest groups and one row for the others', asyn
 it('the row of the others stays last, whatever the table is sorted by', async () => {
   const { names } = await page('/breakdown', 'by=placement&sort=placement');
   expect(names).toHaveLength(201);
-  expect(names.at(-1)).toBe('other');
+  expect(names.at(-1)).toBe('Everything else');
 });
 
 it('the search field of the breakdown finds what the page does not show', async () => {
   const { html, names } = await page('/breakdown', 'by=placement&sort=-ad_revenue&q=PLACE_17');
   expect(names).toEqual([
     ...['place_179', 'place_178', 'place_177', 'place_176', 'place_175', 'place_174', 'place_173'],
-    ...['place_172', 'place_171', 'place_170', 'place_17', 'other'],
+    ...['place_172', 'place_171', 'place_170', 'place_17', 'Everything else'],
   ]);
   expect(html).toContain('11 rows that contain “PLACE_17”');
   expect(html).toContain('name="q" type="search" value="PLACE_17"');
@@ -80,7 +82,7 @@ it('shows the search as the text that it is', async () => {
     '/breakdown',
     `by=placement&q=${encodeURIComponent('"><script>x</script>')}`,
   );
-  expect(names).toEqual(['other']);
+  expect(names).toEqual(['Everything else']);
   expect(html).not.toContain('<script>x');
 });
 
