@@ -1,12 +1,23 @@
 import { Hono } from 'hono';
-import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
-import { GROUPINGS, groupLabel, groupName } from './groups.tsx';
-import { type DashboardEnv, requirePerson } from './guard.ts';
+import type { Child } from 'hono/jsx';
+import { addDays, daysBetween } from '#lib/time';
+import type { PerformanceReport } from '#reports';
+import { BreakdownChart } from './breakdown-chart.tsx';
+import {
+  ComparedDays,
+  type ComparedReport,
+  change,
+  figuresBefore,
+  readCompared,
+  toneOf,
+} from './compared.tsx';
+import { NOTHING, percent } from './format.ts';
+import { GROUPINGS, GroupCell, groupLabel, groupName, isTimeGroup } from './groups.tsx';
+import { type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
 import { METRIC_NAMES, METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
 import { Card, type Column, Field, Table } from './parts.tsx';
 import {
   answerCsv,
-  ask,
   CsvLink,
   listingOf,
   RowCount,
@@ -15,7 +26,6 @@ import {
   TableSearch,
   Unconverted,
   ViewFields,
-  viewAsked,
   wantsCsv,
   Zone,
 } from './report.tsx';
@@ -33,6 +43,8 @@ export function performanceColumns(
     sort: string;
     parameters: Record<string, string>;
     first?: readonly MetricName[];
+    /** What a row is called in the column of a grouping; its plain name where this is left out. */
+    cell?: (name: string, row: Row) => Child;
   },
 ): Column<Row>[] {
   const { view, path, sort, parameters } = shown;
@@ -55,7 +67,7 @@ export function performanceColumns(
     ...groups.map((name) => ({
       label: groupLabel(name),
       ...heading(name, name),
-      cell: (row: Row) => groupName(name, row),
+      cell: (row: Row) => shown.cell?.(name, row) ?? groupName(name, row),
     })),
     ...given.map((name: MetricName) => ({
       label: METRICS[name].label,
@@ -67,54 +79,175 @@ export function performanceColumns(
   ];
 }
 
-export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', requirePerson, (c) => {
+/** Where a click on a row leads: narrowed to it, and one step finer. */
+const FINER: Readonly<Record<string, string>> = { campaign: 'adset', adset: 'creative', day: 'campaign' };
+
+type Asked = { by: string; and: string; metric: MetricName; sort: string; q: string };
+
+function readAsked(c: DashboardContext): Asked {
   const by = c.req.query('by') ?? 'day';
-  const and = c.req.query('and') ?? '';
-  const sort = c.req.query('sort') ?? (['day', 'week', 'month'].includes(by) ? by : '-revenue');
-  const q = searchOf(c);
+  const metric = METRIC_NAMES.find((name) => name === c.req.query('metric')) ?? 'revenue';
+  return {
+    by,
+    and: c.req.query('and') ?? '',
+    metric,
+    sort: c.req.query('sort') ?? (isTimeGroup(by) ? by : `-${metric}`),
+    q: searchOf(c),
+  };
+}
+
+const beforeOf = (metric: MetricName) => `${metric}_before`;
+const changeOf = (metric: MetricName) => `${metric}_change`;
+
+/**
+ * The rows with the chosen figure of before and its change. A row of a day is compared with the day in its place; weeks and months
+ * with none, because two periods need not begin on the same one.
+ */
+function withBefore(
+  groups: readonly string[],
+  metric: MetricName,
+  view: View,
+  compared: ComparedReport,
+): Row[] {
+  const { report, complete, days, before } = compared;
+  const isByTime = groups.some(isTimeGroup);
+  if (!before || !days?.complete || (isByTime && groups.join() !== 'day')) return report.data;
+  const lasting = figuresBefore(groups, { before: complete ?? report }, metric);
+  const earlier = figuresBefore(groups, compared, metric);
+  const apart = daysBetween(days.before.from, view.from);
+  return report.data.map((row) => {
+    if (row.is_other || (isByTime && String(row.day) >= view.today)) {
+      return { ...row, [beforeOf(metric)]: null, [changeOf(metric)]: null };
+    }
+    const was = earlier(isByTime ? { ...row, day: addDays(String(row.day), -apart) } : row);
+    const is = isByTime ? row[metric] : lasting(row);
+    const by = was === null || typeof is !== 'number' ? null : is - was;
+    return { ...row, [beforeOf(metric)]: was, [changeOf(metric)]: by };
+  });
+}
+
+const Changed = ({ row, metric, view }: { row: Row; metric: MetricName; view: View }) => {
+  const [by, was] = [row[changeOf(metric)], row[beforeOf(metric)]];
+  if (typeof by !== 'number' || typeof was !== 'number') return <>{NOTHING}</>;
+  const share = change(was + by, was);
+  return (
+    <span class={toneOf(metric, by)}>
+      {by > 0 ? '+' : by < 0 ? '−' : ''}
+      {showMetric(metric, Math.abs(by), view.currency)}
+      {share === null ? '' : ` (${percent(Math.abs(share))})`}
+    </span>
+  );
+};
+
+export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', requirePerson, (c) => {
+  const asked = readAsked(c);
+  const { by, and, metric, sort, q } = asked;
   const groups = [...new Set([by, and])].filter((name) => name !== '');
-  const page = { title: 'Breakdown', path: '/breakdown', carry: { by, and, q } };
+  const carry = { by, and, metric: metric === 'revenue' ? '' : metric, q };
+  const page = { title: 'Breakdown', path: '/breakdown', carry };
   return renderReport(c, page, async (view, now) => {
-    const query = ask(PerformanceQuery, {
-      ...viewAsked(view),
-      ...listingOf(c),
-      group_by: groups.join(','),
+    const wanted = { ...listingOf(c), group_by: groups.join(',') };
+    const compared = await readCompared(c.env.DB, view, wanted, now, { detail: true });
+    const { report } = compared;
+    const order = sort.replace(/(before|change)$/, (name) =>
+      name === 'before' ? beforeOf(metric) : changeOf(metric),
+    );
+    const rows = sortRows(withBefore(groups, metric, view, compared), order);
+    if (wantsCsv(c)) return answerCsv(c, { ...report, data: rows }, [...groups, ...METRIC_NAMES], view);
+    const parameters = { ...carry, sort: c.req.query('sort') ?? '' };
+    const columns = performanceColumns(report, groups, {
+      view,
+      path: '/breakdown',
+      sort,
+      parameters: carry,
+      first: [metric],
+      cell: (name, row) => (
+        <GroupCell
+          view={view}
+          path="/breakdown"
+          carry={{
+            ...carry,
+            q: '',
+            by: name === by ? (FINER[name] ?? 'day') : by,
+            and: name === by ? and : '',
+          }}
+          name={name}
+          row={row}
+        />
+      ),
     });
-    const report = await reportPerformance(c.env.DB, view.application, query, now);
-    if (wantsCsv(c)) return answerCsv(c, report, [...groups, ...METRIC_NAMES], view);
+    const heading = (name: string) => ({
+      numeric: true,
+      sortHref: `/breakdown${viewQuery(view, { ...carry, sort: sort === `-${name}` ? name : `-${name}` })}`,
+      ...(sort === name ? { sorted: 'ascending' as const } : {}),
+      ...(sort === `-${name}` ? { sorted: 'descending' as const } : {}),
+    });
+    const hasChange = rows.some((row) => beforeOf(metric) in row);
+    const given = METRIC_NAMES.filter(
+      (name) => name === metric || report.data.some((row) => row[name] != null),
+    );
+    const at = groups.length + 1;
     return (
       <>
         <Unconverted amounts={report.unconverted} />
+        <form method="get" action="/breakdown" class="row" data-submit-on-change>
+          <ViewFields view={view} />
+          <Field label="By" name="by" value={by} options={GROUPINGS} />
+          <Field label="And by" name="and" value={and} options={[['', 'Nothing else'], ...GROUPINGS]} />
+          <Field
+            label="Metric"
+            name="metric"
+            value={metric}
+            options={given.map((name) => [name, METRICS[name].label] as const)}
+          />
+          <button type="submit" class="quiet" data-apply>
+            Apply
+          </button>
+        </form>
         <Card
-          title="Every figure by what you choose"
-          aside={<CsvLink view={view} path="/breakdown" parameters={{ by, and, q }} />}
+          title={`${METRICS[metric].label} by ${groups.map((name) => groupLabel(name).toLowerCase()).join(' and ')}`}
         >
-          <form method="get" action="/breakdown" class="row">
-            <ViewFields view={view} />
-            <Field label="By" name="by" value={by} options={GROUPINGS} />
-            <Field label="And by" name="and" value={and} options={[['', 'nothing more'], ...GROUPINGS]} />
-            <button type="submit" class="quiet">
-              Group
-            </button>
-          </form>
-          <TableSearch view={view} path="/breakdown" parameters={{ by, and, sort }} q={q} />
-          <Zone view={view} />
+          <BreakdownChart view={view} groups={groups} metric={metric} compared={compared} />
+        </Card>
+        <Card
+          title="All figures"
+          aside={
+            <span class="asides">
+              <ComparedDays view={view} days={compared.days} />
+              <CsvLink view={view} path="/breakdown" parameters={parameters} />
+            </span>
+          }
+        >
+          <TableSearch view={view} path="/breakdown" parameters={parameters} q={q} />
           <Table
             caption={`Figures by ${groups.join(' and ')}, days in ${view.application.timezone}`}
-            rows={sortRows(report.data, sort)}
+            rows={rows}
             empty="Nothing in this period."
-            columns={performanceColumns(report, groups, {
-              view,
-              path: '/breakdown',
-              sort,
-              parameters: { by, and, q },
-            })}
+            columns={[
+              ...columns.slice(0, at),
+              ...(hasChange
+                ? [
+                    {
+                      label: 'Before',
+                      ...heading('before'),
+                      cell: (row: Row) => showMetric(metric, row[beforeOf(metric)], view.currency),
+                    },
+                    {
+                      label: 'Change',
+                      ...heading('change'),
+                      cell: (row: Row) => <Changed row={row} metric={metric} view={view} />,
+                    },
+                  ]
+                : []),
+              ...columns.slice(at),
+            ]}
           />
           <RowCount
             shown={report.data.filter((row) => !row.is_other).length}
             total={report.total_rows}
             q={q}
           />
+          <Zone view={view} />
         </Card>
       </>
     );

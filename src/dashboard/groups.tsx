@@ -1,5 +1,8 @@
+import { mondayOf, monthOf } from '#lib/calendar';
+import { addDays } from '#lib/time';
 import { DIMENSIONS } from '#reports';
 import { valueLabel } from './filter-names.ts';
+import type { Days } from './period.ts';
 import { type FilterName, type View, type ViewChanges, viewQuery, withFilter } from './view.ts';
 
 const LABELS: Record<string, string> = {
@@ -51,12 +54,32 @@ export function groupName(name: string, row: Row): string {
   return filter ? valueLabel(filter, String(value)) : String(value);
 }
 
+/** The days of a row's day, week (`2026-W47`) or month; null of anything else. */
+function daysOfRow(name: string, value: Value): Days | null {
+  if (typeof value !== 'string') return null;
+  if (name === 'day') return { from: value, to: value };
+  if (name === 'month') {
+    const from = `${value}-01`;
+    return { from, to: addDays(`${monthOf(addDays(from, 31))}-01`, -1) };
+  }
+  if (name !== 'week') return null;
+  const [year = '', week = ''] = value.split('-W');
+  const from = addDays(mondayOf(`${year}-01-04`), 7 * (Number(week) - 1));
+  return { from, to: addDays(from, 6) };
+}
+
 /** How the view changes when it is narrowed to a row's group; null where no filter stands for it. */
 export function narrowedTo(view: View, name: string, row: Row): ViewChanges | null {
   const filter = FILTER_OF[name];
   const value = row[name];
   if (row.is_other) return null;
-  if (name === 'day' && typeof value === 'string') return { period: 'custom', from: value, to: value };
+  const days = daysOfRow(name, value);
+  if (days) {
+    // No further than the view: the row has nothing of what is beyond.
+    const from = days.from < view.from ? view.from : days.from;
+    const to = days.to > view.to ? view.to : days.to;
+    return { period: 'custom', from, to };
+  }
   if (!filter) return null;
   if (!NAMED.has(name))
     return typeof value === 'string' && value !== '' ? withFilter(view, filter, value) : null;

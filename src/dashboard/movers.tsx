@@ -63,6 +63,7 @@ export async function Movers(db: D1Database, view: View, now: number) {
       if (!before || !days?.complete) return null;
       return {
         group,
+        metric,
         also,
         movers: findMovers(group, (complete ?? report).data, before.data, { metric, also }),
       };
@@ -98,7 +99,11 @@ export async function Movers(db: D1Database, view: View, now: number) {
                   );
                 })}
               </ul>
-              <a href={`/breakdown${viewQuery(view, { by: one.group, sort: '-change' })}`}>All of them</a>
+              <a
+                href={`/breakdown${viewQuery(view, { by: one.group, metric: one.metric, sort: '-change' })}`}
+              >
+                All of them
+              </a>
             </section>
           ),
         )}

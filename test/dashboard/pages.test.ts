@@ -118,7 +118,7 @@ it('shows the figures of the API on every report page, and the same rows as CSV'
   const funnel = await textOf(await browser.get(of('/funnels', '&step=install&step=event%3Alevel%2C+one')));
   expect(funnel).toContain('level, one 1 100%');
 
-  const csv = await browser.get(of('/breakdown', '&by=day&format=csv'));
+  const csv = await browser.get(of('/breakdown', '&by=day&compare=none&format=csv'));
   const api = await worker.team(
     made,
     `/v1/reports/performance?application_id=${made.application.id}&${PERIOD}&group_by=day&format=csv`,
