@@ -115,6 +115,9 @@ export type Column<Row> = {
   /** Where a click on the heading leads, for a column by which the table can be sorted. */
   sortHref?: string;
   sorted?: 'ascending' | 'descending';
+  /** More classes of a row's cell, and what it says to a pointer. */
+  classOf?: (row: Row) => string;
+  titleOf?: (row: Row) => string;
   cell: (row: Row) => Child;
 };
 
@@ -128,16 +131,18 @@ export function Table<Row>({
   columns,
   rows,
   empty = 'Nothing here yet.',
+  kind = '',
 }: {
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   empty?: Child;
+  kind?: '' | 'heat-map';
 }) {
   if (rows.length === 0) return <p class="empty">{empty}</p>;
   return (
     <section class="scroll" aria-label={caption} tabindex={0}>
-      <table>
+      <table class={kind}>
         <caption class="visually-hidden">{caption}</caption>
         <thead>
           <tr>
@@ -157,7 +162,12 @@ export function Table<Row>({
           {rows.map((row) => (
             <tr>
               {columns.map((column) => (
-                <td class={classOf(column)}>{column.cell(row)}</td>
+                <td
+                  class={[classOf(column), column.classOf?.(row)].filter(Boolean).join(' ')}
+                  {...(column.titleOf ? { title: column.titleOf(row) } : {})}
+                >
+                  {column.cell(row)}
+                </td>
               ))}
             </tr>
           ))}
