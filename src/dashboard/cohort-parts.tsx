@@ -18,7 +18,9 @@ const GROUPS: ReadonlySet<string> = new Set(['creative', 'campaign', 'adset', 'c
 
 /** A month day by day, then weeks: where curves bend first. */
 export const CURVE_DAYS = [...Array.from({ length: 31 }, (_, day) => day), 37, 44, 51, 60, 75, 90];
-const TICK_DAYS = [0, 7, 14, 21, 30, 60, 90];
+const TICK_DAYS = [0, 1, 2, 3, 4, 5, 7, 14, 21, 30, 60, 90];
+/** As a share of the axis: so far apart words can be read on a phone. */
+const MIN_TICK_GAP = 0.18;
 const HEAT_STEPS = 10;
 export const MAX_CURVES = 6;
 export const COHORT_COLUMNS = [
@@ -186,6 +188,22 @@ function explainCell({ eligible }: Cell, row: CohortRow, day: number): string {
     : `${count(eligible)} devices`;
 }
 
+/**
+ * A cohort's curve. It ends where less than half of the devices have the day behind them: beyond it stands for other devices than
+ * before, and jumps.
+ */
+export function curveOf<Day extends { eligible: number }>(
+  row: { size: number; days: Readonly<Record<string, Day>> } | undefined,
+  figureOf: (day: Day) => number | null,
+): (number | null)[] {
+  return CURVE_DAYS.map((day) => {
+    const cell = row?.days[day];
+    return cell && row && cell.eligible * 2 >= row.size ? figureOf(cell) : null;
+  });
+}
+
+export const CURVE_HINT = 'A curve ends where less than half of its devices have that day behind them.';
+
 /** The day numbers of a curve up to the last that any series knows, and the words below its axis. */
 export function curveAxis(series: readonly { values: readonly (number | null)[] }[]): {
   days: readonly number[];
@@ -193,8 +211,11 @@ export function curveAxis(series: readonly { values: readonly (number | null)[] 
 } {
   const last = Math.max(0, ...series.map(({ values }) => values.findLastIndex((value) => value !== null)));
   const days = CURVE_DAYS.slice(0, last + 1);
-  const ticks = days.flatMap((day, index) =>
-    TICK_DAYS.includes(day) ? [{ index, text: `Day ${day}` }] : [],
-  );
+  const ticks: Tick[] = [];
+  for (const [index, day] of days.entries()) {
+    const before = days[ticks.at(-1)?.index ?? -1] ?? Number.NEGATIVE_INFINITY;
+    const isApart = day - before >= (days.at(-1) ?? 0) * MIN_TICK_GAP;
+    if (TICK_DAYS.includes(day) && isApart) ticks.push({ index, text: `Day ${day}` });
+  }
   return { days, ticks };
 }

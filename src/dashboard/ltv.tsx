@@ -7,9 +7,11 @@ import {
   CohortForm,
   CohortTable,
   CURVE_DAYS,
+  CURVE_HINT,
   cohortName,
   cohortsAsked,
   curveAxis,
+  curveOf,
   MAX_CURVES,
   readCohorts,
 } from './cohort-parts.tsx';
@@ -73,13 +75,13 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
     const seriesOf = (of: Figure): Series[] => [
       ...shown.map((row) => ({
         name: cohortName(asked, row, view.today),
-        values: CURVE_DAYS.map((day) => row.days[day]?.[of] ?? null),
+        values: curveOf(row, (cell) => cell[of]),
       })),
       ...(before && compared && shown.length === 1
         ? [
             {
               name: shortDays(compared.before, view.today),
-              values: CURVE_DAYS.map((day) => before.data[0]?.days[day]?.[of] ?? null),
+              values: curveOf(before.data[0], (cell) => cell[of]),
               before: 0,
             },
           ]
@@ -152,8 +154,8 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
           <RowCount shown={named.length} total={report.total_rows} />
           <p class="hint">
             Revenue from day 0 to N of the devices whose day N is over; ROAS is that revenue against the costs
-            of the days on which they were acquired. Blank: day N is not over yet for any device of the
-            cohort. Days in {view.application.timezone}.
+            of the days on which they were acquired. {CURVE_HINT} Blank: day N is not over yet for any device
+            of the cohort. Days in {view.application.timezone}.
           </p>
         </Card>
       </>

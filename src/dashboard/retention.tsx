@@ -7,9 +7,11 @@ import {
   CohortForm,
   CohortTable,
   CURVE_DAYS,
+  CURVE_HINT,
   cohortName,
   cohortsAsked,
   curveAxis,
+  curveOf,
   MAX_CURVES,
   readCohorts,
 } from './cohort-parts.tsx';
@@ -68,7 +70,7 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
       compared ? read(CURVE_DAYS, { cohort: 'all', ...compared.before }) : null,
     ]);
     const valuesOf = (row: (typeof curves.data)[number] | undefined, of: 'classic' | 'rolling') =>
-      CURVE_DAYS.map((day) => row?.days[day]?.[of] ?? null);
+      curveOf(row, (cell) => cell[of]);
     const [all] = curves.data;
     const series: Series[] =
       asked.group === ''
@@ -110,7 +112,8 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
             series={series.map((one) => ({ ...one, values: one.values.slice(0, days.length) }))}
           />
           <p class="hint">
-            Of the devices acquired in the period whose day N is over. Days in {view.application.timezone}.
+            Of the devices acquired in the period whose day N is over. {CURVE_HINT} Days in{' '}
+            {view.application.timezone}.
           </p>
         </Card>
         <Card title="By cohort" aside={<CsvLink view={view} path="/retention" parameters={carry} />}>

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
 import { addDays, dayIn } from '#lib/time';
-import { curveAxis } from '../../src/dashboard/cohort-parts.tsx';
+import { curveAxis, curveOf } from '../../src/dashboard/cohort-parts.tsx';
 import { paybackDay } from '../../src/dashboard/ltv.tsx';
 import { createCreative } from '../helpers/creatives.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
@@ -107,7 +107,18 @@ it.each([
 it('draws curves no further than they are known', () => {
   const { days, ticks } = curveAxis([{ values: [1, 0.5, null] }, { values: [1, null, null] }]);
   expect(days).toEqual([0, 1]);
-  expect(ticks).toEqual([{ index: 0, text: 'Day 0' }]);
+  expect(ticks).toEqual([
+    { index: 0, text: 'Day 0' },
+    { index: 1, text: 'Day 1' },
+  ]);
+  const month = curveAxis([{ values: Array.from({ length: 31 }, () => 1) }]);
+  expect(month.ticks.map(({ text }) => text)).toEqual(['Day 0', 'Day 7', 'Day 14', 'Day 21', 'Day 30']);
+});
+
+it('ends a curve where less than half of the devices are left in it', () => {
+  const days = { 0: { eligible: 9, value: 1 }, 1: { eligible: 5, value: 0.5 }, 2: { eligible: 4, value: 2 } };
+  expect(curveOf({ size: 9, days }, ({ value }) => value).slice(0, 3)).toEqual([1, 0.5, null]);
+  expect(curveOf(undefined, () => 1)[0]).toBeNull();
 });
 
 it('writes the grouping to CSV', async () => {
