@@ -1,17 +1,9 @@
 import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
-import { addDays, daysBetween } from '#lib/time';
 import type { PerformanceReport } from '#reports';
 import { BreakdownChart } from './breakdown-chart.tsx';
-import {
-  ComparedDays,
-  type ComparedReport,
-  change,
-  figuresBefore,
-  readCompared,
-  toneOf,
-} from './compared.tsx';
-import { NOTHING, percent } from './format.ts';
+import { changeColumns, changeOrder, withBefore } from './change-columns.tsx';
+import { ComparedDays, readCompared } from './compared.tsx';
 import { GROUPINGS, GroupCell, groupLabel, groupName, isTimeGroup } from './groups.tsx';
 import { type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
 import { METRIC_NAMES, METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
@@ -43,6 +35,8 @@ export function performanceColumns(
     sort: string;
     parameters: Record<string, string>;
     first?: readonly MetricName[];
+    /** The only metrics that are wanted; all that the groupings give where this is left out. */
+    metrics?: readonly MetricName[];
     /** What a row is called in the column of a grouping; its plain name where this is left out. */
     cell?: (name: string, row: Row) => Child;
   },
@@ -59,7 +53,7 @@ export function performanceColumns(
       ...sorted(name),
     };
   };
-  const ordered = [...new Set([...(shown.first ?? []), ...METRIC_NAMES])];
+  const ordered = shown.metrics ?? [...new Set([...(shown.first ?? []), ...METRIC_NAMES])];
   const given = ordered.filter((name) =>
     report.data.some((row) => row[name] !== null && row[name] !== undefined),
   );
@@ -96,49 +90,6 @@ function readAsked(c: DashboardContext): Asked {
   };
 }
 
-const beforeOf = (metric: MetricName) => `${metric}_before`;
-const changeOf = (metric: MetricName) => `${metric}_change`;
-
-/**
- * The rows with the chosen figure of before and its change. A row of a day is compared with the day in its place; weeks and months
- * with none, because two periods need not begin on the same one.
- */
-function withBefore(
-  groups: readonly string[],
-  metric: MetricName,
-  view: View,
-  compared: ComparedReport,
-): Row[] {
-  const { report, complete, days, before } = compared;
-  const isByTime = groups.some(isTimeGroup);
-  if (!before || !days?.complete || (isByTime && groups.join() !== 'day')) return report.data;
-  const lasting = figuresBefore(groups, { before: complete ?? report }, metric);
-  const earlier = figuresBefore(groups, compared, metric);
-  const apart = daysBetween(days.before.from, view.from);
-  return report.data.map((row) => {
-    if (row.is_other || (isByTime && String(row.day) >= view.today)) {
-      return { ...row, [beforeOf(metric)]: null, [changeOf(metric)]: null };
-    }
-    const was = earlier(isByTime ? { ...row, day: addDays(String(row.day), -apart) } : row);
-    const is = isByTime ? row[metric] : lasting(row);
-    const by = was === null || typeof is !== 'number' ? null : is - was;
-    return { ...row, [beforeOf(metric)]: was, [changeOf(metric)]: by };
-  });
-}
-
-const Changed = ({ row, metric, view }: { row: Row; metric: MetricName; view: View }) => {
-  const [by, was] = [row[changeOf(metric)], row[beforeOf(metric)]];
-  if (typeof by !== 'number' || typeof was !== 'number') return <>{NOTHING}</>;
-  const share = change(was + by, was);
-  return (
-    <span class={toneOf(metric, by)}>
-      {by > 0 ? '+' : by < 0 ? '−' : ''}
-      {showMetric(metric, Math.abs(by), view.currency)}
-      {share === null ? '' : ` (${percent(Math.abs(share))})`}
-    </span>
-  );
-};
-
 export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', requirePerson, (c) => {
   const asked = readAsked(c);
   const { by, and, metric, sort, q } = asked;
@@ -149,10 +100,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
     const wanted = { ...listingOf(c), group_by: groups.join(',') };
     const compared = await readCompared(c.env.DB, view, wanted, now, { detail: true });
     const { report } = compared;
-    const order = sort.replace(/(before|change)$/, (name) =>
-      name === 'before' ? beforeOf(metric) : changeOf(metric),
-    );
-    const rows = sortRows(withBefore(groups, metric, view, compared), order);
+    const rows = sortRows(withBefore(groups, metric, view, compared), changeOrder(sort, metric));
     if (wantsCsv(c)) return answerCsv(c, { ...report, data: rows }, [...groups, ...METRIC_NAMES], view);
     const parameters = { ...carry, sort: c.req.query('sort') ?? '' };
     const columns = performanceColumns(report, groups, {
@@ -176,13 +124,6 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
         />
       ),
     });
-    const heading = (name: string) => ({
-      numeric: true,
-      sortHref: `/breakdown${viewQuery(view, { ...carry, sort: sort === `-${name}` ? name : `-${name}` })}`,
-      ...(sort === name ? { sorted: 'ascending' as const } : {}),
-      ...(sort === `-${name}` ? { sorted: 'descending' as const } : {}),
-    });
-    const hasChange = rows.some((row) => beforeOf(metric) in row);
     const given = METRIC_NAMES.filter(
       (name) => name === metric || report.data.some((row) => row[name] != null),
     );
@@ -225,20 +166,10 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
             empty="Nothing in this period."
             columns={[
               ...columns.slice(0, at),
-              ...(hasChange
-                ? [
-                    {
-                      label: 'Before',
-                      ...heading('before'),
-                      cell: (row: Row) => showMetric(metric, row[beforeOf(metric)], view.currency),
-                    },
-                    {
-                      label: 'Change',
-                      ...heading('change'),
-                      cell: (row: Row) => <Changed row={row} metric={metric} view={view} />,
-                    },
-                  ]
-                : []),
+              ...changeColumns(rows, metric, view, (name) => {
+                const order = sort === `-${name}` ? name : `-${name}`;
+                return { href: `/breakdown${viewQuery(view, { ...carry, sort: order })}`, sort };
+              }),
               ...columns.slice(at),
             ]}
           />

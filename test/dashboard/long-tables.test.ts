@@ -95,7 +95,7 @@ it('the file has all rows that the API gives, narrowed by the same search', asyn
 
 it('the ad page shows 200 rows by day, format and network', async () => {
   const { html } = await page('/ads', '');
-  expect(html).toContain('<summary>450 rows</summary>');
+  expect(html).toContain('<summary>Show 450 rows</summary>');
   expect(html).toContain('The first 200 of 450 rows');
   const found = await page('/ads', 'q=net_17');
   expect(found.html).toContain('11 rows that contain “net_17”');
