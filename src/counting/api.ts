@@ -1,3 +1,4 @@
+import type { OsFamily } from '#attribution';
 import type { EventFilter, Fate, FileEntry } from '#lake';
 import type { LoggedEvent } from '#rollup';
 
@@ -13,6 +14,10 @@ export type DeviceDescription = {
   timezone: string;
   /** ISO 3166 code in lower case. */
   country: string | null;
+  /** What told the country: the backend, the click that brought the device, or its time zone. */
+  countrySource: 'data' | 'click' | 'timezone' | null;
+  /** The family of its system, such as `android`. */
+  os: OsFamily;
   appVersion: string | null;
   dpi: number | null;
   windowHeight: number | null;
@@ -143,8 +148,25 @@ export type ClientTotals = {
   }[];
 };
 
-/** Distinct devices that paid in each period, by creative (`''` for organic). */
-export type Payers = { period: number; creativeId: string; devices: number }[];
+/**
+ * Which devices are asked about, by what is known of them since their acquisition. Values of one field are alternatives, empty text
+ * for what is not known; a device has to match every field.
+ */
+export type DeviceFilter = {
+  creativeIds?: string[];
+  countries?: string[];
+  oses?: string[];
+  appVersions?: string[];
+  attribution?: 'paid' | 'organic';
+};
+
+export type PayerGrouping = 'creative' | 'country' | 'os';
+
+/** Periods are days, both included; at most 400. */
+export type PayersQuery = { periods: Cohort[]; by: PayerGrouping[]; filter: DeviceFilter };
+
+/** Distinct devices that paid in each period; what they are not grouped by is empty, as for an organic device its creative. */
+export type Payers = { period: number; creativeId: string; country: string; os: string; devices: number }[];
 
 /**
  * What a counter offers by RPC (`counterOf(env, applicationId, shard)`). Every call may be repeated after an unclear failure.
@@ -199,11 +221,10 @@ export interface CounterApi {
   /** Null for an event that this counter never took, or that was erased. */
   eventStatus(eventId: string): Promise<AppendedStatus | null>;
 
-  clientTotals(cohort: Cohort): Promise<ClientTotals>;
+  clientTotals(cohort: Cohort, filter?: DeviceFilter): Promise<ClientTotals>;
   /** How many devices reach each step, in order and within the window; one number per step. */
-  funnel(cohort: Cohort, steps: string[], windowMs: number | null): Promise<number[]>;
-  /** Periods are days, both included; at most 400. */
-  payers(periods: Cohort[]): Promise<Payers>;
+  funnel(cohort: Cohort, steps: string[], windowMs: number | null, filter?: DeviceFilter): Promise<number[]>;
+  payers(query: PayersQuery): Promise<Payers>;
 
   health(): Promise<CounterHealth>;
 }

@@ -12,12 +12,14 @@ import type {
   CounterApi,
   CounterHealth,
   CreatedDevice,
+  DeviceFilter,
   DeviceIdentity,
   FilePage,
   LogPage,
   NewDevice,
   PackedBatch,
   Payers,
+  PayersQuery,
   Settled,
   StoredDevice,
 } from './api.ts';
@@ -216,16 +218,21 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return eventStatus(this.store, this.applicationId, this.seen, eventId);
   }
 
-  async clientTotals(cohort: Cohort): Promise<ClientTotals> {
-    return clientTotals(this.store, cohort);
+  async clientTotals(cohort: Cohort, filter: DeviceFilter = {}): Promise<ClientTotals> {
+    return clientTotals(this.store, cohort, filter);
   }
 
-  async funnel(cohort: Cohort, steps: string[], windowMs: number | null): Promise<number[]> {
-    return funnel(this.store, cohort, steps, windowMs);
+  async funnel(
+    cohort: Cohort,
+    steps: string[],
+    windowMs: number | null,
+    filter: DeviceFilter = {},
+  ): Promise<number[]> {
+    return funnel(this.store, cohort, steps, windowMs, filter);
   }
 
-  async payers(periods: Cohort[]): Promise<Payers> {
-    return payers(this.store, periods);
+  async payers(query: PayersQuery): Promise<Payers> {
+    return payers(this.store, query);
   }
 
   async health(): Promise<CounterHealth> {

@@ -6,6 +6,7 @@ export type {
   CounterHealth,
   CreatedDevice,
   DeviceDescription,
+  DeviceFilter,
   DeviceIdentity,
   FilePage,
   IndexedFile,
@@ -14,11 +15,13 @@ export type {
   Outcome,
   PackedBatch,
   PackedRow,
+  PayerGrouping,
   Payers,
+  PayersQuery,
   Settled,
   StoredDevice,
 } from './api.ts';
-export { countFunnel, settleCounters, sumClientTotals } from './application.ts';
+export { countFunnel, countPayers, settleCounters, sumClientTotals } from './application.ts';
 export {
   type ApplicationHealth,
   type Arrivals,

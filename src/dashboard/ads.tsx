@@ -70,9 +70,9 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
     if (wantsCsv(c)) return answerCsv(c, await readDetail(), CSV_COLUMNS, view);
     const unit = unitOf(view);
     const [compared, overTime, detail] = await Promise.all([
-      readCompared(c.env.DB, view, { group_by: by, limit: MAX_TABLE_ROWS }, now, { detail: true }),
+      readCompared(c.env, view, { group_by: by, limit: MAX_TABLE_ROWS }, now, { detail: true }),
       readCompared(
-        c.env.DB,
+        c.env,
         { ...view, comparison: 'none' },
         { group_by: `${unit},${by}`, limit: MAX_ROWS },
         now,

@@ -98,7 +98,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
   const page = { title: 'Breakdown', path: '/breakdown', carry };
   return renderReport(c, page, async (view, now) => {
     const wanted = { ...listingOf(c), group_by: groups.join(',') };
-    const compared = await readCompared(c.env.DB, view, wanted, now, { detail: true });
+    const compared = await readCompared(c.env, view, wanted, now, { detail: true });
     const { report } = compared;
     const rows = sortRows(withBefore(groups, metric, view, compared), changeOrder(sort, metric));
     if (wantsCsv(c)) return answerCsv(c, { ...report, data: rows }, [...groups, ...METRIC_NAMES], view);

@@ -33,7 +33,7 @@ export type ComparedReport = {
  * of the part that is over are wanted too, not only its totals.
  */
 export async function readCompared(
-  db: D1Database,
+  env: Env,
   view: View,
   asked: { group_by: string; limit?: number; q?: string },
   now: number,
@@ -42,7 +42,7 @@ export async function readCompared(
   const days = comparedDays(view, view.comparison);
   const query = ask(PerformanceQuery, { ...viewAsked(view), ...asked });
   const read = (changes: Partial<PerformanceQuery>) =>
-    reportPerformance(db, view.application, { ...query, ...changes }, now);
+    reportPerformance(env, view.application, { ...query, ...changes }, now);
   const isWhole = !days?.complete || days.complete.to === view.to;
   const [report, complete, before] = await Promise.all([
     read({}),

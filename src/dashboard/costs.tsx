@@ -125,7 +125,7 @@ const UploadCard = ({ application, text }: { application: string; text: string }
 function costsPage(c: DashboardContext, uploaded?: Uploaded) {
   return renderReport(c, { title: 'Costs', path: '/costs' }, async (view, now) => {
     const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: 'day' });
-    const report = await reportPerformance(c.env.DB, view.application, query, now);
+    const report = await reportPerformance(c.env, view.application, query, now);
     if (wantsCsv(c)) return answerCsv(c, report, ['day', ...SHOWN], view);
     const spend = overDays(view, report.data, (row) => row.spend, 0);
     return (

@@ -29,7 +29,7 @@ export function creativePage(c: DashboardContext) {
       const { person } = c.var;
       const creative = await getCreative(database(c.env.DB), person.team.id, id, linkTo(c));
       const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: 'day,creative' });
-      const report = await reportPerformance(c.env.DB, view.application, { ...query, within: id }, now);
+      const report = await reportPerformance(c.env, view.application, { ...query, within: id }, now);
       const data = report.data.filter((row) => row.creative_id === id && !row.is_other);
       const done = doneText(c);
       const { labels } = overDays(view, data, () => null, null);

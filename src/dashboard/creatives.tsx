@@ -140,7 +140,7 @@ function listPage(c: DashboardContext, notice: Child = null) {
       group_by: groups.join(','),
     });
     const asked = within ? { ...query, within: within.id } : query;
-    const report = await reportPerformance(c.env.DB, view.application, asked, now);
+    const report = await reportPerformance(c.env, view.application, asked, now);
     // What is in another campaign or ad set is no part of this list, not even summed up.
     const data = within ? report.data.filter((row) => !row.is_other) : report.data;
     const shown = { ...report, data };

@@ -54,12 +54,12 @@ export function findMovers(
 const ALSO: Partial<Record<MetricName, string>> = { installs: 'installs', impressions: 'impressions' };
 
 /** What changed revenue most, by creative, country and network. Null where there is nothing to compare with. */
-export async function Movers(db: D1Database, view: View, now: number) {
+export async function Movers(env: Env, view: View, now: number) {
   const offered = BY.filter(({ group }) => Object.hasOwn(DIMENSIONS, group));
   const found = await Promise.all(
     offered.map(async ({ group, metric, also }) => {
       const asked = { group_by: group, limit: MAX_ROWS };
-      const { report, complete, before, days } = await readCompared(db, view, asked, now, { detail: true });
+      const { report, complete, before, days } = await readCompared(env, view, asked, now, { detail: true });
       if (!before || !days?.complete) return null;
       return {
         group,

@@ -53,18 +53,18 @@ const Figures = ({ view, compared }: { view: View; compared: ComparedReport }) =
 );
 
 async function Curves({
-  db,
+  env,
   view,
   compared,
   unit,
 }: {
-  db: D1Database;
+  env: Env;
   view: View;
   compared: ComparedReport;
   unit: Unit;
 }) {
   const places = placesOf(view, unit);
-  const markers = await readMarkers(db, view, places);
+  const markers = await readMarkers(env.DB, view, places);
   const { report, before, days } = compared;
   const values = (name: MetricName) => valuesAt(places, unit, report.data, (row) => row[name], 0);
   const earlier = (name: MetricName): Series[] => {
@@ -112,10 +112,10 @@ async function Curves({
 }
 
 /** The campaigns with the highest revenue, each leading to itself. */
-async function TopCampaigns({ db, view, now }: { db: D1Database; view: View; now: number }) {
+async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: number }) {
   const groups = ['campaign'];
   // What it was before is looked up among more campaigns than are shown: the largest now need not have been the largest then.
-  const compared = await readCompared(db, view, { group_by: 'campaign', limit: 200 }, now, { detail: true });
+  const compared = await readCompared(env, view, { group_by: 'campaign', limit: 200 }, now, { detail: true });
   const rows = sortRows(
     compared.report.data.filter((row) => !row.is_other && row.campaign !== null),
     '-revenue',
@@ -154,12 +154,12 @@ async function TopCampaigns({ db, view, now }: { db: D1Database; view: View; now
 }
 
 /** The numbers of a period against those before it; `alerts` stand above them. Fetched again every minute by the page's script. */
-export async function Overview(db: D1Database, view: View, now: number, alerts: Child = null) {
+export async function Overview(env: Env, view: View, now: number, alerts: Child = null) {
   const unit = unitOf(view);
   const [compared, movers, campaigns] = await Promise.all([
-    readCompared(db, view, { group_by: unit }, now),
-    Movers(db, view, now),
-    TopCampaigns({ db, view, now }),
+    readCompared(env, view, { group_by: unit }, now),
+    Movers(env, view, now),
+    TopCampaigns({ env, view, now }),
   ]);
   const { report } = compared;
   return (
@@ -167,7 +167,7 @@ export async function Overview(db: D1Database, view: View, now: number, alerts: 
       {alerts}
       <Unconverted amounts={report.unconverted} />
       <Figures view={view} compared={compared} />
-      {await Curves({ db, view, compared, unit })}
+      {await Curves({ env, view, compared, unit })}
       {movers}
       {campaigns}
       <Card

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { ALL_METRICS, COHORT_METRICS, DIMENSIONS, type Dimension, isMoneyMetric, METRICS } from '#reports';
+import { ALL_METRICS, COHORT_METRICS, isMoneyMetric, METRICS } from '#catalogue';
+import { DIMENSIONS, type Dimension } from '#reports';
 import { day, nullableText } from './answers.ts';
 
 // What the reports answer; each figure is described by its definition.
@@ -33,7 +34,7 @@ const Metrics = z.object(metrics).meta({ id: 'Metrics' });
 
 const unconverted = z.array(z.object({ currency: z.string(), amount: z.number(), ...exact('amount') })).meta({
   description:
-    'Amounts without an exchange rate, in their own currency. They are in no other figure of the answer.',
+    'Amounts without an exchange rate, in their own currency. Figures that they would be part of are null.',
 });
 const fresh = {
   timezone: z.string(),
@@ -78,6 +79,8 @@ const cohortRow = <Day extends z.ZodType>(values: Day) =>
     adset_id: nullableText().optional(),
     campaign: nullableText().optional(),
     campaign_id: nullableText().optional(),
+    country: nullableText().optional(),
+    os: nullableText().optional(),
     size: z.int().meta(figure('size')),
     is_other,
     days: z.record(z.string(), values),
@@ -88,6 +91,7 @@ export const Retention = z.object({
     cohortRow(
       z.object({
         eligible: z.int().meta(figure('eligible')),
+        complete: z.boolean().meta(figure('complete')),
         active: z.int(),
         classic: z.number().nullable().meta(figure('classic')),
         rolling: z.number().nullable().meta(figure('rolling')),
@@ -103,7 +107,8 @@ export const Ltv = z.object({
     cohortRow(
       z.object({
         eligible: z.int().meta(figure('eligible')),
-        revenue: z.number(),
+        complete: z.boolean().meta(figure('complete')),
+        revenue: z.number().nullable(),
         ...exact('revenue'),
         ltv: z.number().nullable().meta(figure('ltv')),
         roas: z.number().nullable().meta(figure('roas')),
@@ -144,11 +149,10 @@ export const Ads = z.object({
       ecpm: of('ecpm'),
       ad_requests: z.int().nullable().meta({
         description:
-          "The requests of the row's day and format. They are made before any network is known; null in the row of the rest.",
+          'The requests of the day and format, in its row without a network: they are made before any network is known. Null in the rows of networks.',
       }),
       fill_rate: z.number().nullable().meta({
-        description:
-          "The network's share in filling those requests; the rates of the networks add up to that of the format.",
+        description: 'All impressions of the day and format / its requests, in the same row.',
       }),
       is_other,
     }),

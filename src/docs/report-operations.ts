@@ -1,11 +1,11 @@
 import type * as z from 'zod';
+import { METRICS } from '#catalogue';
 import {
   AdsQuery,
   ClientTotalsQuery,
   DIMENSIONS,
   FunnelQuery,
   LtvQuery,
-  METRICS,
   PerformanceQuery,
   RetentionQuery,
 } from '#reports';

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { countFunnel } from '#counting';
 import { requiredText } from '#http';
 import { funnelOf } from './metrics.ts';
-import { checkPeriod, listOf, period, type Reported } from './query.ts';
+import { deviceFilterOf } from './payers.ts';
+import { checkPeriod, filtersOf, listOf, period, type Reported } from './query.ts';
 
 const MAX_STEPS = 10;
 
@@ -42,6 +43,7 @@ export async function reportFunnel(env: Env, application: Reported, query: Funne
     { from: query.from, to: query.to },
     query.steps,
     windowMs,
+    await deviceFilterOf(env.DB, application.id, filtersOf(query)),
   );
   const steps = query.steps.map((step, index) => ({ step, devices: counts[index] ?? 0 }));
   return { data: funnelOf(steps), timezone: application.timezone };

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { ALL_METRICS, metricsIn } from '#catalogue';
 import { settleCounters } from '#counting';
 import { database } from '#db';
 import { type AppContext, type AppEnv, queryString, requireTeamToken } from '#http';
@@ -8,7 +9,6 @@ import { answerReport } from './answer.ts';
 import { ClientTotalsQuery, reportClientTotals } from './client-totals.ts';
 import { FunnelQuery, reportFunnel } from './funnel.ts';
 import { LtvQuery, reportLtv } from './ltv.ts';
-import { ALL_METRICS } from './metrics.ts';
 import { PerformanceQuery, reportPerformance } from './performance.ts';
 import { RetentionQuery, reportRetention } from './retention.ts';
 
@@ -21,13 +21,13 @@ async function readyToReport(c: AppContext, applicationId: string) {
 
 const COHORT = ['cohort_from', 'cohort_to', 'creative', 'creative_id', 'size', 'day'];
 const CLIENT_TOTALS = ['device_id', 'kind', 'currency', 'client_total', 'counted_total', 'gap'];
-const ADS = ['impressions', 'ad_revenue', 'ecpm', 'ad_requests', 'fill_rate'];
+const ADS = metricsIn('rollup_ads', ALL_METRICS);
 
 export const reportRoutes = new Hono<AppEnv>()
   .get('/v1/reports/performance', requireTeamToken, queryString(PerformanceQuery), async (c) => {
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
-    const report = await reportPerformance(c.env.DB, application, query, Date.now());
+    const report = await reportPerformance(c.env, application, query, Date.now());
     return answerReport(c, query.format, report, [...query.group_by, ...ALL_METRICS], {
       ...query,
       application,
@@ -38,21 +38,33 @@ export const reportRoutes = new Hono<AppEnv>()
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportRetention(c.env.DB, application, query, Date.now());
-    return answerReport(c, query.format, report, [...COHORT, 'eligible', 'active', 'classic', 'rolling'], {
-      ...query,
-      application,
-      countedThrough,
-    });
+    return answerReport(
+      c,
+      query.format,
+      report,
+      [...COHORT, 'eligible', 'complete', 'active', 'classic', 'rolling'],
+      {
+        ...query,
+        application,
+        countedThrough,
+      },
+    );
   })
   .get('/v1/reports/ltv', requireTeamToken, queryString(LtvQuery), async (c) => {
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportLtv(c.env.DB, application, query, Date.now());
-    return answerReport(c, query.format, report, [...COHORT, 'eligible', 'revenue', 'ltv', 'roas'], {
-      ...query,
-      application,
-      countedThrough,
-    });
+    return answerReport(
+      c,
+      query.format,
+      report,
+      [...COHORT, 'eligible', 'complete', 'revenue', 'ltv', 'roas'],
+      {
+        ...query,
+        application,
+        countedThrough,
+      },
+    );
   })
   .get('/v1/reports/funnel', requireTeamToken, queryString(FunnelQuery), async (c) => {
     const query = c.req.valid('query');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { DeviceFilter, PayersQuery } from '#counting';
 import { newId } from '#lib/ids';
 import type { LoggedEvent } from '#rollup';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
@@ -150,13 +151,25 @@ describe('what the counter answers', () => {
       { from: '2026-03-01', to: '2026-03-31' },
       { from: '2026-03-09', to: '2026-03-09' },
     ];
-    const counts = await stub().payers(periods);
-    expect(
-      counts.map(({ period, creativeId, devices }) => `${period} ${creativeId} ${devices}`).sort(),
-    ).toEqual(['0  1', '2  1', '2 crt_1 1', '3  1', '3 crt_1 1']);
+    const count = async (by: PayersQuery['by'], filter: DeviceFilter = {}) => {
+      const counts = await stub().payers({ periods, by, filter });
+      return counts
+        .map(({ period, creativeId, os, devices }) => `${period} ${creativeId}${os} ${devices}`)
+        .sort();
+    };
+    expect(await count(['creative'])).toEqual(['0  1', '2  1', '2 crt_1 1', '3  1', '3 crt_1 1']);
+    expect(await count(['os'])).toEqual(['0 android 1', '2 android 2', '3 android 2']);
+    expect(await count([], { attribution: 'paid' })).toEqual(['2  1', '3  1']);
+    expect(await count([], { creativeIds: ['crt_1'], oses: ['android'], countries: [''] })).toEqual([
+      '2  1',
+      '3  1',
+    ]);
+    expect(await count([], { oses: ['ios'] })).toEqual([]);
+    expect(await count([], { attribution: 'organic', countries: ['de'] })).toEqual([]);
     const cohort = { from: '2026-03-01', to: '2026-03-01' };
     expect(await stub().funnel(cohort, ['install', 'event:level_1', 'purchase'], null)).toEqual([2, 1, 1]);
     expect(await stub().funnel(cohort, ['install', 'purchase'], 2 * 86_400_000)).toEqual([2, 1]);
+    expect(await stub().funnel(cohort, ['install'], null, { attribution: 'paid' })).toEqual([1]);
     expect(await stub().funnel({ from: '2026-04-01', to: '2026-04-01' }, ['install'], null)).toEqual([0]);
   });
 
