@@ -272,4 +272,9 @@ export const COHORT_METRICS = {
     definition: 'Devices that reach the step / devices that reach the one before.',
     source: OURS,
   },
+  median_seconds: {
+    definition:
+      'The median time in seconds from the step before, of the devices that reach the step. Null for the first step. Exact unless there are more than a million different durations; long ones are then rounded by a thousandth.',
+    source: OURS,
+  },
 } as const satisfies Record<string, Words>;

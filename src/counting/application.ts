@@ -36,23 +36,6 @@ export async function settleCounters(
   }
 }
 
-/** How many devices of an application reach each step: see `CounterApi.funnel`. */
-export async function countFunnel(
-  env: Bindings,
-  application: Sharded,
-  cohort: Cohort,
-  steps: string[],
-  windowMs: number | null,
-  filter: DeviceFilter = {},
-): Promise<number[]> {
-  const answers = await askAll<number[]>(
-    env,
-    application,
-    async (counter) => await counter.funnel(cohort, steps, windowMs, filter),
-  );
-  return steps.map((_, step) => answers.reduce((sum, counts) => sum + (counts[step] ?? 0), 0));
-}
-
 /** See `CounterApi.payers`. A device lives in one counter, so the answers of all add up; equal groups are not put together. */
 export async function countPayers(env: Bindings, application: Sharded, query: PayersQuery): Promise<Payers> {
   const answers = await askAll<Payers>(env, application, async (counter) => await counter.payers(query));

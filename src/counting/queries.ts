@@ -1,13 +1,12 @@
 import { type Column, type SQL, sql } from 'drizzle-orm';
 import { daysBetween } from '#lib/time';
 import type { ClientTotals, Cohort, DeviceFilter, PayerGrouping, Payers, PayersQuery } from './api.ts';
+import { readRuns } from './runs.ts';
 import { devices } from './schema.ts';
 import type { Store } from './store.ts';
 import { joinLimbs, MIXED } from './totals.ts';
 
 const MAX_GAPS = 200;
-/** Webhook events are dated by the second, devices by the millisecond: within one second nothing is out of order. */
-const TIE_MS = 1_000;
 
 type TotalsRow = [
   currency: string,
@@ -81,36 +80,6 @@ export function largestGaps(gaps: ClientTotals['gaps']): ClientTotals['gaps'] {
     .map(({ gap }) => gap);
 }
 
-/** See `CounterApi.funnel`. */
-export function funnel(
-  store: Store,
-  { from, to }: Cohort,
-  steps: readonly string[],
-  windowMs: number | null,
-  filter: DeviceFilter,
-): number[] {
-  if (steps.length === 0) return [];
-  const at = (index: number) => sql.identifier(`at${index}`);
-  const times = steps.map(
-    (step, index) =>
-      sql`(SELECT step.value FROM json_each(${devices.milestones}) AS step WHERE step.key = ${step}) AS ${at(index)}`,
-  );
-  const reached = steps.map((_, index) =>
-    index === 0
-      ? sql`${at(0)} IS NOT NULL`
-      : sql`${at(index)} >= ${at(index - 1)} - ${TIE_MS} AND ${at(index)} <= ${at(0)} + coalesce(${windowMs}, ${at(index)})`,
-  );
-  const sums = steps.map(
-    (_, index) => sql`coalesce(sum(${sql.join(reached.slice(0, index + 1), sql` AND `)}), 0)`,
-  );
-  const [row] = store.values<
-    number[]
-  >(sql`WITH times AS MATERIALIZED (SELECT ${sql.join(times, sql`, `)} FROM ${devices}
-      WHERE ${devices.acquiredDay} BETWEEN ${from} AND ${to} ${ofFilter(filter)})
-    SELECT ${sql.join(sums, sql`, `)} FROM times`);
-  return row ?? [];
-}
-
 /** The devices that a filter leaves, as a condition. */
 export function ofFilter({ creativeIds, countries, oses, appVersions, attribution }: DeviceFilter): SQL {
   const among = (value: SQL | Column, values: readonly string[] | undefined) =>
@@ -147,7 +116,7 @@ export function payers(store: Store, { periods, by, filter }: PayersQuery): Paye
   const counts = new Map<string, Payers[number]>();
   const shown = (name: PayerGrouping, value: string) => (by.includes(name) ? value : '');
   for (const [, acquiredDay, paidDays, creative, country, os] of payingDevices(store, latest, filter)) {
-    const runs = paidDays.split(',').map(readRun);
+    const runs = readRuns(paidDays);
     const own = {
       creativeId: shown('creative', creative),
       country: shown('country', country),
@@ -180,9 +149,4 @@ function* payingDevices(store: Store, latest: string, filter: DeviceFilter): Gen
     if (!last || page.length < PAGE) return;
     [id, day] = last;
   }
-}
-
-function readRun(text: string): [first: number, last: number] {
-  const [, first, last = first] = /^(-?\d+)(?:-(-?\d+))?$/.exec(text) ?? [];
-  return [Number(first), Number(last)];
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { monthOf, weekOf } from '#lib/calendar';
+import { PART_OF, type Part } from '#lib/calendar';
 import { daysBetween } from '#lib/time';
 import { type Cut, cutAfter, cutKeySql, keySql, keyValues, NO_GROUP, OTHER, REST } from './cut.ts';
 import { isBySegment, mondaySql, monthSql } from './dimensions.ts';
@@ -7,7 +7,7 @@ import { bindFiltered, rollupConditions, segmentedTable } from './filters.ts';
 import { COST_NAMES, CREATIVE_GROUPS, CREATIVE_NAMES, type CreativeGroup, namedColumns } from './names.ts';
 import { filtersOf, type ReportFilters } from './query.ts';
 
-export type Cohort = 'day' | 'week' | 'month' | 'all';
+export type Cohort = Part;
 
 const COHORT_GROUPS = [...CREATIVE_GROUPS, 'country', 'os'] as const;
 type CohortGroup = (typeof COHORT_GROUPS)[number];
@@ -91,13 +91,6 @@ export type CohortKey = { cohort_from: string; cohort_to: string; is_other?: tru
   string,
   string | null | true
 >;
-
-const PART_OF: Record<Cohort, (day: string) => string> = {
-  day: (day) => day,
-  week: weekOf,
-  month: monthOf,
-  all: () => '',
-};
 
 /**
  * Puts rows of acquisition days into their cohorts, in order of time and else of the rows. The one of all that have no row of

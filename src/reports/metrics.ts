@@ -66,12 +66,13 @@ export function lifetimeValueOf({ size, eligible, ...sums }: LifetimeSums) {
   };
 }
 
-/** A funnel's steps from how many devices reach each. */
-export function funnelOf(steps: readonly { step: string; devices: number }[]) {
-  return steps.map(({ step, devices }, index) => ({
+/** A funnel's steps from how many devices reach each, and how fast. */
+export function funnelOf(steps: readonly { step: string; devices: number; medianSeconds: number | null }[]) {
+  return steps.map(({ step, devices, medianSeconds }, index) => ({
     step,
     devices,
     from_first: per(devices, steps[0]?.devices ?? 0),
     from_previous: index === 0 ? null : per(devices, steps[index - 1]?.devices ?? 0),
+    median_seconds: medianSeconds,
   }));
 }

@@ -178,20 +178,38 @@ export function lifetimeValue(
   };
 }
 
-/** How many devices reach each step in order, by the first time of each. */
-export function funnel(events: Sent[], steps: ((event: Sent) => boolean)[], windowMs: number): number[] {
-  const reached = steps.map(() => 0);
+/**
+ * A walk through the raw events of each device: how many reach each step, the earliest of its kind at or after the one before,
+ * and the median of the whole seconds in between. Within one second nothing is out of order.
+ */
+export function funnel(events: Sent[], steps: ((event: Sent) => boolean)[], windowMs: number) {
+  const taken = steps.map((): number[] => []);
   for (const device of new Set(events.map((event) => event.device))) {
-    const own = events.filter((event) => event.device === device);
-    const times = steps.map((step) => Math.min(...own.filter(step).map((event) => event.at)));
-    for (const [index, at] of times.entries()) {
-      const first = times[0] ?? Number.NaN;
-      const inOrder = index === 0 || at >= (times[index - 1] ?? Number.NaN) - 1000;
-      if (at === Number.POSITIVE_INFINITY || !inOrder || at > first + windowMs) break;
-      reached[index] = (reached[index] ?? 0) + 1;
+    const own = events
+      .filter((event) => event.device === device)
+      .toSorted((left, right) => left.at - right.at);
+    let [first, previous] = [Number.NaN, Number.NEGATIVE_INFINITY];
+    for (const [index, isStep] of steps.entries()) {
+      const found = own.find((event) => isStep(event) && second(event) >= previous - 1);
+      if (!found || second(found) > first + windowMs / 1000) break;
+      const at = Math.max(second(found), previous);
+      if (index === 0) first = at;
+      taken[index]?.push(index === 0 ? 0 : at - previous);
+      previous = at;
     }
   }
-  return reached;
+  return taken.map((seconds, index) => ({
+    devices: seconds.length,
+    median_seconds: index === 0 ? null : median(seconds),
+  }));
+}
+
+const second = (event: Sent) => Math.floor(event.at / 1000);
+
+function median(numbers: number[]): number | null {
+  const sorted = numbers.toSorted((left, right) => left - right);
+  const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);
+  return middle.length === 0 ? null : total(middle) / middle.length;
 }
 
 /** What cannot be converted, by currency. */

@@ -95,6 +95,7 @@ describe.each([
       currency: code,
       micros: BigInt(Math.round(amount * 1e6)),
     }));
+    const creatives: string[] = [];
     let tenant: Tenant;
     let sent: Sent[];
 
@@ -105,7 +106,11 @@ describe.each([
         .run();
       // Daylight saving begins on March 29th in Berlin and ends on April 5th in Lord Howe, by half an hour.
       const creativeTokens: string[] = [];
-      for (const names of CREATIVES) creativeTokens.push((await createCreative(worker, tenant, names)).token);
+      for (const names of CREATIVES) {
+        const { id, token } = await createCreative(worker, tenant, names);
+        creatives.push(id);
+        creativeTokens.push(token);
+      }
       const history = await sendHistory(worker, tenant, {
         creativeTokens,
         seed,
@@ -141,7 +146,12 @@ describe.each([
         tenant,
         `/v1/reports/${name}?application_id=${tenant.application.id}&from=${from}&to=${to}&${query}`,
       );
-      const body = (await answer.json()) as { data: Row[]; totals: Row; unconverted: unknown };
+      const body = (await answer.json()) as {
+        data: Row[];
+        totals: Row;
+        unconverted: unknown;
+        devices_with_incomplete_history?: number;
+      };
       expect(answer.status, JSON.stringify(body)).toBe(200);
       return body;
     }
@@ -579,14 +589,17 @@ describe.each([
     );
 
     it.each([0.5, 30, 10_000])('the funnel within %d hours', async (hours) => {
-      const { data } = await report(
+      const { data, devices_with_incomplete_history } = await report(
         'funnel',
-        `steps=install,ad,event:level_up,purchase&window_hours=${hours}`,
+        `steps=install,event:tutorial,event:level_up,ad,retention,purchase&window_hours=${hours}`,
       );
+      const named = (name: string) => (event: Sent) => event.payload.event_name === name;
       const steps = [
         (event: Sent) => event.type === 'install',
+        named('tutorial'),
+        named('level_up'),
         naive.isAd,
-        (event: Sent) => event.payload.event_name === 'level_up',
+        (event: Sent) => event.type === 'retention',
         naive.isPaid,
       ];
       const reached = naive.funnel(
@@ -594,7 +607,23 @@ describe.each([
         steps,
         hours * 3_600_000,
       );
-      expect(data.map((row) => row.devices)).toEqual(reached);
+      expect(data.map(({ devices, median_seconds }) => ({ devices, median_seconds }))).toEqual(reached);
+      expect(devices_with_incomplete_history).toBe(0);
+    });
+
+    it('the funnel of each creative', async () => {
+      const { data } = await report('funnel', 'steps=install,ad,purchase&group_by=creative');
+      const steps = [(event: Sent) => event.type === 'install', naive.isAd, naive.isPaid];
+      const groups = Map.groupBy(data, (row) => row.creative_id);
+      expect(groups.size).toBeGreaterThan(1);
+      for (const [id, rows] of groups) {
+        const own = sent.filter(
+          (event) =>
+            within(event.acquired) && (event.creative === null ? null : creatives[event.creative]) === id,
+        );
+        const reached = naive.funnel(own, steps, Number.POSITIVE_INFINITY);
+        expect(rows.map(({ devices, median_seconds }) => ({ devices, median_seconds }))).toEqual(reached);
+      }
     });
 
     it('the ads of each day, format and network', async () => {
