@@ -35,6 +35,25 @@ export function percent(value: number | null | undefined): string {
   return formatter({ style: 'percent', maximumFractionDigits: Math.abs(value) < 2 ? 1 : 0 }).format(value);
 }
 
+/** A length of time in its two largest units. */
+export function duration(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined) return NOTHING;
+  const units = [
+    ['d', 86_400],
+    ['h', 3_600],
+    ['min', 60],
+    ['s', 1],
+  ] as const;
+  const first = units.findIndex(([, length]) => seconds >= length);
+  let rest = Math.round(seconds);
+  const parts = units.slice(first < 0 ? 3 : first, (first < 0 ? 3 : first) + 2).flatMap(([unit, length]) => {
+    const number = Math.floor(rest / length);
+    rest -= number * length;
+    return number > 0 ? [`${number} ${unit}`] : [];
+  });
+  return parts.length > 0 ? parts.join(' ') : '0 s';
+}
+
 const moments = new Map<string, Intl.DateTimeFormat>();
 
 /** A moment (epoch milliseconds) to the second in a time zone: `2026-11-20 09:00:00`. */

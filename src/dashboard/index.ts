@@ -26,6 +26,7 @@ const PAGES = [
   '/retention',
   '/ltv',
   '/funnels',
+  '/compare',
   '/costs',
   '/debugger',
   '/debugger/:part',

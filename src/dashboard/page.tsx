@@ -14,6 +14,7 @@ const NAVIGATION = [
   { path: '/retention', label: 'Retention', view: true },
   { path: '/ltv', label: 'LTV and ROAS', view: true },
   { path: '/funnels', label: 'Funnels', view: true },
+  { path: '/compare', label: 'Compare', view: true },
   { path: '/costs', label: 'Costs', view: true },
   { path: '/debugger', label: 'Debugger', view: true },
   { path: '/status', label: 'Health', view: true },

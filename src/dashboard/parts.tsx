@@ -41,6 +41,8 @@ type FieldProps = {
   max?: number;
   minlength?: number;
   maxlength?: number;
+  /** The name under which the value is sent, where several fields share it. */
+  submitted?: string;
   /** Id of a `datalist`. */
   list?: string;
 };
@@ -60,7 +62,7 @@ export const Field = ({
   const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean).join(' ');
   const shared = {
     id: `field-${name}`,
-    name,
+    name: more.submitted ?? name,
     required: more.required,
     ...(described ? { 'aria-describedby': described } : {}),
     ...(fault ? { 'aria-invalid': 'true' as const } : {}),

@@ -35,7 +35,7 @@ type ReportPage = {
   /** The page's own parameters, kept when the view changes. */
   carry?: Record<string, string>;
   /** The parts of the bar that change something on this page; all of them where it is left out. */
-  bar?: readonly BarPart[];
+  bar?: readonly BarPart[] | undefined;
   /** Where the bar leads, when that is not the page of the navigation. */
   inner?: string;
 };
@@ -59,12 +59,12 @@ const StillCounting = ({ at }: { at: number | null }) => (
 
 /**
  * Answers a report page, once what the application's counters hold is counted. `content` answers the page's own part, or a whole
- * answer such as a CSV file.
+ * answer such as a CSV file; it says by `answerWith` when what was asked for has faults.
  */
 export async function renderReport(
   c: DashboardContext,
   page: ReportPage,
-  content: (view: View, now: number) => Promise<Child | Response>,
+  content: (view: View, now: number, answerWith: (status: 400) => void) => Promise<Child | Response>,
 ) {
   const now = Date.now();
   const read = await readView(c, now);
@@ -74,7 +74,10 @@ export async function renderReport(
     return renderPage(c, { title, current: path }, <NeedsApplication mayCreate={mayCreate} />);
   }
   const { view, notice } = await settleView(c, read);
-  const shown = await content(view, now);
+  let status: 200 | 400 = 200;
+  const shown = await content(view, now, (other) => {
+    status = other;
+  });
   if (shown instanceof Response) return shown;
   const chips = await readChips(c.env.DB, view);
   const filters = (
@@ -82,7 +85,7 @@ export async function renderReport(
   );
   return renderPage(
     c,
-    { title, current: path, view, filters },
+    { title, current: path, view, filters, status },
     <>
       {notice}
       {shown}
