@@ -1,5 +1,6 @@
 export { type Database, database } from './client.ts';
 export { batchWithRetry, isTransient, needsLessData } from './retry.ts';
+export * from './schema/alerts.ts';
 export * from './schema/attribution.ts';
 export * from './schema/creatives.ts';
 export * from './schema/ingestion.ts';
@@ -7,3 +8,4 @@ export * from './schema/members.ts';
 export * from './schema/money.ts';
 export * from './schema/rollup.ts';
 export * from './schema/teams.ts';
+export * from './schema/views.ts';

@@ -6,6 +6,10 @@ import { newId } from '#lib/ids';
 /** One change, as the audit log keeps it; `subject` is readable and never a secret. */
 export type AuditEntry = { teamId: string; actor: string; action: string; subject: string };
 
+/** The entry as a statement, for the transaction of the change that it records. */
+export const auditStatement = (db: Database, entry: AuditEntry, now: number) =>
+  db.insert(auditLog).values({ ...entry, id: newId('aud'), at: now });
+
 /** Written before a secret is shown, so that nothing is revealed that is not in the log. */
 export async function recordAudit(db: Database, entry: AuditEntry, now: number): Promise<void> {
   await db.insert(auditLog).values({ ...entry, id: newId('aud'), at: now });

@@ -1,4 +1,11 @@
-export { type AuditEntry, auditTeamAction, listAudit, recordAudit, teamActor } from './audit.ts';
+export {
+  type AuditEntry,
+  auditStatement,
+  auditTeamAction,
+  listAudit,
+  recordAudit,
+  teamActor,
+} from './audit.ts';
 export {
   acceptInvitation,
   findInvitation,
