@@ -45,6 +45,9 @@ const DONE = {
   password: 'Your password is changed. Your other sessions have ended.',
   replayed: 'Sent to the queue again. It is counted in a few seconds, or parked again with its reason.',
   discarded: 'Discarded.',
+  deleted: 'Removed.',
+  test_sent: 'A test message is on its way. It arrives within a minute, or its failure shows below.',
+  revoked_link: 'The link has ended.',
 } as const;
 
 export type Done = keyof typeof DONE;

@@ -2,7 +2,15 @@ import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { database } from '#db';
 import { AppError } from '#http';
-import { atLeast, type Person, personOf, type Role, recordAudit, setupIsOpen } from '#members';
+import {
+  type AuditEntry,
+  atLeast,
+  type Person,
+  personOf,
+  type Role,
+  recordAudit,
+  setupIsOpen,
+} from '#members';
 
 export type DashboardEnv = { Bindings: Env; Variables: { requestId: string; person: Person } };
 export type DashboardContext = Context<DashboardEnv>;
@@ -47,8 +55,20 @@ export function safePath(path: string | undefined): string {
   return path && /^\/(?![/\\])[^\s\\]*$/.test(path) ? path : '/';
 }
 
+/** Requests that the dashboard makes of itself for the guest of a share link; none that came from outside can be among them. */
+const guests = new WeakMap<Request, Person>();
+
+export function admitGuest(request: Request, guest: Person): void {
+  guests.set(request, guest);
+}
+
 /** Lets only signed-in people pass and sets `person`; others are shown the way in. */
 export const requirePerson = createMiddleware<DashboardEnv>(async (c, next) => {
+  const guest = guests.get(c.req.raw);
+  if (guest) {
+    c.set('person', guest);
+    return next();
+  }
   const signedIn = await personOf(c.env, c.req.raw);
   if (!signedIn) {
     if (c.req.method !== 'GET' && c.req.method !== 'HEAD') {
@@ -71,6 +91,12 @@ export function requireRole(role: Role) {
     }
     await next();
   });
+}
+
+/** How the audit log names an action of this request's person, for the transaction of the change itself. */
+export function auditEntry(c: DashboardContext, action: string, subject: string): AuditEntry {
+  const { team, email } = c.get('person');
+  return { teamId: team.id, actor: email, action, subject };
 }
 
 /** Records an action of this request's person in the audit log: before a secret is shown, after a change is made. */

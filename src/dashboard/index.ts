@@ -30,6 +30,12 @@ const PAGES = [
   '/debugger/:part',
   '/status',
   '/status/*',
+  '/alerts',
+  '/alerts/*',
+  '/views',
+  '/views/*',
+  '/shared/:secret',
+  '/reset-password/:secret',
   '/settings/*',
 ];
 

@@ -15,6 +15,8 @@ const NAVIGATION = [
   { path: '/ltv', label: 'LTV and ROAS', view: true },
   { path: '/funnels', label: 'Funnels', view: true },
   { path: '/costs', label: 'Costs', view: true },
+  { path: '/alerts', label: 'Alerts', view: true },
+  { path: '/views', label: 'Saved views', view: false },
   { path: '/debugger', label: 'Debugger', view: true },
   { path: '/status', label: 'Health', view: true },
   { path: '/settings/applications', label: 'Settings', view: false },

@@ -41,6 +41,7 @@ type FieldProps = {
   max?: number;
   minlength?: number;
   maxlength?: number;
+  step?: string;
   /** Id of a `datalist`. */
   list?: string;
 };
@@ -86,6 +87,7 @@ export const Field = ({
           max={more.max}
           minlength={more.minlength}
           maxlength={more.maxlength}
+          step={more.step}
           list={more.list}
         />
       )}
