@@ -88,10 +88,11 @@ export async function changePassword(
   );
 }
 
-/** Forgets sessions and invitations that are over. They open no door any more; this keeps their tables small. */
+/** Forgets sessions, invitations and password resets that are over. They open no door any more; this keeps their tables small. */
 export async function pruneSessions(d1: D1Database, now: number): Promise<void> {
   await d1.batch([
     d1.prepare('DELETE FROM sessions WHERE expires_at < ?').bind(now),
     d1.prepare('DELETE FROM invitations WHERE expires_at < ?').bind(now),
+    d1.prepare('DELETE FROM password_resets WHERE expires_at < ?').bind(now),
   ]);
 }
