@@ -11,6 +11,7 @@ import { cohortPages } from './cohorts.tsx';
 import { costPages } from './costs.tsx';
 import { creativePages } from './creatives.tsx';
 import { debuggerPages } from './debugger.tsx';
+import { filterPages } from './filter-values.tsx';
 import { funnelPages } from './funnels.tsx';
 import { getStartedPages } from './get-started.tsx';
 import { type DashboardContext, type DashboardEnv, sameOrigin, securityHeaders } from './guard.ts';
@@ -73,6 +74,7 @@ dashboard.use((c, next) => (c.req.path === '/costs' ? limitUpload(c, next) : lim
 dashboard.route('/', signInPages);
 dashboard.route('/', homePages);
 dashboard.route('/', getStartedPages);
+dashboard.route('/', filterPages);
 dashboard.route('/', breakdownPages);
 dashboard.route('/', creativePages);
 dashboard.route('/', adPages);

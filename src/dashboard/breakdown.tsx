@@ -13,6 +13,7 @@ import {
   searchOf,
   TableSearch,
   Unconverted,
+  ViewFields,
   viewAsked,
   wantsCsv,
   Zone,
@@ -105,10 +106,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
           aside={<CsvLink view={view} path="/breakdown" parameters={{ by, and, q }} />}
         >
           <form method="get" action="/breakdown" class="row">
-            <input type="hidden" name="app" value={view.application.id} />
-            <input type="hidden" name="from" value={view.from} />
-            <input type="hidden" name="to" value={view.to} />
-            <input type="hidden" name="currency" value={view.currency} />
+            <ViewFields view={view} />
             <Field label="By" name="by" value={by} options={GROUPINGS} />
             <Field label="And by" name="and" value={and} options={[['', 'nothing more'], ...GROUPINGS]} />
             <button type="submit" class="quiet">

@@ -12,6 +12,7 @@ import {
   RowCount,
   renderReport,
   Unconverted,
+  ViewFields,
   viewAsked,
   wantsCsv,
 } from './report.tsx';
@@ -51,10 +52,7 @@ const Chooser = ({
   fields: Parameters<typeof Field>[0][];
 }) => (
   <form method="get" action={path} class="row">
-    <input type="hidden" name="app" value={view.application.id} />
-    <input type="hidden" name="from" value={view.from} />
-    <input type="hidden" name="to" value={view.to} />
-    <input type="hidden" name="currency" value={view.currency} />
+    <ViewFields view={view} />
     {fields.map((field) => (
       <Field {...field} />
     ))}
@@ -77,7 +75,12 @@ export const cohortPages = new Hono<DashboardEnv>()
   .get('/retention', (c) => {
     const cohort = c.req.query('cohort') ?? 'week';
     const kind = c.req.query('kind') === 'rolling' ? 'rolling' : 'classic';
-    const page = { title: 'Retention', path: '/retention', carry: { cohort, kind }, currency: false };
+    const page = {
+      title: 'Retention',
+      path: '/retention',
+      carry: { cohort, kind },
+      bar: ['app', 'period', 'filters'] as const,
+    };
     return renderReport(c, page, async (view, now) => {
       const asked = (days: readonly number[], of: string) =>
         ask(RetentionQuery, {

@@ -5,7 +5,7 @@ import { count, percent } from './format.ts';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { sortRows } from './metrics.ts';
 import { Card, Field, Table } from './parts.tsx';
-import { answerCsv, ask, CsvLink, renderReport, viewAsked, wantsCsv } from './report.tsx';
+import { answerCsv, ask, CsvLink, renderReport, ViewFields, viewAsked, wantsCsv } from './report.tsx';
 
 const STEPS = 6;
 const DEFAULT_STEPS = ['install', 'ad', 'purchase'];
@@ -36,7 +36,7 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
   const steps = chosen.length > 0 ? chosen : DEFAULT_STEPS;
   const window = c.req.query('window') ?? '';
   const carry = { steps: steps.map(toStep).join(','), window };
-  const page = { title: 'Funnels', path: '/funnels', carry, currency: false };
+  const page = { title: 'Funnels', path: '/funnels', carry, bar: ['app', 'period', 'filters'] as const };
   return renderReport(c, page, async (view, now) => {
     const asked = viewAsked(view);
     const query = ask(FunnelQuery, {
@@ -59,9 +59,7 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
       <>
         <Card title="Steps">
           <form method="get" action="/funnels" class="row">
-            <input type="hidden" name="app" value={view.application.id} />
-            <input type="hidden" name="from" value={view.from} />
-            <input type="hidden" name="to" value={view.to} />
+            <ViewFields view={view} />
             {Array.from({ length: STEPS }, (_, index) => (
               <div class="field">
                 <label for={`step-${index}`}>Step {index + 1}</label>

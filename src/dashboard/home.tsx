@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { readArrivals } from '#counting';
 import { atLeast } from '#members';
+import { readChips } from './filter-names.ts';
 import { Filters } from './filters.tsx';
 import { GetStarted, NeedsApplication } from './get-started.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
@@ -23,7 +24,7 @@ export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, async 
     return renderPage(c, { ...page, view, filters }, GetStarted(c, view, arrivals));
   }
   const settled = await settleView(c, view);
-  const filters = <Filters view={view} path="/" />;
+  const filters = <Filters view={view} path="/" chips={await readChips(c.env.DB, view)} />;
   const overview = await Overview(c.env.DB, settled.view, now);
   return renderPage(
     c,

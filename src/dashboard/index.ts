@@ -20,6 +20,7 @@ const PAGES = [
   '/get-started/:part',
   '/creatives',
   '/creatives/*',
+  '/filters',
   '/breakdown',
   '/ads',
   '/retention',

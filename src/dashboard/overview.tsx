@@ -3,8 +3,9 @@ import { LineChart, overDays } from './chart.tsx';
 import { money, percent } from './format.ts';
 import { METRICS, type MetricName, showMetric } from './metrics.ts';
 import { Card, Table } from './parts.tsx';
+import { comparedDays } from './period.ts';
 import { ask, CsvLink, Unconverted, viewAsked, Zone } from './report.tsx';
-import { periodBefore, type View, viewQuery } from './view.ts';
+import { type View, viewQuery } from './view.ts';
 
 const FIGURES = [
   'revenue',
@@ -52,7 +53,7 @@ type Row = PerformanceReport['data'][number];
 
 /** The numbers of a period against the one before it. */
 export async function Overview(db: D1Database, view: View, now: number) {
-  const before = periodBefore(view);
+  const before = comparedDays(view, 'previous')?.before ?? view;
   const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: 'day' });
   const [report, earlier] = await Promise.all([
     reportPerformance(db, view.application, query, now),

@@ -31,7 +31,9 @@ const Document = ({ title, children }: PropsWithChildren<{ title: string }>) => 
       <title>{title}</title>
       <link rel="icon" href="/icon.svg" type="image/svg+xml" />
       <link rel="stylesheet" href="/dashboard.css" />
+      <link rel="stylesheet" href="/bar.css" />
       <script src="/dashboard.js" type="module"></script>
+      <script src="/bar.js" type="module"></script>
     </head>
     {children}
   </html>
