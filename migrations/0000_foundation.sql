@@ -49,6 +49,8 @@ CREATE TABLE `cohort_activity` (
 	`age` integer NOT NULL,
 	`active_devices` integer DEFAULT 0 NOT NULL,
 	`last_active_devices` integer DEFAULT 0 NOT NULL,
+	`segments` text NOT NULL,
+	`segment_parts` integer DEFAULT 1 NOT NULL,
 	PRIMARY KEY(`application_id`, `acquired_day`, `creative_id`, `age`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
@@ -62,6 +64,8 @@ CREATE TABLE `cohort_revenue` (
 	`ad_revenue_high` integer DEFAULT 0 NOT NULL,
 	`purchase_revenue` integer DEFAULT 0 NOT NULL,
 	`purchase_revenue_high` integer DEFAULT 0 NOT NULL,
+	`segments` text NOT NULL,
+	`segment_parts` integer DEFAULT 1 NOT NULL,
 	PRIMARY KEY(`application_id`, `acquired_day`, `creative_id`, `day`, `currency`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
@@ -90,6 +94,8 @@ CREATE TABLE `rollup_ads` (
 	`ad_revenue` integer DEFAULT 0 NOT NULL,
 	`ad_revenue_high` integer DEFAULT 0 NOT NULL,
 	`ad_requests` integer DEFAULT 0 NOT NULL,
+	`segments` text NOT NULL,
+	`segment_parts` integer DEFAULT 1 NOT NULL,
 	PRIMARY KEY(`application_id`, `day`, `source`, `media_source`, `placement`, `creative_id`, `currency`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
@@ -99,6 +105,8 @@ CREATE TABLE `rollup_custom` (
 	`event_name` text NOT NULL,
 	`creative_id` text NOT NULL,
 	`custom_events` integer DEFAULT 0 NOT NULL,
+	`segments` text NOT NULL,
+	`segment_parts` integer DEFAULT 1 NOT NULL,
 	PRIMARY KEY(`application_id`, `day`, `event_name`, `creative_id`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
@@ -122,6 +130,8 @@ CREATE TABLE `rollup_daily` (
 	`failed_purchases` integer DEFAULT 0 NOT NULL,
 	`purchase_revenue` integer DEFAULT 0 NOT NULL,
 	`purchase_revenue_high` integer DEFAULT 0 NOT NULL,
+	`segments` text NOT NULL,
+	`segment_parts` integer DEFAULT 1 NOT NULL,
 	PRIMARY KEY(`application_id`, `day`, `creative_id`, `currency`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
@@ -135,7 +145,18 @@ CREATE TABLE `rollup_items` (
 	`failed_purchases` integer DEFAULT 0 NOT NULL,
 	`purchase_revenue` integer DEFAULT 0 NOT NULL,
 	`purchase_revenue_high` integer DEFAULT 0 NOT NULL,
+	`segments` text NOT NULL,
+	`segment_parts` integer DEFAULT 1 NOT NULL,
 	PRIMARY KEY(`application_id`, `day`, `item_id`, `creative_id`, `currency`)
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+CREATE TABLE `segments` (
+	`application_id` text NOT NULL,
+	`segment_id` integer NOT NULL,
+	`country` text NOT NULL,
+	`os` text NOT NULL,
+	`app_version` text NOT NULL,
+	PRIMARY KEY(`application_id`, `segment_id`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
 CREATE TABLE `access_tokens` (

@@ -130,5 +130,9 @@ CREATE TABLE `seen_ids` (
 	PRIMARY KEY(`minute`, `batch`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
+CREATE TABLE `segments` (
+	`segment_id` integer PRIMARY KEY NOT NULL
+) STRICT;
+--> statement-breakpoint
 INSERT INTO `progress` (`id`, `name`, `counted_batch`, `counted_at`, `sequence`, `run`, `shards`, `export_batch`, `pruned_at`, `raised_bytes`)
 VALUES (1, '', 0, 0, 0, 0, 1, 0, 0, 0);

@@ -78,6 +78,9 @@ export type Installation = {
   test: boolean;
 };
 
+/** `clickCountry`: of the click that is credited, as the edge told it. */
+export type Attributed = { attribution: Attribution; clickCountry: string | null };
+
 /**
  * Reads what may have brought some devices, in one round trip however many they are. The answer finds out which creative brought
  * each of those that turn out to be new, in their order; of them a click is guessed for one at most, the first. Nothing is
@@ -88,7 +91,7 @@ export async function prepareAttribution<Own extends Installation>(
   applicationId: string,
   installations: readonly Own[],
   now: number,
-): Promise<(chosen: readonly Own[]) => Attribution[]> {
+): Promise<(chosen: readonly Own[]) => Attributed[]> {
   const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
   const sought = await Promise.all(
     installations.map(async ({ report, acquiredAt }) => {
@@ -109,7 +112,8 @@ export async function prepareAttribution<Own extends Installation>(
     return chosen.map((installation) => {
       const one = soughtOf.get(installation);
       if (!one) throw new RangeError('an installation whose clicks were not read');
-      const clicks = found.rowsOf(one).map((row) => {
+      const rows = found.rowsOf(one);
+      const clicks = rows.map((row) => {
         const click = toClick(row, installation.claim);
         const named = taken.get(click.id);
         return named === undefined
@@ -123,7 +127,7 @@ export async function prepareAttribution<Own extends Installation>(
       if (click_id !== null && !installation.test) {
         taken.set(click_id, (taken.get(click_id) ?? 0) + (method === 'probabilistic' ? 0 : 1));
       }
-      return attribution;
+      return { attribution, clickCountry: rows.find(({ id }) => id === click_id)?.country ?? null };
     });
   };
 }

@@ -13,10 +13,14 @@ export type CreditedClick = {
   namedInstalls: number;
 };
 
+/** The country that a device is counted in, and what told it; null where it is not known. */
+export type Place = { country: string | null; countrySource: 'data' | 'click' | 'timezone' | null };
+
 /** Why a device was credited to what brought it, with the names of what is named. Times are epoch milliseconds. */
 export type Explanation = {
   acquiredDay: string;
   acquiredAt: number;
+  place: Place;
   attribution: Partial<Attribution>;
   /** Null where no click was credited, or no window reaches it any more. */
   click: CreditedClick | null;
@@ -25,13 +29,18 @@ export type Explanation = {
 };
 
 /** What its counter keeps of a device's acquisition. */
-export type Acquisition = { acquiredDay: string; acquiredAt: number; attribution: string };
+export type Acquisition = {
+  acquiredDay: string;
+  acquiredAt: number;
+  attribution: string;
+  description: Place;
+};
 
 /** Explains the attribution of a device. The caller has checked that the application is its own. */
 export async function explainDevice(
   d1: D1Database,
   applicationId: string,
-  { acquiredDay, acquiredAt, attribution: stored }: Acquisition,
+  { acquiredDay, acquiredAt, attribution: stored, description }: Acquisition,
 ): Promise<Explanation> {
   const attribution: Partial<Attribution> = JSON.parse(stored);
   const ids = [
@@ -57,6 +66,7 @@ export async function explainDevice(
   return {
     acquiredDay,
     acquiredAt,
+    place: { country: description.country, countrySource: description.countrySource ?? null },
     attribution,
     click: click ? { ...click, params: click.params === null ? {} : JSON.parse(click.params) } : null,
     creatives: Object.fromEntries(named.map(({ id, name }) => [id, name])),

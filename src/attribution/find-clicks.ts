@@ -30,6 +30,7 @@ export type ClickRow = {
   screen_width: number | null;
   screen_height: number | null;
   pixel_ratio: number | null;
+  country: string | null;
   claimed_by: string | null;
   named_installs: number;
 };
@@ -44,7 +45,7 @@ const MAX_SCANNED = 500;
 const HOUR_MS = 3_600_000;
 
 const COLUMNS = `application_id, id, creative_id, clicked_at, os_family, os_version, device_model, ip_hash, timezone,
-  screen_width, screen_height, pixel_ratio, claimed_by, named_installs`;
+  screen_width, screen_height, pixel_ratio, country, claimed_by, named_installs`;
 
 const ABOUT = `SELECT attribution_window_hours AS clickHours, probabilistic_window_hours AS probabilisticHours
   FROM applications WHERE id = ?1`;

@@ -1,5 +1,5 @@
 export { hashAddress } from './address.ts';
-export { type Installation, prepareAttribution } from './attribute-device.ts';
+export { type Attributed, type Installation, prepareAttribution } from './attribute-device.ts';
 export { readClickId, signClickId } from './click-id.ts';
 export {
   ClickCountry,
@@ -16,6 +16,6 @@ export {
   pruneClicks,
   undoCredits,
 } from './clicks.ts';
-export type { OsFamily } from './device.ts';
+export { OS_FAMILIES, type OsFamily, parseOs } from './device.ts';
 export { type Explanation, explainDevice } from './explain-device.ts';
 export type { Attribution } from './match.ts';

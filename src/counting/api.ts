@@ -1,3 +1,4 @@
+import type { OsFamily } from '#attribution';
 import type { EventFilter, Fate, FileEntry } from '#lake';
 import type { LoggedEvent } from '#rollup';
 
@@ -13,6 +14,10 @@ export type DeviceDescription = {
   timezone: string;
   /** ISO 3166 code in lower case. */
   country: string | null;
+  /** What told the country: the backend, the click that brought the device, or its time zone. */
+  countrySource: 'data' | 'click' | 'timezone' | null;
+  /** The family of its system, such as `android`. */
+  os: OsFamily;
   appVersion: string | null;
   dpi: number | null;
   windowHeight: number | null;

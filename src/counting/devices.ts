@@ -18,6 +18,9 @@ type Row = [
   id: string,
   acquiredDay: string,
   test: number,
+  country: string | null,
+  os: string | null,
+  appVersion: string | null,
   activeDays: string,
   activeAges: string,
   paidDays: string,
@@ -31,16 +34,19 @@ export function loadDevices(store: Store, applicationId: string, ids: Iterable<s
   const found: CountedDevice[] = [];
   for (const parameter of toParameters(ids)) {
     const rows =
-      store.values<Row>(sql`SELECT ${devices.id}, ${devices.acquiredDay}, ${devices.description} ->> 'test', ${devices.activeDays},
+      store.values<Row>(sql`SELECT ${devices.id}, ${devices.acquiredDay}, ${devices.description} ->> 'test',
+        ${devices.description} ->> 'country', ${devices.description} ->> 'os', ${devices.description} ->> 'appVersion', ${devices.activeDays},
         ${devices.activeAges}, ${devices.paidDays}, ${devices.milestones}, ${devices.adTotals}, ${devices.purchaseTotals}
       FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value`);
-    for (const [id, acquiredDay, test, activeDays, activeAges, paidDays, milestones, ad, purchase] of rows) {
+    for (const [id, acquiredDay, test, country, os, appVersion, ...counted] of rows) {
+      const [activeDays, activeAges, paidDays, milestones, ad, purchase] = counted;
       found.push({
         state: {
           applicationId,
           acquiredDay,
           id,
           test: test === 1,
+          segment: { country: country ?? '', os: os ?? '', appVersion: appVersion ?? '' },
           activeDays,
           activeAges,
           paidDays,

@@ -1,21 +1,32 @@
 import { asc, eq, min } from 'drizzle-orm';
+import type { RollupTable } from '#catalogue';
 import { batchWithRetry } from '#db';
-import { type Additions, additionSql, type Parked, parkStatements, ROLLUPS, type RollupTable } from '#rollup';
+import { type Additions, additionSql, type Parked, parkStatements } from '#rollup';
 import { outbox } from './schema.ts';
 import type { Store } from './store.ts';
 
 /** What one transaction of D1 adds: some thousand rows, so that other queries get in between. */
 const MAX_PART_CHARACTERS = 500_000;
 
-type Part = [kind: RollupTable | 'parked', rows: unknown[]][];
+type Kind = RollupTable | 'segments' | 'parked';
+type Part = [kind: Kind, rows: unknown[]][];
+
+const INSERT_SEGMENTS = `
+  INSERT INTO segments (application_id, segment_id, country, os, app_version)
+  SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?1) WHERE true ON CONFLICT DO NOTHING`;
+
+/** As the table `segments` has its columns. */
+export type SegmentRow = [applicationId: string, id: number, country: string, os: string, appVersion: string];
 
 /** What a run adds to D1, in parts of a bounded size. */
 export function* toParts(
   additions: readonly Additions<RollupTable>[],
+  segments: readonly SegmentRow[],
   parked: readonly Parked[],
 ): Generator<string> {
   let [part, size]: [Part, number] = [[], 0];
-  const rowsOf = function* (): Generator<[RollupTable | 'parked', unknown]> {
+  const rowsOf = function* (): Generator<[Kind, unknown]> {
+    for (const row of segments) yield ['segments', row];
     for (const own of additions) for (const row of own.rows()) yield [own.table, row];
     for (const message of parked) yield ['parked', message];
   };
@@ -33,7 +44,7 @@ export function* toParts(
   if (size > 0) yield JSON.stringify(part);
 }
 
-const isRollup = (kind: string): kind is RollupTable => kind in ROLLUPS;
+const isRollup = (kind: Kind): kind is RollupTable => kind !== 'segments' && kind !== 'parked';
 
 /** Setting a NOT NULL column to null is how a statement aborts a D1 transaction: here one whose turn it is not. */
 function moveOn(db: D1Database, counter: string, sequence: number): D1PreparedStatement {
@@ -65,11 +76,11 @@ export async function flushNext(
   try {
     await batchWithRetry(db, () => [
       moveOn(db, counter, next.sequence),
-      ...part.flatMap(([kind, rows]) =>
-        isRollup(kind)
-          ? [db.prepare(additionSql(kind)).bind(JSON.stringify(rows))]
-          : parkStatements(db, rows as Parked[], now),
-      ),
+      ...part.flatMap(([kind, rows]) => {
+        if (kind === 'parked') return parkStatements(db, rows as Parked[], now);
+        const sql = isRollup(kind) ? additionSql(kind) : INSERT_SEGMENTS;
+        return [db.prepare(sql).bind(JSON.stringify(rows))];
+      }),
     ]);
   } catch (error) {
     if (!wasOutOfTurn(error) || !(await wasApplied(db, counter, next.sequence))) throw error;

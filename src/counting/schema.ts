@@ -102,6 +102,9 @@ export const devices = sqliteTable(
   (table) => [index('devices_that_paid').on(table.acquiredDay).where(sql`paid_days <> ''`)],
 );
 
+/** The segments that this counter tells apart. */
+export const segments = sqliteTable('segments', { segmentId: integer('segment_id').primaryKey() });
+
 /** The same `device_id` of a backend gives the same device again: its keyed hash, which may be personal data. */
 export const aliases = sqliteTable('aliases', {
   alias: text().primaryKey(),

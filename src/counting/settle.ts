@@ -1,4 +1,5 @@
 import { asc, eq, gt, sql } from 'drizzle-orm';
+import { SegmentBook } from '#catalogue';
 import {
   type DeviceState,
   deviceKey,
@@ -9,14 +10,15 @@ import {
   reasonToIgnore,
   scopedKey,
   startTally,
+  type Tally,
   toParkedEvent,
 } from '#rollup';
 import type { Outcome } from './api.ts';
 import { type CountedDevice, loadDevices, saveDevices } from './devices.ts';
 import { KeyBook, type KeyRange } from './key-book.ts';
-import { toParts } from './outbox.ts';
+import { type SegmentRow, toParts } from './outbox.ts';
 import { KEY_DAY, KEY_WORDS } from './pack.ts';
-import { log, logOutcomes, outbox, progress, revokedTokens } from './schema.ts';
+import { log, logOutcomes, outbox, progress, revokedTokens, segments } from './schema.ts';
 import { openStore, type Store, toParameters, wordsOf } from './store.ts';
 import { addToTotals } from './totals.ts';
 
@@ -114,7 +116,12 @@ function findPoison(store: Store, applicationId: string, heads: readonly Head[],
     const known = knownDevices(loadDevices(store, applicationId, deviceIds(events)));
     for (const event of events) {
       try {
-        startTally({ devices: known, keys: new Map(), revokedTokens: new Map() }).count(event);
+        startTally({
+          devices: known,
+          keys: new Map(),
+          revokedTokens: new Map(),
+          segments: new SegmentBook(),
+        }).count(event);
       } catch (error) {
         logPoison(event, error);
         poison.add(event.id);
@@ -153,12 +160,8 @@ class Run {
   private readonly outcomes = new Map<number, Record<number, Outcome>>();
   private readonly parked: Parked[] = [];
   private readonly revoked = new Map<string, number>();
-  private readonly tally = startTally({
-    devices: { get: (key) => this.stateOf(key) },
-    // An event's own keys are looked up here: it is given to the tally without them, which then asks for sessions only.
-    keys: { get: (name) => (this.book.hasSession(this.sessionOf(name)) ? 'seen' : undefined) },
-    revokedTokens: this.revoked,
-  });
+  private readonly segments: SegmentBook;
+  private readonly tally: Tally;
   private last = 0;
   private events = 0;
 
@@ -174,6 +177,20 @@ class Run {
       store,
       heads.map(({ keys }) => keys),
     );
+    this.segments = new SegmentBook(
+      store
+        .select()
+        .from(segments)
+        .all()
+        .map(({ segmentId }) => segmentId),
+    );
+    this.tally = startTally({
+      devices: { get: (key) => this.stateOf(key) },
+      // An event's own keys are looked up here: it is given to the tally without them, which then asks for sessions only.
+      keys: { get: (name) => (this.book.hasSession(this.sessionOf(name)) ? 'seen' : undefined) },
+      revokedTokens: this.revoked,
+      segments: this.segments,
+    });
   }
 
   count(limits: RunLimits): { events: number; lastBatch: number } {
@@ -269,10 +286,16 @@ class Run {
     )) {
       store.run(sql`INSERT INTO ${logOutcomes} SELECT value ->> 0, value ->> 1 FROM json_each(${parameter})`);
     }
+    const added = this.segments.added.map(({ id, country, os, appVersion }): SegmentRow => {
+      return [this.applicationId, id, country, os, appVersion];
+    });
+    for (const parameter of toParameters(this.segments.added.map(({ id }) => id))) {
+      store.run(sql`INSERT INTO ${segments} SELECT value FROM json_each(${parameter})`);
+    }
     let { sequence } = state;
     const oldestAt = this.heads[0]?.appendedAt ?? now;
     const { daily, ads, items, custom, activity, revenue } = counted;
-    for (const payload of toParts([daily, ads, items, custom, activity, revenue], this.parked)) {
+    for (const payload of toParts([daily, ads, items, custom, activity, revenue], added, this.parked)) {
       store.insert(outbox).values({ sequence: ++sequence, payload, oldestAt }).run();
     }
     store.update(progress).set({ countedBatch: this.last, countedAt: now, sequence, run }).run();

@@ -80,6 +80,19 @@ const CreditedClick = ({ click }: { click: NonNullable<Explanation['click']> }) 
   </>
 );
 
+const COUNTRY_SOURCES = {
+  data: 'sent by the backend',
+  click: 'from the credited click',
+  timezone: 'from its time zone',
+};
+
+const CountedIn = ({ place: { country, countrySource } }: { place: Explanation['place'] }) => (
+  <p>
+    Country: {country?.toUpperCase() ?? 'unknown'}
+    {countrySource ? `, ${COUNTRY_SOURCES[countrySource]}` : ''}
+  </p>
+);
+
 const ExplanationCard = ({ explanation }: { explanation: Explanation }) => {
   const { attribution, creatives, click } = explanation;
   const earlier = attribution.earlier_installs ?? 0;
@@ -102,6 +115,7 @@ const ExplanationCard = ({ explanation }: { explanation: Explanation }) => {
           install.
         </Notice>
       )}
+      <CountedIn place={explanation.place} />
       {click && <CreditedClick click={click} />}
       <Table
         caption="Clicks that were weighed"

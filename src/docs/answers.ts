@@ -181,6 +181,13 @@ export const AttributionExplained = z.object({
       'Other devices had named the same click before. One click brings one install, so this is a sign of fraud.',
   }),
   earlier_installs: z.int().meta({ description: 'How many devices had named the same click before.' }),
+  country: nullableText().meta({ description: 'ISO 3166 code in lower case: where the device is counted.' }),
+  country_source: z
+    .enum(['data', 'click', 'timezone'])
+    .nullable()
+    .meta({
+      description: "What told the country: your backend, the credited click, or the device's time zone.",
+    }),
   click: z
     .object({
       clicked_at: time(),

@@ -25,8 +25,8 @@ export async function creditAndInsertTokens(
 ): Promise<NewDraft[]> {
   for (let attributions = attribute(unknown); ; ) {
     const made = unknown.flatMap((draft, index): NewDraft[] => {
-      const attribution = attributions[index];
-      return attribution ? [{ ...draft, attribution }] : [];
+      const attributed = attributions[index];
+      return attributed ? [{ ...draft, ...attributed }] : [];
     });
     try {
       await batchWithRetry(env.DB, () => [

@@ -1,4 +1,4 @@
-import type { Attribution, Installation } from '#attribution';
+import { type Attributed, type Installation, parseOs } from '#attribution';
 import type { NewDevice } from '#counting';
 import { settingsOf } from '#env';
 import type { AuthenticatedApplication } from '#http';
@@ -6,6 +6,7 @@ import { toBase64Url } from '#lib/base64url';
 import { hmac } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { dayIn } from '#lib/time';
+import { countryOfTimezone } from '#lib/zone-countries';
 import type { LoggedEvent } from '#rollup';
 import { type DeviceMetrics, identityOf } from './device-metrics.ts';
 import { settleTime } from './timestamp.ts';
@@ -23,7 +24,7 @@ export type Draft = Installation & {
 };
 
 /** A draft whose device is new. */
-export type NewDraft = Draft & { attribution: Attribution };
+export type NewDraft = Draft & Attributed;
 
 export async function draftOf(
   env: Env,
@@ -57,6 +58,14 @@ async function aliasOf(env: Env, applicationId: string, identity: string | null)
   );
 }
 
+/** The country that a device is counted in, and what told it: its backend, else its click, else its time zone. */
+function placeOf({ metrics: { data }, clickCountry }: NewDraft) {
+  if (data.country) return { country: data.country, countrySource: 'data' } as const;
+  if (clickCountry) return { country: clickCountry, countrySource: 'click' } as const;
+  const country = countryOfTimezone(data.timezone);
+  return { country, countrySource: country === null ? null : 'timezone' } as const;
+}
+
 export function newDeviceOf(draft: NewDraft): NewDevice {
   const { data, app_version } = draft.metrics;
   return {
@@ -69,7 +78,8 @@ export function newDeviceOf(draft: NewDraft): NewDevice {
       deviceModel: data.device_model,
       osSystem: data.os_system,
       timezone: data.timezone,
-      country: data.country ?? null,
+      ...placeOf(draft),
+      os: parseOs(data.os_system, data.device_name, data.device_model).family,
       appVersion: app_version ?? null,
       dpi: data.dpi ?? null,
       windowHeight: data.window_height ?? null,

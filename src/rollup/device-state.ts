@@ -1,3 +1,4 @@
+import type { Segment } from '#catalogue';
 import { DaySet } from '#lib/day-set';
 
 /** A device keeps the first times of this many funnel steps: more event names count as events, but are no steps. */
@@ -14,6 +15,8 @@ export type DeviceState = {
   id: string;
   /** Made by an editor or a debug build: nothing of it is counted. */
   test: boolean;
+  /** Its country, OS and application version at its acquisition. */
+  segment: Segment;
   activeDays: string;
   activeAges: string;
   paidDays: string;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ClickCountry, ClickParams, type ClickRecord } from '#attribution';
+import { ClickCountry, ClickParams, type ClickRecord, OS_FAMILIES } from '#attribution';
 import { isDay } from '#lib/time';
 
 // The event as the queue carries it and the log keeps it: checked at the door, its day and its money computed there once.
@@ -107,6 +107,7 @@ const Click = z.object({
   type: z.literal('click'),
   creative_id: text,
   country: ClickCountry.optional(),
+  os_family: z.enum(OS_FAMILIES).optional(),
   /** The query parameters of the link. */
   params: ClickParams.optional(),
 });

@@ -13,7 +13,7 @@ export {
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export { sendWithRetry } from './send.ts';
-export { type Additions, additionSql, ROLLUPS, type RollupTable } from './tables.ts';
+export { type Additions, additionSql, ROLLUP_TABLES, sumColumnsOf } from './tables.ts';
 export {
   type Counted,
   deviceKeyOf,

@@ -1,74 +1,38 @@
-// The rollup tables as counters fill them: every metric is added to what the row holds already.
-// Names are columns, so the statements are made from this list and from nothing a caller sends.
+import {
+  type Amounts,
+  columnsOf as columnsOfMeasure,
+  isMoney,
+  MEASURES,
+  OTHER_SEGMENT,
+  ROLLUP_KEYS,
+  type RollupTable,
+  segmentId,
+} from '#catalogue';
 
-const CREATIVE_DAY = ['application_id', 'day', 'creative_id'] as const;
-const COHORT = ['application_id', 'acquired_day', 'creative_id'] as const;
+// The rollup tables as counters fill them: every measure is added to what the row holds already.
+// Names are columns, so the statements are made from the catalogue and from nothing a caller sends.
 
-export const ROLLUPS = {
-  rollup_daily: {
-    keys: [...CREATIVE_DAY, 'currency'],
-    metrics: [
-      'clicks',
-      'installs',
-      'active_devices',
-      'sessions',
-      'session_seconds',
-      'custom_events',
-      'ad_requests',
-      'payers',
-      'impressions',
-      'ad_revenue',
-      'purchases',
-      'failed_purchases',
-      'purchase_revenue',
-    ],
-  },
-  rollup_ads: {
-    keys: ['application_id', 'day', 'source', 'media_source', 'placement', 'creative_id', 'currency'],
-    metrics: ['impressions', 'ad_revenue', 'ad_requests'],
-  },
-  rollup_items: {
-    keys: ['application_id', 'day', 'item_id', 'creative_id', 'currency'],
-    metrics: ['purchases', 'failed_purchases', 'purchase_revenue'],
-  },
-  rollup_custom: {
-    keys: ['application_id', 'day', 'event_name', 'creative_id'],
-    metrics: ['custom_events'],
-  },
-  cohort_activity: {
-    keys: [...COHORT, 'age'],
-    metrics: ['active_devices', 'last_active_devices'],
-  },
-  cohort_revenue: {
-    keys: [...COHORT, 'day', 'currency'],
-    metrics: ['ad_revenue', 'purchase_revenue'],
-  },
-} as const satisfies Record<string, { keys: readonly string[]; metrics: readonly string[] }>;
+export const ROLLUP_TABLES = Object.keys(MEASURES) as RollupTable[];
 
-export type RollupTable = keyof typeof ROLLUPS;
-type KeyOf<Table extends RollupTable> = (typeof ROLLUPS)[Table]['keys'][number];
-type MetricOf<Table extends RollupTable> = (typeof ROLLUPS)[Table]['metrics'][number];
+type KeyOf<Table extends RollupTable> = (typeof ROLLUP_KEYS)[Table][number];
 
 /** What a row takes beside the texts of its key. */
 const ROW_WEIGHT = 600;
 
-/**
- * Amounts. Each stands in two columns: micros below 10^12 in the one of its name, whole millions of units (10^12 micros) in
- * `<name>_high`. Events of the largest value would fill 64 bits of micros after 9,223 of them; so split, a row never fills, and
- * sums over millions of rows do not either.
- */
-const AMOUNTS: ReadonlySet<string> = new Set(['ad_revenue', 'purchase_revenue']);
+/** What a segment takes in a row beside its sums of 8 bytes each. */
+const SEGMENT_WEIGHT = 24;
+
 const MICROS_PER_HIGH = 1_000_000_000_000;
 
 /** Where a metric's sum stands in a row; an amount has its high part in the next place. */
 type Place = { at: number; isAmount: boolean };
 
 const PLACES = new Map<RollupTable, Map<string, Place>>(
-  (Object.keys(ROLLUPS) as RollupTable[]).map((table) => {
+  ROLLUP_TABLES.map((table) => {
     const places = new Map<string, Place>();
     let at = 0;
-    for (const name of ROLLUPS[table].metrics) {
-      const isAmount = AMOUNTS.has(name);
+    for (const name of MEASURES[table]) {
+      const isAmount = isMoney(name);
       places.set(name, { at, isAmount });
       at += isAmount ? 2 : 1;
     }
@@ -79,54 +43,52 @@ const PLACES = new Map<RollupTable, Map<string, Place>>(
 /** Keys that are numbers. */
 const NUMBERS: ReadonlySet<string> = new Set(['age']);
 
+/** `segments` holds, one after the other, each segment's id and its own sums. */
+type Row = { sums: number[]; segments: number[] };
+
 /**
- * What a run of events adds to one rollup table, a row per key. Counts stay below 2^53 in any run, and so do both parts of an amount: one
- * event's is below 2^53 micros, and what exceeds the low part moves to the high one at once.
+ * What a run of events adds to one rollup table, a row per key, broken down by segment. Counts stay below 2^53 in any run, and so
+ * do both parts of an amount: one event adds at most 2^53 micros, which is some 9,000 to the high part.
  */
 export class Additions<Table extends RollupTable> {
   readonly table: Table;
   /** Some measure of the memory that the rows take, in bytes. */
   weight = 0;
   /** By its joined key alone, because the values themselves would take as much memory again. */
-  private readonly byKey = new Map<string, number[]>();
+  private readonly byKey = new Map<string, Row>();
   private readonly places: ReadonlyMap<string, Place>;
   private readonly width: number;
 
   constructor(table: Table) {
     this.table = table;
     this.places = PLACES.get(table) ?? new Map();
-    this.width = columnsOf(table).length - ROLLUPS[table].keys.length;
+    this.width = sumColumnsOf(table).length;
   }
 
-  add(key: Record<KeyOf<Table>, string | number>, amounts: Partial<Record<MetricOf<Table>, number>>): void {
-    const keys: readonly KeyOf<Table>[] = ROLLUPS[this.table].keys;
+  add(key: Record<KeyOf<Table>, string | number>, segment: number, amounts: Amounts<Table>): void {
+    const keys: readonly KeyOf<Table>[] = ROLLUP_KEYS[this.table];
     // Text never holds a NUL, so joined keys are equal only where their parts are.
     let joined = '';
     for (const name of keys) joined += `\0${key[name]}`;
-    let sums = this.byKey.get(joined);
-    if (!sums) {
-      sums = new Array<number>(this.width).fill(0);
-      this.byKey.set(joined, sums);
+    let row = this.byKey.get(joined);
+    if (!row) {
+      row = { sums: new Array<number>(this.width).fill(0), segments: [] };
+      this.byKey.set(joined, row);
       this.weight += joined.length + ROW_WEIGHT;
     }
+    const own = this.placeOf(row.segments, segment);
     for (const name in amounts) {
       const place = this.places.get(name);
-      if (!place) continue;
-      const { at, isAmount } = place;
-      const amount = amounts[name as MetricOf<Table>] ?? 0;
-      if (!isAmount) sums[at] = (sums[at] ?? 0) + amount;
-      else {
-        const low = (sums[at] ?? 0) + (amount % MICROS_PER_HIGH);
-        const high = Math.floor(amount / MICROS_PER_HIGH) + (low >= MICROS_PER_HIGH ? 1 : 0);
-        sums[at] = low >= MICROS_PER_HIGH ? low - MICROS_PER_HIGH : low;
-        if (high > 0) sums[at + 1] = (sums[at + 1] ?? 0) + high;
-      }
+      const amount = (amounts as Record<string, number | undefined>)[name];
+      if (!place || !amount) continue;
+      addAt(row.sums, place.at, place.isAmount, amount);
+      addAt(row.segments, own + place.at, place.isAmount, amount);
     }
   }
 
-  /** Keys and sums, those in the order of `ROLLUPS`. */
+  /** Keys and sums, those in the order of `MEASURES`. */
   entries(): { key: (string | number)[]; sums: bigint[] }[] {
-    return [...this.byKey].map(([joined, sums]) => ({
+    return [...this.byKey].map(([joined, { sums }]) => ({
       key: this.split(joined),
       sums: [...this.places.values()].map(({ at, isAmount }) => {
         const low = BigInt(sums[at] ?? 0);
@@ -135,40 +97,107 @@ export class Additions<Table extends RollupTable> {
     }));
   }
 
-  /** The values of `columnsOf`. */
+  /** The values of `additionColumns`. */
   *rows(): Generator<(string | number)[]> {
-    for (const [joined, sums] of this.byKey) yield [...this.split(joined), ...sums];
+    for (const [joined, { sums, segments }] of this.byKey) {
+      yield [...this.split(joined), ...sums, this.pack(segments)];
+    }
+  }
+
+  /** Where the sums of a segment begin in a row's. A counter tells few segments apart, and a row has few of those. */
+  private placeOf(segments: number[], segment: number): number {
+    const step = this.width + 1;
+    for (let at = 0; at < segments.length; at += step) if (segments[at] === segment) return at + 1;
+    segments.push(segment);
+    for (let place = 0; place < this.width; place++) segments.push(0);
+    this.weight += step * 8 + SEGMENT_WEIGHT;
+    return segments.length - this.width;
+  }
+
+  /** `[id, sum, …],…`; the zeros at the end of each are left out. */
+  private pack(segments: readonly number[]): string {
+    const parts: string[] = [];
+    const step = this.width + 1;
+    for (let at = 0; at < segments.length; at += step) {
+      let end = at + step;
+      while (segments[end - 1] === 0 && end > at + 1) end--;
+      parts.push(`[${segments.slice(at, end).join(',')}]`);
+    }
+    return parts.join(',');
   }
 
   private split(joined: string): (string | number)[] {
-    const { keys } = ROLLUPS[this.table];
     const values = joined.slice(1).split('\0');
-    return keys.map((name, index) => (NUMBERS.has(name) ? Number(values[index]) : (values[index] ?? '')));
+    return ROLLUP_KEYS[this.table].map((name, index) =>
+      NUMBERS.has(name) ? Number(values[index]) : (values[index] ?? ''),
+    );
   }
 }
 
-const highOf = (amount: string) => `${amount}_high`;
-
-/** The columns of a rollup table, in the order of `Additions.rows`. */
-function columnsOf(table: RollupTable): string[] {
-  const { keys, metrics } = ROLLUPS[table];
-  return [...keys, ...metrics.flatMap((name) => (AMOUNTS.has(name) ? [name, highOf(name)] : [name]))];
+function addAt(sums: number[], at: number, isAmount: boolean, amount: number): void {
+  if (!isAmount) {
+    sums[at] = (sums[at] ?? 0) + amount;
+    return;
+  }
+  const low = (sums[at] ?? 0) + (amount % MICROS_PER_HIGH);
+  const high = Math.floor(amount / MICROS_PER_HIGH) + (low >= MICROS_PER_HIGH ? 1 : 0);
+  sums[at] = low >= MICROS_PER_HIGH ? low - MICROS_PER_HIGH : low;
+  if (high > 0) sums[at + 1] = (sums[at + 1] ?? 0) + high;
 }
 
-/** Adds rows (`?1`, a JSON array as `Additions.rows` gives it) to a rollup table. */
-export function additionSql(table: RollupTable): string {
-  const { keys, metrics } = ROLLUPS[table];
-  const columns = columnsOf(table);
-  const values = columns.map((_, index) => `value ->> ${index}`);
-  const sums = metrics.flatMap((name) => {
-    const sum = `${name} + excluded.${name}`;
-    if (!AMOUNTS.has(name)) return [`${name} = ${sum}`];
-    const high = highOf(name);
+/** The columns of a table's sums, in the order in which a segment's stand in its list. */
+export const sumColumnsOf = (table: RollupTable): string[] => MEASURES[table].flatMap(columnsOfMeasure);
+
+/** Sums of amounts carry what passes 10^12 micros into their high part. */
+function carried(table: RollupTable, sumOf: (column: string) => string): [column: string, sum: string][] {
+  return MEASURES[table].flatMap((measure): [string, string][] => {
+    const sum = sumOf(measure);
+    if (!isMoney(measure)) return [[measure, sum]];
+    const high = `${measure}_high`;
     return [
-      `${name} = (${sum}) % ${MICROS_PER_HIGH}`,
-      `${high} = ${high} + excluded.${high} + (${sum}) / ${MICROS_PER_HIGH}`,
+      [measure, `(${sum}) % ${MICROS_PER_HIGH}`],
+      [high, `${sumOf(high)} + (${sum}) / ${MICROS_PER_HIGH}`],
     ];
   });
+}
+
+/** What is added to a row's segments is put at their end; so often, and so long, until they are added up. */
+const MAX_SEGMENT_PARTS = 16;
+const MAX_SEGMENT_CHARACTERS = 600_000;
+/** A row tells this many segments apart, the smallest of more are one: its value stays within the 2 MB that D1 takes. */
+const MAX_ROW_SEGMENTS = 2_000;
+
+const OTHER_ID = segmentId(OTHER_SEGMENT);
+
+/** The segments of a row with those that are added to it, each once. */
+function mergedSegments(table: RollupTable): string {
+  const columns = sumColumnsOf(table);
+  const sums = columns.map((column, index) => `coalesce(sum(value ->> ${index + 1}), 0) AS ${column}`);
+  const outer = carried(table, (column) => `sum(${column})`).map(([, sum]) => sum);
+  return `(SELECT group_concat(part) FROM (
+      SELECT json_array(kept, ${outer.join(', ')}) AS part FROM (
+        SELECT iif(row_number() OVER (ORDER BY id = ${OTHER_ID} DESC, ${columns.join(' + ')} DESC, id) <= ${MAX_ROW_SEGMENTS},
+            id, ${OTHER_ID}) AS kept, *
+        FROM (SELECT value ->> 0 AS id, ${sums.join(', ')}
+          FROM json_each('[' || ${table}.segments || ',' || excluded.segments || ']') GROUP BY 1))
+      GROUP BY kept))`;
+}
+
+/**
+ * Adds rows (`?1`, a JSON array as `Additions.rows` gives it) to a rollup table. To add up a row's segments takes far longer than
+ * to put more at their end, so that is done once for several additions.
+ */
+export function additionSql(table: RollupTable): string {
+  const keys = ROLLUP_KEYS[table];
+  const columns = [...keys, ...sumColumnsOf(table), 'segments'];
+  const values = columns.map((_, index) => `value ->> ${index}`);
+  const sums = carried(table, (column) => `${column} + excluded.${column}`).map(
+    ([column, sum]) => `${column} = ${sum}`,
+  );
+  const hasRoom = `segment_parts < ${MAX_SEGMENT_PARTS}
+      AND length(${table}.segments) + length(excluded.segments) < ${MAX_SEGMENT_CHARACTERS}`;
   return `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM json_each(?1) WHERE true
-    ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${sums.join(', ')}`;
+    ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${sums.join(', ')},
+      segments = CASE WHEN ${hasRoom} THEN ${table}.segments || ',' || excluded.segments ELSE ${mergedSegments(table)} END,
+      segment_parts = CASE WHEN ${hasRoom} THEN segment_parts + 1 ELSE 1 END`;
 }

@@ -1,3 +1,4 @@
+import type { SegmentBook } from '#catalogue';
 import { daysBetween } from '#lib/time';
 import { type DeviceState, deviceKey, EVENT_STEP, RunningDevice } from './device-state.ts';
 import { type DeviceEvent, isOfDevice, type LoggedEvent } from './event.ts';
@@ -12,6 +13,7 @@ export type Known = {
   keys: Pick<ReadonlyMap<string, string>, 'get'>;
   /** By token id: when it was revoked, epoch milliseconds. Other tokens are missing. */
   revokedTokens: ReadonlyMap<string, number>;
+  segments: SegmentBook;
 };
 
 /** What counting a run of events changes. */
@@ -88,8 +90,9 @@ export function startTally(known: Known): Tally {
   const running = new Map<DeviceState, RunningDevice>();
   const count = (event: LoggedEvent): boolean => {
     if (!isOfDevice(event)) {
-      const { application_id, day, creative_id } = event;
-      counted.daily.add({ application_id, day, creative_id, currency: '' }, { clicks: 1 });
+      const { application_id, day, creative_id, country = '', os_family = '' } = event;
+      const segment = known.segments.idOf({ country, os: os_family, appVersion: '' });
+      counted.daily.add({ application_id, day, creative_id, currency: '' }, segment, { clicks: 1 });
       return true;
     }
     const stored = known.devices.get(deviceKeyOf(event));
@@ -105,8 +108,14 @@ export function startTally(known: Known): Tally {
       day: event.day,
       creative_id: event.creative_id ?? '',
     };
-    countEvent(event, key, device, counted, isFirst);
-    countActivity(event, key, device, counted);
+    const { segment } = stored;
+    const appVersion = event.device?.app_version ?? segment.appVersion;
+    const segments = {
+      event: known.segments.idOf({ ...segment, appVersion }),
+      cohort: known.segments.idOf(segment),
+    };
+    countEvent(event, key, segments, device, counted, isFirst);
+    countActivity(event, key, segments, device, counted);
     const step = funnelStep(event);
     if (step !== null) device.reach(step, event.occurred_at);
     return true;
@@ -146,10 +155,13 @@ function firstOfKeys(known: Known, counted: Counted): IsFirst {
 }
 
 type DayKey = { application_id: string; day: string; creative_id: string };
+/** The segment of the event itself, and that of its device at its acquisition, by which cohorts are told apart. */
+type Segments = { event: number; cohort: number };
 
 function countEvent(
   event: DeviceEvent,
   key: DayKey,
+  segments: Segments,
   device: RunningDevice,
   { daily, ads, items, custom, revenue }: Counted,
   isFirst: IsFirst,
@@ -157,7 +169,7 @@ function countEvent(
   const cohort = { ...key, acquired_day: event.acquired_day };
   switch (event.type) {
     case 'install':
-      daily.add({ ...key, currency: '' }, { installs: 1 });
+      daily.add({ ...key, currency: '' }, segments.event, { installs: 1 });
       break;
     case 'retention': {
       const [session, end] = [sessionKey(event), sessionEndKey(event)];
@@ -165,7 +177,10 @@ function countEvent(
       const isSession = session ? isFirst(event, [session]) : !event.session_end;
       const seconds = !end || isFirst(event, [end]) ? (event.session_end && event.session_seconds) || 0 : 0;
       if (!isSession && seconds === 0) break;
-      daily.add({ ...key, currency: '' }, { sessions: isSession ? 1 : 0, session_seconds: seconds });
+      daily.add({ ...key, currency: '' }, segments.event, {
+        sessions: isSession ? 1 : 0,
+        session_seconds: seconds,
+      });
       break;
     }
     case 'custom.purchase': {
@@ -175,30 +190,35 @@ function countEvent(
         event.status === 'failed'
           ? { failed_purchases: 1 }
           : { purchases: 1, purchase_revenue: event.value_micros };
-      daily.add({ ...key, currency }, amounts);
-      items.add({ ...key, currency, item_id }, amounts);
+      daily.add({ ...key, currency }, segments.event, amounts);
+      items.add({ ...key, currency, item_id }, segments.event, amounts);
       if (event.status === 'failed') break;
-      revenue.add({ ...cohort, currency }, { purchase_revenue: event.value_micros });
+      revenue.add({ ...cohort, currency }, segments.cohort, { purchase_revenue: event.value_micros });
       if (device.addPaidDay(daysBetween(event.acquired_day, event.day))) {
-        daily.add({ ...key, currency: '' }, { payers: 1 });
+        daily.add({ ...key, currency: '' }, segments.event, { payers: 1 });
       }
       break;
     }
     case 'custom.ad': {
       const { currency, source, media_source = '', ad_id: placement } = event;
       const amounts = { impressions: 1, ad_revenue: event.value_micros };
-      daily.add({ ...key, currency }, amounts);
-      ads.add({ ...key, currency, source, media_source, placement }, amounts);
-      revenue.add({ ...cohort, currency }, { ad_revenue: event.value_micros });
+      daily.add({ ...key, currency }, segments.event, amounts);
+      ads.add({ ...key, currency, source, media_source, placement }, segments.event, amounts);
+      revenue.add({ ...cohort, currency }, segments.cohort, { ad_revenue: event.value_micros });
       break;
     }
     case 'custom': {
       const requests = event.ad_requests;
-      daily.add({ ...key, currency: '' }, { custom_events: 1, ad_requests: requests?.count ?? 0 });
-      custom.add({ ...key, event_name: event.event_name }, { custom_events: 1 });
+      daily.add({ ...key, currency: '' }, segments.event, {
+        custom_events: 1,
+        ad_requests: requests?.count ?? 0,
+      });
+      custom.add({ ...key, event_name: event.event_name }, segments.event, { custom_events: 1 });
       if (!requests) break;
       const { source, placement, count } = requests;
-      ads.add({ ...key, currency: '', source, media_source: '', placement }, { ad_requests: count });
+      ads.add({ ...key, currency: '', source, media_source: '', placement }, segments.event, {
+        ad_requests: count,
+      });
     }
   }
 }
@@ -207,11 +227,12 @@ function countEvent(
 function countActivity(
   event: DeviceEvent,
   key: DayKey,
+  segments: Segments,
   device: RunningDevice,
   { daily, activity }: Counted,
 ): void {
   const day = daysBetween(event.acquired_day, event.day);
-  if (device.addActiveDay(day)) daily.add({ ...key, currency: '' }, { active_devices: 1 });
+  if (device.addActiveDay(day)) daily.add({ ...key, currency: '' }, segments.event, { active_devices: 1 });
   // A backend may send what happened before the acquisition that it reported: that is still its day 0.
   const age = event.type === 'retention' ? event.age : Math.max(0, day);
   const added = device.addActiveAge(age);
@@ -222,10 +243,11 @@ function countActivity(
     creative_id: key.creative_id,
   };
   const { previous } = added;
-  activity.add({ ...cohort, age }, { active_devices: 1 });
+  activity.add({ ...cohort, age }, segments.cohort, { active_devices: 1 });
   if (previous !== null && previous > age) return;
-  if (previous !== null) activity.add({ ...cohort, age: previous }, { last_active_devices: -1 });
-  activity.add({ ...cohort, age }, { last_active_devices: 1 });
+  if (previous !== null)
+    activity.add({ ...cohort, age: previous }, segments.cohort, { last_active_devices: -1 });
+  activity.add({ ...cohort, age }, segments.cohort, { last_active_devices: 1 });
 }
 
 /** The funnel step that an event is; a purchase that failed or was refunded is none. */

@@ -55,11 +55,13 @@ export async function explainAttribution(env: Env, teamId: string, token: string
   const explanation =
     application && (await explainStored(env, application.id, claims.deviceId, [claims.shard]));
   if (!explanation) throw new AppError('not_found', 'Device not found');
-  const { acquiredAt, attribution, click } = explanation;
+  const { acquiredAt, place, attribution, click } = explanation;
   const { candidates = [], earlier_installs = 0, ...outcome } = attribution;
   return {
     device_id: claims.deviceId,
     acquired_at: iso(acquiredAt),
+    country: place.country,
+    country_source: place.countrySource,
     ...outcome,
     repeated: earlier_installs > 0,
     earlier_installs,

@@ -76,6 +76,7 @@ export async function recordClick(
     ...(country ? { country } : {}),
     ...(Object.keys(params).length > 0 ? { params } : {}),
   };
+  const described = await describeClick(env, link, clickId, visitor);
   const event: LoggedEvent = {
     id: clickId.replace('clk_', 'evt_'),
     application_id: link.applicationId,
@@ -84,9 +85,10 @@ export async function recordClick(
     day: dayIn(link.timezone, now),
     occurred_at: now,
     received_at: now,
+    os_family: described.os_family,
     ...details,
   };
-  const click = { ...(await describeClick(env, link, clickId, visitor)), ...details };
+  const click = { ...described, ...details };
   await send(env.EVENTS, { v: 1, events: [event], clicks: [click] });
 }
 

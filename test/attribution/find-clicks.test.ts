@@ -25,10 +25,10 @@ async function application() {
       acquiredAt: NOW,
       test: false,
     };
-    const [attribution] = (await prepareAttribution({ ...env, DB: db }, id, [installation], NOW))([
+    const [attributed] = (await prepareAttribution({ ...env, DB: db }, id, [installation], NOW))([
       installation,
     ]);
-    return attribution;
+    return attributed?.attribution;
   };
   return { id, hash, attribute };
 }

@@ -7,6 +7,8 @@ export const PIXEL: DeviceDescription = {
   osSystem: 'Android 16',
   timezone: 'UTC',
   country: null,
+  countrySource: null,
+  os: 'android',
   appVersion: null,
   dpi: null,
   windowHeight: null,

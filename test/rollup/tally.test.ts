@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { MEASURES, type RollupTable, SegmentBook } from '#catalogue';
 import { DaySet } from '#lib/day-set';
 import type { LoggedEvent } from '#rollup';
 import { type DeviceState, deviceKey, MAX_FUNNEL_STEPS } from '../../src/rollup/device-state.ts';
-import { Additions, ROLLUPS, type RollupTable } from '../../src/rollup/tables.ts';
+import { Additions } from '../../src/rollup/tables.ts';
 import { type Known, tally } from '../../src/rollup/tally.ts';
 
 // What each event means for each metric, one row an event.
@@ -12,6 +13,7 @@ const device = (more: Partial<DeviceState> = {}): DeviceState => ({
   acquiredDay: '2026-03-01',
   id: 'dev_1',
   test: false,
+  segment: { country: 'de', os: 'android', appVersion: '1.0' },
   activeDays: '0',
   activeAges: '0',
   paidDays: '',
@@ -27,6 +29,7 @@ const known = (
   devices: new Map(devices.map((state) => [deviceKey(state), state])),
   keys: new Map(keys.map((key) => [key, 'evt_counted'])),
   revokedTokens: new Map(revokedTokens),
+  segments: new SegmentBook(),
 });
 
 let made = 0;
@@ -68,7 +71,7 @@ const stepsOf = (state: DeviceState | undefined): Record<string, number> =>
 
 /** Rows as `key/parts: metric=sum`, without the sums of 0. */
 function show<Table extends RollupTable>(additions: Additions<Table>): string[] {
-  const { metrics } = ROLLUPS[additions.table];
+  const metrics: readonly string[] = MEASURES[additions.table];
   return additions.entries().map(({ key, sums }) => {
     const shown = metrics.map((name, index) => `${name}=${sums[index]}`).filter((sum) => !sum.endsWith('=0'));
     return `${key.slice(1).join('/')}: ${shown.join(' ')}`;
@@ -354,12 +357,31 @@ describe('tally', () => {
     });
   });
 
+  it('breaks each row down by segment: the version is of the event, in cohorts of the device when it came', () => {
+    const book = new SegmentBook();
+    const id = (appVersion: string) => book.idOf({ country: 'de', os: 'android', appVersion });
+    const counted = tally(
+      [
+        event('custom.ad', '2026-03-02'),
+        event('custom.ad', '2026-03-02', { device: { app_version: '2.0' } }),
+        event('click', '2026-03-02', { creative_id: 'crt_1', country: 'fr', os_family: 'ios' }),
+      ],
+      { ...known(), segments: book },
+    );
+    const packed = (additions: Additions<RollupTable>) => [...additions.rows()].map((row) => row.at(-1));
+    expect(packed(counted.ads)).toEqual([`[${id('1.0')},1,7],[${id('2.0')},1,7]`]);
+    expect(packed(counted.revenue)).toEqual([`[${id('1.0')},14]`]);
+    const click = book.idOf({ country: 'fr', os: 'ios', appVersion: '' });
+    expect(packed(counted.daily)).toContain(`[${click},1]`);
+    expect(book.added).toHaveLength(3);
+  });
+
   it('adds amounts beyond 2^53 exactly, and writes them in two parts', () => {
     const most = Number.MAX_SAFE_INTEGER;
     const additions = new Additions('cohort_revenue');
     const key = { application_id: 'a', acquired_day: 'd', creative_id: '', day: 'd', currency: 'vnd' };
-    for (let index = 0; index < 3; index++) additions.add(key, { ad_revenue: most });
+    for (let index = 0; index < 3; index++) additions.add(key, 7, { ad_revenue: most });
     // 3 × 9,007,199,254,740,991 micros.
-    expect([...additions.rows()][0]?.slice(5)).toEqual([597764222973, 27021, 0, 0]);
+    expect([...additions.rows()][0]?.slice(5)).toEqual([597764222973, 27021, 0, 0, '[7,597764222973,27021]']);
   });
 });

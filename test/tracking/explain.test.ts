@@ -27,6 +27,8 @@ it('explains an attribution to its own team only', async () => {
       ambiguous: false,
       repeated: false,
       earlier_installs: 0,
+      country: 'de',
+      country_source: 'timezone',
       creative_id: id,
       click_id: clickId,
       click: { clicked_at: expect.stringMatching(/Z$/), country: null, params: {}, named_installs: 0 },
@@ -46,4 +48,23 @@ it('explains an attribution to its own team only', async () => {
   expect(await explain(other, token)).toEqual(notFound);
   expect(await explain(tenant, 'forged')).toEqual(notFound);
   expect((await explain({ teamToken: 'wrong' }, token))[0]).toBe(401);
+});
+
+it.each([
+  { told: { country: 'BR' }, clicked: 'fr', country: 'br', country_source: 'data' },
+  { told: {}, clicked: 'fr', country: 'fr', country_source: 'click' },
+  { told: {}, clicked: undefined, country: 'de', country_source: 'timezone' },
+  { told: { timezone: 'UTC' }, clicked: undefined, country: null, country_source: null },
+] as const)('says that the country $country is told by $country_source', async (expected) => {
+  const { told, clicked, country, country_source } = expected;
+  const tenant = await createTenant(STORES);
+  const { path } = await createCreative(worker, tenant);
+  const country_code = clicked?.toUpperCase() as Iso3166Alpha2Code | undefined;
+  const { publicId, messages } = await follow(worker, path, IPHONE_AGENT, '203.0.113.9', country_code);
+  await worker.deliver(messages);
+  const token = await fetchToken(worker, tenant, {
+    data: { ...IPHONE_METRICS, click_id: publicId, ...told },
+  });
+  const [, explanation] = await explain(tenant, token);
+  expect(explanation).toMatchObject({ method: 'click_id', country, country_source });
 });

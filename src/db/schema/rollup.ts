@@ -13,6 +13,15 @@ const count = (name: string) => integer(name).notNull().default(0);
 const microsLow = (name: string) => integer(name).notNull().default(0);
 const microsHigh = (name: string) => integer(`${name}_high`).notNull().default(0);
 
+/**
+ * How a row breaks down by segment: `[segment id, sum, …],…` with the sums in the order of the row's columns, those at the end
+ * left out where they are 0. A segment may stand in it several times: that many `segment_parts` were put one after the other.
+ */
+const bySegment = () => ({
+  segments: text().notNull(),
+  segmentParts: integer('segment_parts').notNull().default(1),
+});
+
 /** What has no currency stands in rows of currency ''. */
 export const rollupDaily = sqliteTable(
   'rollup_daily',
@@ -36,6 +45,7 @@ export const rollupDaily = sqliteTable(
     failedPurchases: count('failed_purchases'),
     purchaseRevenue: microsLow('purchase_revenue'),
     purchaseRevenueHigh: microsHigh('purchase_revenue'),
+    ...bySegment(),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
 );
@@ -54,6 +64,7 @@ export const rollupAds = sqliteTable(
     adRevenue: microsLow('ad_revenue'),
     adRevenueHigh: microsHigh('ad_revenue'),
     adRequests: count('ad_requests'),
+    ...bySegment(),
   },
   (table) => [
     primaryKey({
@@ -82,6 +93,7 @@ export const rollupItems = sqliteTable(
     failedPurchases: count('failed_purchases'),
     purchaseRevenue: microsLow('purchase_revenue'),
     purchaseRevenueHigh: microsHigh('purchase_revenue'),
+    ...bySegment(),
   },
   (table) => [
     primaryKey({ columns: [table.applicationId, table.day, table.itemId, table.creativeId, table.currency] }),
@@ -96,6 +108,7 @@ export const rollupCustom = sqliteTable(
     eventName: text('event_name').notNull(),
     creativeId: creativeId(),
     customEvents: count('custom_events'),
+    ...bySegment(),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.eventName, table.creativeId] })],
 );
@@ -113,6 +126,7 @@ export const cohortActivity = sqliteTable(
     activeDevices: count('active_devices'),
     /** Devices whose last active day (so far) this is: their sum from N on is rolling retention. */
     lastActiveDevices: count('last_active_devices'),
+    ...bySegment(),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.acquiredDay, table.creativeId, table.age] })],
 );
@@ -130,12 +144,28 @@ export const cohortRevenue = sqliteTable(
     adRevenueHigh: microsHigh('ad_revenue'),
     purchaseRevenue: microsLow('purchase_revenue'),
     purchaseRevenueHigh: microsHigh('purchase_revenue'),
+    ...bySegment(),
   },
   (table) => [
     primaryKey({
       columns: [table.applicationId, table.acquiredDay, table.creativeId, table.day, table.currency],
     }),
   ],
+);
+
+/** The combinations of country, OS and application version that the rollups' rows break down by. */
+export const segments = sqliteTable(
+  'segments',
+  {
+    applicationId: applicationId(),
+    /** A hash of the three, so that all counters of an application agree. */
+    segmentId: integer('segment_id').notNull(),
+    /** Empty text where it is not known. */
+    country: text().notNull(),
+    os: text().notNull(),
+    appVersion: text('app_version').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.applicationId, table.segmentId] })],
 );
 
 /** What could not be counted, kept whole with the reason, to be looked at and replayed. */

@@ -1,0 +1,53 @@
+/** What is added up in each rollup table. */
+export const MEASURES = {
+  rollup_daily: [
+    'clicks',
+    'installs',
+    'active_devices',
+    'sessions',
+    'session_seconds',
+    'custom_events',
+    'ad_requests',
+    'payers',
+    'impressions',
+    'ad_revenue',
+    'purchases',
+    'failed_purchases',
+    'purchase_revenue',
+  ],
+  rollup_ads: ['impressions', 'ad_revenue', 'ad_requests'],
+  rollup_items: ['purchases', 'failed_purchases', 'purchase_revenue'],
+  rollup_custom: ['custom_events'],
+  cohort_activity: ['active_devices', 'last_active_devices'],
+  cohort_revenue: ['ad_revenue', 'purchase_revenue'],
+} as const;
+
+export type RollupTable = keyof typeof MEASURES;
+export type Measure = (typeof MEASURES)[RollupTable][number];
+
+/** What is added to a row: counts, and money in micros. */
+export type Amounts<Table extends RollupTable> = Readonly<
+  Partial<Record<(typeof MEASURES)[Table][number], number>>
+>;
+
+/** The primary key of each rollup table. How its rows break down by segment stands in the row itself. */
+export const ROLLUP_KEYS = {
+  rollup_daily: ['application_id', 'day', 'creative_id', 'currency'],
+  rollup_ads: ['application_id', 'day', 'source', 'media_source', 'placement', 'creative_id', 'currency'],
+  rollup_items: ['application_id', 'day', 'item_id', 'creative_id', 'currency'],
+  rollup_custom: ['application_id', 'day', 'event_name', 'creative_id'],
+  cohort_activity: ['application_id', 'acquired_day', 'creative_id', 'age'],
+  cohort_revenue: ['application_id', 'acquired_day', 'creative_id', 'day', 'currency'],
+} as const satisfies Record<RollupTable, readonly string[]>;
+
+const MONEY = new Set<string>(['ad_revenue', 'purchase_revenue'] satisfies Measure[]);
+
+/** Whether a measure is an amount of money in the currency of its row, else it is a count. */
+export const isMoney = (measure: string): boolean => MONEY.has(measure);
+
+/**
+ * The columns of a measure. An amount has two, so that no sum leaves 64 bits: micros below 10^12 in the one of its name, whole
+ * millions of units (10^12 micros) in `<name>_high`.
+ */
+export const columnsOf = (measure: string): string[] =>
+  isMoney(measure) ? [measure, `${measure}_high`] : [measure];

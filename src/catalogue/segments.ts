@@ -1,0 +1,75 @@
+import { murmur128 } from '#lib/murmur';
+
+/**
+ * What devices and clicks are told apart by besides their creative. `country` is an ISO 3166 code in lower case, `os` a family
+ * such as `android`; empty text where it is not known.
+ */
+export type Segment = { country: string; os: string; appVersion: string };
+
+/** Stands for the values that a counter no longer tells apart. */
+export const OTHER_VALUE = 'other';
+export const OTHER_SEGMENT: Segment = { country: OTHER_VALUE, os: OTHER_VALUE, appVersion: OTHER_VALUE };
+
+/** A counter tells apart this many segments by their application version, and then this many by country and OS. */
+export const MAX_SEGMENTS = 2_000;
+const MAX_COARSE_SEGMENTS = 3_000;
+const MAX_VERSION_CHARACTERS = 64;
+/** What a client may send without end is not remembered without end. */
+const MAX_REMEMBERED = 10_000;
+
+const textOf = ({ country, os, appVersion }: Segment) => `${country}\0${os}\0${appVersion}`;
+
+/** 48 bits of the hash of its three texts: every counter gives a segment the same id without asking. */
+export function segmentId(segment: Segment): number {
+  const [high, low] = murmur128(textOf(segment));
+  return high * 0x10000 + (low >>> 16);
+}
+
+/** The segments that one counter tells apart, and their ids. */
+export class SegmentBook {
+  /** Those that were added since the book was opened. */
+  readonly added: (Segment & { id: number })[] = [];
+  private readonly ids = new Map<string, number>();
+  private readonly known: Set<number>;
+
+  constructor(known: Iterable<number> = []) {
+    this.known = new Set(known);
+  }
+
+  /** The id under which a segment is counted. Past the limits its version, then its country are `other`. */
+  idOf(segment: Segment): number {
+    const text = textOf(segment);
+    let id = this.ids.get(text);
+    if (id === undefined) {
+      id = this.admit(segment);
+      if (this.ids.size >= MAX_REMEMBERED) this.ids.clear();
+      this.ids.set(text, id);
+    }
+    return id;
+  }
+
+  private admit(wanted: Segment): number {
+    const whole = {
+      ...wanted,
+      appVersion: wanted.appVersion.slice(0, MAX_VERSION_CHARACTERS).toWellFormed(),
+    };
+    const coarse = { ...whole, appVersion: OTHER_VALUE };
+    for (const [segment, max] of [
+      [whole, MAX_SEGMENTS],
+      [coarse, MAX_COARSE_SEGMENTS],
+    ] as const) {
+      const id = segmentId(segment);
+      if (this.known.has(id)) return id;
+      if (this.known.size < max) return this.add(id, segment);
+    }
+    const rest = { ...coarse, country: OTHER_VALUE };
+    const id = segmentId(rest);
+    return this.known.has(id) ? id : this.add(id, rest);
+  }
+
+  private add(id: number, segment: Segment): number {
+    this.known.add(id);
+    this.added.push({ id, ...segment });
+    return id;
+  }
+}
