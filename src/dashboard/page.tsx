@@ -32,6 +32,7 @@ const Document = ({ title, children }: PropsWithChildren<{ title: string }>) => 
       <link rel="icon" href="/icon.svg" type="image/svg+xml" />
       <link rel="stylesheet" href="/dashboard.css" />
       <link rel="stylesheet" href="/bar.css" />
+      <link rel="stylesheet" href="/pages.css" />
       <script src="/dashboard.js" type="module"></script>
       <script src="/bar.js" type="module"></script>
     </head>

@@ -130,15 +130,21 @@ export function Table<Row>({
   columns,
   rows,
   empty = 'Nothing here yet.',
+  totals,
+  sticky = false,
 }: {
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   empty?: Child;
+  /** A last row, a cell for each column. */
+  totals?: readonly Child[];
+  /** Whether head and first column stay in sight while the table scrolls. */
+  sticky?: boolean;
 }) {
   if (rows.length === 0) return <p class="empty">{empty}</p>;
   return (
-    <section class="scroll" aria-label={caption} tabindex={0}>
+    <section class={sticky ? 'scroll sticky' : 'scroll'} aria-label={caption} tabindex={0}>
       <table>
         <caption class="visually-hidden">{caption}</caption>
         <thead>
@@ -164,6 +170,19 @@ export function Table<Row>({
             </tr>
           ))}
         </tbody>
+        {totals && (
+          <tfoot>
+            <tr>
+              {columns.map((column, index) =>
+                index === 0 ? (
+                  <th scope="row">{totals[index]}</th>
+                ) : (
+                  <td class={classOf(column)}>{totals[index]}</td>
+                ),
+              )}
+            </tr>
+          </tfoot>
+        )}
       </table>
     </section>
   );
