@@ -329,12 +329,10 @@ function listPage(c: DashboardContext, notice: Child = null) {
         ...(item.adset === null ? {} : { adset: item.adset }),
         [asked.level]: item.name,
         [`${asked.level}_id`]: item.id,
-        archived: item.archived,
-        ...figures,
+        ...(asked.level === 'creative' ? { archived: item.archived } : {}),
+        ...Object.fromEntries(columns.map((name) => [name, figures?.[name] ?? null])),
       }));
-      const groups = INVENTORY_LEVELS.slice(0, INVENTORY_LEVELS.indexOf(asked.level) + 1);
-      const own = asked.level === 'creative' ? ['archived'] : [];
-      return answerCsv(c, { ...report, data }, [...groups, `${asked.level}_id`, ...own, ...columns], view);
+      return answerCsv(c, { ...report, data }, [asked.level, `${asked.level}_id`, ...columns], view);
     }
     const shown = rows.slice((asked.page - 1) * PAGE, asked.page * PAGE);
     const tokens =
