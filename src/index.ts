@@ -6,7 +6,7 @@ import { settingsOf } from '#env';
 import { pruneRejections, pruneTokens } from '#ingestion';
 import { pruneSessions } from '#members';
 import { fetchReferenceRates } from '#money';
-import { pruneCredentials } from '#teams';
+import { continueDeletions, pruneCredentials } from '#teams';
 import { createApp } from './app.ts';
 import { runChores } from './chores.ts';
 
@@ -39,6 +39,7 @@ export default {
     // What D1 has to forget: none waits for the others. Counters need no cron: each sets its own alarm with whatever gives it
     // work, and again when it starts, so one that lost its alarm has it back with the next call of anyone who would miss it.
     await runChores({
+      'continue deletions of applications': continueDeletions(env, database(env.DB), now),
       'prune clicks': pruneClicks(env.DB, now),
       'prune creative requests': pruneCreativeRequests(env.DB, now),
       'prune tokens': pruneTokens(env.DB, TOKEN_TTL_DAYS, now),

@@ -1,9 +1,9 @@
 import { and, asc, eq, inArray } from 'drizzle-orm';
 import * as z from 'zod';
+import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { channels, type Database, notices } from '#db';
 import { AppError, requiredText } from '#http';
 import { newId } from '#lib/ids';
-import { type AuditEntry, auditStatement } from '#members';
 import type { ApplicationRow } from '#teams';
 import { DIGESTS, nextDigestAt } from './digest-time.ts';
 import { webhookFault } from './webhook-url.ts';
@@ -34,24 +34,33 @@ export const listChannels = (db: Database, applicationId: string): Promise<Chann
     .orderBy(asc(channels.id))
     .limit(MAX_CHANNELS);
 
-/** Throws `conflict` past 20 channels of an application. */
+/** A webhook's address is a credential: its host tells people which one it is. */
+export const channelText = ({ kind, target }: Pick<Channel, 'kind' | 'target'>): string =>
+  kind === 'mail' ? target : `${new URL(target).host}/…${target.slice(-4)}`;
+
+/** `origin` is that of the dashboard, for links in messages. Throws `conflict` past 20 channels of an application. */
 export async function createChannel(
-  db: Database,
+  caller: Caller,
   application: ApplicationRow,
   channel: NewChannel,
   origin: string,
-  audit: AuditEntry,
-  now: number,
 ): Promise<void> {
+  const { db, now } = caller;
   if ((await db.$count(channels, eq(channels.applicationId, application.id))) >= MAX_CHANNELS) {
     throw new AppError('conflict', `An application has at most ${MAX_CHANNELS} channels`);
   }
-  const row = { ...channel, id: newId('chn'), applicationId: application.id, origin, createdAt: now };
+  const row = {
+    ...channel,
+    id: newId('chn'),
+    applicationId: application.id,
+    nextDigestAt: nextDigestAt(channel.digest, application.timezone, now),
+    origin,
+    createdAt: now,
+  };
+  const subject = `${application.name}: ${channelText(channel)}`;
   await db.batch([
-    db
-      .insert(channels)
-      .values({ ...row, nextDigestAt: nextDigestAt(channel.digest, application.timezone, now) }),
-    auditStatement(db, audit, now),
+    db.insert(channels).values(row),
+    auditStatement(caller, newAuditEntry('channel.created', subject)),
   ]);
 }
 
@@ -65,18 +74,13 @@ async function requireChannel(db: Database, applicationId: string, id: string): 
 }
 
 /** Removes a channel and what waits to be sent to it. Throws `not_found` also for another application's. */
-export async function removeChannel(
-  db: Database,
-  applicationId: string,
-  id: string,
-  auditOf: (channel: Channel) => AuditEntry,
-  now: number,
-): Promise<void> {
-  const channel = await requireChannel(db, applicationId, id);
+export async function removeChannel(caller: Caller, application: ApplicationRow, id: string): Promise<void> {
+  const { db } = caller;
+  const subject = `${application.name}: ${channelText(await requireChannel(db, application.id, id))}`;
   await db.batch([
     db.delete(channels).where(eq(channels.id, id)),
     db.delete(notices).where(eq(notices.channelId, id)),
-    auditStatement(db, auditOf(channel), now),
+    auditStatement(caller, newAuditEntry('channel.removed', subject)),
   ]);
 }
 

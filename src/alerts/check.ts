@@ -1,8 +1,8 @@
 import { readApplicationHealth } from '#counting';
+import type { applications } from '#db';
 import { count, money, percent } from '#lib/format';
 import { addDays, dayIn } from '#lib/time';
 import { PerformanceQuery, reportPerformance } from '#reports';
-import type { ApplicationRow } from '#teams';
 import {
   type Finding,
   findChange,
@@ -16,7 +16,10 @@ import type { AlertKind } from './kinds.ts';
 /** Of an application with more campaigns, those with the most revenue and spend are looked at. */
 const MAX_CAMPAIGNS = 500;
 
-type Checked = { application: ApplicationRow; threshold: number; now: number };
+/** An application that the cron looks at, on nobody's behalf. */
+export type WatchedApplication = typeof applications.$inferSelect;
+
+type Checked = { application: WatchedApplication; threshold: number; now: number };
 
 /** The last full day in the application's time zone. */
 export const yesterdayOf = ({ timezone }: { timezone: string }, now: number) =>
@@ -25,7 +28,7 @@ export const yesterdayOf = ({ timezone }: { timezone: string }, now: number) =>
 /** The performance report of some days, as the team API gives it. */
 export function readPerformance(
   env: Pick<Env, 'DB'>,
-  application: ApplicationRow,
+  application: WatchedApplication,
   period: { from: string; to: string; group_by: string; limit?: number },
   now: number,
 ) {

@@ -1,7 +1,6 @@
 import { count, money, percent } from '#lib/format';
 import { addDays } from '#lib/time';
-import type { ApplicationRow } from '#teams';
-import { numberOf, readPerformance, yesterdayOf } from './check.ts';
+import { numberOf, readPerformance, type WatchedApplication, yesterdayOf } from './check.ts';
 import type { Digest } from './digest-time.ts';
 import { weekdayOf } from './findings.ts';
 
@@ -36,7 +35,7 @@ function lines(now: Totals, before: Totals, currency: string): string[] {
  */
 export async function composeDigest(
   env: Pick<Env, 'DB'>,
-  application: ApplicationRow,
+  application: WatchedApplication,
   digest: Exclude<Digest, 'never'>,
   origin: string,
   now: number,

@@ -1,6 +1,7 @@
 export { type Alert, createAlert, listAlerts, NewAlert, removeAlert } from './alerts.ts';
 export {
   type Channel,
+  channelText,
   createChannel,
   listChannels,
   NewChannel,
@@ -8,6 +9,6 @@ export {
   sendTestMessage,
 } from './channels.ts';
 export { DIGESTS } from './digest-time.ts';
-export { ALERT_KINDS, type AlertKind, isAlertKind } from './kinds.ts';
+export { ALERT_KINDS, type AlertKind, alertText } from './kinds.ts';
 export { canMail, sendNotices } from './send.ts';
 export { composeDigests, watchAlerts } from './watch.ts';

@@ -1,3 +1,5 @@
+import { money } from '#lib/format';
+
 /** What a threshold is given in: percent, hours, or units of the application's currency. */
 type Unit = 'percent' | 'hours' | 'money';
 
@@ -66,3 +68,14 @@ export type AlertKind = keyof typeof ALERT_KINDS;
 export const ALERT_KIND_NAMES = Object.keys(ALERT_KINDS) as [AlertKind, ...AlertKind[]];
 
 export const isAlertKind = (name: string): name is AlertKind => Object.hasOwn(ALERT_KINDS, name);
+
+/** An alert as a sentence: `CPI is above $2.00`. */
+export function alertText(
+  { kind, threshold }: { kind: string; threshold: number },
+  currency: string,
+): string {
+  if (!isAlertKind(kind)) return kind;
+  const { label, unit } = ALERT_KINDS[kind];
+  if (unit === 'money') return `${label} ${money(threshold, currency)}`;
+  return unit === 'percent' ? `${label} ${threshold}%` : `${label} ${threshold} h`;
+}

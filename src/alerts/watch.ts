@@ -1,8 +1,8 @@
 import { and, asc, eq, inArray, isNotNull, isNull, lte, sql } from 'drizzle-orm';
 import { alerts, applications, channels, type Database, database, notices } from '#db';
-import type { ApplicationRow } from '#teams';
+import { logError } from '#lib/log';
 import type { Alert } from './alerts.ts';
-import { checkAlert } from './check.ts';
+import { checkAlert, type WatchedApplication } from './check.ts';
 import { composeDigest } from './digest.ts';
 import { type Digest, nextDigestAt } from './digest-time.ts';
 import { ALERT_KINDS, isAlertKind } from './kinds.ts';
@@ -15,7 +15,10 @@ const DIGESTS_PER_RUN = 10;
 const CLAIM_MS = 10 * 60_000;
 const MINUTE_MS = 60_000;
 
-async function applicationsById(db: Database, ids: readonly string[]): Promise<Map<string, ApplicationRow>> {
+async function applicationsById(
+  db: Database,
+  ids: readonly string[],
+): Promise<Map<string, WatchedApplication>> {
   const rows = await db
     .select()
     .from(applications)
@@ -40,7 +43,13 @@ const noticeEachChannel = (
     .onConflictDoNothing();
 
 /** Checks one alert and, where it begins or ends to fire, puts a message in the queue of each channel: in one transaction. */
-async function watchAlert(env: Env, db: Database, application: ApplicationRow, alert: Alert, now: number) {
+async function watchAlert(
+  env: Env,
+  db: Database,
+  application: WatchedApplication,
+  alert: Alert,
+  now: number,
+) {
   if (!isAlertKind(alert.kind)) return;
   const { firing, text } = await checkAlert(env, alert.kind, {
     application,
@@ -99,14 +108,7 @@ export async function watchAlerts(env: Env, now: number): Promise<void> {
     const application = owners.get(alert.applicationId);
     if (!application) continue;
     await watchAlert(env, db, application, alert, now).catch((error) =>
-      console.error(
-        JSON.stringify({
-          level: 'error',
-          message: 'alert not checked',
-          alert_id: alert.id,
-          error: String(error),
-        }),
-      ),
+      logError('alert not checked', error, { alert_id: alert.id, application_id: application.id }),
     );
   }
 }
@@ -154,14 +156,7 @@ export async function composeDigests(env: Env, now: number): Promise<void> {
           .where(eq(channels.id, channel.id)),
       ]);
     } catch (error) {
-      console.error(
-        JSON.stringify({
-          level: 'error',
-          message: 'digest not composed',
-          channel_id: channel.id,
-          error: String(error),
-        }),
-      );
+      logError('digest not composed', error, { channel_id: channel.id, application_id: application.id });
     }
   }
 }

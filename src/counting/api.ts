@@ -211,6 +211,11 @@ export interface CounterApi {
   payers(periods: Cohort[]): Promise<Payers>;
 
   health(): Promise<CounterHealth>;
+
+  /** Deletes all that this counter holds, but for its raw event files. To be followed by `restart`. */
+  deleteAll(): Promise<void>;
+  /** Ends the object, with what it remembers of its storage; the call itself fails. The next call starts it again. */
+  restart(): Promise<void>;
 }
 
 /**

@@ -237,6 +237,17 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     };
   }
 
+  async deleteAll(): Promise<void> {
+    // What is on its way to D1 arrives first, or not at all.
+    await this.flushing?.catch(() => undefined);
+    await this.ctx.storage.deleteAlarm();
+    await this.ctx.storage.deleteAll();
+  }
+
+  async restart(): Promise<void> {
+    this.ctx.abort('The storage of this counter was deleted');
+  }
+
   override async alarm(): Promise<void> {
     this.alarmAt = null;
     const deadline = Date.now() + MAX_ALARM_MS;

@@ -1,4 +1,4 @@
-export { createCreative, NewCreative } from './create-creative.ts';
+export { CreativeNames, createCreative, NewCreative, parseCreative } from './create-creative.ts';
 export { findNames, type Named, type NamedKind, searchNames } from './find-names.ts';
 export { pruneCreativeRequests } from './get-or-create.ts';
 export {

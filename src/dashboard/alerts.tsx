@@ -2,12 +2,13 @@ import { Hono } from 'hono';
 import {
   ALERT_KINDS,
   type Alert,
+  alertText,
   type Channel,
   canMail,
+  channelText,
   createAlert,
   createChannel,
   DIGESTS,
-  isAlertKind,
   listAlerts,
   listChannels,
   NewAlert,
@@ -21,26 +22,14 @@ import { AppError, type Fault } from '#http';
 import { atLeast } from '#members';
 import { Filters } from './filters.tsx';
 import { checkForm, doneText, readForm, redirectDone } from './form.ts';
-import { ago, money } from './format.ts';
+import { ago } from './format.ts';
 import { NeedsApplication } from './get-started.tsx';
-import { auditEntry, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { renderPage } from './page.tsx';
 import { Action, Card, type Column, Field, Notice, Table } from './parts.tsx';
 import { readView, type View, viewQuery } from './view.ts';
 
 type Values = Record<string, string>;
-
-/** An alert as a sentence: `CPI is above $2.00`. */
-export function alertText({ kind, threshold }: Pick<Alert, 'kind' | 'threshold'>, currency: string): string {
-  if (!isAlertKind(kind)) return kind;
-  const { label, unit } = ALERT_KINDS[kind];
-  if (unit === 'money') return `${label} ${money(threshold, currency)}`;
-  return unit === 'percent' ? `${label} ${threshold}%` : `${label} ${threshold} h`;
-}
-
-/** A webhook's address is a credential: its host tells people which one it is. */
-export const channelText = ({ kind, target }: Pick<Channel, 'kind' | 'target'>): string =>
-  kind === 'mail' ? target : `${new URL(target).host}/…${target.slice(-4)}`;
 
 const KIND_OPTIONS = Object.entries(ALERT_KINDS).map(
   ([name, { label, unit, suggested }]) =>
@@ -273,21 +262,14 @@ export const alertPages = new Hono<DashboardEnv>()
   .get('/alerts', (c) => alertsPage(c))
   .post('/alerts', admin, async (c) => {
     const view = await requireView(c);
-    const { application } = view;
     const values = await readForm(c);
     const { data, faults } = checkForm(NewAlert, values);
     if (!data) return alertsPage(c, { alert: { values, faults } });
-    const audit = auditEntry(
-      c,
-      'alert.created',
-      `${application.name}: ${alertText(data, application.currency)}`,
-    );
-    await createAlert(database(c.env.DB), application.id, data, audit, Date.now());
+    await createAlert(callerOf(c), view.application, data);
     return redirectDone(c, back(view), 'created');
   })
   .post('/alerts/channels', admin, async (c) => {
     const view = await requireView(c);
-    const { application } = view;
     const { channel_kind: kind = '', ...rest } = await readForm(c);
     const values: Values = { ...rest, kind };
     const { data, faults } = checkForm(NewChannel, values);
@@ -296,17 +278,12 @@ export const alertPages = new Hono<DashboardEnv>()
       const fault = { path: 'target', message: 'must be a URL: this deployment cannot send email' };
       return alertsPage(c, { channel: { values, faults: [fault] } });
     }
-    const audit = auditEntry(c, 'channel.created', `${application.name}: ${channelText(data)}`);
-    const { origin } = new URL(c.req.url);
-    await createChannel(database(c.env.DB), application, data, origin, audit, Date.now());
+    await createChannel(callerOf(c), view.application, data, new URL(c.req.url).origin);
     return redirectDone(c, back(view), 'created');
   })
   .post('/alerts/:id/remove', admin, async (c) => {
     const view = await requireView(c);
-    const { id, name, currency } = view.application;
-    const auditOf = (alert: Alert) =>
-      auditEntry(c, 'alert.removed', `${name}: ${alertText(alert, currency)}`);
-    await removeAlert(database(c.env.DB), id, c.req.param('id'), auditOf, Date.now());
+    await removeAlert(callerOf(c), view.application, c.req.param('id'));
     return redirectDone(c, back(view), 'deleted');
   })
   .post('/alerts/channels/:id/test', admin, async (c) => {
@@ -316,9 +293,6 @@ export const alertPages = new Hono<DashboardEnv>()
   })
   .post('/alerts/channels/:id/remove', admin, async (c) => {
     const view = await requireView(c);
-    const { id, name } = view.application;
-    const auditOf = (channel: Channel) =>
-      auditEntry(c, 'channel.removed', `${name}: ${channelText(channel)}`);
-    await removeChannel(database(c.env.DB), id, c.req.param('id'), auditOf, Date.now());
+    await removeChannel(callerOf(c), view.application, c.req.param('id'));
     return redirectDone(c, back(view), 'deleted');
   });

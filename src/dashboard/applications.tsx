@@ -18,7 +18,7 @@ import {
 } from '#teams';
 import { checkForm, readForm, redirectDone } from './form.ts';
 import { moment } from './format.ts';
-import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { Action, Card, Copyable, Field, Notice, Table } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
 
@@ -165,7 +165,7 @@ async function applicationPage(
   const { person } = c.var;
   const { values = toValues(row), faults = [] } = shown;
   const mayChange = atLeast(person.role, 'admin');
-  const grace = await listKeysInGrace(database(c.env.DB), person.team.id, row.id, Date.now());
+  const grace = await listKeysInGrace(database(c.env.DB), row, Date.now());
   const text = (
     label: string,
     name: string,
@@ -250,14 +250,8 @@ export const applicationPages = new Hono<DashboardEnv>()
     const values = await readForm(c);
     const { data, faults } = checkForm(NewApplication, values);
     if (!data) return listPage(c, values, faults);
-    const { application } = await createApplication(
-      database(c.env.DB),
-      c.get('person').team.id,
-      data,
-      settingsOf(c.env).KEY_ENCRYPTION_SECRET,
-      Date.now(),
-    );
-    await remember(c, 'application.created', `${application.name} (${application.id})`);
+    const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
+    const { application } = await createApplication(callerOf(c), data, secret);
     return c.redirect(`/get-started?app=${application.id}`, 303);
   })
   .get('/settings/applications/:id', async (c) => applicationPage(c, await ownApplication(c)))
@@ -266,19 +260,12 @@ export const applicationPages = new Hono<DashboardEnv>()
     const values = await readForm(c);
     const { data, faults } = checkForm(ApplicationChanges, toChanges(values));
     if (!data) return applicationPage(c, row, { values, faults });
-    await changeApplication(database(c.env.DB), c.get('person').team.id, row.id, data);
-    await remember(c, 'application.changed', `${row.name} (${row.id})`);
+    await changeApplication(callerOf(c), row, data);
     return redirectDone(c, `/settings/applications/${row.id}`, 'saved');
   })
   .post('/settings/applications/:id/key', admin, async (c) => {
     const row = await ownApplication(c);
-    await remember(c, 'api_key.shown', `${row.name} (${row.id})`);
-    const apiKey = await revealApiKey(
-      database(c.env.DB),
-      c.get('person').team.id,
-      row.id,
-      settingsOf(c.env).KEY_ENCRYPTION_SECRET,
-    );
+    const apiKey = await revealApiKey(callerOf(c), row, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
     return applicationPage(c, row, { apiKey });
   })
   .post('/settings/applications/:id/new-key', admin, async (c) => {
@@ -286,14 +273,7 @@ export const applicationPages = new Hono<DashboardEnv>()
     const { grace_hours } = await readForm(c);
     const { data, faults } = checkForm(NewApiKey, { grace_hours: Number(grace_hours) });
     if (!data) throw invalidRequest(faults);
-    const apiKey = await replaceApiKey(
-      database(c.env.DB),
-      c.get('person').team.id,
-      row.id,
-      data.grace_hours,
-      settingsOf(c.env).KEY_ENCRYPTION_SECRET,
-      Date.now(),
-    );
-    await remember(c, 'api_key.regenerated', `${row.name} (${row.id}), grace ${data.grace_hours} h`);
+    const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
+    const apiKey = await replaceApiKey(callerOf(c), row, data.grace_hours, secret);
     return applicationPage(c, row, { apiKey, isNewKey: true });
   });

@@ -7,7 +7,7 @@ import { PerformanceQuery, reportPerformance } from '#reports';
 import { LineChart, overDays } from './chart.tsx';
 import { checkForm, readFields } from './form.ts';
 import { count, money } from './format.ts';
-import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { METRICS, showMetric } from './metrics.ts';
 import { Card, Notice, Table } from './parts.tsx';
 import { answerCsv, ask, CsvLink, renderReport, Unconverted, viewAsked, wantsCsv, Zone } from './report.tsx';
@@ -177,15 +177,13 @@ export const costPages = new Hono<DashboardEnv>()
   .use('/costs', requirePerson)
   .get('/costs', (c) => costsPage(c))
   .post('/costs', requireRole('admin'), async (c) => {
-    const now = Date.now();
-    const view = await readView(c, now);
+    const view = await readView(c, Date.now());
     if (!view) return c.redirect('/costs', 303);
     const text = await readUpload(c);
     const { rows, faults } = parseCosts(text);
     if (faults.length > 0) return costsPage(c, { faults, text });
     const checked = checkForm(Costs, { application_id: view.application.id, rows });
     if (!checked.data) return costsPage(c, { faults: checked.faults, text });
-    const answer = await saveCosts(c.env.DB, checked.data, now);
-    await remember(c, 'costs.uploaded', `${answer.rows} rows of ${view.application.name}`);
+    const answer = await saveCosts(callerOf(c), view.application, checked.data.rows);
     return costsPage(c, { answer });
   });

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import {
   archiveCreative,
+  CreativeNames,
   createCreative,
   INVENTORY_LEVELS,
   type InventoryItem,
@@ -10,18 +11,17 @@ import {
   listCampaigns,
   listInventory,
   MAX_INVENTORY,
+  parseCreative,
   tokensOf,
 } from '#creatives';
 import { database } from '#db';
-import { settingsOf } from '#env';
 import { AppError } from '#http';
 import { atLeast } from '#members';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
-import { revealApiKey } from '#teams';
 import { clicksPage, creativePage, linkTo } from './creative-page.tsx';
 import { readForm, redirectDone } from './form.ts';
 import { count, moment, NOTHING } from './format.ts';
-import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { METRIC_NAMES, METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
 import { Card, type Column, Copyable, Field, Notice, Table } from './parts.tsx';
 import {
@@ -397,30 +397,12 @@ export const creativePages = new Hono<DashboardEnv>()
   .use('/creatives/*', requirePerson)
   .get('/creatives', (c) => listPage(c))
   .post('/creatives', requireRole('admin'), async (c) => {
-    const now = Date.now();
-    const view = await readView(c, now);
+    const view = await readView(c, Date.now());
     if (!view) throw new AppError('not_found', 'The team has no application yet');
-    const { team } = c.get('person');
-    const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
-    const { creative, campaign, adset } = await readForm(c);
-    const { answer } = await createCreative(
-      c.env,
-      team.id,
-      {
-        creative,
-        campaign,
-        adset,
-        app_api_key: await revealApiKey(database(c.env.DB), team.id, view.application.id, secret),
-      },
-      undefined,
-      linkTo(c),
-      now,
-    );
-    await remember(
-      c,
-      'creative.created',
-      `${answer.creative.name} in ${answer.campaign.name} › ${answer.adset.name}`,
-    );
+    const names = parseCreative(CreativeNames, await readForm(c));
+    const { answer } = await createCreative(c.env, callerOf(c), view.application, names, {
+      linkTo: linkTo(c),
+    });
     const [newest] = await listInventory(database(c.env.DB), view.application.id, {
       level: 'creative',
       q: answer.creative.name,
@@ -446,16 +428,7 @@ export const creativePages = new Hono<DashboardEnv>()
   .post('/creatives/:id/archive', requireRole('admin'), async (c) => {
     const { archived } = await readForm(c);
     const isArchived = archived === 'yes';
-    const { team } = c.get('person');
-    const row = await archiveCreative(
-      database(c.env.DB),
-      team.id,
-      c.req.param('id'),
-      isArchived,
-      linkTo(c),
-      Date.now(),
-    );
-    await remember(c, isArchived ? 'creative.archived' : 'creative.restored', `${row.name} (${row.id})`);
+    const row = await archiveCreative(callerOf(c), c.req.param('id'), isArchived, linkTo(c));
     const path = `/creatives/${row.id}${new URL(c.req.url).search}`;
     return redirectDone(c, path, isArchived ? 'archived' : 'restored');
   });

@@ -1,11 +1,10 @@
 import { Hono } from 'hono';
 import { type Arrivals, readArrivals } from '#counting';
-import { database } from '#db';
 import { settingsOf } from '#env';
 import { AppError } from '#http';
 import { atLeast } from '#members';
 import { type ApplicationRow, revealApiKey } from '#teams';
-import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { renderPage } from './page.tsx';
 import { Action, Card, Copyable, Notice } from './parts.tsx';
 import { readView, type View, viewQuery } from './view.ts';
@@ -123,11 +122,8 @@ export const getStartedPages = new Hono<DashboardEnv>()
   .post('/get-started', requireRole('admin'), async (c) => {
     const view = await readView(c, Date.now());
     if (!view) return getStartedPage(c, view);
-    const { application } = view;
-    await remember(c, 'api_key.shown', `${application.name} (${application.id}), get started`);
     const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
-    const teamId = c.get('person').team.id;
-    return getStartedPage(c, view, await revealApiKey(database(c.env.DB), teamId, application.id, secret));
+    return getStartedPage(c, view, await revealApiKey(callerOf(c), view.application, secret));
   })
   .get('/get-started/status', async (c) => {
     const view = await readView(c, Date.now());

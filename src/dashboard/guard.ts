@@ -2,15 +2,7 @@ import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { database } from '#db';
 import { AppError } from '#http';
-import {
-  type AuditEntry,
-  atLeast,
-  type Person,
-  personOf,
-  type Role,
-  recordAudit,
-  setupIsOpen,
-} from '#members';
+import { atLeast, type MemberCaller, type Person, personOf, type Role, setupIsOpen } from '#members';
 
 export type DashboardEnv = { Bindings: Env; Variables: { requestId: string; person: Person } };
 export type DashboardContext = Context<DashboardEnv>;
@@ -93,14 +85,8 @@ export function requireRole(role: Role) {
   });
 }
 
-/** How the audit log names an action of this request's person, for the transaction of the change itself. */
-export function auditEntry(c: DashboardContext, action: string, subject: string): AuditEntry {
-  const { team, email } = c.get('person');
-  return { teamId: team.id, actor: email, action, subject };
-}
-
-/** Records an action of this request's person in the audit log: before a secret is shown, after a change is made. */
-export async function remember(c: DashboardContext, action: string, subject: string): Promise<void> {
-  const { team, email } = c.get('person');
-  await recordAudit(database(c.env.DB), { teamId: team.id, actor: email, action, subject }, Date.now());
+/** The person of this request, as what they change wants them: see `Caller`. */
+export function callerOf(c: DashboardContext): MemberCaller {
+  const { userId, team, role, email } = c.get('person');
+  return { db: database(c.env.DB), team, actor: email, now: Date.now(), userId, role };
 }

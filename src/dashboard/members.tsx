@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
+import { listAudit } from '#audit';
 import { database } from '#db';
 import { type Fault, invalidRequest, requiredText } from '#http';
 import {
@@ -7,7 +8,6 @@ import {
   createPasswordReset,
   INVITATION_DAYS,
   invite,
-  listAudit,
   listInvitations,
   listMembers,
   RESET_HOURS,
@@ -17,14 +17,7 @@ import {
 } from '#members';
 import { checkForm, readForm, redirectDone } from './form.ts';
 import { moment } from './format.ts';
-import {
-  auditEntry,
-  type DashboardContext,
-  type DashboardEnv,
-  remember,
-  requirePerson,
-  requireRole,
-} from './guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { Action, Card, Copyable, Field, Notice, Table } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
 
@@ -199,11 +192,6 @@ async function auditPage(c: DashboardContext) {
   );
 }
 
-const acting = (c: DashboardContext) => {
-  const { userId, team, role } = c.get('person');
-  return { userId, teamId: team.id, role };
-};
-
 export const memberPages = new Hono<DashboardEnv>()
   .use('/settings/members/*', requirePerson, requireRole('admin'))
   .use('/settings/audit', requirePerson, requireRole('admin'))
@@ -213,38 +201,26 @@ export const memberPages = new Hono<DashboardEnv>()
     const values = await readForm(c);
     const { data, faults } = checkForm(Invitation, values);
     if (!data) return membersPage(c, { values, faults });
-    const secret = await invite(database(c.env.DB), acting(c), data, Date.now());
-    await remember(c, 'member.invited', `${data.note}, as ${data.role}`);
+    const secret = await invite(callerOf(c), data);
     return membersPage(c, { link: `${new URL(c.req.url).origin}/join/${secret}` });
   })
   .post('/settings/members/invitations/:hash/withdraw', async (c) => {
-    await withdrawInvitation(database(c.env.DB), c.get('person').team.id, c.req.param('hash'));
-    await remember(c, 'member.invitation_withdrawn', c.req.param('hash').slice(0, 8));
+    await withdrawInvitation(callerOf(c), c.req.param('hash'));
     return redirectDone(c, '/settings/members', 'withdrawn');
   })
   .post('/settings/members/:id/role', async (c) => {
     const { data, faults } = checkForm(z.object({ role }), await readForm(c));
     if (!data) throw invalidRequest(faults);
-    const email = await changeRole(c.env.DB, database(c.env.DB), acting(c), c.req.param('id'), data.role);
-    await remember(c, 'member.role_changed', `${email} to ${data.role}`);
+    await changeRole(callerOf(c), c.req.param('id'), data.role);
     return redirectDone(c, '/settings/members', 'saved');
   })
   .post('/settings/members/:id/password-reset', async (c) => {
-    const auditOf = (email: string) => auditEntry(c, 'member.password_reset_created', email);
-    const db = database(c.env.DB);
-    const { email, secret } = await createPasswordReset(
-      db,
-      acting(c),
-      c.req.param('id'),
-      auditOf,
-      Date.now(),
-    );
+    const { email, secret } = await createPasswordReset(callerOf(c), c.req.param('id'));
     return membersPage(c, {
       reset: { email, link: `${new URL(c.req.url).origin}/reset-password/${secret}` },
     });
   })
   .post('/settings/members/:id/remove', async (c) => {
-    const email = await removeMember(c.env.DB, database(c.env.DB), acting(c), c.req.param('id'));
-    await remember(c, 'member.removed', email);
+    await removeMember(callerOf(c), c.req.param('id'));
     return redirectDone(c, '/settings/members', 'removed');
   });

@@ -12,10 +12,11 @@ import {
   revokeShareLink,
   saveView,
   VIEW_PAGES,
+  viewAddress,
 } from '#views';
 import { checkForm, doneText, readForm, redirectDone } from './form.ts';
 import { moment } from './format.ts';
-import { auditEntry, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { renderPage } from './page.tsx';
 import { Action, Card, Copyable, Field, Notice, Table } from './parts.tsx';
 
@@ -29,7 +30,6 @@ const LIFETIMES = [
 
 type Stored = { path: string; query: string };
 
-const addressOf = ({ path, query }: Stored) => (query === '' ? path : `${path}?${query}`);
 const pageOf = ({ path }: Stored) =>
   Object.hasOwn(VIEW_PAGES, path) ? VIEW_PAGES[path as keyof typeof VIEW_PAGES] : path;
 
@@ -122,7 +122,7 @@ async function viewsPage(c: DashboardContext, shown: Shown = {}) {
           rows={views}
           empty="None yet. Open a report, set its filters, and choose “Save or share”."
           columns={[
-            { label: 'Name', wrap: true, cell: (view) => <a href={addressOf(view)}>{view.name}</a> },
+            { label: 'Name', wrap: true, cell: (view) => <a href={viewAddress(view)}>{view.name}</a> },
             { label: 'Page', cell: pageOf },
             { label: 'Saved by', cell: (view) => view.createdBy },
             { label: 'Saved (UTC)', cell: (view) => moment(view.createdAt, 'UTC').slice(0, 10) },
@@ -148,7 +148,7 @@ async function viewsPage(c: DashboardContext, shown: Shown = {}) {
             empty="None yet. A share link shows one view to people who have no account."
             columns={[
               { label: 'Shared with', wrap: true, cell: (link) => link.note },
-              { label: 'View', cell: (link) => <a href={addressOf(link)}>{pageOf(link)}</a> },
+              { label: 'View', cell: (link) => <a href={viewAddress(link)}>{pageOf(link)}</a> },
               { label: 'Created by', cell: (link) => link.createdBy },
               {
                 label: 'Ends (UTC)',
@@ -183,26 +183,21 @@ export const viewPages = new Hono<DashboardEnv>()
     const values = await readForm(c);
     const { data, faults } = checkForm(NewView, values);
     if (!data) return viewsPage(c, { values, faults, form: 'view' });
-    await saveView(database(c.env.DB), data, auditEntry(c, 'view.saved', data.name), Date.now());
+    await saveView(callerOf(c), data);
     return redirectDone(c, '/views', 'saved');
   })
   .post('/views/links', admin, async (c) => {
     const values = await readForm(c);
     const { data, faults } = checkForm(NewShareLink, values);
     if (!data) return viewsPage(c, { values, faults, form: 'link' });
-    const subject = `${addressOf(data.address)} for ${data.note}`;
-    const audit = auditEntry(c, 'share_link.created', subject);
-    const secret = await createShareLink(database(c.env.DB), data, audit, Date.now());
+    const secret = await createShareLink(callerOf(c), data);
     return viewsPage(c, { link: `${new URL(c.req.url).origin}/shared/${secret}` });
   })
   .post('/views/links/:hash/revoke', admin, async (c) => {
-    const hash = c.req.param('hash');
-    const audit = auditEntry(c, 'share_link.revoked', hash.slice(0, 8));
-    await revokeShareLink(database(c.env.DB), hash, audit, Date.now());
+    await revokeShareLink(callerOf(c), c.req.param('hash'));
     return redirectDone(c, '/views', 'revoked_link');
   })
   .post('/views/:id/remove', async (c) => {
-    const id = c.req.param('id');
-    await removeView(database(c.env.DB), id, auditEntry(c, 'view.removed', id), Date.now());
+    await removeView(callerOf(c), c.req.param('id'));
     return redirectDone(c, '/views', 'deleted');
   });

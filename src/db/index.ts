@@ -1,5 +1,7 @@
 export { type Database, database } from './client.ts';
-export { batchWithRetry, isTransient, needsLessData } from './retry.ts';
+export { insertWhere } from './insert-where.ts';
+export { batchWithRetry, isTransient, needsLessData, retryTransient } from './retry.ts';
+export { runBatch } from './run-batch.ts';
 export * from './schema/alerts.ts';
 export * from './schema/attribution.ts';
 export * from './schema/creatives.ts';

@@ -1,12 +1,4 @@
 export {
-  type AuditEntry,
-  auditStatement,
-  auditTeamAction,
-  listAudit,
-  recordAudit,
-  teamActor,
-} from './audit.ts';
-export {
   acceptInvitation,
   findInvitation,
   INVITATION_DAYS,
@@ -19,6 +11,7 @@ export {
   changeRole,
   hasPassword,
   listMembers,
+  type MemberCaller,
   makeFirstOwner,
   NewPerson,
   ROLES,

@@ -1,11 +1,11 @@
 import { and, eq, gt, sql } from 'drizzle-orm';
 import * as z from 'zod';
-import { accounts, auditLog, type Database, members, passwordResets, sessions, users } from '#db';
+import { auditStatement, newAuditEntry } from '#audit';
+import { accounts, type Database, members, passwordResets, sessions, users } from '#db';
 import { AppError } from '#http';
 import { randomSecret, sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
-import { type AuditEntry, auditStatement } from './audit.ts';
-import { NewPerson, type Role } from './members.ts';
+import { type MemberCaller, NewPerson } from './members.ts';
 
 export const RESET_HOURS = 24;
 const RESET_MS = RESET_HOURS * 3_600_000;
@@ -18,19 +18,17 @@ export const NewPassword = z.object({ password: NewPerson.shape.password });
  * owner would have to act.
  */
 export async function createPasswordReset(
-  db: Database,
-  acting: { teamId: string; role: Role },
+  caller: MemberCaller,
   userId: string,
-  auditOf: (email: string) => AuditEntry,
-  now: number,
 ): Promise<{ email: string; secret: string }> {
+  const { db, team, role, now } = caller;
   const [member] = await db
     .select({ role: members.role, email: users.email })
     .from(members)
     .innerJoin(users, eq(users.id, members.userId))
-    .where(and(eq(members.userId, userId), eq(members.teamId, acting.teamId)));
+    .where(and(eq(members.userId, userId), eq(members.teamId, team.id)));
   if (!member) throw new AppError('not_found', 'Member not found');
-  if (member.role === 'owner' && acting.role !== 'owner') {
+  if (member.role === 'owner' && role !== 'owner') {
     throw new AppError('forbidden', 'Only an owner can reset the password of an owner');
   }
   const secret = randomSecret();
@@ -40,7 +38,7 @@ export async function createPasswordReset(
       .insert(passwordResets)
       .values({ userId, ...row })
       .onConflictDoUpdate({ target: passwordResets.userId, set: row }),
-    auditStatement(db, auditOf(member.email), now),
+    auditStatement(caller, newAuditEntry('member.password_reset_created', member.email)),
   ]);
   return { email: member.email, secret };
 }
@@ -84,11 +82,11 @@ export async function resetPassword(
       .where(and(eq(accounts.userId, userId), eq(accounts.providerId, 'credential'), isOpen))
       .returning({ id: accounts.id }),
     db.delete(sessions).where(and(eq(sessions.userId, userId), isOpen)),
-    db
-      .insert(auditLog)
-      .select(
-        sql`SELECT ${teamId}, ${newId('aud')}, ${now}, ${email}, ${'member.password_reset'}, ${email} WHERE ${isOpen}`,
-      ),
+    auditStatement(
+      { db, team: { id: teamId }, actor: email, now },
+      newAuditEntry('member.password_reset', email),
+      isOpen,
+    ),
     db.delete(passwordResets).where(eq(passwordResets.hash, hash)),
   ]);
   if (changed.length === 0) throw new AppError('conflict', 'This link was just used');

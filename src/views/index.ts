@@ -10,4 +10,5 @@ export {
   revokeShareLink,
   saveView,
   VIEW_PAGES,
+  viewAddress,
 } from './views.ts';

@@ -1,11 +1,11 @@
 import { and, desc, eq, lt } from 'drizzle-orm';
 import * as z from 'zod';
+import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { type Database, savedViews, shareLinks, teams } from '#db';
 import { AppError, requiredText } from '#http';
 import { randomSecret, sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
-import { type AuditEntry, auditStatement } from '#members';
 
 const MAX_VIEWS = 200;
 const MAX_QUERY = 2_000;
@@ -38,6 +38,10 @@ export const ViewAddress = z
   });
 export type ViewAddress = z.infer<typeof ViewAddress>;
 
+/** The address that a stored view is opened at. */
+export const viewAddress = ({ path, query }: { path: string; query: string }): string =>
+  query === '' ? path : `${path}?${query}`;
+
 export const NewView = z.object({ address: ViewAddress, name: requiredText(100) });
 
 const LIFETIMES = ['1', '7', '30', '90', '365'] as const;
@@ -56,46 +60,50 @@ export const listViews = (db: Database, teamId: string) =>
     .limit(MAX_VIEWS);
 
 /** Throws `conflict` past 200 views of a team. */
-export async function saveView(
-  db: Database,
-  view: z.infer<typeof NewView>,
-  audit: AuditEntry,
-  now: number,
-): Promise<void> {
-  if ((await db.$count(savedViews, eq(savedViews.teamId, audit.teamId))) >= MAX_VIEWS) {
+export async function saveView(caller: Caller, { address, name }: z.infer<typeof NewView>): Promise<void> {
+  const { db, team, actor, now } = caller;
+  if ((await db.$count(savedViews, eq(savedViews.teamId, team.id))) >= MAX_VIEWS) {
     throw new AppError('conflict', `A team has at most ${MAX_VIEWS} saved views`);
   }
-  const { address, name } = view;
-  const row = { teamId: audit.teamId, id: newId('viw'), name, createdBy: audit.actor, createdAt: now };
-  await db.batch([db.insert(savedViews).values({ ...row, ...address }), auditStatement(db, audit, now)]);
+  const row = { teamId: team.id, id: newId('viw'), name, createdBy: actor, createdAt: now, ...address };
+  await db.batch([
+    db.insert(savedViews).values(row),
+    auditStatement(caller, newAuditEntry('view.saved', name)),
+  ]);
 }
 
-/** Repeatable. Another team's view stays as it is. */
-export async function removeView(db: Database, id: string, audit: AuditEntry, now: number): Promise<void> {
+/** Throws `not_found` also for another team's. */
+export async function removeView(caller: Caller, id: string): Promise<void> {
+  const { db, team } = caller;
+  const own = and(eq(savedViews.teamId, team.id), eq(savedViews.id, id));
+  const [view] = await db.select().from(savedViews).where(own);
+  if (!view) throw new AppError('not_found', 'Saved view not found');
   await db.batch([
-    db.delete(savedViews).where(and(eq(savedViews.teamId, audit.teamId), eq(savedViews.id, id))),
-    auditStatement(db, audit, now),
+    db.delete(savedViews).where(own),
+    auditStatement(caller, newAuditEntry('view.removed', view.name)),
   ]);
 }
 
 /** A link to one view; the secret is its last segment, is shown this once and stored only as its SHA-256. */
 export async function createShareLink(
-  db: Database,
-  link: z.infer<typeof NewShareLink>,
-  audit: AuditEntry,
-  now: number,
+  caller: Caller,
+  { address, note, days }: z.infer<typeof NewShareLink>,
 ): Promise<string> {
+  const { db, team, actor, now } = caller;
   const secret = randomSecret();
-  const { address, note, days } = link;
   const row = {
     hash: await sha256Hex(secret),
-    teamId: audit.teamId,
+    teamId: team.id,
     note,
-    createdBy: audit.actor,
+    createdBy: actor,
     createdAt: now,
     expiresAt: now + days * DAY_MS,
+    ...address,
   };
-  await db.batch([db.insert(shareLinks).values({ ...row, ...address }), auditStatement(db, audit, now)]);
+  await db.batch([
+    db.insert(shareLinks).values(row),
+    auditStatement(caller, newAuditEntry('share_link.created', `${viewAddress(address)} for ${note}`)),
+  ]);
   return secret;
 }
 
@@ -107,16 +115,15 @@ export const listShareLinks = (db: Database, teamId: string) =>
     .orderBy(desc(shareLinks.createdAt))
     .limit(MAX_VIEWS);
 
-/** Repeatable; works at once. Another team's link stays as it is. */
-export async function revokeShareLink(
-  db: Database,
-  hash: string,
-  audit: AuditEntry,
-  now: number,
-): Promise<void> {
+/** Works at once. Throws `not_found` also for another team's. */
+export async function revokeShareLink(caller: Caller, hash: string): Promise<void> {
+  const { db, team } = caller;
+  const own = and(eq(shareLinks.teamId, team.id), eq(shareLinks.hash, hash));
+  const [link] = await db.select().from(shareLinks).where(own);
+  if (!link) throw new AppError('not_found', 'Share link not found');
   await db.batch([
-    db.delete(shareLinks).where(and(eq(shareLinks.teamId, audit.teamId), eq(shareLinks.hash, hash))),
-    auditStatement(db, audit, now),
+    db.delete(shareLinks).where(own),
+    auditStatement(caller, newAuditEntry('share_link.revoked', `${viewAddress(link)} for ${link.note}`)),
   ]);
 }
 

@@ -44,11 +44,11 @@ beforeEach(async () => {
 
 afterEach(() => vi.restoreAllMocks());
 
-const entry = (application: ApplicationRow) => ({
-  teamId: application.teamId,
+const callerFor = ({ teamId }: ApplicationRow) => ({
+  db,
+  team: { id: teamId },
   actor: 'someone@team.test',
-  action: 'alert.created',
-  subject: 'test',
+  now: NOW,
 });
 
 async function makeChannel(
@@ -56,11 +56,11 @@ async function makeChannel(
   channel: { kind?: 'webhook' | 'mail'; target?: string; digest?: 'never' | 'daily' | 'weekly' } = {},
 ) {
   const made = NewChannel.parse({ kind: 'webhook', target: SLACK, digest: 'never', ...channel });
-  await createChannel(db, application, made, 'https://dash.test', entry(application), NOW);
+  await createChannel(callerFor(application), application, made, 'https://dash.test');
 }
 
 const makeAlert = (application: ApplicationRow, kind: AlertKind, threshold: number) =>
-  createAlert(db, application.id, { kind, threshold }, entry(application), NOW);
+  createAlert(callerFor(application), application, { kind, threshold });
 
 /** What an application brought on a day, as counting would have written it. */
 async function addDay(application: ApplicationRow, day: string, dollars: number, installs = 1) {

@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
+import { listAudit } from '#audit';
 import { database } from '#db';
 import { forgetCredentials } from '#http';
-import { listAudit } from '#members';
 import { niceTop, overDays } from '../../src/dashboard/chart.tsx';
 import { parseCosts } from '../../src/dashboard/costs.tsx';
 import { sortRows } from '../../src/dashboard/metrics.ts';
@@ -103,7 +103,7 @@ it('shows the key on the page that gets people started only when an admin asks, 
   expect(page).toContain(`service-api-key: ${fresh.apiKey}`);
   expect(page).not.toContain('Show with the API key');
   expect((await viewer.post('/get-started')).status).toBe(403);
-  expect(await shown()).toEqual([`Test game (${fresh.application.id}), get started`]);
+  expect(await shown()).toEqual([`Test game (${fresh.application.id})`]);
 });
 
 it('shows the figures of the API on every report page, and the same rows as CSV', async () => {

@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
+import { listAudit } from '#audit';
 import { database } from '#db';
 import { DAY_MS } from '#lib/time';
-import { listAudit } from '#members';
 import { pruneShareLinks } from '#views';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';

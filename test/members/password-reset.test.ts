@@ -1,7 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
+import { listAudit } from '#audit';
 import { database } from '#db';
-import { listAudit, passwordResetSql, pruneSessions } from '#members';
+import { passwordResetSql, pruneSessions } from '#members';
 import { type Browser, createPerson, FORM, signedIn, signIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
