@@ -46,6 +46,7 @@ const DONE = {
   replayed: 'Sent to the queue again. It is counted in a few seconds, or parked again with a reason.',
   discarded: 'Discarded.',
   deleted: 'Removed.',
+  mapped: 'Mapped. Stored costs moved, and later uploads follow.',
   test_sent: 'A test message is on its way. It arrives within a minute, or its failure shows below.',
   revoked_link: 'The link has ended.',
 } as const;

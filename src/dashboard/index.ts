@@ -27,6 +27,7 @@ const PAGES = [
   '/ltv',
   '/funnels',
   '/costs',
+  '/costs/*',
   '/debugger',
   '/debugger/:part',
   '/status',

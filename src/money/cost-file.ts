@@ -200,8 +200,12 @@ export function parseCostFile(text: string, currency: string): CostFile {
   for (const [index, cells] of data.entries()) {
     if (index <= start.index || cells.every((cell) => cell.trim() === '')) continue;
     const cell = (field: Field) => (at[field] === undefined ? '' : (cells[at[field]]?.trim() ?? ''));
-    const isSummary = cell('date') === '' || /^(total|gesamt|sum)/i.test(cells[0] ?? '');
+    const isSummary = cell('date') === '' || /^total\b/i.test(cell('date'));
     if (format !== 'own' && isSummary) continue;
+    if (cells.length > (data[start.index]?.length ?? 0)) {
+      faults.push({ path: `Line ${index + 1}:`, message: 'has more fields than the header line' });
+      continue;
+    }
     const written = cell('amount');
     const amount = parseAmount(written);
     if (amount === null) {
