@@ -203,6 +203,8 @@ export interface CounterApi {
   erasedAmong(ids: string[]): Promise<string[]>;
   /** Null for an event that this counter never took, or that was erased. */
   eventStatus(eventId: string): Promise<AppendedStatus | null>;
+  /** What became of some events of this counter, in their order: the status alone; null where `eventStatus` has none. */
+  eventStatuses(eventIds: string[]): Promise<(AppendedStatus['status'] | null)[]>;
 
   clientTotals(cohort: Cohort): Promise<ClientTotals>;
   /** How many devices reach each step, in order and within the window; one number per step. */

@@ -85,18 +85,46 @@ for (const plot of document.querySelectorAll('[data-chart]')) {
   });
 }
 
-// A part of the page that is fetched again every few seconds, unless someone is reading in it.
+// A part of the page that is fetched again every few seconds, unless someone is reading in it or has paused it.
 for (const live of document.querySelectorAll('[data-live]')) {
+  let paused = false;
+  // The part that says so is fetched again as well: its button has to come back each time.
+  const offerPause = () => {
+    const state = live.querySelector('[data-live-state]');
+    if (!state) return;
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'quiet';
+    const show = () => {
+      button.textContent = paused ? 'Resume' : 'Pause';
+      button.setAttribute('aria-pressed', String(paused));
+    };
+    show();
+    button.addEventListener('click', () => {
+      paused = !paused;
+      show();
+      button.blur();
+    });
+    state.replaceChildren('Updates every 3 seconds ', button);
+  };
   const renew = async () => {
     const busy =
-      live.querySelector('details[open]') || live.contains(document.activeElement) || document.hidden;
+      paused ||
+      live.querySelector('details[open]') ||
+      live.contains(document.activeElement) ||
+      document.hidden;
     const answer = busy ? null : await fetch(location.href).catch(() => null);
     if (answer?.ok && !answer.redirected) {
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
       const fresh = page.getElementById(live.id);
-      if (fresh) live.replaceChildren(...fresh.childNodes);
+      if (fresh && !paused) {
+        live.replaceChildren(...fresh.childNodes);
+        offerPause();
+        if (!fresh.hasAttribute('data-live')) return;
+      }
     }
     setTimeout(renew, 3000);
   };
+  offerPause();
   setTimeout(renew, 3000);
 }
