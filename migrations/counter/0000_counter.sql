@@ -15,7 +15,8 @@ CREATE TABLE `devices` (
 	`active_days` text DEFAULT '' NOT NULL,
 	`active_ages` text DEFAULT '' NOT NULL,
 	`paid_days` text DEFAULT '' NOT NULL,
-	`milestones` text DEFAULT '{}' NOT NULL,
+	`steps` text DEFAULT '' NOT NULL,
+	`revenue` text DEFAULT '' NOT NULL,
 	`ad_totals` text,
 	`purchase_totals` text
 ) WITHOUT ROWID, STRICT;

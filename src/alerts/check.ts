@@ -27,13 +27,13 @@ export const yesterdayOf = ({ timezone }: { timezone: string }, now: number) =>
 
 /** The performance report of some days, as the team API gives it. */
 export function readPerformance(
-  env: Pick<Env, 'DB'>,
+  env: Env,
   application: WatchedApplication,
   period: { from: string; to: string; group_by: string; limit?: number },
   now: number,
 ) {
   const query = PerformanceQuery.parse({ application_id: application.id, ...period });
-  return reportPerformance(env.DB, application, query, now);
+  return reportPerformance(env, application, query, now);
 }
 
 /** A figure of a report, as far as it exists. */

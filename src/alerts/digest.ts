@@ -34,7 +34,7 @@ function lines(now: Totals, before: Totals, currency: string): string[] {
  * as a plain-text message.
  */
 export async function composeDigest(
-  env: Pick<Env, 'DB'>,
+  env: Env,
   application: WatchedApplication,
   digest: Exclude<Digest, 'never'>,
   origin: string,

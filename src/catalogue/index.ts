@@ -1,4 +1,11 @@
 export {
+  DIMENSIONS,
+  type DimensionDefinition,
+  type DimensionName,
+  metricsIn,
+  rollupOf,
+} from './dimensions.ts';
+export {
   type Amounts,
   columnsOf,
   isMoney,
@@ -7,6 +14,18 @@ export {
   ROLLUP_KEYS,
   type RollupTable,
 } from './measures.ts';
+export {
+  ALL_METRICS,
+  COHORT_METRICS,
+  isMoneyMetric,
+  METRICS,
+  type Metric,
+  type MetricDefinition,
+  type MoneyMetric,
+  per,
+  type Sums,
+  type Unit,
+} from './metrics.ts';
 export {
   MAX_SEGMENTS,
   OTHER_SEGMENT,

@@ -1,5 +1,7 @@
 import type { OsFamily } from '#attribution';
 import type { EventFilter, Fate, FileEntry } from '#lake';
+import type { Part } from '#lib/calendar';
+import type { Sample } from '#lib/statistics/compare';
 import type { LoggedEvent } from '#rollup';
 
 // What a counter answers: the types of its calls. A call goes to one object, which is one application's (or one shard of it);
@@ -48,7 +50,7 @@ export type StoredDevice = NewDevice & {
   activeDays: string;
   activeAges: string;
   paidDays: string;
-  /** Funnel step → epoch milliseconds of its first time. */
+  /** Funnel step → epoch milliseconds of its first time, to the second. */
   milestones: Record<string, number>;
 };
 
@@ -127,6 +129,92 @@ export type Outcome = 'duplicate' | 'ignored' | 'parked';
 /** Devices, by the days of their acquisition; both included. */
 export type Cohort = { from: string; to: string };
 
+/** What tells devices apart by their own row. */
+export type DeviceGroup = 'creative' | 'country' | 'os';
+
+export type FunnelQuestion = {
+  cohort: Cohort;
+  filter: DeviceFilter;
+  groupBy: DeviceGroup | null;
+  /** Different from each other. */
+  steps: string[];
+  /** After the first step; null: no limit. */
+  windowSeconds: number | null;
+  /** The most durations, over all groups and steps, that one counter answers: see `packDurations`. */
+  maxDurations: number;
+};
+
+export type FunnelAnswer = {
+  /** A creative's id (`''` for organic), a country (`''` for an unknown one) or an OS; `''` without grouping. */
+  key: string;
+  /** By step: devices that reach it. */
+  devices: number[];
+  /** By step: `[seconds, devices, …]` since the step before, shortest first; empty for the first step. */
+  durations: Uint32Array[];
+  /** Devices whose history was shortened before a step that they may have reached. */
+  incomplete: number;
+}[];
+
+export type OutcomesQuestion = {
+  cohort: Cohort;
+  filter: DeviceFilter;
+  /** Day numbers. */
+  days: number[];
+  /** A day in the application's time zone: only devices whose day N is over by then count for day N. */
+  today: string;
+  /** What one unit of each currency is worth in the reporting currency. */
+  rates: Record<string, number>;
+};
+
+/** What became of devices. Amounts are in units of the reporting currency, and rounded as floating-point numbers are. */
+export type OutcomesAnswer = {
+  size: number;
+  days: {
+    day: number;
+    eligible: number;
+    /** On day N exactly. */
+    active: number;
+    /** Who paid by day N. */
+    payers: number;
+    /** Revenue per eligible device by day N; null for a day that is not one of `REVENUE_DAYS`. */
+    revenue: Sample | null;
+  }[];
+  /** Currencies without a rate in which one of the devices earned. */
+  unconverted: string[];
+};
+
+export type PurchasesQuestion = {
+  cohort: Cohort;
+  filter: DeviceFilter;
+  groupBy: DeviceGroup | null;
+  /** How acquisition days are put together. */
+  cohortBy: Part;
+  /** A day in the application's time zone, until which purchases were seen. */
+  today: string;
+  /** What one unit of each currency is worth in the reporting currency. */
+  rates: Record<string, number>;
+  /** The most different histories, over all groups, that one counter answers: past it times are rounded. */
+  maxHistories: number;
+};
+
+/** How often, until when and for how much the devices of each group purchased. Amounts are in units of the reporting currency. */
+export type PurchasesAnswer = {
+  /** `2026-03-02`, `2026-W10` or `2026-03`; empty for all. */
+  cohort: string;
+  /** A creative's id (`''` for organic), a country (`''` for an unknown one) or an OS; `''` without grouping. */
+  key: string;
+  size: number;
+  payers: number;
+  /** Purchase revenue so far. */
+  revenue: number;
+  /** Currencies without a rate in which one of the devices paid. */
+  unconverted: string[];
+  /** `[days with a purchase, day of the last one, days seen, devices, sum of the mean values a day, …]`; days since acquisition. */
+  histories: Float64Array;
+  /** `[days with a purchase, mean value a day, devices, …]`, values rounded to 1 %. */
+  spending: Float64Array;
+}[];
+
 /** Running totals that clients keep against what was counted of the same devices. Amounts are decimal texts of micros. */
 export type ClientTotals = {
   totals: {
@@ -148,8 +236,25 @@ export type ClientTotals = {
   }[];
 };
 
-/** Distinct devices that paid in each period, by creative (`''` for organic). */
-export type Payers = { period: number; creativeId: string; devices: number }[];
+/**
+ * Which devices are asked about, by what is known of them since their acquisition. Values of one field are alternatives, empty text
+ * for what is not known; a device has to match every field.
+ */
+export type DeviceFilter = {
+  creativeIds?: string[];
+  countries?: string[];
+  oses?: string[];
+  appVersions?: string[];
+  attribution?: 'paid' | 'organic';
+};
+
+export type PayerGrouping = DeviceGroup;
+
+/** Periods are days, both included; at most 400. */
+export type PayersQuery = { periods: Cohort[]; by: PayerGrouping[]; filter: DeviceFilter };
+
+/** Distinct devices that paid in each period; what they are not grouped by is empty, as for an organic device its creative. */
+export type Payers = { period: number; creativeId: string; country: string; os: string; devices: number }[];
 
 /**
  * What a counter offers by RPC (`counterOf(env, applicationId, shard)`). Every call may be repeated after an unclear failure.
@@ -206,11 +311,14 @@ export interface CounterApi {
   /** What became of some events of this counter, in their order: the status alone; null where `eventStatus` has none. */
   eventStatuses(eventIds: string[]): Promise<(AppendedStatus['status'] | null)[]>;
 
-  clientTotals(cohort: Cohort): Promise<ClientTotals>;
-  /** How many devices reach each step, in order and within the window; one number per step. */
-  funnel(cohort: Cohort, steps: string[], windowMs: number | null): Promise<number[]>;
-  /** Periods are days, both included; at most 400. */
-  payers(periods: Cohort[]): Promise<Payers>;
+  clientTotals(cohort: Cohort, filter?: DeviceFilter): Promise<ClientTotals>;
+  /** How many devices of each group reach each step, in order and within the window, and how long they take: see `walkSteps`. */
+  funnel(question: FunnelQuestion): Promise<FunnelAnswer>;
+  /** What a prediction of purchases needs to know of the devices of each cohort and group. */
+  purchases(question: PurchasesQuestion): Promise<PurchasesAnswer>;
+  /** Retention, conversion and revenue per device of a cohort. */
+  outcomes(question: OutcomesQuestion): Promise<OutcomesAnswer>;
+  payers(query: PayersQuery): Promise<Payers>;
 
   health(): Promise<CounterHealth>;
 

@@ -1,5 +1,5 @@
 import { withTimeout } from '#lib/timeout';
-import type { ClientTotals, Cohort, Settled } from './api.ts';
+import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery, Settled } from './api.ts';
 import { askAll, type Bindings, type Sharded } from './ask-all.ts';
 import { largestGaps } from './queries.ts';
 
@@ -36,20 +36,10 @@ export async function settleCounters(
   }
 }
 
-/** How many devices of an application reach each step: see `CounterApi.funnel`. */
-export async function countFunnel(
-  env: Bindings,
-  application: Sharded,
-  cohort: Cohort,
-  steps: string[],
-  windowMs: number | null,
-): Promise<number[]> {
-  const answers = await askAll<number[]>(
-    env,
-    application,
-    async (counter) => await counter.funnel(cohort, steps, windowMs),
-  );
-  return steps.map((_, step) => answers.reduce((sum, counts) => sum + (counts[step] ?? 0), 0));
+/** See `CounterApi.payers`. A device lives in one counter, so the answers of all add up; equal groups are not put together. */
+export async function countPayers(env: Bindings, application: Sharded, query: PayersQuery): Promise<Payers> {
+  const answers = await askAll<Payers>(env, application, async (counter) => await counter.payers(query));
+  return answers.flat();
 }
 
 /** See `CounterApi.clientTotals`; of all the gaps the largest are kept. */
@@ -57,11 +47,12 @@ export async function sumClientTotals(
   env: Bindings,
   application: Sharded,
   cohort: Cohort,
+  filter: DeviceFilter = {},
 ): Promise<ClientTotals> {
   const answers = await askAll<ClientTotals>(
     env,
     application,
-    async (counter) => await counter.clientTotals(cohort),
+    async (counter) => await counter.clientTotals(cohort, filter),
   );
   const groups = Map.groupBy(
     answers.flatMap(({ totals }) => totals),

@@ -12,22 +12,33 @@ import type {
   CounterApi,
   CounterHealth,
   CreatedDevice,
+  DeviceFilter,
   DeviceIdentity,
   FilePage,
+  FunnelAnswer,
+  FunnelQuestion,
   LogPage,
   NewDevice,
+  OutcomesAnswer,
+  OutcomesQuestion,
   PackedBatch,
   Payers,
+  PayersQuery,
+  PurchasesAnswer,
+  PurchasesQuestion,
   Settled,
   StoredDevice,
 } from './api.ts';
 import { creditedClick, deleteDevice, findByAlias, findById, insertDevice, readDevice } from './devices.ts';
 import { erasedAmong, eraseFromFiles, filesToRewrite, listFiles } from './file-index.ts';
+import { countFunnel } from './funnel.ts';
 import { readHealth } from './health.ts';
 import { appendFresh, appendSome, lastBatch, type Pending, pendingIn, progressOf } from './log.ts';
 import { blankEvents, eventStatus, readLog } from './log-reader.ts';
 import { flushNext, oldestInOutbox } from './outbox.ts';
-import { clientTotals, funnel, payers } from './queries.ts';
+import { countOutcomes } from './outcomes.ts';
+import { countPurchases } from './purchases.ts';
+import { clientTotals, payers } from './queries.ts';
 import { RawFiles } from './raw-files.ts';
 import { progress, revokedTokens } from './schema.ts';
 import { SeenIds } from './seen-ids.ts';
@@ -220,16 +231,24 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return eventIds.map((id) => eventStatus(this.store, this.applicationId, this.seen, id)?.status ?? null);
   }
 
-  async clientTotals(cohort: Cohort): Promise<ClientTotals> {
-    return clientTotals(this.store, cohort);
+  async clientTotals(cohort: Cohort, filter: DeviceFilter = {}): Promise<ClientTotals> {
+    return clientTotals(this.store, cohort, filter);
   }
 
-  async funnel(cohort: Cohort, steps: string[], windowMs: number | null): Promise<number[]> {
-    return funnel(this.store, cohort, steps, windowMs);
+  async funnel(question: FunnelQuestion): Promise<FunnelAnswer> {
+    return await countFunnel(this.store, question);
   }
 
-  async payers(periods: Cohort[]): Promise<Payers> {
-    return payers(this.store, periods);
+  async outcomes(question: OutcomesQuestion): Promise<OutcomesAnswer> {
+    return await countOutcomes(this.store, question);
+  }
+
+  async purchases(question: PurchasesQuestion): Promise<PurchasesAnswer> {
+    return await countPurchases(this.store, question);
+  }
+
+  async payers(query: PayersQuery): Promise<Payers> {
+    return payers(this.store, query);
   }
 
   async health(): Promise<CounterHealth> {

@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm';
-import type { DeviceState } from '#rollup';
+import { type DeviceState, firstTimes } from '#rollup';
 import type { DeviceIdentity, NewDevice, StoredDevice } from './api.ts';
 import { aliases, devices } from './schema.ts';
 import { named, type Store, toParameters } from './store.ts';
@@ -24,7 +24,8 @@ type Row = [
   activeDays: string,
   activeAges: string,
   paidDays: string,
-  milestones: string,
+  steps: string,
+  revenue: string,
   adTotals: string | null,
   purchaseTotals: string | null,
 ];
@@ -36,10 +37,11 @@ export function loadDevices(store: Store, applicationId: string, ids: Iterable<s
     const rows =
       store.values<Row>(sql`SELECT ${devices.id}, ${devices.acquiredDay}, ${devices.description} ->> 'test',
         ${devices.description} ->> 'country', ${devices.description} ->> 'os', ${devices.description} ->> 'appVersion', ${devices.activeDays},
-        ${devices.activeAges}, ${devices.paidDays}, ${devices.milestones}, ${devices.adTotals}, ${devices.purchaseTotals}
+        ${devices.activeAges}, ${devices.paidDays}, ${devices.steps}, ${devices.revenue},
+        ${devices.adTotals}, ${devices.purchaseTotals}
       FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value`);
     for (const [id, acquiredDay, test, country, os, appVersion, ...counted] of rows) {
-      const [activeDays, activeAges, paidDays, milestones, ad, purchase] = counted;
+      const [activeDays, activeAges, paidDays, steps, revenue, ad, purchase] = counted;
       found.push({
         state: {
           applicationId,
@@ -50,7 +52,8 @@ export function loadDevices(store: Store, applicationId: string, ids: Iterable<s
           activeDays,
           activeAges,
           paidDays,
-          milestones,
+          steps,
+          revenue,
         },
         ad: readTotals(ad),
         purchase: readTotals(purchase),
@@ -68,7 +71,8 @@ function* deviceRows(changed: Iterable<CountedDevice>) {
       state.activeDays,
       state.activeAges,
       state.paidDays,
-      state.milestones,
+      state.steps,
+      state.revenue,
       writeTotals(ad),
       writeTotals(purchase),
     ];
@@ -76,11 +80,12 @@ function* deviceRows(changed: Iterable<CountedDevice>) {
 }
 
 export function saveDevices(store: Store, changed: Iterable<CountedDevice>): void {
-  const { activeDays, activeAges, paidDays, milestones, adTotals, purchaseTotals } = devices;
+  const { activeDays, activeAges, paidDays, steps, revenue, adTotals, purchaseTotals } = devices;
   for (const parameter of toParameters(deviceRows(changed))) {
     store.run(sql`UPDATE ${devices} SET ${named(activeDays)} = changed.value ->> 1, ${named(activeAges)} = changed.value ->> 2,
-        ${named(paidDays)} = changed.value ->> 3, ${named(milestones)} = changed.value ->> 4,
-        ${named(adTotals)} = changed.value ->> 5, ${named(purchaseTotals)} = changed.value ->> 6
+        ${named(paidDays)} = changed.value ->> 3, ${named(steps)} = changed.value ->> 4,
+        ${named(revenue)} = changed.value ->> 5, ${named(adTotals)} = changed.value ->> 6,
+        ${named(purchaseTotals)} = changed.value ->> 7
       FROM json_each(${parameter}) AS changed WHERE ${devices.id} = changed.value ->> 0`);
   }
 }
@@ -128,12 +133,20 @@ export function insertDevice(store: Store, alias: string | null, device: NewDevi
 export function readDevice(store: Store, id: string): StoredDevice | null {
   const row = store.select().from(devices).where(eq(devices.id, id)).get();
   if (!row) return null;
-  const { creativeId, description, milestones, adTotals: _ad, purchaseTotals: _purchase, ...rest } = row;
+  const {
+    creativeId,
+    description,
+    steps,
+    revenue: _,
+    adTotals: _ad,
+    purchaseTotals: _purchase,
+    ...rest
+  } = row;
   return {
     ...rest,
     creativeId: creativeId || null,
     description: JSON.parse(description),
-    milestones: JSON.parse(milestones),
+    milestones: firstTimes(steps),
   };
 }
 

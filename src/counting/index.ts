@@ -6,19 +6,28 @@ export type {
   CounterHealth,
   CreatedDevice,
   DeviceDescription,
+  DeviceFilter,
+  DeviceGroup,
   DeviceIdentity,
   FilePage,
+  FunnelAnswer,
   IndexedFile,
   LogPage,
   NewDevice,
   Outcome,
+  OutcomesAnswer,
+  OutcomesQuestion,
   PackedBatch,
   PackedRow,
+  PayerGrouping,
   Payers,
+  PayersQuery,
+  PurchasesAnswer,
+  PurchasesQuestion,
   Settled,
   StoredDevice,
 } from './api.ts';
-export { countFunnel, settleCounters, sumClientTotals } from './application.ts';
+export { countPayers, settleCounters, sumClientTotals } from './application.ts';
 export {
   type ApplicationHealth,
   type Arrivals,
@@ -30,6 +39,8 @@ export type { Sharded } from './ask-all.ts';
 export { consumeDeadLetters, consumeEvents } from './consume.ts';
 export { Counter } from './counter.ts';
 export { counterNames, deleteCounters } from './delete-counters.ts';
+export { askFunnel, sumFunnel } from './funnel.ts';
+export { askOutcomes } from './outcomes.ts';
 export { packEvents } from './pack.ts';
 export {
   createDevices,
@@ -38,5 +49,6 @@ export {
   type PlacedDevice,
   type WantedDevice,
 } from './place-devices.ts';
+export { askPurchases } from './purchases.ts';
 export { retried } from './retry.ts';
 export { counterName, counterOf, countersOf, homeShard, MAX_SHARDS, possibleShards } from './shards.ts';

@@ -1,13 +1,12 @@
-import { sql } from 'drizzle-orm';
+import { type Column, type SQL, sql } from 'drizzle-orm';
 import { daysBetween } from '#lib/time';
-import type { ClientTotals, Cohort, Payers } from './api.ts';
+import type { ClientTotals, Cohort, DeviceFilter, PayerGrouping, Payers, PayersQuery } from './api.ts';
+import { readRuns } from './runs.ts';
 import { devices } from './schema.ts';
 import type { Store } from './store.ts';
 import { joinLimbs, MIXED } from './totals.ts';
 
 const MAX_GAPS = 200;
-/** Webhook events are dated by the second, devices by the millisecond: within one second nothing is out of order. */
-const TIE_MS = 1_000;
 
 type TotalsRow = [
   currency: string,
@@ -25,10 +24,10 @@ const KINDS = [
 ] as const;
 
 /** See `CounterApi.clientTotals`. Reads the row of every device of the cohort, none of their events. */
-export function clientTotals(store: Store, { from, to }: Cohort): ClientTotals {
+export function clientTotals(store: Store, { from, to }: Cohort, filter: DeviceFilter): ClientTotals {
   const answer: ClientTotals = { totals: [], gaps: [] };
   for (const [kind, column] of KINDS) {
-    const ofCohort = sql`${devices.acquiredDay} BETWEEN ${from} AND ${to} AND ${column} ->> 5 IS NOT NULL`;
+    const ofCohort = sql`${devices.acquiredDay} BETWEEN ${from} AND ${to} AND ${column} ->> 5 IS NOT NULL ${ofFilter(filter)}`;
     const rows = store.values<TotalsRow>(sql`
       SELECT ${column} ->> 1 AS currency, count(*), sum(${column} ->> 2), sum(${column} ->> 3), sum(${column} ->> 4),
         sum(${column} ->> 5), sum(${column} ->> 6)
@@ -81,57 +80,73 @@ export function largestGaps(gaps: ClientTotals['gaps']): ClientTotals['gaps'] {
     .map(({ gap }) => gap);
 }
 
-/** See `CounterApi.funnel`. */
-export function funnel(
-  store: Store,
-  { from, to }: Cohort,
-  steps: readonly string[],
-  windowMs: number | null,
-): number[] {
-  if (steps.length === 0) return [];
-  const at = (index: number) => sql.identifier(`at${index}`);
-  const times = steps.map(
-    (step, index) =>
-      sql`(SELECT step.value FROM json_each(${devices.milestones}) AS step WHERE step.key = ${step}) AS ${at(index)}`,
-  );
-  const reached = steps.map((_, index) =>
-    index === 0
-      ? sql`${at(0)} IS NOT NULL`
-      : sql`${at(index)} >= ${at(index - 1)} - ${TIE_MS} AND ${at(index)} <= ${at(0)} + coalesce(${windowMs}, ${at(index)})`,
-  );
-  const sums = steps.map(
-    (_, index) => sql`coalesce(sum(${sql.join(reached.slice(0, index + 1), sql` AND `)}), 0)`,
-  );
-  const [row] = store.values<
-    number[]
-  >(sql`WITH times AS MATERIALIZED (SELECT ${sql.join(times, sql`, `)} FROM ${devices}
-      WHERE ${devices.acquiredDay} BETWEEN ${from} AND ${to})
-    SELECT ${sql.join(sums, sql`, `)} FROM times`);
-  return row ?? [];
+/** The devices that a filter leaves, as a condition. */
+export function ofFilter({ creativeIds, countries, oses, appVersions, attribution }: DeviceFilter): SQL {
+  const among = (value: SQL | Column, values: readonly string[] | undefined) =>
+    values
+      ? sql`AND coalesce(${value}, '') IN (SELECT value FROM json_each(${JSON.stringify(values)}))`
+      : sql``;
+  const paid = attribution === 'paid' ? sql`AND ${devices.creativeId} <> ''` : sql``;
+  const organic = attribution === 'organic' ? sql`AND ${devices.creativeId} = ''` : sql``;
+  return sql`${among(devices.creativeId, creativeIds)} ${among(DESCRIBED.country, countries)}
+    ${among(DESCRIBED.os, oses)} ${among(DESCRIBED.appVersion, appVersions)} ${paid} ${organic}`;
 }
 
-/** See `CounterApi.payers`. Reads the row of every device that ever paid, by an index. */
-export function payers(store: Store, periods: readonly Cohort[]): Payers {
+const DESCRIBED = {
+  country: sql`${devices.description} ->> 'country'`,
+  os: sql`${devices.description} ->> 'os'`,
+  appVersion: sql`${devices.description} ->> 'appVersion'`,
+};
+
+/** Devices that are read at once. */
+const PAGE = 5_000;
+
+type PayingRow = [
+  id: string,
+  acquiredDay: string,
+  paidDays: string,
+  creativeId: string,
+  country: string,
+  os: string,
+];
+
+/** See `CounterApi.payers`. Reads the row of every device that ever paid, by an index, some at a time. */
+export function payers(store: Store, { periods, by, filter }: PayersQuery): Payers {
   const latest = periods.reduce((day, { to }) => (to > day ? to : day), '');
-  const paying = store.values<[string, string, string]>(sql`
-    SELECT ${devices.acquiredDay}, ${devices.creativeId}, ${devices.paidDays} FROM ${devices}
-    WHERE paid_days <> '' AND ${devices.acquiredDay} <= ${latest}`);
-  const counts = periods.map(() => new Map<string, number>());
-  for (const [acquiredDay, creativeId, paidDays] of paying) {
-    const runs = paidDays.split(',').map(readRun);
-    for (const [index, { from, to }] of periods.entries()) {
+  const counts = new Map<string, Payers[number]>();
+  const shown = (name: PayerGrouping, value: string) => (by.includes(name) ? value : '');
+  for (const [, acquiredDay, paidDays, creative, country, os] of payingDevices(store, latest, filter)) {
+    const runs = readRuns(paidDays);
+    const own = {
+      creativeId: shown('creative', creative),
+      country: shown('country', country),
+      os: shown('os', os),
+    };
+    const name = `${own.creativeId}/${own.country}/${own.os}`;
+    for (const [period, { from, to }] of periods.entries()) {
       const [first, last] = [daysBetween(acquiredDay, from), daysBetween(acquiredDay, to)];
       if (!runs.some((run) => run[0] <= last && run[1] >= first)) continue;
-      const own = counts[index];
-      own?.set(creativeId, (own.get(creativeId) ?? 0) + 1);
+      const key = `${period}/${name}`;
+      const count = counts.get(key);
+      if (count) count.devices++;
+      else counts.set(key, { period, ...own, devices: 1 });
     }
   }
-  return counts.flatMap((own, period) =>
-    [...own].map(([creativeId, count]) => ({ period, creativeId, devices: count })),
-  );
+  return [...counts.values()];
 }
 
-function readRun(text: string): [first: number, last: number] {
-  const [, first, last = first] = /^(-?\d+)(?:-(-?\d+))?$/.exec(text) ?? [];
-  return [Number(first), Number(last)];
+function* payingDevices(store: Store, latest: string, filter: DeviceFilter): Generator<PayingRow> {
+  for (let [day, id] = ['', '']; ; ) {
+    const page = store.values<PayingRow>(sql`
+      SELECT ${devices.id}, ${devices.acquiredDay}, ${devices.paidDays}, ${devices.creativeId},
+        coalesce(${DESCRIBED.country}, ''), coalesce(${DESCRIBED.os}, '')
+      FROM ${devices}
+      WHERE paid_days <> '' AND (${devices.acquiredDay}, ${devices.id}) > (${day}, ${id})
+        AND ${devices.acquiredDay} <= ${latest} ${ofFilter(filter)}
+      ORDER BY ${devices.acquiredDay}, ${devices.id} LIMIT ${PAGE}`);
+    yield* page;
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) return;
+    [id, day] = last;
+  }
 }

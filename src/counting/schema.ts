@@ -93,8 +93,9 @@ export const devices = sqliteTable(
     activeDays: text('active_days').notNull().default(''),
     activeAges: text('active_ages').notNull().default(''),
     paidDays: text('paid_days').notNull().default(''),
-    /** JSON: funnel step → epoch milliseconds of its first time. */
-    milestones: text().notNull().default('{}'),
+    /** Its funnel steps with their times, and what it earned by age: see `StepHistory` and `DeviceRevenue`. */
+    steps: text().notNull().default(''),
+    revenue: text().notNull().default(''),
     /** What was counted of the device against the running total that its client keeps, of ads and of purchases: see `totals.ts`. */
     adTotals: text('ad_totals'),
     purchaseTotals: text('purchase_totals'),

@@ -1,5 +1,6 @@
 export { CreativeNames, createCreative, NewCreative, parseCreative } from './create-creative.ts';
 export { findNames, type Named, type NamedKind, searchNames } from './find-names.ts';
+export { findNewCreatives } from './find-new.ts';
 export { pruneCreativeRequests } from './get-or-create.ts';
 export {
   INVENTORY_LEVELS,

@@ -242,7 +242,7 @@ function costsPage(c: DashboardContext, uploaded?: Uploaded) {
       cursor: c.req.query('cursor') ?? '',
     });
     const [report, page] = await Promise.all([
-      reportPerformance(c.env.DB, view.application, query, now),
+      reportPerformance(c.env, view.application, query, now),
       listCosts(db, view.application, ledger),
     ]);
     if (wantsCsv(c)) return answerCsv(c, report, ['day', ...SHOWN], view);

@@ -110,14 +110,9 @@ export function creativePage(c: DashboardContext) {
       const asked = { ...viewAsked(view), creative_id: [id] };
       const ages = { days: AGES.join(','), group_by: 'creative' };
       const [whole, daily, retention, ltv, click] = await Promise.all([
+        reportPerformance(c.env, application, ask(PerformanceQuery, { ...asked, group_by: 'creative' }), now),
         reportPerformance(
-          c.env.DB,
-          application,
-          ask(PerformanceQuery, { ...asked, group_by: 'creative' }),
-          now,
-        ),
-        reportPerformance(
-          c.env.DB,
+          c.env,
           application,
           ask(PerformanceQuery, { ...asked, group_by: 'day,creative' }),
           now,

@@ -122,7 +122,7 @@ async function readRows(c: DashboardContext, view: View, asked: Asked, now: numb
         : {}),
     }),
     // The list is the inventory's, so the report must not put any of it together.
-    reportPerformance(c.env.DB, view.application, { ...query, limit: MAX_INVENTORY }, now),
+    reportPerformance(c.env, view.application, { ...query, limit: MAX_INVENTORY }, now),
   ]);
   const figures = new Map(report.data.map((row) => [row[`${level}_id`], row]));
   const rows = items.flatMap((item): Row[] => {

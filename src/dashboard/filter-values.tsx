@@ -20,7 +20,7 @@ const isFilter = (name: string): name is Exclude<FilterName, 'attribution'> =>
 
 /** The values of a filter that an application has: the newest names, or what had most installs in the period. */
 async function readValues(
-  db: D1Database,
+  env: Env,
   view: View,
   { kind, q }: { kind: Exclude<FilterName, 'attribution'>; q: string },
   now: number,
@@ -28,11 +28,11 @@ async function readValues(
   const named = NAMED_KINDS[kind];
   if (named) {
     const search = { kind: named, q, limit: MAX_VALUES };
-    const found = await searchNames(database(db), view.application.id, search);
+    const found = await searchNames(database(env.DB), view.application.id, search);
     return found.map(({ id, name, parent }) => ({ value: id, label: name, detail: parent }));
   }
   const query = ask(PerformanceQuery, { ...viewAsked({ ...view, filters: {} }), group_by: kind });
-  const report = await reportPerformance(db, view.application, query, now);
+  const report = await reportPerformance(env, view.application, query, now);
   return sortRows(report.data, '-installs')
     .filter((row) => !row.is_other && row[kind] !== null)
     .map((row) => ({ value: String(row[kind]), label: valueLabel(kind, String(row[kind])), detail: null }))
@@ -57,9 +57,7 @@ async function valuesPage(c: DashboardContext) {
   const q = searchOf(c);
   const label = FILTER_LABELS[kind];
   const chosen = new Set(filterValues(view.filters, kind));
-  const values = (await readValues(c.env.DB, view, { kind, q }, now)).filter(
-    ({ value }) => !chosen.has(value),
-  );
+  const values = (await readValues(c.env, view, { kind, q }, now)).filter(({ value }) => !chosen.has(value));
   return renderPage(
     c,
     { title: `Filter by ${label.toLowerCase()}`, current: '', view },

@@ -1,6 +1,5 @@
 import { CURRENCIES } from '#lib/currencies';
-import { DIMENSIONS } from '#reports';
-import { type Chip, FILTER_LABELS, NAMED_KINDS } from './filter-names.ts';
+import { type Chip, FILTER_LABELS } from './filter-names.ts';
 import { COMPARISONS, PERIODS } from './period.ts';
 import {
   FILTER_NAMES,
@@ -69,10 +68,6 @@ const PeriodFields = ({ view }: { view: View }) => (
   </>
 );
 
-const OFFERED = FILTER_NAMES.filter(
-  (name) => name === 'attribution' || name in NAMED_KINDS || Object.hasOwn(DIMENSIONS, name),
-);
-
 type Carried = { view: View; path: string; carry: Record<string, string> };
 
 /** A menu of what to filter by. Each entry leads to the list of its values, which a script shows in place. */
@@ -83,7 +78,7 @@ const AddFilter = ({ view, path, carry }: Carried) => {
     <details class="add-filter" data-filter-menu>
       <summary>Add filter</summary>
       <ul>
-        {OFFERED.map((name) =>
+        {FILTER_NAMES.map((name) =>
           name === 'attribution' ? (
             !isSet(name) &&
             (['paid', 'organic'] as const).map((value) => (

@@ -47,7 +47,7 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
     const names = ask(PerformanceQuery, { ...asked, group_by: 'event_name' });
     const [report, events] = await Promise.all([
       reportFunnel(c.env, view.application, query),
-      reportPerformance(c.env.DB, view.application, names, now),
+      reportPerformance(c.env, view.application, names, now),
     ]);
     if (wantsCsv(c)) return answerCsv(c, report, ['step', 'devices', 'from_first', 'from_previous'], view);
     const seen = sortRows(events.data, '-events')

@@ -27,7 +27,7 @@ export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, async 
   }
   const settled = await settleView(c, view);
   const filters = <Filters view={view} path="/" chips={await readChips(c.env.DB, view)} />;
-  const overview = await Overview(c.env.DB, settled.view, now);
+  const overview = await Overview(c.env, settled.view, now);
   const progress = await readProgress(database(c.env.DB), view.application, arrivals.event);
   return renderPage(
     c,

@@ -33,6 +33,7 @@ const Document = ({ title, children }: PropsWithChildren<{ title: string }>) => 
       <link rel="stylesheet" href="/dashboard.css" />
       <link rel="stylesheet" href="/bar.css" />
       <link rel="stylesheet" href="/pages.css" />
+      <link rel="stylesheet" href="/chart.css" />
       <script src="/dashboard.js" type="module"></script>
       <script src="/bar.js" type="module"></script>
     </head>

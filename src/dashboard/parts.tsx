@@ -117,6 +117,9 @@ export type Column<Row> = {
   /** Where a click on the heading leads, for a column by which the table can be sorted. */
   sortHref?: string;
   sorted?: 'ascending' | 'descending';
+  /** More classes of a row's cell, and what it says to a pointer. */
+  classOf?: (row: Row) => string;
+  titleOf?: (row: Row) => string;
   cell: (row: Row) => Child;
 };
 
@@ -132,6 +135,7 @@ export function Table<Row>({
   empty = 'Nothing here yet.',
   totals,
   sticky = false,
+  kind = '',
 }: {
   caption: string;
   columns: readonly Column<Row>[];
@@ -141,11 +145,12 @@ export function Table<Row>({
   totals?: readonly Child[];
   /** Whether head and first column stay in sight while the table scrolls. */
   sticky?: boolean;
+  kind?: '' | 'heat-map';
 }) {
   if (rows.length === 0) return <p class="empty">{empty}</p>;
   return (
     <section class={sticky ? 'scroll sticky' : 'scroll'} aria-label={caption} tabindex={0}>
-      <table>
+      <table class={kind}>
         <caption class="visually-hidden">{caption}</caption>
         <thead>
           <tr>
@@ -165,7 +170,12 @@ export function Table<Row>({
           {rows.map((row) => (
             <tr>
               {columns.map((column) => (
-                <td class={classOf(column)}>{column.cell(row)}</td>
+                <td
+                  class={[classOf(column), column.classOf?.(row)].filter(Boolean).join(' ')}
+                  {...(column.titleOf ? { title: column.titleOf(row) } : {})}
+                >
+                  {column.cell(row)}
+                </td>
               ))}
             </tr>
           ))}

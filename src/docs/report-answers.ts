@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { ALL_METRICS, COHORT_METRICS, DIMENSIONS, type Dimension, isMoneyMetric, METRICS } from '#reports';
+import { ALL_METRICS, COHORT_METRICS, isMoneyMetric, METRICS } from '#catalogue';
+import { DIMENSIONS, type Dimension, REASONS } from '#reports';
 import { day, nullableText } from './answers.ts';
 
 // What the reports answer; each figure is described by its definition.
@@ -33,7 +34,7 @@ const Metrics = z.object(metrics).meta({ id: 'Metrics' });
 
 const unconverted = z.array(z.object({ currency: z.string(), amount: z.number(), ...exact('amount') })).meta({
   description:
-    'Amounts without an exchange rate, in their own currency. They are in no other figure of the answer.',
+    'Amounts without an exchange rate, in their own currency. Figures that they would be part of are null.',
 });
 const fresh = {
   timezone: z.string(),
@@ -78,6 +79,8 @@ const cohortRow = <Day extends z.ZodType>(values: Day) =>
     adset_id: nullableText().optional(),
     campaign: nullableText().optional(),
     campaign_id: nullableText().optional(),
+    country: nullableText().optional(),
+    os: nullableText().optional(),
     size: z.int().meta(figure('size')),
     is_other,
     days: z.record(z.string(), values),
@@ -88,6 +91,7 @@ export const Retention = z.object({
     cohortRow(
       z.object({
         eligible: z.int().meta(figure('eligible')),
+        complete: z.boolean().meta(figure('complete')),
         active: z.int(),
         classic: z.number().nullable().meta(figure('classic')),
         rolling: z.number().nullable().meta(figure('rolling')),
@@ -103,7 +107,8 @@ export const Ltv = z.object({
     cohortRow(
       z.object({
         eligible: z.int().meta(figure('eligible')),
-        revenue: z.number(),
+        complete: z.boolean().meta(figure('complete')),
+        revenue: z.number().nullable(),
         ...exact('revenue'),
         ltv: z.number().nullable().meta(figure('ltv')),
         roas: z.number().nullable().meta(figure('roas')),
@@ -115,15 +120,131 @@ export const Ltv = z.object({
   unconverted,
 });
 
+/** What a device's own row groups it by. */
+const deviceGroups = {
+  creative: nullableText().optional(),
+  creative_id: nullableText().optional(),
+  adset: nullableText().optional(),
+  adset_id: nullableText().optional(),
+  campaign: nullableText().optional(),
+  campaign_id: nullableText().optional(),
+  country: z.string().optional().meta({ description: 'ISO 3166 code, or `unknown`.' }),
+  os: z.string().optional(),
+};
+
 export const Funnel = z.object({
   data: z.array(
     z.object({
+      ...deviceGroups,
       step: z.string(),
       devices: z.int(),
       from_first: z.number().nullable().meta(figure('from_first')),
       from_previous: z.number().nullable().meta(figure('from_previous')),
+      median_seconds: z.number().nullable().meta(figure('median_seconds')),
+      is_other,
     }),
   ),
+  devices_with_incomplete_history: z.int().meta({
+    description:
+      'Devices that may reach more steps than are counted here. Of a device with very many events, only its first 96 changes of step and the first time of each step are kept; where that is not enough to tell a step, the step is not counted. CSV: the header `X-Devices-With-Incomplete-History`.',
+  }),
+  ...fresh,
+});
+
+const side = z.object({
+  name: nullableText().meta({
+    description: 'Of the creative, ad set or campaign, else the value itself; null for a period.',
+  }),
+  from: day(),
+  to: day(),
+  size: z.int().meta(figure('size')),
+});
+const value = (of: 'a' | 'b') =>
+  z
+    .number()
+    .nullable()
+    .meta({
+      description: `Share of the devices of ${of} (0.01 is one percentage point), or their revenue per device. Null without devices and where amounts cannot be converted.`,
+    });
+const counted = () =>
+  z.int().nullable().meta({ description: 'Devices that came back or paid; null for revenue.' });
+const bound = (description: string) => z.number().nullable().meta({ description });
+
+export const Compare = z.object({
+  data: z.array(
+    z.object({
+      metric: z.enum(['retention', 'conversion', 'arpu']).meta({
+        description:
+          '`retention`: active on day N exactly. `conversion`: at least one purchase by day N. `arpu`: average revenue per device, ads and purchases, by day N; only for N of 0, 1, 3, 7, 14, 30, 60, 90, 180, 365.',
+      }),
+      day: z.int(),
+      a_devices: z.int().meta(figure('eligible')),
+      a_count: counted(),
+      a: value('a'),
+      b_devices: z.int().meta(figure('eligible')),
+      b_count: counted(),
+      b: value('b'),
+      difference: bound('b - a.'),
+      low: bound('Lower end of the 95 % confidence interval of the difference.'),
+      high: bound('Upper end of it.'),
+      p_value: bound(
+        'How often a difference at least as large would come by chance if there were none (two-sided). Null where there is too little to tell.',
+      ),
+      test: z.enum(['two-proportion z-test', "Welch's t-test"]).meta({
+        description:
+          'The z-test uses the pooled variance for p and the variance of each side (Wald) for the interval. Welch does not assume equal variances.',
+      }),
+    }),
+  ),
+  a: side,
+  b: side,
+  currency: z.string(),
+  rate_day: day().meta({
+    description:
+      'All amounts are converted with the rates of this day, so that a change of rates does not look like a difference. The last day of the later period, or today.',
+  }),
+  unconverted_currencies: z.array(z.string()).meta({
+    description:
+      'Currencies without a rate in which some of the devices earned. Revenue per device is then null.',
+  }),
+  ...fresh,
+});
+
+const predicted = (description: string) => z.number().nullable().meta({ description });
+
+export const PredictedLtv = z.object({
+  data: z.array(
+    z.object({
+      cohort_from: day(),
+      cohort_to: day(),
+      ...deviceGroups,
+      size: z.int().meta(figure('size')),
+      payers: z.int().meta({ description: 'Devices that have purchased so far.' }),
+      revenue: predicted('Purchase revenue so far. Null where a part of it cannot be converted.'),
+      predicted_purchases: predicted(
+        'Days with a purchase in the next `horizon_days` days, over all devices.',
+      ),
+      predicted_revenue: predicted('Purchase revenue in the next `horizon_days` days.'),
+      predicted_revenue_low: predicted('Lower end of its 95 % interval.'),
+      predicted_revenue_high: predicted('Upper end of it.'),
+      predicted_ltv: predicted('Purchase revenue so far and predicted, per device of the cohort.'),
+      predicted_ltv_low: predicted('Lower end of its 95 % interval.'),
+      predicted_ltv_high: predicted('Upper end of it.'),
+      reason: z
+        .enum(Object.keys(REASONS) as (keyof typeof REASONS)[])
+        .nullable()
+        .meta({
+          description: `Why there is no prediction; null where there is one. ${Object.entries(REASONS)
+            .map(([reason, text]) => `\`${reason}\`: ${text}`)
+            .join(' ')}`,
+        }),
+      is_other,
+    }),
+  ),
+  total_rows,
+  horizon_days: z.int(),
+  currency: z.string(),
+  rate_day: day().meta({ description: 'All amounts are converted with the rates of this day: today.' }),
   ...fresh,
 });
 
@@ -144,11 +265,10 @@ export const Ads = z.object({
       ecpm: of('ecpm'),
       ad_requests: z.int().nullable().meta({
         description:
-          "The requests of the row's day and format. They are made before any network is known; null in the row of the rest.",
+          'The requests of the day and format, in its row without a network: they are made before any network is known. Null in the rows of networks.',
       }),
       fill_rate: z.number().nullable().meta({
-        description:
-          "The network's share in filling those requests; the rates of the networks add up to that of the format.",
+        description: 'All impressions of the day and format / its requests, in the same row.',
       }),
       is_other,
     }),

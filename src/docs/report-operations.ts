@@ -1,17 +1,28 @@
 import type * as z from 'zod';
+import { METRICS } from '#catalogue';
 import {
   AdsQuery,
   ClientTotalsQuery,
+  CompareQuery,
   DIMENSIONS,
   FunnelQuery,
   LtvQuery,
-  METRICS,
   PerformanceQuery,
+  PredictedLtvQuery,
   RetentionQuery,
 } from '#reports';
 import { EXAMPLE } from './examples.ts';
 import type { Operation } from './operation.ts';
-import { Ads, ClientTotals, Funnel, Ltv, Performance, Retention } from './report-answers.ts';
+import {
+  Ads,
+  ClientTotals,
+  Compare,
+  Funnel,
+  Ltv,
+  Performance,
+  PredictedLtv,
+  Retention,
+} from './report-answers.ts';
 import { withExamples } from './with-examples.ts';
 
 const period = {
@@ -84,11 +95,29 @@ export const REPORT_OPERATIONS: Operation[] = [
   report(
     'funnel',
     'How many devices reach each step',
-    'Of the devices acquired from `from` to `to`, those that reach each step in order, by the first time of each, within the window after the first step. Times within one second are in order. A comma within an event name is written `%2C`.',
+    'Of the devices acquired from `from` to `to`, those that reach each step, and how long they take. A step is the earliest event of its kind at or after the one of the step before, within the window after the first step. Events within one second of each other are in order. A comma within an event name is written `%2C`. With `group_by` each group has its own funnel, the largest group first.',
     FunnelQuery,
-    { steps: 'install,event:level_up,ad,purchase', window_hours: 72 },
+    { steps: 'install,event:level_up,ad,purchase', window_hours: 72, group_by: 'country' },
     Funnel,
-    'step,devices,from_first,from_previous\r\ninstall,10,1,\r\n',
+    'step,devices,from_first,from_previous,median_seconds\r\ninstall,10,1,,\r\n',
+  ),
+  report(
+    'compare',
+    'Whether two groups of devices differ, or chance explains it',
+    'Compares retention, conversion and revenue per device of two creatives, ad sets, campaigns, countries or systems (`a` and `b`, by id or value), or of two periods of acquisition (`from` to `to`, and `b_from` to `b_to`). Only devices whose day N is over count for day N. Each difference is b - a, with a 95 % confidence interval and a p-value. Decide on the day and the metric before looking: of twenty comparisons one has p < 0.05 by chance alone.',
+    CompareQuery,
+    { by: 'os', a: 'android', b: 'ios', days: '1,7,30', currency: 'usd' },
+    Compare,
+    'metric,day,a_devices,a_count,a,b_devices,b_count,b,difference,low,high,p_value,test\r\n',
+  ),
+  report(
+    'predicted-ltv',
+    'What devices will purchase next',
+    'For each cohort: purchase revenue so far, and what the same devices are expected to purchase in the next `horizon_days` days, with a 95 % interval. How often devices purchase is predicted by the BG/NBD model (Fader, Hardie, Lee 2005), for how much by Gamma-Gamma (Fader, Hardie 2013), both fitted to this cohort alone; the clock of a device starts at its acquisition and purchases of one day count as one, so that devices that have not paid yet are predicted too. The interval covers the uncertainty of the parameters (delta method) and chance. It does not cover that the game, its prices or its offers change. Ad revenue is not predicted. Where there is too little to go by the prediction is null and `reason` says why. At most `limit` cohorts have a row, the latest and then the largest; the last row, with `is_other`, puts the others together.',
+    PredictedLtvQuery,
+    { cohort: 'month', group_by: 'os', horizon_days: 90, currency: 'usd', limit: 20 },
+    PredictedLtv,
+    'cohort_from,cohort_to,size,payers,revenue,predicted_purchases,predicted_revenue,predicted_revenue_low,predicted_revenue_high,predicted_ltv,predicted_ltv_low,predicted_ltv_high,reason\r\n',
   ),
   report(
     'ads',

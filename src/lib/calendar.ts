@@ -19,3 +19,13 @@ export const monthOf = (day: string): string => day.slice(0, 7);
 export function daysOf(from: string, to: string): string[] {
   return Array.from({ length: Math.max(0, daysBetween(from, to) + 1) }, (_, index) => addDays(from, index));
 }
+
+export type Part = 'day' | 'week' | 'month' | 'all';
+
+/** What names the day, week or month of a day; empty for all days together. */
+export const PART_OF: Record<Part, (day: string) => string> = {
+  day: (day) => day,
+  week: weekOf,
+  month: monthOf,
+  all: () => '',
+};

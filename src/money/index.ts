@@ -10,6 +10,7 @@ export {
 export { Costs, type CostsAnswer, saveCosts } from './costs.ts';
 export { CostsToDelete, deleteCosts } from './delete-costs.ts';
 export { ExchangeRates, ratedSql, readRateBook, SELECT_RATES, saveRates } from './exchange-rates.ts';
+export { findFirstSpendDay } from './first-spend.ts';
 export { CostsQuery, listCosts } from './list-costs.ts';
 export { listRates, RatesQuery } from './list-rates.ts';
 export { convert, type Parts, partsToMicros, type Rate, RateBook } from './rate-book.ts';

@@ -8,6 +8,9 @@ type Report = {
   currency?: string;
   timezone: string;
   unconverted?: Unconverted;
+  unconverted_currencies?: string[];
+  rate_day?: string;
+  devices_with_incomplete_history?: number;
 };
 
 /** One row for each entry of `days`, which is a table within the row. */
@@ -57,6 +60,13 @@ export function answerReport(
   if (through) c.header('X-Counted-Through', through);
   if (report.currency) c.header('X-Currency', report.currency);
   if (report.unconverted) c.header('X-Unconverted', JSON.stringify(report.unconverted));
+  if (report.rate_day) c.header('X-Rate-Day', report.rate_day);
+  if (report.unconverted_currencies) {
+    c.header('X-Unconverted-Currencies', report.unconverted_currencies.join(','));
+  }
+  if (report.devices_with_incomplete_history !== undefined) {
+    c.header('X-Devices-With-Incomplete-History', String(report.devices_with_incomplete_history));
+  }
   if (report.total_rows !== undefined) c.header('X-Total-Rows', String(report.total_rows));
   const rows = report.data.flatMap(flatten);
   return c.body(toCsv(columnsOf(rows, columns), rows));

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { sumClientTotals } from '#counting';
 import { amountField } from '#lib/money';
-import { checkPeriod, period, type Reported } from './query.ts';
+import { deviceFilterOf } from './payers.ts';
+import { checkPeriod, filtersOf, period, type Reported } from './query.ts';
 
 export const ClientTotalsQuery = z.object(period).superRefine(checkPeriod);
 export type ClientTotalsQuery = z.infer<typeof ClientTotalsQuery>;
@@ -21,7 +22,9 @@ function amounts({ client, counted }: { client: string | null; counted: string |
  * `data` has the 200 devices with the largest gaps, `totals` every kind and currency.
  */
 export async function reportClientTotals(env: Env, application: Reported, query: ClientTotalsQuery) {
-  const { totals, gaps } = await sumClientTotals(env, application, { from: query.from, to: query.to });
+  const filter = await deviceFilterOf(env.DB, application.id, filtersOf(query));
+  const cohort = { from: query.from, to: query.to };
+  const { totals, gaps } = await sumClientTotals(env, application, cohort, filter);
   return {
     data: gaps.map((gap) => ({
       device_id: gap.deviceId,

@@ -1,18 +1,46 @@
 import * as z from 'zod';
-import { monthOf, weekOf } from '#lib/calendar';
+import { PART_OF, type Part } from '#lib/calendar';
 import { daysBetween } from '#lib/time';
 import { type Cut, cutAfter, cutKeySql, keySql, keyValues, NO_GROUP, OTHER, REST } from './cut.ts';
-import { mondaySql, monthSql } from './dimensions.ts';
+import { isBySegment, mondaySql, monthSql } from './dimensions.ts';
+import { bindFiltered, rollupConditions, segmentedTable } from './filters.ts';
 import { COST_NAMES, CREATIVE_GROUPS, CREATIVE_NAMES, type CreativeGroup, namedColumns } from './names.ts';
+import { filtersOf, type ReportFilters } from './query.ts';
 
-export type Cohort = 'day' | 'week' | 'month' | 'all';
+export type Cohort = Part;
+
+const COHORT_GROUPS = [...CREATIVE_GROUPS, 'country', 'os'] as const;
+type CohortGroup = (typeof COHORT_GROUPS)[number];
 
 /** How devices are put into cohorts. */
-export type CohortGrouping = { cohort: Cohort; group_by?: CreativeGroup | undefined };
+export type CohortGrouping = { cohort: Cohort; group_by?: CohortGroup | undefined };
 
 export const groupBy = z
-  .enum(CREATIVE_GROUPS, { error: `must be one of ${CREATIVE_GROUPS.join(', ')}` })
+  .enum(COHORT_GROUPS, { error: `must be one of ${COHORT_GROUPS.join(', ')}` })
   .optional();
+
+const isNamedGroup = (group: CohortGroup): group is CreativeGroup =>
+  CREATIVE_GROUPS.some((name) => name === group);
+
+/** Costs name campaigns, ad sets and creatives: by what else devices are told apart, no spend is known. */
+export const knowsSpend = ({ group_by: group }: CohortGrouping, filters: ReportFilters): boolean =>
+  !isBySegment(filters) && (!group || isNamedGroup(group));
+
+/** A cohort table as SQL reads it, and the conditions on its rows. */
+export type CohortRows = { table: string; conditions: string };
+
+/** The cohort table narrowed to what is asked for, by segment where a grouping or a filter needs that. */
+export function cohortRows(
+  table: 'cohort_activity' | 'cohort_revenue',
+  { group_by: group }: CohortGrouping,
+  filters: ReportFilters,
+): CohortRows {
+  const segmented = isBySegment(filters) || (group !== undefined && !isNamedGroup(group));
+  return {
+    table: segmented ? segmentedTable(table, 'acquired_day') : table,
+    conditions: rollupConditions(filters),
+  };
+}
 
 const PART_SQL: Record<Cohort, (day: string) => string> = {
   day: String,
@@ -30,30 +58,31 @@ export function cohortKeys({ cohort, group_by: group }: CohortGrouping, kept?: s
     const key = keySql([PART_SQL[cohort](day), column]);
     return kept ? cutKeySql(key, kept) : key;
   };
-  const acquired = keyOf('acquired_day', group ? CREATIVE_NAMES[group] : "''");
-  if (!group) return { acquired, cost: keyOf('day', "''") };
+  if (!group) return { acquired: keyOf('acquired_day', "''"), cost: keyOf('day', "''") };
+  if (!isNamedGroup(group)) return { acquired: keyOf('acquired_day', group), cost: `'${NO_GROUP}'` };
+  const acquired = keyOf('acquired_day', CREATIVE_NAMES[group]);
   const cost = COST_NAMES[group];
   return { acquired, cost: `CASE WHEN (${cost}) = '' THEN '${NO_GROUP}' ELSE ${keyOf('day', cost)} END` };
 }
 
 /** ?1 application, ?2 to ?3 days of acquisition, ?4 how many cohorts: by time, latest first, then the largest. */
-export const cohortRankingSql = (grouping: CohortGrouping) =>
+export const cohortRankingSql = (grouping: CohortGrouping, { table, conditions }: CohortRows) =>
   `SELECT ${cohortKeys(grouping).acquired} AS key, count(*) OVER () AS total
-   FROM cohort_activity WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3 AND age = 0
+   FROM ${table} WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3 AND age = 0${conditions}
    GROUP BY key HAVING sum(active_devices) > 0 ORDER BY key ->> 0 DESC, sum(active_devices) DESC, key LIMIT ?4`;
 
 /** Which cohorts have a row of their own; null: all of them. */
 export async function cutCohorts(
   db: D1Database,
   applicationId: string,
-  query: CohortGrouping & { from: string; to: string; limit: number },
+  query: CohortGrouping & ReportFilters & { from: string; to: string; limit: number },
 ): Promise<Cut | null> {
   const { from, to, limit } = query;
   if (!query.group_by && (query.cohort === 'all' || daysBetween(from, to) < limit)) return null;
-  const { results } = await db
-    .prepare(cohortRankingSql(query))
-    .bind(applicationId, from, to, limit + 1)
-    .all<{ key: string; total: number }>();
+  const filters = filtersOf(query);
+  const sql = cohortRankingSql(query, cohortRows('cohort_activity', query, filters));
+  const values = [applicationId, from, to, limit + 1];
+  const { results } = await bindFiltered(db, sql, values, filters).all<{ key: string; total: number }>();
   return cutAfter(results, limit, false);
 }
 
@@ -62,13 +91,6 @@ export type CohortKey = { cohort_from: string; cohort_to: string; is_other?: tru
   string,
   string | null | true
 >;
-
-const PART_OF: Record<Cohort, (day: string) => string> = {
-  day: (day) => day,
-  week: weekOf,
-  month: monthOf,
-  all: () => '',
-};
 
 /**
  * Puts rows of acquisition days into their cohorts, in order of time and else of the rows. The one of all that have no row of
@@ -100,19 +122,20 @@ export function intoCohorts<Row extends { acquiredDay: string; label: string }>(
   return rest.length === 0 ? sorted : [...sorted, { key: restKey(rest, group), rows: rest }];
 }
 
-function shownOf(label: string, group: CreativeGroup | undefined): Record<string, string | null> {
+function shownOf(label: string, group: CohortGroup | undefined): Record<string, string | null> {
   const [, value = null] = keyValues(label);
-  return group ? namedColumns(group, value) : { creative: null, creative_id: null };
+  if (!group) return { creative: null, creative_id: null };
+  return isNamedGroup(group) ? namedColumns(group, value) : { [group]: value };
 }
 
-function restKey(rows: readonly { acquiredDay: string }[], group: CreativeGroup = 'creative'): CohortKey {
+function restKey(rows: readonly { acquiredDay: string }[], group: CohortGroup = 'creative'): CohortKey {
   const days = rows.map(({ acquiredDay }) => acquiredDay).sort();
   const [first = ''] = days;
   return {
     cohort_from: first,
     cohort_to: days.at(-1) ?? first,
     [group]: OTHER,
-    [`${group}_id`]: null,
+    ...(isNamedGroup(group) ? { [`${group}_id`]: null } : {}),
     is_other: true,
   };
 }

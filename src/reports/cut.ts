@@ -2,9 +2,10 @@ import { CURRENCIES } from '#lib/currencies';
 import { daysBetween } from '#lib/time';
 import { readRateBook } from '#money';
 import { type DimensionName, isNamed, isTime } from './dimensions.ts';
+import { bindFiltered } from './filters.ts';
 import type { AmountSql } from './money.ts';
-import type { Reported } from './query.ts';
-import { COSTS, type Part } from './sums.ts';
+import type { Reported, ReportFilters } from './query.ts';
+import type { Part } from './sums.ts';
 
 // A report has at most `limit` rows and one more, `other`, that sums up the rest, whatever names clients send. Which groups have a
 // row of their own is decided in the database, by a ranking; the sums are then read with all other groups already put together.
@@ -62,7 +63,7 @@ export function keyedPart(part: Part, names: readonly DimensionName[], cut: Cut 
 /** What has no currency is of no group by currency, and a cost without an ad set or creative of none by these. */
 function noGroupSql({ source, columns }: Part, names: readonly DimensionName[]): string {
   const nothing = columns.filter(
-    (_, index) => names[index] === 'currency' || (source === COSTS && isNamed(names[index])),
+    (_, index) => names[index] === 'currency' || (source.kind === 'costs' && isNamed(names[index])),
   );
   return nothing.map((column) => `(${column}) = ''`).join(' OR ');
 }
@@ -78,25 +79,21 @@ export async function rankGroups(
   application: Reported,
   parts: readonly Part[],
   names: readonly DimensionName[],
-  asked: { from: string; to: string; reporting: string } & Wanted,
+  asked: { from: string; to: string; reporting: string; filters: ReportFilters } & Wanted,
 ): Promise<Cut | null> {
   const { from, to, reporting, limit, q = '', within = '' } = asked;
   const isFiltered = q !== '' || within !== '';
   if (!isFiltered && names.length === 1 && names.every(isTime) && daysBetween(from, to) < limit) return null;
   const rates = await readApproximateRates(db, application.teamId, reporting, to);
-  const { results } = await db
-    .prepare(rankingSql(parts, names))
-    .bind(application.id, from, to, JSON.stringify(rates), q, within, limit + 1)
-    .all<{ key: string; total: number }>();
-  return cutAfter(results, limit, isFiltered);
+  const values = [application.id, from, to, JSON.stringify(rates), q, within, limit + 1];
+  const ranked = await bindFiltered(db, rankingSql(parts, names), values, asked.filters).all<RankedGroup>();
+  return cutAfter(ranked.results, limit, isFiltered);
 }
 
+type RankedGroup = { key: string; total: number };
+
 /** The cut after the first `limit` of these ranked groups. `isFiltered`: what was not asked for is in `other` too. */
-export function cutAfter(
-  ranked: readonly { key: string; total: number }[],
-  limit: number,
-  isFiltered: boolean,
-): Cut | null {
+export function cutAfter(ranked: readonly RankedGroup[], limit: number, isFiltered: boolean): Cut | null {
   const total = ranked[0]?.total ?? 0;
   let room = MAX_KEPT_CHARACTERS;
   const kept = ranked.slice(0, limit).filter(({ key }) => {
@@ -113,7 +110,9 @@ export function cutAfter(
  * ?7 how many groups. What was earned over the life of devices ranks none: a device that was acquired is an install as well.
  */
 export function rankingSql(parts: readonly Part[], names: readonly DimensionName[]): string {
-  const ranked = parts.filter(({ source }) => source.day === 'day').map((part) => weightsSql(part, names));
+  const ranked = parts
+    .filter(({ source }) => source.kind !== 'acquired')
+    .map((part) => weightsSql(part, names));
   const times = names.flatMap((name, index) => (isTime(name) ? [`key ->> ${index} DESC`] : []));
   const named = names.flatMap((name, index) => (isNamed(name) ? [`key ->> ${index} ->> 0 = ?6`] : []));
   const texts = names.flatMap((name, index) =>
@@ -144,14 +143,15 @@ function weightsSql(part: Part, names: readonly DimensionName[]): string {
   const noGroup = noGroupSql(part, names);
   const sum = (columns: string[]) => `sum(${columns.join(' + ') || '0'})`;
   const amounts = sum(Object.values(source.amounts).map(approximateSql));
-  const { impressions = '0', ...counts } = source.counts;
+  // Those installs are counted already.
+  const { impressions = '0', attributedInstalls: _, ...counts } = source.counts;
   const worth = 'coalesce(amounts * rates.rate, 0)';
-  const isCosts = source === COSTS;
+  const isCosts = source.kind === 'costs';
   return `SELECT key, ${isCosts ? `0 AS revenue, ${worth} AS spend` : `${worth} AS revenue, 0 AS spend`}, impressions, counts
     FROM (SELECT ${keySql(part.columns)} AS key, ${source.currency} AS currency, ${amounts} AS amounts,
         ${sum([impressions])} AS impressions, ${sum(Object.values(counts))} AS counts
       FROM ${source.table} WHERE application_id = ?1 AND ${source.day} BETWEEN ?2 AND ?3
-      ${noGroup ? `AND NOT (${noGroup})` : ''} GROUP BY 1, 2)
+      ${source.conditions} ${noGroup ? `AND NOT (${noGroup})` : ''} GROUP BY 1, 2)
     LEFT JOIN rates USING (currency)`;
 }
 

@@ -1,8 +1,11 @@
 import * as z from 'zod';
-import { countFunnel } from '#counting';
+import { askFunnel, type FunnelAnswer, sumFunnel } from '#counting';
+import { database } from '#db';
 import { requiredText } from '#http';
+import { counterGroup, deviceGroupBy, labelGroups, otherColumns } from './device-groups.ts';
 import { funnelOf } from './metrics.ts';
-import { checkPeriod, listOf, period, type Reported } from './query.ts';
+import { deviceFilterOf } from './payers.ts';
+import { checkPeriod, filtersOf, listOf, MAX_ROWS, period, type Reported } from './query.ts';
 
 const MAX_STEPS = 10;
 
@@ -12,6 +15,7 @@ const hoursError = 'must be a number of hours above 0, at most 87600';
 export const FunnelQuery = z
   .object({
     ...period,
+    group_by: deviceGroupBy,
     steps: requiredText(3_000)
       .transform((text) => listOf(text).map((step) => step.replaceAll(/%2c/gi, ',')))
       .pipe(
@@ -30,19 +34,38 @@ export const FunnelQuery = z
 export type FunnelQuery = z.infer<typeof FunnelQuery>;
 
 /**
- * The funnel: of the devices acquired from `from` to `to`, how many reach each step, in order and within the window after the
- * first. What counts is the first time of each step; times within one second of each other are in order.
- * Erased devices are in no funnel any more.
+ * The funnel: of the devices acquired from `from` to `to`, how many reach each step within the window after the first, and how
+ * fast. Each step is the earliest event of its kind at or after the one of the step before; events within one second of each
+ * other are in order. Erased devices are in no funnel any more.
  */
 export async function reportFunnel(env: Env, application: Reported, query: FunnelQuery) {
-  const windowMs = query.window_hours === undefined ? null : Math.round(query.window_hours * 3_600_000);
-  const counts = await countFunnel(
-    env,
-    application,
-    { from: query.from, to: query.to },
-    query.steps,
-    windowMs,
-  );
-  const steps = query.steps.map((step, index) => ({ step, devices: counts[index] ?? 0 }));
-  return { data: funnelOf(steps), timezone: application.timezone };
+  const { from, to, steps, group_by: group, window_hours: hours } = query;
+  const db = database(env.DB);
+  const parts = await askFunnel(env, application, {
+    cohort: { from, to },
+    filter: await deviceFilterOf(env.DB, application.id, filtersOf(query)),
+    groupBy: counterGroup(group),
+    steps,
+    windowSeconds: hours === undefined ? null : Math.round(hours * 3_600),
+  });
+  const labelled = await labelGroups(db, application.id, group, parts);
+  const groups: { columns: Record<string, string | null | true>; own: FunnelAnswer; size: number }[] =
+    labelled
+      .map(({ columns, parts: own }) => ({
+        columns,
+        own,
+        size: sumFunnel(steps.slice(0, 1), own).steps[0]?.devices ?? 0,
+      }))
+      .sort((left, right) => right.size - left.size);
+  const maxGroups = Math.floor(MAX_ROWS / steps.length);
+  const rest = groups.splice(maxGroups).flatMap(({ own }) => own);
+  if (group && rest.length > 0) groups.push({ columns: otherColumns(group), own: rest, size: 0 });
+  // Without a grouping there is a funnel even of no device.
+  if (!group && groups.length === 0) groups.push({ columns: {}, own: [], size: 0 });
+  const sums = groups.map(({ columns, own }) => ({ columns, ...sumFunnel(steps, own) }));
+  return {
+    data: sums.flatMap(({ columns, steps: own }) => funnelOf(own).map((row) => ({ ...columns, ...row }))),
+    devices_with_incomplete_history: sums.reduce((total, { incomplete }) => total + incomplete, 0),
+    timezone: application.timezone,
+  };
 }

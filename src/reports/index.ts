@@ -1,12 +1,14 @@
 export { AdsQuery, reportAds } from './ads.ts';
 export { answerReport } from './answer.ts';
 export { ClientTotalsQuery, reportClientTotals } from './client-totals.ts';
+export { CompareQuery, reportCompare } from './compare.ts';
 export { DIMENSIONS, type Dimension } from './dimensions.ts';
 export { findFirstDay } from './first-day.ts';
 export { FunnelQuery, reportFunnel } from './funnel.ts';
 export { LtvQuery, reportLtv } from './ltv.ts';
-export { ALL_METRICS, COHORT_METRICS, isMoneyMetric, METRICS } from './metrics.ts';
+export { deviceFilterOf } from './payers.ts';
 export { PerformanceQuery, type PerformanceReport, reportPerformance } from './performance.ts';
+export { PredictedLtvQuery, REASONS, reportPredictedLtv } from './predicted-ltv.ts';
 export { filterFields, filtersOf, MAX_FILTER_VALUES, MAX_ROWS, ReportFilters } from './query.ts';
 export { RetentionQuery, reportRetention } from './retention.ts';
 export { reportRoutes } from './routes.ts';

@@ -3,7 +3,16 @@ import { currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
 import { type Parts, partsToMicros } from '#money';
-import { cohortKeys, cutCohorts, groupBy, intoCohorts } from './cohorts.ts';
+import {
+  type CohortRows,
+  cohortKeys,
+  cohortRows,
+  cutCohorts,
+  groupBy,
+  intoCohorts,
+  knowsSpend,
+} from './cohorts.ts';
+import { bindFiltered, costConditions } from './filters.ts';
 import { isOver, lifetimeValueOf } from './metrics.ts';
 import {
   type AmountRow,
@@ -14,7 +23,7 @@ import {
   readMicros,
   wholeAmount,
 } from './money.ts';
-import { checkPeriod, cohortPeriod, type Reported } from './query.ts';
+import { checkPeriod, cohortPeriod, filtersOf, type Reported } from './query.ts';
 import { EARNED } from './sums.ts';
 
 export const LtvQuery = z
@@ -32,25 +41,25 @@ type Part =
   | ({ kind: 'revenue' } & RevenueRow)
   | ({ kind: 'spend' } & SpendRow);
 
-export const sizeSql = (label: string) =>
+export const sizeSql = (label: string, { table, conditions }: CohortRows) =>
   `SELECT acquired_day AS acquiredDay, ${label} AS label, sum(active_devices) AS size
-   FROM cohort_activity WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3 AND age = 0
+   FROM ${table} WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3 AND age = 0${conditions}
    GROUP BY acquired_day, label`;
 
 /** ?4 the reporting currency, ?5 the day numbers. Revenue after the last of them is left out. */
-export const revenueSql = (label: string) =>
+export const revenueSql = (label: string, { table, conditions }: CohortRows) =>
   `SELECT acquiredDay, label, rateDay, currency, asked.day, ${microsSql({ high: 'high', low: 'low' })} AS micros
    FROM (SELECT acquired_day AS acquiredDay, ${label} AS label, currency, ${EARNED.high} AS high, ${EARNED.low} AS low,
            ${rateDaySql('currency', 'day', '?4')} AS rateDay,
            (SELECT min(number.value) FROM json_each(?5) AS number
              WHERE number.value >= julianday(cohort_revenue.day) - julianday(acquired_day)) AS day
-         FROM cohort_revenue WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3) AS asked
+         FROM ${table} WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3${conditions}) AS asked
    WHERE asked.day IS NOT NULL GROUP BY acquiredDay, label, currency, rateDay, asked.day`;
 
-export const spendSql = (label: string) =>
+export const spendSql = (label: string, conditions = '') =>
   `SELECT day AS acquiredDay, ${label} AS label, currency, ${rateDaySql('currency', 'day', '?4')} AS rateDay,
      ${microsSql(wholeAmount('amount'))} AS micros
-   FROM costs WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3 GROUP BY day, label, currency`;
+   FROM costs WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3${conditions} GROUP BY day, label, currency`;
 
 /**
  * The lifetime-value report: what the devices acquired in each cohort had earned by day N, each and against what they cost.
@@ -59,15 +68,21 @@ export const spendSql = (label: string) =>
 export async function reportLtv(db: D1Database, application: Reported, query: LtvQuery, now: number) {
   const cut = await cutCohorts(db, application.id, query);
   const { acquired, cost } = cohortKeys(query, cut ? '?6' : undefined);
+  const filters = filtersOf(query);
+  const hasSpend = knowsSpend(query, filters);
   const reporting = query.currency ?? application.currency;
   const asked = [application.id, query.from, query.to];
   // The list of the cohorts that are kept is the sixth parameter of each statement, whether or not it has five others.
   const bound = (sql: string, values: readonly string[]) =>
-    db.prepare(sql).bind(...(cut ? [...values, '', ''].slice(0, 5).concat(cut.kept) : values));
+    bindFiltered(db, sql, cut ? [...values, '', ''].slice(0, 5).concat(cut.kept) : values, filters);
   const [sizes, revenues, spends] = await db.batch<unknown>([
-    bound(sizeSql(acquired), asked),
-    bound(revenueSql(acquired), [...asked, reporting, JSON.stringify(query.days)]),
-    bound(spendSql(cost), [...asked, reporting]),
+    bound(sizeSql(acquired, cohortRows('cohort_activity', query, filters)), asked),
+    bound(revenueSql(acquired, cohortRows('cohort_revenue', query, filters)), [
+      ...asked,
+      reporting,
+      JSON.stringify(query.days),
+    ]),
+    bound(spendSql(cost, costConditions(filters)), [...asked, reporting]),
   ]);
   const sized = (sizes?.results ?? []) as SizeRow[];
   const today = dayIn(application.timezone, now);
@@ -75,8 +90,8 @@ export async function reportLtv(db: D1Database, application: Reported, query: Lt
   const revenue = ((revenues?.results ?? []) as RevenueRow[]).filter((row) =>
     isOver(row.acquiredDay, row.day, today),
   );
-  const spend = ((spends?.results ?? []) as SpendRow[]).filter((row) =>
-    isOver(row.acquiredDay, first, today),
+  const spend = ((spends?.results ?? []) as SpendRow[]).filter(
+    (row) => hasSpend && isOver(row.acquiredDay, first, today),
   );
   const converter = await converterFor(db, application, reporting, [...revenue, ...spend]);
   for (const row of [...revenue, ...spend]) converter.convertOrList(readMicros(row.micros), row);
@@ -87,11 +102,14 @@ export async function reportLtv(db: D1Database, application: Reported, query: Lt
   ];
   const cohorts = intoCohorts(parts, daysOf(query.from, query.to), query);
   const data = cohorts
-    .map(({ key, rows }) => ({
-      ...key,
-      size: rows.reduce((total, row) => total + (row.kind === 'size' ? row.size : 0), 0),
-      days: Object.fromEntries(query.days.map((day) => [String(day), byDay(rows, day, today, converter)])),
-    }))
+    .map(({ key, rows }) => {
+      const size = rows.reduce((total, row) => total + (row.kind === 'size' ? row.size : 0), 0);
+      const valueBy = (day: number) => {
+        const { spend: spent, ...sums } = byDay(rows, day, today, converter);
+        return lifetimeValueOf({ size, ...sums, spend: hasSpend ? spent : null });
+      };
+      return { ...key, size, days: Object.fromEntries(query.days.map((day) => [String(day), valueBy(day)])) };
+    })
     .filter(({ size }) => size > 0);
   return {
     data,
@@ -102,22 +120,18 @@ export async function reportLtv(db: D1Database, application: Reported, query: Lt
   };
 }
 
+/** What the devices whose day is over had earned by then, and were acquired for; null where a part can't be converted. */
 function byDay(rows: readonly Part[], day: number, today: string, converter: Converter) {
-  let [eligible, whole] = [0, true];
-  const sums: Record<'revenue' | 'spend', Parts> = { revenue: 0n, spend: 0n };
+  let eligible = 0;
+  const sums: Record<'revenue' | 'spend', Parts | null> = { revenue: 0n, spend: 0n };
   for (const row of rows) {
     if (!isOver(row.acquiredDay, day, today)) continue;
     if (row.kind === 'size') eligible += row.size;
     else if (row.kind === 'spend' || row.day <= day) {
-      const parts = converter.convert(readMicros(row.micros), row);
-      if (parts === null) whole = false;
-      else sums[row.kind] += parts;
+      const [sum, parts] = [sums[row.kind], converter.convert(readMicros(row.micros), row)];
+      sums[row.kind] = sum === null || parts === null ? null : sum + parts;
     }
   }
-  return lifetimeValueOf({
-    eligible,
-    revenue: partsToMicros(sums.revenue),
-    spend: partsToMicros(sums.spend),
-    whole,
-  });
+  const micros = (parts: Parts | null) => (parts === null ? null : partsToMicros(parts));
+  return { eligible, revenue: micros(sums.revenue), spend: micros(sums.spend) };
 }

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { currencyCode } from '#http';
-import { daysOf, mondayOf, monthOf } from '#lib/calendar';
+import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
+import { readFirstDay } from '#rollup';
 import { type Cut, keyedPart, keyValues, NO_GROUP, OTHER, REST, rankGroups } from './cut.ts';
 import {
   DIMENSIONS,
@@ -9,14 +10,16 @@ import {
   givenBy,
   isDimension,
   isTime,
-  ROLLUP,
+  PAYERS,
   rollupOf,
   type Shown,
+  spansOf,
 } from './dimensions.ts';
 import { type MetricValues, metricsOf } from './metrics.ts';
 import { converterFor, type Unconverted } from './money.ts';
-import { checkPeriod, listing, listOf, period, type Reported } from './query.ts';
-import { Adder, readSums, type SumRow, sourcesOf, TOTAL_SOURCES } from './sums.ts';
+import { countPayers } from './payers.ts';
+import { checkPeriod, filtersOf, listing, listOf, period, type Reported } from './query.ts';
+import { Adder, readSums, type Source, type SumRow, sourcesOf, totalSources } from './sums.ts';
 
 const groupError = `must be one or two of ${Object.keys(DIMENSIONS).join(', ')}`;
 
@@ -59,19 +62,27 @@ export type PerformanceReport = {
  * `now` is epoch milliseconds; days that have not begun count for no mean.
  */
 export async function reportPerformance(
-  db: D1Database,
+  env: Pick<Env, 'DB' | 'COUNTERS'>,
   application: Reported,
   query: PerformanceQuery & { within?: string },
   now: number,
 ): Promise<PerformanceReport> {
   const { group_by: names, from, to } = query;
   const reporting = query.currency ?? application.currency;
-  const asked = { ...query, applicationId: application.id, teamId: application.teamId, reporting };
-  const cut = await rankGroups(db, application, sourcesOf(names), names, asked);
-  const parts = sourcesOf(names).map((part) => keyedPart(part, names, cut));
+  const db = env.DB;
+  const filters = filtersOf(query);
+  const asked = { ...query, applicationId: application.id, teamId: application.teamId, reporting, filters };
+  const sources = sourcesOf(names, filters);
+  const cut = await rankGroups(db, application, sources, names, asked);
+  const parts = sources.map((part) => keyedPart(part, names, cut));
   // A table that is read for the groups is not read again for the totals.
-  const others = TOTAL_SOURCES.filter(({ source }) => parts.every((part) => part.source !== source));
-  const read = await readSums(db, [...parts, ...others], asked);
+  const totals = totalSources(filters);
+  const isTotal = (own: Source) => totals.some(({ source }) => source.table === own.table);
+  const others = totals.filter(({ source }) => parts.every((part) => part.source.table !== source.table));
+  const [read, firstDay] = await Promise.all([
+    readSums(db, [...parts, ...others], asked),
+    readFirstDay(db, application.id),
+  ]);
   const amounts = read.flatMap(({ rows }) => rows.flatMap((row) => row.amounts));
   const converter = await converterFor(db, application, reporting, amounts);
 
@@ -87,13 +98,17 @@ export async function reportPerformance(
   }
   const total = new Adder();
   for (const { source, rows } of read) {
-    if (TOTAL_SOURCES.every((part) => part.source !== source)) continue;
+    if (!isTotal(source)) continue;
     for (const row of rows) total.add(row, converter, true);
   }
 
   const today = dayIn(application.timezone, now);
-  const days = daysOf(from, to < today ? to : today);
-  const gives = givenBy(names, ROLLUP[rollupOf(names) ?? 'daily']);
+  // A day before the application's first event is no day on which nobody came.
+  const start = firstDay !== null && firstDay > from ? firstDay : from;
+  const days = firstDay === null ? [] : daysOf(start, to < today ? to : today);
+  const gives = givenBy(names, filters);
+  const givesInTotal = givenBy([], filters);
+  const payersOf = await countPayers(env, application, { names, from, to, filters }, total.sums().payers);
   const daysIn = countDays(days, names);
   const rest = groups.get(REST);
   groups.delete(REST);
@@ -101,16 +116,28 @@ export async function reportPerformance(
     .map(([key, adder]) => ({ values: keyValues(key), adder }))
     .map(({ values, adder }) => ({ values, shown: shownOf(values, names), adder }))
     .sort(byKeys)
-    .map(({ values, shown, adder }) => ({ ...shown, ...metricsOf(adder.sums(), daysIn(values), gives) }));
+    .map(({ values, shown, adder }) => {
+      const sums = adder.sums();
+      const payers = payersOf.row(values, sums.payers);
+      return { ...shown, ...metricsOf({ ...sums, payers }, daysIn(values), gives) };
+    });
   const total_rows = cut?.total ?? data.length;
   if (cut && rest) {
     const restDays = countRestDays(days, names, cut);
-    data.push({ ...otherShown(names), is_other: true, ...metricsOf(rest.sums(), restDays, gives) });
+    const sums = rest.sums();
+    const payers = payersOf.rest(data.map((row) => row.payers));
+    // Of several spans of days, a device may have paid in more than one.
+    const given = payers === null ? new Set([...gives].filter((name) => !PAYERS.includes(name))) : gives;
+    data.push({
+      ...otherShown(names),
+      is_other: true,
+      ...metricsOf({ ...sums, payers: payers ?? 0 }, restDays, given),
+    });
   }
   return {
     data,
     total_rows,
-    totals: metricsOf(total.sums(), days.length, ROLLUP.daily.gives),
+    totals: metricsOf({ ...total.sums(), payers: payersOf.total }, days.length, givesInTotal),
     currency: reporting,
     timezone: application.timezone,
     unconverted: converter.unconverted(),
@@ -139,12 +166,6 @@ function byKeys(left: { shown: Shown }, right: { shown: Shown }): number {
   }
   return 0;
 }
-
-/** By the columns that a day becomes: what the key of its groups has there. */
-const spansOf = (day: string, names: readonly DimensionName[]) =>
-  names.map((name) =>
-    name === 'day' ? day : name === 'week' ? mondayOf(day) : name === 'month' ? monthOf(day) : null,
-  );
 
 /** How many of the days a group stands for: those of its day, week or month, else all. */
 function countDays(days: readonly string[], names: readonly DimensionName[]) {

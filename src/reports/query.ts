@@ -2,7 +2,10 @@ import * as z from 'zod';
 import { optionalText, requiredText } from '#http';
 import { daysBetween, isDay } from '#lib/time';
 
-const day = () => requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD');
+const dayError = 'must be a day, as YYYY-MM-DD';
+const day = () => requiredText(10).refine(isDay, dayError);
+export const optionalDay = () =>
+  optionalText(10).refine((text) => text === undefined || isDay(text), dayError);
 
 /** The longest span of days that one report covers. */
 export const MAX_SPAN_DAYS = 1100;
@@ -82,13 +85,11 @@ export type Reported = { id: string; teamId: string; currency: string; timezone:
 
 const daysError = `must be day numbers from 0 to ${MAX_SPAN_DAYS}, such as 0,1,7,30`;
 
-/** What the reports on cohorts ask: the days of acquisition, how they are put together, and the day numbers. */
-export const cohortPeriod = {
-  ...period,
-  limit,
-  days: z
+/** Day numbers since the acquisition, separated by commas. */
+export const dayNumbers = (fallback: string) =>
+  z
     .string()
-    .default('0,1,7,30')
+    .default(fallback)
     .transform(listOf)
     .pipe(
       z
@@ -97,7 +98,13 @@ export const cohortPeriod = {
         .max(100, daysError),
     )
     .transform((days) => [...new Set(days.map(Number))])
-    .refine((days) => days.every((number) => number <= MAX_SPAN_DAYS), daysError),
+    .refine((days) => days.every((number) => number <= MAX_SPAN_DAYS), daysError);
+
+/** What the reports on cohorts ask: the days of acquisition, how they are put together, and the day numbers. */
+export const cohortPeriod = {
+  ...period,
+  limit,
+  days: dayNumbers('0,1,7,30'),
   cohort: z
     .enum(['day', 'week', 'month', 'all'], { error: 'must be one of day, week, month, all' })
     .default('all'),

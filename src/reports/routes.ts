@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { ALL_METRICS, metricsIn } from '#catalogue';
 import { settleCounters } from '#counting';
 import { database } from '#db';
 import { type AppContext, type AppEnv, queryString, requireTeamToken } from '#http';
@@ -6,10 +7,11 @@ import { getApplication } from '#teams';
 import { AdsQuery, reportAds } from './ads.ts';
 import { answerReport } from './answer.ts';
 import { ClientTotalsQuery, reportClientTotals } from './client-totals.ts';
+import { CompareQuery, reportCompare } from './compare.ts';
 import { FunnelQuery, reportFunnel } from './funnel.ts';
 import { LtvQuery, reportLtv } from './ltv.ts';
-import { ALL_METRICS } from './metrics.ts';
 import { PerformanceQuery, reportPerformance } from './performance.ts';
+import { PredictedLtvQuery, reportPredictedLtv } from './predicted-ltv.ts';
 import { RetentionQuery, reportRetention } from './retention.ts';
 
 /** The caller's application, with what its counters hold brought to D1: of other applications nothing is counted or waited for. */
@@ -21,13 +23,23 @@ async function readyToReport(c: AppContext, applicationId: string) {
 
 const COHORT = ['cohort_from', 'cohort_to', 'creative', 'creative_id', 'size', 'day'];
 const CLIENT_TOTALS = ['device_id', 'kind', 'currency', 'client_total', 'counted_total', 'gap'];
-const ADS = ['impressions', 'ad_revenue', 'ecpm', 'ad_requests', 'fill_rate'];
+const FUNNEL = ['step', 'devices', 'from_first', 'from_previous', 'median_seconds'];
+const COMPARE = [
+  ...['metric', 'day', 'a_devices', 'a_count', 'a', 'b_devices', 'b_count', 'b'],
+  ...['difference', 'low', 'high', 'p_value', 'test'],
+];
+const PREDICTED_LTV = [
+  ...['cohort_from', 'cohort_to', 'size', 'payers', 'revenue', 'predicted_purchases'],
+  ...['predicted_revenue', 'predicted_revenue_low', 'predicted_revenue_high'],
+  ...['predicted_ltv', 'predicted_ltv_low', 'predicted_ltv_high', 'reason'],
+];
+const ADS = metricsIn('rollup_ads', ALL_METRICS);
 
 export const reportRoutes = new Hono<AppEnv>()
   .get('/v1/reports/performance', requireTeamToken, queryString(PerformanceQuery), async (c) => {
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
-    const report = await reportPerformance(c.env.DB, application, query, Date.now());
+    const report = await reportPerformance(c.env, application, query, Date.now());
     return answerReport(c, query.format, report, [...query.group_by, ...ALL_METRICS], {
       ...query,
       application,
@@ -38,27 +50,59 @@ export const reportRoutes = new Hono<AppEnv>()
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportRetention(c.env.DB, application, query, Date.now());
-    return answerReport(c, query.format, report, [...COHORT, 'eligible', 'active', 'classic', 'rolling'], {
-      ...query,
-      application,
-      countedThrough,
-    });
+    return answerReport(
+      c,
+      query.format,
+      report,
+      [...COHORT, 'eligible', 'complete', 'active', 'classic', 'rolling'],
+      {
+        ...query,
+        application,
+        countedThrough,
+      },
+    );
   })
   .get('/v1/reports/ltv', requireTeamToken, queryString(LtvQuery), async (c) => {
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportLtv(c.env.DB, application, query, Date.now());
-    return answerReport(c, query.format, report, [...COHORT, 'eligible', 'revenue', 'ltv', 'roas'], {
-      ...query,
-      application,
-      countedThrough,
-    });
+    return answerReport(
+      c,
+      query.format,
+      report,
+      [...COHORT, 'eligible', 'complete', 'revenue', 'ltv', 'roas'],
+      {
+        ...query,
+        application,
+        countedThrough,
+      },
+    );
   })
   .get('/v1/reports/funnel', requireTeamToken, queryString(FunnelQuery), async (c) => {
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportFunnel(c.env, application, query);
-    return answerReport(c, query.format, report, ['step', 'devices', 'from_first', 'from_previous'], {
+    return answerReport(c, query.format, report, FUNNEL, {
+      ...query,
+      application,
+      countedThrough,
+    });
+  })
+  .get('/v1/reports/compare', requireTeamToken, queryString(CompareQuery), async (c) => {
+    const query = c.req.valid('query');
+    const { application, countedThrough } = await readyToReport(c, query.application_id);
+    const report = await reportCompare(c.env, application, query, Date.now());
+    return answerReport(c, query.format, report, COMPARE, {
+      ...query,
+      application,
+      countedThrough,
+    });
+  })
+  .get('/v1/reports/predicted-ltv', requireTeamToken, queryString(PredictedLtvQuery), async (c) => {
+    const query = c.req.valid('query');
+    const { application, countedThrough } = await readyToReport(c, query.application_id);
+    const report = await reportPredictedLtv(c.env, application, query, Date.now());
+    return answerReport(c, query.format, report, PREDICTED_LTV, {
       ...query,
       application,
       countedThrough,

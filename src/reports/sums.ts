@@ -1,15 +1,15 @@
+import { isMoney, MEASURES, type RollupTable, type Sums } from '#catalogue';
 import { CURRENCIES } from '#lib/currencies';
 import { type Parts, partsToMicros, ratedSql } from '#money';
 import {
   DIMENSIONS,
   type Dimension,
   type DimensionName,
-  ROLLUP,
-  type Rollup,
-  type RollupName,
+  isBySegment,
+  needsSegments,
   rollupOf,
 } from './dimensions.ts';
-import type { Sums } from './metrics.ts';
+import { bindFiltered, costConditions, rollupConditions, segmentedTable } from './filters.ts';
 import {
   type AmountRow,
   type AmountSql,
@@ -21,17 +21,32 @@ import {
   storedAmount,
   wholeAmount,
 } from './money.ts';
+import type { ReportFilters } from './query.ts';
 
 // What the performance report adds up: first SQL by day and currency, then exactly, in the reporting currency.
 
-const AMOUNTS = ['adRevenue', 'purchaseRevenue', 'spend', 'acquiredRevenue'] as const;
+const AMOUNTS = ['adRevenue', 'purchaseRevenue', 'spend', 'acquiredRevenue', 'attributedRevenue'] as const;
 type Amount = (typeof AMOUNTS)[number];
 type Count = Exclude<keyof Sums, Amount>;
 
-const isAmount = (name: string): name is Amount => AMOUNTS.some((amount) => amount === name);
-const COUNTS = (Object.keys(ROLLUP.daily.counts) as (Amount | Count)[]).filter(
-  (name) => !isAmount(name),
-) as Count[];
+const COUNTS = [
+  'clicks',
+  'installs',
+  'attributedInstalls',
+  'activeDevices',
+  'sessions',
+  'sessionSeconds',
+  'customEvents',
+  'adRequests',
+  'payers',
+  'impressions',
+  'purchases',
+  'failedPurchases',
+] as const satisfies readonly Count[];
+
+/** The name of a measure's sum: `ad_revenue` is added up as `adRevenue`. */
+const sumOf = (measure: string) =>
+  measure.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) as Amount | Count;
 
 /** What one source adds up for one group. */
 export type SumRow = {
@@ -40,17 +55,21 @@ export type SumRow = {
   counts: Partial<Record<Count, number>>;
   /** Each by its currency and the day of its rate. */
   amounts: (AmountRow & { name: Amount; micros: bigint })[];
-  /** Whether the acquired devices earned something in a currency of which no rate is known on any day. */
-  rateless: boolean;
+  /** Amounts of which a part is in a currency without a rate on any day. */
+  rateless: Amount[];
 };
 
 /** As `sumsSql` answers it: amounts are lists of `currency:day of the rate:amount`, the amount as `microsSql` gives it. */
-type RawRow = { key0?: string; key1?: string; rateless?: number } & Partial<
+type RawRow = { key0?: string; key1?: string; rateless?: string } & Partial<
   Record<Amount, string | null> & Record<Count, number | null>
 >;
 
 export type Source = {
+  kind: 'rollup' | 'costs' | 'acquired';
+  /** Its name, or the SQL that stands for it. */
   table: string;
+  /** More conditions on its rows, each with `AND` before it. */
+  conditions: string;
   day: string;
   rateDay: string;
   currency: string;
@@ -59,23 +78,30 @@ export type Source = {
   amounts: Partial<Record<Amount, AmountSql>>;
 };
 
-const rollupSource = ({ table, counts }: Rollup): Source => ({
-  table,
-  day: 'day',
-  rateDay: 'day',
-  currency: table === ROLLUP.custom.table ? "''" : 'currency',
-  counts: Object.fromEntries(Object.entries(counts).filter(([name]) => !isAmount(name))),
-  amounts: Object.fromEntries(
-    Object.entries(counts)
-      .filter(([name]) => isAmount(name))
-      .map(([name, column]) => [name, storedAmount(column)]),
-  ),
-});
-const ROLLUP_SOURCES = Object.fromEntries(
-  Object.entries(ROLLUP).map(([name, rollup]) => [name, rollupSource(rollup)]),
-) as Record<RollupName, Source>;
-export const COSTS: Source = {
+const ofAttributed = (column: string) => `iif(creative_id <> '', ${column}, 0)`;
+
+function rollupSource(table: RollupTable): Source {
+  const measures: readonly string[] = MEASURES[table];
+  const counts = measures.filter((measure) => !isMoney(measure)).map((measure) => [sumOf(measure), measure]);
+  const attributed = measures.includes('installs') ? [['attributedInstalls', ofAttributed('installs')]] : [];
+  return {
+    kind: 'rollup',
+    table,
+    conditions: '',
+    day: 'day',
+    rateDay: 'day',
+    currency: table === 'rollup_custom' ? "''" : 'currency',
+    counts: Object.fromEntries([...counts, ...attributed]),
+    amounts: Object.fromEntries(
+      measures.filter(isMoney).map((measure) => [sumOf(measure), storedAmount(measure)]),
+    ),
+  };
+}
+
+const COSTS: Source = {
+  kind: 'costs',
   table: 'costs',
+  conditions: '',
   day: 'day',
   rateDay: 'day',
   currency: 'currency',
@@ -83,14 +109,18 @@ export const COSTS: Source = {
   amounts: { spend: wholeAmount('amount') },
 };
 export const EARNED = plus(storedAmount('ad_revenue'), storedAmount('purchase_revenue'));
-const EARNED_ANYTHING = `${EARNED.high} + ${EARNED.low} > 0`;
 const ACQUIRED: Source = {
+  kind: 'acquired',
   table: 'cohort_revenue',
+  conditions: '',
   day: 'acquired_day',
   rateDay: 'day',
   currency: 'currency',
   counts: {},
-  amounts: { acquiredRevenue: EARNED },
+  amounts: {
+    acquiredRevenue: EARNED,
+    attributedRevenue: { high: ofAttributed(EARNED.high), low: ofAttributed(EARNED.low) },
+  },
 };
 
 /** One source with the columns that a report groups it by, and the statement that adds it up. */
@@ -106,22 +136,29 @@ export type Part = {
  * in ?4; what was earned over the life of devices also for the team ?5, of the currencies ?6.
  */
 export function sumsSql({ source, columns }: Part): string {
-  if (source !== ACQUIRED) return groupsSql(source, columns, inPeriod(source));
+  if (source.kind !== 'acquired') return groupsSql(source, columns, inPeriod(source));
   // The longest table: a row a day of earning. It is only read where there is spend to hold against it, and by that day only what
   // can be converted. Of the rest what counts is the sum of the reporting currency, and whether there is anything else.
+  const amounts = Object.entries(source.amounts);
   const ofReporting = (part: string) => `iif(currency = ?4, ${part}, 0)`;
-  const own = microsSql({ high: ofReporting(EARNED.high), low: ofReporting(EARNED.low) });
+  const own = amounts.map(
+    ([name, { high, low }]) =>
+      `?4 || '::' || ${microsSql({ high: ofReporting(high), low: ofReporting(low) })} AS ${name}`,
+  );
+  const rateless = amounts.map(
+    ([name, { high, low }]) => `iif(max(currency <> ?4 AND ${high} + ${low} > 0), '${name},', '')`,
+  );
+  const withSpend = inPeriod(source, `iif((SELECT 1 ${inPeriod(COSTS)} LIMIT 1), ?3, '')`);
   return `WITH rated AS MATERIALIZED (${ratedSql('?4', '?5', '?6')})
-    ${groupsSql(source, columns, `${WITH_SPEND} AND currency IN rated`)}
+    ${groupsSql(source, columns, `${withSpend} AND currency IN rated`)}
     UNION ALL
-    SELECT ${list(keysOf(columns), `?4 || '::' || ${own}`, `max(currency <> ?4 AND ${EARNED_ANYTHING})`)}
-    ${WITH_SPEND} AND currency NOT IN rated ${grouped(aliasesOf(columns))}`;
+    SELECT ${list(keysOf(columns), own, rateless.join(' || '))}
+    ${withSpend} AND currency NOT IN rated ${grouped(aliasesOf(columns))}`;
 }
 
-const inPeriod = ({ table, day }: Source, end = '?3') =>
-  `FROM ${table} WHERE application_id = ?1 AND ${day} BETWEEN ?2 AND ${end}`;
-// An empty range, where a condition would be asked for every row.
-const WITH_SPEND = inPeriod(ACQUIRED, `iif((SELECT 1 ${inPeriod(COSTS)} LIMIT 1), ?3, '')`);
+// An end before all days is an empty range, where a condition would be asked for every row.
+const inPeriod = ({ table, day, conditions }: Source, end = '?3') =>
+  `FROM ${table} WHERE application_id = ?1 AND ${day} BETWEEN ?2 AND ${end}${conditions}`;
 const list = (...parts: (string | readonly string[])[]) => parts.flat().join(', ');
 const grouped = (columns: readonly string[]) => (columns.length > 0 ? `GROUP BY ${list(columns)}` : '');
 const aliasesOf = (columns: readonly string[]) => columns.map((_, index) => `key${index}`);
@@ -143,14 +180,21 @@ function groupsSql(source: Source, columns: readonly string[], from: string): st
   ];
   const keys = aliasesOf(columns);
   const rateDay = rateDaySql(source.currency, source.rateDay, '?4');
-  return `SELECT ${list(keys, together, '0 AS rateless')}
+  return `SELECT ${list(keys, together, "'' AS rateless")}
     FROM (SELECT ${list(keysOf(columns), `${source.currency} AS currency`, `${rateDay} AS rateDay`, byCurrency)}
       ${from} ${grouped([...keys, 'currency', 'rateDay'])})
     ${grouped(keys)}`;
 }
 
 export type ReadSums = { source: Source; rows: SumRow[] };
-export type Asked = { applicationId: string; teamId: string; from: string; to: string; reporting: string };
+export type Asked = {
+  applicationId: string;
+  teamId: string;
+  from: string;
+  to: string;
+  reporting: string;
+  filters: ReportFilters;
+};
 
 /** Adds the parts up, in one reading of the database. */
 export async function readSums(db: D1Database, parts: readonly Part[], asked: Asked): Promise<ReadSums[]> {
@@ -158,11 +202,11 @@ export async function readSums(db: D1Database, parts: readonly Part[], asked: As
     parts.map((part) => {
       const common = [asked.applicationId, asked.from, asked.to, asked.reporting];
       const rates =
-        part.source === ACQUIRED || part.kept !== undefined
+        part.source.kind === 'acquired' || part.kept !== undefined
           ? [asked.teamId, JSON.stringify([...CURRENCIES])]
           : [];
       const kept = part.kept === undefined ? [] : [part.kept];
-      return db.prepare(sumsSql(part)).bind(...common, ...rates, ...kept);
+      return bindFiltered(db, sumsSql(part), [...common, ...rates, ...kept], asked.filters);
     }),
   );
   return parts.map(({ source }, index) => ({ source, rows: (results[index]?.results ?? []).map(sumRow) }));
@@ -174,7 +218,7 @@ function sumRow(raw: RawRow): SumRow {
   return {
     keys: [raw.key0 ?? '', raw.key1 ?? ''],
     counts,
-    rateless: raw.rateless === 1,
+    rateless: AMOUNTS.filter((name) => raw.rateless?.split(',').includes(name)),
     amounts: AMOUNTS.flatMap((name) =>
       (raw[name]?.split(',') ?? []).map((text) => {
         const [currency = '', rateDay = '', sum = ''] = text.split(':');
@@ -184,54 +228,63 @@ function sumRow(raw: RawRow): SumRow {
   };
 }
 
-/** The sources of a report with the columns of its groupings in each; null where a source does not have them all. */
-export function sourcesOf(names: readonly DimensionName[]): Part[] {
+/** A source narrowed to what is asked for; by segment where a grouping or a filter needs that. */
+function narrowed(source: Source, filters: ReportFilters, table?: RollupTable): Source {
+  const conditions = source.kind === 'costs' ? costConditions(filters) : rollupConditions(filters);
+  return { ...source, conditions, table: table ? segmentedTable(table, source.day) : source.table };
+}
+
+/** The sources of a report with the columns of its groupings in each; a source that does not have them all is left out. */
+export function sourcesOf(names: readonly DimensionName[], filters: ReportFilters = {}): Part[] {
   const dimensions: Dimension[] = names.map((name) => DIMENSIONS[name]);
   const columnsBy = (column: (dimension: Dimension) => string | undefined) => {
     const columns = dimensions.flatMap((dimension) => column(dimension) ?? []);
     return columns.length === dimensions.length ? columns : null;
   };
+  const rollup = rollupOf(names) ?? 'rollup_daily';
+  const segmented = needsSegments(names, filters) ? rollup : undefined;
   return [
-    { source: ROLLUP_SOURCES[rollupOf(names) ?? 'daily'], columns: columnsBy(({ column }) => column) },
-    { source: COSTS, columns: columnsBy(({ cost }) => cost) },
-    { source: ACQUIRED, columns: columnsBy(({ acquired }) => acquired) },
+    { source: narrowed(rollupSource(rollup), filters, segmented), columns: columnsBy(({ sql }) => sql) },
+    ...(isBySegment(filters)
+      ? []
+      : [
+          { source: narrowed(COSTS, filters), columns: columnsBy(({ cost }) => cost) },
+          { source: narrowed(ACQUIRED, filters), columns: columnsBy(({ acquired }) => acquired) },
+        ]),
   ].flatMap(({ source, columns }) => (columns ? [{ source, columns }] : []));
 }
 
 /** The sources of the totals, which do not depend on the groupings. */
-export const TOTAL_SOURCES: Part[] = [ROLLUP_SOURCES.daily, COSTS, ACQUIRED].map((source) => ({
-  source,
-  columns: [],
-}));
+export const totalSources = (filters: ReportFilters = {}): Part[] => sourcesOf([], filters);
 
 /** Adds up the rows of one group; amounts stay exact to a part of a micro until they are read. */
 export class Adder {
   private readonly counts = new Map<Count, number>();
   private readonly parts = new Map<Amount, Parts>();
-  private acquiredIsWhole = true;
+  /** Amounts of which a part can't be converted. */
+  private readonly incomplete = new Set<Amount>();
 
-  /** `list` puts what has no rate on the converter's list; it counts as 0 either way. */
+  /** `list` puts what has no rate on the converter's list. */
   add({ counts, amounts, rateless }: SumRow, converter: Converter, list: boolean): void {
     for (const name of COUNTS) this.counts.set(name, (this.counts.get(name) ?? 0) + (counts[name] ?? 0));
-    if (rateless) this.acquiredIsWhole = false;
+    for (const name of rateless) this.incomplete.add(name);
     for (const amount of amounts) {
       const { name, micros } = amount;
       const parts = converter.convert(micros, amount);
-      if (name === 'acquiredRevenue') this.acquiredIsWhole &&= parts !== null;
-      else if (list && parts === null) converter.list(micros, amount);
+      if (parts === null) this.incomplete.add(name);
+      if (parts === null && list && !OF_ACQUIRED.has(name)) converter.list(micros, amount);
       this.parts.set(name, (this.parts.get(name) ?? 0n) + (parts ?? 0n));
     }
   }
 
   sums(): Sums {
-    const micros = (name: Amount) => partsToMicros(this.parts.get(name) ?? 0n);
+    const micros = (name: Amount) =>
+      this.incomplete.has(name) ? null : partsToMicros(this.parts.get(name) ?? 0n);
     const counts = Object.fromEntries(COUNTS.map((name) => [name, this.counts.get(name) ?? 0]));
-    return {
-      ...(counts as Record<Count, number>),
-      adRevenue: micros('adRevenue'),
-      purchaseRevenue: micros('purchaseRevenue'),
-      spend: micros('spend'),
-      acquiredRevenue: this.acquiredIsWhole ? micros('acquiredRevenue') : null,
-    };
+    const amounts = Object.fromEntries(AMOUNTS.map((name) => [name, micros(name)]));
+    return { ...(counts as Record<Count, number>), ...(amounts as Record<Amount, bigint | null>) };
   }
 }
+
+/** Earned on any day, not in the period alone: what of it can't be converted is not on the list. */
+const OF_ACQUIRED: ReadonlySet<Amount> = new Set(['acquiredRevenue', 'attributedRevenue']);

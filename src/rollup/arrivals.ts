@@ -13,3 +13,12 @@ export async function readCountedArrivals(
     .first<{ device: number; event: number }>();
   return { device: row?.device === 1, event: row?.event === 1 };
 }
+
+/** The day of an application's first event of any kind; null where nothing was counted yet. */
+export async function readFirstDay(db: D1Database, applicationId: string): Promise<string | null> {
+  const row = await db
+    .prepare('SELECT min(day) AS day FROM rollup_daily WHERE application_id = ?')
+    .bind(applicationId)
+    .first<{ day: string | null }>();
+  return row?.day ?? null;
+}

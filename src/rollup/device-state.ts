@@ -1,12 +1,7 @@
 import type { Segment } from '#catalogue';
 import { DaySet } from '#lib/day-set';
-
-/** A device keeps the first times of this many funnel steps: more event names count as events, but are no steps. */
-export const MAX_FUNNEL_STEPS = 200;
-/** What the steps of custom events begin with; the others always have room. */
-export const EVENT_STEP = 'event:';
-const OTHER_STEPS = ['install', 'retention', 'purchase', 'ad'];
-const MAX_EVENT_STEPS = MAX_FUNNEL_STEPS - OTHER_STEPS.length;
+import { DeviceRevenue } from './device-revenue.ts';
+import { StepHistory } from './step-history.ts';
 
 /** What counting remembers of a device, as its counter stores it. */
 export type DeviceState = {
@@ -20,8 +15,10 @@ export type DeviceState = {
   activeDays: string;
   activeAges: string;
   paidDays: string;
-  /** JSON: funnel step → epoch milliseconds of its first time. */
-  milestones: string;
+  /** Its funnel steps: see `StepHistory`. */
+  steps: string;
+  /** What it earned: see `DeviceRevenue`. */
+  revenue: string;
 };
 
 export const deviceKey = (device: { applicationId: string; acquiredDay: string; id: string }) =>
@@ -36,8 +33,9 @@ export class RunningDevice {
   private readonly activeDays: DaySet;
   private readonly activeAges: DaySet;
   private readonly paidDays: DaySet;
-  private readonly milestones: Map<string, number>;
-  private eventSteps: number;
+  private readonly steps: StepHistory;
+  /** Most events earn nothing: it is read when one does. */
+  private revenue: DeviceRevenue | null = null;
   private changed = false;
 
   /** Throws where the stored state cannot be read. */
@@ -46,8 +44,7 @@ export class RunningDevice {
     this.activeDays = DaySet.parse(stored.activeDays);
     this.activeAges = DaySet.parse(stored.activeAges);
     this.paidDays = DaySet.parse(stored.paidDays);
-    this.milestones = new Map(Object.entries<number>(JSON.parse(stored.milestones)));
-    this.eventSteps = [...this.milestones.keys()].filter((step) => step.startsWith(EVENT_STEP)).length;
+    this.steps = StepHistory.parse(stored.steps);
   }
 
   /** Marks a calendar day; false where the device was active on it already. */
@@ -66,15 +63,16 @@ export class RunningDevice {
     return this.mark(this.activeAges.add(age)) ? { previous } : null;
   }
 
-  /** Keeps the earliest time of a funnel step; of more steps than there is room for, those that were counted first. */
+  /** Adds a funnel step; `at` in epoch milliseconds. */
   reach(step: string, at: number): void {
-    const known = this.milestones.get(step);
-    if (known !== undefined && known <= at) return;
-    if (known === undefined && step.startsWith(EVENT_STEP)) {
-      if (this.eventSteps >= MAX_EVENT_STEPS) return;
-      this.eventSteps++;
-    }
-    this.milestones.set(step, at);
+    this.mark(this.steps.add(step, Math.max(0, Math.floor(at / 1_000))));
+  }
+
+  /** Adds revenue in micros; `age` is the number of days since the acquisition. */
+  earn(kind: 'ad' | 'purchase', currency: string, age: number, micros: number): void {
+    if (micros === 0) return;
+    this.revenue ??= DeviceRevenue.parse(this.stored.revenue);
+    this.revenue.add(kind, currency, age, micros);
     this.changed = true;
   }
 
@@ -86,7 +84,8 @@ export class RunningDevice {
       activeDays: this.activeDays.toString(),
       activeAges: this.activeAges.toString(),
       paidDays: this.paidDays.toString(),
-      milestones: JSON.stringify(Object.fromEntries(this.milestones)),
+      steps: this.steps.toString(),
+      revenue: this.revenue?.toString() ?? this.stored.revenue,
     };
   }
 

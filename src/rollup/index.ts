@@ -1,4 +1,5 @@
-export { readCountedArrivals } from './arrivals.ts';
+export { readCountedArrivals, readFirstDay } from './arrivals.ts';
+export { type Earned, REVENUE_DAYS, readRevenue } from './device-revenue.ts';
 export { type DeviceState, deviceKey } from './device-state.ts';
 export { type DeviceEvent, EventMessage, isOfDevice, LoggedEvent } from './event.ts';
 export { keysOf, scopedKey, sessionEndKey, sessionKey } from './keys.ts';
@@ -13,6 +14,7 @@ export {
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export { sendWithRetry } from './send.ts';
+export { firstTimes, type Walk, walkSteps } from './step-history.ts';
 export { type Additions, additionSql, ROLLUP_TABLES, sumColumnsOf } from './tables.ts';
 export {
   type Counted,

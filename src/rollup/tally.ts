@@ -1,8 +1,9 @@
 import type { SegmentBook } from '#catalogue';
 import { daysBetween } from '#lib/time';
-import { type DeviceState, deviceKey, EVENT_STEP, RunningDevice } from './device-state.ts';
+import { type DeviceState, deviceKey, RunningDevice } from './device-state.ts';
 import { type DeviceEvent, isOfDevice, type LoggedEvent } from './event.ts';
 import { type EventKey, keysOf, scopedKey, sessionEndKey, sessionKey } from './keys.ts';
+import { EVENT_STEP } from './step-history.ts';
 import { Additions } from './tables.ts';
 
 /** What is known before a run of events is counted. */
@@ -194,7 +195,9 @@ function countEvent(
       items.add({ ...key, currency, item_id }, segments.event, amounts);
       if (event.status === 'failed') break;
       revenue.add({ ...cohort, currency }, segments.cohort, { purchase_revenue: event.value_micros });
-      if (device.addPaidDay(daysBetween(event.acquired_day, event.day))) {
+      const age = daysBetween(event.acquired_day, event.day);
+      device.earn('purchase', currency, age, event.value_micros);
+      if (device.addPaidDay(age)) {
         daily.add({ ...key, currency: '' }, segments.event, { payers: 1 });
       }
       break;
@@ -205,6 +208,7 @@ function countEvent(
       daily.add({ ...key, currency }, segments.event, amounts);
       ads.add({ ...key, currency, source, media_source, placement }, segments.event, amounts);
       revenue.add({ ...cohort, currency }, segments.cohort, { ad_revenue: event.value_micros });
+      device.earn('ad', currency, daysBetween(event.acquired_day, event.day), event.value_micros);
       break;
     }
     case 'custom': {

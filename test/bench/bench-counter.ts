@@ -75,8 +75,8 @@ export class BenchCounter extends Counter {
         .slice(start, start + 5_000)
         .map(({ id, acquiredDay, creativeId }: BenchDevice) => [id, acquiredDay, creativeId]);
       this.ctx.storage.sql.exec(
-        `INSERT INTO devices (id, acquired_day, acquired_at, creative_id, description, attribution, milestones)
-         SELECT value ->> 0, value ->> 1, 0, value ->> 2, ?2, ?3, '{"install":1}' FROM json_each(?1)`,
+        `INSERT INTO devices (id, acquired_day, acquired_at, creative_id, description, attribution, steps)
+         SELECT value ->> 0, value ->> 1, 0, value ->> 2, ?2, ?3, '["A1"]' FROM json_each(?1)`,
         JSON.stringify(rows),
         description,
         attribution,

@@ -233,7 +233,14 @@ export const control = new Hono<{ Bindings: Env }>()
     c.json(
       await timed(
         async () =>
-          await counterOf(c.env, c.req.param('app')).funnel(EVER, ['install', 'ad', 'purchase'], null),
+          await counterOf(c.env, c.req.param('app')).funnel({
+            cohort: EVER,
+            filter: {},
+            groupBy: null,
+            steps: ['install', 'ad', 'purchase'],
+            windowSeconds: null,
+            maxDurations: 1_000_000,
+          }),
       ),
     ),
   )

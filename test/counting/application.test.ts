@@ -2,12 +2,13 @@ import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import {
-  countFunnel,
+  askFunnel,
   isStuck,
   readApplicationHealth,
   readArrivals,
   settleCounters,
   sumClientTotals,
+  sumFunnel,
 } from '#counting';
 import { newId } from '#lib/ids';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
@@ -100,11 +101,32 @@ describe('settling an application', () => {
   });
 });
 
-it('adds up the devices of a funnel over all counters', async () => {
+it('puts the devices of a funnel and their times together over all counters', async () => {
   const { application, parts, cohort } = await start();
-  for (const { append, ad } of parts.slice(1)) await append([ad(1)]);
+  const installedAt = Date.parse('2026-03-01T10:00:00Z');
+  for (const [index, { append, ad }] of parts.entries()) {
+    await append([ad(1, { occurred_at: installedAt + ([5_000, 90_000, 60_000][index] ?? 0) })]);
+  }
   await settleCounters(env, application);
-  expect(await countFunnel(env, application, cohort, ['install', 'ad', 'purchase'], null)).toEqual([3, 2, 0]);
+  const steps = ['install', 'ad', 'purchase'];
+  const answer = await askFunnel(env, application, {
+    cohort,
+    filter: {},
+    groupBy: null,
+    steps,
+    windowSeconds: null,
+  });
+  expect(sumFunnel(steps, answer)).toEqual({
+    steps: [
+      { step: 'install', devices: 3, medianSeconds: null },
+      { step: 'ad', devices: 3, medianSeconds: 60 },
+      { step: 'purchase', devices: 0, medianSeconds: null },
+    ],
+    incomplete: 0,
+  });
+  // Of an even number the mean of the middle two.
+  const { steps: two } = sumFunnel(steps, answer.slice(0, 2));
+  expect(two[1]).toMatchObject({ devices: 2, medianSeconds: 47.5 });
 });
 
 it("adds up clients' totals exactly, and keeps the largest gaps of all counters", async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { DeviceFilter, PayersQuery } from '#counting';
 import { newId } from '#lib/ids';
 import type { LoggedEvent } from '#rollup';
+import type { FunnelQuestion } from '../../src/counting/api.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 
 async function start(more: Parameters<ReturnType<typeof startCounter>['createDevice']>[0] = {}) {
@@ -150,14 +152,55 @@ describe('what the counter answers', () => {
       { from: '2026-03-01', to: '2026-03-31' },
       { from: '2026-03-09', to: '2026-03-09' },
     ];
-    const counts = await stub().payers(periods);
-    expect(
-      counts.map(({ period, creativeId, devices }) => `${period} ${creativeId} ${devices}`).sort(),
-    ).toEqual(['0  1', '2  1', '2 crt_1 1', '3  1', '3 crt_1 1']);
+    const count = async (by: PayersQuery['by'], filter: DeviceFilter = {}) => {
+      const counts = await stub().payers({ periods, by, filter });
+      return counts
+        .map(({ period, creativeId, os, devices }) => `${period} ${creativeId}${os} ${devices}`)
+        .sort();
+    };
+    expect(await count(['creative'])).toEqual(['0  1', '2  1', '2 crt_1 1', '3  1', '3 crt_1 1']);
+    expect(await count(['os'])).toEqual(['0 android 1', '2 android 2', '3 android 2']);
+    expect(await count([], { attribution: 'paid' })).toEqual(['2  1', '3  1']);
+    expect(await count([], { creativeIds: ['crt_1'], oses: ['android'], countries: [''] })).toEqual([
+      '2  1',
+      '3  1',
+    ]);
+    expect(await count([], { oses: ['ios'] })).toEqual([]);
+    expect(await count([], { attribution: 'organic', countries: ['de'] })).toEqual([]);
     const cohort = { from: '2026-03-01', to: '2026-03-01' };
-    expect(await stub().funnel(cohort, ['install', 'event:level_1', 'purchase'], null)).toEqual([2, 1, 1]);
-    expect(await stub().funnel(cohort, ['install', 'purchase'], 2 * 86_400_000)).toEqual([2, 1]);
-    expect(await stub().funnel({ from: '2026-04-01', to: '2026-04-01' }, ['install'], null)).toEqual([0]);
+    const reach = async (steps: string[], more: Partial<FunnelQuestion> = {}) => {
+      const question = {
+        cohort,
+        filter: {},
+        groupBy: null,
+        steps,
+        windowSeconds: null,
+        maxDurations: 100,
+      };
+      const answer = await stub().funnel({ ...question, ...more });
+      return answer.map(({ key, devices }) => ({ key, devices })).sort((a, b) => (a.key < b.key ? -1 : 1));
+    };
+    const level = ['install', 'event:level_1', 'purchase'];
+    expect(await reach(level)).toEqual([{ key: '', devices: [2, 1, 1] }]);
+    expect(await reach(['install', 'purchase'], { windowSeconds: 2 * 86_400 })).toEqual([
+      { key: '', devices: [2, 1] },
+    ]);
+    expect(await reach(['install'], { cohort: { from: '2026-04-01', to: '2026-04-01' } })).toEqual([]);
+    expect(await reach(level, { groupBy: 'creative' })).toEqual([
+      { key: '', devices: [1, 1, 1] },
+      { key: 'crt_1', devices: [1, 0, 0] },
+    ]);
+    expect(await reach(level, { groupBy: 'os' })).toEqual([{ key: 'android', devices: [2, 1, 1] }]);
+    expect(await reach(level, { groupBy: 'country' })).toEqual([{ key: '', devices: [2, 1, 1] }]);
+    const selected = async (filter: DeviceFilter) =>
+      (await reach(['install'], { filter })).map(({ devices }) => devices[0]);
+    expect(await selected({ creativeIds: ['crt_1', 'crt_2'] })).toEqual([1]);
+    expect(await selected({ creativeIds: [] })).toEqual([]);
+    expect(await selected({ attribution: 'paid' })).toEqual([1]);
+    expect(await selected({ attribution: 'organic', oses: ['android'] })).toEqual([1]);
+    expect(await selected({ oses: ['ios'] })).toEqual([]);
+    expect(await selected({ countries: [''] })).toEqual([2]);
+    expect(await selected({ appVersions: ['1.0'] })).toEqual([]);
   });
 
   it('reads the hot log newest first, page by page, by each filter', async () => {

@@ -89,7 +89,7 @@ it('shows each filter by its name, with a link that removes it alone', async () 
   expect(query.getAll('country')).toEqual(['fr']);
   expect(query.get('creative_id')).toBe(one.id);
   const cleared = linksOf(html).get('Clear all');
-  expect(cleared).toBe(`/ltv?app=${app}&cohort=all`);
+  expect(cleared).toBe(`/ltv?app=${app}&cohort=all&show=ltv`);
 });
 
 it('drops the filters of one application when another is chosen', async () => {

@@ -26,11 +26,11 @@ beforeAll(async () => {
     env.DB.prepare(
       `INSERT INTO rollup_ads (application_id, day, source, media_source, placement, creative_id, currency, impressions, ad_revenue, segments)
        WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?2)
-       SELECT ?1, '2026-03-02', 'banner', 'net_' || n, 'place_' || n, '', 'usd', 1, n * 1000000, '[]' FROM numbers`,
+       SELECT ?1, '2026-03-02', 'banner', 'net_' || n, 'place_' || n, '', 'usd', 1, n * 1000000, '[0]' FROM numbers`,
     ).bind(application, PLACEMENTS),
     env.DB.prepare(
       `INSERT INTO rollup_daily (application_id, day, creative_id, currency, impressions, ad_revenue, segments)
-       VALUES (?1, '2026-03-02', ?2, 'usd', 3, 3000000, '[]'), (?1, '2026-03-02', '', 'usd', 5, 5000000, '[]')`,
+       VALUES (?1, '2026-03-02', ?2, 'usd', 3, 3000000, '[0]'), (?1, '2026-03-02', '', 'usd', 5, 5000000, '[0]')`,
     ).bind(application, id),
   ]);
 });
@@ -39,7 +39,9 @@ async function page(path: string, query: string) {
   const answer = await browser.get(`${path}?app=${tenant.application.id}&${PERIOD}&${query}`);
   expect(answer.status).toBe(200);
   const html = await answer.text();
-  const names = [...html.matchAll(/<td class="">(?:<[^>]+>)?(place_\d+|other)/g)].map(([, name]) => name);
+  const names = [...html.matchAll(/<td class="">(?:<[^>]+>)?(place_\d+|Everything else)/g)].map(
+    ([, name]) => name,
+  );
   return { html, names };
 }
 
@@ -47,7 +49,7 @@ it('the breakdown shows the 200 largest groups and one row for the others', asyn
   const { html, names } = await page('/breakdown', 'by=placement&sort=-ad_revenue');
   expect(names).toEqual([
     ...Array.from({ length: 200 }, (_, index) => `place_${PLACEMENTS - index}`),
-    'other',
+    'Everything else',
   ]);
   expect(html).toContain('The first 200 of 450 rows');
 });
@@ -55,14 +57,14 @@ it('the breakdown shows the 200 largest groups and one row for the others', asyn
 it('the row of the others stays last, whatever the table is sorted by', async () => {
   const { names } = await page('/breakdown', 'by=placement&sort=placement');
   expect(names).toHaveLength(201);
-  expect(names.at(-1)).toBe('other');
+  expect(names.at(-1)).toBe('Everything else');
 });
 
 it('the search field of the breakdown finds what the page does not show', async () => {
   const { html, names } = await page('/breakdown', 'by=placement&sort=-ad_revenue&q=PLACE_17');
   expect(names).toEqual([
     ...['place_179', 'place_178', 'place_177', 'place_176', 'place_175', 'place_174', 'place_173'],
-    ...['place_172', 'place_171', 'place_170', 'place_17', 'other'],
+    ...['place_172', 'place_171', 'place_170', 'place_17', 'Everything else'],
   ]);
   expect(html).toContain('11 rows that contain “PLACE_17”');
   expect(html).toContain('name="q" type="search" value="PLACE_17"');
@@ -73,7 +75,7 @@ it('shows the search as the text that it is', async () => {
     '/breakdown',
     `by=placement&q=${encodeURIComponent('"><script>x</script>')}`,
   );
-  expect(names).toEqual(['other']);
+  expect(names).toEqual(['Everything else']);
   expect(html).not.toContain('<script>x');
 });
 
@@ -86,7 +88,7 @@ it('the file has all rows that the API gives, narrowed by the same search', asyn
 
 it('the ad page shows 200 rows by day, format and network', async () => {
   const { html } = await page('/ads', '');
-  expect(html).toContain('<summary>450 rows</summary>');
+  expect(html).toContain('<summary>Show 450 rows</summary>');
   expect(html).toContain('The first 200 of 450 rows');
   const found = await page('/ads', 'q=net_17');
   expect(found.html).toContain('11 rows that contain “net_17”');

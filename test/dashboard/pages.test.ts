@@ -4,8 +4,8 @@ import { listAudit } from '#audit';
 import { database } from '#db';
 import { forgetCredentials } from '#http';
 import { niceTop, overDays } from '../../src/dashboard/chart.tsx';
+import { change } from '../../src/dashboard/compared.tsx';
 import { sortRows } from '../../src/dashboard/metrics.ts';
-import { change } from '../../src/dashboard/overview.tsx';
 import { envelope } from '../helpers/envelopes.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -117,7 +117,7 @@ it('shows the figures of the API on every report page, and the same rows as CSV'
   const funnel = await textOf(await browser.get(of('/funnels', '&step=install&step=event%3Alevel%2C+one')));
   expect(funnel).toContain('level, one 1 100%');
 
-  const csv = await browser.get(of('/breakdown', '&by=day&format=csv'));
+  const csv = await browser.get(of('/breakdown', '&by=day&compare=none&format=csv'));
   const api = await worker.team(
     made,
     `/v1/reports/performance?application_id=${made.application.id}&${PERIOD}&group_by=day&format=csv`,

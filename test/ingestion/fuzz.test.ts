@@ -266,6 +266,13 @@ it('answers no 5xx to 2,000 calls of the team API', async () => {
     'group_by',
     'days',
     'steps',
+    'by',
+    'a',
+    'b',
+    'b_from',
+    'horizon_days',
+    'window_hours',
+    'campaign_id',
     'currency',
     'format',
     'limit',
@@ -273,9 +280,16 @@ it('answers no 5xx to 2,000 calls of the team API', async () => {
     'cursor',
     'type',
   ];
-  const reads = ['performance', 'retention', 'ltv', 'funnel', 'ads', 'client-totals'].map(
-    (name) => `/v1/reports/${name}`,
-  );
+  const reads = [
+    'performance',
+    'retention',
+    'ltv',
+    'funnel',
+    'compare',
+    'predicted-ltv',
+    'ads',
+    'client-totals',
+  ].map((name) => `/v1/reports/${name}`);
   const read = fc.record({
     path: fc.constantFrom(...reads, '/v1/events', '/v1/creatives', '/v1/campaigns', '/v1/applications'),
     parameters: fc.array(fc.tuple(fc.constantFrom(...fields), junk), { maxLength: 3 }),
@@ -287,6 +301,9 @@ it('answers no 5xx to 2,000 calls of the team API', async () => {
       from: '2026-03-01',
       to: '2026-03-05',
       steps: 'install,ad',
+      by: 'os',
+      a: 'android',
+      b: 'ios',
     });
     for (const [name, value] of parameters) {
       query.set(

@@ -24,6 +24,12 @@ export type Sent = {
   at: number;
   type: 'install' | 'retention' | 'custom.purchase' | 'custom.ad' | 'custom';
   payload: Record<string, unknown>;
+  /** Of the device; empty where nothing tells it. */
+  country: string;
+  os: string;
+  /** Of the event, and of its device when it came. */
+  version: string;
+  firstVersion: string;
   /** Sent by a debug build: it counts nowhere. */
   test?: boolean;
 };
@@ -42,6 +48,20 @@ export const localDay = (zone: string, at: number) =>
   new Date(at).toLocaleDateString('sv-SE', { timeZone: zone });
 
 const HOUR = 3_600_000;
+
+/** What devices say of where and on what they are, and what is to be made of it. */
+const PLACES = [
+  { data: { country: 'DE', timezone: 'America/New_York' }, country: 'de' },
+  { data: { timezone: 'Asia/Calcutta' }, country: 'in' },
+  { data: { country: 'br' }, country: 'br' },
+  { data: { timezone: 'UTC' }, country: '' },
+];
+const SYSTEMS = [
+  { data: { os_system: 'Android 15' }, os: 'android' },
+  { data: { device_name: 'iOS', device_model: 'iPhone17,1', os_system: '18.1' }, os: 'ios' },
+  { data: { device_name: 'PC', device_model: 'PC', os_system: 'Windows 11' }, os: 'windows' },
+];
+const VERSIONS = ['1.0', '1.1', '2.0'];
 const NAMES = ['level_up', 'tutorial', 'ad_request'];
 
 /**
@@ -70,11 +90,18 @@ export async function sendHistory(
     const acquired = localDay(options.zone, acquiredAt);
     const turn = device % (options.creativeTokens.length + 1);
     const creative = turn === 0 ? null : turn - 1;
+    const [place, system, firstVersion] = [pick(PLACES), pick(SYSTEMS), pick(VERSIONS)];
     const token = await fetchToken(worker, tenant, {
       created_at: new Date(acquiredAt).toISOString(),
-      data: creative === null ? {} : { creative_token: options.creativeTokens[creative] },
+      app_version: firstVersion,
+      data: {
+        ...place.data,
+        ...system.data,
+        ...(creative === null ? {} : { creative_token: options.creativeTokens[creative] }),
+      },
     });
-    sent.push({ device, creative, acquired, day: acquired, at: acquiredAt, type: 'install', payload: {} });
+    const own = { device, creative, acquired, country: place.country, os: system.os, firstVersion };
+    sent.push({ ...own, version: firstVersion, day: acquired, at: acquiredAt, type: 'install', payload: {} });
     const events = Array.from({ length: 3 + Math.floor(random() * 25) }, () => {
       const at =
         acquiredAt +
@@ -128,9 +155,8 @@ export async function sendHistory(
                   },
                 ] as const);
       return {
-        device,
-        creative,
-        acquired,
+        ...own,
+        version: random() < 0.5 ? firstVersion : pick(VERSIONS),
         day: localDay(options.zone, at),
         at,
         type,
@@ -139,8 +165,10 @@ export async function sendHistory(
       } satisfies Sent;
     });
     const answer = await worker.post(tenant, '/webhook/batch', {
-      events: events.map(({ type, at, payload }) => ({
+      events: events.map(({ type, at, payload, version }) => ({
         type,
+        // An event that names no version is of the one that its device came with.
+        ...(version === firstVersion ? {} : { app_version: version }),
         created_at: new Date(at).toISOString().slice(0, 19).replace('T', ' '),
         creativeToken: token,
         payload:

@@ -25,12 +25,12 @@ const amountOf = (event: Sent): Amount => ({
   day: event.day,
 });
 
-/** The exact sum in units of the reporting currency, without what has no rate. */
-export function money(amounts: Amount[], rateOn: RateOn): number {
+/** The exact sum in units of the reporting currency; null where a part of it has no rate. */
+export function money(amounts: Amount[], rateOn: RateOn): number | null {
   let [above, below] = [0n, 1n];
   for (const amount of amounts) {
     const rate = rateOn(amount.currency, amount.day);
-    if (!rate) continue;
+    if (!rate) return null;
     above = above * rate[1] + amount.micros * rate[0] * below;
     below *= rate[1];
     for (let left = above, right = below; ; [left, right] = [right, left % right]) {
@@ -44,7 +44,8 @@ export function money(amounts: Amount[], rateOn: RateOn): number {
 }
 
 const distinct = (values: unknown[]) => new Set(values.map((value) => JSON.stringify(value))).size;
-const per = (above: number, below: number) => (below === 0 ? null : above / below);
+const per = (above: number | null, below: number | null) =>
+  above === null || below === null || below === 0 ? null : above / below;
 const requests = (event: Sent) =>
   event.payload.event_name === 'ad_request' ? Number((event.payload.params as { value: string }).value) : 0;
 const total = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0);
@@ -57,14 +58,23 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
   const adRevenue = money(ads.map(amountOf), rateOn);
   const purchaseRevenue = money(paid.map(amountOf), rateOn);
   // The two amounts that are shown add up to the third.
-  const revenue = adRevenue + purchaseRevenue;
-  const active = distinct(events.map((event) => [event.device, event.day]));
-  const payers = distinct(paid.map((event) => [event.device, event.day]));
+  const revenue = adRevenue === null || purchaseRevenue === null ? null : adRevenue + purchaseRevenue;
+  // A device is one of a day, under the application version of the first event that it sends on it, and so is a payer.
+  const active = firstOfDays(all).filter((event) => events.includes(event)).length;
+  const isOneDay = distinct(events.map((event) => event.day)) === 1;
+  const payers = isOneDay
+    ? firstOfDays(all.filter(isPaid)).filter((event) => events.includes(event)).length
+    : distinct(paid.map((event) => event.device));
   const adRequests = total(events.map(requests));
   const spend = money(costs, rateOn);
-  const acquired = new Set(installs.map((event) => event.device));
-  const earned = all.filter((event) => acquired.has(event.device) && (isAd(event) || isPaid(event)));
-  const known = earned.every((event) => rateOn(currencyOf(event), event.day));
+  const attributed = installs.filter((event) => event.creative !== null);
+  const earnedBy = (acquired: Sent[]) => {
+    const devices = new Set(acquired.map((event) => event.device));
+    return money(
+      all.filter((event) => devices.has(event.device) && (isAd(event) || isPaid(event))).map(amountOf),
+      rateOn,
+    );
+  };
   return {
     clicks: 0,
     installs: installs.length,
@@ -73,7 +83,7 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
     session_seconds: sessionSeconds(events, all),
     impressions: ads.length,
     ad_revenue: adRevenue,
-    ecpm: per(adRevenue * 1000, ads.length),
+    ecpm: per(adRevenue === null ? null : adRevenue * 1000, ads.length),
     ad_requests: adRequests,
     fill_rate: per(ads.length, adRequests),
     purchases: paid.length,
@@ -84,10 +94,21 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
     arpdau: per(revenue, active),
     arppu: per(purchaseRevenue, payers),
     spend,
-    cpi: per(spend, installs.length),
-    roas: known ? per(money(earned.map(amountOf), rateOn), spend) : null,
+    cpi: per(spend, attributed.length),
+    roas: per(earnedBy(attributed), spend),
+    roas_blended: per(earnedBy(installs), spend),
     events: events.filter((event) => event.type === 'custom').length,
   };
+}
+
+/** The first event that each device sends on each day. */
+function firstOfDays(all: Sent[]): Sent[] {
+  const first = new Map<string, Sent>();
+  for (const event of all) {
+    const key = `${event.device}/${event.day}`;
+    if (!first.has(key)) first.set(key, event);
+  }
+  return [...first.values()];
 }
 
 /** Of the events of one session of a device the first that was sent is the session. */
@@ -130,40 +151,65 @@ export function retention(cohort: Sent[], day: number, today: string) {
   const eligible = devices(over);
   const active = devices(over.filter((event) => age(event) === day));
   const later = devices(over.filter((event) => age(event) >= day));
-  return { eligible, active, classic: per(active, eligible), rolling: per(later, eligible) };
+  const complete = eligible === devices(cohort);
+  return { eligible, complete, active, classic: per(active, eligible), rolling: per(later, eligible) };
 }
 
 /** Lifetime value of a cohort by day N. */
-export function lifetimeValue(cohort: Sent[], costs: Amount[], day: number, today: string, rateOn: RateOn) {
+export function lifetimeValue(
+  cohort: Sent[],
+  costs: Amount[] | null,
+  day: number,
+  today: string,
+  rateOn: RateOn,
+) {
   const isOver = (acquired: string) => number(today) - number(acquired) > day;
   const over = cohort.filter((event) => isOver(event.acquired));
   const earned = over.filter((event) => (isAd(event) || isPaid(event)) && age(event) <= day).map(amountOf);
-  const spent = costs.filter((cost) => isOver(cost.day));
+  const spent = costs?.filter((cost) => isOver(cost.day)) ?? null;
   const eligible = distinct(over.map((event) => event.device));
   const revenue = money(earned, rateOn);
-  const known = [...earned, ...spent].every((amount) => rateOn(amount.currency, amount.day));
   return {
     eligible,
+    complete: eligible === distinct(cohort.map((event) => event.device)),
     revenue,
     ltv: per(revenue, eligible),
-    roas: known ? per(revenue, money(spent, rateOn)) : null,
+    roas: spent && per(revenue, money(spent, rateOn)),
   };
 }
 
-/** How many devices reach each step in order, by the first time of each. */
-export function funnel(events: Sent[], steps: ((event: Sent) => boolean)[], windowMs: number): number[] {
-  const reached = steps.map(() => 0);
+/**
+ * A walk through the raw events of each device: how many reach each step, the earliest of its kind at or after the one before,
+ * and the median of the whole seconds in between. Within one second nothing is out of order.
+ */
+export function funnel(events: Sent[], steps: ((event: Sent) => boolean)[], windowMs: number) {
+  const taken = steps.map((): number[] => []);
   for (const device of new Set(events.map((event) => event.device))) {
-    const own = events.filter((event) => event.device === device);
-    const times = steps.map((step) => Math.min(...own.filter(step).map((event) => event.at)));
-    for (const [index, at] of times.entries()) {
-      const first = times[0] ?? Number.NaN;
-      const inOrder = index === 0 || at >= (times[index - 1] ?? Number.NaN) - 1000;
-      if (at === Number.POSITIVE_INFINITY || !inOrder || at > first + windowMs) break;
-      reached[index] = (reached[index] ?? 0) + 1;
+    const own = events
+      .filter((event) => event.device === device)
+      .toSorted((left, right) => left.at - right.at);
+    let [first, previous] = [Number.NaN, Number.NEGATIVE_INFINITY];
+    for (const [index, isStep] of steps.entries()) {
+      const found = own.find((event) => isStep(event) && second(event) >= previous - 1);
+      if (!found || second(found) > first + windowMs / 1000) break;
+      const at = Math.max(second(found), previous);
+      if (index === 0) first = at;
+      taken[index]?.push(index === 0 ? 0 : at - previous);
+      previous = at;
     }
   }
-  return reached;
+  return taken.map((seconds, index) => ({
+    devices: seconds.length,
+    median_seconds: index === 0 ? null : median(seconds),
+  }));
+}
+
+const second = (event: Sent) => Math.floor(event.at / 1000);
+
+function median(numbers: number[]): number | null {
+  const sorted = numbers.toSorted((left, right) => left - right);
+  const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);
+  return middle.length === 0 ? null : total(middle) / middle.length;
 }
 
 /** What cannot be converted, by currency. */

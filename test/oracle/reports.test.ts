@@ -95,6 +95,7 @@ describe.each([
       currency: code,
       micros: BigInt(Math.round(amount * 1e6)),
     }));
+    const creatives: string[] = [];
     let tenant: Tenant;
     let sent: Sent[];
 
@@ -105,7 +106,11 @@ describe.each([
         .run();
       // Daylight saving begins on March 29th in Berlin and ends on April 5th in Lord Howe, by half an hour.
       const creativeTokens: string[] = [];
-      for (const names of CREATIVES) creativeTokens.push((await createCreative(worker, tenant, names)).token);
+      for (const names of CREATIVES) {
+        const { id, token } = await createCreative(worker, tenant, names);
+        creatives.push(id);
+        creativeTokens.push(token);
+      }
       const history = await sendHistory(worker, tenant, {
         creativeTokens,
         seed,
@@ -131,7 +136,8 @@ describe.each([
           return health.devices;
         }),
       );
-      expect(Math.min(...devices)).toBeGreaterThan(0);
+      // Where each lives is random: in several, if there are several.
+      expect(devices.filter((count) => count > 0).length).toBeGreaterThanOrEqual(Math.min(shards, 2));
       expect(devices.reduce((sum, count) => sum + count, 0)).toBe(40);
     });
 
@@ -140,12 +146,24 @@ describe.each([
         tenant,
         `/v1/reports/${name}?application_id=${tenant.application.id}&from=${from}&to=${to}&${query}`,
       );
-      const body = (await answer.json()) as { data: Row[]; totals: Row; unconverted: unknown };
+      const body = (await answer.json()) as {
+        data: Row[];
+        totals: Row;
+        unconverted: unknown;
+        devices_with_incomplete_history?: number;
+      };
       expect(answer.status, JSON.stringify(body)).toBe(200);
       return body;
     }
 
     const within = (day: string) => day >= from && day <= to;
+    /** The days of the period that are not before the application's first event. */
+    const daysSinceFirst = () => {
+      const [first = ''] = sent.map(({ day }) => day).sort();
+      return Array.from({ length: 16 }, (_, index) =>
+        new Date(Date.parse(from) + index * 86_400_000).toISOString().slice(0, 10),
+      ).filter((day) => day >= first);
+    };
     /** Equal as floating-point numbers are: amounts are rounded to a micro once, in either way of counting. */
     function expectFigures(actual: Row | undefined, expected: Record<string, unknown>, what: string) {
       for (const [name, value] of Object.entries(expected)) {
@@ -165,9 +183,7 @@ describe.each([
     ])('performance by $name', async ({ name, part }) => {
       const { data, totals, unconverted } = await report('performance', `group_by=${name}`);
       const events = sent.filter((event) => within(event.day));
-      const days = Array.from({ length: 16 }, (_, index) =>
-        new Date(Date.parse(from) + index * 86_400_000).toISOString().slice(0, 10),
-      );
+      const days = daysSinceFirst();
       const spent = costs.filter(({ day }) => within(day));
       const parts = [...new Set([...events, ...spent].map(({ day }) => part(day)))].sort();
       expect(data.length).toBe(parts.length);
@@ -181,7 +197,7 @@ describe.each([
         );
         expectFigures(data[index], expected, key);
       }
-      expectFigures(totals, naive.performance(events, sent, spent, 16, rateOn), 'the totals');
+      expectFigures(totals, naive.performance(events, sent, spent, days.length, rateOn), 'the totals');
       expect(unconverted).toEqual(naive.unconverted([...naive.amountsOf(events), ...spent], rateOn));
     });
 
@@ -248,7 +264,7 @@ describe.each([
           events.filter((event) => JSON.stringify(key(event)) === name),
           sent,
           spent,
-          16,
+          daysSinceFirst().length,
           rateOn,
         );
         const expected = Object.entries(all).map(([metric, value]) => [
@@ -331,13 +347,20 @@ describe.each([
         for (const name of names) {
           const mine = (event: Sent) => nameOf(group, event.creative) === name;
           const costsOf = name === null ? [] : spent.filter((cost) => costName(group, cost) === name);
-          const expected = naive.performance(events.filter(mine), sent, costsOf, 16, rateOn);
+          const expected = naive.performance(
+            events.filter(mine),
+            sent,
+            costsOf,
+            daysSinceFirst().length,
+            rateOn,
+          );
           // Groups of one name are told apart by their figures: they have the id in common with no other.
           const row = performance.data.find(
             (found) =>
               found[group] === last(name) &&
-              Math.abs(Number(found.ad_revenue) - expected.ad_revenue) < 1e-6 &&
-              found.installs === expected.installs,
+              found.impressions === expected.impressions &&
+              found.installs === expected.installs &&
+              found.events === expected.events,
           );
           expectFigures(row, expected, String(name));
           const id = row?.[`${group}_id`];
@@ -377,15 +400,206 @@ describe.each([
       },
     );
 
+    const SPEND = ['spend', 'cpi', 'roas', 'roas_blended'];
+    const PAYERS = ['payers', 'arppu'];
+    const without = (figures: Record<string, unknown>, lacking: readonly string[]) => ({
+      ...figures,
+      ...Object.fromEntries(lacking.map((name) => [name, null])),
+    });
+
+    type Dimension = { column: string; of: (event: Sent) => string };
+    const COUNTRY = { column: 'country', of: ({ country }: Sent) => country };
+    const OS = { column: 'os', of: ({ os }: Sent) => os };
+    const VERSION = { column: 'app_version', of: ({ version }: Sent) => version };
+    const MONTH = { column: 'month', of: ({ day }: Sent) => day.slice(0, 7) };
+    const DAY = { column: 'day', of: ({ day }: Sent) => day };
+    const BY_SEGMENT: { by: Dimension[]; lacks?: readonly string[] }[] = [
+      { by: [COUNTRY] },
+      { by: [OS] },
+      { by: [VERSION], lacks: PAYERS },
+      { by: [COUNTRY, OS] },
+      { by: [MONTH, COUNTRY] },
+      { by: [DAY, VERSION] },
+      { by: [VERSION, OS], lacks: PAYERS },
+    ];
+    it.each(BY_SEGMENT.map((one) => ({ ...one, groups: one.by.map(({ column }) => column).join(',') })))(
+      'performance by $groups, each with its own payers',
+      async ({ by, groups, lacks = [] }) => {
+        const { data, totals } = await report('performance', `group_by=${groups}`);
+        const events = sent.filter((event) => within(event.day));
+        const keyOf = (event: Sent) => JSON.stringify(by.map(({ of }) => of(event) || null));
+        const keys = [...new Set(events.map(keyOf))];
+        expect(data.length).toBe(keys.length);
+        for (const key of keys) {
+          const row = data.find((found) => JSON.stringify(by.map(({ column }) => found[column])) === key);
+          const own = events.filter((event) => keyOf(event) === key);
+          const days = daysSinceFirst().filter((day) =>
+            by.every(({ column, of }) =>
+              column === 'day' || column === 'month' ? of({ day } as Sent) === row?.[column] : true,
+            ),
+          );
+          const figures = naive.performance(own, sent, [], days.length, rateOn);
+          expectFigures(row, without(figures, [...SPEND, ...lacks]), key);
+        }
+        const spent = costs.filter(({ day }) => within(day));
+        const whole = naive.performance(events, sent, spent, daysSinceFirst().length, rateOn);
+        expectFigures(totals, whole, 'the totals');
+      },
+    );
+
+    type Filter = {
+      name: string;
+      query: () => Promise<string>;
+      event: (event: Sent) => boolean;
+      /** Of a cohort: by what its device was when it came. */
+      device?: (event: Sent) => boolean;
+      /** Null where no cost can be told by it. */
+      cost: ((cost: Partial<Record<Group, string>>) => boolean) | null;
+      lacks?: readonly string[];
+    };
+    /** The id of what the first creative is in. */
+    const idOf = async (group: Group) => {
+      const { data } = await report('performance', `group_by=${group}`);
+      const named = data.filter((row) => row[group] === CREATIVES[0]?.[group] && row[`${group}_id`] !== null);
+      for (const row of named) {
+        const { data: creatives } = await report(
+          'performance',
+          `${group}_id=${row[`${group}_id`]}&group_by=adset`,
+        );
+        const { data: campaigns } = await report(
+          'performance',
+          `${group}_id=${row[`${group}_id`]}&group_by=campaign`,
+        );
+        const isFirst =
+          creatives.some(({ adset }) => adset === 'Young') &&
+          campaigns.some(({ campaign }) => campaign === 'Spring');
+        if (isFirst) return String(row[`${group}_id`]);
+      }
+      throw new Error(`no ${group}`);
+    };
+    const ofFirst = (group: Group): Filter => ({
+      name: group,
+      query: async () => `${group}_id=${await idOf(group)}`,
+      event: ({ creative }) => creative !== null && nameOf(group, creative) === nameOf(group, 0),
+      cost: (cost) => costName(group, cost) === nameOf(group, 0),
+    });
+    const FILTERS: Filter[] = [
+      ofFirst('campaign'),
+      ofFirst('adset'),
+      ofFirst('creative'),
+      {
+        name: 'paid',
+        query: async () => 'attribution=paid',
+        event: ({ creative }) => creative !== null,
+        cost: () => true,
+      },
+      {
+        name: 'organic',
+        query: async () => 'attribution=organic',
+        event: ({ creative }) => creative === null,
+        cost: () => false,
+      },
+      {
+        name: 'two countries',
+        query: async () => 'country=DE&country=unknown',
+        event: ({ country }) => country === 'de' || country === '',
+        cost: null,
+      },
+      {
+        name: 'one OS of the paid devices',
+        query: async () => 'os=android&attribution=paid',
+        event: ({ os, creative }) => os === 'android' && creative !== null,
+        cost: null,
+      },
+      {
+        name: 'one version',
+        query: async () => 'app_version=1.1',
+        event: ({ version }) => version === '1.1',
+        device: ({ firstVersion }) => firstVersion === '1.1',
+        cost: null,
+        lacks: PAYERS,
+      },
+    ];
+    it.each(FILTERS)(
+      'every report of $name alone',
+      async ({ query, event, device = event, cost, lacks = [] }) => {
+        const filter = await query();
+        const events = sent.filter((own) => within(own.day) && event(own));
+        const spent = costs.filter((own) => within(own.day) && cost?.(own));
+        const lacking = [...(cost ? [] : SPEND), ...lacks];
+
+        for (const group of ['month', 'country']) {
+          const { data, totals } = await report('performance', `group_by=${group}&${filter}`);
+          const days = daysSinceFirst();
+          const whole = naive.performance(events, sent, spent, days.length, rateOn);
+          expectFigures(totals, without(whole, lacking), 'the totals');
+          const keyOf = (own: { day: string; country?: string }) =>
+            group === 'month' ? own.day.slice(0, 7) : own.country || null;
+          const keys = [...new Set([...events, ...(group === 'month' ? spent : [])].map(keyOf))];
+          expect(data.length).toBe(keys.length);
+          for (const key of keys) {
+            const figures = naive.performance(
+              events.filter((own) => keyOf(own) === key),
+              sent,
+              group === 'month' ? spent.filter((own) => keyOf(own) === key) : [],
+              group === 'month' ? days.filter((day) => day.slice(0, 7) === key).length : days.length,
+              rateOn,
+            );
+            const row = data.find((found) => found[group] === key);
+            expectFigures(
+              row,
+              without(figures, group === 'month' ? lacking : [...lacking, ...SPEND]),
+              String(key),
+            );
+          }
+        }
+
+        const { data: ads } = await report('ads', filter);
+        const shown = events.filter(naive.isAd);
+        expect(ads.reduce((sum, row) => sum + Number(row.impressions), 0)).toBe(shown.length);
+        expect(ads.reduce((sum, row) => sum + Number(row.ad_requests), 0)).toBe(
+          naive.performance(events, sent, [], 1, rateOn).ad_requests,
+        );
+
+        const today = localDay(zone, Date.now());
+        const acquired = sent.filter((own) => within(own.acquired) && device(own));
+        for (const group of ['country', 'os'] as const) {
+          const retention = await report('retention', `group_by=${group}&days=1,3&${filter}`);
+          const ltv = await report('ltv', `group_by=${group}&days=3&${filter}`);
+          const values = new Set(acquired.map((own) => own[group] || null));
+          expect(retention.data.length).toBe(values.size);
+          for (const value of values) {
+            const own = acquired.filter((one) => (one[group] || null) === value);
+            const daysOf = (rows: Row[]) =>
+              rows.find((row) => row[group] === value)?.days as unknown as Record<string, Row>;
+            expect(daysOf(retention.data)[3]).toEqual(naive.retention(own, 3, today));
+            expectFigures(daysOf(ltv.data)[3], naive.lifetimeValue(own, null, 3, today, rateOn), `${value}`);
+          }
+        }
+        const ltv = await report('ltv', `days=7&${filter}`);
+        const value = (ltv.data[0]?.days ?? {}) as unknown as Record<string, Row>;
+        expectFigures(value[7], naive.lifetimeValue(acquired, cost ? spent : null, 7, today, rateOn), 'all');
+
+        const { data: funnel } = await report('funnel', `steps=install,ad&window_hours=10000&${filter}`);
+        const isInstall = (own: Sent) => own.type === 'install';
+        expect(funnel.map((row) => row.devices)).toEqual(
+          naive.funnel(acquired, [isInstall, naive.isAd], 10_000 * 3_600_000),
+        );
+      },
+    );
+
     it.each([0.5, 30, 10_000])('the funnel within %d hours', async (hours) => {
-      const { data } = await report(
+      const { data, devices_with_incomplete_history } = await report(
         'funnel',
-        `steps=install,ad,event:level_up,purchase&window_hours=${hours}`,
+        `steps=install,event:tutorial,event:level_up,ad,retention,purchase&window_hours=${hours}`,
       );
+      const named = (name: string) => (event: Sent) => event.payload.event_name === name;
       const steps = [
         (event: Sent) => event.type === 'install',
+        named('tutorial'),
+        named('level_up'),
         naive.isAd,
-        (event: Sent) => event.payload.event_name === 'level_up',
+        (event: Sent) => event.type === 'retention',
         naive.isPaid,
       ];
       const reached = naive.funnel(
@@ -393,7 +607,23 @@ describe.each([
         steps,
         hours * 3_600_000,
       );
-      expect(data.map((row) => row.devices)).toEqual(reached);
+      expect(data.map(({ devices, median_seconds }) => ({ devices, median_seconds }))).toEqual(reached);
+      expect(devices_with_incomplete_history).toBe(0);
+    });
+
+    it('the funnel of each creative', async () => {
+      const { data } = await report('funnel', 'steps=install,ad,purchase&group_by=creative');
+      const steps = [(event: Sent) => event.type === 'install', naive.isAd, naive.isPaid];
+      const groups = Map.groupBy(data, (row) => row.creative_id);
+      expect(groups.size).toBeGreaterThan(1);
+      for (const [id, rows] of groups) {
+        const own = sent.filter(
+          (event) =>
+            within(event.acquired) && (event.creative === null ? null : creatives[event.creative]) === id,
+        );
+        const reached = naive.funnel(own, steps, Number.POSITIVE_INFINITY);
+        expect(rows.map(({ devices, median_seconds }) => ({ devices, median_seconds }))).toEqual(reached);
+      }
     });
 
     it('the ads of each day, format and network', async () => {
@@ -405,16 +635,22 @@ describe.each([
         const shown = ofFormat.filter(
           (event) => naive.isAd(event) && (event.payload.media_source ?? null) === row.media_source,
         );
-        const figures = naive.performance(shown, sent, [], 1, rateOn);
-        const requests = naive.performance(ofFormat.filter(asked), sent, [], 1, rateOn).ad_requests;
-        const { impressions, ad_revenue, ecpm } = figures;
-        const fill_rate = requests === 0 ? null : impressions / requests;
-        expectFigures(
-          row,
-          { impressions, ad_revenue, ecpm, ad_requests: requests, fill_rate },
-          JSON.stringify(row),
-        );
+        const { impressions, ad_revenue, ecpm } = naive.performance(shown, sent, [], 1, rateOn);
+        const { ad_requests, fill_rate } = naive.performance(ofFormat, sent, [], 1, rateOn);
+        const requests =
+          row.media_source === null ? { ad_requests, fill_rate } : { ad_requests: null, fill_rate: null };
+        expectFigures(row, { impressions, ad_revenue, ecpm, ...requests }, JSON.stringify(row));
       }
+      const requests = data.reduce((sum, row) => sum + Number(row.ad_requests), 0);
+      expect(requests).toBe(
+        naive.performance(
+          sent.filter((event) => within(event.day)),
+          sent,
+          [],
+          1,
+          rateOn,
+        ).ad_requests,
+      );
       const impressions = data.reduce((sum, row) => sum + Number(row.impressions), 0);
       expect(impressions).toBe(sent.filter((event) => naive.isAd(event) && within(event.day)).length);
     });

@@ -1,12 +1,23 @@
 import Papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
+import { createCreative } from '../helpers/creatives.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
 const PERIOD = 'from=2026-03-01&to=2026-03-05';
-const REPORTS = ['performance', 'retention', 'ltv', 'funnel', 'ads', 'client-totals'];
-const more = (name: string) => (name === 'funnel' ? '&steps=install,ad' : '');
+const REPORTS = [
+  'performance',
+  'retention',
+  'ltv',
+  'funnel',
+  'compare',
+  'predicted-ltv',
+  'ads',
+  'client-totals',
+];
+const REQUIRED: Record<string, string> = { funnel: '&steps=install,ad', compare: '&by=os&a=android&b=ios' };
+const more = (name: string) => REQUIRED[name] ?? '';
 
 const get = (tenant: Tenant, name: string, query: string, application = tenant.application.id) =>
   worker.team(tenant, `/v1/reports/${name}?application_id=${application}&${PERIOD}${more(name)}${query}`);
@@ -111,13 +122,57 @@ it.each([
   ['retention', '&cohort=year'],
   ['ltv', '&days=9999'],
   ['funnel', '&window_hours=0'],
+  ['funnel', '&group_by=item'],
 ])('%s refuses %s', async (name, query) => {
   const tenant = await createTenant();
   expect((await get(tenant, name, query)).status).toBe(400);
 });
 
 describe('a funnel', () => {
-  it('takes names with commas and quotes, in the order of the first times', async () => {
+  it('is told for each group, of the devices that filters leave', async () => {
+    const tenant = await createTenant();
+    const ids: Record<string, string> = {};
+    const device = async (created_at: string, creative_token?: string, country?: string) =>
+      fetchToken(worker, tenant, { created_at, data: { creative_token, country } });
+    for (const [creative, adset, country] of [
+      ['Cat', 'Young', 'de'],
+      ['Dog', 'Young', 'fr'],
+      ['Dog', 'Old', 'de'],
+    ] as const) {
+      const made = await createCreative(worker, tenant, { campaign: 'Spring', adset, creative });
+      ids[`${creative} ${adset}`] = made.id;
+      const token = await device('2026-03-02T09:00:00Z', made.token, country);
+      await send(tenant, [ad(token, {}, { created_at: '2026-03-02 09:10:00' }), ad(token, {})]);
+    }
+    await device('2026-03-02T09:00:00Z');
+    const funnel = async (more: string) => {
+      const answer = await (await get(tenant, 'funnel', more)).json<{ data: Record<string, unknown>[] }>();
+      return answer.data
+        .filter(({ step }) => step === 'ad')
+        .map(({ step: _, from_first: _first, from_previous: _previous, ...row }) => row);
+    };
+    const all = { devices: 3, median_seconds: 600 };
+    expect(await funnel('')).toEqual([all]);
+    const [row, ...others] = await funnel('&group_by=campaign');
+    expect(row).toEqual({ campaign: 'Spring', campaign_id: expect.stringMatching(/^cmp_/), ...all });
+    expect(others).toEqual([{ campaign: null, campaign_id: null, devices: 0, median_seconds: null }]);
+    expect((await funnel('&group_by=adset')).map(({ adset, devices }) => [adset, devices])).toEqual([
+      ['Young', 2],
+      [expect.toBeOneOf(['Old', null]), expect.toBeOneOf([0, 1])],
+      [expect.toBeOneOf(['Old', null]), expect.toBeOneOf([0, 1])],
+    ]);
+    const countries = await funnel('&group_by=country');
+    expect(countries).toContainEqual({ country: 'de', devices: 2, median_seconds: 600 });
+    expect(countries).toContainEqual({ country: 'fr', devices: 1, median_seconds: 600 });
+    const devices = async (more: string) => (await funnel(more))[0]?.devices;
+    expect(await devices(`&creative_id=${ids['Cat Young']}&creative_id=${ids['Dog Old']}`)).toBe(2);
+    expect(await devices(`&campaign_id=${row?.campaign_id}&country=FR`)).toBe(1);
+    expect(await devices('&creative_id=crt_of_nobody')).toBe(0);
+    expect(await devices('&attribution=organic')).toBe(0);
+    expect(await devices('&os=ios')).toBe(0);
+  });
+
+  it('takes names with commas and quotes', async () => {
     const tenant = await createTenant();
     const token = await fetchToken(worker, tenant, { created_at: '2026-03-02T09:00:00.900Z' });
     const custom = (event_name: string, created_at: string) => ({

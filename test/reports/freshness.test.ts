@@ -7,11 +7,21 @@ import { startWorker } from '../helpers/worker.ts';
 
 // How fresh a report is, and that it says so.
 
-const REPORTS = ['performance', 'retention', 'ltv', 'funnel', 'ads', 'client-totals'];
+const REPORTS = [
+  'performance',
+  'retention',
+  'ltv',
+  'funnel',
+  'compare',
+  'predicted-ltv',
+  'ads',
+  'client-totals',
+];
+const REQUIRED: Record<string, string> = { funnel: '&steps=install,ad', compare: '&by=os&a=android&b=ios' };
 const PERIOD = 'from=2026-03-01&to=2026-03-05';
 
 const pathOf = (name: string, tenant: Tenant, more = '') =>
-  `/v1/reports/${name}?application_id=${tenant.application.id}&${PERIOD}${name === 'funnel' ? '&steps=install,ad' : ''}${more}`;
+  `/v1/reports/${name}?application_id=${tenant.application.id}&${PERIOD}${REQUIRED[name] ?? ''}${more}`;
 
 /** An application with a device and `ads` ad views of it that nobody has counted yet. */
 async function start(ads = 1) {

@@ -2,13 +2,15 @@ import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { CURRENCIES } from '#lib/currencies';
 import { SELECT_RATES } from '#money';
-import { adsRankingSql, adsSql } from '../../src/reports/ads.ts';
-import { cohortKeys, cohortRankingSql } from '../../src/reports/cohorts.ts';
+import { adsRankingSql, adsRows, adsSql } from '../../src/reports/ads.ts';
+import { cohortKeys, cohortRankingSql, cohortRows } from '../../src/reports/cohorts.ts';
 import { keyedPart, rankingSql } from '../../src/reports/cut.ts';
 import { DIMENSIONS, type DimensionName, rollupOf } from '../../src/reports/dimensions.ts';
+import { costConditions, numberFilters } from '../../src/reports/filters.ts';
 import { revenueSql, sizeSql, spendSql } from '../../src/reports/ltv.ts';
+import type { ReportFilters } from '../../src/reports/query.ts';
 import { activitySql } from '../../src/reports/retention.ts';
-import { sourcesOf, sumsSql, TOTAL_SOURCES } from '../../src/reports/sums.ts';
+import { sourcesOf, sumsSql, totalSources } from '../../src/reports/sums.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
@@ -33,29 +35,67 @@ const CUT = { kept: '[]', firstCut: null, total: 0 };
 const COHORT = { cohort: 'week', group_by: 'campaign' } as const;
 const KEPT_COHORTS = cohortKeys(COHORT, '?6');
 
-const STATEMENTS = [
-  ...groupings.flatMap((grouping) =>
-    sourcesOf(grouping).flatMap((part) =>
-      [null, CUT].map((cut) => ({
-        name: `performance by ${grouping.join(', ')} from ${part.source.table}${cut ? ', cut' : ''}`,
-        sql: sumsSql(keyedPart(part, grouping, cut)),
-      })),
+const EVERYTHING: ReportFilters = {
+  campaign_id: ['cmp_1'],
+  adset_id: ['ads_1'],
+  creative_id: ['crt_1'],
+  country: ['de', 'fr'],
+  os: ['android'],
+  app_version: ['1.0'],
+  attribution: 'paid',
+};
+const { country: _country, os: _os, app_version: _version, ...OF_CREATIVES } = EVERYTHING;
+
+/** Every statement of the reports that these filters narrow. */
+const statementsOf = (filters: ReportFilters) => {
+  const activity = cohortRows('cohort_activity', COHORT, filters);
+  const byCountry = cohortRows('cohort_activity', { cohort: 'all', group_by: 'country' }, filters);
+  const revenue = cohortRows('cohort_revenue', COHORT, filters);
+  const ads = adsRows(filters);
+  return [
+    ...groupings.flatMap((grouping) =>
+      sourcesOf(grouping, filters).flatMap((part) =>
+        [null, CUT].map((cut) => ({
+          name: `performance by ${grouping.join(', ')} from ${part.source.kind}${cut ? ', cut' : ''}`,
+          sql: sumsSql(keyedPart(part, grouping, cut)),
+        })),
+      ),
     ),
+    {
+      name: 'the ranking of placements',
+      sql: rankingSql(sourcesOf(['placement'], filters).slice(0, 1), ['placement']),
+    },
+    { name: 'the ranking of cohorts', sql: cohortRankingSql(COHORT, activity) },
+    { name: 'retention, cut', sql: activitySql(cohortKeys(COHORT, '?5').acquired, activity) },
+    { name: 'cohort sizes, cut', sql: sizeSql(KEPT_COHORTS.acquired, activity) },
+    { name: 'cohort revenue, cut', sql: revenueSql(KEPT_COHORTS.acquired, revenue) },
+    { name: 'spend, cut', sql: spendSql(KEPT_COHORTS.cost, costConditions(filters)) },
+    ...totalSources(filters).map((part) => ({
+      name: `totals from ${part.source.kind}`,
+      sql: sumsSql(part),
+    })),
+    { name: 'retention', sql: activitySql('creative_id', activity) },
+    { name: 'retention by country', sql: activitySql('country', byCountry) },
+    { name: 'cohort sizes', sql: sizeSql('creative_id', activity) },
+    { name: 'cohort revenue', sql: revenueSql('creative_id', revenue) },
+    { name: 'spend', sql: spendSql('campaign', costConditions(filters)) },
+    { name: 'ads', sql: adsSql(false, ads) },
+    { name: 'ads, cut', sql: adsSql(true, ads) },
+    { name: 'the ranking of ads', sql: adsRankingSql(ads) },
+  ];
+};
+
+const STATEMENTS = [
+  ...statementsOf({}),
+  ...[
+    { title: 'of some creatives', filters: OF_CREATIVES },
+    { title: 'of some segments', filters: EVERYTHING },
+  ].flatMap(({ title, filters }) =>
+    statementsOf(filters).map(({ name, sql }) => ({
+      name: `${name}, ${title}`,
+      sql: numberFilters(sql, bindingsOf(sql) + 1),
+    })),
   ),
-  { name: 'the ranking of placements', sql: rankingSql(sourcesOf(['placement']).slice(0, 1), ['placement']) },
-  { name: 'the ranking of cohorts', sql: cohortRankingSql(COHORT) },
-  { name: 'retention, cut', sql: activitySql(cohortKeys(COHORT, '?5').acquired) },
-  { name: 'cohort sizes, cut', sql: sizeSql(KEPT_COHORTS.acquired) },
-  { name: 'cohort revenue, cut', sql: revenueSql(KEPT_COHORTS.acquired) },
-  { name: 'spend, cut', sql: spendSql(KEPT_COHORTS.cost) },
-  ...TOTAL_SOURCES.map((part) => ({ name: `totals from ${part.source.table}`, sql: sumsSql(part) })),
-  { name: 'retention', sql: activitySql('creative_id') },
-  { name: 'cohort sizes', sql: sizeSql('creative_id') },
-  { name: 'cohort revenue', sql: revenueSql('creative_id') },
-  { name: 'spend', sql: spendSql('campaign') },
-  { name: 'ads', sql: adsSql(false) },
-  { name: 'ads, cut', sql: adsSql(true) },
-  { name: 'the ranking of ads', sql: adsRankingSql },
 ];
 
 it.each(STATEMENTS)('$name reads by the primary key', async ({ sql }) => {
@@ -68,9 +108,13 @@ it.each(STATEMENTS)('$name reads by the primary key', async ({ sql }) => {
   // The names that costs are of are looked up one by one.
   const lookUps = lines.filter((detail) => /^\w+ (?:campaigns|adsets|creatives)\b/.test(detail));
   for (const lookUp of lookUps) expect(lookUp).toMatch(/^SEARCH \w+ USING (?:COVERING )?INDEX|PRIMARY KEY/);
+  // Segments are named one by one.
+  const segments = lines.filter((detail) => /^\w+ segments\b/.test(detail));
+  for (const segment of segments)
+    expect(segment).toMatch(/^SEARCH segments USING PRIMARY KEY \(application_id=\? AND segment_id=\?\)/);
   const rates = lines.filter((detail) => / exchange_rates /.test(detail));
   for (const rate of rates) expect(rate).toMatch(/USING PRIMARY KEY \(team_id=\? AND currency=\?/);
-  const tables = lines.filter((detail) => !lookUps.includes(detail) && !rates.includes(detail));
+  const tables = lines.filter((detail) => ![...lookUps, ...segments, ...rates].includes(detail));
   // What was acquired is read by two selects, each after a look whether anything was spent.
   expect(tables).toHaveLength(rates.length > 0 ? 4 : 1);
   for (const table of tables)

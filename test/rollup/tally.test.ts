@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MEASURES, type RollupTable, SegmentBook } from '#catalogue';
 import { DaySet } from '#lib/day-set';
 import type { LoggedEvent } from '#rollup';
-import { type DeviceState, deviceKey, MAX_FUNNEL_STEPS } from '../../src/rollup/device-state.ts';
+import { type DeviceState, deviceKey } from '../../src/rollup/device-state.ts';
+import { firstTimes, MAX_FUNNEL_STEPS, StepHistory } from '../../src/rollup/step-history.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 import { type Known, tally } from '../../src/rollup/tally.ts';
 
@@ -17,7 +18,8 @@ const device = (more: Partial<DeviceState> = {}): DeviceState => ({
   activeDays: '0',
   activeAges: '0',
   paidDays: '',
-  milestones: '{"install":1}',
+  steps: '["A1"]',
+  revenue: '',
   ...more,
 });
 
@@ -66,8 +68,7 @@ function event<Type extends LoggedEvent['type']>(
   return { ...common, ...payloads[type], ...more, type } as unknown as LoggedEvent;
 }
 
-const stepsOf = (state: DeviceState | undefined): Record<string, number> =>
-  JSON.parse(state?.milestones ?? '{}');
+const stepsOf = (state: DeviceState | undefined): Record<string, number> => firstTimes(state?.steps ?? '');
 
 /** Rows as `key/parts: metric=sum`, without the sums of 0. */
 function show<Table extends RollupTable>(additions: Additions<Table>): string[] {
@@ -80,7 +81,7 @@ function show<Table extends RollupTable>(additions: Additions<Table>): string[] 
 
 describe('tally', () => {
   it('counts an install, which is the first activity of its device', () => {
-    const fresh = device({ activeDays: '', activeAges: '', milestones: '{}' });
+    const fresh = device({ activeDays: '', activeAges: '', steps: '' });
     const counted = tally([event('install', '2026-03-01')], known([fresh]));
     expect(show(counted.daily)).toEqual(['2026-03-01//: installs=1 active_devices=1']);
     expect(show(counted.activity)).toEqual(['2026-03-01//0: active_devices=1 last_active_devices=1']);
@@ -89,7 +90,7 @@ describe('tally', () => {
         ...fresh,
         activeDays: '0',
         activeAges: '0',
-        milestones: JSON.stringify({ install: Date.parse('2026-03-01T12:00:00Z') }),
+        steps: `["A${(Date.parse('2026-03-01T12:00:00Z') / 1_000).toString(36)}"]`,
       },
     ]);
   });
@@ -321,8 +322,9 @@ describe('tally', () => {
     it('does not grow with the days and steps that its device has had', () => {
       // As many days apart as there may be, and all the steps there is room for.
       const days = Array.from({ length: 3_000 }, (_, index) => index * 2).join(',');
-      const steps = Object.fromEntries(Array.from({ length: 196 }, (_, index) => [`event:${index}`, 1]));
-      const old = device({ activeDays: days, activeAges: days, milestones: JSON.stringify(steps) });
+      const history = StepHistory.parse('');
+      for (let index = 0; index < 196; index++) history.add(`event:${index}`, index);
+      const old = device({ activeDays: days, activeAges: days, steps: history.toString() });
       const [parseDays, parseJson] = [vi.spyOn(DaySet, 'parse'), vi.spyOn(JSON, 'parse')];
       const stringify = vi.spyOn(DaySet.prototype, 'toString');
       const operations = (count: number) => {
@@ -339,7 +341,10 @@ describe('tally', () => {
 
     it('is bounded: more names than a device keeps steps for count, but are no steps', () => {
       const names = Array.from({ length: 20_000 }, (_, index) =>
-        event('custom', '2026-03-01', { event_name: `name ${index}`, occurred_at: 50_000 - index }),
+        event('custom', '2026-03-01', {
+          event_name: `name ${index}`,
+          occurred_at: 50_000_000 - 1_000 * index,
+        }),
       );
       const purchase = event('custom.purchase', '2026-03-01');
       const counted = tally([...names, purchase], known());
@@ -350,10 +355,10 @@ describe('tally', () => {
       expect(steps.purchase).toBe(purchase.occurred_at);
       // A step that is kept still learns of an earlier time.
       const earlier = tally(
-        [event('custom', '2026-03-01', { event_name: 'name 0', occurred_at: 7 })],
+        [event('custom', '2026-03-01', { event_name: 'name 0', occurred_at: 7_000 })],
         known(counted.devices),
       );
-      expect(stepsOf(earlier.devices[0])['event:name 0']).toBe(7);
+      expect(stepsOf(earlier.devices[0])['event:name 0']).toBe(7_000);
     });
   });
 

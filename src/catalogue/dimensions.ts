@@ -1,0 +1,98 @@
+import { MEASURES, type Measure, ROLLUP_KEYS, type RollupTable } from './measures.ts';
+import type { Metric } from './metrics.ts';
+
+/** What a report by a dimension groups by. */
+export type DimensionDefinition = {
+  label: string;
+  /** A span of days; a creative and what it is in; a part of the segment; else a column of some rollups. */
+  kind: 'time' | 'named' | 'segment' | 'column';
+  /** The column of the rollups, or of the segment. */
+  column: string;
+  /** Metrics that it cannot give, whatever the rollup. */
+  lacks?: readonly Metric[];
+};
+
+/** Costs name campaigns, ad sets and creatives, so no spend is known by anything else. */
+const OF_SPEND: readonly Metric[] = ['spend', 'cpi', 'roas', 'roas_blended'];
+
+/** What has no currency has no row of its own by currency. */
+const WITHOUT_CURRENCY: readonly Metric[] = [
+  'clicks',
+  'installs',
+  'dau',
+  'sessions',
+  'session_seconds',
+  'ad_requests',
+  'fill_rate',
+  'payers',
+  'arpdau',
+  'arppu',
+  'cpi',
+  'roas',
+  'roas_blended',
+  'events',
+];
+
+/** The groupings of the performance report, in the order in which they are offered. */
+export const DIMENSIONS = {
+  day: { label: 'Day', kind: 'time', column: 'day' },
+  week: { label: 'Week', kind: 'time', column: 'day' },
+  month: { label: 'Month', kind: 'time', column: 'day' },
+  creative: { label: 'Creative', kind: 'named', column: 'creative_id' },
+  adset: { label: 'Ad set', kind: 'named', column: 'creative_id' },
+  campaign: { label: 'Campaign', kind: 'named', column: 'creative_id' },
+  country: { label: 'Country', kind: 'segment', column: 'country', lacks: OF_SPEND },
+  os: { label: 'OS', kind: 'segment', column: 'os', lacks: OF_SPEND },
+  app_version: { label: 'App version', kind: 'segment', column: 'app_version', lacks: OF_SPEND },
+  source: { label: 'Ad format', kind: 'column', column: 'source', lacks: OF_SPEND },
+  // Requests are made of a placement before any network is known, so no network can be held against them.
+  media_source: {
+    label: 'Ad network',
+    kind: 'column',
+    column: 'media_source',
+    lacks: [...OF_SPEND, 'ad_requests', 'fill_rate'],
+  },
+  placement: { label: 'Placement', kind: 'column', column: 'placement', lacks: OF_SPEND },
+  item: { label: 'Item', kind: 'column', column: 'item_id', lacks: OF_SPEND },
+  event_name: { label: 'Event', kind: 'column', column: 'event_name', lacks: OF_SPEND },
+  currency: { label: 'Currency', kind: 'column', column: 'currency', lacks: WITHOUT_CURRENCY },
+} as const satisfies Record<string, DimensionDefinition>;
+
+export type DimensionName = keyof typeof DIMENSIONS;
+
+/** The rollups that the performance report reads, that with most metrics first. */
+const REPORTED: readonly RollupTable[] = ['rollup_daily', 'rollup_ads', 'rollup_items', 'rollup_custom'];
+
+/** The rollup that has all of these dimensions, the one with most metrics first; undefined where no event has them all. */
+export function rollupOf(names: readonly DimensionName[]): RollupTable | undefined {
+  const columns = names.flatMap((name) => {
+    const { kind, column }: DimensionDefinition = DIMENSIONS[name];
+    return kind === 'column' ? [column] : [];
+  });
+  return REPORTED.find((table) => columns.every((column) => keysOf(table).includes(column)));
+}
+
+const keysOf = (table: RollupTable): readonly string[] => ROLLUP_KEYS[table];
+
+/** The measures that each metric is made of, where it is not made of all that a rollup by day has. */
+const MADE_OF = {
+  impressions: ['impressions'],
+  ad_revenue: ['ad_revenue'],
+  ecpm: ['ad_revenue', 'impressions'],
+  ad_requests: ['ad_requests'],
+  fill_rate: ['impressions', 'ad_requests'],
+  purchases: ['purchases'],
+  failed_purchases: ['failed_purchases'],
+  purchase_revenue: ['purchase_revenue'],
+  events: ['custom_events'],
+} satisfies Partial<Record<Metric, readonly Measure[]>>;
+
+/** The metrics that a rollup has all measures of; `all` are those of the rollup by day, which has every measure. */
+export function metricsIn(table: RollupTable, all: readonly Metric[]): Metric[] {
+  if (table === 'rollup_daily') return [...all];
+  const measures: readonly string[] = MEASURES[table];
+  const made = Object.entries(MADE_OF).filter(([, own]) =>
+    own.every((measure) => measures.includes(measure)),
+  );
+  return all.filter((metric) => made.some(([name]) => name === metric));
+}

@@ -1,0 +1,136 @@
+import { walkSteps } from '#rollup';
+import type { FunnelAnswer, FunnelQuestion } from './api.ts';
+import { askAll, type Bindings, type Sharded } from './ask-all.ts';
+import { type CohortDevice, devicesOf } from './cohort-devices.ts';
+import type { Store } from './store.ts';
+
+type Group = { devices: number[]; seconds: number[][]; incomplete: number };
+
+/** See `CounterApi.funnel`. Reads the row of every device of the cohort, none of their events. */
+export async function countFunnel(store: Store, question: FunnelQuestion): Promise<FunnelAnswer> {
+  const { cohort, filter, groupBy, steps, windowSeconds, maxDurations } = question;
+  const groups = new Map<string, Group>();
+  const keyOf = keyFor(groupBy);
+  for await (const page of devicesOf(store, cohort, filter)) {
+    for (const device of page) {
+      const { seconds, isComplete } = walkSteps(device.steps, steps, windowSeconds);
+      if (seconds.length === 0 && isComplete) continue;
+      const key = keyOf(device);
+      let group = groups.get(key);
+      if (!group) {
+        group = { devices: steps.map(() => 0), seconds: steps.map(() => []), incomplete: 0 };
+        groups.set(key, group);
+      }
+      if (!isComplete) group.incomplete++;
+      for (const [index, duration] of seconds.entries()) {
+        group.devices[index] = (group.devices[index] ?? 0) + 1;
+        if (index > 0) group.seconds[index]?.push(duration);
+      }
+    }
+  }
+  const packed = packDurations(
+    [...groups.values()].flatMap(({ seconds }) => seconds),
+    maxDurations,
+  );
+  return [...groups].map(([key, { devices, incomplete }], index) => ({
+    key,
+    devices,
+    incomplete,
+    durations: packed.slice(index * steps.length, (index + 1) * steps.length),
+  }));
+}
+
+/** What tells the groups of a question apart. */
+export function keyFor(groupBy: FunnelQuestion['groupBy']): (device: CohortDevice) => string {
+  if (groupBy === 'creative') return ({ creativeId }) => creativeId;
+  if (groupBy === null) return () => '';
+  return (device) => device[groupBy];
+}
+
+/** Durations that do not fit have this many significant bits first, then fewer: an error of a thousandth or less at first. */
+const ROUNDED_BITS = 10;
+
+/**
+ * Lists of durations in seconds as `[seconds, how often, …]`, shortest first. At most `limit` different ones in all: where there
+ * are more, the long ones are rounded. Up to there they are exact to the second.
+ */
+export function packDurations(lists: readonly number[][], limit: number): Uint32Array[] {
+  for (let bits = 32; ; bits = Math.min(bits - 1, ROUNDED_BITS)) {
+    const packed = lists.map((list) => packList(list, bits));
+    const different = packed.reduce((sum, { length }) => sum + length / 2, 0);
+    if (different <= limit || bits <= 1) return packed;
+  }
+}
+
+function packList(list: readonly number[], bits: number): Uint32Array {
+  const sorted = Uint32Array.from(list, (seconds) => roundTo(seconds, bits)).sort();
+  const packed: number[] = [];
+  for (const seconds of sorted) {
+    if (packed.length > 0 && packed.at(-2) === seconds) packed.push((packed.pop() ?? 0) + 1);
+    else packed.push(seconds, 1);
+  }
+  return Uint32Array.from(packed);
+}
+
+/** The middle of the numbers that begin with the same significant bits. */
+function roundTo(seconds: number, bits: number): number {
+  const dropped = Math.max(0, 32 - Math.clz32(seconds) - bits);
+  if (dropped === 0) return seconds;
+  return ((seconds >>> dropped) << dropped) + 2 ** (dropped - 1);
+}
+
+/** Of all counters of an application; 8 bytes each. */
+const MAX_DURATIONS = 1_000_000;
+
+/**
+ * The answers of all counters of an application; a group may be in several of them. Durations are exact to the second unless
+ * there are more than `MAX_DURATIONS` different ones.
+ */
+export async function askFunnel(
+  env: Bindings,
+  application: Sharded,
+  question: Omit<FunnelQuestion, 'maxDurations'>,
+): Promise<FunnelAnswer> {
+  const maxDurations = Math.floor(MAX_DURATIONS / application.shards);
+  const answers = await askAll<FunnelAnswer>(
+    env,
+    application,
+    async (counter) => await counter.funnel({ ...question, maxDurations }),
+  );
+  return answers.flat();
+}
+
+/** Puts parts of an answer together. By step: devices, and the median of the seconds since the step before. */
+export function sumFunnel(steps: readonly string[], parts: FunnelAnswer) {
+  return {
+    steps: steps.map((step, index) => ({
+      step,
+      devices: sum(parts.map(({ devices }) => devices[index] ?? 0)),
+      medianSeconds: medianOf(parts.map(({ durations }) => durations[index] ?? new Uint32Array())),
+    })),
+    incomplete: sum(parts.map(({ incomplete }) => incomplete)),
+  };
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+
+/** The median of packed durations; of an even number of them the mean of the middle two. Null of none. */
+function medianOf(packed: readonly Uint32Array[]): number | null {
+  const pairs: [seconds: number, count: number][] = [];
+  for (const list of packed) {
+    for (let index = 0; index < list.length; index += 2) {
+      pairs.push([list[index] ?? 0, list[index + 1] ?? 0]);
+    }
+  }
+  pairs.sort(([left], [right]) => left - right);
+  const total = sum(pairs.map(([, count]) => count));
+  if (total === 0) return null;
+  const [low, high] = [Math.floor((total - 1) / 2), Math.floor(total / 2)];
+  let [before, lower] = [0, null as number | null];
+  for (const [seconds, count] of pairs) {
+    before += count;
+    if (lower === null && before > low) lower = seconds;
+    if (before > high) return ((lower ?? seconds) + seconds) / 2;
+  }
+  return null;
+}

@@ -1,0 +1,10 @@
+const RUN = /^(-?\d+)(?:-(-?\d+))?$/;
+
+/** The runs of a stored day set, without a `DaySet` for each of very many devices. */
+export function readRuns(text: string): [first: number, last: number][] {
+  if (text === '') return [];
+  return text.split(',').map((part) => {
+    const [, first, last = first] = RUN.exec(part) ?? [];
+    return [Number(first), Number(last)];
+  });
+}

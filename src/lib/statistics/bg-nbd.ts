@@ -1,0 +1,104 @@
+import { lnGamma } from './gamma.ts';
+import { hessian, minimize, penalty } from './minimize.ts';
+
+// BG/NBD: while a customer is alive they buy at a rate of their own, which is gamma distributed (r, alpha); after each purchase
+// they leave with a chance of their own, which is beta distributed (a, b).
+// Source: Fader, Hardie, Lee, "Counting Your Customers the Easy Way: An Alternative to the Pareto/NBD Model", Marketing Science
+// 24 (2005).
+
+/** Customers of one history: `x` purchases, the last at `lastAt`, seen until `age`; times in one unit, from the start on. */
+export type PurchaseHistory = { x: number; lastAt: number; age: number; count: number };
+
+export type BgNbd = { r: number; alpha: number; a: number; b: number };
+
+export type FittedBgNbd = {
+  model: BgNbd;
+  logLikelihood: number;
+  /** Of the negative log-likelihood by the logarithms of r, alpha, a and b. */
+  hessian: number[][];
+};
+
+const NAMES = ['r', 'alpha', 'a', 'b'] as const;
+
+export const toBgNbd = (logs: readonly number[]): BgNbd => {
+  const [r = 0, alpha = 0, a = 0, b = 0] = logs.map(Math.exp);
+  return { r, alpha, a, b };
+};
+export const bgNbdLogs = (model: BgNbd): number[] => NAMES.map((name) => Math.log(model[name]));
+
+/** The log-likelihood of many customers. */
+export function bgNbdLogLikelihood({ r, alpha, a, b }: BgNbd, histories: readonly PurchaseHistory[]): number {
+  const base = r * Math.log(alpha) - lnGamma(r);
+  const lnBeta = (left: number, right: number) => lnGamma(left) + lnGamma(right) - lnGamma(left + right);
+  const lnBetaAB = lnBeta(a, b);
+  // Of the number of purchases alone, which most customers share.
+  const ofCount = new Map<number, [alive: number, left: number]>();
+  let sum = 0;
+  for (const { x, lastAt, age, count } of histories) {
+    let known = ofCount.get(x);
+    if (!known) {
+      const alive = base + lnGamma(r + x) + lnBeta(a, b + x) - lnBetaAB;
+      known = [alive, Math.log(a) - Math.log(b + Math.max(x, 1) - 1)];
+      ofCount.set(x, known);
+    }
+    const stays = -(r + x) * Math.log(alpha + age);
+    if (x === 0) {
+      sum += count * (known[0] + stays);
+      continue;
+    }
+    const leaves = known[1] - (r + x) * Math.log(alpha + lastAt);
+    const [high, low] = stays > leaves ? [stays, leaves] : [leaves, stays];
+    sum += count * (known[0] + high + Math.log1p(Math.exp(low - high)));
+  }
+  return sum;
+}
+
+/** The parameters under which these histories are the most likely. */
+export function fitBgNbd(histories: readonly PurchaseHistory[]): FittedBgNbd {
+  // Times are brought to a scale of about 1, so that every parameter starts near its place.
+  const scale = Math.max(...histories.map(({ age }) => age)) || 1;
+  const scaled = histories.map((own) => ({ ...own, lastAt: own.lastAt / scale, age: own.age / scale }));
+  const cost = (logs: readonly number[]) => penalty(logs) - bgNbdLogLikelihood(toBgNbd(logs), scaled);
+  const { at } = minimize(cost, [-0.5, -0.5, 0, 0.5]);
+  const found = toBgNbd(at);
+  const model = { ...found, alpha: found.alpha * scale };
+  return {
+    model,
+    logLikelihood: bgNbdLogLikelihood(model, histories),
+    // A change of scale only moves the logarithm of alpha.
+    hessian: hessian(cost, at),
+  };
+}
+
+/** What to expect of a customer: purchases in the time `ahead`, whether they are still alive, and the variance of the former. */
+export function expectBgNbd(
+  model: BgNbd,
+  { x, lastAt, age }: Omit<PurchaseHistory, 'count'>,
+  ahead: number,
+): { purchases: number; variance: number } {
+  const { r, alpha, b } = model;
+  // At a = 1 the formula is 0 / 0; so near it the difference does not matter.
+  const a = Math.abs(model.a - 1) < 1e-5 ? 1.00001 : model.a;
+  const shrink = ((alpha + age) / (alpha + age + ahead)) ** (r + x);
+  const series = hypergeometric(r + x, b + x, a + b + x - 1, ahead / (alpha + age + ahead));
+  const ifAlive = ((a + b + x - 1) / (a - 1)) * (1 - shrink * series);
+  const odds = x === 0 ? 0 : (a / (b + x - 1)) * ((alpha + age) / (alpha + lastAt)) ** (r + x);
+  const alive = 1 / (1 + odds);
+  const purchases = Math.max(0, ifAlive * alive);
+  // Given that they are alive, a negative binomial with the shape r + x: it neglects that they may leave meanwhile.
+  const square = alive * (ifAlive + ifAlive ** 2 * (1 + 1 / (r + x)));
+  return { purchases, variance: Math.max(0, square - purchases ** 2) };
+}
+
+const MAX_TERMS = 20_000;
+
+/** Gauss's hypergeometric function by its series, for 0 ≤ z < 1. */
+function hypergeometric(a: number, b: number, c: number, z: number): number {
+  let [term, sum] = [1, 1];
+  for (let n = 0; n < MAX_TERMS; n++) {
+    term *= ((a + n) * (b + n) * z) / ((c + n) * (n + 1));
+    sum += term;
+    if (Math.abs(term) < 1e-14 * Math.abs(sum)) break;
+  }
+  return sum;
+}

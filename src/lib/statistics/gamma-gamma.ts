@@ -1,0 +1,65 @@
+import { lnGamma } from './gamma.ts';
+import { hessian, minimize, penalty } from './minimize.ts';
+
+// Gamma-Gamma: the values of a customer's purchases are gamma distributed (p, nu) around a mean of their own, and nu is gamma
+// distributed (q, gamma) over customers; how much they spend does not depend on how often.
+// Source: Fader, Hardie, "The Gamma-Gamma Model of Monetary Value" (2013).
+
+/** Customers with `x` purchases of the mean value `mean`. */
+export type Spending = { x: number; mean: number; count: number };
+
+export type GammaGamma = { p: number; q: number; gamma: number };
+
+export type FittedGammaGamma = {
+  model: GammaGamma;
+  logLikelihood: number;
+  /** Of the negative log-likelihood by the logarithms of p, q and gamma. */
+  hessian: number[][];
+};
+
+export const toGammaGamma = (logs: readonly number[]): GammaGamma => {
+  const [p = 0, q = 0, gamma = 0] = logs.map(Math.exp);
+  return { p, q, gamma };
+};
+export const gammaGammaLogs = ({ p, q, gamma }: GammaGamma): number[] => [p, q, gamma].map(Math.log);
+
+export function gammaGammaLogLikelihood({ p, q, gamma }: GammaGamma, spending: readonly Spending[]): number {
+  const base = q * Math.log(gamma) - lnGamma(q);
+  const ofCount = new Map<number, number>();
+  let sum = 0;
+  for (const { x, mean, count } of spending) {
+    let known = ofCount.get(x);
+    if (known === undefined) {
+      known = base + lnGamma(p * x + q) - lnGamma(p * x) + p * x * Math.log(x);
+      ofCount.set(x, known);
+    }
+    sum += count * (known + (p * x - 1) * Math.log(mean) - (p * x + q) * Math.log(gamma + mean * x));
+  }
+  return sum;
+}
+
+/** The parameters under which this spending is the most likely; q > 1, so that the mean over all customers exists. */
+export function fitGammaGamma(spending: readonly Spending[]): FittedGammaGamma {
+  const total = spending.reduce((sum, { count }) => sum + count, 0);
+  const scale = spending.reduce((sum, { mean, count }) => sum + mean * count, 0) / total || 1;
+  const scaled = spending.map((own) => ({ ...own, mean: own.mean / scale }));
+  const cost = (logs: readonly number[]) =>
+    (logs[1] ?? 0) <= 0
+      ? Number.POSITIVE_INFINITY
+      : penalty(logs) - gammaGammaLogLikelihood(toGammaGamma(logs), scaled);
+  const { at } = minimize(cost, [1, 1, 1]);
+  const found = toGammaGamma(at);
+  const model = { ...found, gamma: found.gamma * scale };
+  return { model, logLikelihood: gammaGammaLogLikelihood(model, spending), hessian: hessian(cost, at) };
+}
+
+/** The mean value of the purchases to come of a customer with `x` so far of the mean value `mean`, and its variance. */
+export function expectSpending(
+  { p, q, gamma }: GammaGamma,
+  x: number,
+  mean: number,
+): { mean: number; variance: number } {
+  const expected = (p * (gamma + x * mean)) / (p * x + q - 1);
+  const degrees = Math.max(p * x + q - 2, 0.1);
+  return { mean: expected, variance: expected ** 2 / degrees };
+}

@@ -1,0 +1,166 @@
+import * as z from 'zod';
+import { per } from '#catalogue';
+import { askOutcomes, type DeviceFilter, type OutcomesAnswer } from '#counting';
+import { database } from '#db';
+import { currencyCode, type Fault, invalidRequest, optionalText } from '#http';
+import { compareMeans, compareProportions, type Difference } from '#lib/statistics/compare';
+import { dayIn } from '#lib/time';
+import { GROUPS, type Group, isOfCreatives, nameById } from './device-groups.ts';
+import { deviceFilterOf } from './payers.ts';
+import { checkPeriod, dayNumbers, filtersOf, optionalDay, period, type Reported } from './query.ts';
+import { readRates } from './rates.ts';
+
+const SUBJECTS = [...GROUPS, 'period'] as const;
+
+export const CompareQuery = z
+  .object({
+    ...period,
+    by: z.enum(SUBJECTS, { error: `must be one of ${SUBJECTS.join(', ')}` }),
+    a: optionalText(128),
+    b: optionalText(128),
+    b_from: optionalDay(),
+    b_to: optionalDay(),
+    days: dayNumbers('1,7,30'),
+    currency: currencyCode().optional(),
+  })
+  .superRefine((query, ctx) => {
+    checkPeriod(query, ctx);
+    for (const { path, message } of faultsOfSides(query)) {
+      ctx.addIssue({ code: 'custom', path: [path], message });
+    }
+  });
+export type CompareQuery = z.infer<typeof CompareQuery>;
+
+type Sides = Pick<CompareQuery, 'by' | 'a' | 'b' | 'b_from' | 'b_to'>;
+
+function faultsOfSides({ by, a, b, b_from, b_to }: Sides): Fault[] {
+  const faults: Fault[] = [];
+  const require = (fields: Record<string, string | undefined>, isWanted: boolean) => {
+    for (const [path, value] of Object.entries(fields)) {
+      if (isWanted && value === undefined) faults.push({ path, message: `is required with by=${by}` });
+      if (!isWanted && value !== undefined) faults.push({ path, message: `does not go with by=${by}` });
+    }
+  };
+  require({ a, b }, by !== 'period');
+  require({ b_from, b_to }, by === 'period');
+  if (b_from && b_to && b_from > b_to) faults.push({ path: 'b_to', message: 'must not be before b_from' });
+  if (a !== undefined && a === b) faults.push({ path: 'b', message: 'must not be the same as a' });
+  return faults;
+}
+
+type Side = { name: string | null; from: string; to: string; filter: DeviceFilter };
+
+/**
+ * Compares the devices of two creatives, ad sets, campaigns, countries, systems or periods of acquisition: retention on day N,
+ * who paid by day N, and revenue per device by day N. Only devices whose day N is over count. Differences are b - a. Throws
+ * `invalid_request` where `a` or `b` is nothing of this application.
+ */
+export async function reportCompare(env: Env, application: Reported, query: CompareQuery, now: number) {
+  const db = database(env.DB);
+  const today = dayIn(application.timezone, now);
+  const currency = query.currency ?? application.currency;
+  const [a, b] = await sidesOf(env, application.id, query);
+  const last = a.to > b.to ? a.to : b.to;
+  const rateDay = last < today ? last : today;
+  const rates = await readRates(db, env.DB, application, {
+    from: a.from < b.from ? a.from : b.from,
+    to: last,
+    currency,
+    day: rateDay,
+  });
+  const ask = ({ from, to, filter }: Side) =>
+    askOutcomes(env, application, { cohort: { from, to }, filter, days: query.days, today, rates });
+  const [first, second] = await Promise.all([ask(a), ask(b)]);
+  const unconverted = [...new Set([...first.unconverted, ...second.unconverted])].sort();
+  return {
+    data: rowsOf(first, second, unconverted.length === 0),
+    a: { name: a.name, from: a.from, to: a.to, size: first.size },
+    b: { name: b.name, from: b.from, to: b.to, size: second.size },
+    currency,
+    rate_day: rateDay,
+    unconverted_currencies: unconverted,
+    timezone: application.timezone,
+  };
+}
+
+async function sidesOf(env: Env, applicationId: string, query: CompareQuery): Promise<[Side, Side]> {
+  const { by, from, to } = query;
+  const filtered = await deviceFilterOf(env.DB, applicationId, filtersOf(query));
+  if (by === 'period') {
+    return [
+      { name: null, from, to, filter: filtered },
+      { name: null, from: query.b_from ?? from, to: query.b_to ?? to, filter: filtered },
+    ];
+  }
+  const side = async (path: 'a' | 'b', value = ''): Promise<Side> => {
+    const name = isOfCreatives(by)
+      ? await nameById(database(env.DB), applicationId, by, value)
+      : value.toLowerCase();
+    if (name === null) throw invalidRequest([{ path, message: `is no ${by} of this application` }]);
+    const own = await deviceFilterOf(env.DB, applicationId, filterOf(by, value));
+    return { name, from, to, filter: narrow(filtered, own) };
+  };
+  return await Promise.all([side('a', query.a), side('b', query.b)]);
+}
+
+const filterOf = (by: Group, value: string) =>
+  isOfCreatives(by) ? { [`${by}_id`]: [value] } : { [by]: [value.toLowerCase()] };
+
+/** What both select. */
+function narrow(left: DeviceFilter, right: DeviceFilter): DeviceFilter {
+  const both = (some: string[] | undefined, others: string[] | undefined) =>
+    some && others ? some.filter((value) => others.includes(value)) : (some ?? others);
+  const creativeIds = both(left.creativeIds, right.creativeIds);
+  const countries = both(left.countries, right.countries);
+  const oses = both(left.oses, right.oses);
+  return {
+    ...left,
+    ...(creativeIds ? { creativeIds } : {}),
+    ...(countries ? { countries } : {}),
+    ...(oses ? { oses } : {}),
+  };
+}
+
+const TESTS = { proportions: 'two-proportion z-test', means: "Welch's t-test" } as const;
+
+function rowsOf(first: OutcomesAnswer, second: OutcomesAnswer, isConverted: boolean) {
+  return first.days.flatMap((a, index) => {
+    const b = second.days[index];
+    if (!b) return [];
+    const proportion = (metric: 'retention' | 'conversion', count: 'active' | 'payers') => ({
+      metric,
+      day: a.day,
+      a_devices: a.eligible,
+      a_count: a[count],
+      a: per(a[count], a.eligible),
+      b_devices: b.eligible,
+      b_count: b[count],
+      b: per(b[count], b.eligible),
+      ...columnsOf(
+        compareProportions({ size: a.eligible, count: a[count] }, { size: b.eligible, count: b[count] }),
+      ),
+      test: TESTS.proportions,
+    });
+    const [left, right] = isConverted ? [a.revenue, b.revenue] : [null, null];
+    const arpu = {
+      metric: 'arpu' as const,
+      day: a.day,
+      a_devices: a.eligible,
+      a_count: null,
+      a: left && left.size > 0 ? left.mean : null,
+      b_devices: b.eligible,
+      b_count: null,
+      b: right && right.size > 0 ? right.mean : null,
+      ...columnsOf(left && right && compareMeans(left, right)),
+      test: TESTS.means,
+    };
+    return [proportion('retention', 'active'), proportion('conversion', 'payers'), arpu];
+  });
+}
+
+const columnsOf = (found: Difference | null) => ({
+  difference: found?.difference ?? null,
+  low: found?.low ?? null,
+  high: found?.high ?? null,
+  p_value: found?.pValue ?? null,
+});

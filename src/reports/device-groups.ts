@@ -1,0 +1,91 @@
+import { and, eq, sql } from 'drizzle-orm';
+import * as z from 'zod';
+import type { DeviceGroup } from '#counting';
+import { adsets, campaigns, creatives, type Database } from '#db';
+import { CREATIVE_GROUPS, type CreativeGroup } from './names.ts';
+
+// What the reports that ask the counters say of devices: which ones are meant, and what they are grouped by.
+
+/** What a group is called whose devices have no known value. */
+const UNKNOWN = 'unknown';
+
+export const GROUPS = [...CREATIVE_GROUPS, 'country', 'os'] as const;
+export type Group = (typeof GROUPS)[number];
+
+export const deviceGroupBy = z.enum(GROUPS, { error: `must be one of ${GROUPS.join(', ')}` }).optional();
+
+export const isOfCreatives = (group: string): group is CreativeGroup =>
+  (CREATIVE_GROUPS as readonly string[]).includes(group);
+
+/** By what a counter tells the devices of a grouping apart: it knows creatives, not their campaigns. */
+export const counterGroup = (group: Group | undefined): DeviceGroup | null =>
+  group === undefined ? null : isOfCreatives(group) ? 'creative' : group;
+
+/** The name of a creative, an ad set or a campaign of an application; null where there is none of this id. */
+export async function nameById(
+  db: Database,
+  applicationId: string,
+  group: CreativeGroup,
+  id: string,
+): Promise<string | null> {
+  const table = { creative: creatives, adset: adsets, campaign: campaigns }[group];
+  const [row] = await db
+    .select({ name: table.name })
+    .from(table)
+    .where(and(eq(table.id, id), eq(table.applicationId, applicationId)));
+  return row?.name ?? null;
+}
+
+/** Id and name of what a creative is or is in. */
+export type Named = { id: string; name: string };
+
+/** What each of these creatives is or is in. Ids of other applications and unknown ones are missing. */
+export async function nameCreatives(
+  db: Database,
+  applicationId: string,
+  group: CreativeGroup,
+  ids: readonly string[],
+): Promise<Map<string, Named>> {
+  const { id, name } = { creative: creatives, adset: adsets, campaign: campaigns }[group];
+  const rows = await db
+    .select({ creativeId: creatives.id, id, name })
+    .from(creatives)
+    .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
+    .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
+    .where(
+      and(
+        eq(creatives.applicationId, applicationId),
+        sql`${creatives.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}) AS wanted)`,
+      ),
+    );
+  return new Map(rows.map(({ creativeId, ...named }) => [creativeId, named]));
+}
+
+/** Puts the counters' groups of one name together; `null` stands for organic devices. */
+export async function labelGroups<Part extends { key: string }>(
+  db: Database,
+  applicationId: string,
+  group: Group | undefined,
+  parts: readonly Part[],
+): Promise<{ columns: Record<string, string | null>; parts: Part[] }[]> {
+  if (group === undefined) return parts.length === 0 ? [] : [{ columns: {}, parts: [...parts] }];
+  if (!isOfCreatives(group)) {
+    const groups = Map.groupBy(parts, ({ key }) => key);
+    return [...groups].map(([key, own]) => ({ columns: { [group]: key || UNKNOWN }, parts: own }));
+  }
+  const ids = [...new Set(parts.map(({ key }) => key))].filter((id) => id !== '');
+  const names =
+    ids.length > 0 ? await nameCreatives(db, applicationId, group, ids) : new Map<string, Named>();
+  const groups = Map.groupBy(parts, ({ key }) => names.get(key)?.id ?? '');
+  return [...groups].map(([id, own]) => ({
+    columns: { [group]: names.get(own[0]?.key ?? '')?.name ?? null, [`${group}_id`]: id || null },
+    parts: own,
+  }));
+}
+
+/** The columns of the row that sums up the groups without a row of their own. */
+export const otherColumns = (group: Group): Record<string, string | null | true> => ({
+  [group]: 'other',
+  ...(isOfCreatives(group) ? { [`${group}_id`]: null } : {}),
+  is_other: true,
+});

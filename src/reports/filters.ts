@@ -1,0 +1,86 @@
+import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
+import { sumColumnsOf } from '#rollup';
+import { COST_NAMES, CREATIVE_GROUPS } from './names.ts';
+import type { ReportFilters } from './query.ts';
+
+// What a report is narrowed to, as SQL. The values are one parameter however many they are: `FILTERS` stands for it in the text of a
+// statement, and `bindFiltered` gives it the number after those that the statement has.
+
+const FILTERS = '?filters';
+
+/** A filter's word for devices and clicks of which the value is not known. */
+const UNKNOWN = 'unknown';
+
+const among = (value: string, name: string) =>
+  `${value} IN (SELECT value FROM json_each(${FILTERS}, '$.${name}'))`;
+
+const CREATIVES_OF = {
+  creative: among('creative_id', 'creative_id'),
+  adset: `creative_id IN (SELECT creatives.id FROM creatives
+    WHERE creatives.application_id = ?1 AND ${among('creatives.adset_id', 'adset_id')})`,
+  campaign: `creative_id IN (SELECT creatives.id FROM creatives INNER JOIN adsets ON adsets.id = creatives.adset_id
+    WHERE creatives.application_id = ?1 AND ${among('adsets.campaign_id', 'campaign_id')})`,
+};
+
+const SEGMENT_FILTERS = ['country', 'os', 'app_version'] as const;
+
+const conditions = (parts: readonly string[]) => parts.map((part) => ` AND ${part}`).join('');
+
+/** Conditions over a rollup, each with `AND` before it; over its segments where a filter asks for one. */
+export function rollupConditions(filters: ReportFilters): string {
+  const creatives = CREATIVE_GROUPS.filter((group) => filters[`${group}_id`]);
+  const segments = SEGMENT_FILTERS.filter((name) => filters[name]);
+  return conditions([
+    ...creatives.map((group) => CREATIVES_OF[group]),
+    ...segments.map((name) => among(name, name)),
+    ...(filters.attribution ? [`creative_id ${filters.attribution === 'paid' ? '<>' : '='} ''`] : []),
+  ]);
+}
+
+/** The same over `costs`: what is spent is spent on creatives, so none of it is organic. */
+export function costConditions(filters: ReportFilters): string {
+  const groups = CREATIVE_GROUPS.filter((group) => filters[`${group}_id`]);
+  return conditions([
+    ...groups.map((group) => among(`nullif(${COST_NAMES[group]}, '') ->> 0`, `${group}_id`)),
+    ...(filters.attribution === 'organic' ? ['false'] : []),
+  ]);
+}
+
+/**
+ * A rollup broken down by segment, as a table of its name: its own columns, and `country`, `os` and `app_version`. `day` is the column
+ * whose days ?2 to ?3 are read. A segment that is not known by name is one of those that are no longer told apart.
+ */
+export function segmentedTable(table: RollupTable, day: string): string {
+  const keys = ROLLUP_KEYS[table].map((key) => `${table}.${key} AS ${key}`);
+  const sums = sumColumnsOf(table).map(
+    (column, index) => `coalesce(part.value ->> ${index + 1}, 0) AS ${column}`,
+  );
+  const parts = SEGMENT_FILTERS.map((name) => `coalesce(segments.${name}, 'other') AS ${name}`);
+  return `(SELECT ${[...keys, ...sums, ...parts].join(', ')}
+    FROM ${table} CROSS JOIN json_each('[' || ${table}.segments || ']') AS part
+    LEFT JOIN segments ON segments.application_id = ?1 AND segments.segment_id = part.value ->> 0
+    WHERE ${table}.application_id = ?1 AND ${table}.${day} BETWEEN ?2 AND ?3) AS ${table}`;
+}
+
+/** Prepares a statement with its parameters; the filters' values come last, where its text asks for them. */
+export function bindFiltered(
+  db: D1Database,
+  sql: string,
+  values: readonly (string | number)[],
+  filters: ReportFilters,
+): D1PreparedStatement {
+  if (!sql.includes(FILTERS)) return db.prepare(sql).bind(...values);
+  return db.prepare(numberFilters(sql, values.length + 1)).bind(...values, filterValues(filters));
+}
+
+export const numberFilters = (sql: string, parameter: number) => sql.replaceAll(FILTERS, `?${parameter}`);
+
+function filterValues(filters: ReportFilters): string {
+  const values = Object.entries(filters).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.map((one) => (isSegment(name) && one === UNKNOWN ? '' : one)) : value,
+  ]);
+  return JSON.stringify(Object.fromEntries(values));
+}
+
+const isSegment = (name: string) => SEGMENT_FILTERS.some((filter) => filter === name);

@@ -1,0 +1,143 @@
+import { countPayers as askCounters, type DeviceFilter, type PayerGrouping, type Payers } from '#counting';
+import { daysOf } from '#lib/calendar';
+import { type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
+import type { CreativeGroup } from './names.ts';
+import type { Reported, ReportFilters } from './query.ts';
+
+// Who paid on two days of a period is one payer of it, so what the rollups have by day can't be added up. The counters know the
+// days on which each device paid.
+
+type Values = readonly (string | null)[];
+
+export type PayerCounts = {
+  /** Of the whole period. */
+  total: number;
+  /** Of the row of these values; `byDay` is what the rollups add up, which is exact for a single day. */
+  row: (values: Values, byDay: number) => number;
+  /** Of the row that sums up the rest; null where devices may be in several rows. */
+  rest: (shown: readonly unknown[]) => number | null;
+};
+
+type Asked = { names: readonly DimensionName[]; from: string; to: string; filters: ReportFilters };
+
+/** The devices that the filters leave. The counters know creatives, not what these are in. */
+export async function deviceFilterOf(
+  db: D1Database,
+  applicationId: string,
+  { campaign_id, adset_id, creative_id, country, os, app_version, attribution }: ReportFilters,
+): Promise<DeviceFilter> {
+  const known = (values: string[]) => values.map((value) => (value === 'unknown' ? '' : value));
+  return {
+    ...(campaign_id || adset_id || creative_id
+      ? { creativeIds: await readCreatives(db, applicationId, { campaign_id, adset_id, creative_id }) }
+      : {}),
+    ...(country ? { countries: known(country) } : {}),
+    ...(os ? { oses: known(os) } : {}),
+    ...(app_version ? { appVersions: known(app_version) } : {}),
+    ...(attribution ? { attribution } : {}),
+  };
+}
+
+const CREATIVES = `SELECT creatives.id AS creative, creatives.adset_id AS adset, adsets.campaign_id AS campaign
+  FROM creatives INNER JOIN adsets ON adsets.id = creatives.adset_id WHERE creatives.application_id = ?1`;
+
+async function readCreatives(
+  db: D1Database,
+  applicationId: string,
+  wanted: Pick<ReportFilters, 'campaign_id' | 'adset_id' | 'creative_id'>,
+): Promise<string[]> {
+  const among = (column: string, name: string) =>
+    `(?2 ->> '$.${name}' IS NULL OR ${column} IN (SELECT value FROM json_each(?2, '$.${name}')))`;
+  const { results } = await db
+    .prepare(
+      `${CREATIVES} AND ${among('creatives.id', 'creative_id')} AND ${among('creatives.adset_id', 'adset_id')}
+         AND ${among('adsets.campaign_id', 'campaign_id')}`,
+    )
+    .bind(applicationId, JSON.stringify(wanted))
+    .all<{ creative: string }>();
+  return results.map(({ creative }) => creative);
+}
+
+/** Which of a device's own texts stands for a dimension; null where the device does not tell it. */
+function groupingOf(name: DimensionName): PayerGrouping | null {
+  if (isNamed(name)) return 'creative';
+  return name === 'country' || name === 'os' ? name : null;
+}
+
+const NO_PAYERS: PayerCounts = { total: 0, row: (_, byDay) => byDay, rest: () => 0 };
+
+/** Distinct devices that paid, of the whole period and of each row. `byDay`: what the rollups have of the whole, added up. */
+export async function countPayers(
+  env: Pick<Env, 'DB' | 'COUNTERS'>,
+  application: Reported,
+  { names, from, to, filters }: Asked,
+  byDay: number,
+): Promise<PayerCounts> {
+  if (byDay === 0) return NO_PAYERS;
+  const filter = await deviceFilterOf(env.DB, application.id, filters);
+  const whole = { from, to };
+  // Rows of a single day are exact as they are; rows by what no device tells have no payers.
+  const isKnown = names.every((name) => isTime(name) || groupingOf(name) !== null);
+  if (names.includes('day') || !isKnown) {
+    const found = await askCounters(env, application, { periods: [whole], by: [], filter });
+    return { total: totalOf(found), row: (_, own) => own, rest: () => null };
+  }
+  const spans = spansWithin(from, to, names);
+  const by = [...new Set(names.flatMap((name) => groupingOf(name) ?? []))];
+  const periods = [whole, ...spans.map(({ period }) => period)];
+  const found = await askCounters(env, application, { periods, by, filter });
+  const groups = by.includes('creative') ? await readGroups(env.DB, application.id, found) : new Map();
+  const counts = new Map<string, number>();
+  for (const { period, creativeId, country, os, devices } of found) {
+    const span = spans[period - 1];
+    if (!span) continue;
+    const parts = names.map((name, index) => {
+      if (isTime(name)) return span.values[index] ?? null;
+      if (name === 'country' || name === 'os') return { country, os }[name] || null;
+      return groups.get(creativeId)?.[name as CreativeGroup] ?? null;
+    });
+    const key = JSON.stringify(parts);
+    counts.set(key, (counts.get(key) ?? 0) + devices);
+  }
+  const total = totalOf(found.filter(({ period }) => period === 0));
+  return {
+    total,
+    row: (values) => counts.get(JSON.stringify(values.map((value, index) => idOf(value, names[index])))) ?? 0,
+    // Each device has one creative, one country and one OS, so rows that differ in these have no device in common.
+    rest: (shown) =>
+      names.some(isTime) ? null : shown.reduce<number>((left, own) => left - (Number(own) || 0), total),
+  };
+}
+
+const totalOf = (found: Payers) => found.reduce((sum, { devices }) => sum + devices, 0);
+
+/** A creative and what it is in are told apart by their ids. */
+function idOf(value: string | null, name: DimensionName | undefined): string | null {
+  return value !== null && isNamed(name) ? (JSON.parse(value) as [string | null])[0] : value;
+}
+
+/** The spans of days that the rows stand for; one, the whole period, where no grouping is by time. */
+function spansWithin(from: string, to: string, names: readonly DimensionName[]) {
+  const spans = new Map<string, { values: Values; period: { from: string; to: string } }>();
+  for (const day of daysOf(from, to)) {
+    const values = spansOf(day, names);
+    const key = JSON.stringify(values);
+    const span = spans.get(key);
+    if (span) span.period.to = day;
+    else spans.set(key, { values, period: { from: day, to: day } });
+  }
+  return [...spans.values()];
+}
+
+async function readGroups(
+  db: D1Database,
+  applicationId: string,
+  found: Payers,
+): Promise<Map<string, Record<CreativeGroup, string>>> {
+  const ids = JSON.stringify([...new Set(found.map(({ creativeId }) => creativeId))]);
+  const { results } = await db
+    .prepare(`${CREATIVES} AND creatives.id IN (SELECT value FROM json_each(?2))`)
+    .bind(applicationId, ids)
+    .all<Record<CreativeGroup, string>>();
+  return new Map(results.map((row) => [row.creative, row]));
+}

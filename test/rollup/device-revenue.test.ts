@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { DeviceRevenue, REVENUE_DAYS, readRevenue } from '../../src/rollup/device-revenue.ts';
+
+it('adds up revenue by currency, kind and band of age, whatever is stored in between', () => {
+  let text = '';
+  const add = (...earned: Parameters<DeviceRevenue['add']>) => {
+    const revenue = DeviceRevenue.parse(text);
+    revenue.add(...earned);
+    text = revenue.toString();
+  };
+  add('ad', 'usd', -2, 5);
+  add('ad', 'usd', 0, 7);
+  add('purchase', 'usd', 3, 4_990_000);
+  add('purchase', 'usd', 2, 10_000);
+  add('purchase', 'eur', 366, 1);
+  add('ad', 'eur', 365, 2);
+  add('ad', 'usd', 10_000, Number.MAX_SAFE_INTEGER);
+  const bands = (own: Record<number, [ad: number, purchase: number]>) =>
+    Object.entries(own).map(([band, [ad, purchase]]) => [band, { ad, purchase }]);
+  expect(readRevenue(text).map(({ currency, bands: own }) => [currency, Object.entries(own)])).toEqual([
+    ['usd', bands({ 0: [12, 0], 2: [0, 5_000_000], 10: [Number.MAX_SAFE_INTEGER, 0] })],
+    ['eur', bands({ 9: [2, 0], 10: [0, 1] })],
+  ]);
+});
+
+it('takes no more room for more events', () => {
+  const revenue = DeviceRevenue.parse('');
+  for (let event = 0; event < 50_000; event++) revenue.add('ad', 'usd', event % 500, 12_345);
+  const text = revenue.toString();
+  expect(text.length).toBeLessThan(12 * (REVENUE_DAYS.length + 1));
+  expect(DeviceRevenue.parse(text).toString()).toBe(text);
+});
+
+it('is the empty text without revenue, and refuses what it did not write', () => {
+  expect(DeviceRevenue.parse('').toString()).toBe('');
+  expect(readRevenue('')).toEqual([]);
+  expect(() => readRevenue('usd|nonsense')).toThrow('not the revenue of a device');
+});

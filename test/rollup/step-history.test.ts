@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { firstTimes, MAX_FUNNEL_STEPS, StepHistory, walkSteps } from '../../src/rollup/step-history.ts';
+
+type Step = [name: string, second: number];
+
+function historyOf(steps: readonly Step[], stored = ''): string {
+  let text = stored;
+  // Stored and read again after every few events, as runs do.
+  for (let start = 0; start < steps.length; start += 7) {
+    const history = StepHistory.parse(text);
+    for (const [name, second] of steps.slice(start, start + 7)) history.add(name, second);
+    text = history.toString();
+  }
+  return text;
+}
+
+/** The walk through raw events, which knows nothing of histories. */
+function walkNaively(events: readonly Step[], steps: readonly string[], window: number | null): number[] {
+  const sorted = events.toSorted(([, left], [, right]) => left - right);
+  const times: number[] = [];
+  for (const step of steps) {
+    const previous = times.at(-1) ?? 0;
+    const found = sorted.find(([name, second]) => name === step && second >= previous - 1);
+    if (!found || found[1] > (times[0] ?? found[1]) + (window ?? Number.POSITIVE_INFINITY)) break;
+    times.push(Math.max(found[1], previous));
+  }
+  return times.map((time, index) => (index === 0 ? 0 : time - (times[index - 1] ?? 0)));
+}
+
+const NAMES = ['install', 'ad', 'purchase', 'retention', 'event:a', 'event:b'];
+const funnelSteps = fc.shuffledSubarray(NAMES, { minLength: 1 });
+const windows = fc.option(fc.integer({ min: 1, max: 3_000 }));
+const stepsBy = (max: number, length: number) =>
+  fc.array(fc.tuple(fc.constantFrom(...NAMES), fc.integer({ min: 0, max })), { maxLength: length });
+
+describe('the history of a device', () => {
+  it('gives the funnels of its raw events, however often each step is repeated and whatever the order of arrival', () => {
+    fc.assert(
+      fc.property(stepsBy(500, 128), funnelSteps, windows, (events, steps, window) => {
+        expect(walkSteps(historyOf(events), steps, window)).toEqual({
+          seconds: walkNaively(events, steps, window),
+          isComplete: true,
+        });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('loses nothing of a long life of repeats that arrives in order', () => {
+    const mostlyAds = fc.array(
+      fc.tuple(
+        fc.constantFrom(...NAMES, ...Array.from({ length: 24 }, () => 'ad')),
+        fc.integer({ min: 0, max: 5 }),
+      ),
+      { minLength: 200, maxLength: 400 },
+    );
+    fc.assert(
+      fc.property(mostlyAds, funnelSteps, windows, (gaps, steps, window) => {
+        let second = 0;
+        const events = gaps.map(([name, gap]): Step => {
+          second += gap;
+          return [name, second];
+        });
+        const { seconds, isComplete } = walkSteps(historyOf(events), steps, window);
+        const expected = walkNaively(events, steps, window);
+        if (isComplete) expect(seconds).toEqual(expected);
+        else expect(expected.slice(0, seconds.length)).toEqual(seconds);
+      }),
+      { numRuns: 200 },
+    );
+    const ads = Array.from({ length: 5_000 }, (_, index): Step => ['ad', 10 * index]);
+    const text = historyOf([['install', 0], ...ads, ['purchase', 50_001], ['ad', 50_007]]);
+    expect(walkSteps(text, ['install', 'purchase', 'ad'], null)).toEqual({
+      seconds: [0, 50_001, 6],
+      isComplete: true,
+    });
+    expect(text.length).toBeLessThan(500);
+  });
+
+  it('never answers a wrong step of a history that it had to shorten: it says where it does not know', () => {
+    fc.assert(
+      fc.property(stepsBy(3_000, 700), funnelSteps, windows, (events, steps, window) => {
+        const text = historyOf(events);
+        const { seconds, isComplete } = walkSteps(text, steps, window);
+        const expected = walkNaively(events, steps, window);
+        expect(seconds).toEqual(isComplete ? expected : expected.slice(0, seconds.length));
+        expect(text.length).toBeLessThan(1_000);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('keeps the first times of all steps when it is shortened, and says that later ones are not known', () => {
+    const events = Array.from(
+      { length: 400 },
+      (_, index): Step => [index % 2 ? 'event:a' : 'event:b', 10 * index],
+    );
+    const text = historyOf([['install', 0], ...events, ['purchase', 9_000]]);
+    expect(firstTimes(text)).toEqual({ install: 0, 'event:b': 0, 'event:a': 10_000, purchase: 9_000_000 });
+    expect(walkSteps(text, ['install', 'purchase'], null)).toEqual({ seconds: [0, 9_000], isComplete: true });
+    expect(walkSteps(text, ['purchase', 'event:a'], null)).toEqual({ seconds: [0], isComplete: false });
+    // What did happen nowhere is known not to have happened, and so is what would be too late.
+    expect(walkSteps(text, ['purchase', 'retention'], null)).toEqual({ seconds: [0], isComplete: true });
+    expect(walkSteps(historyOf([...events, ['ad', 1]]), ['ad', 'event:a'], 5)).toEqual({
+      seconds: [0],
+      isComplete: true,
+    });
+  });
+
+  it('has room for a bounded number of names, and says so of the others', () => {
+    const names = Array.from({ length: 300 }, (_, index): Step => [`event:${index}`, 1_000 + index]);
+    const text = historyOf([['install', 5], ...names]);
+    expect(Object.keys(firstTimes(text))).toHaveLength(MAX_FUNNEL_STEPS - 3);
+    expect(walkSteps(text, ['install', 'event:195'], null)).toEqual({
+      seconds: [0, 1_190],
+      isComplete: true,
+    });
+    expect(walkSteps(text, ['install', 'event:196'], null)).toEqual({ seconds: [0], isComplete: false });
+  });
+
+  it('is the empty text without events, and refuses what it did not write', () => {
+    expect(StepHistory.parse('').toString()).toBe('');
+    expect(historyOf([['install', 1]])).toBe('["A1"]');
+    expect(() => StepHistory.parse('["!"]')).toThrow('not a step history');
+    expect(() => StepHistory.parse('{')).toThrow();
+  });
+});
