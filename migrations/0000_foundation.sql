@@ -196,6 +196,16 @@ CREATE TABLE `applications` (
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
 CREATE INDEX `applications_by_team` ON `applications` (`team_id`,`id`);--> statement-breakpoint
+CREATE TABLE `application_deletions` (
+	`deleted_id` text PRIMARY KEY NOT NULL,
+	`team_id` text NOT NULL,
+	`name` text NOT NULL,
+	`shards` integer NOT NULL,
+	`deleted_at` integer NOT NULL,
+	`cleared_at` integer,
+	`tokens_through` text NOT NULL
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
 CREATE TABLE `teams` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,

@@ -1,11 +1,12 @@
 import { pruneClicks } from '#attribution';
 import { consumeDeadLetters, consumeEvents } from '#counting';
 import { pruneCreativeRequests } from '#creatives';
+import { database } from '#db';
 import { settingsOf } from '#env';
 import { pruneRejections, pruneTokens } from '#ingestion';
 import { pruneSessions } from '#members';
 import { fetchReferenceRates } from '#money';
-import { pruneCredentials } from '#teams';
+import { continueDeletions, pruneCredentials } from '#teams';
 import { createApp } from './app.ts';
 import { runChores } from './chores.ts';
 
@@ -30,15 +31,25 @@ export default {
       }
       return;
     }
+    // Loaded by the cron alone: the ingestion path starts without them.
+    const [{ composeDigests, sendNotices, watchAlerts }, { pruneShareLinks }] = await Promise.all([
+      import('#alerts'),
+      import('#views'),
+    ]);
     // What D1 has to forget: none waits for the others. Counters need no cron: each sets its own alarm with whatever gives it
     // work, and again when it starts, so one that lost its alarm has it back with the next call of anyone who would miss it.
     await runChores({
+      'continue deletions of applications': continueDeletions(env, database(env.DB), now),
       'prune clicks': pruneClicks(env.DB, now),
       'prune creative requests': pruneCreativeRequests(env.DB, now),
       'prune tokens': pruneTokens(env.DB, TOKEN_TTL_DAYS, now),
       'prune credentials': pruneCredentials(env.DB, now),
       'prune rejections': pruneRejections(env.DB, now),
       'prune sessions': pruneSessions(env.DB, now),
+      'prune share links': pruneShareLinks(database(env.DB), now),
     });
+    // In this order, so that what a check finds is sent by the same run.
+    await runChores({ 'watch alerts': watchAlerts(env, now), 'compose digests': composeDigests(env, now) });
+    await runChores({ 'send notices': sendNotices(env, now) });
   },
 } satisfies ExportedHandler<Env>;

@@ -18,4 +18,5 @@ export {
 } from './clicks.ts';
 export { OS_FAMILIES, type OsFamily, parseOs } from './device.ts';
 export { type Explanation, explainDevice } from './explain-device.ts';
+export { findLatestClick } from './latest-click.ts';
 export type { Attribution } from './match.ts';

@@ -94,14 +94,9 @@ async function makeDemo(
   const db = database(d1);
   const now = Date.now();
   const team = await createTeam(db, 'Demo team', now);
-  const { accessToken } = await createAccessToken(db, team.id, 'Made by npm start', null, now);
-  const { application, apiKey } = await createApplication(
-    db,
-    team.id,
-    { name: 'Demo game' },
-    keyEncryptionSecret,
-    now,
-  );
+  const caller = { db, team, actor: 'npm start', now };
+  const { accessToken } = await createAccessToken(caller, 'Made by npm start', null);
+  const { application, apiKey } = await createApplication(caller, { name: 'Demo game' }, keyEncryptionSecret);
   return {
     owner: { email: 'owner@localhost.test', password: randomBytes(12).toString('base64url') },
     team,

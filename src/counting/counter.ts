@@ -227,6 +227,10 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return eventStatus(this.store, this.applicationId, this.seen, eventId);
   }
 
+  async eventStatuses(eventIds: string[]): Promise<(AppendedStatus['status'] | null)[]> {
+    return eventIds.map((id) => eventStatus(this.store, this.applicationId, this.seen, id)?.status ?? null);
+  }
+
   async clientTotals(cohort: Cohort, filter: DeviceFilter = {}): Promise<ClientTotals> {
     return clientTotals(this.store, cohort, filter);
   }
@@ -254,6 +258,17 @@ export class Counter extends DurableObject<Env> implements CounterApi {
       flushError: this.flushError,
       bytes: this.storage.sql.databaseSize,
     };
+  }
+
+  async deleteAll(): Promise<void> {
+    // What is on its way to D1 arrives first, or not at all.
+    await this.flushing?.catch(() => undefined);
+    await this.ctx.storage.deleteAlarm();
+    await this.ctx.storage.deleteAll();
+  }
+
+  async restart(): Promise<void> {
+    this.ctx.abort('The storage of this counter was deleted');
   }
 
   override async alarm(): Promise<void> {

@@ -38,6 +38,7 @@ export {
 export type { Sharded } from './ask-all.ts';
 export { consumeDeadLetters, consumeEvents } from './consume.ts';
 export { Counter } from './counter.ts';
+export { counterNames, deleteCounters } from './delete-counters.ts';
 export { askFunnel, sumFunnel } from './funnel.ts';
 export { askOutcomes } from './outcomes.ts';
 export { packEvents } from './pack.ts';

@@ -1,51 +1,39 @@
-import { and, eq, gt, isNull, or } from 'drizzle-orm';
 import * as z from 'zod';
-import { apiKeys, applications, database } from '#db';
+import type { Caller } from '#audit';
 import { AppError, optionalText, requiredText, toFaults, unavailable } from '#http';
 import { toBase64Url } from '#lib/base64url';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
+import { logWarning } from '#lib/log';
+import { retry } from '#lib/retry';
 import { dayIn } from '#lib/time';
+import type { ApplicationRow } from '#teams';
 import type { MadeCreative, WantedCreative } from './get-or-create.ts';
 import { weekdayName, weekName } from './names.ts';
 
+const name = requiredText(255);
+const more = { campaign: optionalText(255), adset: optionalText(255) };
+
+/** Names of a creative to be made; without a campaign or an ad set it is put into those of the week and the weekday. */
+export const CreativeNames = z.object({ creative: name, ...more });
+export type CreativeNames = z.infer<typeof CreativeNames>;
+
 /** Body of `POST /v1/creatives`. */
-export const NewCreative = z.object({
-  creative: requiredText(255),
-  app_api_key: requiredText(1024),
-  campaign: optionalText(255),
-  adset: optionalText(255),
-});
+export const NewCreative = z.object({ creative: name, app_api_key: requiredText(1024), ...more });
 
 const REQUIRED: Record<string, string> = {
   creative: 'Creative name is required',
   app_api_key: 'API key is required',
 };
 
-/** Throws `invalid_request` with the text of the first fault, in the order of the fields. */
-function parseBody(body: unknown): z.infer<typeof NewCreative> {
-  const parsed = NewCreative.safeParse(body);
+/** Parses by one of these schemas. Throws `invalid_request` with the text of the first fault, in the order of the fields. */
+export function parseCreative<Schema extends z.ZodType>(schema: Schema, body: unknown): z.infer<Schema> {
+  const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   const [fault] = toFaults(parsed.error);
   if (!fault) throw parsed.error;
   const required = fault.message === 'is required' ? REQUIRED[fault.path] : undefined;
   throw new AppError('invalid_request', required ?? `${fault.path} ${fault.message}`);
-}
-
-async function findApplication(db: D1Database, teamId: string, apiKey: string, now: number) {
-  const [application] = await database(db)
-    .select({ id: applications.id, name: applications.name, timezone: applications.timezone })
-    .from(apiKeys)
-    .innerJoin(applications, eq(applications.id, apiKeys.applicationId))
-    .where(
-      and(
-        eq(apiKeys.hash, await sha256Hex(apiKey)),
-        eq(applications.teamId, teamId),
-        or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now)),
-      ),
-    );
-  if (!application) throw new AppError('invalid_request', 'Invalid API key or application not found');
-  return application;
 }
 
 type Answer = {
@@ -58,34 +46,29 @@ type Answer = {
 
 /** Asks the application's object. A call that got lost on the way is repeated, which makes nothing twice. */
 async function askRegistry(env: Env, wanted: WantedCreative): Promise<MadeCreative> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await env.CREATIVES.getByName(wanted.applicationId).create(wanted);
-    } catch (error) {
-      console.warn(
-        JSON.stringify({ level: 'warn', message: 'creative not made', attempt, error: String(error) }),
-      );
-      const lost = error instanceof Error && 'retryable' in error && error.retryable === true;
-      if (!lost || attempt === 3) throw unavailable();
-    }
+  const isPassing = (error: unknown) =>
+    error instanceof Error && 'retryable' in error && error.retryable === true;
+  try {
+    return await retry(async () => await env.CREATIVES.getByName(wanted.applicationId).create(wanted), {
+      isPassing,
+    });
+  } catch (error) {
+    logWarning('creative not made', error, { application_id: wanted.applicationId });
+    throw unavailable();
   }
 }
 
 /**
- * Makes a creative for the team's application that the body's API key names. `linkTo` makes a tracking link of a token.
- * Throws `invalid_request` as the specification words it, `conflict` for an `Idempotency-Key` that came with another request,
- * `unavailable` when the database fails; a failed call leaves nothing behind.
+ * Makes a creative for an application, and records it. `linkTo` makes a tracking link of a token. Throws `conflict` for an
+ * `idempotencyKey` that came with another request, `unavailable` when the database fails; a failed call leaves nothing behind.
  */
 export async function createCreative(
   env: Env,
-  teamId: string,
-  body: unknown,
-  idempotencyKey: string | undefined,
-  linkTo: (token: string) => string,
-  now: number,
+  { team, actor, now }: Omit<Caller, 'db'>,
+  application: ApplicationRow,
+  request: CreativeNames,
+  { linkTo, idempotencyKey }: { linkTo: (token: string) => string; idempotencyKey?: string | undefined },
 ): Promise<{ answer: Answer; replayed: boolean }> {
-  const request = parseBody(body);
-  const application = await findApplication(env.DB, teamId, request.app_api_key, now);
   const today = dayIn(application.timezone, now);
   const names = {
     creative: request.creative,
@@ -97,6 +80,7 @@ export async function createCreative(
     token: toBase64Url(crypto.getRandomValues(new Uint8Array(16))),
     campaignId: newId('cmp'),
     adsetId: newId('ads'),
+    auditId: newId('aud'),
   };
   const answer: Answer = {
     message: 'Creative created successfully',
@@ -107,12 +91,13 @@ export async function createCreative(
   };
   const made = await askRegistry(env, {
     applicationId: application.id,
+    teamId: team.id,
+    actor,
     names,
     minted,
     now,
     idempotency: idempotencyKey
       ? {
-          teamId,
           key: idempotencyKey,
           requestHash: await hashRequest(request, application.id),
           answer: JSON.stringify(answer),
@@ -134,7 +119,7 @@ export async function createCreative(
 }
 
 /** The application stands for its key, which may have been replaced between a request and its repetition. */
-function hashRequest(request: z.infer<typeof NewCreative>, applicationId: string): Promise<string> {
+function hashRequest(request: CreativeNames, applicationId: string): Promise<string> {
   const { creative, campaign = null, adset = null } = request;
   return sha256Hex(JSON.stringify([applicationId, creative, campaign, adset]));
 }

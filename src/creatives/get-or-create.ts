@@ -1,15 +1,38 @@
-import { batchWithRetry } from '#db';
+import { and, eq, exists, inArray, lt, not, type SQL, sql } from 'drizzle-orm';
+import { auditStatement, newAuditEntry } from '#audit';
+import {
+  adsets,
+  auditLog,
+  campaigns,
+  creativeRequests,
+  creatives,
+  type Database,
+  database,
+  insertWhere,
+  retryTransient,
+  runBatch,
+} from '#db';
 import { DAY_MS } from '#lib/time';
 
-export type Minted = { creativeId: string; token: string; campaignId: string; adsetId: string };
+/** The ids of a creative to be made, of its campaign and ad set where they are new, and of the row that records it. */
+export type Minted = {
+  creativeId: string;
+  token: string;
+  campaignId: string;
+  adsetId: string;
+  auditId: string;
+};
 
 /** A creative to be made. Every id is minted by the caller, so that asking again for the same one makes nothing twice. */
 export type WantedCreative = {
   applicationId: string;
+  teamId: string;
+  /** See `Caller`. */
+  actor: string;
   names: { creative: string; campaign: string; adset: string };
   minted: Minted;
   now: number;
-  idempotency: { teamId: string; key: string; requestHash: string; answer: string } | null;
+  idempotency: { key: string; requestHash: string; answer: string } | null;
 };
 
 export type MadeCreative = {
@@ -19,146 +42,207 @@ export type MadeCreative = {
   replayed: { answer: string; sameRequest: boolean } | null;
 };
 
-type Outcome = {
-  campaign_is_new: number;
-  adset_is_new: number;
-  answer: string | null;
-  is_first: number | null;
-  same_request: number | null;
-};
-
 /**
- * Makes a creative, with its campaign and ad set where those names are new: all in one transaction or nothing. Who finds its
- * own minted id under a name has made it, so exactly one of any number of callers sees `isNew`, and a repetition of the same
- * call, after an answer that got lost, sees what the first one would have seen.
+ * Makes a creative, with its campaign and ad set where those names are new, and its row in the audit log: all in one transaction or
+ * nothing. Who finds its own minted id under a name has made it, so exactly one of any number of callers sees `isNew`, and a
+ * repetition of the same call, after an answer that got lost, sees what the first one would have seen.
  * First it takes back what earlier calls may have left, as `undo` does.
  * Throws what D1 throws when three tries fail; it is then not known whether the transaction came to be.
  */
 export async function getOrCreate(
-  db: D1Database,
+  d1: D1Database,
   wanted: WantedCreative,
   unconfirmed: readonly Minted[] = [],
 ): Promise<MadeCreative> {
-  const results = await batchWithRetry<Outcome>(db, () => [
-    ...(unconfirmed.length > 0 ? undoStatements(db, unconfirmed) : []),
+  const db = database(d1);
+  const results = await runBatch(db, () => [
+    ...(unconfirmed.length > 0 ? undoStatements(db, wanted.teamId, unconfirmed) : []),
     ...createStatements(db, wanted),
   ]);
-  const outcome = results.at(-1)?.results[0];
+  const [outcome] = results.at(-1) as Outcome[];
   if (!outcome) throw new Error('the new creative was not found');
+  const { answer, isFirst, sameRequest } = outcome;
   return {
-    campaignIsNew: outcome.campaign_is_new === 1,
-    adsetIsNew: outcome.adset_is_new === 1,
-    replayed:
-      outcome.answer === null || outcome.is_first === 1
-        ? null
-        : { answer: outcome.answer, sameRequest: outcome.same_request === 1 },
+    campaignIsNew: outcome.campaignIsNew === 1,
+    adsetIsNew: outcome.adsetIsNew === 1,
+    replayed: answer === null || isFirst === 1 ? null : { answer, sameRequest: sameRequest === 1 },
   };
 }
 
-function createStatements(
-  db: D1Database,
-  { applicationId, names, minted, now, idempotency }: WantedCreative,
-) {
-  const { teamId, key, requestHash, answer } = idempotency ?? {
-    teamId: null,
-    key: null,
-    requestHash: null,
-    answer: null,
-  };
-  // Under a key that another call was first to use, nothing is made.
-  const isFirst =
-    '(?1 IS NULL OR EXISTS (SELECT 1 FROM creative_requests WHERE team_id = ?2 AND key = ?1 AND creative_id = ?3))';
-  const prepare = (sql: string, ...values: (string | number)[]) =>
-    db.prepare(sql).bind(key, teamId, minted.creativeId, ...values);
+function createStatements(db: Database, wanted: WantedCreative) {
+  const { applicationId, teamId, actor, names, minted, now, idempotency } = wanted;
+  const isFirst = isFirstCall(db, wanted);
+  const ofCampaign = and(
+    eq(campaigns.applicationId, applicationId),
+    eq(campaigns.name, names.campaign),
+    isFirst,
+  );
+  const made = exists(
+    db.select({ id: creatives.id }).from(creatives).where(eq(creatives.id, minted.creativeId)),
+  );
+  const caller = { db, team: { id: teamId }, actor, now };
+  const entry = newAuditEntry('creative.created', `${names.creative} in ${names.campaign} › ${names.adset}`);
   return [
-    prepare(
-      `INSERT INTO creative_requests (key, team_id, creative_id, request_hash, answer, campaign_id, adset_id, created_at)
-       SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?1 IS NOT NULL ON CONFLICT (team_id, key) DO NOTHING`,
-      requestHash ?? '',
-      answer ?? '',
-      minted.campaignId,
-      minted.adsetId,
-      now,
-    ),
-    prepare(
-      `INSERT INTO campaigns (id, application_id, name, created_at)
-       SELECT ?4, ?5, ?6, ?7 WHERE ${isFirst} ON CONFLICT (application_id, name) DO NOTHING`,
-      minted.campaignId,
-      applicationId,
-      names.campaign,
-      now,
-    ),
-    prepare(
-      `INSERT INTO adsets (id, application_id, campaign_id, name, created_at)
-       SELECT ?4, ?5, campaigns.id, ?7, ?8 FROM campaigns
-       WHERE campaigns.application_id = ?5 AND campaigns.name = ?6 AND ${isFirst}
-       ON CONFLICT (campaign_id, name) DO NOTHING`,
-      minted.adsetId,
-      applicationId,
-      names.campaign,
-      names.adset,
-      now,
-    ),
-    prepare(
-      `INSERT INTO creatives (id, application_id, adset_id, name, token, created_at)
-       SELECT ?3, ?4, adsets.id, ?7, ?8, ?9
-       FROM campaigns INNER JOIN adsets ON adsets.campaign_id = campaigns.id AND adsets.name = ?6
-       WHERE campaigns.application_id = ?4 AND campaigns.name = ?5 AND ${isFirst}
-       ON CONFLICT (id) DO NOTHING`,
-      applicationId,
-      names.campaign,
-      names.adset,
-      names.creative,
-      minted.token,
-      now,
-    ),
+    ...(idempotency ? [requestStatement(db, wanted, idempotency)] : []),
+    insertWhere(
+      db,
+      campaigns,
+      { id: minted.campaignId, applicationId, name: names.campaign, createdAt: now },
+      isFirst,
+    ).onConflictDoNothing({ target: [campaigns.applicationId, campaigns.name] }),
     db
-      .prepare(
-        `WITH request AS (
-           SELECT coalesce(request.creative_id, ?3) AS creative_id, coalesce(request.adset_id, ?4) AS adset_id,
-             coalesce(request.campaign_id, ?5) AS campaign_id, request.answer,
-             request.creative_id = ?3 AS is_first, request.request_hash = ?6 AS same_request
-           FROM (SELECT 1) LEFT JOIN creative_requests AS request ON request.team_id = ?2 AND request.key = ?1)
-         SELECT adsets.campaign_id = request.campaign_id AS campaign_is_new,
-           creatives.adset_id = request.adset_id AS adset_is_new, answer, is_first, same_request
-         FROM request INNER JOIN creatives ON creatives.id = request.creative_id
-         INNER JOIN adsets ON adsets.id = creatives.adset_id`,
+      .insert(adsets)
+      .select(
+        db
+          .select({
+            id: sql<string>`${minted.adsetId}`.as('id'),
+            applicationId: campaigns.applicationId,
+            campaignId: sql<string>`${campaigns.id}`.as('campaign_id'),
+            name: sql<string>`${names.adset}`.as('name'),
+            createdAt: sql<number>`${now}`.as('created_at'),
+          })
+          .from(campaigns)
+          .where(ofCampaign),
       )
-      .bind(key, teamId, minted.creativeId, minted.adsetId, minted.campaignId, requestHash),
+      .onConflictDoNothing({ target: [adsets.campaignId, adsets.name] }),
+    db
+      .insert(creatives)
+      .select(
+        db
+          .select({
+            id: sql<string>`${minted.creativeId}`.as('id'),
+            applicationId: campaigns.applicationId,
+            adsetId: sql<string>`${adsets.id}`.as('adset_id'),
+            name: sql<string>`${names.creative}`.as('name'),
+            token: sql<string>`${minted.token}`.as('token'),
+            archivedAt: sql<null>`NULL`.as('archived_at'),
+            createdAt: sql<number>`${now}`.as('created_at'),
+          })
+          .from(campaigns)
+          .innerJoin(adsets, and(eq(adsets.campaignId, campaigns.id), eq(adsets.name, names.adset)))
+          .where(ofCampaign),
+      )
+      .onConflictDoNothing({ target: creatives.id }),
+    auditStatement(caller, { ...entry, id: minted.auditId }, made),
+    outcomeStatement(db, wanted),
   ];
+}
+
+/** Under a key that another call was first to use, nothing is made. */
+function isFirstCall(db: Database, { teamId, minted, idempotency }: WantedCreative): SQL {
+  if (!idempotency) return sql`true`;
+  return exists(
+    db
+      .select({ key: creativeRequests.key })
+      .from(creativeRequests)
+      .where(
+        and(
+          eq(creativeRequests.teamId, teamId),
+          eq(creativeRequests.key, idempotency.key),
+          eq(creativeRequests.creativeId, minted.creativeId),
+        ),
+      ),
+  );
+}
+
+const requestStatement = (
+  db: Database,
+  { teamId, minted, now }: WantedCreative,
+  idempotency: NonNullable<WantedCreative['idempotency']>,
+) =>
+  db
+    .insert(creativeRequests)
+    .values({
+      ...idempotency,
+      teamId,
+      creativeId: minted.creativeId,
+      campaignId: minted.campaignId,
+      adsetId: minted.adsetId,
+      createdAt: now,
+    })
+    .onConflictDoNothing({ target: [creativeRequests.teamId, creativeRequests.key] });
+
+type Outcome = {
+  campaignIsNew: number;
+  adsetIsNew: number;
+  answer: string | null;
+  isFirst: number;
+  sameRequest: number;
+};
+
+const flag = (condition: SQL, name: string) => sql<number>`${condition}`.as(name);
+
+/** What became of this call, or under a key of the first one with it. */
+function outcomeStatement(db: Database, { teamId, minted, idempotency }: WantedCreative) {
+  const ofAdset = eq(adsets.id, creatives.adsetId);
+  if (!idempotency) {
+    return db
+      .select({
+        campaignIsNew: flag(eq(adsets.campaignId, minted.campaignId), 'campaign_is_new'),
+        adsetIsNew: flag(eq(creatives.adsetId, minted.adsetId), 'adset_is_new'),
+        answer: sql<string | null>`NULL`.as('answer'),
+        isFirst: flag(sql`1`, 'is_first'),
+        sameRequest: flag(sql`1`, 'same_request'),
+      })
+      .from(creatives)
+      .innerJoin(adsets, ofAdset)
+      .where(eq(creatives.id, minted.creativeId));
+  }
+  return db
+    .select({
+      campaignIsNew: flag(eq(adsets.campaignId, creativeRequests.campaignId), 'campaign_is_new'),
+      adsetIsNew: flag(eq(creatives.adsetId, creativeRequests.adsetId), 'adset_is_new'),
+      answer: sql<string | null>`${creativeRequests.answer}`.as('answer'),
+      isFirst: flag(eq(creativeRequests.creativeId, minted.creativeId), 'is_first'),
+      sameRequest: flag(eq(creativeRequests.requestHash, idempotency.requestHash), 'same_request'),
+    })
+    .from(creativeRequests)
+    .innerJoin(creatives, eq(creatives.id, creativeRequests.creativeId))
+    .innerJoin(adsets, ofAdset)
+    .where(and(eq(creativeRequests.teamId, teamId), eq(creativeRequests.key, idempotency.key)));
 }
 
 /**
  * Takes back what calls have made whose callers were told that they failed. Nobody has seen those ids; what others have
  * used since stays.
  */
-export async function undo(db: D1Database, unconfirmed: readonly Minted[]): Promise<void> {
-  await batchWithRetry(db, () => undoStatements(db, unconfirmed));
+export async function undo(d1: D1Database, teamId: string, unconfirmed: readonly Minted[]): Promise<void> {
+  const db = database(d1);
+  await retryTransient(() => db.batch(undoStatements(db, teamId, unconfirmed)));
 }
 
-function undoStatements(db: D1Database, unconfirmed: readonly Minted[]): D1PreparedStatement[] {
-  const rows = JSON.stringify(unconfirmed);
+function undoStatements(db: Database, teamId: string, unconfirmed: readonly Minted[]) {
+  const idsOf = (name: keyof Minted) =>
+    sql`(SELECT value ->> ${name} FROM json_each(${JSON.stringify(unconfirmed)}))`;
+  const hasCreatives = exists(
+    db
+      .select({ id: creatives.id })
+      .from(creatives)
+      .where(and(eq(creatives.applicationId, adsets.applicationId), eq(creatives.adsetId, adsets.id))),
+  );
+  const hasAdsets = exists(
+    db.select({ id: adsets.id }).from(adsets).where(eq(adsets.campaignId, campaigns.id)),
+  );
   return [
-    "DELETE FROM creatives WHERE id IN (SELECT value ->> 'creativeId' FROM json_each(?1))",
-    "DELETE FROM creative_requests WHERE creative_id IN (SELECT value ->> 'creativeId' FROM json_each(?1))",
-    `DELETE FROM adsets WHERE id IN (SELECT value ->> 'adsetId' FROM json_each(?1))
-       AND NOT EXISTS (SELECT 1 FROM creatives
-         WHERE creatives.application_id = adsets.application_id AND creatives.adset_id = adsets.id)`,
-    `DELETE FROM campaigns WHERE id IN (SELECT value ->> 'campaignId' FROM json_each(?1))
-       AND NOT EXISTS (SELECT 1 FROM adsets WHERE adsets.campaign_id = campaigns.id)`,
-  ].map((sql) => db.prepare(sql).bind(rows));
+    db.delete(creatives).where(inArray(creatives.id, idsOf('creativeId'))),
+    db.delete(creativeRequests).where(inArray(creativeRequests.creativeId, idsOf('creativeId'))),
+    db.delete(adsets).where(and(inArray(adsets.id, idsOf('adsetId')), not(hasCreatives))),
+    db.delete(campaigns).where(and(inArray(campaigns.id, idsOf('campaignId')), not(hasAdsets))),
+    db.delete(auditLog).where(and(eq(auditLog.teamId, teamId), inArray(auditLog.id, idsOf('auditId')))),
+  ] as const;
 }
 
 const KEPT_MS = 7 * DAY_MS;
+const PRUNED_AT_ONCE = 1_000;
 
 /** Forgets first answers after a week: a caller that repeats itself does so within minutes. */
-export async function pruneCreativeRequests(db: D1Database, now: number): Promise<void> {
-  await batchWithRetry(db, () => [
-    db
-      .prepare(
-        `DELETE FROM creative_requests WHERE (team_id, key) IN (
-           SELECT team_id, key FROM creative_requests WHERE created_at < ? LIMIT 1000)`,
-      )
-      .bind(now - KEPT_MS),
-  ]);
+export async function pruneCreativeRequests(d1: D1Database, now: number): Promise<void> {
+  const db = database(d1);
+  const { teamId, key, createdAt } = creativeRequests;
+  const old = db
+    .select({ teamId, key })
+    .from(creativeRequests)
+    .where(lt(createdAt, now - KEPT_MS))
+    .limit(PRUNED_AT_ONCE);
+  await retryTransient(() => db.delete(creativeRequests).where(sql`(${teamId}, ${key}) IN ${old}`).run());
 }

@@ -1,7 +1,9 @@
-import { and, asc, eq, gt } from 'drizzle-orm';
+import { and, asc, eq, exists, gt, isNotNull, isNull } from 'drizzle-orm';
 import * as z from 'zod';
+import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { adsets, applications, campaigns, creatives, type Database } from '#db';
 import { AppError, listQuery, requiredText } from '#http';
+import { iso } from '#lib/time';
 
 /** `?application_id=&limit=&cursor=`. */
 export const ListQuery = listQuery.extend({ application_id: requiredText(128) });
@@ -13,8 +15,6 @@ export const CreativeChanges = z.object({
     error: (issue) => (issue.input === undefined ? 'is required' : 'must be true or false'),
   }),
 });
-
-const iso = (at: number) => new Date(at).toISOString();
 
 /** A page of a list and the cursor of the next one: the last id, null where nothing follows. */
 export function toPage<Row extends { id: string }>(rows: Row[], limit: number) {
@@ -115,18 +115,30 @@ export async function getCreative(
 
 /** Archives a creative or takes it back; its link works either way. Throws `not_found` also for another team's. */
 export async function archiveCreative(
-  db: Database,
-  teamId: string,
+  caller: Caller,
   id: string,
   archived: boolean,
   linkTo: (token: string) => string,
-  now: number,
 ) {
-  const find = () => selectCreatives(db).where(and(eq(creatives.id, id), eq(applications.teamId, teamId)));
-  const [current] = await find();
+  const { db, team, now } = caller;
+  const [current] = await selectCreatives(db).where(
+    and(eq(creatives.id, id), eq(applications.teamId, team.id)),
+  );
   if (!current) throw new AppError('not_found', 'Creative not found');
   if ((current.archivedAt !== null) === archived) return showCreative(current, linkTo);
   const archivedAt = archived ? now : null;
-  await db.update(creatives).set({ archivedAt }).where(eq(creatives.id, id));
+  const action = archived ? 'creative.archived' : 'creative.unarchived';
+  const unlike = and(
+    eq(creatives.id, id),
+    archived ? isNull(creatives.archivedAt) : isNotNull(creatives.archivedAt),
+  );
+  await db.batch([
+    auditStatement(
+      caller,
+      newAuditEntry(action, `${current.name} (${id})`),
+      exists(db.select({ id: creatives.id }).from(creatives).where(unlike)),
+    ),
+    db.update(creatives).set({ archivedAt }).where(unlike),
+  ]);
   return showCreative({ ...current, archivedAt }, linkTo);
 }

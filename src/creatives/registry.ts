@@ -22,6 +22,12 @@ export class CreativeRegistry extends DurableObject<Env> {
     return made;
   }
 
+  /** Forgets what it remembers, once its application is deleted. Repeatable. */
+  async deleteAll(): Promise<void> {
+    await this.last;
+    await this.ctx.storage.deleteAll();
+  }
+
   /**
    * A transaction may be kept although its answer got lost. Whoever is told of a failure must not have taken a name, so what
    * such a call may have made is taken back: at once, or where D1 does not answer together with the next call.
@@ -35,7 +41,7 @@ export class CreativeRegistry extends DurableObject<Env> {
     } catch (error) {
       const left = [...unconfirmed, wanted.minted].slice(-MAX_UNCONFIRMED);
       await this.ctx.storage.put(UNCONFIRMED, left);
-      await undo(this.db, left).then(
+      await undo(this.db, wanted.teamId, left).then(
         () => this.ctx.storage.delete(UNCONFIRMED),
         () => undefined,
       );

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
+import { apiCaller } from '#audit';
 import { database } from '#db';
 import {
   type AppContext,
@@ -9,10 +10,11 @@ import {
   limitBody,
   queryString,
   requireTeamToken,
+  SMALL_BODY,
 } from '#http';
-import { getApplication } from '#teams';
+import { findApplicationByKey, getApplication } from '#teams';
 import { trackingLink } from '#tracking';
-import { createCreative } from './create-creative.ts';
+import { createCreative, NewCreative, parseCreative } from './create-creative.ts';
 import {
   archiveCreative,
   CreativeChanges,
@@ -22,8 +24,6 @@ import {
   listCreatives,
   toPage,
 } from './list.ts';
-
-const SMALL_BODY = 64 * 1024;
 
 const anyObject = z.looseObject({}, { error: 'The body must be a JSON object' });
 
@@ -46,14 +46,14 @@ async function databaseOf(c: AppContext, applicationId: string) {
 
 export const creativeRoutes = new Hono<AppEnv>()
   .post('/v1/creatives', limitBody(SMALL_BODY), requireTeamToken, ...jsonBody(anyObject), async (c) => {
-    const { answer, replayed } = await createCreative(
-      c.env,
-      c.get('team').id,
-      c.req.valid('json'),
-      idempotencyKey(c),
-      linkTo(c),
-      Date.now(),
-    );
+    const caller = apiCaller(c);
+    const { app_api_key, ...names } = parseCreative(NewCreative, c.req.valid('json'));
+    const application = await findApplicationByKey(caller, app_api_key);
+    if (!application) throw new AppError('invalid_request', 'Invalid API key or application not found');
+    const { answer, replayed } = await createCreative(c.env, caller, application, names, {
+      linkTo: linkTo(c),
+      idempotencyKey: idempotencyKey(c),
+    });
     if (replayed) c.header('Idempotent-Replayed', 'true');
     return c.json(answer, 201);
   })
@@ -70,8 +70,7 @@ export const creativeRoutes = new Hono<AppEnv>()
     async (c) => {
       const { id } = c.req.param();
       const { archived } = c.req.valid('json');
-      const db = database(c.env.DB);
-      return c.json(await archiveCreative(db, c.get('team').id, id, archived, linkTo(c), Date.now()));
+      return c.json(await archiveCreative(apiCaller(c), id, archived, linkTo(c)));
     },
   )
   .get('/v1/campaigns', requireTeamToken, queryString(ListQuery), async (c) => {

@@ -4,6 +4,7 @@ import { requestId } from 'hono/request-id';
 import { type AppContext, AppError, limitBody, takeError } from '#http';
 import { accountPages } from './account.tsx';
 import { adPages } from './ads.tsx';
+import { alertPages } from './alerts.tsx';
 import { applicationPages } from './applications.tsx';
 import { breakdownPages } from './breakdown.tsx';
 import { comparePages } from './compare.tsx';
@@ -19,9 +20,11 @@ import { ltvPages } from './ltv.tsx';
 import { memberPages } from './members.tsx';
 import { renderPlainPage } from './page.tsx';
 import { retentionPages } from './retention.tsx';
+import { sharedPages } from './shared.ts';
 import { signInPages } from './sign-in.tsx';
 import { statusPages } from './status.tsx';
 import { tokenPages } from './tokens.tsx';
+import { viewPages } from './views.tsx';
 
 const FORM_BYTES = 64 * 1024;
 /** A year of costs of some hundred creatives. */
@@ -84,6 +87,12 @@ dashboard.route('/', comparePages);
 dashboard.route('/', costPages);
 dashboard.route('/', debuggerPages);
 dashboard.route('/', statusPages);
+dashboard.route('/', alertPages);
+dashboard.route('/', viewPages);
+dashboard.route(
+  '/',
+  sharedPages(async (request, env, ctx) => dashboard.fetch(request, env, ctx)),
+);
 dashboard.route('/', accountPages);
 dashboard.route('/', applicationPages);
 dashboard.route('/', tokenPages);

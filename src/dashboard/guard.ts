@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { database } from '#db';
 import { AppError } from '#http';
-import { atLeast, type Person, personOf, type Role, recordAudit, setupIsOpen } from '#members';
+import { atLeast, type MemberCaller, type Person, personOf, type Role, setupIsOpen } from '#members';
 
 export type DashboardEnv = { Bindings: Env; Variables: { requestId: string; person: Person } };
 export type DashboardContext = Context<DashboardEnv>;
@@ -47,8 +47,20 @@ export function safePath(path: string | undefined): string {
   return path && /^\/(?![/\\])[^\s\\]*$/.test(path) ? path : '/';
 }
 
+/** Requests that the dashboard makes of itself for the guest of a share link; none that came from outside can be among them. */
+const guests = new WeakMap<Request, Person>();
+
+export function admitGuest(request: Request, guest: Person): void {
+  guests.set(request, guest);
+}
+
 /** Lets only signed-in people pass and sets `person`; others are shown the way in. */
 export const requirePerson = createMiddleware<DashboardEnv>(async (c, next) => {
+  const guest = guests.get(c.req.raw);
+  if (guest) {
+    c.set('person', guest);
+    return next();
+  }
   const signedIn = await personOf(c.env, c.req.raw);
   if (!signedIn) {
     if (c.req.method !== 'GET' && c.req.method !== 'HEAD') {
@@ -73,8 +85,8 @@ export function requireRole(role: Role) {
   });
 }
 
-/** Records an action of this request's person in the audit log: before a secret is shown, after a change is made. */
-export async function remember(c: DashboardContext, action: string, subject: string): Promise<void> {
-  const { team, email } = c.get('person');
-  await recordAudit(database(c.env.DB), { teamId: team.id, actor: email, action, subject }, Date.now());
+/** The person of this request, as what they change wants them: see `Caller`. */
+export function callerOf(c: DashboardContext): MemberCaller {
+  const { userId, team, role, email } = c.get('person');
+  return { db: database(c.env.DB), team, actor: email, now: Date.now(), userId, role };
 }

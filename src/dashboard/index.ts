@@ -28,10 +28,17 @@ const PAGES = [
   '/funnels',
   '/compare',
   '/costs',
+  '/costs/*',
   '/debugger',
   '/debugger/:part',
   '/status',
   '/status/*',
+  '/alerts',
+  '/alerts/*',
+  '/views',
+  '/views/*',
+  '/shared/:secret',
+  '/reset-password/:secret',
   '/settings/*',
 ];
 

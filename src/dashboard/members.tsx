@@ -1,21 +1,23 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
+import { listAudit } from '#audit';
 import { database } from '#db';
 import { type Fault, invalidRequest, requiredText } from '#http';
 import {
   changeRole,
+  createPasswordReset,
   INVITATION_DAYS,
   invite,
-  listAudit,
   listInvitations,
   listMembers,
+  RESET_HOURS,
   ROLES,
   removeMember,
   withdrawInvitation,
 } from '#members';
 import { checkForm, readForm, redirectDone } from './form.ts';
 import { moment } from './format.ts';
-import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { Action, Card, Copyable, Field, Notice, Table } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
 
@@ -26,10 +28,15 @@ const Invitation = z.object({ note: requiredText(255), role });
 
 async function membersPage(
   c: DashboardContext,
-  shown: { link?: string; values?: Record<string, string>; faults?: Fault[] } = {},
+  shown: {
+    link?: string;
+    reset?: { email: string; link: string };
+    values?: Record<string, string>;
+    faults?: Fault[];
+  } = {},
 ) {
   const { person } = c.var;
-  const { link, values = {}, faults = [] } = shown;
+  const { link, reset, values = {}, faults = [] } = shown;
   const db = database(c.env.DB);
   const [people, invitations] = await Promise.all([
     listMembers(db, person.team.id),
@@ -40,23 +47,32 @@ async function membersPage(
     c,
     { title: 'Members', section: '/settings/members', status: faults.length > 0 ? 400 : 200 },
     <>
+      {reset && (
+        <Notice kind="good">
+          <p>
+            <strong>Copy this link now</strong> and send it to {reset.email}. It is shown only once, works
+            once, and expires after {RESET_HOURS} hours.
+          </p>
+          <Copyable text={reset.link} label="password link" />
+        </Notice>
+      )}
       {link && (
         <Notice kind="good">
           <p>
-            <strong>Copy the invitation's link now</strong> and send it yourself. It is shown this once, and
-            works once, for {INVITATION_DAYS} days.
+            <strong>Copy this invitation link now</strong> and send it yourself. It is shown only once, works
+            once, and expires after {INVITATION_DAYS} days.
           </p>
           <Copyable text={link} label="invitation link" />
         </Notice>
       )}
       <Card title="Invite someone">
         <p class="muted">
-          A viewer sees the numbers. An admin also changes settings and sees keys. An owner also decides about
+          Viewers see reports. Admins also change settings, upload costs and see API keys. Owners also manage
           owners.
         </p>
         <form method="post" action="/settings/members" class="row">
           <Field
-            label="For whom"
+            label="Name or email"
             name="note"
             value={values.note ?? ''}
             faults={faults}
@@ -70,7 +86,7 @@ async function membersPage(
             faults={faults}
             options={offered.map((name) => [name, name])}
           />
-          <button type="submit">Make a link</button>
+          <button type="submit">Create link</button>
         </form>
       </Card>
       <Card title="People">
@@ -102,14 +118,23 @@ async function membersPage(
             },
             { label: 'Since (UTC)', cell: (member) => moment(member.createdAt, 'UTC').slice(0, 10) },
             {
-              label: 'Do',
+              label: 'Actions',
               cell: (member) => (
-                <Action
-                  to={`/settings/members/${member.userId}/remove`}
-                  label="Remove"
-                  kind="danger"
-                  confirm={`Remove ${member.name}? Their sign-in and sessions end at once.`}
-                />
+                <span class="actions">
+                  {(member.role !== 'owner' || person.role === 'owner') && (
+                    <Action
+                      to={`/settings/members/${member.userId}/password-reset`}
+                      label="Reset password"
+                      kind="quiet"
+                    />
+                  )}
+                  <Action
+                    to={`/settings/members/${member.userId}/remove`}
+                    label="Remove"
+                    kind="danger"
+                    confirm={`Remove ${member.name}? Their sign-in and sessions end at once.`}
+                  />
+                </span>
               ),
             },
           ]}
@@ -121,11 +146,11 @@ async function membersPage(
           rows={invitations}
           empty="No open invitation."
           columns={[
-            { label: 'For whom', cell: (open) => open.note },
+            { label: 'Invited', cell: (open) => open.note },
             { label: 'Role', cell: (open) => open.role },
-            { label: 'Until (UTC)', cell: (open) => moment(open.expiresAt, 'UTC') },
+            { label: 'Expires (UTC)', cell: (open) => moment(open.expiresAt, 'UTC') },
             {
-              label: 'Do',
+              label: 'Actions',
               cell: (open) => (
                 <Action
                   to={`/settings/members/invitations/${open.hash}/withdraw`}
@@ -151,26 +176,21 @@ async function auditPage(c: DashboardContext) {
   return renderSettings(
     c,
     { title: 'Audit log', section: '/settings/audit' },
-    <Card title="What people changed or had revealed to them">
+    <Card title="Changes and revealed secrets">
       <Table
         caption="Audit log"
         rows={entries}
         columns={[
           { label: 'When (UTC)', cell: (entry) => moment(entry.at, 'UTC') },
           { label: 'Who', cell: (entry) => entry.actor },
-          { label: 'What', cell: (entry) => <code>{entry.action}</code> },
-          { label: 'Of what', cell: (entry) => entry.subject },
+          { label: 'Action', cell: (entry) => <code>{entry.action}</code> },
+          { label: 'Subject', cell: (entry) => entry.subject },
         ]}
       />
       {last && <a href={`/settings/audit?before=${last.id}`}>Older</a>}
     </Card>,
   );
 }
-
-const acting = (c: DashboardContext) => {
-  const { userId, team, role } = c.get('person');
-  return { userId, teamId: team.id, role };
-};
 
 export const memberPages = new Hono<DashboardEnv>()
   .use('/settings/members/*', requirePerson, requireRole('admin'))
@@ -181,24 +201,26 @@ export const memberPages = new Hono<DashboardEnv>()
     const values = await readForm(c);
     const { data, faults } = checkForm(Invitation, values);
     if (!data) return membersPage(c, { values, faults });
-    const secret = await invite(database(c.env.DB), acting(c), data, Date.now());
-    await remember(c, 'member.invited', `${data.note}, as ${data.role}`);
+    const secret = await invite(callerOf(c), data);
     return membersPage(c, { link: `${new URL(c.req.url).origin}/join/${secret}` });
   })
   .post('/settings/members/invitations/:hash/withdraw', async (c) => {
-    await withdrawInvitation(database(c.env.DB), c.get('person').team.id, c.req.param('hash'));
-    await remember(c, 'member.invitation_withdrawn', c.req.param('hash').slice(0, 8));
+    await withdrawInvitation(callerOf(c), c.req.param('hash'));
     return redirectDone(c, '/settings/members', 'withdrawn');
   })
   .post('/settings/members/:id/role', async (c) => {
     const { data, faults } = checkForm(z.object({ role }), await readForm(c));
     if (!data) throw invalidRequest(faults);
-    const email = await changeRole(c.env.DB, database(c.env.DB), acting(c), c.req.param('id'), data.role);
-    await remember(c, 'member.role_changed', `${email} to ${data.role}`);
+    await changeRole(callerOf(c), c.req.param('id'), data.role);
     return redirectDone(c, '/settings/members', 'saved');
   })
+  .post('/settings/members/:id/password-reset', async (c) => {
+    const { email, secret } = await createPasswordReset(callerOf(c), c.req.param('id'));
+    return membersPage(c, {
+      reset: { email, link: `${new URL(c.req.url).origin}/reset-password/${secret}` },
+    });
+  })
   .post('/settings/members/:id/remove', async (c) => {
-    const email = await removeMember(c.env.DB, database(c.env.DB), acting(c), c.req.param('id'));
-    await remember(c, 'member.removed', email);
+    await removeMember(callerOf(c), c.req.param('id'));
     return redirectDone(c, '/settings/members', 'removed');
   });

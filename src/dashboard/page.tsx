@@ -16,6 +16,8 @@ const NAVIGATION = [
   { path: '/funnels', label: 'Funnels', view: true },
   { path: '/compare', label: 'Compare', view: true },
   { path: '/costs', label: 'Costs', view: true },
+  { path: '/alerts', label: 'Alerts', view: true },
+  { path: '/views', label: 'Saved views', view: false },
   { path: '/debugger', label: 'Debugger', view: true },
   { path: '/status', label: 'Health', view: true },
   { path: '/settings/applications', label: 'Settings', view: false },
@@ -31,6 +33,7 @@ const Document = ({ title, children }: PropsWithChildren<{ title: string }>) => 
       <link rel="icon" href="/icon.svg" type="image/svg+xml" />
       <link rel="stylesheet" href="/dashboard.css" />
       <link rel="stylesheet" href="/bar.css" />
+      <link rel="stylesheet" href="/pages.css" />
       <link rel="stylesheet" href="/chart.css" />
       <script src="/dashboard.js" type="module"></script>
       <script src="/bar.js" type="module"></script>

@@ -43,6 +43,7 @@ type FieldProps = {
   maxlength?: number;
   /** The name under which the value is sent, where several fields share it. */
   submitted?: string;
+  step?: string;
   /** Id of a `datalist`. */
   list?: string;
 };
@@ -88,6 +89,7 @@ export const Field = ({
           max={more.max}
           minlength={more.minlength}
           maxlength={more.maxlength}
+          step={more.step}
           list={more.list}
         />
       )}
@@ -133,17 +135,23 @@ export function Table<Row>({
   columns,
   rows,
   empty = 'Nothing here yet.',
+  totals,
+  sticky = false,
   kind = '',
 }: {
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   empty?: Child;
+  /** A last row, a cell for each column. */
+  totals?: readonly Child[];
+  /** Whether head and first column stay in sight while the table scrolls. */
+  sticky?: boolean;
   kind?: '' | 'heat-map';
 }) {
   if (rows.length === 0) return <p class="empty">{empty}</p>;
   return (
-    <section class="scroll" aria-label={caption} tabindex={0}>
+    <section class={sticky ? 'scroll sticky' : 'scroll'} aria-label={caption} tabindex={0}>
       <table class={kind}>
         <caption class="visually-hidden">{caption}</caption>
         <thead>
@@ -174,6 +182,19 @@ export function Table<Row>({
             </tr>
           ))}
         </tbody>
+        {totals && (
+          <tfoot>
+            <tr>
+              {columns.map((column, index) =>
+                index === 0 ? (
+                  <th scope="row">{totals[index]}</th>
+                ) : (
+                  <td class={classOf(column)}>{totals[index]}</td>
+                ),
+              )}
+            </tr>
+          </tfoot>
+        )}
       </table>
     </section>
   );

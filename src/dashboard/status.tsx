@@ -1,12 +1,13 @@
 import { Hono } from 'hono';
 import { type ApplicationHealth, isStuck, readApplicationHealth } from '#counting';
+import { database } from '#db';
 import { atLeast } from '#members';
 import { ClientTotalsQuery, reportClientTotals } from '#reports';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
 import { Filters } from './filters.tsx';
 import { doneText, redirectDone } from './form.ts';
 import { ago, count, moment, money, NOTHING } from './format.ts';
-import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { renderPage } from './page.tsx';
 import { Action, Card, Notice, Table } from './parts.tsx';
 import { answerCsv, ask, CsvLink, settleView, viewAsked, wantsCsv } from './report.tsx';
@@ -208,7 +209,7 @@ async function statusPage(c: DashboardContext) {
   // As things stand, before this page has anything counted.
   const [health, { messages, total }] = await Promise.all([
     read ? readApplicationHealth(c.env, read.application) : null,
-    listParked(c.env.DB, person.team.id, { limit: SHOWN }),
+    listParked(database(c.env.DB), person.team.id, { limit: SHOWN }),
   ]);
   const { view, notice } = read ? await settleView(c, read) : { view: null, notice: null };
   const totals = view
@@ -238,18 +239,14 @@ async function statusPage(c: DashboardContext) {
   );
 }
 
-const subjectOf = (message: ParkedMessage) => `${message.id}: ${message.reason}`.slice(0, 200);
-
 export const statusPages = new Hono<DashboardEnv>()
   .use('/status/*', requirePerson)
   .get('/status', statusPage)
   .post('/status/:id/replay', requireRole('admin'), async (c) => {
-    const message = await replayParked(c.env, c.get('person').team.id, c.req.param('id'));
-    await remember(c, 'parked_message.replayed', subjectOf(message));
+    await replayParked(c.env, callerOf(c), c.req.param('id'));
     return redirectDone(c, `/status${new URL(c.req.url).search}`, 'replayed');
   })
   .post('/status/:id/discard', requireRole('admin'), async (c) => {
-    const message = await discardParked(c.env.DB, c.get('person').team.id, c.req.param('id'));
-    await remember(c, 'parked_message.discarded', subjectOf(message));
+    await discardParked(callerOf(c), c.req.param('id'));
     return redirectDone(c, `/status${new URL(c.req.url).search}`, 'discarded');
   });

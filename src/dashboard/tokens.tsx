@@ -7,7 +7,7 @@ import { DAY_MS } from '#lib/time';
 import { createAccessToken, listAccessTokens, revokeAccessToken } from '#teams';
 import { checkForm, readForm, redirectDone } from './form.ts';
 import { moment, NOTHING } from './format.ts';
-import { type DashboardContext, type DashboardEnv, remember, requirePerson, requireRole } from './guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { Action, Card, Copyable, Field, Notice, Table } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
 
@@ -107,17 +107,12 @@ export const tokenPages = new Hono<DashboardEnv>()
     const values = await readForm(c);
     const { data, faults } = checkForm(NewToken, values);
     if (!data) return tokensPage(c, { values, faults });
-    const db = database(c.env.DB);
-    const now = Date.now();
-    const { team } = c.get('person');
-    const expiresAt = data.days === 0 ? null : now + data.days * DAY_MS;
-    const { accessToken } = await createAccessToken(db, team.id, data.name, expiresAt, now);
-    await remember(c, 'access_token.created', data.name);
+    const caller = callerOf(c);
+    const expiresAt = data.days === 0 ? null : caller.now + data.days * DAY_MS;
+    const { accessToken } = await createAccessToken(caller, data.name, expiresAt);
     return tokensPage(c, { accessToken });
   })
   .post('/settings/tokens/:id/revoke', async (c) => {
-    const { team } = c.get('person');
-    const name = await revokeAccessToken(database(c.env.DB), team.id, c.req.param('id'), Date.now());
-    await remember(c, 'access_token.revoked', name);
+    await revokeAccessToken(callerOf(c), c.req.param('id'));
     return redirectDone(c, '/settings/tokens', 'revoked');
   });

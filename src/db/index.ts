@@ -1,5 +1,8 @@
 export { type Database, database } from './client.ts';
-export { batchWithRetry, isTransient, needsLessData } from './retry.ts';
+export { insertWhere } from './insert-where.ts';
+export { batchWithRetry, isTransient, needsLessData, retryTransient } from './retry.ts';
+export { runBatch } from './run-batch.ts';
+export * from './schema/alerts.ts';
 export * from './schema/attribution.ts';
 export * from './schema/creatives.ts';
 export * from './schema/ingestion.ts';
@@ -7,3 +10,4 @@ export * from './schema/members.ts';
 export * from './schema/money.ts';
 export * from './schema/rollup.ts';
 export * from './schema/teams.ts';
+export * from './schema/views.ts';

@@ -1,3 +1,5 @@
+import { retry } from '#lib/retry';
+
 // What D1 says when the same statements may succeed a moment later. The platform retries reads by itself, writes never.
 // Source: Cloudflare's D1 documentation, "Error list" and "Retry queries".
 const TRANSIENT = [
@@ -46,20 +48,14 @@ function says(error: unknown, phrases: readonly string[]): boolean {
 }
 
 /**
- * Runs statements as one transaction, again after a transient error: three tries, 50 to 400 ms apart with jitter;
- * what was too much is not tried again.
- * Safe only for transactions that may be repeated after they have in fact succeeded.
+ * Does work on D1 again after a transient error: three tries, 50 to 300 ms apart; what was too much is not tried again.
+ * Safe only for work that may be repeated after it has in fact succeeded.
  */
-export async function batchWithRetry<T = unknown>(
+export const retryTransient = <Result>(work: () => Promise<Result>): Promise<Result> =>
+  retry(work, { waitMs: 150, isPassing: (error) => isTransient(error) && !needsLessData(error) });
+
+/** Runs statements as one transaction, in the same way. */
+export const batchWithRetry = <T = unknown>(
   db: D1Database,
   statements: () => D1PreparedStatement[],
-): Promise<D1Result<T>[]> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await db.batch<T>(statements());
-    } catch (error) {
-      if (attempt === 3 || !isTransient(error) || needsLessData(error)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50 * 2 ** attempt * (0.5 + Math.random())));
-    }
-  }
-}
+): Promise<D1Result<T>[]> => retryTransient(() => db.batch<T>(statements()));

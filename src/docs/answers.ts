@@ -119,6 +119,45 @@ export const Creative = z
   })
   .meta({ id: 'Creative' });
 
+const exactAmount = {
+  amount: z.number(),
+  amount_exact: z.string().optional().meta({ description: 'Only where `amount` may be rounded.' }),
+};
+
+export const Cost = z.object({
+  date: day(),
+  campaign: z.string(),
+  adset: nullableText(),
+  creative: nullableText(),
+  currency: z.string(),
+  amount: z.number(),
+  impressions: z.int().nullable(),
+  clicks: z.int().nullable(),
+  matched: z.boolean(),
+  updated_at: time(),
+});
+
+export const CostsDeleted = z.object({
+  deleted: z.int(),
+  amounts: z.array(z.object({ currency: z.string(), ...exactAmount })),
+});
+
+export const ExchangeRate = z.object({
+  date: day(),
+  currency: z.string(),
+  base: z.string(),
+  rate: z.number(),
+  units: z.string(),
+  worth: z.string(),
+  source: z.enum(['team', 'reference']),
+});
+
+export const ApplicationDeleted = z.object({
+  deleted: z.literal(true),
+  id: z.string(),
+  data: z.enum(['pending', 'done']),
+});
+
 export const CostsTaken = z.object({
   rows: z.int(),
   matched: z.int().meta({ description: 'Rows whose names the application has.' }),

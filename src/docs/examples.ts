@@ -2,6 +2,7 @@
 
 export const EXAMPLE = {
   application: 'app_019a9f3c5d7a7c3e8b1f2a4c6d8e0f12',
+  retiredApplication: 'app_019a9f3c5d7a7c3e8b1f2a4c6d8e0f13',
   token: 'AQGan1pdenw-ix8qTG2OD4AZqfPF16fD6LHypMbY4PEg.c2lnbmF0dXJl',
   parked: 'prk_01975f3a7c2e7b3f9a1c2d3e4f5a6b7c',
   discarded: 'prk_01975f3a7c2e7b3f9a1c2d3e4f5a6b7d',

@@ -2,15 +2,14 @@ import * as z from 'zod';
 import { CreativeChanges, ListQuery, NewCreative } from '#creatives';
 import { EventsQuery } from '#events';
 import { listQuery } from '#http';
-import { Costs, ExchangeRates } from '#money';
-import { ApplicationChanges, NewApiKey, NewApplication } from '#teams';
+import { ApplicationChanges, DeletedApplication, NewApiKey, NewApplication } from '#teams';
 import {
   Adset,
   ApiKey,
   Application,
+  ApplicationDeleted,
   AttributionExplained,
   Campaign,
-  CostsTaken,
   Creative,
   CreativeMade,
   DeviceErased,
@@ -18,10 +17,10 @@ import {
   Events,
   list,
   NewApplicationAnswer,
-  RatesTaken,
   TokenRevoked,
 } from './answers.ts';
 import { EXAMPLE } from './examples.ts';
+import { MONEY_OPERATIONS } from './money-operations.ts';
 import type { Operation } from './operation.ts';
 import { withExamples } from './with-examples.ts';
 
@@ -87,6 +86,17 @@ const APPLICATIONS: Operation[] = [
     answer: { status: 201, description: 'The new key, which is shown this once.', schema: ApiKey },
     errors: notFound,
   },
+  {
+    method: 'delete',
+    path: '/v1/applications/{id}',
+    summary: 'Delete an application',
+    description:
+      'Deletes the application with everything of it: creatives, clicks, devices, events, raw event files, reports and costs. There is no way back. It is unknown from then on, and its keys and links end within 60 s; the rest is cleared in the background: `data` is `pending` until it is gone. Repeatable while it is.',
+    parameters: inPath('id', EXAMPLE.retiredApplication),
+    body: { schema: DeletedApplication, examples: { name: { name: 'Retired game' } } },
+    answer: { status: 200, description: 'It is deleted.', schema: ApplicationDeleted },
+    errors: notFound,
+  },
 ].map((operation) => ({ ...operation, credential, tag: 'Applications' }) as Operation);
 
 const CREATIVES: Operation[] = [
@@ -148,53 +158,6 @@ const CREATIVES: Operation[] = [
     errors: notFound,
   },
 ].map((operation) => ({ ...operation, credential, tag: 'Creatives' }) as Operation);
-
-const MONEY: Operation[] = [
-  {
-    method: 'put',
-    path: '/v1/costs',
-    summary: 'Upload costs',
-    description:
-      'A row overwrites the one with the same date and names. Dates are as the advertising platform has them.',
-    body: {
-      schema: Costs,
-      examples: {
-        day: {
-          application_id: EXAMPLE.application,
-          rows: [
-            {
-              date: '2026-03-02',
-              campaign: 'Spring',
-              adset: 'Young',
-              currency: 'eur',
-              amount: 120.5,
-              clicks: 830,
-            },
-            { date: '2026-03-02', campaign: 'Autumn', currency: 'usd', amount: 80 },
-          ],
-        },
-      },
-    },
-    answer: {
-      status: 200,
-      description: 'How many rows were stored, and which names are unknown.',
-      schema: CostsTaken,
-    },
-    errors: notFound,
-  },
-  {
-    method: 'put',
-    path: '/v1/exchange-rates',
-    summary: 'Upload exchange rates',
-    description:
-      'What one unit of each currency was worth in `base` that day, for your team. Reference rates are fetched daily beside them. An amount is converted with the rate of its day, else with the latest earlier one, never with a later one; of several bases the one with the freshest pair of rates counts, then your own.',
-    body: {
-      schema: ExchangeRates,
-      examples: { day: { date: '2026-03-02', base: 'usd', rates: { eur: 1.08, jpy: '0.00667' } } },
-    },
-    answer: { status: 200, description: 'How many rates were stored.', schema: RatesTaken },
-  },
-].map((operation) => ({ ...operation, credential, tag: 'Costs and exchange rates' }) as Operation);
 
 const EVENTS: Operation[] = [
   {
@@ -268,4 +231,4 @@ const EVENTS: Operation[] = [
   },
 ].map((operation) => ({ ...operation, credential, tag: 'Events' }) as Operation);
 
-export const TEAM_OPERATIONS: Operation[] = [...APPLICATIONS, ...CREATIVES, ...MONEY, ...EVENTS];
+export const TEAM_OPERATIONS: Operation[] = [...APPLICATIONS, ...CREATIVES, ...MONEY_OPERATIONS, ...EVENTS];

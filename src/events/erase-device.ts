@@ -1,8 +1,9 @@
+import { and, eq, gt, sql } from 'drizzle-orm';
 import type { Attribution } from '#attribution';
+import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { counterOf, retried, type Settled, type StoredDevice } from '#counting';
-import { batchWithRetry } from '#db';
+import { clicks, parkedMessages, retryTransient, tokens } from '#db';
 import type { TokenClaims } from '#ingestion';
-import { newId } from '#lib/ids';
 
 /** How long what arrived before may take to be counted; the rest is counted by `Counter.eraseDevice`. */
 const SETTLE_MS = 1_000;
@@ -25,9 +26,8 @@ export type Erased = {
  */
 export async function eraseDevice(
   env: Env,
-  team: { id: string; actor: string },
+  caller: Caller,
   { applicationId, deviceId, shard }: Pick<TokenClaims, 'applicationId' | 'deviceId' | 'shard'>,
-  now: number,
 ): Promise<Erased> {
   const own = () => counterOf(env, applicationId, shard);
   const device = await retried<StoredDevice | null>(async () => await own().readDevice(deviceId));
@@ -35,34 +35,26 @@ export async function eraseDevice(
   await retried<Settled>(async () => await own().settle(SETTLE_MS));
   const attribution: Partial<Attribution> = JSON.parse(device?.attribution ?? '{}');
   const clickId = attribution.click_id ?? '';
-  const subject = `${deviceId} of ${applicationId}`;
-  const [click, tokens] = await batchWithRetry<{ device_id: string | null }>(env.DB, () => [
-    env.DB.prepare('SELECT device_id FROM clicks WHERE application_id = ? AND id = ?').bind(
-      applicationId,
-      clickId,
-    ),
-    env.DB.prepare('DELETE FROM tokens WHERE device_id = ? AND application_id = ?').bind(
-      deviceId,
-      applicationId,
-    ),
-    env.DB.prepare('DELETE FROM clicks WHERE application_id = ? AND id = ? AND device_id = ?').bind(
-      applicationId,
-      clickId,
-      deviceId,
-    ),
-    env.DB.prepare('DELETE FROM parked_messages WHERE application_id = ? AND instr(body, ?) > 0').bind(
-      applicationId,
-      deviceId,
-    ),
-    ...(device
-      ? [
-          env.DB.prepare(
-            'INSERT INTO audit_log (team_id, id, at, actor, action, subject) VALUES (?, ?, ?, ?, ?, ?)',
-          ).bind(team.id, newId('aud'), now, team.actor, 'device.erased', subject),
-        ]
-      : []),
-  ]);
-  const clickEvents = clickEventsOf(clickId, deviceId, click?.results[0]?.device_id);
+  const { db } = caller;
+  const ownClick = and(eq(clicks.applicationId, applicationId), eq(clicks.id, clickId));
+  const entry = newAuditEntry('device.erased', `${deviceId} of ${applicationId}`);
+  const [[click], erasedTokens] = await retryTransient(() =>
+    db.batch([
+      db.select({ deviceId: clicks.deviceId }).from(clicks).where(ownClick),
+      db.delete(tokens).where(and(eq(tokens.deviceId, deviceId), eq(tokens.applicationId, applicationId))),
+      db.delete(clicks).where(and(ownClick, eq(clicks.deviceId, deviceId))),
+      db
+        .delete(parkedMessages)
+        .where(
+          and(
+            eq(parkedMessages.applicationId, applicationId),
+            gt(sql`instr(${parkedMessages.body}, ${deviceId})`, 0),
+          ),
+        ),
+      ...(device ? [auditStatement(caller, entry)] : []),
+    ]),
+  );
+  const clickEvents = clickEventsOf(clickId, deviceId, click?.deviceId);
   // Clicks are of no device: an application's first counter has them.
   const first = () => counterOf(env, applicationId, 0);
   const ofClick =
@@ -73,7 +65,7 @@ export async function eraseDevice(
     retried<number>(async () => await first().filesToRewrite(clickEvents)),
   ]);
   return {
-    tokens: tokens?.meta.changes ?? 0,
+    tokens: erasedTokens.meta.changes,
     events: events + ofClick,
     files: files + clickFiles === 0 ? 'done' : 'pending',
   };

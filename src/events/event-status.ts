@@ -4,6 +4,7 @@ import { applications, database } from '#db';
 import { AppError } from '#http';
 import { MissingFileError, readEvents, type StoredEvent } from '#lake';
 import { idTime, isId } from '#lib/ids';
+import { iso } from '#lib/time';
 import { showEvent } from './list-events.ts';
 import { groupsOf, withoutErased } from './read-events.ts';
 
@@ -33,7 +34,6 @@ export type EventStatus = {
   event?: Record<string, unknown>;
 };
 
-const iso = (at: number) => new Date(at).toISOString();
 const notFound = () => new AppError('not_found', 'Event not found');
 
 /**

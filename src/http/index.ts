@@ -7,6 +7,7 @@ export {
   requireDataCollection,
   requireTeamToken,
 } from './credentials.ts';
+export { keyCursor, readKeyCursor, toKeyCursor } from './cursor.ts';
 export {
   AppError,
   accessDenied,
@@ -22,4 +23,4 @@ export * from './fields.ts';
 export { LookupCache } from './lookup-cache.ts';
 export { addressOf, requireWithin } from './rate-limit.ts';
 export { requestLog } from './request-log.ts';
-export { jsonBody, limitBody, queryString, toFaults } from './validate.ts';
+export { jsonBody, limitBody, queryString, SMALL_BODY, toFaults } from './validate.ts';

@@ -6,6 +6,9 @@ import type * as z from 'zod';
 import type { AppEnv } from './context.ts';
 import { AppError, type Fault, invalidRequest } from './errors.ts';
 
+/** The limit of bodies that hold one thing, in bytes. */
+export const SMALL_BODY = 64 * 1024;
+
 /**
  * Refuses a body of more than `bytes` before anything else looks at the request. A small declared length is enough to pass:
  * to touch the body's stream would cost more than all of this.

@@ -1,9 +1,8 @@
-import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { and, eq, exists, inArray, isNull } from 'drizzle-orm';
+import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { counterOf, retried } from '#counting';
-import { applications, auditLog, database, tokens } from '#db';
-import { AppError, type AuthenticatedTeam } from '#http';
-import { newId } from '#lib/ids';
-import { teamActor } from '#members';
+import { applications, tokens } from '#db';
+import { AppError } from '#http';
 import type { TokenClaims } from './token.ts';
 
 /**
@@ -11,13 +10,8 @@ import type { TokenClaims } from './token.ts';
  * decides. Answers when it was revoked, epoch milliseconds. Repeatable: a call that failed before its counter heard of it is
  * completed by the next, with the time of the first. Throws `not_found` for another team's token.
  */
-export async function revokeToken(
-  env: Env,
-  team: AuthenticatedTeam,
-  claims: TokenClaims,
-  now: number,
-): Promise<number> {
-  const db = database(env.DB);
+export async function revokeToken(env: Env, caller: Caller, claims: TokenClaims): Promise<number> {
+  const { db, team, now } = caller;
   const own = and(
     eq(tokens.deviceId, claims.deviceId),
     eq(tokens.id, claims.tokenId),
@@ -27,19 +21,9 @@ export async function revokeToken(
     ),
   );
   const valid = and(own, isNull(tokens.revokedAt));
-  const audited = db
-    .select({
-      teamId: sql<string>`${team.id}`.as('team_id'),
-      id: sql<string>`${newId('aud')}`.as('id'),
-      at: sql<number>`${now}`.as('at'),
-      actor: sql<string>`${teamActor(team)}`.as('actor'),
-      action: sql<string>`${'token.revoked'}`.as('action'),
-      subject: sql<string>`${`${claims.tokenId} of ${claims.applicationId}`}`.as('subject'),
-    })
-    .from(tokens)
-    .where(valid);
+  const entry = newAuditEntry('token.revoked', `${claims.tokenId} of ${claims.applicationId}`);
   const [, , found] = await db.batch([
-    db.insert(auditLog).select(audited),
+    auditStatement(caller, entry, exists(db.select({ id: tokens.id }).from(tokens).where(valid))),
     db.update(tokens).set({ revokedAt: now }).where(valid),
     db.select({ revokedAt: tokens.revokedAt }).from(tokens).where(own),
   ]);

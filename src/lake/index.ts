@@ -1,3 +1,4 @@
+export { deleteFiles } from './delete-files.ts';
 export { ANY_DEVICE } from './device-filter.ts';
 export { type Bucket, type Fate, type FileEntry, MissingFileError, type StoredEvent } from './entry.ts';
 export { type EventFilter, matches, mayHold, mayHoldId } from './filter.ts';

@@ -1,4 +1,5 @@
 import { dayIn } from '#lib/time';
+import { filePrefix } from './delete-files.ts';
 import type { Bucket, FileEntry, Source, StoredEvent } from './entry.ts';
 import { FileBuilder } from './file-builder.ts';
 
@@ -53,7 +54,7 @@ async function writeFile(
   name: string,
   builder: FileBuilder,
 ): Promise<FileEntry> {
-  const key = `events/${source.applicationId}/${name}.parquet`;
+  const key = `${filePrefix(source.applicationId)}${name}.parquet`;
   const { bytes, footerBytes, contents } = builder.build();
   await bucket.put(key, bytes);
   return { ...source, key, revision: 0, bytes: bytes.length, footerBytes, ...contents, replaces: [] };

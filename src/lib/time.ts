@@ -1,6 +1,9 @@
 /** Milliseconds of a day without a daylight-saving change. */
 export const DAY_MS = 86_400_000;
 
+/** An instant (epoch milliseconds) as ISO 8601 in UTC. */
+export const iso = (at: number): string => new Date(at).toISOString();
+
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 // Constructing a formatter costs some 80 times more than using it.

@@ -1,4 +1,3 @@
-export { type AuditEntry, auditTeamAction, listAudit, recordAudit, teamActor } from './audit.ts';
 export {
   acceptInvitation,
   findInvitation,
@@ -12,6 +11,7 @@ export {
   changeRole,
   hasPassword,
   listMembers,
+  type MemberCaller,
   makeFirstOwner,
   NewPerson,
   ROLES,
@@ -19,6 +19,15 @@ export {
   removeMember,
   setupIsOpen,
 } from './members.ts';
+export {
+  createPasswordReset,
+  findPasswordReset,
+  NewPassword,
+  type PasswordReset,
+  passwordResetSql,
+  RESET_HOURS,
+  resetPassword,
+} from './password-reset.ts';
 export {
   changePassword,
   type Person,

@@ -1,10 +1,12 @@
-import { and, desc, eq, gt, sql } from 'drizzle-orm';
-import { type Database, invitations, teams } from '#db';
+import { and, desc, eq, exists, gt, sql } from 'drizzle-orm';
+import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { type Database, database, invitations, teams } from '#db';
 import { AppError } from '#http';
 import { randomSecret, sha256Hex } from '#lib/crypto';
+import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
-import { INVITER_MAY } from './inviters.ts';
-import { type NewPerson, personStatements, type Role } from './members.ts';
+import { inviterMay } from './inviters.ts';
+import { isMember, type MemberCaller, type NewPerson, personStatements, type Role } from './members.ts';
 
 export const INVITATION_DAYS = 7;
 
@@ -13,24 +15,27 @@ export const INVITATION_DAYS = 7;
  * It works once, for `INVITATION_DAYS` days, as long as its maker could make it again. Throws `forbidden` when someone who is no owner invites one.
  */
 export async function invite(
-  db: Database,
-  acting: { userId: string; teamId: string; role: Role },
-  invited: { role: Role; note: string },
-  now: number,
+  caller: MemberCaller,
+  { role, note }: { role: Role; note: string },
 ): Promise<string> {
-  if (invited.role === 'owner' && acting.role !== 'owner') {
+  if (role === 'owner' && caller.role !== 'owner') {
     throw new AppError('forbidden', 'Only an owner can invite an owner');
   }
+  const { db, team, userId, now } = caller;
   const secret = randomSecret();
-  await db.insert(invitations).values({
+  const row = {
     hash: await sha256Hex(secret),
-    teamId: acting.teamId,
-    role: invited.role,
-    createdBy: acting.userId,
-    note: invited.note,
+    teamId: team.id,
+    role,
+    createdBy: userId,
+    note,
     createdAt: now,
     expiresAt: now + INVITATION_DAYS * DAY_MS,
-  });
+  };
+  await db.batch([
+    db.insert(invitations).values(row),
+    auditStatement(caller, newAuditEntry('member.invited', `${note}, as ${role}`)),
+  ]);
   return secret;
 }
 
@@ -44,8 +49,18 @@ export async function listInvitations(db: Database, teamId: string, now: number)
 }
 
 /** Repeatable. Another team's invitation stays as it is. */
-export async function withdrawInvitation(db: Database, teamId: string, hash: string): Promise<void> {
-  await db.delete(invitations).where(and(eq(invitations.hash, hash), eq(invitations.teamId, teamId)));
+export async function withdrawInvitation(caller: Caller, hash: string): Promise<void> {
+  const { db, team } = caller;
+  const own = and(eq(invitations.hash, hash), eq(invitations.teamId, team.id));
+  const note = db.select({ note: invitations.note }).from(invitations).where(own);
+  await db.batch([
+    auditStatement(
+      caller,
+      newAuditEntry('member.invitation_withdrawn', sql<string>`(${note})`),
+      exists(db.select({ hash: invitations.hash }).from(invitations).where(own)),
+    ),
+    db.delete(invitations).where(own),
+  ]);
 }
 
 /** The invitation behind a link, or null where it is used, withdrawn, over, made up, or its maker's role has ended. */
@@ -55,11 +70,7 @@ export async function findInvitation(db: Database, secret: string, now: number) 
     .from(invitations)
     .innerJoin(teams, eq(teams.id, invitations.teamId))
     .where(
-      and(
-        eq(invitations.hash, await sha256Hex(secret)),
-        gt(invitations.expiresAt, now),
-        sql.raw(INVITER_MAY),
-      ),
+      and(eq(invitations.hash, await sha256Hex(secret)), gt(invitations.expiresAt, now), inviterMay(db)),
     );
   return found ?? null;
 }
@@ -71,19 +82,22 @@ export async function acceptInvitation(
   person: NewPerson,
   now: number,
 ): Promise<void> {
-  const { userId, statements } = await personStatements(
-    d1,
-    person,
-    invitation,
-    now,
-    `EXISTS (SELECT 1 FROM invitations WHERE hash = ?6 AND expires_at > ?3 AND ${INVITER_MAY})`,
-    invitation.hash,
+  const db = database(d1);
+  const userId = newId('usr');
+  const open = exists(
+    db
+      .select({ hash: invitations.hash })
+      .from(invitations)
+      .where(and(eq(invitations.hash, invitation.hash), gt(invitations.expiresAt, now), inviterMay(db))),
   );
-  const used = d1
-    .prepare('DELETE FROM invitations WHERE hash = ?1 AND EXISTS (SELECT 1 FROM members WHERE user_id = ?2)')
-    .bind(invitation.hash, userId);
-  const [membership] = await d1.batch([...statements, used]);
-  if (membership?.meta.changes !== 1) {
+  const made = isMember(db, userId);
+  const caller: Caller = { db, team: { id: invitation.teamId }, actor: person.email, now };
+  const [inserted] = await db.batch([
+    ...(await personStatements(db, userId, person, invitation, now, open)),
+    db.delete(invitations).where(and(eq(invitations.hash, invitation.hash), made)),
+    auditStatement(caller, newAuditEntry('member.joined', `${person.email} as ${invitation.role}`), made),
+  ]);
+  if (inserted.meta.changes !== 1) {
     throw new AppError('conflict', 'This email has an account already, or the invitation was just used');
   }
 }

@@ -1,14 +1,25 @@
+import { and, eq, exists, ne, not, or, type SQL } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
+import { type Database, invitations, members } from '#db';
+
+const inviter = alias(members, 'inviter');
+
 /**
- * SQL over a row of `invitations`: whether the person who made it is still in the team, in a role that could make it. An
- * invitation ends with that role, so that nobody who was removed comes back through one of their own.
+ * Over a row of `invitations`: whether the person who made it is still in the team, in a role that could make it. An invitation ends
+ * with that role, so that nobody who was removed comes back through one of their own.
  */
-export const INVITER_MAY = `EXISTS (SELECT 1 FROM members AS inviter
-  WHERE inviter.user_id = invitations.created_by AND inviter.team_id = invitations.team_id
-    AND (inviter.role = 'owner' OR (inviter.role = 'admin' AND invitations.role <> 'owner')))`;
+export function inviterMay(db: Database): SQL {
+  const role = or(eq(inviter.role, 'owner'), and(eq(inviter.role, 'admin'), ne(invitations.role, 'owner')));
+  return exists(
+    db
+      .select({ id: inviter.userId })
+      .from(inviter)
+      .where(and(eq(inviter.userId, invitations.createdBy), eq(inviter.teamId, invitations.teamId), role)),
+  );
+}
 
 /** Deletes the invitations that someone made and, by the role that they have at this statement, could not make any more. */
-export function endInvitations(d1: D1Database, teamId: string, userId: string): D1PreparedStatement {
-  return d1
-    .prepare(`DELETE FROM invitations WHERE team_id = ?1 AND created_by = ?2 AND NOT ${INVITER_MAY}`)
-    .bind(teamId, userId);
-}
+export const endInvitations = (db: Database, teamId: string, userId: string) =>
+  db
+    .delete(invitations)
+    .where(and(eq(invitations.teamId, teamId), eq(invitations.createdBy, userId), not(inviterMay(db))));

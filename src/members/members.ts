@@ -1,6 +1,8 @@
-import { and, asc, eq } from 'drizzle-orm';
+import { and, asc, eq, exists, not, type SQL, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
 import * as z from 'zod';
-import { accounts, type Database, database, members, sessions, users } from '#db';
+import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { accounts, type Database, database, insertWhere, members, sessions, teams, users } from '#db';
 import { AppError, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import { endInvitations } from './inviters.ts';
@@ -21,47 +23,51 @@ export const NewPerson = z.object({
 });
 export type NewPerson = z.infer<typeof NewPerson>;
 
+/** Someone's membership as it stands in the database when a statement of a transaction runs. */
+export const isMember = (db: Database, userId: string) =>
+  exists(db.select({ id: members.userId }).from(members).where(eq(members.userId, userId)));
+
 /**
- * The statements that make a person, each doing nothing unless `condition` holds: SQL over ?1 user id, ?2 team id, ?3 now, and
- * `bindings` from ?6 on. The first inserts the membership, which the others hang on: a person is there whole or not at all.
+ * The statements that make a person with their membership, all of them or, where `condition` does not hold or the email is taken,
+ * none. The first inserts the membership, which the others hang on.
  */
 export async function personStatements(
-  d1: D1Database,
+  db: Database,
+  userId: string,
   person: NewPerson,
-  membership: { teamId: string; role: Role },
+  { teamId, role }: { teamId: string; role: Role },
   now: number,
-  condition: string,
-  ...bindings: (string | number)[]
-): Promise<{ userId: string; statements: D1PreparedStatement[] }> {
+  condition: SQL,
+) {
   const { hashPassword } = await import('better-auth/crypto');
-  const userId = newId('usr');
-  const isMember = 'EXISTS (SELECT 1 FROM members WHERE user_id = ?1)';
-  const statements = [
-    d1
-      .prepare(
-        `INSERT INTO members (user_id, team_id, created_at, role) SELECT ?1, ?2, ?3, ?4
-         WHERE ${condition} AND NOT EXISTS (SELECT 1 FROM users WHERE email = ?5)`,
-      )
-      .bind(userId, membership.teamId, now, membership.role, person.email, ...bindings),
-    d1
-      .prepare(
-        `INSERT INTO users (id, name, email, created_at, updated_at) SELECT ?1, ?2, ?3, ?4, ?4 WHERE ${isMember}`,
-      )
-      .bind(userId, person.name, person.email, now),
-    d1
-      .prepare(
-        `INSERT INTO accounts (id, account_id, provider_id, user_id, password, created_at, updated_at)
-         SELECT ?2, ?1, 'credential', ?1, ?3, ?4, ?4 WHERE ${isMember}`,
-      )
-      .bind(userId, newId('acc'), await hashPassword(person.password), now),
-  ];
-  return { userId, statements };
+  const { name, email } = person;
+  const password = await hashPassword(person.password);
+  const emailIsTaken = exists(db.select({ id: users.id }).from(users).where(eq(users.email, email)));
+  const made = isMember(db, userId);
+  const times = { createdAt: new Date(now), updatedAt: new Date(now) };
+  return [
+    insertWhere(
+      db,
+      members,
+      { userId, teamId, role, createdAt: now },
+      sql`${condition} AND NOT ${emailIsTaken}`,
+    ),
+    insertWhere(db, users, { id: userId, name, email, ...times }, made),
+    insertWhere(
+      db,
+      accounts,
+      { id: newId('acc'), accountId: userId, providerId: 'credential', userId, password, ...times },
+      made,
+    ),
+  ] as const;
 }
+
+const someone = (db: Database) => exists(db.select({ id: members.userId }).from(members));
 
 /** The first run is over once anyone belongs to a team. */
 export async function setupIsOpen(d1: D1Database): Promise<boolean> {
-  const row = await d1.prepare('SELECT NOT EXISTS (SELECT 1 FROM members) AS open').first<{ open: number }>();
-  return row?.open === 1;
+  const db = database(d1);
+  return (await db.select({ id: members.userId }).from(members).limit(1)).length === 0;
 }
 
 /**
@@ -74,27 +80,24 @@ export async function makeFirstOwner(
   team: { name: string } | { teamId: string },
   now: number,
 ): Promise<string | null> {
+  const db = database(d1);
   const teamId = 'teamId' in team ? team.teamId : newId('team');
-  const person = await personStatements(
-    d1,
-    owner,
-    { teamId, role: 'owner' },
-    now,
-    'NOT EXISTS (SELECT 1 FROM members)',
-  );
-  const insertTeam =
+  const userId = newId('usr');
+  const membership = { teamId, role: 'owner' } as const;
+  const caller: Caller = { db, team: { id: teamId }, actor: owner.email, now };
+  const made = isMember(db, userId);
+  const teamStatements =
     'name' in team
       ? [
-          d1
-            .prepare(
-              `INSERT INTO teams (id, name, created_at)
-               SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM members WHERE team_id = ?1)`,
-            )
-            .bind(teamId, team.name, now),
+          insertWhere(db, teams, { id: teamId, name: team.name, createdAt: now }, made),
+          auditStatement(caller, newAuditEntry('team.created', team.name), made),
         ]
-      : [];
-  const [membership] = await d1.batch([...person.statements, ...insertTeam]);
-  return membership?.meta.changes === 1 ? teamId : null;
+      : [auditStatement(caller, newAuditEntry('member.joined', `${owner.email} as owner`), made)];
+  const [inserted] = await db.batch([
+    ...(await personStatements(db, userId, owner, membership, now, not(someone(db)))),
+    ...teamStatements,
+  ]);
+  return inserted.meta.changes === 1 ? teamId : null;
 }
 
 /** Whether someone signs in with just this pair. Slow on purpose (scrypt). */
@@ -123,70 +126,75 @@ export async function listMembers(db: Database, teamId: string) {
     .orderBy(asc(members.createdAt));
 }
 
-type Acting = { teamId: string; role: Role };
+/** A member who changes something about their team, with the role that they have now. */
+export type MemberCaller = Caller & { readonly userId: string; readonly role: Role };
 
 /** The member that someone acts on. Throws `forbidden` where an owner would have to, `not_found` for another team's. */
-async function memberFor(db: Database, acting: Acting, userId: string) {
+async function memberFor({ db, team, role }: MemberCaller, userId: string) {
   const [member] = await db
     .select({ role: members.role, email: users.email })
     .from(members)
     .innerJoin(users, eq(users.id, members.userId))
-    .where(and(eq(members.userId, userId), eq(members.teamId, acting.teamId)));
+    .where(and(eq(members.userId, userId), eq(members.teamId, team.id)));
   if (!member) throw new AppError('not_found', 'Member not found');
-  if (member.role === 'owner' && acting.role !== 'owner') {
+  if (member.role === 'owner' && role !== 'owner') {
     throw new AppError('forbidden', 'Only an owner can change an owner');
   }
   return member;
 }
 
-const KEEPS_AN_OWNER = `(role <> 'owner'
-  OR (SELECT count(*) FROM members AS other WHERE other.team_id = members.team_id AND other.role = 'owner') > 1)`;
+const other = alias(members, 'other');
+
+/** Over a row of `members`: whether its team has an owner without it. */
+const keepsAnOwner = sql`(${members.role} <> 'owner' OR (SELECT count(*) FROM ${members} AS other
+  WHERE ${other.teamId} = ${members.teamId} AND ${other.role} = 'owner') > 1)`;
 
 const lastOwner = () => new AppError('conflict', 'A team keeps at least one owner');
 
 /**
- * Answers the member's email. Takes effect with their next request; invitations that they made and could not make any more end
- * with it. Throws `conflict` for the last owner.
+ * Takes effect with their next request; invitations that they made and could not make any more end with it. Throws `conflict` for
+ * the last owner.
  */
-export async function changeRole(
-  d1: D1Database,
-  db: Database,
-  acting: Acting,
-  userId: string,
-  role: Role,
-): Promise<string> {
-  const { email } = await memberFor(db, acting, userId);
-  if (role === 'owner' && acting.role !== 'owner') {
+export async function changeRole(caller: MemberCaller, userId: string, role: Role): Promise<void> {
+  const { db, team } = caller;
+  const { email } = await memberFor(caller, userId);
+  if (role === 'owner' && caller.role !== 'owner') {
     throw new AppError('forbidden', 'Only an owner can make an owner');
   }
-  const change = d1
-    .prepare(
-      `UPDATE members SET role = ?1 WHERE user_id = ?2 AND team_id = ?3 AND (?1 = 'owner' OR ${KEEPS_AN_OWNER})`,
-    )
-    .bind(role, userId, acting.teamId);
-  const [changed] = await d1.batch([change, endInvitations(d1, acting.teamId, userId)]);
-  if (changed?.meta.changes !== 1) throw lastOwner();
-  return email;
+  const changeable = and(
+    eq(members.userId, userId),
+    eq(members.teamId, team.id),
+    role === 'owner' ? undefined : keepsAnOwner,
+  );
+  const [, changed] = await db.batch([
+    auditStatement(
+      caller,
+      newAuditEntry('member.role_changed', `${email} to ${role}`),
+      exists(db.select({ id: members.userId }).from(members).where(changeable)),
+    ),
+    db.update(members).set({ role }).where(changeable),
+    endInvitations(db, team.id, userId),
+  ]);
+  if (changed.meta.changes !== 1) throw lastOwner();
 }
 
-/** Takes a person out with their invitations, sign-in and sessions; answers their email. Throws `conflict` for the last owner. */
-export async function removeMember(
-  d1: D1Database,
-  db: Database,
-  acting: Acting,
-  userId: string,
-): Promise<string> {
-  const { email } = await memberFor(db, acting, userId);
-  const removal = d1
-    .prepare(`DELETE FROM members WHERE user_id = ?1 AND team_id = ?2 AND ${KEEPS_AN_OWNER}`)
-    .bind(userId, acting.teamId);
-  const [removed] = await d1.batch([removal, endInvitations(d1, acting.teamId, userId)]);
-  if (removed?.meta.changes !== 1) throw lastOwner();
-  // Without a membership the rest opens no door, so it may follow in a transaction of its own.
-  await db.batch([
-    db.delete(sessions).where(eq(sessions.userId, userId)),
-    db.delete(accounts).where(eq(accounts.userId, userId)),
-    db.delete(users).where(eq(users.id, userId)),
+/** Takes a person out with their invitations, sign-in and sessions. Throws `conflict` for the last owner. */
+export async function removeMember(caller: MemberCaller, userId: string): Promise<void> {
+  const { db, team } = caller;
+  const { email } = await memberFor(caller, userId);
+  const removable = and(eq(members.userId, userId), eq(members.teamId, team.id), keepsAnOwner);
+  const gone = not(isMember(db, userId));
+  const [, removed] = await db.batch([
+    auditStatement(
+      caller,
+      newAuditEntry('member.removed', email),
+      exists(db.select({ id: members.userId }).from(members).where(removable)),
+    ),
+    db.delete(members).where(removable),
+    endInvitations(db, team.id, userId),
+    db.delete(sessions).where(and(eq(sessions.userId, userId), gone)),
+    db.delete(accounts).where(and(eq(accounts.userId, userId), gone)),
+    db.delete(users).where(and(eq(users.id, userId), gone)),
   ]);
-  return email;
+  if (removed.meta.changes !== 1) throw lastOwner();
 }

@@ -1,94 +1,136 @@
+import { not, sql } from 'drizzle-orm';
 import * as z from 'zod';
+import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { costs } from '#db';
 import { currencyCode, optionalCount, optionalText, requiredNumber, requiredText } from '#http';
 import { toMicros } from '#lib/money';
 import { isDay } from '#lib/time';
+import type { ApplicationRow } from '#teams';
+import { applyNames, type CostValues, listCostNames } from './cost-names.ts';
+import { areKnown, type Names } from './names.ts';
 
 /** In units of the currency: the largest amount whose micros JavaScript still counts exactly. */
 export const MAX_COST = 9_000_000_000;
-const MAX_ROWS = 5_000;
+export const MAX_COST_ROWS = 5_000;
 const MAX_COUNT = 1e12;
 const NAMES_SHOWN = 20;
 
-const rowsError = `must be a list of 1 to ${MAX_ROWS} rows`;
+export const dayText = () => requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD');
+
+/** What tells one row of costs from another. */
+export const CostKey = z.object({
+  date: dayText(),
+  campaign: requiredText(255),
+  adset: optionalText(255),
+  creative: optionalText(255),
+});
+export type CostKey = z.infer<typeof CostKey>;
+
+const rowsError = `must be a list of 1 to ${MAX_COST_ROWS} rows`;
+
+/** A list of rows, as `PUT` and `DELETE /v1/costs` take them. */
+export const costRows = <Row extends z.ZodType>(row: Row) =>
+  z.array(row, { error: rowsError }).min(1, rowsError).max(MAX_COST_ROWS, rowsError);
 
 /** Body of `PUT /v1/costs`. */
 export const Costs = z.object({
   application_id: requiredText(128),
-  rows: z
-    .array(
-      z.object({
-        date: requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD'),
-        campaign: requiredText(255),
-        adset: optionalText(255),
-        creative: optionalText(255),
-        currency: currencyCode(),
-        amount: requiredNumber(MAX_COST),
-        impressions: optionalCount(MAX_COUNT),
-        clicks: optionalCount(MAX_COUNT),
-      }),
-      { error: rowsError },
-    )
-    .min(1, rowsError)
-    .max(MAX_ROWS, rowsError),
+  rows: costRows(
+    CostKey.extend({
+      currency: currencyCode(),
+      amount: requiredNumber(MAX_COST),
+      impressions: optionalCount(MAX_COUNT),
+      clicks: optionalCount(MAX_COUNT),
+    }),
+  ),
 });
 export type Costs = z.infer<typeof Costs>;
 
-export type Names = { campaign: string; adset: string | null; creative: string | null };
-
 export type CostsAnswer = { rows: number; matched: number; unmatched: number; unmatched_names: Names[] };
 
-/** The row of `json_each(?2)` names a campaign of the application and, where it goes on, an ad set and a creative within. */
-const IS_MATCHED = `EXISTS (
-  SELECT 1 FROM campaigns
-  WHERE campaigns.application_id = ?1 AND campaigns.name = wanted.value ->> 1
-    AND (wanted.value ->> 2 = '' AND wanted.value ->> 3 = '' OR EXISTS (
-      SELECT 1 FROM adsets
-      WHERE adsets.campaign_id = campaigns.id AND (wanted.value ->> 2 = '' OR adsets.name = wanted.value ->> 2)
-        AND (wanted.value ->> 3 = '' OR EXISTS (
-          SELECT 1 FROM creatives
-          WHERE creatives.application_id = ?1 AND creatives.adset_id = adsets.id
-            AND creatives.name = wanted.value ->> 3)))))`;
+/** A key in the order of the table's own, in which an absent name is empty text. */
+export const keyOf = ({ date, campaign, adset, creative }: CostKey) =>
+  [date, campaign, adset ?? '', creative ?? ''] as const;
 
 /**
  * Stores what was spent: a row overwrites the one of the same date and names, and of two such rows in one upload the later
- * counts. Rows whose names the application does not have are stored and count as spend all the same. Repeatable.
+ * counts. Names that were mapped are stored as what they were mapped to: see `applyNames`. Rows whose names the application does not have are stored and count as spend all the same. Repeatable.
  */
-export async function saveCosts(db: D1Database, { application_id, rows }: Costs, now: number) {
-  const byName = new Map(
+export async function saveCosts(
+  caller: Caller,
+  application: ApplicationRow,
+  rows: Costs['rows'],
+): Promise<CostsAnswer> {
+  const { db, now } = caller;
+  const byKey = new Map<string, CostValues>(
     rows.map((row) => {
-      const names = [row.date, row.campaign, row.adset ?? '', row.creative ?? ''];
-      const amounts = [row.currency, toMicros(row.amount), row.impressions ?? null, row.clicks ?? null];
-      return [names.join('\0'), [...names, ...amounts]];
+      const key = keyOf(row);
+      const amounts = [
+        row.currency,
+        toMicros(row.amount),
+        row.impressions ?? null,
+        row.clicks ?? null,
+      ] as const;
+      return [key.join('\0'), [...key, ...amounts]];
     }),
   );
-  const parameter = JSON.stringify([...byName.values()]);
-  const [, unmatched] = await db.batch<Names & { count: number }>([
+  const mapped = applyNames([...byKey.values()], await listCostNames(db, application.id));
+  const parameter = JSON.stringify(mapped);
+  const wanted = {
+    campaign: sql<string>`wanted.value ->> 1`,
+    adset: sql<string>`wanted.value ->> 2`,
+    creative: sql<string>`wanted.value ->> 3`,
+  };
+  const [, unmatched] = await db.batch([
     db
-      .prepare(
-        `INSERT INTO costs (application_id, day, campaign, adset, creative, currency, amount, impressions, clicks, updated_at)
-         SELECT ?1, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, ?3
-         FROM json_each(?2) WHERE true
-         ON CONFLICT (application_id, day, campaign, adset, creative) DO UPDATE SET currency = excluded.currency,
-           amount = excluded.amount, impressions = excluded.impressions, clicks = excluded.clicks,
-           updated_at = excluded.updated_at`,
+      .insert(costs)
+      .select(
+        db
+          .select({
+            applicationId: sql<string>`${application.id}`.as('application_id'),
+            day: sql<string>`value ->> 0`.as('day'),
+            campaign: sql<string>`value ->> 1`.as('campaign'),
+            adset: sql<string>`value ->> 2`.as('adset'),
+            creative: sql<string>`value ->> 3`.as('creative'),
+            currency: sql<string>`value ->> 4`.as('currency'),
+            amount: sql<number>`value ->> 5`.as('amount'),
+            impressions: sql<number | null>`value ->> 6`.as('impressions'),
+            clicks: sql<number | null>`value ->> 7`.as('clicks'),
+            updatedAt: sql<number>`${now}`.as('updated_at'),
+          })
+          .from(sql`json_each(${parameter})`)
+          .where(sql`true`),
       )
-      .bind(application_id, parameter, now),
+      .onConflictDoUpdate({
+        target: [costs.applicationId, costs.day, costs.campaign, costs.adset, costs.creative],
+        set: {
+          currency: sql`excluded.currency`,
+          amount: sql`excluded.amount`,
+          impressions: sql`excluded.impressions`,
+          clicks: sql`excluded.clicks`,
+          updatedAt: sql`excluded.updated_at`,
+        },
+      }),
     db
-      .prepare(
-        `SELECT wanted.value ->> 1 AS campaign, nullif(wanted.value ->> 2, '') AS adset,
-           nullif(wanted.value ->> 3, '') AS creative, count(*) AS count
-         FROM json_each(?2) AS wanted WHERE NOT ${IS_MATCHED} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
-      )
-      .bind(application_id, parameter),
+      .select({
+        campaign: wanted.campaign.as('campaign'),
+        adset: sql<string | null>`nullif(${wanted.adset}, '')`.as('adset'),
+        creative: sql<string | null>`nullif(${wanted.creative}, '')`.as('creative'),
+        rows: sql<number>`count(*)`.as('rows'),
+      })
+      .from(sql`json_each(${parameter}) AS wanted`)
+      .where(not(areKnown(db, application.id, wanted)))
+      .groupBy(sql`1, 2, 3`)
+      .orderBy(sql`1, 2, 3`),
+    auditStatement(caller, newAuditEntry('costs.uploaded', `${byKey.size} rows of ${application.name}`)),
   ]);
-  const missing = unmatched?.results ?? [];
-  const count = missing.reduce((total, row) => total + row.count, 0);
+  const count = unmatched.reduce((total, row) => total + row.rows, 0);
   return {
-    rows: byName.size,
-    matched: byName.size - count,
+    rows: byKey.size,
+    matched: byKey.size - count,
     unmatched: count,
-    unmatched_names: missing
+    unmatched_names: unmatched
       .slice(0, NAMES_SHOWN)
       .map(({ campaign, adset, creative }) => ({ campaign, adset, creative })),
-  } satisfies CostsAnswer;
+  };
 }

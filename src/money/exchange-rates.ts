@@ -1,8 +1,11 @@
+import { sql } from 'drizzle-orm';
 import * as z from 'zod';
-import { currencyCode, requiredText } from '#http';
+import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { type Database, database, exchangeRates } from '#db';
+import { currencyCode } from '#http';
 import { CURRENCIES } from '#lib/currencies';
 import { parseDecimal, toDecimal } from '#lib/decimal';
-import { isDay } from '#lib/time';
+import { dayText } from './costs.ts';
 import { type Rate, RateBook } from './rate-book.ts';
 
 const rateError = 'must be a number above 0, or its decimal text with at most 15 digits before the point';
@@ -15,7 +18,7 @@ const rate = z
 /** Body of `PUT /v1/exchange-rates`: one unit of each currency in units of `base`. */
 export const ExchangeRates = z
   .object({
-    date: requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD'),
+    date: dayText(),
     base: currencyCode(),
     rates: z.record(z.string().trim().toLowerCase(), rate, { error: 'must be an object of rates' }),
   })
@@ -33,27 +36,66 @@ export type ExchangeRates = z.infer<typeof ExchangeRates>;
 /** Rates as they are stored; see `Rate`. `teamId` is empty for the reference rates of everyone. */
 export type NewRate = Omit<Rate, 'own'>;
 
-/** Stores rates; one of the same day, base and currency is overwritten. Repeatable. */
-export async function saveRates(
-  db: D1Database,
-  teamId: string,
+/** The statement that stores rates; one of the same day, base and currency is overwritten. Repeatable. */
+function saveStatement(db: Database, teamId: string, rates: readonly NewRate[], now: number) {
+  const rows = rates.map(({ currency, base, day, units, worth }) => [currency, base, day, units, worth]);
+  const { units, worth } = exchangeRates;
+  return db
+    .insert(exchangeRates)
+    .select(
+      db
+        .select({
+          teamId: sql<string>`${teamId}`.as('team_id'),
+          currency: sql<string>`value ->> 0`.as('currency'),
+          base: sql<string>`value ->> 1`.as('base'),
+          day: sql<string>`value ->> 2`.as('day'),
+          units: sql<string>`value ->> 3`.as('units'),
+          worth: sql<string>`value ->> 4`.as('worth'),
+          updatedAt: sql<number>`${now}`.as('updated_at'),
+        })
+        .from(sql`json_each(${JSON.stringify(rows)})`)
+        .where(sql`true`),
+    )
+    .onConflictDoUpdate({
+      target: [exchangeRates.teamId, exchangeRates.currency, exchangeRates.base, exchangeRates.day],
+      set: {
+        units: sql`excluded.units`,
+        worth: sql`excluded.worth`,
+        updatedAt: sql`excluded.updated_at`,
+      },
+      setWhere: sql`${units} <> excluded.units OR ${worth} <> excluded.worth`,
+    });
+}
+
+/** Stores a team's own rates; answers how many. Repeatable. */
+export async function saveRates(caller: Caller, upload: ExchangeRates): Promise<number> {
+  const { db, team, now } = caller;
+  const { date, base } = upload;
+  const rates = Object.entries(upload.rates).map(([currency, worth]) => ({
+    currency,
+    base,
+    day: date,
+    units: '1',
+    worth,
+  }));
+  await db.batch([
+    saveStatement(db, team.id, rates, now),
+    auditStatement(
+      caller,
+      newAuditEntry('exchange_rates.uploaded', `${rates.length} rates in ${base} of ${date}`),
+    ),
+  ]);
+  return rates.length;
+}
+
+/** Stores the reference rates of every team. Repeatable. */
+export async function saveReferenceRates(
+  d1: D1Database,
   rates: readonly NewRate[],
   now: number,
 ): Promise<void> {
-  const rows = rates.map(({ currency, base, day, units, worth }) => [currency, base, day, units, worth]);
-  await db
-    .prepare(
-      `INSERT INTO exchange_rates (team_id, currency, base, day, units, worth, updated_at)
-       SELECT ?2, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ?3 FROM json_each(?1) WHERE true
-       ON CONFLICT (team_id, currency, base, day) DO UPDATE SET units = excluded.units, worth = excluded.worth,
-         updated_at = excluded.updated_at WHERE units <> excluded.units OR worth <> excluded.worth`,
-    )
-    .bind(JSON.stringify(rows), teamId, now)
-    .run();
+  await saveStatement(database(d1), '', rates, now).run();
 }
-
-export const uploadedRates = ({ date, base, rates }: ExchangeRates): NewRate[] =>
-  Object.entries(rates).map(([currency, worth]) => ({ currency, base, day: date, units: '1', worth }));
 
 /** The rates of a currency in a base, from the latest one at `?4` or before it until `?5`. */
 export const SELECT_RATES = `

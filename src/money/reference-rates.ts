@@ -1,7 +1,7 @@
 import { CURRENCIES } from '#lib/currencies';
 import { parseDecimal } from '#lib/decimal';
 import { isDay } from '#lib/time';
-import { type NewRate, saveRates } from './exchange-rates.ts';
+import { type NewRate, saveReferenceRates } from './exchange-rates.ts';
 
 const TIMEOUT_MS = 20_000;
 /** The European Central Bank's daily file has 2 KB, the one of its last 90 days 80 KB. */
@@ -41,6 +41,6 @@ export async function fetchReferenceRates(db: D1Database, url: string, now: numb
   const text = await response.text();
   const rates = text.length > MAX_CHARACTERS ? [] : parseReferenceRates(text);
   if (rates.length === 0) throw new Error('the source of exchange rates answered without a rate');
-  await saveRates(db, '', rates, now);
+  await saveReferenceRates(db, rates, now);
   return rates.length;
 }

@@ -1,19 +1,38 @@
 import { Hono } from 'hono';
+import { apiCaller } from '#audit';
 import { database } from '#db';
-import { type AppEnv, jsonBody, limitBody, requireTeamToken } from '#http';
+import { type AppEnv, jsonBody, limitBody, queryString, requireTeamToken, SMALL_BODY } from '#http';
 import { getApplication } from '#teams';
 import { Costs, saveCosts } from './costs.ts';
-import { ExchangeRates, saveRates, uploadedRates } from './exchange-rates.ts';
+import { CostsToDelete, deleteCosts } from './delete-costs.ts';
+import { ExchangeRates, saveRates } from './exchange-rates.ts';
+import { CostsQuery, listCosts } from './list-costs.ts';
+import { listRates, RatesQuery } from './list-rates.ts';
 
 const UPLOAD_BYTES = 1024 * 1024;
-const SMALL_BODY = 64 * 1024;
 
 export const moneyRoutes = new Hono<AppEnv>()
-  .put('/v1/costs', limitBody(UPLOAD_BYTES), requireTeamToken, ...jsonBody(Costs), async (c) => {
-    const upload = c.req.valid('json');
-    await getApplication(database(c.env.DB), c.get('team').id, upload.application_id);
-    return c.json(await saveCosts(c.env.DB, upload, Date.now()));
+  .get('/v1/costs', requireTeamToken, queryString(CostsQuery), async (c) => {
+    const query = c.req.valid('query');
+    const db = database(c.env.DB);
+    const application = await getApplication(db, c.get('team').id, query.application_id);
+    return c.json(await listCosts(db, application, query));
   })
+  .put('/v1/costs', limitBody(UPLOAD_BYTES), requireTeamToken, ...jsonBody(Costs), async (c) => {
+    const caller = apiCaller(c);
+    const { application_id, rows } = c.req.valid('json');
+    const application = await getApplication(caller.db, caller.team.id, application_id);
+    return c.json(await saveCosts(caller, application, rows));
+  })
+  .delete('/v1/costs', limitBody(UPLOAD_BYTES), requireTeamToken, ...jsonBody(CostsToDelete), async (c) => {
+    const caller = apiCaller(c);
+    const body = c.req.valid('json');
+    const application = await getApplication(caller.db, caller.team.id, body.application_id);
+    return c.json(await deleteCosts(caller, application, body));
+  })
+  .get('/v1/exchange-rates', requireTeamToken, queryString(RatesQuery), async (c) =>
+    c.json(await listRates(database(c.env.DB), c.get('team').id, c.req.valid('query'))),
+  )
   .put(
     '/v1/exchange-rates',
     limitBody(SMALL_BODY),
@@ -21,8 +40,7 @@ export const moneyRoutes = new Hono<AppEnv>()
     ...jsonBody(ExchangeRates),
     async (c) => {
       const upload = c.req.valid('json');
-      const rates = uploadedRates(upload);
-      await saveRates(c.env.DB, c.get('team').id, rates, Date.now());
-      return c.json({ date: upload.date, base: upload.base, rates: rates.length });
+      const rates = await saveRates(apiCaller(c), upload);
+      return c.json({ date: upload.date, base: upload.base, rates });
     },
   );

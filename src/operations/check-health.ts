@@ -22,9 +22,10 @@ function withinReach(applications: readonly ApplicationRow[]): ApplicationRow[] 
  */
 export async function checkHealth(env: Env, teamId: string, now: number) {
   const startedAt = Date.now();
+  const db = database(env.DB);
   const [listed, parked] = await Promise.all([
-    listApplications(database(env.DB), teamId, { limit: MAX_APPLICATIONS + 1, cursor: '' }),
-    listParked(env.DB, teamId, { limit: 1 }),
+    listApplications(db, teamId, { limit: MAX_APPLICATIONS + 1, cursor: '' }),
+    listParked(db, teamId, { limit: 1 }),
   ]);
   const databaseMs = Date.now() - startedAt;
   const asked = withinReach(listed);

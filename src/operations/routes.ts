@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
+import { apiCaller } from '#audit';
+import { database } from '#db';
 import { type AppEnv, invalidRequest, listQuery, queryString, requireTeamToken } from '#http';
-import { auditTeamAction } from '#members';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
 import { checkHealth } from './check-health.ts';
 
@@ -30,7 +31,7 @@ export const operationRoutes = new Hono<AppEnv>()
   .get('/v1/parked', requireTeamToken, queryString(listQuery), async (c) => {
     const { limit, cursor } = c.req.valid('query');
     const page = { limit, before: placeOf(cursor) };
-    const { messages } = await listParked(c.env.DB, c.get('team').id, page);
+    const { messages } = await listParked(database(c.env.DB), c.get('team').id, page);
     const last = messages.length === limit ? messages.at(-1) : undefined;
     return c.json({
       data: messages.map(show),
@@ -38,12 +39,12 @@ export const operationRoutes = new Hono<AppEnv>()
     });
   })
   .post('/v1/parked/:id/replay', requireTeamToken, async (c) => {
-    const { id } = await replayParked(c.env, c.get('team').id, c.req.param('id'));
-    await auditTeamAction(c, 'parked_message.replayed', id);
+    const { id } = c.req.param();
+    await replayParked(c.env, apiCaller(c), id);
     return c.json({ replayed: true, id });
   })
   .delete('/v1/parked/:id', requireTeamToken, async (c) => {
-    const { id } = await discardParked(c.env.DB, c.get('team').id, c.req.param('id'));
-    await auditTeamAction(c, 'parked_message.discarded', id);
+    const { id } = c.req.param();
+    await discardParked(apiCaller(c), id);
     return c.json({ discarded: true, id });
   });

@@ -1,65 +1,82 @@
+import { and, count, desc, eq, inArray, or, sql } from 'drizzle-orm';
+import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { applications, type Database, parkedMessages, teams } from '#db';
 import { AppError, unavailable } from '#http';
 import { sendWithRetry } from './send.ts';
 
 /** What could not be counted, as people see it. */
-export type ParkedMessage = {
-  id: string;
-  applicationId: string;
-  body: string;
-  reason: string;
-  parkedAt: number;
-};
+export type ParkedMessage = typeof parkedMessages.$inferSelect;
 
-// A message too broken to tell its application belongs to no team: only a deployment's single team may see it.
-const OF_TEAM = `(application_id IN (SELECT applications.id FROM applications WHERE team_id = ?1)
-  OR (application_id = '' AND (SELECT count(*) FROM teams) = 1))`;
-
-const COLUMNS = 'id, application_id AS applicationId, body, reason, parked_at AS parkedAt';
+/** A message too broken to tell its application belongs to no team: only a deployment's single team may see it. */
+const ofTeam = (db: Database, teamId: string) =>
+  or(
+    inArray(
+      parkedMessages.applicationId,
+      db.select({ id: applications.id }).from(applications).where(eq(applications.teamId, teamId)),
+    ),
+    and(eq(parkedMessages.applicationId, ''), eq(sql`(SELECT count(*) FROM ${teams})`, 1)),
+  );
 
 /** A page of a team's parked messages, newest first, with how many there are in all; `before` is the last one of the page before. */
 export async function listParked(
-  db: D1Database,
+  db: Database,
   teamId: string,
   page: { limit: number; before?: { parkedAt: number; id: string } | undefined },
-) {
-  const [rows, counted] = await db.batch<ParkedMessage | { total: number }>([
+): Promise<{ messages: ParkedMessage[]; total: number }> {
+  const { parkedAt, id } = parkedMessages;
+  const older = page.before
+    ? sql`(${parkedAt}, ${id}) < (${page.before.parkedAt}, ${page.before.id})`
+    : undefined;
+  const [messages, [counted]] = await db.batch([
     db
-      .prepare(
-        `SELECT ${COLUMNS} FROM parked_messages WHERE ${OF_TEAM} AND (?3 IS NULL OR (parked_at, id) < (?3, ?4))
-         ORDER BY parked_at DESC, id DESC LIMIT ?2`,
-      )
-      .bind(teamId, page.limit, page.before?.parkedAt ?? null, page.before?.id ?? null),
-    db.prepare(`SELECT count(*) AS total FROM parked_messages WHERE ${OF_TEAM}`).bind(teamId),
+      .select()
+      .from(parkedMessages)
+      .where(and(ofTeam(db, teamId), older))
+      .orderBy(desc(parkedAt), desc(id))
+      .limit(page.limit),
+    db.select({ total: count() }).from(parkedMessages).where(ofTeam(db, teamId)),
   ]);
-  const [count] = (counted?.results ?? []) as { total: number }[];
-  return { messages: (rows?.results ?? []) as ParkedMessage[], total: count?.total ?? 0 };
+  return { messages, total: counted?.total ?? 0 };
 }
 
-async function getParked(db: D1Database, teamId: string, id: string): Promise<ParkedMessage> {
-  const row = await db
-    .prepare(`SELECT ${COLUMNS} FROM parked_messages WHERE ${OF_TEAM} AND id = ?2`)
-    .bind(teamId, id)
-    .first<ParkedMessage>();
+async function getParked({ db, team }: Caller, id: string): Promise<ParkedMessage> {
+  const [row] = await db
+    .select()
+    .from(parkedMessages)
+    .where(and(ofTeam(db, team.id), eq(parkedMessages.id, id)));
   if (!row) throw new AppError('not_found', 'This message is not parked any more');
   return row;
 }
 
-/** Repeatable. Throws `not_found` for another team's message. */
-export async function discardParked(db: D1Database, teamId: string, id: string): Promise<ParkedMessage> {
-  const message = await getParked(db, teamId, id);
-  await db.prepare('DELETE FROM parked_messages WHERE id = ?').bind(id).run();
-  return message;
+/** How the audit log names a message. */
+const subjectOf = ({ id, reason }: ParkedMessage) => `${id}: ${reason}`.slice(0, 200);
+
+/** Throws `not_found` for another team's message, and for one that is not parked any more. */
+export async function discardParked(caller: Caller, id: string): Promise<void> {
+  await removeParked(caller, await getParked(caller, id), 'parked_message.discarded');
 }
 
 /**
  * Sends a parked message to the queue again and takes it from the list, in this order: what stops in between is sent twice,
- * and counted once, because its events keep their ids. What still cannot be counted is parked again.
+ * and counted once, because its events keep their ids. What still cannot be counted is parked again. Throws as `discardParked` does,
+ * `conflict` for an empty message, and `unavailable` where the queue takes nothing.
  */
-export async function replayParked(env: Env, teamId: string, id: string): Promise<ParkedMessage> {
-  const message = await getParked(env.DB, teamId, id);
+export async function replayParked(env: Pick<Env, 'EVENTS'>, caller: Caller, id: string): Promise<void> {
+  const message = await getParked(caller, id);
   if (message.body === '') throw new AppError('conflict', 'This message was empty: it can only be discarded');
   const body: unknown = JSON.parse(message.body);
   if (!(await sendWithRetry(() => env.EVENTS.send(body)))) throw unavailable();
-  await env.DB.prepare('DELETE FROM parked_messages WHERE id = ?').bind(id).run();
-  return message;
+  await removeParked(caller, message, 'parked_message.replayed');
+}
+
+async function removeParked(
+  caller: Caller,
+  message: ParkedMessage,
+  action: 'parked_message.discarded' | 'parked_message.replayed',
+): Promise<void> {
+  const { db } = caller;
+  await db.batch([
+    auditStatement(caller, newAuditEntry(action, subjectOf(message))),
+    db.delete(parkedMessages).where(eq(parkedMessages.id, message.id)),
+  ]);
 }

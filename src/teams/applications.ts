@@ -1,11 +1,13 @@
-import { and, asc, eq, gt, isNull } from 'drizzle-orm';
+import { eq, exists } from 'drizzle-orm';
 import * as z from 'zod';
+import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { apiKeys, applications, type Database, teams } from '#db';
-import { AppError, requiredText } from '#http';
+import { requiredText } from '#http';
 import { CURRENCIES } from '#lib/currencies';
 import { newId } from '#lib/ids';
 import { isTimezone } from '#lib/time';
-import { makeApiKey } from './keys.ts';
+import { makeApiKey } from './api-key.ts';
+import { type ApplicationRow, applicationNotFound, nameOf, owned } from './own-application.ts';
 
 const storeUrl = z
   .url({ protocol: /^https$/, error: 'must be an https URL' })
@@ -45,8 +47,6 @@ export const NewApiKey = z.object({
     .max(72, 'must be a number from 0 to 72')
     .default(0),
 });
-
-export type ApplicationRow = typeof applications.$inferSelect;
 
 /** An application as the team API shows it. */
 export function showApplication(row: ApplicationRow) {
@@ -92,94 +92,43 @@ export async function createTeam(
 
 /** Creates the application and its first API key together or not at all; the key is returned this once. */
 export async function createApplication(
-  db: Database,
-  teamId: string,
+  caller: Caller,
   wanted: NewApplication,
   encryptionSecret: string,
-  now: number,
 ): Promise<{ application: ApplicationRow; apiKey: string }> {
+  const { db, team, now } = caller;
   const id = newId('app');
   const { apiKey, row } = await makeApiKey(id, encryptionSecret, now);
-  const values = { ...toColumns(wanted), id, teamId, name: wanted.name, createdAt: now };
+  const values = { ...toColumns(wanted), id, teamId: team.id, name: wanted.name, createdAt: now };
   const [inserted] = await db.batch([
     db.insert(applications).values(values).returning(),
     db.insert(apiKeys).values(row),
+    auditStatement(caller, newAuditEntry('application.created', nameOf(values))),
   ]);
   const [application] = inserted;
   if (!application) throw new Error('the new application was not returned');
-  return { application, apiKey };
-}
-
-/** One page of a team's applications, oldest first; `cursor` is the last id of the page before. */
-export async function listApplications(
-  db: Database,
-  teamId: string,
-  page: { limit: number; cursor: string },
-) {
-  return db
-    .select()
-    .from(applications)
-    .where(and(eq(applications.teamId, teamId), gt(applications.id, page.cursor)))
-    .orderBy(asc(applications.id))
-    .limit(page.limit);
-}
-
-/** Null also for another team's application, which must not be told apart from one that does not exist. */
-export async function findApplication(
-  db: Database,
-  teamId: string,
-  id: string,
-): Promise<ApplicationRow | null> {
-  const [row] = await db
-    .select()
-    .from(applications)
-    .where(and(eq(applications.id, id), eq(applications.teamId, teamId)));
-  return row ?? null;
-}
-
-/** The same; throws `not_found` instead of answering null. */
-export async function getApplication(db: Database, teamId: string, id: string): Promise<ApplicationRow> {
-  const row = await findApplication(db, teamId, id);
-  if (!row) throw new AppError('not_found', 'Application not found');
-  return row;
+  return { application: owned(application), apiKey };
 }
 
 /** Takes effect within 60 s everywhere: isolates remember an application that long. */
 export async function changeApplication(
-  db: Database,
-  teamId: string,
-  id: string,
+  caller: Caller,
+  application: ApplicationRow,
   changes: ApplicationChanges,
-) {
-  const current = await getApplication(db, teamId, id);
+): Promise<ApplicationRow> {
   const columns = toColumns(changes);
-  if (Object.keys(columns).length === 0) return current;
-  const [row] = await db
-    .update(applications)
-    .set(columns)
-    .where(and(eq(applications.id, id), eq(applications.teamId, teamId)))
-    .returning();
-  if (!row) throw new AppError('not_found', 'Application not found');
-  return row;
-}
-
-/** Replaces the application's API key. The one before it works until the grace is over, any older one as it was set then. */
-export async function replaceApiKey(
-  db: Database,
-  teamId: string,
-  id: string,
-  graceHours: number,
-  encryptionSecret: string,
-  now: number,
-): Promise<string> {
-  await getApplication(db, teamId, id);
-  const { apiKey, row } = await makeApiKey(id, encryptionSecret, now);
-  await db.batch([
-    db
-      .update(apiKeys)
-      .set({ expiresAt: now + graceHours * 3_600_000 })
-      .where(and(eq(apiKeys.applicationId, id), isNull(apiKeys.expiresAt))),
-    db.insert(apiKeys).values(row),
+  if (Object.keys(columns).length === 0) return application;
+  const { db } = caller;
+  const own = eq(applications.id, application.id);
+  const [, changed] = await db.batch([
+    auditStatement(
+      caller,
+      newAuditEntry('application.changed', nameOf({ ...application, ...columns })),
+      exists(db.select().from(applications).where(own)),
+    ),
+    db.update(applications).set(columns).where(own).returning(),
   ]);
-  return apiKey;
+  const [row] = changed;
+  if (!row) throw applicationNotFound();
+  return owned(row);
 }

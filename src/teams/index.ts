@@ -1,22 +1,20 @@
+export { createAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens.ts';
+export { listKeysInGrace, replaceApiKey, revealApiKey } from './api-keys.ts';
 export {
   ApplicationChanges,
-  type ApplicationRow,
   changeApplication,
   createApplication,
   createTeam,
-  findApplication,
-  getApplication,
-  listApplications,
   NewApiKey,
   NewApplication,
-  replaceApiKey,
 } from './applications.ts';
+export { continueDeletions, DeletedApplication, deleteApplication } from './delete-application.ts';
 export {
-  createAccessToken,
-  listAccessTokens,
-  listKeysInGrace,
-  revealApiKey,
-  revokeAccessToken,
-} from './keys.ts';
+  type ApplicationRow,
+  findApplication,
+  findApplicationByKey,
+  getApplication,
+  listApplications,
+} from './own-application.ts';
 export { pruneCredentials } from './prune-credentials.ts';
 export { teamRoutes } from './routes.ts';

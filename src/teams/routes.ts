@@ -1,21 +1,27 @@
 import { Hono } from 'hono';
+import { apiCaller } from '#audit';
 import { database } from '#db';
 import { settingsOf } from '#env';
-import { type AppEnv, jsonBody, limitBody, listQuery, queryString, requireTeamToken } from '#http';
-import { auditTeamAction } from '#members';
+import {
+  type AppEnv,
+  jsonBody,
+  limitBody,
+  listQuery,
+  queryString,
+  requireTeamToken,
+  SMALL_BODY,
+} from '#http';
+import { replaceApiKey } from './api-keys.ts';
 import {
   ApplicationChanges,
   changeApplication,
   createApplication,
-  getApplication,
-  listApplications,
   NewApiKey,
   NewApplication,
-  replaceApiKey,
   showApplication,
 } from './applications.ts';
-
-const SMALL_BODY = 64 * 1024;
+import { DeletedApplication, deleteApplication } from './delete-application.ts';
+import { getApplication, listApplications } from './own-application.ts';
 
 export const teamRoutes = new Hono<AppEnv>()
   .get('/v1/applications', requireTeamToken, queryString(listQuery), async (c) => {
@@ -32,14 +38,8 @@ export const teamRoutes = new Hono<AppEnv>()
     requireTeamToken,
     ...jsonBody(NewApplication),
     async (c) => {
-      const { application, apiKey } = await createApplication(
-        database(c.env.DB),
-        c.get('team').id,
-        c.req.valid('json'),
-        settingsOf(c.env).KEY_ENCRYPTION_SECRET,
-        Date.now(),
-      );
-      await auditTeamAction(c, 'application.created', `${application.name} (${application.id})`);
+      const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
+      const { application, apiKey } = await createApplication(apiCaller(c), c.req.valid('json'), secret);
       return c.json({ ...showApplication(application), api_key: apiKey }, 201);
     },
   )
@@ -53,10 +53,19 @@ export const teamRoutes = new Hono<AppEnv>()
     requireTeamToken,
     ...jsonBody(ApplicationChanges),
     async (c) => {
-      const { id } = c.req.param();
-      const row = await changeApplication(database(c.env.DB), c.get('team').id, id, c.req.valid('json'));
-      await auditTeamAction(c, 'application.changed', `${row.name} (${row.id})`);
-      return c.json(showApplication(row));
+      const caller = apiCaller(c);
+      const application = await getApplication(caller.db, caller.team.id, c.req.param('id'));
+      return c.json(showApplication(await changeApplication(caller, application, c.req.valid('json'))));
+    },
+  )
+  .delete(
+    '/v1/applications/:id',
+    limitBody(SMALL_BODY),
+    requireTeamToken,
+    ...jsonBody(DeletedApplication),
+    async (c) => {
+      const { name } = c.req.valid('json');
+      return c.json(await deleteApplication(c.env, apiCaller(c), c.req.param('id'), name));
     },
   )
   .post(
@@ -65,17 +74,10 @@ export const teamRoutes = new Hono<AppEnv>()
     requireTeamToken,
     ...jsonBody(NewApiKey),
     async (c) => {
-      const { id } = c.req.param();
+      const caller = apiCaller(c);
+      const application = await getApplication(caller.db, caller.team.id, c.req.param('id'));
       const { grace_hours } = c.req.valid('json');
-      const apiKey = await replaceApiKey(
-        database(c.env.DB),
-        c.get('team').id,
-        id,
-        grace_hours,
-        settingsOf(c.env).KEY_ENCRYPTION_SECRET,
-        Date.now(),
-      );
-      await auditTeamAction(c, 'api_key.regenerated', `${id}, grace ${grace_hours} h`);
-      return c.json({ api_key: apiKey }, 201);
+      const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
+      return c.json({ api_key: await replaceApiKey(caller, application, grace_hours, secret) }, 201);
     },
   );

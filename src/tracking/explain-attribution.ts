@@ -5,6 +5,7 @@ import { applications, database } from '#db';
 import { settingsOf } from '#env';
 import { AppError } from '#http';
 import { readToken } from '#ingestion';
+import { iso } from '#lib/time';
 
 /**
  * Why a device is attributed as it is, by its id; it lives in one of these counters. Null for an erased device and for one of
@@ -37,8 +38,6 @@ export async function explainDeviceById(
     .where(eq(applications.id, applicationId));
   return explainStored(env, applicationId, id, [...Array(application?.shards ?? 0).keys()]);
 }
-
-const iso = (at: number) => new Date(at).toISOString();
 
 /**
  * Why the device of a token was credited as it was: method, confidence and the clicks that were weighed, as they were stored

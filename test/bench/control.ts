@@ -3,7 +3,7 @@ import { uuidv7obj } from 'uuidv7';
 import { consumeEvents, counterName, packEvents } from '../../src/counting/index.ts';
 import { packMessages } from '../../src/ingestion/enqueue.ts';
 import { addDays } from '../../src/lib/time.ts';
-import { saveRates } from '../../src/money/exchange-rates.ts';
+import { saveReferenceRates } from '../../src/money/exchange-rates.ts';
 import type { LoggedEvent } from '../../src/rollup/index.ts';
 import type { BenchCounter } from './bench-counter.ts';
 import { CREATIVE_IDS, makeDevices, makeEvents } from './workload.ts';
@@ -58,7 +58,7 @@ async function insertSpend(db: D1Database, applicationId: string): Promise<void>
       worth: `0.9${index}`,
     })),
   );
-  await saveRates(db, '', rates.flat(), 0);
+  await saveReferenceRates(db, rates.flat(), 0);
 }
 
 export type Load = {

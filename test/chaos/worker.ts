@@ -47,8 +47,12 @@ async function makeTenant(env: ChaosBindings) {
   const db = database(env.DB);
   const now = Date.now();
   const team = await createTeam(db, 'Chaos', now);
-  const { accessToken } = await createAccessToken(db, team.id, 'chaos', null, now);
-  const made = await createApplication(db, team.id, { name: 'Chaos' }, env.KEY_ENCRYPTION_SECRET, now);
+  const { accessToken } = await createAccessToken({ db, team, actor: 'chaos', now }, 'chaos', null);
+  const made = await createApplication(
+    { db, team, actor: 'chaos', now },
+    { name: 'Chaos' },
+    env.KEY_ENCRYPTION_SECRET,
+  );
   return { apiKey: made.apiKey, teamToken: accessToken, applicationId: made.application.id };
 }
 

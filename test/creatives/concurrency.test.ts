@@ -1,6 +1,8 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
+import { listAudit } from '#audit';
+import { database } from '#db';
 import { type CreativeAnswer, postCreative } from '../helpers/creatives.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -35,6 +37,12 @@ const rowsOf = async (tenant: Tenant) => {
     ),
   };
 };
+
+/** What the audit log says was created. */
+const created = async (tenant: Tenant) =>
+  (await listAudit(database(env.DB), tenant.team.id, { limit: 300 }))
+    .filter(({ action }) => action === 'creative.created')
+    .map(({ subject }) => subject);
 
 /** Fails some batches before they begin and loses the answer of others after they are kept. */
 class UnreliableD1 extends WatchedD1 {
@@ -85,19 +93,33 @@ it.each([1, 2, 3])('round %i: of 200 simultaneous calls with D1 errors one is th
     links: made.length,
     orphans: 0,
   });
+  expect(await created(tenant)).toHaveLength(made.length);
 });
 
-it.each(['INTO creative_requests', 'INTO campaigns', 'INTO adsets', 'INTO creatives', 'WITH request'])(
+const STATEMENTS = ['creative_requests', 'campaigns', 'adsets', 'creatives', 'audit_log'];
+
+it.each([...STATEMENTS.map((table) => `into "${table}"`), 'campaign_is_new'])(
   'leaves nothing behind when the statement "%s" fails, and works on',
   async (statement) => {
     const tenant = await createTenant();
     const failing = new WatchedD1(env.DB);
     failing.failOn(new RegExp(statement), 'D1_ERROR: disk I/O error');
     await swapDatabase(tenant, failing.asBinding());
-    const refused = await post(tenant, { campaign: 'Launch', adset: 'Video' });
+    const names = { campaign: 'Launch', adset: 'Video' };
+    const create = () =>
+      postCreative(
+        worker,
+        tenant,
+        { creative: 'Dragon', app_api_key: tenant.apiKey, ...names },
+        { 'Idempotency-Key': 'launch' },
+      );
+    const refused = await create();
+    expect(failing.faultsLeft).toBe(0);
     expect([refused.status, refused.headers.get('Retry-After')]).toEqual([500, '1']);
     expect(await rowsOf(tenant)).toMatchObject({ campaigns: 0, adsets: 0, creatives: 0 });
-    const taken: CreativeAnswer = await (await post(tenant, { campaign: 'Launch', adset: 'Video' })).json();
+    expect(await created(tenant)).toEqual([]);
+    const taken: CreativeAnswer = await (await create()).json();
+    expect(await created(tenant)).toEqual(['Dragon in Launch › Video']);
     expect(taken).toMatchObject({ campaign: { is_new: true }, adset: { is_new: true } });
   },
 );
@@ -117,6 +139,7 @@ it('answers as if nothing had happened when the answer of D1 gets lost', async (
   const answer: CreativeAnswer = await (await post(tenant, { campaign: 'Launch', adset: 'Video' })).json();
   expect(lost).toBe(2);
   expect(answer).toMatchObject({ campaign: { is_new: true }, adset: { is_new: true } });
+  expect(await created(tenant)).toHaveLength(1);
   expect(await rowsOf(tenant)).toMatchObject({ campaigns: 1, adsets: 1, creatives: 1 });
 });
 

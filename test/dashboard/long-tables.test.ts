@@ -12,7 +12,6 @@ const PERIOD = 'from=2026-03-01&to=2026-03-05';
 const PLACEMENTS = 450;
 let tenant: Tenant;
 let browser: Browser;
-let creative: { campaign: string; id: string };
 
 beforeAll(async () => {
   tenant = await createTenant();
@@ -22,12 +21,6 @@ beforeAll(async () => {
     adset: 'Young',
     campaign: 'Spring',
   });
-  const row = await env.DB.prepare(
-    'SELECT adsets.campaign_id AS campaign FROM creatives JOIN adsets ON adsets.id = adset_id WHERE creatives.id = ?1',
-  )
-    .bind(id)
-    .first<{ campaign: string }>();
-  creative = { id, campaign: row?.campaign ?? '' };
   const { id: application } = tenant.application;
   await env.DB.batch([
     env.DB.prepare(
@@ -99,15 +92,4 @@ it('the ad page shows 200 rows by day, format and network', async () => {
   expect(html).toContain('The first 200 of 450 rows');
   const found = await page('/ads', 'q=net_17');
   expect(found.html).toContain('11 rows that contain “net_17”');
-});
-
-it('what is in a campaign is listed without anything else, not even summed up', async () => {
-  const all = await page('/creatives', 'by=campaign');
-  expect(all.html).toContain('organic');
-  const within = await page('/creatives', `campaign=${creative.campaign}`);
-  expect(within.html).toContain('Young');
-  expect(within.html).not.toContain('organic</');
-  expect(within.names).toEqual([]);
-  const one = await browser.get(`/creatives/${creative.id}?app=${tenant.application.id}&${PERIOD}`);
-  expect(await one.text()).toContain('2026-03-02');
 });

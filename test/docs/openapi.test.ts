@@ -70,7 +70,12 @@ beforeAll(async () => {
       .bind(id, tenant.application.id, '{"v":2}', 'not a message of this version', Date.now())
       .run();
   }
+  const retired = await worker.team(tenant, '/v1/applications', {
+    method: 'POST',
+    body: { name: 'Retired game' },
+  });
   own = {
+    [EXAMPLE.retiredApplication]: (await retired.json<{ id: string }>()).id,
     [EXAMPLE.application]: tenant.application.id,
     [EXAMPLE.token]: token,
     [EXAMPLE.event]: event_id,

@@ -123,12 +123,12 @@ test('from the sign-in to the first event in the debugger in less than a minute'
   const began = Date.now();
   const { page, faults } = await open({});
   await enter(page);
-  await page.getByText('A device has its token: waiting').waitFor();
+  await page.getByText('Device token: waiting').waitFor();
   await page.getByRole('button', { name: 'Show with the API key' }).click();
   await page.getByText(demo.api_key).waitFor();
   const calls = await page.locator('pre').first().innerText();
   await promisify(execFile)('bash', ['-c', calls]);
-  await page.getByText('An event of it: arrived').waitFor({ timeout: 30_000 });
+  await page.getByText('First event: arrived').waitFor({ timeout: 30_000 });
   await page.getByRole('link', { name: 'Watch it in the debugger' }).click();
   const row = page.getByRole('row', { name: /hello/ });
   await row.waitFor();

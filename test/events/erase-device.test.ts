@@ -231,10 +231,10 @@ describe('the click that brought the device', () => {
   });
 
   it.each([
-    ['the database fails', (db: WatchedD1) => db.failOn(/DELETE FROM tokens/, 'D1_ERROR: disk I/O error')],
+    ['the database fails', (db: WatchedD1) => db.failOn(/delete from "tokens"/, 'D1_ERROR: disk I/O error')],
     [
       'the database’s answer is lost',
-      (db: WatchedD1) => db.failOn(/DELETE FROM tokens/, 'D1_ERROR: disk I/O error', { when: 'after' }),
+      (db: WatchedD1) => db.failOn(/delete from "tokens"/, 'D1_ERROR: disk I/O error', { when: 'after' }),
     ],
     ...(['readDevice', 'settle', 'eraseEvents', 'eraseDevice', 'filesToRewrite'] as const).flatMap((call) =>
       (['before', 'after'] as const).map(

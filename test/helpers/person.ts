@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { eq } from 'drizzle-orm';
 import { database, members } from '#db';
 import { acceptInvitation, findInvitation, invite, type Role } from '#members';
+import { forgetAudit } from './tenant.ts';
 import type { TestWorker } from './worker.ts';
 
 export const ORIGIN = 'https://ingest.test';
@@ -15,13 +16,14 @@ export async function createPerson(team: { id: string }, role: Role) {
   const now = Date.now();
   const email = `person-${++people}@team.test`;
   // An invitation works as long as its maker belongs to the team; here it is an owner who leaves afterwards.
-  const inviter = { userId: `usr_inviter_${people}`, teamId: team.id, role: 'owner' } as const;
-  await db.insert(members).values({ ...inviter, createdAt: now });
-  const secret = await invite(db, inviter, { role, note: 'test' }, now);
+  const inviter = { userId: `usr_inviter_${people}`, role: 'owner' } as const;
+  await db.insert(members).values({ ...inviter, teamId: team.id, createdAt: now });
+  const secret = await invite({ db, team, actor: 'test', now, ...inviter }, { role, note: 'test' });
   const invitation = await findInvitation(db, secret, now);
   if (!invitation) throw new Error('the invitation was not found');
   await acceptInvitation(env.DB, invitation, { name: `Person ${people}`, email, password: PASSWORD }, now);
   await db.delete(members).where(eq(members.userId, inviter.userId));
+  await forgetAudit(team, 'test', email);
   return { email, password: PASSWORD };
 }
 

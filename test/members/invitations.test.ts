@@ -8,6 +8,7 @@ import {
   invite,
   listInvitations,
   listMembers,
+  type MemberCaller,
   type Role,
   removeMember,
 } from '#members';
@@ -19,13 +20,13 @@ const ROLES = ['owner', 'admin', 'viewer'] as const;
 
 type Team = { id: string };
 let team: Team;
-let owner: { userId: string; teamId: string; role: Role };
+let owner: MemberCaller;
 
-async function addMember(to: Team, role: Role) {
+async function addMember(to: Team, role: Role): Promise<MemberCaller> {
   const { email } = await createPerson(to, role);
   const member = (await listMembers(db, to.id)).find((row) => row.email === email);
   if (!member) throw new Error('the member is not listed');
-  return { userId: member.userId, teamId: to.id, role };
+  return { db, team: to, actor: email, now: Date.now(), userId: member.userId, role };
 }
 
 beforeEach(async () => {
@@ -39,7 +40,7 @@ const open = async () =>
 async function inviteEach(maker: typeof owner, roles: readonly Role[]) {
   const secrets = new Map<Role, string>();
   for (const role of roles) {
-    secrets.set(role, await invite(db, maker, { role, note: maker.role }, Date.now()));
+    secrets.set(role, await invite(maker, { role, note: maker.role }));
   }
   return secrets;
 }
@@ -55,7 +56,7 @@ it.each([
   const secrets = await inviteEach(member, own);
   await inviteEach({ ...owner, role: 'owner' }, ['viewer']);
   expect(await open()).toHaveLength(own.length + 1);
-  await changeRole(env.DB, db, owner, member.userId, to);
+  await changeRole(owner, member.userId, to);
   const expected = [...left.map((role) => `${from}: ${role}`), 'owner: viewer'].sort();
   expect(await open()).toEqual(expected);
   for (const [role, secret] of secrets) {
@@ -68,7 +69,7 @@ it('ends all of a member who is removed, and none of others', async () => {
   const member = await addMember(team, 'admin');
   await inviteEach(member, ['admin', 'viewer']);
   await inviteEach(owner, ['admin']);
-  await removeMember(env.DB, db, owner, member.userId);
+  await removeMember(owner, member.userId);
   expect(await open()).toEqual(['owner: admin']);
 });
 
@@ -77,9 +78,9 @@ it('lets a removed admin come back neither by the page that was open nor by an i
   const now = Date.now();
   const opened = await findInvitation(db, (await inviteEach(member, ['admin'])).get('admin') ?? '', now);
   if (!opened) throw new Error('the invitation was not found');
-  await removeMember(env.DB, db, owner, member.userId);
+  await removeMember(owner, member.userId);
   // Their last request had passed the check of their role before they were removed.
-  const late = await invite(db, member, { role: 'admin', note: 'late' }, now);
+  const late = await invite(member, { role: 'admin', note: 'late' });
   expect(await findInvitation(db, late, now)).toBeNull();
 
   const person = { name: 'Back', email: `back-${team.id}@team.test`, password: PASSWORD };
@@ -92,8 +93,8 @@ it('lets a removed admin come back neither by the page that was open nor by an i
 
 it('keeps the invitations of an owner who must stay', async () => {
   await inviteEach(owner, ['owner']);
-  await expect(removeMember(env.DB, db, owner, owner.userId)).rejects.toMatchObject({ code: 'conflict' });
-  await expect(changeRole(env.DB, db, owner, owner.userId, 'viewer')).rejects.toMatchObject({
+  await expect(removeMember(owner, owner.userId)).rejects.toMatchObject({ code: 'conflict' });
+  await expect(changeRole(owner, owner.userId, 'viewer')).rejects.toMatchObject({
     code: 'conflict',
   });
   expect(await open()).toEqual(['owner: owner']);

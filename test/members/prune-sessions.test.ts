@@ -13,12 +13,8 @@ async function personWithInvitation() {
   const { team } = await createTenant();
   const person = await createPerson(team, 'owner');
   const browser = await signIn(service, person);
-  await invite(
-    database(env.DB),
-    { userId: 'usr_x', teamId: team.id, role: 'owner' },
-    { role: 'viewer', note: 'x' },
-    Date.now(),
-  );
+  const caller = { db: database(env.DB), team, actor: 'x', now: Date.now(), userId: 'usr_x' };
+  await invite({ ...caller, role: 'owner' }, { role: 'viewer', note: 'x' });
   return { team, browser };
 }
 

@@ -165,16 +165,10 @@ describe('the health of counting', () => {
     await env.DB.prepare('UPDATE applications SET shards = 64 WHERE id = ?')
       .bind(tenant.application.id)
       .run();
-    const db = database(env.DB);
+    const caller = { db: database(env.DB), team: tenant.team, actor: 'test', now: Date.now() };
     for (let index = 0; index < 8; index++) {
       const wanted = { name: `Game ${index}` };
-      const { application } = await createApplication(
-        db,
-        tenant.team.id,
-        wanted,
-        env.KEY_ENCRYPTION_SECRET,
-        Date.now(),
-      );
+      const { application } = await createApplication(caller, wanted, env.KEY_ENCRYPTION_SECRET);
       await env.DB.prepare('UPDATE applications SET shards = 64 WHERE id = ?').bind(application.id).run();
     }
     const none = { pending: 0, oldestPendingAt: null, countedThrough: 0, slowestMs: null, outbox: 0 };

@@ -40,23 +40,47 @@ for (const watched of document.querySelectorAll('[data-watch]')) {
   if (watched.querySelector('.light.waiting')) setTimeout(look, 2000);
 }
 
-// A part of the page that is fetched again every few seconds (`data-live`), unless someone is reading in it. Tables stay where
-// they were scrolled to, and what the legend of a chart hides stays hidden.
+// A part of the page that is fetched again every few seconds (`data-live`), unless someone is reading in it or has paused it.
+// Tables stay where they were scrolled to, and what the legend of a chart hides stays hidden.
 for (const live of document.querySelectorAll('[data-live]')) {
   const every = (Number(live.dataset.live) || 3) * 1000;
+  let paused = false;
+  // The part that says so is fetched again as well: its button has to come back each time.
+  const offerPause = () => {
+    const state = live.querySelector('[data-live-state]');
+    if (!state) return;
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'quiet';
+    const show = () => {
+      button.textContent = paused ? 'Resume' : 'Pause';
+      button.setAttribute('aria-pressed', String(paused));
+    };
+    show();
+    button.addEventListener('click', () => {
+      paused = !paused;
+      show();
+      button.blur();
+    });
+    state.replaceChildren(`Updates every ${every / 1000} seconds `, button);
+  };
   const renew = async () => {
     const busy =
-      live.querySelector('details[open], .tip') || live.contains(document.activeElement) || document.hidden;
+      paused ||
+      live.querySelector('details[open], .tip') ||
+      live.contains(document.activeElement) ||
+      document.hidden;
     const answer = busy ? null : await fetch(location.href).catch(() => null);
     if (answer?.ok && !answer.redirected) {
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
       const fresh = page.getElementById(live.id);
-      if (fresh) {
+      if (fresh && !paused) {
         const scrolled = [...live.querySelectorAll('.scroll')].map(({ scrollLeft }) => scrollLeft);
         const hidden = [...live.querySelectorAll('.chart')].map((chart) =>
           [...chart.querySelectorAll('[aria-pressed="false"]')].map(({ dataset }) => dataset.series),
         );
         live.replaceChildren(...fresh.childNodes);
+        offerPause();
         for (const [index, part] of live.querySelectorAll('.scroll').entries()) {
           part.scrollLeft = scrolled[index] ?? 0;
         }
@@ -65,9 +89,11 @@ for (const live of document.querySelectorAll('[data-live]')) {
           for (const series of hidden[index] ?? [])
             chart.querySelector(`button[data-series="${series}"]`)?.click();
         }
+        if (!fresh.hasAttribute('data-live')) return;
       }
     }
     setTimeout(renew, every);
   };
+  offerPause();
   setTimeout(renew, every);
 }

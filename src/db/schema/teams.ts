@@ -58,3 +58,19 @@ export const accessTokens = sqliteTable(
   },
   (table) => [index('access_tokens_by_team').on(table.teamId, table.id)],
 );
+
+/**
+ * Applications that were deleted. A row stays until nothing can arrive for its application any more; then what came in the meantime
+ * is deleted too, and the row.
+ */
+export const applicationDeletions = sqliteTable('application_deletions', {
+  deletedId: text('deleted_id').primaryKey(),
+  teamId: text('team_id').notNull(),
+  name: text().notNull(),
+  shards: integer().notNull(),
+  deletedAt: integer('deleted_at').notNull(),
+  /** When all that it had was gone for the first time; null until then. */
+  clearedAt: integer('cleared_at'),
+  /** The device up to which the tokens have been looked through. */
+  tokensThrough: text('tokens_through').notNull(),
+});

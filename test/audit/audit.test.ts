@@ -1,7 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
+import { auditStatement, listAudit, newAuditEntry } from '#audit';
 import { database } from '#db';
-import { listAudit, recordAudit } from '#members';
+
 import { createTenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
@@ -35,10 +36,10 @@ it('names the access token behind what the team API did to keys, applications, d
   expect(log.reverse().map(({ action, subject }) => [action, subject])).toEqual([
     ['application.created', `Chess (${made.id})`],
     ['application.changed', `Renamed (${id})`],
-    ['api_key.regenerated', `${id}, grace 1 h`],
+    ['api_key.regenerated', `Renamed (${id}), grace 1 h`],
     ['device.erased', expect.stringMatching(new RegExp(`^dev_[0-9a-f]{32} of ${id}$`))],
-    ['parked_message.replayed', replayed],
-    ['parked_message.discarded', discarded],
+    ['parked_message.replayed', `${replayed}: broken`],
+    ['parked_message.discarded', `${discarded}: broken`],
   ]);
   expect(new Set(log.map(({ actor }) => actor.replace(/tkn_[0-9a-f]{32}/, 'tkn_…')))).toEqual(
     new Set(['access token tkn_…']),
@@ -64,7 +65,7 @@ it('lists a page of the log, newest first, from where the one before ended', asy
   const { team } = await createTenant();
   const db = database(env.DB);
   for (const subject of ['a', 'b', 'c']) {
-    await recordAudit(db, { teamId: team.id, actor: 'me', action: 'test', subject }, Date.now());
+    await auditStatement({ db, team, actor: 'me', now: 1 }, newAuditEntry('costs.uploaded', subject));
   }
   const page = await listAudit(db, team.id, { limit: 2 });
   expect(page.map(({ subject }) => subject)).toEqual(['c', 'b']);

@@ -1,0 +1,79 @@
+import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm';
+import { auditLog, type Database, insertWhere } from '#db';
+import { newId } from '#lib/ids';
+import type { Caller } from './caller.ts';
+
+/** Everything that a person or an access token can do that is recorded. */
+export const AUDIT_ACTIONS = [
+  'access_token.created',
+  'access_token.revoked',
+  'alert.created',
+  'alert.removed',
+  'api_key.regenerated',
+  'api_key.shown',
+  'application.changed',
+  'application.created',
+  'application.deleted',
+  'channel.created',
+  'channel.removed',
+  'cost_names.mapped',
+  'cost_names.unmapped',
+  'costs.changed',
+  'costs.deleted',
+  'costs.uploaded',
+  'creative.archived',
+  'creative.created',
+  'creative.unarchived',
+  'device.erased',
+  'exchange_rates.uploaded',
+  'member.invitation_withdrawn',
+  'member.invited',
+  'member.joined',
+  'member.password_reset',
+  'member.password_reset_created',
+  'member.removed',
+  'member.role_changed',
+  'parked_message.discarded',
+  'parked_message.replayed',
+  'share_link.created',
+  'share_link.revoked',
+  'team.created',
+  'token.revoked',
+  'view.removed',
+  'view.saved',
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** `id` names the row: a transaction that is repeated with the same one writes it once. */
+export type AuditEntry = { id: string; action: AuditAction; subject: string | SQL<string> };
+
+/** `subject` says what it was done to, readably, and is never a secret; as SQL it is read in the same transaction. */
+export const newAuditEntry = (action: AuditAction, subject: AuditEntry['subject']): AuditEntry => ({
+  id: newId('aud'),
+  action,
+  subject,
+});
+
+/**
+ * The statement that records a change. It goes into the batch of the change, so that there is neither without the other; where the
+ * change may turn out to change nothing, before it and with its condition as `when`.
+ */
+export function auditStatement(
+  { db, team, actor, now }: Caller,
+  { id, action, subject }: AuditEntry,
+  when: SQL = sql`true`,
+) {
+  const row = { teamId: team.id, id, at: now, actor, action, subject };
+  return insertWhere(db, auditLog, row, when).onConflictDoNothing();
+}
+
+/** One page of a team's log, newest first; `before` is the last id of the page before. */
+export async function listAudit(db: Database, teamId: string, page: { limit: number; before?: string }) {
+  const older = page.before ? lt(auditLog.id, page.before) : undefined;
+  return db
+    .select()
+    .from(auditLog)
+    .where(and(eq(auditLog.teamId, teamId), older))
+    .orderBy(desc(auditLog.id))
+    .limit(page.limit);
+}

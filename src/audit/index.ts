@@ -1,0 +1,9 @@
+export {
+  AUDIT_ACTIONS,
+  type AuditAction,
+  type AuditEntry,
+  auditStatement,
+  listAudit,
+  newAuditEntry,
+} from './audit-log.ts';
+export { apiCaller, type Caller } from './caller.ts';

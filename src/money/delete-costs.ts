@@ -1,0 +1,82 @@
+import { and, eq, exists, gte, lte, type SQL, sql } from 'drizzle-orm';
+import * as z from 'zod';
+import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { costs } from '#db';
+import { optionalText, requiredText } from '#http';
+import { amountField } from '#lib/money';
+import type { ApplicationRow } from '#teams';
+import { CostKey, costRows, keyOf } from './costs.ts';
+import { dayRange } from './list-costs.ts';
+
+/** Body of `DELETE /v1/costs`: either the rows of these dates and names, or those of all days of a range. */
+export const CostsToDelete = z
+  .object({
+    application_id: requiredText(128),
+    rows: costRows(CostKey).optional(),
+    ...dayRange,
+    campaign: optionalText(255),
+  })
+  .superRefine(({ rows, from, to, campaign }, ctx) => {
+    const fault = (path: string, message: string) => ctx.addIssue({ code: 'custom', path: [path], message });
+    if (rows) {
+      if (from !== undefined || to !== undefined || campaign !== undefined)
+        fault('rows', 'must stand alone, without from, to and campaign');
+      return;
+    }
+    if (from === undefined) fault('from', 'is required, unless rows are given');
+    if (to === undefined) fault('to', 'is required, unless rows are given');
+    if (from !== undefined && to !== undefined && from > to) fault('to', 'must not be before from');
+  });
+export type CostsToDelete = z.infer<typeof CostsToDelete>;
+
+/** Units and the micros beyond are summed apart, so that no sum leaves 64 bits. */
+const UNIT = 1_000_000;
+/** Not bound: D1 binds every number as a REAL, by which a division would be one of reals. */
+const unit = sql.raw(String(UNIT));
+
+/** Deletes rows of costs; answers how many there were, and their amounts by currency. Repeatable. */
+export async function deleteCosts(caller: Caller, application: ApplicationRow, body: CostsToDelete) {
+  const { db } = caller;
+  const which = and(eq(costs.applicationId, application.id), chosen(body));
+  const [byCurrency] = await db.batch([
+    db
+      .select({
+        currency: costs.currency,
+        rows: sql<number>`count(*)`.as('rows'),
+        units: sql<number>`sum(${costs.amount} / ${unit})`.as('units'),
+        micros: sql<number>`sum(${costs.amount} % ${unit})`.as('micros'),
+      })
+      .from(costs)
+      .where(which)
+      .groupBy(costs.currency)
+      .orderBy(costs.currency),
+    auditStatement(
+      caller,
+      newAuditEntry('costs.deleted', subjectOf(application, body)),
+      exists(db.select({ day: costs.day }).from(costs).where(which)),
+    ),
+    db.delete(costs).where(which),
+  ]);
+  return {
+    deleted: byCurrency.reduce((total, { rows }) => total + rows, 0),
+    amounts: byCurrency.map(({ currency, units, micros }) => ({
+      currency,
+      ...amountField('amount', BigInt(units) * BigInt(UNIT) + BigInt(micros)),
+    })),
+  };
+}
+
+function chosen({ rows, from = '', to = '', campaign }: CostsToDelete): SQL | undefined {
+  const { day, campaign: name, adset, creative } = costs;
+  if (rows) {
+    const keys = JSON.stringify(rows.map(keyOf));
+    return sql`(${day}, ${name}, ${adset}, ${creative}) IN (
+      SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(${keys}))`;
+  }
+  return and(gte(day, from), lte(day, to), campaign === undefined ? undefined : eq(name, campaign));
+}
+
+const subjectOf = ({ name }: ApplicationRow, { rows, from, to, campaign }: CostsToDelete) =>
+  rows
+    ? `${rows.length} rows of ${name}`
+    : `${from} to ${to}${campaign === undefined ? '' : `, campaign ${campaign}`}, of ${name}`;

@@ -1,0 +1,65 @@
+import { and, asc, eq, gte, lte, not, sql } from 'drizzle-orm';
+import type * as z from 'zod';
+import { costs, type Database } from '#db';
+import { keyCursor, listQuery, oneOf, optionalText, readKeyCursor, requiredText, toKeyCursor } from '#http';
+import { fromMicros } from '#lib/money';
+import { isDay, iso } from '#lib/time';
+import type { ApplicationRow } from '#teams';
+import { areKnown } from './names.ts';
+
+const optionalDay = () =>
+  optionalText(10).refine((day) => day === undefined || isDay(day), 'must be a day, as YYYY-MM-DD');
+
+/** `?from=&to=`, both included and optional. */
+export const dayRange = { from: optionalDay(), to: optionalDay() };
+
+/** Query of `GET /v1/costs`. */
+export const CostsQuery = listQuery.extend({
+  application_id: requiredText(128),
+  ...dayRange,
+  campaign: optionalText(255),
+  unmatched: oneOf(['true', 'false']).default('false'),
+  cursor: keyCursor(),
+});
+export type CostsQuery = z.infer<typeof CostsQuery>;
+
+/**
+ * One page of an application's costs in the order of their days and names, each with whether its names are the application's.
+ * Throws `invalid_request` for a cursor that is none.
+ */
+export async function listCosts(db: Database, application: ApplicationRow, query: CostsQuery) {
+  const { day, campaign, adset, creative } = costs;
+  const isKnown = areKnown(db, application.id, { campaign, adset, creative });
+  const after = readKeyCursor(query.cursor, 4)?.map((part) => sql`${part}`);
+  const rows = await db
+    .select({ row: costs, matched: sql<number>`${isKnown}`.as('matched') })
+    .from(costs)
+    .where(
+      and(
+        eq(costs.applicationId, application.id),
+        query.from === undefined ? undefined : gte(day, query.from),
+        query.to === undefined ? undefined : lte(day, query.to),
+        query.campaign === undefined ? undefined : eq(campaign, query.campaign),
+        query.unmatched === 'true' ? not(isKnown) : undefined,
+        after ? sql`(${day}, ${campaign}, ${adset}, ${creative}) > (${sql.join(after, sql`, `)})` : undefined,
+      ),
+    )
+    .orderBy(asc(day), asc(campaign), asc(adset), asc(creative))
+    .limit(query.limit);
+  const last = rows.length === query.limit ? rows.at(-1)?.row : undefined;
+  return {
+    data: rows.map(({ row, matched }) => ({
+      date: row.day,
+      campaign: row.campaign,
+      adset: row.adset || null,
+      creative: row.creative || null,
+      currency: row.currency,
+      amount: fromMicros(BigInt(row.amount)),
+      impressions: row.impressions,
+      clicks: row.clicks,
+      matched: matched === 1,
+      updated_at: iso(row.updatedAt),
+    })),
+    next_cursor: last ? toKeyCursor([last.day, last.campaign, last.adset, last.creative]) : null,
+  };
+}

@@ -1,0 +1,58 @@
+import { and, asc, desc, eq, gte, inArray, lte, sql } from 'drizzle-orm';
+import type * as z from 'zod';
+import { type Database, exchangeRates } from '#db';
+import { currencyCode, keyCursor, listQuery, readKeyCursor, toKeyCursor } from '#http';
+import { dayRange } from './list-costs.ts';
+
+/** Query of `GET /v1/exchange-rates`. */
+export const RatesQuery = listQuery.extend({
+  ...dayRange,
+  currency: currencyCode().optional(),
+  base: currencyCode().optional(),
+  cursor: keyCursor(),
+});
+export type RatesQuery = z.infer<typeof RatesQuery>;
+
+/** One page of the rates that a team's amounts are converted with, newest day first: its own and the reference rates. */
+export async function listRates(db: Database, teamId: string, query: RatesQuery) {
+  const { day, currency, base, teamId: owner } = exchangeRates;
+  const after = readKeyCursor(query.cursor, 4);
+  const [lastDay = '', ...rest] = after ?? [];
+  const place = sql.join(
+    rest.map((part) => sql`${part}`),
+    sql`, `,
+  );
+  const rows = await db
+    .select()
+    .from(exchangeRates)
+    .where(
+      and(
+        inArray(owner, ['', teamId]),
+        query.from === undefined ? undefined : gte(day, query.from),
+        query.to === undefined ? undefined : lte(day, query.to),
+        query.currency === undefined ? undefined : eq(currency, query.currency),
+        query.base === undefined ? undefined : eq(base, query.base),
+        after
+          ? sql`(${day} < ${lastDay} OR (${day} = ${lastDay} AND (${currency}, ${base}, ${owner}) > (${place})))`
+          : undefined,
+      ),
+    )
+    .orderBy(desc(day), asc(currency), asc(base), asc(owner))
+    .limit(query.limit);
+  const last = rows.length === query.limit ? rows.at(-1) : undefined;
+  return {
+    data: rows.map((row) => ({
+      date: row.day,
+      currency: row.currency,
+      base: row.base,
+      rate: rateOf(row),
+      units: row.units,
+      worth: row.worth,
+      source: row.teamId === '' ? ('reference' as const) : ('team' as const),
+    })),
+    next_cursor: last ? toKeyCursor([last.day, last.currency, last.base, last.teamId]) : null,
+  };
+}
+
+/** What one unit of the currency was worth in the base, as the nearest number; `units` and `worth` are exact. */
+const rateOf = ({ units, worth }: { units: string; worth: string }) => Number(worth) / Number(units);

@@ -1,0 +1,58 @@
+import { and, eq, gt, isNull } from 'drizzle-orm';
+import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { apiKeys, type Database } from '#db';
+import { decryptText } from '#lib/crypto';
+import { makeApiKey } from './api-key.ts';
+import { type ApplicationRow, applicationNotFound, nameOf } from './own-application.ts';
+
+/** Replaces the application's API key. The one before it works until the grace is over, any older one as it was set then. */
+export async function replaceApiKey(
+  caller: Caller,
+  application: ApplicationRow,
+  graceHours: number,
+  encryptionSecret: string,
+): Promise<string> {
+  const { db, now } = caller;
+  const { apiKey, row } = await makeApiKey(application.id, encryptionSecret, now);
+  await db.batch([
+    db
+      .update(apiKeys)
+      .set({ expiresAt: now + graceHours * 3_600_000 })
+      .where(and(eq(apiKeys.applicationId, application.id), isNull(apiKeys.expiresAt))),
+    db.insert(apiKeys).values(row),
+    auditStatement(
+      caller,
+      newAuditEntry('api_key.regenerated', `${nameOf(application)}, grace ${graceHours} h`),
+    ),
+  ]);
+  return apiKey;
+}
+
+/** The API key that an application's backends should use now. Recorded before it is shown. */
+export async function revealApiKey(
+  caller: Caller,
+  application: ApplicationRow,
+  encryptionSecret: string,
+): Promise<string> {
+  const { db } = caller;
+  const [, found] = await db.batch([
+    auditStatement(caller, newAuditEntry('api_key.shown', nameOf(application))),
+    db
+      .select({ encrypted: apiKeys.encrypted })
+      .from(apiKeys)
+      .where(and(eq(apiKeys.applicationId, application.id), isNull(apiKeys.expiresAt))),
+  ]);
+  const [row] = found;
+  if (!row) throw applicationNotFound();
+  const apiKey = await decryptText(encryptionSecret, row.encrypted);
+  if (apiKey === null) throw new Error('the API key was encrypted under another secret');
+  return apiKey;
+}
+
+/** Earlier keys of an application that still work, with the moment (epoch milliseconds) at which each stops. */
+export async function listKeysInGrace(db: Database, application: ApplicationRow, now: number) {
+  return db
+    .select({ expiresAt: apiKeys.expiresAt })
+    .from(apiKeys)
+    .where(and(eq(apiKeys.applicationId, application.id), gt(apiKeys.expiresAt, now)));
+}

@@ -1,0 +1,54 @@
+import { env } from 'cloudflare:workers';
+
+type Column = { name: string; type: string; notnull: number };
+
+/** The tables of the database as they are, with their columns. */
+async function tables(): Promise<Map<string, Column[]>> {
+  const { results } = await env.DB.prepare(
+    `SELECT m.name AS "table", c.name, c.type, c."notnull" FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
+     WHERE m.type = 'table' AND m.name NOT GLOB '_cf_*' AND m.name NOT GLOB 'sqlite_*' AND m.name <> 'd1_migrations'`,
+  ).all<Column & { table: string }>();
+  return new Map([...Map.groupBy(results, ({ table }) => table)].map(([table, columns]) => [table, columns]));
+}
+
+export const tableNames = async (): Promise<string[]> => [...(await tables()).keys()];
+
+/** Puts a row of an application into every table that has rows by application, whatever else it holds. */
+export async function fillTables(applicationId: string): Promise<string[]> {
+  const filled: string[] = [];
+  for (const [table, columns] of await tables()) {
+    if (!columns.some(({ name }) => name === 'application_id')) continue;
+    const needed = columns.filter(({ name, notnull }) => notnull === 1 || name === 'application_id');
+    const values = needed.map(({ name, type }) => {
+      if (name === 'application_id') return applicationId;
+      return type === 'INTEGER' || type === 'REAL' ? 1 : `${name} of ${applicationId}`;
+    });
+    await env.DB.prepare(
+      `INSERT INTO "${table}" (${needed.map(({ name }) => `"${name}"`).join()}) VALUES (${needed.map(() => '?').join()})`,
+    )
+      .bind(...values)
+      .run();
+    filled.push(table);
+  }
+  return filled;
+}
+
+/** Every row of some tables, as JSON. */
+export async function dump(names: readonly string[]): Promise<Record<string, string[]>> {
+  const rows = await Promise.all(
+    names.map(async (table) => (await env.DB.prepare(`SELECT * FROM "${table}"`).all()).results),
+  );
+  return Object.fromEntries(
+    names.map((name, index) => [name, (rows[index] ?? []).map((row) => JSON.stringify(row)).sort()]),
+  );
+}
+
+/** How many rows of each table name an application; tables without any are left out. */
+export async function tablesWith(applicationId: string): Promise<Record<string, number>> {
+  const all = Object.entries(await dump(await tableNames()));
+  const counts = all.map(([table, rows]) => [
+    table,
+    rows.filter((row) => row.includes(applicationId)).length,
+  ]);
+  return Object.fromEntries(counts.filter(([, count]) => count !== 0));
+}
