@@ -1,6 +1,8 @@
 import { Hono } from 'hono';
+import { database } from '#db';
 import type { Fault } from '#http';
 import { FunnelQuery, PerformanceQuery, reportFunnel, reportPerformance } from '#reports';
+import { listViews, viewAddress } from '#views';
 import { Bar } from './chart.tsx';
 import { checkForm } from './form.ts';
 import { count, duration, percent } from './format.ts';
@@ -9,7 +11,7 @@ import { type DashboardEnv, requirePerson } from './guard.ts';
 import { sortRows } from './metrics.ts';
 import { Card, Field, Table } from './parts.tsx';
 import { answerCsv, ask, CsvLink, renderReport, ViewFields, viewAsked, wantsCsv } from './report.tsx';
-import type { View } from './view.ts';
+import { type View, viewQuery } from './view.ts';
 
 const STEPS = 6;
 const DEFAULT_STEPS = ['install', 'ad', 'purchase'];
@@ -122,8 +124,30 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
       .slice(0, MAX_EVENT_NAMES)
       .map((row) => `event:${row.event_name}`);
     const offered = [...new Set([...Object.keys(NAMES), ...seen, ...steps])];
+    const saved = (await listViews(database(c.env.DB), c.get('person').team.id)).filter(
+      ({ path, query: stored }) =>
+        path === '/funnels' && new URLSearchParams(stored).get('app') === view.application.id,
+    );
     const form = (
-      <Card title="Steps">
+      <Card
+        title="Steps"
+        aside={
+          <a href={`/views?${new URLSearchParams({ for: `/funnels${viewQuery(view, carry)}` })}`}>
+            Save this funnel
+          </a>
+        }
+      >
+        {saved.length > 0 && (
+          <p>
+            {'Saved: '}
+            {saved.map((one, index) => (
+              <>
+                {index > 0 && ' · '}
+                <a href={viewAddress(one)}>{one.name}</a>
+              </>
+            ))}
+          </p>
+        )}
         <StepsForm
           view={view}
           steps={steps}

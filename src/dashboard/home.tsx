@@ -5,6 +5,7 @@ import { atLeast } from '#members';
 import { Checklist, readProgress } from './checklist.tsx';
 import { readChips } from './filter-names.ts';
 import { Filters } from './filters.tsx';
+import { FiringAlerts } from './firing-alerts.tsx';
 import { GetStarted, NeedsApplication } from './get-started.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { Overview } from './overview.tsx';
@@ -27,7 +28,8 @@ export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, async 
   }
   const settled = await settleView(c, view);
   const filters = <Filters view={view} path="/" chips={await readChips(c.env.DB, view)} />;
-  const overview = await Overview(c.env, settled.view, now);
+  const alerts = await FiringAlerts(c.env.DB, view, now);
+  const overview = await Overview(c.env, settled.view, now, alerts);
   const progress = await readProgress(database(c.env.DB), view.application, arrivals.event);
   return renderPage(
     c,

@@ -84,6 +84,19 @@ it('marks the first spend and a new creative in the charts', async () => {
   );
 });
 
+it('shows the alerts that are firing, above the figures', async () => {
+  expect((await overview('period=7d')).text).not.toContain('All alerts');
+  await env.DB.prepare(
+    `INSERT INTO alerts (id, application_id, kind, threshold, firing_since, next_check_at, created_at)
+     VALUES ('alr_1', ?1, 'cpi_above', 2, ?2, 0, 0)`,
+  )
+    .bind(tenant.application.id, Date.now() - 3_600_000)
+    .run();
+  const { text } = await overview('period=7d');
+  expect(text).toMatch(/\(since 1 hour ago\) All alerts .*This period/);
+  await env.DB.prepare('DELETE FROM alerts').run();
+});
+
 it('is fetched again every minute by its script', async () => {
   expect((await overview('period=7d')).html).toContain('id="overview" data-live="60"');
 });

@@ -48,6 +48,19 @@ it('shows the median time of each step, and the funnel of each group', async () 
   expect(html).toMatch(/attribution=organic[^"]*"[^>]*>Organic</);
 });
 
+it('lists the funnels that were saved for this application', async () => {
+  const { page, browser, app } = await withHistory();
+  const { html } = await page('/funnels?step=install&step=purchase&window=24');
+  const link = /href="\/views\?([^"]*)">\s*Save this funnel/.exec(html)?.[1]?.replaceAll('&amp;', '&');
+  const address = new URLSearchParams(link).get('for') ?? '';
+  expect(address).toContain('steps=install%2Cpurchase&window=24');
+  const of = async () => (await browser.get(`/funnels?app=${app}`)).text();
+  expect(await of()).not.toContain('First day buyers');
+  expect((await browser.post('/views', { address, name: 'First day buyers' })).status).toBe(303);
+  const saved = /<a href="([^"]*)">First day buyers</.exec(await of())?.[1]?.replaceAll('&amp;', '&') ?? '';
+  expect(await (await browser.get(saved)).text()).toMatch(/<option value="24" selected/);
+});
+
 it('says beside its field what is wrong with a funnel, and keeps what was asked', async () => {
   const { page } = await withHistory();
   const { status, html } = await page('/funnels?step=install&step=purchase&window=never');
