@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { creativeRoutes } from '#creatives';
 import { dashboardRoutes } from '#dashboard';
+import { deletionRoutes } from '#deletion';
 import { docsRoutes } from '#docs';
 import { deviceRoutes, eventRoutes } from '#events';
 import { type AppEnv, AppError, answerError, answerHeaders, requestLog, toAppError } from '#http';
@@ -20,6 +21,7 @@ export function createApp(): Hono<AppEnv> {
   app.route('/', ingestionRoutes);
   app.route('/', tokenRoutes);
   app.route('/', teamRoutes);
+  app.route('/', deletionRoutes);
   app.route('/', eventRoutes);
   app.route('/', deviceRoutes);
   app.route('/', moneyRoutes);

@@ -1,3 +1,5 @@
+import { logError, underlying } from '#lib/log';
+
 /**
  * Waits for all chores, whichever fail. Logs each failure by the chore's name, then throws one error that names them all, so that
  * the run of the cron counts as failed.
@@ -6,12 +8,10 @@ export async function runChores(chores: Record<string, Promise<unknown>>): Promi
   const names = Object.keys(chores);
   const outcomes = await Promise.allSettled(Object.values(chores));
   const failed = outcomes.flatMap((outcome, index) =>
-    outcome.status === 'rejected' ? [{ name: names[index] ?? '', reason: outcome.reason as unknown }] : [],
+    outcome.status === 'rejected' ? [{ name: names[index] ?? '', reason: underlying(outcome.reason) }] : [],
   );
   for (const { name, reason } of failed) {
-    console.error(
-      JSON.stringify({ level: 'error', message: 'chore failed', chore: name, error: String(reason) }),
-    );
+    logError('chore failed', reason, { chore: name });
   }
   if (failed.length === 0) return;
   throw new AggregateError(

@@ -2,11 +2,12 @@ import { pruneClicks } from '#attribution';
 import { consumeDeadLetters, consumeEvents } from '#counting';
 import { pruneCreativeRequests } from '#creatives';
 import { database } from '#db';
+import { continueDeletions } from '#deletion';
 import { settingsOf } from '#env';
 import { pruneRejections, pruneTokens } from '#ingestion';
 import { pruneSessions } from '#members';
 import { fetchReferenceRates } from '#money';
-import { continueDeletions, pruneCredentials } from '#teams';
+import { pruneCredentials } from '#teams';
 import { createApp } from './app.ts';
 import { runChores } from './chores.ts';
 

@@ -1,8 +1,28 @@
-import { batchWithRetry } from '#db';
+import { type Column, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
+import { applications, clicks, database, retryTransient, toStatement } from '#db';
 import { idTime } from '#lib/ids';
 import type { ClickRecord } from './click-record.ts';
 
 const HOUR_MS = 3_600_000;
+
+/** The columns that a record fills, in the order of its row. */
+const COLUMNS = [
+  clicks.applicationId,
+  clicks.id,
+  clicks.creativeId,
+  clicks.clickedAt,
+  clicks.osFamily,
+  clicks.osVersion,
+  clicks.deviceModel,
+  clicks.ipHash,
+  clicks.timezone,
+  clicks.screenWidth,
+  clicks.screenHeight,
+  clicks.pixelRatio,
+  clicks.country,
+  clicks.params,
+];
 
 /**
  * Merges records into the rows of their clicks. What is known already stays, so any order and any repetition of the same
@@ -25,57 +45,76 @@ export function clickStatement(db: D1Database, records: readonly ClickRecord[]):
     record.country ?? null,
     record.params ? JSON.stringify(record.params) : null,
   ]);
-  return db
-    .prepare(
-      `INSERT INTO clicks (application_id, id, creative_id, clicked_at, os_family, os_version, device_model, ip_hash,
-         timezone, screen_width, screen_height, pixel_ratio, country, params)
-       SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7,
-         value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13
-       FROM json_each(?1) WHERE true
-       ON CONFLICT (application_id, id) DO UPDATE SET
-         os_family = CASE WHEN clicks.timezone IS NULL
-             AND (excluded.timezone IS NOT NULL OR clicks.os_family = 'other')
-           THEN excluded.os_family ELSE clicks.os_family END,
-         os_version = coalesce(clicks.os_version, excluded.os_version),
-         device_model = coalesce(clicks.device_model, excluded.device_model),
-         ip_hash = coalesce(clicks.ip_hash, excluded.ip_hash),
-         timezone = coalesce(clicks.timezone, excluded.timezone),
-         screen_width = coalesce(clicks.screen_width, excluded.screen_width),
-         screen_height = coalesce(clicks.screen_height, excluded.screen_height),
-         pixel_ratio = coalesce(clicks.pixel_ratio, excluded.pixel_ratio),
-         country = coalesce(clicks.country, excluded.country),
-         params = coalesce(clicks.params, excluded.params)`,
-    )
-    .bind(JSON.stringify(rows));
+  const { applicationId, id, timezone, osFamily } = clicks;
+  const columns = COLUMNS.map(({ name }) => sql.identifier(name));
+  const values = COLUMNS.map((_, index) => sql.raw(`value ->> ${index}`));
+  const kept = [
+    clicks.osVersion,
+    clicks.deviceModel,
+    clicks.ipHash,
+    timezone,
+    clicks.screenWidth,
+    clicks.screenHeight,
+    clicks.pixelRatio,
+    clicks.country,
+    clicks.params,
+  ].map((column) => sql`${sql.identifier(column.name)} = coalesce(${column}, ${excluded(column)})`);
+  return toStatement(
+    db,
+    sql`INSERT INTO ${clicks} (${list(columns)})
+      SELECT ${list(values)} FROM json_each(${JSON.stringify(rows)}) WHERE true
+      ON CONFLICT (${sql.identifier(applicationId.name)}, ${sql.identifier(id.name)}) DO UPDATE SET
+        ${sql.identifier(osFamily.name)} = CASE WHEN ${timezone} IS NULL
+            AND (${excluded(timezone)} IS NOT NULL OR ${osFamily} = 'other')
+          THEN ${excluded(osFamily)} ELSE ${osFamily} END,
+        ${list(kept)}`,
+  );
 }
+
+const list = (parts: readonly SQLWrapper[]) => sql.join([...parts], sql`, `);
+const excluded = (column: Column) => sql`excluded.${sql.identifier(column.name)}`;
 
 const PRUNED_AT_ONCE = 1_000;
 const PRUNING_ROUNDS = 10;
 
+const old = alias(clicks, 'old');
+
 /** The first id that a window of an application still reaches; `hours` is an expression over its row. */
-const startOf = (hours: string) => `'clk_' || printf('%012x', ?1 - ${HOUR_MS} * ${hours})`;
+const startOf = (hours: SQLWrapper, now: number) =>
+  sql`'clk_' || printf('%012x', ${now} - ${HOUR_MS} * ${hours})`;
 
-const DROP_ADDRESSES = `UPDATE clicks SET ip_hash = NULL WHERE (application_id, id) IN (
-  SELECT old.application_id, old.id FROM applications CROSS JOIN clicks AS old INDEXED BY clicks_with_ip
-    ON old.application_id = applications.id AND old.id < ${startOf('probabilistic_window_hours')}
-  WHERE old.ip_hash IS NOT NULL LIMIT ?2)`;
-
-const DROP_CLICKS = `DELETE FROM clicks WHERE (application_id, id) IN (
-  SELECT old.application_id, old.id FROM applications CROSS JOIN clicks AS old
-    ON old.application_id = applications.id
-    AND old.id < ${startOf('max(attribution_window_hours, probabilistic_window_hours)')}
-  LIMIT ?2)`;
+/** Which clicks are older than a window of their application, as a list of keys. SQLite is told where to begin: at the applications. */
+const olderThan = (
+  hours: SQLWrapper,
+  now: number,
+  { index, condition }: { index: SQL; condition: SQL },
+) => sql`(
+  SELECT ${old.applicationId}, ${old.id} FROM ${applications} CROSS JOIN ${clicks} AS old ${index}
+    ON ${old.applicationId} = ${applications.id} AND ${old.id} < ${startOf(hours, now)}
+  WHERE ${condition} LIMIT ${PRUNED_AT_ONCE})`;
 
 /**
  * Forgets what no window reaches any more: first the addresses' hashes, then the clicks. A bounded amount of work; what is
  * left over is for the next minute.
  */
-export async function pruneClicks(db: D1Database, now: number): Promise<void> {
-  for (const sql of [DROP_ADDRESSES, DROP_CLICKS]) {
-    for (let round = 0; round < PRUNING_ROUNDS; round++) {
-      const [result] = await batchWithRetry(db, () => [db.prepare(sql).bind(now, PRUNED_AT_ONCE)]);
-      if ((result?.meta.changes ?? 0) < PRUNED_AT_ONCE) break;
-    }
+export async function pruneClicks(d1: D1Database, now: number): Promise<void> {
+  const db = database(d1);
+  const { probabilisticWindowHours, attributionWindowHours } = applications;
+  const key = sql`(${clicks.applicationId}, ${clicks.id})`;
+  const withAddress = olderThan(probabilisticWindowHours, now, {
+    index: sql`INDEXED BY clicks_with_ip`,
+    condition: sql`${old.ipHash} IS NOT NULL`,
+  });
+  const reach = sql`max(${attributionWindowHours}, ${probabilisticWindowHours})`;
+  const all = olderThan(reach, now, { index: sql``, condition: sql`true` });
+  await inRounds(() => db.update(clicks).set({ ipHash: null }).where(sql`${key} IN ${withAddress}`).run());
+  await inRounds(() => db.delete(clicks).where(sql`${key} IN ${all}`).run());
+}
+
+async function inRounds(prune: () => Promise<D1Result>): Promise<void> {
+  for (let round = 0; round < PRUNING_ROUNDS; round++) {
+    const { meta } = await retryTransient(prune);
+    if (meta.changes < PRUNED_AT_ONCE) return;
   }
 }
 

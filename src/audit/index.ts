@@ -1,7 +1,6 @@
 export {
   AUDIT_ACTIONS,
   type AuditAction,
-  type AuditEntry,
   auditStatement,
   listAudit,
   newAuditEntry,

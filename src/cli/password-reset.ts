@@ -39,7 +39,8 @@ async function execute(sql: string, where: string[]): Promise<unknown[]> {
   const args = [WRANGLER, 'd1', 'execute', 'DB', '--json', '--command', sql, ...where];
   const { stdout } = await promisify(execFile)(process.execPath, args, {
     cwd: ROOT,
-    env: { ...process.env, ...QUIET },
+    // Its answer is a log line to wrangler, too.
+    env: { ...process.env, ...QUIET, WRANGLER_LOG: 'log' },
   }).catch((error) => {
     throw new Explained(`The database could not be reached:\n${error.stdout}\n${error.stderr}`);
   });

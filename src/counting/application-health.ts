@@ -1,3 +1,4 @@
+import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import { isOfDevice, readCountedArrivals } from '#rollup';
 import type { CounterHealth } from './api.ts';
@@ -21,9 +22,7 @@ export async function readApplicationHealth(env: Bindings, application: Sharded)
     return { applicationId: application.id, counters: answers.reduce(addHealth) };
   } catch (error) {
     const { id } = application;
-    console.warn(
-      JSON.stringify({ level: 'warn', message: 'no health', application_id: id, error: String(error) }),
-    );
+    logWarning('no health', error, { application_id: id });
     return { applicationId: application.id, counters: null };
   }
 }

@@ -1,3 +1,4 @@
+import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery, Settled } from './api.ts';
 import { askAll, type Bindings, type Sharded } from './ask-all.ts';
@@ -29,9 +30,7 @@ export async function settleCounters(
     };
   } catch (error) {
     const { id } = application;
-    console.warn(
-      JSON.stringify({ level: 'warn', message: 'not settled', application_id: id, error: String(error) }),
-    );
+    logWarning('not settled', error, { application_id: id });
     return { settled: false, countedThrough: null };
   }
 }

@@ -1,5 +1,6 @@
 import { type ClickRecord, clickStatement } from '#attribution';
 import { batchWithRetry, isTransient } from '#db';
+import { type LogFields, logLine } from '#lib/log';
 import { isSampled, LOG_SAMPLE } from '#lib/log-sample';
 import { isOfDevice, type LoggedEvent, PARK_REASON, type Parked, parkStatements } from '#rollup';
 import { type CheckedMessage, checkMessage, parkedWhole } from './check-message.ts';
@@ -42,9 +43,7 @@ export async function consumeEvents(batch: MessageBatch, env: Env): Promise<void
 /** Parks what the queue gave up delivering. Never throws. */
 export async function consumeDeadLetters(batch: MessageBatch, env: Env): Promise<void> {
   const { queue, messages } = batch;
-  console.error(
-    JSON.stringify({ level: 'error', message: 'dead letters', queue, messages: messages.length }),
-  );
+  logLine('error', 'dead letters', { queue, messages: messages.length });
   await Promise.all(
     messages.map(async (message) =>
       parkOrRetry(env.DB, message, await parkedWhole(message, PARK_REASON.undelivered), null),
@@ -153,31 +152,40 @@ function retryLater(message: Message, error: unknown): void {
   logMessage('message put off', message, error);
 }
 
-/** One line for each message that did not go through, never what is in it. */
-function logMessage(what: string, message: Message, error: unknown): void {
-  const { id, attempts } = message;
-  console.warn(
-    JSON.stringify({ level: 'warn', message: what, message_id: id, attempts, error: error && String(error) }),
-  );
+/** What a line of the log says of a message, never what is in it; one event stands for all of them. */
+function fieldsOf({ id, body }: Message): LogFields {
+  const { events } = (body ?? {}) as { events?: unknown };
+  const [first] = (Array.isArray(events) ? events : []) as { id?: unknown }[];
+  return { message_id: id, ...(typeof first?.id === 'string' ? { event_id: first.id } : {}) };
 }
 
-/** One line for a batch of which something failed or was parked, and for 1 in 100 of the others. */
+/** One line for each message that did not go through. */
+function logMessage(what: string, message: Message, error: unknown): void {
+  const { attempts } = message;
+  logLine('warn', what, {
+    ...fieldsOf(message),
+    attempt: attempts,
+    ...(error ? { error: String(error) } : {}),
+  });
+}
+
+/** One line for a batch of which something failed or was parked, and one for 1 in 100 of all messages. */
 function logBatch(batch: MessageBatch, checked: readonly CheckedMessage[], failed: number): void {
   const sum = (count: (item: CheckedMessage) => number) =>
     checked.reduce((total, item) => total + count(item), 0);
+  for (const { message, events, clicks } of checked) {
+    const fields = fieldsOf(message);
+    if (!isSampled(fields.event_id ?? message.id)) continue;
+    const counts = { events: events.length, clicks: clicks.length };
+    logLine('info', 'message taken', { ...fields, ...counts, sampled: LOG_SAMPLE });
+  }
   const parked = sum((item) => item.parked.length);
-  const wentWell = failed + parked === 0;
-  if (wentWell && !isSampled(batch.messages[0]?.id ?? '')) return;
-  console.log(
-    JSON.stringify({
-      level: wentWell ? 'info' : 'warn',
-      message: 'batch taken',
-      messages: batch.messages.length,
-      failed,
-      events: sum(({ events }) => events.length),
-      clicks: sum(({ clicks }) => clicks.length),
-      parked,
-      ...(wentWell ? { sampled: LOG_SAMPLE } : {}),
-    }),
-  );
+  if (failed + parked === 0) return;
+  logLine('warn', 'batch taken', {
+    messages: batch.messages.length,
+    failed,
+    events: sum(({ events }) => events.length),
+    clicks: sum(({ clicks }) => clicks.length),
+    parked,
+  });
 }

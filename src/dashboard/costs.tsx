@@ -147,12 +147,19 @@ function LedgerCard({
   const costs: Column<Cost>[] = [
     { label: 'Day', cell: (row) => row.date },
     {
-      label: 'Campaign › ad set › creative',
-      cell: (row) => (
-        <span class="cut" title={namesText(row)}>
-          {namesText(row)}
-        </span>
-      ),
+      label: 'Spent on',
+      cell: (row) => {
+        const parts = [row.campaign, row.adset, row.creative].filter((name) => name !== null);
+        const within = parts.slice(0, -1).join(' › ');
+        return (
+          <>
+            <span class="cut" title={namesText(row)}>
+              {parts.at(-1)}
+            </span>
+            {within !== '' && <span class="cut muted">{within}</span>}
+          </>
+        );
+      },
     },
     {
       label: 'Match',

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Person } from '#members';
+import { VIEW_PAGES } from '#views';
 import type { DashboardContext } from './guard.ts';
 import { type View, viewQuery } from './view.ts';
 
@@ -78,6 +79,7 @@ const Page = ({
   current,
   view,
   filters,
+  keep,
   children,
 }: PropsWithChildren<{
   person: Person;
@@ -85,6 +87,7 @@ const Page = ({
   current: string;
   view: View | null;
   filters?: Child;
+  keep: string | null;
 }>) => (
   <Document title={`${title} · ${person.team.name}`}>
     <body class="with-nav">
@@ -103,6 +106,11 @@ const Page = ({
       <main id="main" tabindex={-1}>
         <header class="page-head">
           <h1>{title}</h1>
+          {keep && (
+            <a class="keep" href={`/views?for=${encodeURIComponent(keep)}`}>
+              Save or share
+            </a>
+          )}
           {filters}
         </header>
         {children}
@@ -110,6 +118,12 @@ const Page = ({
     </body>
   </Document>
 );
+
+/** The address of the report that is shown, for saving or sharing it; null for any other page. */
+function viewToKeep(c: DashboardContext): string | null {
+  const { pathname, search } = new URL(c.req.url);
+  return Object.hasOwn(VIEW_PAGES, pathname) ? pathname + search : null;
+}
 
 /** Answers a page of the dashboard. `current` is the path of the entry of the navigation that it belongs to. */
 export function renderPage(
@@ -131,6 +145,7 @@ export function renderPage(
       current={page.current}
       view={page.view ?? null}
       filters={page.filters}
+      keep={page.view ? viewToKeep(c) : null}
     >
       {content}
     </Page>,

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { CreativeChanges, ListQuery, NewCreative } from '#creatives';
+import { DeletedApplication } from '#deletion';
 import { EventsQuery } from '#events';
 import { listQuery } from '#http';
-import { ApplicationChanges, DeletedApplication, NewApiKey, NewApplication } from '#teams';
+import { ApplicationChanges, NewApiKey, NewApplication } from '#teams';
 import {
   Adset,
   ApiKey,

@@ -1,6 +1,6 @@
-import { eq } from 'drizzle-orm';
+import { and, eq, gt, inArray, or, sql } from 'drizzle-orm';
 import { type AppendedStatus, counterOf } from '#counting';
-import { applications, database } from '#db';
+import { applications, database, parkedMessages } from '#db';
 import { AppError } from '#http';
 import { MissingFileError, readEvents, type StoredEvent } from '#lake';
 import { idTime, isId } from '#lib/ids';
@@ -13,12 +13,6 @@ const LONGEST_ON_ITS_WAY_MS = 4 * 86_400_000;
 /** The clocks of two machines. */
 const CLOCK_SKEW_MS = 5_000;
 const MAX_ATTEMPTS = 3;
-
-/** By the id under which counting parks an event, or anywhere within a message that never reached a counter. */
-const FIND_PARKED = `
-  SELECT parked_messages.id, reason, parked_at FROM parked_messages
-  WHERE application_id IN (SELECT id FROM applications WHERE team_id = ?1)
-    AND (parked_messages.id = ?2 OR instr(body, ?3) > 0) LIMIT 1`;
 
 export type EventStatus = {
   event_id: string;
@@ -53,14 +47,30 @@ export async function eventStatus(
 ): Promise<EventStatus> {
   if (!isId('evt', id)) throw notFound();
   const base = { event_id: id, received_at: iso(idTime(id)) };
-  const aside = await env.DB.prepare(FIND_PARKED)
-    .bind(teamId, id.replace('evt_', 'prk_'), id)
-    .first<{ reason: string; parked_at: number }>();
-  if (aside) return { ...base, status: 'parked', settled_by: iso(aside.parked_at), reason: aside.reason };
-  const own = await database(env.DB)
+  const db = database(env.DB);
+  const ofTeam = eq(applications.teamId, teamId);
+  const [aside] = await db
+    .select({ reason: parkedMessages.reason, parkedAt: parkedMessages.parkedAt })
+    .from(parkedMessages)
+    .where(
+      and(
+        inArray(
+          parkedMessages.applicationId,
+          db.select({ id: applications.id }).from(applications).where(ofTeam),
+        ),
+        // By the id under which counting parks an event, or anywhere within a message that never reached a counter.
+        or(
+          eq(parkedMessages.id, id.replace('evt_', 'prk_')),
+          gt(sql`instr(${parkedMessages.body}, ${id})`, 0),
+        ),
+      ),
+    )
+    .limit(1);
+  if (aside) return { ...base, status: 'parked', settled_by: iso(aside.parkedAt), reason: aside.reason };
+  const own = await db
     .select({ id: applications.id, shards: applications.shards })
     .from(applications)
-    .where(eq(applications.teamId, teamId));
+    .where(ofTeam);
   const counters = own
     .filter((application) => applicationId === undefined || application.id === applicationId)
     .flatMap(({ id: owner, shards }) => Array.from({ length: shards }, (_, shard) => ({ owner, shard })));

@@ -1,6 +1,7 @@
 import { counterOf, type LogPage } from '#counting';
 import { type EventFilter, type FileEntry, MissingFileError, readEvents as readFileEvents } from '#lake';
 import { idAfter } from '#lib/ids';
+import { logError } from '#lib/log';
 import { isOfDevice, type LoggedEvent } from '#rollup';
 
 type Bindings = Pick<Env, 'COUNTERS' | 'RAW_EVENTS'>;
@@ -77,7 +78,7 @@ async function readFiles(
       // The index is read again. A file that it still names was deleted by another hand.
       if (missed.has(error.key)) {
         gone.add(error.key);
-        console.error(JSON.stringify({ level: 'error', message: 'raw event file missing', key: error.key }));
+        logError('raw event file missing', error, { object_key: error.key });
       }
       missed.add(error.key);
     }

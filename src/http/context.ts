@@ -15,7 +15,13 @@ export type AuthenticatedTeam = { id: string; accessTokenId: string };
 
 export type AppEnv = {
   Bindings: Env;
-  Variables: { requestId: string; application: AuthenticatedApplication; team: AuthenticatedTeam };
+  Variables: {
+    requestId: string;
+    application: AuthenticatedApplication;
+    team: AuthenticatedTeam;
+    /** The event that the request brought, for the log. */
+    eventId?: string;
+  };
 };
 
 export type AppContext = Context<AppEnv>;

@@ -1,6 +1,7 @@
 import { HTTPException } from 'hono/http-exception';
 import { routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { logError, underlying } from '#lib/log';
 import type { AppContext } from './context.ts';
 
 /** The closed set of what can go wrong, each with its one status. */
@@ -99,10 +100,10 @@ function documentationAnchor(c: AppContext): string | null {
 export function takeError(c: AppContext, thrown: unknown): { error: AppError; status: ContentfulStatusCode } {
   const error = toAppError(thrown);
   if (error.code === 'internal') {
-    const stack = thrown instanceof Error ? thrown.stack : String(thrown);
+    const cause = underlying(thrown);
+    const stack = cause instanceof Error ? cause.stack : String(cause);
     // The route, because a path may hold a token.
-    const route = routePath(c, -1);
-    console.error(JSON.stringify({ level: 'error', request_id: c.get('requestId'), route, error: stack }));
+    logError('request failed', stack, { request_id: c.get('requestId'), route: routePath(c, -1) });
   }
   for (const [name, value] of Object.entries(error.headers)) c.header(name, value);
   return { error, status: STATUS[error.code] };

@@ -1,5 +1,6 @@
 import { createMiddleware } from 'hono/factory';
 import { routePath } from 'hono/route';
+import { logLine } from '#lib/log';
 import { isSampled, LOG_SAMPLE } from '#lib/log-sample';
 import type { AppEnv } from './context.ts';
 
@@ -16,18 +17,17 @@ export const requestLog = createMiddleware<AppEnv>(async (c, next) => {
   const requestId = c.get('requestId');
   const { status } = c.res;
   const level = levelOf(status);
-  if (level === 'info' && !isSampled(requestId)) return;
-  console.log(
-    JSON.stringify({
-      level,
-      request_id: requestId,
-      method: c.req.method,
-      route: routePath(c, -1),
-      status,
-      duration_ms: Date.now() - startedAt,
-      application_id: c.get('application')?.id,
-      team_id: c.get('team')?.id,
-      ...(level === 'info' ? { sampled: LOG_SAMPLE } : {}),
-    }),
-  );
+  // By the event where there is one: so its lines on both sides of the queue are sampled together.
+  if (level === 'info' && !isSampled(c.get('eventId') ?? requestId)) return;
+  logLine(level, 'request', {
+    request_id: requestId,
+    event_id: c.get('eventId'),
+    method: c.req.method,
+    route: routePath(c, -1),
+    status,
+    duration_ms: Date.now() - startedAt,
+    application_id: c.get('application')?.id,
+    team_id: c.get('team')?.id,
+    ...(level === 'info' ? { sampled: LOG_SAMPLE } : {}),
+  });
 });

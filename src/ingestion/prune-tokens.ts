@@ -1,4 +1,5 @@
-import { batchWithRetry } from '#db';
+import { and, gte, lt, min, sql } from 'drizzle-orm';
+import { database, retryTransient, tokens } from '#db';
 import { idTime } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
 
@@ -14,22 +15,25 @@ const idAt = (at: number) => `dev_${Math.ceil(at).toString(16).padStart(12, '0')
  * be known. Rows are ordered by the time their device was made, and no token is older than its device, so only those of devices
  * that old are looked at. Bounded.
  */
-export async function pruneTokens(db: D1Database, ttlDays: number, now: number): Promise<void> {
-  const [first] = await batchWithRetry<{ id: string | null }>(db, () => [
-    db.prepare('SELECT min(device_id) AS id FROM tokens'),
-  ]);
-  const oldest = first?.results[0]?.id;
+export async function pruneTokens(d1: D1Database, ttlDays: number, now: number): Promise<void> {
+  const db = database(d1);
+  const { deviceId, id, createdAt, expiresAt } = tokens;
+  const [first] = await retryTransient(() => db.select({ deviceId: min(deviceId) }).from(tokens));
+  const oldest = first?.deviceId;
   const before = now - 2 * ttlDays * DAY_MS;
   if (!oldest || idTime(oldest) >= before) return;
   const part = Math.floor(now / MINUTE_MS) % PARTS;
   const boundary = (number: number) => idAt(idTime(oldest) + (number * (before - idTime(oldest))) / PARTS);
-  await batchWithRetry(db, () => [
-    db
-      .prepare(
-        `DELETE FROM tokens WHERE (device_id, id) IN (
-           SELECT device_id, id FROM tokens
-           WHERE device_id >= ?1 AND device_id < ?2 AND 2 * expires_at - created_at < ?3 LIMIT ?4)`,
-      )
-      .bind(boundary(part), boundary(part + 1), now, PRUNED_AT_ONCE),
-  ]);
+  const old = db
+    .select({ deviceId, id })
+    .from(tokens)
+    .where(
+      and(
+        gte(deviceId, boundary(part)),
+        lt(deviceId, boundary(part + 1)),
+        lt(sql`2 * ${expiresAt} - ${createdAt}`, now),
+      ),
+    )
+    .limit(PRUNED_AT_ONCE);
+  await retryTransient(() => db.delete(tokens).where(sql`(${deviceId}, ${id}) IN ${old}`).run());
 }

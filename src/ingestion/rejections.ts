@@ -1,6 +1,7 @@
-import { and, desc, eq, or, sql } from 'drizzle-orm';
-import { database, rejections } from '#db';
+import { and, desc, eq, gt, lt, or, sql } from 'drizzle-orm';
+import { database, rejections, teams } from '#db';
 import { type AppContext, type AppError, describeFaults, type Fault } from '#http';
+import { logWarning } from '#lib/log';
 import { DAY_MS } from '#lib/time';
 import type { DeviceResult } from './take-devices.ts';
 import type { ItemResult } from './take-events.ts';
@@ -95,7 +96,8 @@ function hold(kind: Omit<Kind, 'count'>): void {
   }
 }
 
-async function flush(db: D1Database): Promise<void> {
+async function flush(d1: D1Database): Promise<void> {
+  const db = database(d1);
   const rows = [...held.values()].map((kind) => [
     kind.applicationId,
     kind.endpoint,
@@ -109,18 +111,33 @@ async function flush(db: D1Database): Promise<void> {
   if (rows.length === 0) return;
   try {
     await db
-      .prepare(
-        `INSERT INTO rejections (application_id, endpoint, status, error, count, first_at, last_at, sample)
-         SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 5, value ->> 6
-         FROM json_each(?1) WHERE true
-         ON CONFLICT (application_id, endpoint, status, error) DO UPDATE
-           SET count = count + excluded.count, last_at = excluded.last_at, sample = excluded.sample`,
+      .insert(rejections)
+      .select(
+        db
+          .select({
+            applicationId: sql<string>`value ->> 0`.as('application_id'),
+            endpoint: sql<string>`value ->> 1`.as('endpoint'),
+            status: sql<number>`value ->> 2`.as('status'),
+            error: sql<string>`value ->> 3`.as('error'),
+            count: sql<number>`value ->> 4`.as('count'),
+            firstAt: sql<number>`value ->> 5`.as('first_at'),
+            lastAt: sql<number>`value ->> 5`.as('last_at'),
+            sample: sql<string>`value ->> 6`.as('sample'),
+          })
+          .from(sql`json_each(${JSON.stringify(rows)})`)
+          .where(sql`true`),
       )
-      .bind(JSON.stringify(rows))
-      .run();
+      .onConflictDoUpdate({
+        target: [rejections.applicationId, rejections.endpoint, rejections.status, rejections.error],
+        set: {
+          count: sql`${rejections.count} + excluded.count`,
+          lastAt: sql`excluded.last_at`,
+          sample: sql`excluded.sample`,
+        },
+      });
   } catch (error) {
     // Nothing waits for it and nothing is tried again.
-    console.warn(JSON.stringify({ level: 'warn', message: 'rejections not kept', error: String(error) }));
+    logWarning('rejections not kept', error);
   }
 }
 
@@ -150,7 +167,7 @@ function noteQuietly(note: () => void): void {
   try {
     note();
   } catch (error) {
-    console.warn(JSON.stringify({ level: 'warn', message: 'rejection not noted', error: String(error) }));
+    logWarning('rejection not noted', error);
   }
 }
 
@@ -204,16 +221,31 @@ function holdItems(c: AppContext, items: unknown[], results: Results): void {
 }
 
 /** Keeps the table small: the newest kinds of each application, and none of long ago. */
-export async function pruneRejections(db: D1Database, now: number): Promise<void> {
+export async function pruneRejections(d1: D1Database, now: number): Promise<void> {
+  const db = database(d1);
+  const { applicationId, endpoint, status, error, lastAt } = rejections;
+  const place = sql<number>`row_number() OVER (PARTITION BY ${applicationId} ORDER BY ${lastAt} DESC)`;
+  const placed = db
+    .select({ applicationId, endpoint, status, error, place: place.as('place') })
+    .from(rejections)
+    .as('placed');
+  const beyond = db
+    .select({
+      applicationId: placed.applicationId,
+      endpoint: placed.endpoint,
+      status: placed.status,
+      error: placed.error,
+    })
+    .from(placed)
+    .where(gt(placed.place, KINDS_KEPT));
   await db
-    .prepare(
-      `DELETE FROM rejections WHERE last_at < ?1 OR (application_id, endpoint, status, error) IN (
-         SELECT application_id, endpoint, status, error FROM (
-           SELECT *, row_number() OVER (PARTITION BY application_id ORDER BY last_at DESC) AS place FROM rejections)
-         WHERE place > ?2)`,
-    )
-    .bind(now - KEPT_DAYS * DAY_MS, KINDS_KEPT)
-    .run();
+    .delete(rejections)
+    .where(
+      or(
+        lt(lastAt, now - KEPT_DAYS * DAY_MS),
+        sql`(${applicationId}, ${endpoint}, ${status}, ${error}) IN ${beyond}`,
+      ),
+    );
 }
 
 /**
@@ -221,7 +253,7 @@ export async function pruneRejections(db: D1Database, now: number): Promise<void
  * the deployment has a single team.
  */
 export async function listRejections(d1: D1Database, applicationId: string) {
-  const unclaimed = and(eq(rejections.applicationId, ''), sql`(SELECT count(*) FROM teams) = 1`);
+  const unclaimed = and(eq(rejections.applicationId, ''), sql`(SELECT count(*) FROM ${teams}) = 1`);
   const rows = await database(d1)
     .select()
     .from(rejections)

@@ -94,6 +94,7 @@ export const ingestionRoutes = new Hono<AppEnv>()
     async (c) => {
       const header = idempotencyHeader(c.req.header('Idempotency-Key'));
       const taken = await takeEvent(c.env, c.get('application'), c.req.valid('json'), header, Date.now());
+      c.set('eventId', taken.event_id);
       return answerJson(c, { success: true, message: 'Webhook Received', ...taken });
     },
   )

@@ -1,4 +1,5 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { type Database, database, exchangeRates } from '#db';
@@ -10,7 +11,7 @@ import { type Rate, RateBook } from './rate-book.ts';
 
 const rateError = 'must be a number above 0, or its decimal text with at most 15 digits before the point';
 
-const rate = z
+const rateText = z
   .union([z.number(), z.string().trim()], { error: rateError })
   .transform((value) => (typeof value === 'number' ? toDecimal(value) : value))
   .refine((text) => parseDecimal(text) !== null, rateError);
@@ -20,7 +21,7 @@ export const ExchangeRates = z
   .object({
     date: dayText(),
     base: currencyCode(),
-    rates: z.record(z.string().trim().toLowerCase(), rate, { error: 'must be an object of rates' }),
+    rates: z.record(z.string().trim().toLowerCase(), rateText, { error: 'must be an object of rates' }),
   })
   .superRefine(({ base, rates }, ctx) => {
     const codes = Object.keys(rates);
@@ -97,16 +98,25 @@ export async function saveReferenceRates(
   await saveStatement(database(d1), '', rates, now).run();
 }
 
-/** The rates of a currency in a base, from the latest one at `?4` or before it until `?5`. */
-export const SELECT_RATES = `
-  SELECT rate.currency, rate.base, rate.day, rate.units, rate.worth, rate.team_id <> '' AS own
-  FROM (SELECT DISTINCT team_id, currency, base FROM json_each(?3) AS wanted CROSS JOIN exchange_rates
-          ON team_id IN (?1, ?2) AND currency = wanted.value) AS series
-  CROSS JOIN exchange_rates AS rate
-    ON rate.team_id = series.team_id AND rate.currency = series.currency AND rate.base = series.base
-   AND rate.day BETWEEN coalesce((SELECT max(earlier.day) FROM exchange_rates AS earlier
-        WHERE earlier.team_id = series.team_id AND earlier.currency = series.currency AND earlier.base = series.base
-          AND earlier.day <= ?4), ?4) AND ?5`;
+const rate = alias(exchangeRates, 'rate');
+const earlier = alias(exchangeRates, 'earlier');
+
+/** The rates of currencies in every base, from the latest one at `from` or before it until `to`. */
+export function selectRates(teamId: string, currencies: readonly string[], from: string, to: string): SQL {
+  const series = { teamId: sql`series.team_id`, currency: sql`series.currency`, base: sql`series.base` };
+  const { teamId: owner, currency, base } = exchangeRates;
+  // SQLite is told the order: for each series there are few rates of the days asked for.
+  return sql`
+    SELECT ${rate.currency}, ${rate.base}, ${rate.day}, ${rate.units}, ${rate.worth}, ${rate.teamId} <> '' AS own
+    FROM (SELECT DISTINCT ${owner}, ${currency}, ${base}
+          FROM json_each(${JSON.stringify(currencies)}) AS wanted CROSS JOIN ${exchangeRates}
+            ON ${owner} IN (${teamId}, '') AND ${currency} = wanted.value) AS series
+    CROSS JOIN ${exchangeRates} AS rate
+      ON ${rate.teamId} = ${series.teamId} AND ${rate.currency} = ${series.currency} AND ${rate.base} = ${series.base}
+     AND ${rate.day} BETWEEN coalesce((SELECT max(${earlier.day}) FROM ${exchangeRates} AS earlier
+          WHERE ${earlier.teamId} = ${series.teamId} AND ${earlier.currency} = ${series.currency}
+            AND ${earlier.base} = ${series.base} AND ${earlier.day} <= ${from}), ${from}) AND ${to}`;
+}
 
 /**
  * The currencies that some rate leads from into `reporting`, whatever its day; no other can be converted. Parameters or columns:
@@ -122,16 +132,15 @@ export const ratedSql = (reporting: string, team: string, codes: string) => `
  * Needs no database where there is nothing to convert.
  */
 export async function readRateBook(
-  db: D1Database,
+  d1: D1Database,
   teamId: string,
   currencies: ReadonlySet<string>,
   from: string,
   to: string,
 ): Promise<RateBook> {
   if (currencies.size < 2) return new RateBook([]);
-  const { results } = await db
-    .prepare(SELECT_RATES)
-    .bind(teamId, '', JSON.stringify([...currencies]), from, to)
-    .all<Omit<Rate, 'own'> & { own: number }>();
-  return new RateBook(results.map((row) => ({ ...row, own: row.own === 1 })));
+  const rows = await database(d1).all<Omit<Rate, 'own'> & { own: number }>(
+    selectRates(teamId, [...currencies], from, to),
+  );
+  return new RateBook(rows.map((row) => ({ ...row, own: row.own === 1 })));
 }

@@ -1,17 +1,25 @@
+import { and, eq, exists, gt, or, type SQL, sql } from 'drizzle-orm';
+import { database, rollupDaily } from '#db';
+
 /** Whether an application's rollups have any device, and any event of one beyond its acquisition. */
 export async function readCountedArrivals(
-  db: D1Database,
+  d1: D1Database,
   applicationId: string,
 ): Promise<{ device: boolean; event: boolean }> {
-  const row = await db
-    .prepare(
-      `SELECT EXISTS (SELECT 1 FROM rollup_daily WHERE application_id = ?1 AND installs > 0) AS device,
-         EXISTS (SELECT 1 FROM rollup_daily WHERE application_id = ?1
-           AND (sessions > 0 OR custom_events > 0 OR impressions > 0 OR purchases > 0 OR failed_purchases > 0)) AS event`,
-    )
-    .bind(applicationId)
-    .first<{ device: number; event: number }>();
-  return { device: row?.device === 1, event: row?.event === 1 };
+  const db = database(d1);
+  const { installs, sessions, customEvents, impressions, purchases, failedPurchases } = rollupDaily;
+  const any = (condition: SQL | undefined) =>
+    exists(
+      db
+        .select({ day: rollupDaily.day })
+        .from(rollupDaily)
+        .where(and(eq(rollupDaily.applicationId, applicationId), condition)),
+    );
+  const ofEvents = [sessions, customEvents, impressions, purchases, failedPurchases].map((sum) => gt(sum, 0));
+  const row = await db.get<{ device: number; event: number }>(
+    sql`SELECT ${any(gt(installs, 0))} AS device, ${any(or(...ofEvents))} AS event`,
+  );
+  return { device: row.device === 1, event: row.event === 1 };
 }
 
 /** The day of an application's first event of any kind; null where nothing was counted yet. */

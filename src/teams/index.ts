@@ -8,13 +8,14 @@ export {
   NewApiKey,
   NewApplication,
 } from './applications.ts';
-export { continueDeletions, DeletedApplication, deleteApplication } from './delete-application.ts';
 export {
   type ApplicationRow,
+  applicationNotFound,
   findApplication,
   findApplicationByKey,
   getApplication,
   listApplications,
+  nameOf,
 } from './own-application.ts';
 export { pruneCredentials } from './prune-credentials.ts';
 export { teamRoutes } from './routes.ts';

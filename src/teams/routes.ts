@@ -20,7 +20,6 @@ import {
   NewApplication,
   showApplication,
 } from './applications.ts';
-import { DeletedApplication, deleteApplication } from './delete-application.ts';
 import { getApplication, listApplications } from './own-application.ts';
 
 export const teamRoutes = new Hono<AppEnv>()
@@ -56,16 +55,6 @@ export const teamRoutes = new Hono<AppEnv>()
       const caller = apiCaller(c);
       const application = await getApplication(caller.db, caller.team.id, c.req.param('id'));
       return c.json(showApplication(await changeApplication(caller, application, c.req.valid('json'))));
-    },
-  )
-  .delete(
-    '/v1/applications/:id',
-    limitBody(SMALL_BODY),
-    requireTeamToken,
-    ...jsonBody(DeletedApplication),
-    async (c) => {
-      const { name } = c.req.valid('json');
-      return c.json(await deleteApplication(c.env, apiCaller(c), c.req.param('id'), name));
     },
   )
   .post(

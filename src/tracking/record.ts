@@ -4,6 +4,7 @@ import { hashAddress, readClickId, signClickId } from '#attribution';
 import { settingsOf } from '#env';
 import { requiredNumber, requiredText } from '#http';
 import { newId } from '#lib/ids';
+import { logError } from '#lib/log';
 import { canonicalTimezone, dayIn, isTimezone } from '#lib/time';
 import { type EventMessage, type LoggedEvent, sendWithRetry } from '#rollup';
 import type { Link } from './links.ts';
@@ -49,8 +50,9 @@ async function describeClick(env: Env, link: Link, clickId: string, visitor: Vis
 
 async function send(queue: Queue, message: EventMessage): Promise<void> {
   if (await sendWithRetry(() => queue.send(message))) return;
-  const lost = message.events.length > 0 ? 'click lost' : 'measurement lost';
-  console.error(JSON.stringify({ level: 'error', message: lost }));
+  const [event] = message.events;
+  const fields = event ? { event_id: event.id, application_id: event.application_id } : {};
+  logError(event ? 'click lost' : 'measurement lost', 'the queue took nothing', fields);
 }
 
 /** A new click of a link: its id, and the same one signed, which goes along with the person. */

@@ -143,9 +143,13 @@ it('brings back of the dead letters those alone that cannot be parked', async ()
 });
 
 describe('the log lines of a consumer', () => {
-  const sampled = Array.from({ length: 10_000 }, (_, index) => `message-${index}`).find(isSampled) ?? '';
-  const skipped =
-    Array.from({ length: 10_000 }, (_, index) => `message-${index}`).find((id) => !isSampled(id)) ?? '';
+  /** An id of each kind: one whose lines are kept, and one whose are not. */
+  const eventId = (kept: boolean) => {
+    for (;;) {
+      const id = newId('evt');
+      if (isSampled(id) === kept) return id;
+    }
+  };
 
   function watchLog() {
     const lines: Record<string, unknown>[] = [];
@@ -155,39 +159,40 @@ describe('the log lines of a consumer', () => {
     return lines;
   }
 
-  it('tell of every message that did not go through, and of 1 in 100 of the batches that did', async () => {
+  it('tell of every message that did not go through, and of 1 in 100 of those that did, by their event', async () => {
     const { ad } = await start();
+    const [kept, skipped] = [eventId(true), eventId(false)];
     const lines = watchLog();
-    await deliver([message([ad()], skipped)]);
+    await deliver([message([{ ...ad(), id: skipped }], 'message-1')]);
     expect(lines).toEqual([]);
-    await deliver([message([ad()], sampled)]);
+    await deliver([message([{ ...ad(), id: kept }], 'message-2')]);
     expect(lines.splice(0)).toEqual([
       {
         level: 'info',
-        message: 'batch taken',
-        messages: 1,
-        failed: 0,
+        message: 'message taken',
+        message_id: 'message-2',
+        event_id: kept,
         events: 1,
         clicks: 0,
-        parked: 0,
         sampled: 100,
       },
     ]);
     const { binding } = watchedCounters(() =>
       Promise.reject(Object.assign(new Error('Network connection lost.'), { retryable: true })),
     );
-    await deliver([message([ad()], skipped)], { ...env, COUNTERS: binding });
+    await deliver([message([{ ...ad(), id: skipped }], 'message-3')], { ...env, COUNTERS: binding });
     expect(lines.splice(0)).toEqual([
       {
         level: 'warn',
         message: 'message put off',
-        message_id: skipped,
-        attempts: 1,
+        message_id: 'message-3',
+        event_id: skipped,
+        attempt: 1,
         error: 'Error: Network connection lost.',
       },
       { level: 'warn', message: 'batch taken', messages: 1, failed: 1, events: 1, clicks: 0, parked: 0 },
     ]);
-    await deliver([{ id: skipped, body: { v: 2, application_id: newId('app') } }]);
+    await deliver([{ id: 'message-4', body: { v: 2, application_id: newId('app') } }]);
     expect(lines.splice(0)).toMatchObject([{ level: 'warn', message: 'batch taken', failed: 0, parked: 1 }]);
   });
 });

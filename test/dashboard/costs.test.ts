@@ -40,11 +40,11 @@ it('lists what was uploaded with CTR, CPC and CPM, and what has no match', async
     ),
   );
   expect(answer).toContain('2 rows stored. 1 have names that this application does not have');
-  expect(answer).toContain('|2026-03-02|Spring › Young › Cat|Matched|$10.00|2,000|50|2.5%|$0.2000|$5.00|');
+  expect(answer).toContain('|2026-03-02|Cat|Spring › Young|Matched|$10.00|2,000|50|2.5%|$0.2000|$5.00|');
   expect(answer).toContain('|2026-03-03|Unknown|No such name|€5.00|–|–|–|–|–|');
   expect(answer).toContain('Names without a match');
   const unmatched = await textOf(await admin.get(`/costs?${PERIOD}&unmatched=true`));
-  expect(unmatched).not.toContain('|Spring › Young › Cat|Matched|');
+  expect(unmatched).not.toContain('|Cat|Spring › Young|Matched|');
 });
 
 it('stores nothing of a file with a fault, and says in which line it is', async () => {

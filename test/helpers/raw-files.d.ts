@@ -2,3 +2,11 @@ declare module '*.toml?raw' {
   const text: string;
   export default text;
 }
+
+/** Vite's, for reading many files at once. */
+interface ImportMeta {
+  glob<Content>(
+    pattern: string,
+    options: { query: string; import: string; eager: true },
+  ): Record<string, Content>;
+}

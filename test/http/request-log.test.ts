@@ -3,7 +3,7 @@ import { isSampled } from '#lib/log-sample';
 import { envelope } from '../helpers/envelopes.ts';
 import { watchedLimit } from '../helpers/limits.ts';
 import { createTenant } from '../helpers/tenant.ts';
-import { startWorker } from '../helpers/worker.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -21,6 +21,24 @@ async function linesOf(work: () => Promise<Response>, level: 'log' | 'warn' | 'e
 }
 
 describe('the request log', () => {
+  it('names the event, and keeps the lines of the same events as its consumer does', async () => {
+    const worker = startWorker();
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant);
+    const seen = new Map<string, boolean>();
+    for (let index = 0; index < 400 && ![...seen.values()].includes(true); index++) {
+      let id = '';
+      const { lines } = await linesOf(async () => {
+        const answer = await worker.post(tenant, '/webhook', envelope.ad(token));
+        ({ event_id: id } = await answer.clone().json<{ event_id: string }>());
+        return answer;
+      });
+      seen.set(id, lines.length > 0);
+      expect(lines.map(({ event_id }) => event_id)).toEqual(isSampled(id) ? [id] : []);
+    }
+    expect([...seen.values()]).toContain(true);
+  });
+
   it('has 1 in 100 of what went right, the same requests each time', async () => {
     const worker = startWorker();
     const health = (id: string) => () => worker.request('/health', { headers: { 'X-Request-Id': id } });
@@ -30,6 +48,7 @@ describe('the request log', () => {
         lines: [
           {
             level: 'info',
+            message: 'request',
             request_id: sampled,
             method: 'GET',
             route: '/health',
@@ -56,8 +75,9 @@ describe('the request log', () => {
       data: { device_name: 'a', device_model: 'b', os_system: 'c', timezone: 'UTC' },
     });
     const { token: creativeToken }: { token: string } = await token.json();
-    const answer = await linesOf(() =>
-      worker.post(tenant, '/webhook', envelope.ad(creativeToken), { 'X-Request-Id': skipped }),
+    const answer = await linesOf(
+      () => worker.post(tenant, '/webhook', envelope.ad(creativeToken), { 'X-Request-Id': skipped }),
+      'error',
     );
     expect(answer).toMatchObject({
       status: 500,
@@ -77,7 +97,10 @@ describe('the request log', () => {
   it('has every request that was one too many', async () => {
     const worker = startWorker({ API_KEY_LIMIT: watchedLimit(() => true).binding });
     const tenant = await createTenant();
-    const answer = await linesOf(() => worker.post(tenant, '/webhook', {}, { 'X-Request-Id': skipped }));
+    const answer = await linesOf(
+      () => worker.post(tenant, '/webhook', {}, { 'X-Request-Id': skipped }),
+      'warn',
+    );
     expect(answer).toMatchObject({ status: 429, lines: [{ level: 'warn', status: 429 }] });
     expect(answer.lines[0]).not.toHaveProperty('sampled');
   });

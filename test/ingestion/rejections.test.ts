@@ -69,7 +69,7 @@ it('costs a request that is taken no statement', async () => {
 it('answers as ever when the rejection cannot be kept', async () => {
   const tenant = await createTenant();
   const db = new WatchedD1(env.DB);
-  db.failOn(/INTO rejections/, 'D1_ERROR: overloaded', { times: 5 });
+  db.failOn(/into "rejections"/, 'D1_ERROR: overloaded', { times: 5 });
   const failing = startWorker({ DB: db.asBinding() });
   const answer = await failing.post(tenant, '/webhook', { type: 'custom' });
   expect(answer.status).toBe(400);

@@ -22,7 +22,7 @@ async function runMinute(statements: RegExp) {
 }
 
 it('does every chore though some fail, and names those that do', async () => {
-  const { error, lines, log } = await runMinute(/FROM (?:tokens|clicks)\b/);
+  const { error, lines, log } = await runMinute(/(?:from|update) "(?:tokens|clicks)"/);
   expect(error).toBeInstanceOf(AggregateError);
   expect(error).toMatchObject({
     message: 'Failed chores: prune clicks, prune tokens',
@@ -32,7 +32,9 @@ it('does every chore though some fail, and names those that do', async () => {
     { level: 'error', message: 'chore failed', chore: 'prune clicks' },
     { level: 'error', message: 'chore failed', chore: 'prune tokens' },
   ]);
-  expect(log.join('\n')).toContain('DELETE FROM rejections');
+  // Drizzle's own text would have the statement with its parameters.
+  expect(JSON.stringify(lines)).not.toMatch(/params|"select/);
+  expect(log.join('\n')).toContain('delete from "rejections"');
 });
 
 it('is silent when all is well', async () => {

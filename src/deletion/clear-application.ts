@@ -21,6 +21,16 @@ const TOKENS_AT_ONCE = 5_000;
 type Deletion = typeof applicationDeletions.$inferSelect;
 type Place = { table: SQLiteTable; applicationId: SQLiteColumn };
 
+/** What one call may take: until a time (epoch milliseconds), and so many statements. An invocation has 1,000. */
+export type Budget = { readonly deadline: number; statements: number };
+
+/** Takes a portion's statements out of the budget; false once it is used up. */
+function spend(budget: Budget): boolean {
+  if (Date.now() >= budget.deadline || budget.statements <= 0) return false;
+  budget.statements -= 2;
+  return true;
+}
+
 /** Every table that has rows by application, whichever module owns it, but for the tokens. */
 const PLACES: Place[] = Object.values(schema).flatMap((table) => {
   if (!is(table, SQLiteTable) || table === tokens) return [];
@@ -33,40 +43,39 @@ export const firstTokens = (applicationId: string): string =>
   `dev_${(idTime(applicationId) - DAY_MS).toString(16).padStart(12, '0')}`;
 
 /**
- * Deletes what an application has in its counters, in R2 and in D1, until a time (epoch milliseconds); answers whether nothing is
- * left. Each step may be repeated, and is of a bounded size. Its counters go first, so that they add no more to the rest.
+ * Deletes what an application has in its counters, in R2 and in D1, as far as the budget goes; answers whether nothing is left. Each step may be repeated, and is of a bounded size. Its counters go first, so that they add no more to the rest.
  */
 export async function clearApplication(
   env: Env,
   db: Database,
   deletion: Deletion,
-  deadline: number,
+  budget: Budget,
 ): Promise<boolean> {
   const { deletedId: id, teamId, shards } = deletion;
   await deleteCounters(env, { id, shards });
   await env.CREATIVES.getByName(id).deleteAll();
-  if (!(await deleteFiles(env.RAW_EVENTS, id, deadline))) return false;
+  if (!(await deleteFiles(env.RAW_EVENTS, id, budget.deadline))) return false;
   await db.delete(counterFlushes).where(inArray(counterFlushes.counter, counterNames({ id, shards })));
   const own = db.select({ id: creatives.id }).from(creatives).where(eq(creatives.applicationId, id));
   const ofOwn = and(eq(creativeRequests.teamId, teamId), inArray(creativeRequests.creativeId, own));
-  if (!(await deleteRows(db, creativeRequests, ofOwn, deadline))) return false;
+  if (!(await deleteRows(db, creativeRequests, ofOwn, budget))) return false;
   for (const { table, applicationId } of PLACES) {
-    if (!(await deleteRows(db, table, eq(applicationId, id), deadline))) return false;
+    if (!(await deleteRows(db, table, eq(applicationId, id), budget))) return false;
   }
-  return deleteTokens(db, deletion, deadline);
+  return deleteTokens(db, deletion, budget);
 }
 
-/** Deletes rows in portions; false where the time was up before all were gone. */
+/** Deletes rows in portions; false where the budget was used up before all were gone. */
 async function deleteRows(
   db: Database,
   table: SQLiteTable,
   which: SQL | undefined,
-  deadline: number,
+  budget: Budget,
 ): Promise<boolean> {
   const { columns, primaryKeys } = getTableConfig(table);
   const key = sql.join(primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary), sql`, `);
   const portion = sql`SELECT ${key} FROM ${table} WHERE ${which} LIMIT ${ROWS_AT_ONCE}`;
-  while (Date.now() < deadline) {
+  while (spend(budget)) {
     const { meta } = await retryTransient(() => db.delete(table).where(sql`(${key}) IN (${portion})`).run());
     if (meta.changes < ROWS_AT_ONCE) return true;
   }
@@ -77,10 +86,10 @@ async function deleteRows(
  * Looks through all tokens from the application's first possible one on, because an index by application would cost a row of every
  * `/fetch-token`. Remembers how far it came.
  */
-async function deleteTokens(db: Database, deletion: Deletion, deadline: number): Promise<boolean> {
+async function deleteTokens(db: Database, deletion: Deletion, budget: Budget): Promise<boolean> {
   const { applicationDeletions } = schema;
   let through = deletion.tokensThrough;
-  while (Date.now() < deadline) {
+  while (spend(budget)) {
     const portion = db
       .select({ deviceId: tokens.deviceId })
       .from(tokens)

@@ -4,6 +4,7 @@ import { listAudit } from '#audit';
 import { counterOf } from '#counting';
 import { database } from '#db';
 import { forgetCredentials } from '#http';
+import { clearApplication, firstTokens } from '../../src/deletion/clear-application.ts';
 import service from '../../src/index.ts';
 import { ANDROID_AGENT, follow } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
@@ -141,6 +142,31 @@ it('deletes more rows than one statement takes', async () => {
   expect(await count("SELECT count(*) AS n FROM tokens WHERE application_id = 'app_other' AND id <> ?")).toBe(
     6_000,
   );
+});
+
+it('stops where its budget ends, and goes on from there', async () => {
+  const { tenant } = await withEverything();
+  const { id } = tenant.application;
+  const deletion = {
+    deletedId: id,
+    teamId: tenant.team.id,
+    name: 'Test game',
+    shards: 1,
+    deletedAt: 0,
+    clearedAt: null,
+    tokensThrough: firstTokens(id),
+  };
+  const db = database(env.DB);
+  let rounds = 0;
+  const round = () =>
+    clearApplication(env, db, deletion, { deadline: Number.POSITIVE_INFINITY, statements: 2 * rounds });
+  while (!(await round())) {
+    expect(Object.keys(await tablesWith(id)).length).toBeGreaterThan(0);
+    rounds++;
+  }
+  expect(rounds).toBeGreaterThan(10);
+  // The application's own row and its keys go with the transaction that begins its deletion.
+  expect(Object.keys(await tablesWith(id)).sort()).toEqual(['applications']);
 });
 
 describe('asks for the name', () => {

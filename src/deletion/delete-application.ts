@@ -4,8 +4,8 @@ import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { apiKeys, applicationDeletions, applications, type Database, insertWhere } from '#db';
 import { invalidRequest } from '#http';
 import { DAY_MS } from '#lib/time';
-import { clearApplication, firstTokens } from './clear-application.ts';
-import { applicationNotFound, findApplication, nameOf } from './own-application.ts';
+import { applicationNotFound, findApplication, nameOf } from '#teams';
+import { type Budget, clearApplication, firstTokens } from './clear-application.ts';
 
 /** Body of `DELETE /v1/applications/:id`. */
 export const DeletedApplication = z.object({ name: z.string({ error: 'is required' }) });
@@ -14,11 +14,17 @@ type Deletion = typeof applicationDeletions.$inferSelect;
 
 /** A message is delivered for 4 days, and for 4 more from the dead letters; then nothing arrives any more. */
 const ARRIVES_FOR_MS = 9 * DAY_MS;
-/** How long a request clears; the cron goes on with what is left. */
+/** How long a request clears, and how long a run of the cron, which goes on with what is left. */
 const REQUEST_MS = 10_000;
 const CRON_MS = 30_000;
+const MAX_STATEMENTS = 600;
 /** Of one run of the cron. */
 const MAX_DELETIONS = 20;
+
+const startBudget = (milliseconds: number): Budget => ({
+  deadline: Date.now() + milliseconds,
+  statements: MAX_STATEMENTS,
+});
 
 export type DeletionAnswer = { deleted: true; id: string; data: 'pending' | 'done' };
 
@@ -37,7 +43,8 @@ export async function deleteApplication(
   const deletion = (await findDeletion(caller, id)) ?? (await beginDeletion(caller, id, name));
   if (deletion.name !== name) throw wrongName();
   const isClear =
-    deletion.clearedAt !== null || (await clear(env, caller.db, deletion, caller.now, REQUEST_MS));
+    deletion.clearedAt !== null ||
+    (await clear(env, caller.db, deletion, caller.now, startBudget(REQUEST_MS)));
   return { deleted: true, id, data: isClear ? 'done' : 'pending' };
 }
 
@@ -81,15 +88,15 @@ async function beginDeletion(caller: Caller, id: string, name: string): Promise<
   return deletion;
 }
 
-/** Clears until the time is up; answers whether nothing is left. */
+/** Clears as far as the budget goes; answers whether nothing is left. */
 async function clear(
   env: Env,
   db: Database,
   deletion: Deletion,
   now: number,
-  forMs: number,
+  budget: Budget,
 ): Promise<boolean> {
-  if (!(await clearApplication(env, db, deletion, Date.now() + forMs))) return false;
+  if (!(await clearApplication(env, db, deletion, budget))) return false;
   await db
     .update(applicationDeletions)
     .set({ clearedAt: now, tokensThrough: firstTokens(deletion.deletedId) })
@@ -110,10 +117,11 @@ export async function continueDeletions(env: Env, db: Database, now: number): Pr
     .where(or(isNull(clearedAt), lte(deletedAt, now - ARRIVES_FOR_MS)))
     .orderBy(sql`${clearedAt} IS NOT NULL`, deletedAt)
     .limit(MAX_DELETIONS);
+  const budget = startBudget(CRON_MS);
   const errors: unknown[] = [];
   for (const deletion of due) {
     try {
-      const isClear = await clear(env, db, deletion, now, CRON_MS);
+      const isClear = await clear(env, db, deletion, now, budget);
       if (isClear && deletion.deletedAt <= now - ARRIVES_FOR_MS) {
         await db.delete(applicationDeletions).where(eq(deletedId, deletion.deletedId));
       }

@@ -1,0 +1,2 @@
+export { continueDeletions, DeletedApplication } from './delete-application.ts';
+export { deletionRoutes } from './routes.ts';

@@ -1,0 +1,15 @@
+import { Hono } from 'hono';
+import { apiCaller } from '#audit';
+import { type AppEnv, jsonBody, limitBody, requireTeamToken, SMALL_BODY } from '#http';
+import { DeletedApplication, deleteApplication } from './delete-application.ts';
+
+export const deletionRoutes = new Hono<AppEnv>().delete(
+  '/v1/applications/:id',
+  limitBody(SMALL_BODY),
+  requireTeamToken,
+  ...jsonBody(DeletedApplication),
+  async (c) => {
+    const { name } = c.req.valid('json');
+    return c.json(await deleteApplication(c.env, apiCaller(c), c.req.param('id'), name));
+  },
+);

@@ -1,0 +1,384 @@
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { AUDIT_ACTIONS, type AuditAction, listAudit } from '#audit';
+import { database, members } from '#db';
+import { listInvitations, listMembers } from '#members';
+import { listAccessTokens } from '#teams';
+import { createCreative } from '../helpers/creatives.ts';
+import { watchedLimit } from '../helpers/limits.ts';
+import { type Browser, createPerson, FORM, PASSWORD, signIn } from '../helpers/person.ts';
+import { settleAll } from '../helpers/settle.ts';
+import { dump, tableNames } from '../helpers/tables.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
+
+// Each change has a tenant and an owner of its own, who all sign in from one address.
+const worker = startWorker({ SIGN_IN_ADDRESS_LIMIT: watchedLimit().binding });
+const db = database(env.DB);
+
+type Prepared = { tenant: Tenant; owner: Browser; email: string };
+type Change = {
+  /** What it is recorded as. */
+  action: AuditAction;
+  by: 'API' | 'dashboard';
+  /** Makes what the change needs; answers the call that makes the change. */
+  prepare: (on: Prepared) => Promise<() => Promise<Response>>;
+};
+
+const api =
+  (method: string, path: (id: string) => string, body?: (id: string) => unknown): Change['prepare'] =>
+  async ({ tenant }) => {
+    const { id } = tenant.application;
+    return () => worker.team(tenant, path(id), { method, body: body?.(id) });
+  };
+const form =
+  (path: (id: string) => string, fields: Record<string, string> = {}): Change['prepare'] =>
+  async ({ tenant, owner }) =>
+  () =>
+    owner.post(path(tenant.application.id), fields);
+
+const costs = [{ date: '2026-03-01', campaign: 'Spring', currency: 'usd', amount: 1 }];
+const csv = 'date,campaign,currency,amount\n2026-03-01,Spring,usd,1';
+
+async function park({ tenant }: Prepared): Promise<string> {
+  const id = `prk_${crypto.randomUUID().replaceAll('-', '')}`;
+  await env.DB.prepare('INSERT INTO parked_messages VALUES (?, ?, ?, ?, 1)')
+    .bind(id, tenant.application.id, '{"v":1,"events":[]}', 'broken')
+    .run();
+  return id;
+}
+
+async function member({ tenant }: Prepared): Promise<string> {
+  const { email } = await createPerson(tenant.team, 'viewer');
+  return (await listMembers(db, tenant.team.id)).find((row) => row.email === email)?.userId ?? '';
+}
+
+async function invitation({ owner }: Prepared): Promise<string> {
+  const page = await (await owner.post('/settings/members', { note: 'Ann', role: 'viewer' })).text();
+  return /\/join\/[\w-]+/.exec(page)?.[0] ?? '';
+}
+
+const CHANGES: Change[] = [
+  {
+    action: 'application.created',
+    by: 'API',
+    prepare: api(
+      'POST',
+      () => '/v1/applications',
+      () => ({ name: 'Chess' }),
+    ),
+  },
+  {
+    action: 'application.changed',
+    by: 'API',
+    prepare: api(
+      'PATCH',
+      (id) => `/v1/applications/${id}`,
+      () => ({ name: 'Chess' }),
+    ),
+  },
+  {
+    action: 'application.deleted',
+    by: 'API',
+    prepare: api(
+      'DELETE',
+      (id) => `/v1/applications/${id}`,
+      () => ({ name: 'Test game' }),
+    ),
+  },
+  {
+    action: 'api_key.regenerated',
+    by: 'API',
+    prepare: api(
+      'POST',
+      (id) => `/v1/applications/${id}/api-key`,
+      () => ({ grace_hours: 1 }),
+    ),
+  },
+  {
+    action: 'creative.created',
+    by: 'API',
+    prepare: async ({ tenant }) => {
+      const body = { creative: 'Dragon', app_api_key: tenant.apiKey };
+      return () => worker.team(tenant, '/v1/creatives', { method: 'POST', body });
+    },
+  },
+  ...(['creative.archived', 'creative.unarchived'] as const).map(
+    (action): Change => ({
+      action,
+      by: 'API',
+      prepare: async ({ tenant }) => {
+        const { id } = await createCreative(worker, tenant);
+        const archive = (archived: boolean) =>
+          worker.team(tenant, `/v1/creatives/${id}`, { method: 'PATCH', body: { archived } });
+        if (action === 'creative.unarchived') await archive(true);
+        return () => archive(action === 'creative.archived');
+      },
+    }),
+  ),
+  {
+    action: 'costs.uploaded',
+    by: 'API',
+    prepare: api(
+      'PUT',
+      () => '/v1/costs',
+      (application_id) => ({ application_id, rows: costs }),
+    ),
+  },
+  {
+    action: 'costs.deleted',
+    by: 'API',
+    prepare: async ({ tenant }) => {
+      const application_id = tenant.application.id;
+      const call = (method: string, rows: object[]) =>
+        worker.team(tenant, '/v1/costs', { method, body: { application_id, rows } });
+      await call('PUT', costs);
+      return () => call('DELETE', [{ date: '2026-03-01', campaign: 'Spring' }]);
+    },
+  },
+  {
+    action: 'exchange_rates.uploaded',
+    by: 'API',
+    prepare: api(
+      'PUT',
+      () => '/v1/exchange-rates',
+      () => ({
+        date: '2026-03-01',
+        base: 'usd',
+        rates: { eur: 1.08 },
+      }),
+    ),
+  },
+  ...(['device.erased', 'token.revoked'] as const).map(
+    (action): Change => ({
+      action,
+      by: 'API',
+      prepare: async ({ tenant }) => {
+        const token = await fetchToken(worker, tenant);
+        await settleAll(tenant.application.id);
+        const path = `/v1/${action === 'device.erased' ? 'devices' : 'tokens'}/${token}`;
+        return () => worker.team(tenant, path, { method: 'DELETE' });
+      },
+    }),
+  ),
+  {
+    action: 'parked_message.replayed',
+    by: 'API',
+    prepare: async (on) => {
+      const id = await park(on);
+      return () => worker.team(on.tenant, `/v1/parked/${id}/replay`, { method: 'POST' });
+    },
+  },
+  {
+    action: 'parked_message.discarded',
+    by: 'API',
+    prepare: async (on) => {
+      const id = await park(on);
+      return () => worker.team(on.tenant, `/v1/parked/${id}`, { method: 'DELETE' });
+    },
+  },
+  {
+    action: 'application.created',
+    by: 'dashboard',
+    prepare: form(() => '/settings/applications', { name: 'Chess', timezone: 'UTC', currency: 'usd' }),
+  },
+  {
+    action: 'application.changed',
+    by: 'dashboard',
+    prepare: form((id) => `/settings/applications/${id}`, {
+      name: 'Chess',
+      timezone: 'UTC',
+      currency: 'usd',
+      attribution_window_hours: '24',
+      probabilistic_window_hours: '0',
+    }),
+  },
+  { action: 'api_key.shown', by: 'dashboard', prepare: form((id) => `/settings/applications/${id}/key`) },
+  {
+    action: 'api_key.regenerated',
+    by: 'dashboard',
+    prepare: form((id) => `/settings/applications/${id}/new-key`, { grace_hours: '1' }),
+  },
+  {
+    action: 'access_token.created',
+    by: 'dashboard',
+    prepare: form(() => '/settings/tokens', { name: 'CI', days: '90' }),
+  },
+  {
+    action: 'access_token.revoked',
+    by: 'dashboard',
+    prepare: async ({ tenant, owner }) => {
+      const [token] = await listAccessTokens(db, tenant.team.id);
+      return () => owner.post(`/settings/tokens/${token?.id}/revoke`);
+    },
+  },
+  {
+    action: 'creative.created',
+    by: 'dashboard',
+    prepare: form((id) => `/creatives?app=${id}`, { creative: 'Dragon' }),
+  },
+  ...(['creative.archived', 'creative.unarchived'] as const).map(
+    (action): Change => ({
+      action,
+      by: 'dashboard',
+      prepare: async ({ tenant, owner }) => {
+        const { id } = await createCreative(worker, tenant);
+        const archive = (archived: string) => owner.post(`/creatives/${id}/archive`, { archived });
+        if (action === 'creative.unarchived') await archive('yes');
+        return () => archive(action === 'creative.archived' ? 'yes' : 'no');
+      },
+    }),
+  ),
+  { action: 'costs.uploaded', by: 'dashboard', prepare: form((id) => `/costs?app=${id}`, { csv }) },
+  {
+    action: 'parked_message.replayed',
+    by: 'dashboard',
+    prepare: async (on) => {
+      const id = await park(on);
+      return () => on.owner.post(`/status/${id}/replay`);
+    },
+  },
+  {
+    action: 'parked_message.discarded',
+    by: 'dashboard',
+    prepare: async (on) => {
+      const id = await park(on);
+      return () => on.owner.post(`/status/${id}/discard`);
+    },
+  },
+  {
+    action: 'member.invited',
+    by: 'dashboard',
+    prepare: form(() => '/settings/members', { note: 'Ann', role: 'viewer' }),
+  },
+  {
+    action: 'member.invitation_withdrawn',
+    by: 'dashboard',
+    prepare: async (on) => {
+      await invitation(on);
+      const [open] = await listInvitations(db, on.tenant.team.id, Date.now());
+      return () => on.owner.post(`/settings/members/invitations/${open?.hash}/withdraw`);
+    },
+  },
+  {
+    action: 'member.joined',
+    by: 'dashboard',
+    prepare: async (on) => {
+      const path = await invitation(on);
+      const email = `ann-${crypto.randomUUID()}@team.test`;
+      const body = new URLSearchParams({ name: 'Ann', email, password: PASSWORD }).toString();
+      return () => worker.request(path, { method: 'POST', headers: FORM, body });
+    },
+  },
+  {
+    action: 'member.role_changed',
+    by: 'dashboard',
+    prepare: async (on) => {
+      const id = await member(on);
+      return () => on.owner.post(`/settings/members/${id}/role`, { role: 'admin' });
+    },
+  },
+  {
+    action: 'member.removed',
+    by: 'dashboard',
+    prepare: async (on) => {
+      const id = await member(on);
+      return () => on.owner.post(`/settings/members/${id}/remove`);
+    },
+  },
+  {
+    action: 'team.created',
+    by: 'dashboard',
+    prepare: async () => {
+      await db.delete(members);
+      const fields = { name: 'Ann', email: `first-${crypto.randomUUID()}@team.test`, password: PASSWORD };
+      const body = new URLSearchParams({ ...fields, team: 'First team' }).toString();
+      return () => worker.request('/setup', { method: 'POST', headers: FORM, body });
+    },
+  },
+];
+
+const rows = async () => (await dump(['audit_log'])).audit_log ?? [];
+
+/** What was recorded since. */
+async function recordedSince(before: readonly string[]) {
+  const added = (await rows()).filter((row) => !before.includes(row));
+  return added.map((row) => JSON.parse(row) as { team_id: string; actor: string; action: string });
+}
+
+async function prepared({ prepare }: Change) {
+  const tenant = await createTenant();
+  const { email, password } = await createPerson(tenant.team, 'owner');
+  const owner = await signIn(worker, { email, password });
+  const change = await prepare({ tenant, owner, email });
+  return { tenant, email, change, before: await rows() };
+}
+
+const name = (change: Change) => [`${change.action} by the ${change.by}`, change] as const;
+
+describe.each(CHANGES.map(name))('%s', (_, change) => {
+  it('is recorded once, with who did it', async () => {
+    const { tenant, email, change: make, before } = await prepared(change);
+    expect((await make()).status).toBeLessThan(400);
+    const recorded = await recordedSince(before);
+    expect(recorded.map(({ action }) => action)).toEqual([change.action]);
+    if (change.action === 'member.joined' || change.action === 'team.created') return;
+    const actor = change.by === 'API' ? expect.stringMatching(/^access token tkn_[0-9a-f]{32}$/) : email;
+    expect(recorded).toMatchObject([{ team_id: tenant.team.id, actor }]);
+  });
+});
+
+describe('in the same transaction', () => {
+  const ABORT = "BEGIN SELECT RAISE(ABORT, 'refused by the test'); END";
+  let tables: string[] = [];
+
+  beforeAll(async () => {
+    // What a session's own renewal or the notes of refused requests change is no one's doing.
+    tables = (await tableNames()).filter((table) => !['audit_log', 'sessions', 'rejections'].includes(table));
+  });
+
+  afterEach(async () => {
+    const { results } = await env.DB.prepare("SELECT name FROM sqlite_master WHERE type = 'trigger'").all<{
+      name: string;
+    }>();
+    for (const trigger of results) await env.DB.prepare(`DROP TRIGGER ${trigger.name}`).run();
+  });
+
+  it.each(CHANGES.map(name))('%s is not made where it can’t be recorded', async (_, change) => {
+    const { change: make, before } = await prepared(change);
+    const state = await dump(tables);
+    await env.DB.prepare(`CREATE TRIGGER refuse BEFORE INSERT ON audit_log ${ABORT}`).run();
+    expect((await make()).status).toBe(500);
+    expect(await dump(tables)).toEqual(state);
+    expect(await recordedSince(before)).toEqual([]);
+  });
+
+  // To show a key changes nothing that could fail.
+  const changing = CHANGES.filter(({ action }) => action !== 'api_key.shown');
+  it.each(changing.map(name))('%s is not recorded where it fails', async (_, change) => {
+    const { change: make, before } = await prepared(change);
+    for (const table of tables) {
+      for (const kind of ['INSERT', 'UPDATE', 'DELETE']) {
+        await env.DB.prepare(
+          `CREATE TRIGGER refuse_${kind}_${table} BEFORE ${kind} ON ${table} ${ABORT}`,
+        ).run();
+      }
+    }
+    expect((await make()).status).toBe(500);
+    expect(await recordedSince(before)).toEqual([]);
+  });
+});
+
+it('covers the whole list of actions', () => {
+  expect([...new Set(CHANGES.map(({ action }) => action))].sort()).toEqual([...AUDIT_ACTIONS]);
+});
+
+it('names what a change was done to, and never a secret', async () => {
+  const tenant = await createTenant();
+  const { id } = tenant.application;
+  await worker.team(tenant, `/v1/applications/${id}`, { method: 'PATCH', body: { name: 'Renamed' } });
+  await worker.team(tenant, `/v1/applications/${id}/api-key`, { method: 'POST', body: { grace_hours: 1 } });
+  const log = await listAudit(db, tenant.team.id, { limit: 20 });
+  expect(log.map(({ subject }) => subject)).toEqual([`Renamed (${id}), grace 1 h`, `Renamed (${id})`]);
+  expect(JSON.stringify(log)).not.toContain(tenant.teamToken);
+});
