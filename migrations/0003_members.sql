@@ -80,3 +80,86 @@ CREATE TABLE `users` (
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `users_by_email` ON `users` (`email`);
+--> statement-breakpoint
+CREATE TABLE `password_resets` (
+	`user_id` text PRIMARY KEY NOT NULL,
+	`hash` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+CREATE TABLE `cost_names` (
+	`application_id` text NOT NULL,
+	`campaign` text NOT NULL,
+	`adset` text DEFAULT '' NOT NULL,
+	`creative` text DEFAULT '' NOT NULL,
+	`to_campaign` text NOT NULL,
+	`to_adset` text DEFAULT '' NOT NULL,
+	`to_creative` text DEFAULT '' NOT NULL,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`application_id`, `campaign`, `adset`, `creative`)
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+CREATE TABLE `alerts` (
+	`id` text PRIMARY KEY NOT NULL,
+	`application_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`threshold` real NOT NULL,
+	`next_check_at` integer NOT NULL,
+	`firing_since` integer,
+	`finding` text,
+	`created_at` integer NOT NULL
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+CREATE INDEX `alerts_by_application` ON `alerts` (`application_id`,`id`);--> statement-breakpoint
+CREATE INDEX `alerts_by_check` ON `alerts` (`next_check_at`);--> statement-breakpoint
+CREATE TABLE `channels` (
+	`id` text PRIMARY KEY NOT NULL,
+	`application_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`target` text NOT NULL,
+	`digest` text NOT NULL,
+	`next_digest_at` integer,
+	`origin` text NOT NULL,
+	`failure` text,
+	`failed_at` integer,
+	`created_at` integer NOT NULL
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+CREATE INDEX `channels_by_application` ON `channels` (`application_id`,`id`);--> statement-breakpoint
+CREATE INDEX `channels_by_digest` ON `channels` (`next_digest_at`);--> statement-breakpoint
+CREATE TABLE `notices` (
+	`channel_id` text NOT NULL,
+	`id` text NOT NULL,
+	`subject` text NOT NULL,
+	`body` text NOT NULL,
+	`attempts` integer DEFAULT 0 NOT NULL,
+	`next_attempt_at` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`channel_id`, `id`)
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+CREATE INDEX `notices_by_attempt` ON `notices` (`next_attempt_at`);--> statement-breakpoint
+CREATE TABLE `saved_views` (
+	`team_id` text NOT NULL,
+	`id` text NOT NULL,
+	`name` text NOT NULL,
+	`path` text NOT NULL,
+	`query` text NOT NULL,
+	`created_by` text NOT NULL,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`team_id`, `id`)
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+CREATE TABLE `share_links` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`team_id` text NOT NULL,
+	`path` text NOT NULL,
+	`query` text NOT NULL,
+	`note` text NOT NULL,
+	`created_by` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
+CREATE INDEX `share_links_by_team` ON `share_links` (`team_id`);

@@ -17,6 +17,8 @@ const Settings = z.object({
   EXCHANGE_RATES_URL: z
     .union([z.literal(''), z.url({ protocol: /^https?$/ })])
     .default('https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml'),
+  /** The sender of alerts and digests by mail; empty: none are mailed. Needs the binding `MAIL` too. */
+  MAIL_FROM: z.union([z.literal(''), z.email('must be an email address')]).default(''),
   TOKEN_SECRET: z.string().min(32, 'must have at least 32 characters'),
   KEY_ENCRYPTION_SECRET: z.string().min(32, 'must have at least 32 characters'),
   SESSION_SECRET: z.string().min(32, 'must have at least 32 characters'),

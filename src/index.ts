@@ -33,6 +33,11 @@ export default {
       }
       return;
     }
+    // Loaded by the cron alone: the ingestion path starts without them.
+    const [{ composeDigests, sendNotices, watchAlerts }, { pruneShareLinks }] = await Promise.all([
+      import('#alerts'),
+      import('#views'),
+    ]);
     // What D1 has to forget: none waits for the others. Counters need no cron: each sets its own alarm with whatever gives it
     // work, and again when it starts, so one that lost its alarm has it back with the next call of anyone who would miss it.
     await runChores({
@@ -43,6 +48,10 @@ export default {
       'prune credentials': pruneCredentials(env.DB, now),
       'prune rejections': pruneRejections(env.DB, now),
       'prune sessions': pruneSessions(env.DB, now),
+      'prune share links': pruneShareLinks(database(env.DB), now),
     });
+    // In this order, so that what a check finds is sent by the same run.
+    await runChores({ 'watch alerts': watchAlerts(env, now), 'compose digests': composeDigests(env, now) });
+    await runChores({ 'send notices': sendNotices(env, now) });
   },
 } satisfies ExportedHandler<Env>;

@@ -14,4 +14,5 @@ export {
 } from './clicks.ts';
 export { parseOs } from './device.ts';
 export { type Explanation, explainDevice } from './explain-device.ts';
+export { findLatestClick } from './latest-click.ts';
 export type { Attribution } from './match.ts';

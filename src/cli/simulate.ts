@@ -14,7 +14,7 @@ import {
   simulateRates,
 } from './simulation/history.ts';
 import { Random } from './simulation/random.ts';
-import { CREATIVES } from './simulation/world.ts';
+import { CREATIVES, isIos } from './simulation/world.ts';
 
 // `npm run simulate -- --devices N --days D [--seed S]`: a plausible history for the demo application of a running `npm start`,
 // through its public API. The same seed on the same day sends the same devices and events, which the service counts once.
@@ -25,7 +25,10 @@ const EVENTS_A_REQUEST = 500;
 const COSTS_A_REQUEST = 1_000;
 /** So long the queue may take until a click can be found. */
 const CLICKS_SETTLE_MS = 5_000;
-const STORE = 'https://play.google.com/store/apps/details?id=com.example.game';
+const STORES = {
+  android_store_url: 'https://play.google.com/store/apps/details?id=com.example.game',
+  ios_store_url: 'https://apps.apple.com/app/id123456789',
+};
 
 type Link = { url: string; token: string };
 
@@ -60,11 +63,12 @@ async function readDemo(): Promise<Demo> {
   return JSON.parse(text);
 }
 
-/** The Android store that tracking links lead to, where the application has none yet. */
-async function giveStore(api: Api, demo: Demo): Promise<void> {
+/** The stores that tracking links lead to, where the application has none yet. */
+async function giveStores(api: Api, demo: Demo): Promise<void> {
   const path = `/v1/applications/${demo.application.id}`;
-  const application = await api.team<{ android_store_url: string | null }>('GET', path);
-  if (!application.android_store_url) await api.team('PATCH', path, { android_store_url: STORE });
+  const application = await api.team<Record<keyof typeof STORES, string | null>>('GET', path);
+  const missing = Object.entries(STORES).filter(([name]) => !application[name as keyof typeof STORES]);
+  if (missing.length > 0) await api.team('PATCH', path, Object.fromEntries(missing));
 }
 
 async function makeCreatives(api: Api, demo: Demo): Promise<Link[]> {
@@ -91,11 +95,12 @@ async function clickLinks(
 ) {
   const referrers = new Map<string, string>();
   const recent = devices.filter(({ acquiredAt, creative }) => creative !== null && acquiredAt > now - DAY_MS);
-  await inParallel(recent, PARALLEL, async ({ id, creative }) => {
+  await inParallel(recent, PARALLEL, async ({ id, creative, model }) => {
     const link = links[creative ?? -1];
-    if (link) referrers.set(id, (await api.click(link.url)).toString());
+    const referrer = link && (await api.click(link.url, isIos(model)));
+    if (referrer) referrers.set(id, referrer);
   });
-  if (referrers.size > 0) await new Promise((resolve) => setTimeout(resolve, CLICKS_SETTLE_MS));
+  if (recent.length > 0) await new Promise((resolve) => setTimeout(resolve, CLICKS_SETTLE_MS));
   return referrers;
 }
 
@@ -110,13 +115,14 @@ async function fetchToken(
     created_at: new Date(device.acquiredAt).toISOString(),
     data: {
       device_id: device.id,
-      device_name: device.model,
-      device_model: device.model,
-      os_system: 'Android 16',
+      device_name: device.model.name,
+      device_model: device.model.name,
+      os_system: device.model.os,
       timezone: device.country.timezone,
-      dpi: 420,
-      window_height: 2400,
-      window_width: 1080,
+      country: device.country.code,
+      dpi: device.model.dpi,
+      window_height: device.model.height,
+      window_width: device.model.width,
       ...(referrer ? { install_referrer: referrer } : {}),
       ...(link ? { creative_token: link.token } : {}),
     },
@@ -146,7 +152,7 @@ async function simulate(): Promise<void> {
   );
 
   console.log(`Sending ${count} devices of the last ${days} days (seed ${seed}) to ${demo.base_url} …`);
-  await giveStore(api, demo);
+  await giveStores(api, demo);
   const links = await makeCreatives(api, demo);
   await inParallel(simulateRates(new Random(seed), dates), PARALLEL, async (rates) => {
     await api.team('PUT', '/v1/exchange-rates', rates);

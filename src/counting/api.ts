@@ -311,6 +311,8 @@ export interface CounterApi {
   erasedAmong(ids: string[]): Promise<string[]>;
   /** Null for an event that this counter never took, or that was erased. */
   eventStatus(eventId: string): Promise<AppendedStatus | null>;
+  /** What became of some events of this counter, in their order: the status alone; null where `eventStatus` has none. */
+  eventStatuses(eventIds: string[]): Promise<(AppendedStatus['status'] | null)[]>;
 
   clientTotals(cohort: Cohort, filter?: DeviceFilter): Promise<ClientTotals>;
   /** How many devices of each group reach each step, in order and within the window, and how long they take: see `walkSteps`. */

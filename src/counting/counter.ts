@@ -231,6 +231,10 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return eventStatus(this.store, this.applicationId, this.seen, eventId);
   }
 
+  async eventStatuses(eventIds: string[]): Promise<(AppendedStatus['status'] | null)[]> {
+    return eventIds.map((id) => eventStatus(this.store, this.applicationId, this.seen, id)?.status ?? null);
+  }
+
   async clientTotals(cohort: Cohort, filter: DeviceFilter = {}): Promise<ClientTotals> {
     return clientTotals(this.store, cohort, filter);
   }

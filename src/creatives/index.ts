@@ -1,5 +1,15 @@
 export { CreativeNames, createCreative, NewCreative, parseCreative } from './create-creative.ts';
+export { findNames, type Named, type NamedKind, searchNames } from './find-names.ts';
+export { findNewCreatives } from './find-new.ts';
 export { pruneCreativeRequests } from './get-or-create.ts';
+export {
+  INVENTORY_LEVELS,
+  type InventoryItem,
+  type InventoryLevel,
+  listInventory,
+  MAX_INVENTORY,
+  tokensOf,
+} from './inventory.ts';
 export {
   archiveCreative,
   CreativeChanges,

@@ -1,10 +1,15 @@
 import { Hono } from 'hono';
-import { AdsQuery, MAX_ROWS, PerformanceQuery, reportAds, reportPerformance } from '#reports';
-import { LineChart, overDays, type Series } from './chart.tsx';
-import { count, money, percent } from './format.ts';
+import { AdsQuery, MAX_ROWS, reportAds } from '#reports';
+import { unitOf } from './axis.ts';
+import { performanceColumns } from './breakdown.tsx';
+import { BreakdownChart } from './breakdown-chart.tsx';
+import { changeColumns, changeOrder, withBefore } from './change-columns.tsx';
+import { ComparedDays, readCompared } from './compared.tsx';
+import { count } from './format.ts';
+import { GROUPINGS, GroupCell, groupWord } from './groups.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
-import { METRICS, showMetric, sortRows } from './metrics.ts';
-import { Card, Table } from './parts.tsx';
+import { METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
+import { Card, Field, Table } from './parts.tsx';
 import {
   answerCsv,
   ask,
@@ -16,12 +21,20 @@ import {
   searchOf,
   TableSearch,
   Unconverted,
+  ViewFields,
   viewAsked,
   wantsCsv,
   Zone,
 } from './report.tsx';
+import { viewQuery } from './view.ts';
 
-const MAX_CURVES = 6;
+const FIGURES = [
+  'ad_revenue',
+  'impressions',
+  'ecpm',
+  'ad_requests',
+  'fill_rate',
+] as const satisfies readonly MetricName[];
 const CSV_COLUMNS = [
   'day',
   'source',
@@ -32,120 +45,110 @@ const CSV_COLUMNS = [
   'ad_requests',
   'fill_rate',
 ];
-const SHOWN = ['impressions', 'ad_revenue', 'ecpm', 'ad_requests', 'fill_rate'] as const;
+const GROUPS: ReadonlySet<string> = new Set([
+  'source',
+  'media_source',
+  'placement',
+  'campaign',
+  'adset',
+  'creative',
+  'country',
+  'os',
+]);
+const OFFERED = GROUPINGS.filter(([name]) => GROUPS.has(name));
 
-type Trend = { day: string; name: string; value: number | null };
-
-/** One curve a name over all days, the names of most impressions first; a day without a figure is a gap. */
-function curves(days: readonly string[], names: readonly string[], trends: readonly Trend[]): Series[] {
-  const byKey = new Map(trends.map(({ day, name, value }) => [`${day}\0${name}`, value]));
-  return names
-    .slice(0, MAX_CURVES)
-    .map((name) => ({ name, values: days.map((day) => byKey.get(`${day}\0${name}`) ?? null) }));
-}
-
-export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =>
-  renderReport(c, { title: 'Ads', path: '/ads' }, async (view, now) => {
+export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) => {
+  const by = OFFERED.find(([name]) => name === c.req.query('by'))?.[0] ?? 'media_source';
+  const metric = FIGURES.find((name) => name === c.req.query('metric')) ?? 'ad_revenue';
+  const sort = c.req.query('sort') ?? `-${metric}`;
+  const q = searchOf(c);
+  const carry = { by, metric, q };
+  return renderReport(c, { title: 'Ads', path: '/ads', carry }, async (view, now) => {
     const asked = viewAsked(view);
-    const q = searchOf(c);
-    if (wantsCsv(c)) {
-      return answerCsv(
-        c,
-        await reportAds(c.env.DB, view.application, ask(AdsQuery, { ...asked, ...listingOf(c) })),
-        CSV_COLUMNS,
-        view,
-      );
-    }
-    const by = (group_by: string, limit = MAX_ROWS) =>
-      reportPerformance(c.env, view.application, ask(PerformanceQuery, { ...asked, group_by, limit }), now);
-    const [bySource, byNetwork, sourceDays, networkDays, detail] = await Promise.all([
-      by('source', MAX_TABLE_ROWS),
-      by('media_source', MAX_TABLE_ROWS),
-      by('day,source'),
-      by('day,media_source'),
-      reportAds(c.env.DB, view.application, ask(AdsQuery, { ...asked, ...listingOf(c) })),
+    const readDetail = () =>
+      reportAds(c.env.DB, view.application, ask(AdsQuery, { ...asked, ...listingOf(c) }));
+    if (wantsCsv(c)) return answerCsv(c, await readDetail(), CSV_COLUMNS, view);
+    const unit = unitOf(view);
+    const [compared, overTime, detail] = await Promise.all([
+      readCompared(c.env, view, { group_by: by, limit: MAX_TABLE_ROWS }, now, { complete: 'rows' }),
+      readCompared(
+        c.env,
+        { ...view, comparison: 'none' },
+        { group_by: `${unit},${by}`, limit: MAX_ROWS },
+        now,
+      ),
+      readDetail(),
     ]);
-    const days = overDays(view, [], () => null, null).labels;
-    const namesOf = (rows: typeof bySource.data, column: string) =>
-      sortRows(rows, '-impressions')
-        .filter((row) => !row.is_other)
-        .map((row) => String(row[column] ?? 'none'));
-    const trends = (rows: typeof bySource.data, column: string, metric: 'ecpm' | 'fill_rate') =>
-      rows.map((row) => ({
-        day: String(row.day),
-        name: String(row[column] ?? 'none'),
-        value: typeof row[metric] === 'number' ? row[metric] : null,
-      }));
-    const inCurrency = (value: number | null) => money(value, view.currency);
-    const cells = (column: 'source' | 'media_source', label: string) => [
-      { label, cell: (row: (typeof bySource.data)[number]) => row[column] ?? 'none' },
-      ...SHOWN.map((name) => ({
-        label: METRICS[name].label,
-        numeric: true,
-        cell: (row: (typeof bySource.data)[number]) => showMetric(name, row[name], view.currency),
-      })),
-    ];
-    const sources = namesOf(bySource.data, 'source');
-    const networks = namesOf(byNetwork.data, 'media_source');
-    const chart = (title: string, format: (value: number | null) => string, series: Series[]) => (
-      <Card title={title}>
-        <LineChart title={title} labels={days} format={format} series={series} />
-      </Card>
-    );
+    const { report } = compared;
+    // A name alone may be there by requests of other figures: what showed no ad has no place here.
+    const isAd = (row: (typeof report.data)[number]) => row.is_other || FIGURES.some((name) => row[name]);
+    const rows = sortRows(withBefore([by], metric, view, compared), changeOrder(sort, metric)).filter(isAd);
+    const columns = performanceColumns({ ...report, data: rows }, [by], {
+      view,
+      path: '/ads',
+      sort,
+      parameters: { by, metric },
+      metrics: [metric, ...FIGURES.filter((name) => name !== metric)],
+      cell: (name, row) => <GroupCell view={view} path="/ads" carry={{ metric }} name={name} row={row} />,
+    });
+    const label = groupWord(by);
     return (
       <>
-        <Unconverted amounts={bySource.unconverted} />
-        <Zone view={view} />
-        <div class="pair">
-          {chart(
-            'eCPM by ad format',
-            inCurrency,
-            curves(days, sources, trends(sourceDays.data, 'source', 'ecpm')),
-          )}
-          {chart(
-            'eCPM by network',
-            inCurrency,
-            curves(days, networks, trends(networkDays.data, 'media_source', 'ecpm')),
-          )}
-          {chart(
-            'Fill rate by ad format',
-            percent,
-            curves(days, sources, trends(sourceDays.data, 'source', 'fill_rate')),
-          )}
-          <Card title="By network">
-            <Table
-              caption="Ad figures by network"
-              rows={sortRows(byNetwork.data, '-ad_revenue')}
-              columns={cells('media_source', 'Network').filter(({ label }) => !/requests|Fill/.test(label))}
-            />
-            <p class="hint">
-              A request is made before any network is known, so requests and fill rate belong to formats, not
-              to networks.
-            </p>
-          </Card>
-        </div>
-        <Card title="By ad format">
-          <Table
-            caption="Ad figures by format"
-            rows={sortRows(bySource.data, '-ad_revenue')}
-            columns={cells('source', 'Ad format')}
+        <Unconverted amounts={report.unconverted} />
+        <form method="get" action="/ads" class="row" data-submit-on-change>
+          <ViewFields view={view} />
+          <Field label="Group by" name="by" value={by} options={OFFERED} />
+          <Field
+            label="Metric"
+            name="metric"
+            value={metric}
+            options={FIGURES.map((name) => [name, METRICS[name].label] as const)}
           />
+          <button type="submit" class="quiet" data-apply>
+            Apply
+          </button>
+        </form>
+        <Card title={`${METRICS[metric].label} by ${label}`}>
+          <BreakdownChart view={view} groups={[unit, by]} metric={metric} compared={overTime} />
+        </Card>
+        <Card title={`By ${label}`} aside={<ComparedDays view={view} days={compared.days} />}>
+          <Table
+            caption={`Ad figures by ${label}, days in ${view.application.timezone}`}
+            rows={rows}
+            empty="No ads in this period. They arrive as custom.ad events."
+            columns={[
+              ...columns.slice(0, 2),
+              ...changeColumns(rows, metric, view, (name) => ({
+                href: `/ads${viewQuery(view, { ...carry, sort: sort === `-${name}` ? name : `-${name}` })}`,
+                sort,
+              })),
+              ...columns.slice(2),
+            ]}
+          />
+          <RowCount shown={rows.filter((row) => !row.is_other).length} total={report.total_rows} />
+          {by === 'media_source' && (
+            <p class="hint">
+              A request is made before any network is known, so requests and fill rate belong to formats and
+              placements, not to networks.
+            </p>
+          )}
+          <Zone view={view} />
         </Card>
         <Card
           title="By day, format and network"
           aside={<CsvLink view={view} path="/ads" parameters={{ q }} />}
         >
-          <details open={q !== ''}>
-            <summary>{count(detail.total_rows)} rows</summary>
-            <TableSearch view={view} path="/ads" q={q} />
+          <details class="fold" open={q !== ''}>
+            <summary>{`Show ${count(detail.total_rows)} rows`}</summary>
+            <TableSearch view={view} path="/ads" parameters={{ by, metric }} q={q} />
             <Table
               caption="Ad figures by day, format and network"
               rows={sortRows(detail.data, '-day')}
               columns={[
                 { label: 'Day', cell: (row) => row.day },
-                { label: 'Ad format', cell: (row) => row.source ?? 'none' },
-                { label: 'Network', cell: (row) => row.media_source ?? 'none' },
-                ...SHOWN.map((name) => ({
+                { label: 'Ad format', cell: (row) => row.source ?? 'None' },
+                { label: 'Network', cell: (row) => row.media_source ?? 'None' },
+                ...FIGURES.map((name) => ({
                   label: METRICS[name].label,
                   numeric: true,
                   cell: (row: (typeof detail.data)[number]) => showMetric(name, row[name], view.currency),
@@ -161,5 +164,5 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
         </Card>
       </>
     );
-  }),
-);
+  });
+});

@@ -4,21 +4,27 @@ import { requestId } from 'hono/request-id';
 import { type AppContext, AppError, limitBody, takeError } from '#http';
 import { accountPages } from './account.tsx';
 import { adPages } from './ads.tsx';
+import { alertPages } from './alerts.tsx';
 import { applicationPages } from './applications.tsx';
 import { breakdownPages } from './breakdown.tsx';
-import { cohortPages } from './cohorts.tsx';
+import { comparePages } from './compare.tsx';
 import { costPages } from './costs.tsx';
 import { creativePages } from './creatives.tsx';
 import { debuggerPages } from './debugger.tsx';
+import { filterPages } from './filter-values.tsx';
 import { funnelPages } from './funnels.tsx';
 import { getStartedPages } from './get-started.tsx';
 import { type DashboardContext, type DashboardEnv, sameOrigin, securityHeaders } from './guard.ts';
 import { homePages } from './home.tsx';
+import { ltvPages } from './ltv.tsx';
 import { memberPages } from './members.tsx';
 import { renderPlainPage } from './page.tsx';
+import { retentionPages } from './retention.tsx';
+import { sharedPages } from './shared.ts';
 import { signInPages } from './sign-in.tsx';
 import { statusPages } from './status.tsx';
 import { tokenPages } from './tokens.tsx';
+import { viewPages } from './views.tsx';
 
 const FORM_BYTES = 64 * 1024;
 /** A year of costs of some hundred creatives. */
@@ -70,14 +76,23 @@ dashboard.use((c, next) => (c.req.path === '/costs' ? limitUpload(c, next) : lim
 dashboard.route('/', signInPages);
 dashboard.route('/', homePages);
 dashboard.route('/', getStartedPages);
+dashboard.route('/', filterPages);
 dashboard.route('/', breakdownPages);
 dashboard.route('/', creativePages);
 dashboard.route('/', adPages);
-dashboard.route('/', cohortPages);
+dashboard.route('/', retentionPages);
+dashboard.route('/', ltvPages);
 dashboard.route('/', funnelPages);
+dashboard.route('/', comparePages);
 dashboard.route('/', costPages);
 dashboard.route('/', debuggerPages);
 dashboard.route('/', statusPages);
+dashboard.route('/', alertPages);
+dashboard.route('/', viewPages);
+dashboard.route(
+  '/',
+  sharedPages(async (request, env, ctx) => dashboard.fetch(request, env, ctx)),
+);
 dashboard.route('/', accountPages);
 dashboard.route('/', applicationPages);
 dashboard.route('/', tokenPages);

@@ -77,13 +77,18 @@ async function listPage(c: DashboardContext, values: Values = {}, faults: Fault[
             { label: 'Time zone', cell: (row) => row.timezone },
             { label: 'Currency', cell: (row) => row.currency.toUpperCase() },
             { label: 'Data collection', cell: (row) => (row.dataCollection ? 'on' : 'off') },
-            { label: 'Start', cell: (row) => <a href={`/get-started?app=${row.id}`}>Get started</a> },
+            { label: 'Set up', cell: (row) => <a href={`/get-started?app=${row.id}`}>Get started</a> },
           ]}
         />
       </Card>
       {atLeast(person.role, 'admin') && (
         <Card title="New application">
-          <form method="post" action="/settings/applications" class="row">
+          <form
+            method="post"
+            action="/settings/applications"
+            class="row"
+            {...(faults.length === 0 ? { 'data-suggest': '' } : {})}
+          >
             <Field
               label="Name"
               name="name"
@@ -97,7 +102,7 @@ async function listPage(c: DashboardContext, values: Values = {}, faults: Fault[
               name="timezone"
               value={values.timezone ?? 'UTC'}
               faults={faults}
-              hint="IANA name. Days of reports begin at its midnight."
+              hint="Such as Europe/Berlin. Report days begin at its midnight."
               required
             />
             <Field
@@ -105,12 +110,13 @@ async function listPage(c: DashboardContext, values: Values = {}, faults: Fault[
               name="currency"
               value={values.currency ?? 'usd'}
               faults={faults}
-              hint="ISO 4217"
+              hint="Of your reports, such as EUR"
               maxlength={3}
               required
             />
             <button type="submit">Create</button>
           </form>
+          <script src="/suggest.js" type="module"></script>
         </Card>
       )}
     </>,
@@ -133,7 +139,7 @@ const KeyCard = ({
       <>
         <p class="muted">
           Your backend sends it with every request, in the header <code>{header}</code>. Keep it in a secrets
-          manager, never in the app itself. Each look at it is written into the audit log.
+          manager, never in the app itself. Showing it is recorded in the audit log.
         </p>
         <Action to={`/settings/applications/${row.id}/key#key`} label="Show the API key" />
       </>
@@ -147,7 +153,7 @@ const KeyCard = ({
       method="post"
       action={`/settings/applications/${row.id}/new-key#key`}
       class="row"
-      data-confirm="Make a new API key?"
+      data-confirm="Create a new API key?"
     >
       <Field label="Current key" name="grace_hours" value="24" options={GRACES} />
       <button type="submit" class="danger">
@@ -186,14 +192,18 @@ async function applicationPage(
       </div>
       {text('Time zone', 'timezone', {
         required: true,
-        hint: 'IANA name. A change holds for events from then on; what is counted stays in its days.',
+        hint: 'Such as Europe/Berlin. A change applies to later events; days that are counted stay as they are.',
       })}
       {text('Reporting currency', 'currency', { required: true, hint: 'ISO 4217, such as usd' })}
-      {text('Play Store URL', 'android_store_url', { type: 'url' })}
-      {text('App Store URL', 'ios_store_url', { type: 'url' })}
+      <h3 id="stores">Where tracking links lead</h3>
+      {text('Google Play URL', 'android_store_url', {
+        type: 'url',
+        hint: 'https://play.google.com/store/apps/details?id=…',
+      })}
+      {text('App Store URL', 'ios_store_url', { type: 'url', hint: 'https://apps.apple.com/app/id…' })}
       {text('Fallback URL', 'fallback_url', {
         type: 'url',
-        hint: 'Where a tracking link leads a device without a store URL.',
+        hint: 'For devices of a platform that has no store URL.',
       })}
       {text('Attribution window, hours after the click', 'attribution_window_hours', {
         type: 'number',
@@ -202,7 +212,7 @@ async function applicationPage(
       {text('Probabilistic window, hours after the click', 'probabilistic_window_hours', {
         type: 'number',
         required: true,
-        hint: '0 switches matching by device off.',
+        hint: '0 turns probabilistic matching off.',
       })}
       {mayChange && <button type="submit">Save</button>}
     </fieldset>
@@ -212,7 +222,7 @@ async function applicationPage(
     { title: row.name, section: '/settings/applications', status: faults.length > 0 ? 400 : 200 },
     <>
       {shown.isNewKey && (
-        <Notice kind="good">This is the new API key. Every location knows it within 10 seconds.</Notice>
+        <Notice kind="good">This is the new API key. It works everywhere within 10 seconds.</Notice>
       )}
       {mayChange && (
         <KeyCard

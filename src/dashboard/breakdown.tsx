@@ -1,11 +1,15 @@
 import { Hono } from 'hono';
-import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
-import { type DashboardEnv, requirePerson } from './guard.ts';
+import type { Child } from 'hono/jsx';
+import type { PerformanceReport } from '#reports';
+import { BreakdownChart } from './breakdown-chart.tsx';
+import { changeColumns, changeOrder, withBefore } from './change-columns.tsx';
+import { ComparedDays, readCompared } from './compared.tsx';
+import { GROUPINGS, GroupCell, groupLabel, groupName, groupWord, isTimeGroup } from './groups.tsx';
+import { type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
 import { METRIC_NAMES, METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
 import { Card, type Column, Field, Table } from './parts.tsx';
 import {
   answerCsv,
-  ask,
   CsvLink,
   listingOf,
   RowCount,
@@ -13,30 +17,13 @@ import {
   searchOf,
   TableSearch,
   Unconverted,
-  viewAsked,
+  ViewFields,
   wantsCsv,
   Zone,
 } from './report.tsx';
 import { type View, viewQuery } from './view.ts';
 
-export const GROUPINGS = [
-  ['day', 'Day'],
-  ['week', 'Week'],
-  ['month', 'Month'],
-  ['campaign', 'Campaign'],
-  ['adset', 'Ad set'],
-  ['creative', 'Creative'],
-  ['source', 'Ad format'],
-  ['media_source', 'Network'],
-  ['placement', 'Placement'],
-  ['item', 'Item'],
-  ['event_name', 'Event name'],
-  ['currency', 'Currency'],
-] as const;
-
 type Row = PerformanceReport['data'][number];
-
-const NAMELESS: Record<string, string> = { creative: 'organic', campaign: 'organic', adset: 'organic' };
 
 /** The columns of a performance table: its groupings, then the metrics that they give; every heading sorts. */
 export function performanceColumns(
@@ -48,6 +35,10 @@ export function performanceColumns(
     sort: string;
     parameters: Record<string, string>;
     first?: readonly MetricName[];
+    /** The only metrics that are wanted; all that the groupings give where this is left out. */
+    metrics?: readonly MetricName[];
+    /** What a row is called in the column of a grouping; its plain name where this is left out. */
+    cell?: (name: string, row: Row) => Child;
   },
 ): Column<Row>[] {
   const { view, path, sort, parameters } = shown;
@@ -62,15 +53,15 @@ export function performanceColumns(
       ...sorted(name),
     };
   };
-  const ordered = [...new Set([...(shown.first ?? []), ...METRIC_NAMES])];
+  const ordered = shown.metrics ?? [...new Set([...(shown.first ?? []), ...METRIC_NAMES])];
   const given = ordered.filter((name) =>
     report.data.some((row) => row[name] !== null && row[name] !== undefined),
   );
   return [
     ...groups.map((name) => ({
-      label: GROUPINGS.find(([value]) => value === name)?.[1] ?? name,
+      label: groupLabel(name),
       ...heading(name, name),
-      cell: (row: Row) => row[name] ?? NAMELESS[name] ?? 'none',
+      cell: (row: Row) => shown.cell?.(name, row) ?? groupName(name, row),
     })),
     ...given.map((name: MetricName) => ({
       label: METRICS[name].label,
@@ -82,57 +73,110 @@ export function performanceColumns(
   ];
 }
 
-export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', requirePerson, (c) => {
+/** Where a click on a row leads: narrowed to it, and one step finer. */
+const FINER: Readonly<Record<string, string>> = { campaign: 'adset', adset: 'creative', day: 'campaign' };
+
+type Asked = { by: string; and: string; metric: MetricName; sort: string; q: string };
+
+function readAsked(c: DashboardContext): Asked {
   const by = c.req.query('by') ?? 'day';
-  const and = c.req.query('and') ?? '';
-  const sort = c.req.query('sort') ?? (['day', 'week', 'month'].includes(by) ? by : '-revenue');
-  const q = searchOf(c);
+  const metric = METRIC_NAMES.find((name) => name === c.req.query('metric')) ?? 'revenue';
+  return {
+    by,
+    and: c.req.query('and') ?? '',
+    metric,
+    sort: c.req.query('sort') ?? (isTimeGroup(by) ? by : `-${metric}`),
+    q: searchOf(c),
+  };
+}
+
+export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', requirePerson, (c) => {
+  const asked = readAsked(c);
+  const { by, and, metric, sort, q } = asked;
   const groups = [...new Set([by, and])].filter((name) => name !== '');
-  const page = { title: 'Breakdown', path: '/breakdown', carry: { by, and, q } };
+  const carry = { by, and, metric: metric === 'revenue' ? '' : metric, q };
+  const page = { title: 'Breakdown', path: '/breakdown', carry };
   return renderReport(c, page, async (view, now) => {
-    const query = ask(PerformanceQuery, {
-      ...viewAsked(view),
-      ...listingOf(c),
-      group_by: groups.join(','),
+    const wanted = { ...listingOf(c), group_by: groups.join(',') };
+    const compared = await readCompared(c.env, view, wanted, now, { complete: 'rows' });
+    const { report } = compared;
+    const rows = sortRows(withBefore(groups, metric, view, compared), changeOrder(sort, metric));
+    if (wantsCsv(c)) return answerCsv(c, { ...report, data: rows }, [...groups, ...METRIC_NAMES], view);
+    const parameters = { ...carry, sort: c.req.query('sort') ?? '' };
+    const columns = performanceColumns(report, groups, {
+      view,
+      path: '/breakdown',
+      sort,
+      parameters: carry,
+      first: [metric],
+      cell: (name, row) => (
+        <GroupCell
+          view={view}
+          path="/breakdown"
+          carry={{
+            ...carry,
+            q: '',
+            by: name === by ? (FINER[name] ?? 'day') : by,
+            and: name === by ? and : '',
+          }}
+          name={name}
+          row={row}
+        />
+      ),
     });
-    const report = await reportPerformance(c.env, view.application, query, now);
-    if (wantsCsv(c)) return answerCsv(c, report, [...groups, ...METRIC_NAMES], view);
+    const given = METRIC_NAMES.filter(
+      (name) => name === metric || report.data.some((row) => row[name] != null),
+    );
+    const at = groups.length + 1;
     return (
       <>
         <Unconverted amounts={report.unconverted} />
+        <form method="get" action="/breakdown" class="row" data-submit-on-change>
+          <ViewFields view={view} />
+          <Field label="By" name="by" value={by} options={GROUPINGS} />
+          <Field label="And by" name="and" value={and} options={[['', 'Nothing else'], ...GROUPINGS]} />
+          <Field
+            label="Metric"
+            name="metric"
+            value={metric}
+            options={given.map((name) => [name, METRICS[name].label] as const)}
+          />
+          <button type="submit" class="quiet" data-apply>
+            Apply
+          </button>
+        </form>
+        <Card title={`${METRICS[metric].label} by ${groups.map((name) => groupWord(name)).join(' and ')}`}>
+          <BreakdownChart view={view} groups={groups} metric={metric} compared={compared} />
+        </Card>
         <Card
-          title="Every figure by what you choose"
-          aside={<CsvLink view={view} path="/breakdown" parameters={{ by, and, q }} />}
+          title="All figures"
+          aside={
+            <span class="asides">
+              <ComparedDays view={view} days={compared.days} />
+              <CsvLink view={view} path="/breakdown" parameters={parameters} />
+            </span>
+          }
         >
-          <form method="get" action="/breakdown" class="row">
-            <input type="hidden" name="app" value={view.application.id} />
-            <input type="hidden" name="from" value={view.from} />
-            <input type="hidden" name="to" value={view.to} />
-            <input type="hidden" name="currency" value={view.currency} />
-            <Field label="By" name="by" value={by} options={GROUPINGS} />
-            <Field label="And by" name="and" value={and} options={[['', 'nothing more'], ...GROUPINGS]} />
-            <button type="submit" class="quiet">
-              Group
-            </button>
-          </form>
-          <TableSearch view={view} path="/breakdown" parameters={{ by, and, sort }} q={q} />
-          <Zone view={view} />
+          <TableSearch view={view} path="/breakdown" parameters={parameters} q={q} />
           <Table
             caption={`Figures by ${groups.join(' and ')}, days in ${view.application.timezone}`}
-            rows={sortRows(report.data, sort)}
+            rows={rows}
             empty="Nothing in this period."
-            columns={performanceColumns(report, groups, {
-              view,
-              path: '/breakdown',
-              sort,
-              parameters: { by, and, q },
-            })}
+            columns={[
+              ...columns.slice(0, at),
+              ...changeColumns(rows, metric, view, (name) => {
+                const order = sort === `-${name}` ? name : `-${name}`;
+                return { href: `/breakdown${viewQuery(view, { ...carry, sort: order })}`, sort };
+              }),
+              ...columns.slice(at),
+            ]}
           />
           <RowCount
             shown={report.data.filter((row) => !row.is_other).length}
             total={report.total_rows}
             q={q}
           />
+          <Zone view={view} />
         </Card>
       </>
     );

@@ -1,8 +1,16 @@
 import { daysOf } from '#lib/calendar';
-import { NOTHING } from './format.ts';
+import { evenly, type Tick } from './axis.ts';
 import type { View } from './view.ts';
 
-export type Series = { name: string; values: readonly (number | null)[] };
+export type Series = {
+  name: string;
+  values: readonly (number | null)[];
+  /** The number of the series whose earlier figures these are: drawn in its colour, paler. */
+  before?: number;
+};
+
+/** Something that happened at a place, by its index. */
+export type Marker = { index: number; text: string };
 
 const TICKS = 4;
 
@@ -37,22 +45,50 @@ export function niceTop(value: number): number {
   return factor * power * TICKS;
 }
 
-/** The polylines of a series in a square of 100: a gap where there is no value, so that nothing is made up. */
-function linesOf(values: readonly (number | null)[], places: readonly number[], top: number): string[] {
-  const lines: string[][] = [[]];
+/** The values of the grid's lines, the top one first. */
+const gridOf = (top: number) =>
+  Array.from({ length: TICKS + 1 }, (_, index) => (top * (TICKS - index)) / TICKS);
+
+type Line = { points: string; partial: boolean };
+
+/**
+ * The polylines of a series in a square of 100: a gap where there is no value, so that nothing is made up, and lines of their own
+ * to and from a place that is not whole.
+ */
+function linesOf(
+  values: readonly (number | null)[],
+  places: readonly number[],
+  top: number,
+  partial: ReadonlySet<number>,
+): Line[] {
+  const at = (index: number, value: number) =>
+    `${(places[index] ?? 0).toFixed(2)},${(100 - (value / top) * 100).toFixed(2)}`;
+  const lines: { points: string[]; partial: boolean }[] = [];
   for (const [index, value] of values.entries()) {
-    if (value === null) lines.push([]);
-    else lines.at(-1)?.push(`${(places[index] ?? 0).toFixed(2)},${(100 - (value / top) * 100).toFixed(2)}`);
+    if (value === null) continue;
+    const before = index > 0 ? values[index - 1] : null;
+    const point = at(index, value);
+    const isPartial = partial.has(index) || (before != null && partial.has(index - 1));
+    const line = lines.at(-1);
+    if (before == null || !line) lines.push({ points: [point], partial: partial.has(index) });
+    else if (line.partial === isPartial) line.points.push(point);
+    else lines.push({ points: [at(index - 1, before), point], partial: isPartial });
   }
   // A lone point is drawn as a line of no length, which its round cap makes a dot.
-  return lines
-    .filter((line) => line.length > 0)
-    .map((line) => (line.length === 1 ? [...line, ...line] : line).join(' '));
+  return lines.map(({ points, partial: apart }) => ({
+    points: (points.length === 1 ? [...points, ...points] : points).join(' '),
+    partial: apart,
+  }));
 }
+
+/** The class of a series: its colour is that of its number, for earlier figures that of the series they belong to. */
+const classOf = ({ before }: Series, index: number) =>
+  before === undefined ? `s${index + 1}` : `s${before + 1} before`;
 
 /**
  * Curves, drawn by the server. The drawing stretches with the page while words and lines keep their size; what it says stands in
- * the table beside it. `xs` are the places of the labels where they are not evenly apart.
+ * the table beside it. `xs` are the places of the labels where they are not evenly apart, `partial` the places that are not whole,
+ * `level` a value that is worth a line of its own. A script adds the readout and lets the legend hide series.
  */
 export const LineChart = ({
   title,
@@ -60,69 +96,121 @@ export const LineChart = ({
   series,
   format,
   xs,
+  ticks = evenly(labels.length).map((index) => ({ index, text: labels[index] ?? '' })),
+  partial = [],
+  markers = [],
+  level,
 }: {
   title: string;
   labels: readonly string[];
   series: readonly Series[];
   format: (value: number | null) => string;
   xs?: readonly number[];
+  ticks?: readonly Tick[];
+  partial?: readonly number[];
+  markers?: readonly Marker[];
+  level?: { value: number; text: string };
 }) => {
-  const known = series.flatMap(({ values }) => values.filter((value) => value !== null));
-  if (known.length === 0) return <p class="empty">No figures in this period.</p>;
-  const top = niceTop(Math.max(...known));
+  const topOf = (values: readonly (number | null)[]) =>
+    Math.max(0, level?.value ?? 0, ...values.filter((value) => value !== null));
+  if (series.every(({ values }) => values.every((value) => value === null))) {
+    return <p class="empty">No figures in this period.</p>;
+  }
+  const top = niceTop(Math.max(...series.map(({ values }) => topOf(values))));
   const at = xs ?? labels.map((_, index) => index);
   const [first = 0, last = 0] = [at[0], at.at(-1)];
   const places = at.map((x) => (last === first ? 50 : ((x - first) / (last - first)) * 100));
-  const points = {
+  const apart = new Set(partial);
+  const marked = new Map<number, string[]>();
+  for (const { index, text } of markers) marked.set(index, [...(marked.get(index) ?? []), text]);
+  const readout = {
     places,
-    labels,
-    series: series.map(({ name, values }) => ({ name, texts: values.map((value) => format(value ?? null)) })),
+    labels: labels.map((label, index) => (apart.has(index) ? `${label}, not complete` : label)),
+    notes: labels.map((_, index) => marked.get(index)?.join(', ') ?? ''),
+    // What the axis says when a series is the largest that is shown.
+    series: series.map(({ name, values }) => {
+      const own = niceTop(topOf(values));
+      return {
+        name,
+        texts: values.map((value) => format(value ?? null)),
+        top: own,
+        ticks: gridOf(own).map(format),
+      };
+    }),
+    top,
   };
-  const ticks = Array.from({ length: TICKS + 1 }, (_, index) => (top * (TICKS - index)) / TICKS);
-  const middle = labels[Math.floor((labels.length - 1) / 2)] ?? '';
   return (
     <figure class="chart">
       <figcaption class="legend">
-        {series.map(({ name }, index) => (
-          <span>
-            <svg class={`key s${index + 1}`} viewBox="0 0 24 8" aria-hidden="true">
+        {series.map((shown, index) => (
+          <span data-series={String(index)}>
+            <svg class={`key ${classOf(shown, index)}`} viewBox="0 0 24 8" aria-hidden="true">
               <line x1="1" y1="4" x2="23" y2="4" />
             </svg>
-            {name}
+            {shown.name}
           </span>
         ))}
       </figcaption>
       <div class="plot-frame">
         <div class="ticks" aria-hidden="true">
-          {ticks.map((tick) => (
+          {gridOf(top).map((tick) => (
             <span>{format(tick)}</span>
           ))}
         </div>
-        <div class="plot" data-chart={JSON.stringify(points)}>
+        <div class="plot" data-chart={JSON.stringify(readout)}>
           <svg
             viewBox="0 0 100 100"
             preserveAspectRatio="none"
             role="img"
             aria-label={`${title}; the table has the figures`}
           >
-            {ticks.map((_, index) => (
+            {gridOf(top).map((_, index) => (
               <line class="grid" x1="0" x2="100" y1={(index * 100) / TICKS} y2={(index * 100) / TICKS} />
             ))}
-            {series.map(({ values }, index) => (
-              <g class={`line s${index + 1}`}>
-                {linesOf(values, places, top).map((line) => (
-                  <polyline points={line} />
-                ))}
-              </g>
+            {[...marked.keys()].map((index) => (
+              <line class="marker" x1={places[index] ?? 0} x2={places[index] ?? 0} y1="0" y2="100" />
             ))}
+            <g data-scaled>
+              {level && (
+                <line
+                  class="level"
+                  x1="0"
+                  x2="100"
+                  y1={100 - (level.value / top) * 100}
+                  y2={100 - (level.value / top) * 100}
+                />
+              )}
+              {series.map((shown, index) => (
+                <g class={`line ${classOf(shown, index)}`} data-line={String(index)}>
+                  {linesOf(shown.values, places, top, apart).map((line) => (
+                    <polyline points={line.points} class={line.partial ? 'partial' : ''} />
+                  ))}
+                </g>
+              ))}
+            </g>
           </svg>
         </div>
-        <div class="x-labels" aria-hidden="true">
-          <span>{labels[0] ?? NOTHING}</span>
-          {labels.length > 2 && !xs && <span>{middle}</span>}
-          {labels.length > 1 && <span>{labels.at(-1)}</span>}
-        </div>
+        <svg class="x-axis" aria-hidden="true">
+          {ticks.map(({ index, text }) => {
+            const place = places[index] ?? 0;
+            const anchor = place < 4 ? 'start' : place > 96 ? 'end' : 'middle';
+            return (
+              <text x={`${place.toFixed(2)}%`} y="0.9em" text-anchor={anchor}>
+                {text}
+              </text>
+            );
+          })}
+        </svg>
       </div>
+      {(level || marked.size > 0 || apart.size > 0) && (
+        <p class="hint">
+          {[
+            ...(apart.size > 0 ? ['Dotted: not complete yet.'] : []),
+            ...(level ? [`Horizontal line: ${level.text}.`] : []),
+            ...[...marked].map(([index, texts]) => `${labels[index]}: ${texts.join(', ')}.`),
+          ].join(' ')}
+        </p>
+      )}
     </figure>
   );
 };

@@ -1,25 +1,103 @@
+import { html, raw } from 'hono/html';
+import type { Child } from 'hono/jsx';
+import { renderSVG } from 'uqr';
+import { findLatestClick } from '#attribution';
 import { getCreative } from '#creatives';
 import { database } from '#db';
 import { atLeast } from '#members';
-import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
+import {
+  LtvQuery,
+  PerformanceQuery,
+  type PerformanceReport,
+  RetentionQuery,
+  reportLtv,
+  reportPerformance,
+  reportRetention,
+} from '#reports';
 import { trackingLink } from '#tracking';
 import { LineChart, overDays } from './chart.tsx';
 import { doneText } from './form.ts';
-import { money } from './format.ts';
+import { ago, money, NOTHING, percent } from './format.ts';
 import type { DashboardContext } from './guard.ts';
 import { METRICS, type MetricName, showMetric } from './metrics.ts';
 import { Action, Card, Copyable, Notice, Table } from './parts.tsx';
 import { ask, CsvLink, renderReport, Unconverted, viewAsked, Zone } from './report.tsx';
-import { viewQuery } from './view.ts';
+import { StoreWarning } from './store-warning.tsx';
+import { readView, type View, viewQuery } from './view.ts';
 
-const DAILY = ['clicks', 'installs', 'dau', 'ad_revenue', 'purchase_revenue', 'revenue', 'arpdau'] as const;
+const HEADLINE = ['spend', 'clicks', 'installs', 'cpi', 'revenue', 'roas'] as const;
+const DAILY = ['clicks', 'installs', 'dau', 'spend', 'ad_revenue', 'purchase_revenue', 'revenue'] as const;
+const AGES = [1, 3, 7, 14, 30] as const;
+
+/** So far back a test click is looked for: longer than anyone waits for one. */
+const TEST_CLICK_MS = 30 * 60_000;
 
 type Row = PerformanceReport['data'][number];
 
 /** Makes tracking links of tokens, for the address that a request came to. */
 export const linkTo = (c: DashboardContext) => (token: string) => trackingLink(c.env, c.req.url, token);
 
-/** One creative: its link, and what it brought by day. */
+type Creative = Awaited<ReturnType<typeof getCreative>>;
+
+const Figures = ({ row, view }: { row: Row | undefined; view: View }) => (
+  <dl class="figures">
+    {HEADLINE.map((name: MetricName) => (
+      <div class="figure">
+        <dt title={METRICS[name].hint}>{METRICS[name].label}</dt>
+        <dd>
+          <strong>{row ? showMetric(name, row[name], view.currency) : NOTHING}</strong>
+        </dd>
+      </div>
+    ))}
+  </dl>
+);
+
+type Days = Record<string, { classic?: number | null; ltv?: number | null; eligible: number }>;
+
+/** How many of its devices come back, and what one of them is worth, by days since the install. */
+const LifetimeTable = ({ retention, ltv, view }: { retention: Days; ltv: Days; view: View }) => (
+  <Table
+    caption="Retention and LTV by days since the install"
+    rows={AGES.map(String)}
+    columns={[
+      { label: 'Day', cell: (age) => `Day ${age}` },
+      { label: 'Devices', numeric: true, cell: (age) => String(retention[age]?.eligible ?? 0) },
+      { label: 'Retention', numeric: true, cell: (age) => percent(retention[age]?.classic) },
+      { label: 'LTV', numeric: true, cell: (age) => money(ltv[age]?.ltv, view.currency) },
+    ]}
+  />
+);
+
+/** The link as something to copy, to scan and to try. A script says when the click arrives; a reload does too. */
+const TestCard = ({ creative, view, last }: { creative: Creative; view: View; last: Child }) => (
+  <Card title="Test this link" id="test">
+    <Copyable text={creative.tracking_link} label="tracking link" />
+    <div class="test-link">
+      <figure class="qr" role="img" aria-label="QR code of the tracking link">
+        {html`${raw(renderSVG(creative.tracking_link, { border: 2 }))}`}
+      </figure>
+      <div>
+        <p>
+          Scan the code with a phone, or{' '}
+          <a href={creative.tracking_link} target="_blank" rel="noopener noreferrer">
+            open the link
+          </a>{' '}
+          here. A test click counts like any other.
+        </p>
+        <p
+          role="status"
+          data-click-watch={`/creatives/${creative.id}/clicks${viewQuery(view)}`}
+          data-since={String(Date.now())}
+        >
+          {last}
+        </p>
+      </div>
+    </div>
+    <script src="/test-link.js" type="module"></script>
+  </Card>
+);
+
+/** One creative: its link, what it cost and brought, who stays, and what they are worth. */
 export function creativePage(c: DashboardContext) {
   const id = c.req.param('id') ?? '';
   return renderReport(
@@ -27,21 +105,38 @@ export function creativePage(c: DashboardContext) {
     { title: 'Creative', path: '/creatives', inner: `/creatives/${id}` },
     async (view, now) => {
       const { person } = c.var;
+      const { application } = view;
       const creative = await getCreative(database(c.env.DB), person.team.id, id, linkTo(c));
-      const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: 'day,creative' });
-      const report = await reportPerformance(c.env, view.application, { ...query, within: id }, now);
-      const data = report.data.filter((row) => row.creative_id === id && !row.is_other);
+      const asked = { ...viewAsked(view), creative_id: [id] };
+      const ages = { days: AGES.join(','), group_by: 'creative' };
+      const [whole, daily, retention, ltv, click] = await Promise.all([
+        reportPerformance(c.env, application, ask(PerformanceQuery, { ...asked, group_by: 'creative' }), now),
+        reportPerformance(
+          c.env,
+          application,
+          ask(PerformanceQuery, { ...asked, group_by: 'day,creative' }),
+          now,
+        ),
+        reportRetention(c.env.DB, application, ask(RetentionQuery, { ...asked, ...ages }), now),
+        reportLtv(c.env.DB, application, ask(LtvQuery, { ...asked, ...ages }), now),
+        findLatestClick(database(c.env.DB), application.id, id, now - TEST_CLICK_MS),
+      ]);
+      const isOwn = (row: { creative_id?: unknown; is_other?: unknown }) =>
+        row.creative_id === id && !row.is_other;
+      const days: Row[] = daily.data.filter((row) => isOwn(row));
+      const { labels } = overDays(view, days, () => null, null);
+      const values = (name: MetricName) => overDays(view, days, (row) => row[name], 0).values;
       const done = doneText(c);
-      const { labels } = overDays(view, data, () => null, null);
-      const values = (name: MetricName) => overDays(view, data, (row) => row[name], 0).values;
+      const mayChange = atLeast(person.role, 'admin');
       return (
         <>
           {done && <Notice kind="good">{done}</Notice>}
-          <Unconverted amounts={report.unconverted} />
+          <StoreWarning application={application} mayChange={mayChange} />
+          <Unconverted amounts={whole.unconverted} />
           <Card
             title={creative.name}
             aside={
-              atLeast(person.role, 'admin') ? (
+              mayChange ? (
                 <Action
                   to={`/creatives/${id}/archive${viewQuery(view)}`}
                   label={creative.archived ? 'Unarchive' : 'Archive'}
@@ -55,33 +150,59 @@ export function creativePage(c: DashboardContext) {
               {creative.campaign} › {creative.adset}
               {creative.archived ? ' · archived' : ''}
             </p>
-            <Copyable text={creative.tracking_link} label="tracking link" />
+            <Figures row={whole.data.find((row) => isOwn(row))} view={view} />
+            <Zone view={view} />
           </Card>
-          <Card title="Revenue by day">
+          <TestCard
+            creative={creative}
+            view={view}
+            last={click ? `Last click ${ago(click.clickedAt, now)}.` : 'No click in the last 30 minutes.'}
+          />
+          <Card
+            title="By day"
+            aside={
+              <CsvLink
+                view={view}
+                path="/breakdown"
+                parameters={{ by: 'day', and: 'creative', creative_id: id }}
+              />
+            }
+          >
             <LineChart
-              title="Revenue by day"
+              title="Revenue and spend by day"
               labels={labels}
               format={(value) => money(value, view.currency)}
               series={[
                 { name: 'Revenue', values: values('revenue') },
-                { name: 'From ads', values: values('ad_revenue') },
+                { name: 'Spend', values: values('spend') },
               ]}
             />
-            <Table
-              caption={`Figures by day, days in ${view.application.timezone}`}
-              rows={[...data].reverse()}
-              empty="Nothing in this period."
-              columns={[
-                { label: 'Day', cell: (row) => row.day },
-                ...DAILY.map((name) => ({
-                  label: METRICS[name].label,
-                  numeric: true,
-                  cell: (row: Row) => showMetric(name, row[name], view.currency),
-                })),
-              ]}
+            <details>
+              <summary>Table</summary>
+              <Table
+                caption={`Figures by day, days in ${application.timezone}`}
+                rows={[...days].reverse()}
+                empty="Nothing in this period."
+                columns={[
+                  { label: 'Day', cell: (row) => row.day },
+                  ...DAILY.map((name) => ({
+                    label: METRICS[name].label,
+                    numeric: true,
+                    cell: (row: Row) => showMetric(name, row[name], view.currency),
+                  })),
+                ]}
+              />
+            </details>
+          </Card>
+          <Card title="Retention and LTV">
+            <p class="muted">
+              Devices acquired in this period. A day counts only devices for which it is over.
+            </p>
+            <LifetimeTable
+              retention={(retention.data.find(isOwn)?.days ?? {}) as Days}
+              ltv={(ltv.data.find(isOwn)?.days ?? {}) as Days}
+              view={view}
             />
-            <Zone view={view} />
-            <CsvLink view={view} path="/breakdown" parameters={{ by: 'day', and: 'creative' }} />
           </Card>
           <p>
             <a href={`/creatives${viewQuery(view)}`}>All creatives</a>
@@ -90,4 +211,21 @@ export function creativePage(c: DashboardContext) {
       );
     },
   );
+}
+
+/** The latest click on a creative, for the page that waits for a test click: `{clicked_at, os, country}` or nulls. */
+export async function clicksPage(c: DashboardContext) {
+  const id = c.req.param('id') ?? '';
+  const db = database(c.env.DB);
+  const { team } = c.get('person');
+  const view = await readView(c, Date.now());
+  const creative = await getCreative(db, team.id, id, linkTo(c));
+  const click = view
+    ? await findLatestClick(db, view.application.id, creative.id, Date.now() - TEST_CLICK_MS)
+    : null;
+  return c.json({
+    clicked_at: click ? click.clickedAt : null,
+    os: click?.osFamily ?? null,
+    country: click?.country ?? null,
+  });
 }

@@ -4,85 +4,273 @@ import {
   archiveCreative,
   CreativeNames,
   createCreative,
+  INVENTORY_LEVELS,
+  type InventoryItem,
+  type InventoryLevel,
   listAdsets,
   listCampaigns,
-  listCreatives,
+  listInventory,
+  MAX_INVENTORY,
   parseCreative,
+  tokensOf,
 } from '#creatives';
 import { database } from '#db';
 import { AppError } from '#http';
 import { atLeast } from '#members';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
-import { performanceColumns } from './breakdown.tsx';
-import { creativePage, linkTo } from './creative-page.tsx';
+import { clicksPage, creativePage, linkTo } from './creative-page.tsx';
 import { readForm, redirectDone } from './form.ts';
+import { count, moment, NOTHING } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
-import { METRIC_NAMES, sortRows } from './metrics.ts';
+import { METRIC_NAMES, METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
 import { Card, type Column, Copyable, Field, Notice, Table } from './parts.tsx';
 import {
   answerCsv,
   ask,
   CsvLink,
-  listingOf,
-  RowCount,
   renderReport,
   searchOf,
-  TableSearch,
   Unconverted,
+  ViewFields,
   viewAsked,
   wantsCsv,
   Zone,
 } from './report.tsx';
+import { StoreWarning } from './store-warning.tsx';
 import { readView, type View, viewQuery } from './view.ts';
 
-const PAGE = 200;
+const PAGE = 50;
 const NAMES_OFFERED = 200;
-/** What a creative is judged by comes before the rest. */
-const FIRST = ['clicks', 'installs', 'revenue', 'spend', 'cpi', 'roas'] as const;
-const LEVELS = ['campaign', 'adset', 'creative'] as const;
-type Level = (typeof LEVELS)[number];
-const LABELS: Record<Level, string> = { campaign: 'Campaigns', adset: 'Ad sets', creative: 'Creatives' };
 
-type Row = PerformanceReport['data'][number];
+const LABELS: Record<InventoryLevel, string> = {
+  campaign: 'Campaigns',
+  adset: 'Ad sets',
+  creative: 'Creatives',
+};
+const LABEL: Record<InventoryLevel, string> = { campaign: 'Campaign', adset: 'Ad set', creative: 'Creative' };
 
-/** What is looked at: a level, and of it only what belongs to the chosen campaign or ad set. */
-function readLevel(c: DashboardContext): { level: Level; within: { group: Level; id: string } | null } {
-  const [campaign, adset] = [c.req.query('campaign'), c.req.query('adset')];
-  if (adset) return { level: 'creative', within: { group: 'adset', id: adset } };
-  if (campaign) return { level: 'adset', within: { group: 'campaign', id: campaign } };
-  const level = LEVELS.find((name) => name === c.req.query('by')) ?? 'creative';
-  return { level, within: null };
-}
+const STATUSES = [
+  ['all', 'All'],
+  ['active', 'Active'],
+  ['archived', 'Archived'],
+  ['silent', 'No data in this period'],
+] as const;
+type Status = (typeof STATUSES)[number][0];
 
-/** The first cell of a row leads one level down. */
-function drillDown(view: View, level: Level): Column<Row>['cell'] {
-  return (row) => {
-    const [name, id] = [row[level], row[`${level}_id`]];
-    if (name === null || name === undefined) return <span class="muted">organic</span>;
-    if (row.is_other) return <span class="muted">other</span>;
-    if (!id) return <span title="Only in the uploaded costs">{name}</span>;
-    const href =
-      level === 'creative'
-        ? `/creatives/${id}${viewQuery(view)}`
-        : `/creatives${viewQuery(view, { [level]: String(id) })}`;
-    return <a href={href}>{name}</a>;
+/** What a creative is judged by, for the two questions that people ask, or everything. */
+const COLUMN_SETS = {
+  acquisition: {
+    label: 'Acquisition',
+    metrics: ['clicks', 'installs', 'spend', 'cpi', 'revenue', 'roas'],
+  },
+  monetisation: {
+    label: 'Monetisation',
+    metrics: ['revenue', 'ad_revenue', 'purchase_revenue', 'payers', 'dau', 'arpdau', 'ecpm'],
+  },
+  all: { label: 'All metrics', metrics: METRIC_NAMES },
+} as const satisfies Record<string, { label: string; metrics: readonly MetricName[] }>;
+type ColumnSet = keyof typeof COLUMN_SETS;
+
+type Figures = PerformanceReport['data'][number];
+/** What sorts a row, and what it shows; the figures are undefined where the period has none. */
+type Row = { item: InventoryItem; figures: Figures | undefined };
+
+type Asked = {
+  level: InventoryLevel;
+  status: Status;
+  set: ColumnSet;
+  sort: string;
+  q: string;
+  page: number;
+};
+
+function readAsked(c: DashboardContext): Asked {
+  const { by = '', status = '', set = '', sort = '-revenue', page = '' } = c.req.query();
+  return {
+    level: INVENTORY_LEVELS.find((name) => name === by) ?? 'creative',
+    status: STATUSES.find(([name]) => name === status)?.[0] ?? 'all',
+    set: Object.hasOwn(COLUMN_SETS, set) ? (set as ColumnSet) : 'acquisition',
+    sort,
+    q: searchOf(c),
+    page: Math.max(1, Number.parseInt(page, 10) || 1),
   };
 }
 
-const LevelTabs = ({ view, level, within }: { view: View; level: Level; within: boolean }) => (
-  <nav class="tabs" aria-label="Level">
-    {LEVELS.map((name) => (
-      <a
-        href={`/creatives${viewQuery(view, { by: name })}`}
-        {...(name === level && !within ? { 'aria-current': 'page' as const } : {})}
-      >
-        {LABELS[name]}
+/** What of the page's own stands in its URL; what is as it would be anyway is left out. */
+const parametersOf = ({ level, status, set, sort, q }: Asked): Record<string, string> => ({
+  by: level === 'creative' ? '' : level,
+  status: status === 'all' ? '' : status,
+  set: set === 'acquisition' ? '' : set,
+  sort: sort === '-revenue' ? '' : sort,
+  q,
+});
+
+/** Everything the application has at this level with its figures of the period, in the order that was asked for. */
+async function readRows(c: DashboardContext, view: View, asked: Asked, now: number) {
+  const { level, status, q } = asked;
+  const { campaign_id, adset_id, creative_id } = view.filters;
+  const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: level });
+  const [items, report] = await Promise.all([
+    listInventory(database(c.env.DB), view.application.id, {
+      level,
+      q,
+      campaign_id,
+      adset_id,
+      creative_id,
+      ...(level === 'creative' && (status === 'active' || status === 'archived')
+        ? { archived: status === 'archived' }
+        : {}),
+    }),
+    // The list is the inventory's, so the report must not put any of it together.
+    reportPerformance(c.env, view.application, { ...query, limit: MAX_INVENTORY }, now),
+  ]);
+  const figures = new Map(report.data.map((row) => [row[`${level}_id`], row]));
+  const rows = items.flatMap((item): Row[] => {
+    const found = figures.get(item.id);
+    if (status === 'silent' && found) return [];
+    return [{ item, figures: found }];
+  });
+  const sortable = rows.map((row) => ({
+    ...row.figures,
+    row,
+    name: row.item.name,
+    created: row.item.createdAt,
+  }));
+  return { rows: sortRows(sortable, asked.sort).map(({ row }) => row), report };
+}
+
+const heading = (view: View, asked: Asked, name: string, first: string) => {
+  const turned = first.startsWith('-') ? name : `-${name}`;
+  const sort = asked.sort === first ? turned : first;
+  return {
+    sortHref: `/creatives${viewQuery(view, { ...parametersOf({ ...asked, sort }) })}`,
+    ...(asked.sort === name ? { sorted: 'ascending' as const } : {}),
+    ...(asked.sort === `-${name}` ? { sorted: 'descending' as const } : {}),
+  };
+};
+
+/** A name leads one level down, a creative's to its page. Long ones are cut by the style sheet and whole in their title. */
+const NameCell = ({ view, asked, item }: { view: View; asked: Asked; item: InventoryItem }) => {
+  const { level } = asked;
+  const below = level === 'campaign' ? 'adset' : 'creative';
+  const href =
+    level === 'creative'
+      ? `/creatives/${item.id}${viewQuery(view)}`
+      : `/creatives${viewQuery(view, { by: below === 'creative' ? '' : below, [`${level}_id`]: item.id })}`;
+  const within = [item.campaign, item.adset].filter((name) => name !== null).join(' › ');
+  return (
+    <>
+      <a class="cut" href={href} title={item.name}>
+        {item.name}
+      </a>
+      {within !== '' && (
+        <span class="cut muted" title={within}>
+          {within}
+        </span>
+      )}
+    </>
+  );
+};
+
+function columnsOf(view: View, asked: Asked, links: ReadonlyMap<string, string>): Column<Row>[] {
+  const metrics: readonly MetricName[] = COLUMN_SETS[asked.set].metrics;
+  const ofCreatives: Column<Row>[] = [
+    { label: 'Status', cell: ({ item }) => (item.archived ? <span class="badge">Archived</span> : 'Active') },
+    {
+      label: 'Link',
+      wideOnly: true,
+      cell: ({ item }) => {
+        const url = links.get(item.id);
+        return url ? <CopyLink text={url} label={`the link of ${item.name}`} /> : '';
+      },
+    },
+  ];
+  return [
+    {
+      label: LABEL[asked.level],
+      ...heading(view, asked, 'name', 'name'),
+      cell: ({ item }) => <NameCell view={view} asked={asked} item={item} />,
+    },
+    ...(asked.level === 'creative' ? ofCreatives : []),
+    ...metrics.map((name) => ({
+      label: METRICS[name].label,
+      hint: METRICS[name].hint,
+      numeric: true,
+      ...heading(view, asked, name, `-${name}`),
+      cell: ({ figures }: Row) => (figures ? showMetric(name, figures[name], view.currency) : NOTHING),
+    })),
+    {
+      label: 'Created',
+      wideOnly: true,
+      ...heading(view, asked, 'created', '-created'),
+      cell: ({ item }) => moment(item.createdAt, view.application.timezone).slice(0, 10),
+    },
+  ];
+}
+
+/** The link itself stands on the creative's own page; here it is only taken along. */
+const CopyLink = ({ text, label }: { text: string; label: string }) => (
+  <button type="button" class="quiet" data-copy={text} hidden aria-label={`Copy ${label}`}>
+    Copy
+  </button>
+);
+
+const Tabs = <Name extends string>({
+  label,
+  names,
+  current,
+  href,
+}: {
+  label: string;
+  names: readonly (readonly [Name, string])[];
+  current: Name;
+  href: (name: Name) => string;
+}) => (
+  <nav class="tabs" aria-label={label}>
+    {names.map(([name, text]) => (
+      <a href={href(name)} {...(name === current ? { 'aria-current': 'page' as const } : {})}>
+        {text}
       </a>
     ))}
   </nav>
 );
 
-async function CreateCard(c: DashboardContext, view: View) {
+const Search = ({ view, asked }: { view: View; asked: Asked }) => (
+  <form method="get" action="/creatives" class="row">
+    <ViewFields view={view} changes={{ ...parametersOf(asked), q: '', status: '' }} />
+    <Field label="Search" name="q" type="search" value={asked.q} maxlength={256} />
+    {asked.level === 'creative' ? (
+      <Field label="Status" name="status" value={asked.status} options={STATUSES} />
+    ) : null}
+    <button type="submit" class="quiet">
+      Search
+    </button>
+  </form>
+);
+
+const Pages = ({ view, asked, total }: { view: View; asked: Asked; total: number }) => {
+  const last = Math.max(1, Math.ceil(total / PAGE));
+  const first = (asked.page - 1) * PAGE + 1;
+  const link = (page: number, text: string) => (
+    <a
+      href={`/creatives${viewQuery(view, { ...parametersOf(asked), page: page === 1 ? '' : String(page) })}`}
+    >
+      {text}
+    </a>
+  );
+  if (total <= PAGE) return <p class="hint">{count(total)} in total.</p>;
+  return (
+    <p class="pages">
+      {asked.page > 1 ? link(asked.page - 1, 'Previous') : null}
+      <span>
+        {count(first)}–{count(Math.min(total, first + PAGE - 1))} of {count(total)}
+      </span>
+      {asked.page < last ? link(asked.page + 1, 'Next') : null}
+    </p>
+  );
+};
+
+async function NewCreative(c: DashboardContext, view: View, open: boolean) {
   const db = database(c.env.DB);
   const page = { application_id: view.application.id, limit: NAMES_OFFERED, cursor: '' };
   const [campaigns, adsets] = await Promise.all([listCampaigns(db, page), listAdsets(db, page)]);
@@ -94,7 +282,8 @@ async function CreateCard(c: DashboardContext, view: View) {
     </datalist>
   );
   return (
-    <Card title="New creative">
+    <details class="card" id="new" open={open}>
+      <summary>New creative</summary>
       <form method="post" action={`/creatives${viewQuery(view)}`} class="row">
         <Field label="Creative" name="creative" maxlength={255} required />
         <Field
@@ -115,104 +304,94 @@ async function CreateCard(c: DashboardContext, view: View) {
       </form>
       {named('campaigns', campaigns)}
       {named('adsets', adsets)}
-    </Card>
+    </details>
   );
 }
 
-/** The tracking links of an application's creatives, by id. */
-async function linksOf(c: DashboardContext, view: View): Promise<Map<string, string>> {
-  const page = { application_id: view.application.id, limit: PAGE, cursor: '' };
-  const links = new Map<string, string>();
-  for (;;) {
-    const rows = await listCreatives(database(c.env.DB), page, linkTo(c));
-    for (const row of rows) links.set(row.id, row.tracking_link);
-    const last = rows.at(-1);
-    if (!last || rows.length < PAGE) return links;
-    page.cursor = last.id;
-  }
+/** What the table is empty of, and what fills it. */
+function emptyText(asked: Asked, view: View): Child {
+  if (asked.q !== '') return `Nothing matches “${asked.q}”.`;
+  if (asked.status === 'silent') return 'Every creative has data in this period.';
+  if (asked.status === 'archived') return 'No creative is archived.';
+  if (Object.keys(view.filters).length > 0) return 'Nothing matches the filters.';
+  return 'No creatives yet. Create one above and use its tracking link as the destination of your ad.';
 }
 
 function listPage(c: DashboardContext, notice: Child = null) {
-  const { level, within } = readLevel(c);
-  const sort = c.req.query('sort') ?? '-revenue';
-  const q = searchOf(c);
-  const carry: Record<string, string> = within ? { [within.group]: within.id } : { by: level };
+  const asked = readAsked(c);
+  const carry = parametersOf(asked);
   return renderReport(c, { title: 'Creatives', path: '/creatives', carry }, async (view, now) => {
-    // Names of creatives are not unique: the ad set tells two of one name apart.
-    const groups = within ? [within.group, level] : level === 'creative' ? ['adset', level] : [level];
-    const query = ask(PerformanceQuery, {
-      ...viewAsked(view),
-      ...listingOf(c),
-      group_by: groups.join(','),
-    });
-    const asked = within ? { ...query, within: within.id } : query;
-    const report = await reportPerformance(c.env, view.application, asked, now);
-    // What is in another campaign or ad set is no part of this list, not even summed up.
-    const data = within ? report.data.filter((row) => !row.is_other) : report.data;
-    const shown = { ...report, data };
-    if (wantsCsv(c)) return answerCsv(c, shown, [...groups, ...METRIC_NAMES], view);
-    const links = level === 'creative' ? await linksOf(c, view) : new Map<string, string>();
-    const seen = new Set(data.map((row) => row.creative_id));
-    const silent =
-      within || report.total_rows > data.length || q !== '' ? [] : [...links].filter(([id]) => !seen.has(id));
-    const columns = performanceColumns(shown, groups, {
-      view,
-      path: '/creatives',
-      sort,
-      parameters: { ...carry, q },
-      first: FIRST,
-    });
-    const named = columns.map((column, index) =>
-      index === groups.length - 1 ? { ...column, cell: drillDown(view, level) } : column,
-    );
-    const link: Column<Row> = {
-      label: 'Link',
-      wideOnly: true,
-      cell: (row) => {
-        const url = links.get(String(row.creative_id));
-        return url ? <CopyLink text={url} label={`the link of ${row.creative}`} /> : '';
-      },
-    };
-    const withLink =
-      level === 'creative' ? [...named.slice(0, groups.length), link, ...named.slice(groups.length)] : named;
+    const { rows, report } = await readRows(c, view, asked, now);
+    const columns: readonly MetricName[] = COLUMN_SETS[asked.set].metrics;
+    if (wantsCsv(c)) {
+      const data = rows.map(({ item, figures }) => ({
+        ...(item.campaign === null ? {} : { campaign: item.campaign }),
+        ...(item.adset === null ? {} : { adset: item.adset }),
+        [asked.level]: item.name,
+        [`${asked.level}_id`]: item.id,
+        ...(asked.level === 'creative' ? { archived: item.archived } : {}),
+        ...Object.fromEntries(columns.map((name) => [name, figures?.[name] ?? null])),
+      }));
+      return answerCsv(c, { ...report, data }, [asked.level, `${asked.level}_id`, ...columns], view);
+    }
+    const shown = rows.slice((asked.page - 1) * PAGE, asked.page * PAGE);
+    const tokens =
+      asked.level === 'creative'
+        ? await tokensOf(
+            database(c.env.DB),
+            view.application.id,
+            shown.map(({ item }) => item.id),
+          )
+        : new Map<string, string>();
+    const links = new Map([...tokens].map(([id, token]) => [id, linkTo(c)(token)]));
     const mayChange = atLeast(c.get('person').role, 'admin');
-    const name = within && data[0]?.[within.group];
+    const isWhole = asked.q === '' && asked.status === 'all';
+    const totals = [
+      'Total, with organic',
+      ...(asked.level === 'creative' ? ['', ''] : []),
+      ...columns.map((name) => showMetric(name, report.totals[name], view.currency)),
+      '',
+    ];
     return (
       <>
         {notice}
+        <StoreWarning application={view.application} mayChange={mayChange} />
         <Unconverted amounts={report.unconverted} />
-        <LevelTabs view={view} level={level} within={within !== null} />
+        {mayChange && (await NewCreative(c, view, rows.length === 0 && isWhole))}
+        <Tabs
+          label="Level"
+          names={INVENTORY_LEVELS.map((name) => [name, LABELS[name]] as const)}
+          current={asked.level}
+          href={(level) => `/creatives${viewQuery(view, parametersOf({ ...asked, level, status: 'all' }))}`}
+        />
         <Card
-          title={within ? `${LABELS[level]} of ${name ?? 'this one'}` : LABELS[level]}
-          aside={<CsvLink view={view} path="/creatives" parameters={{ ...carry, q }} />}
+          title={LABELS[asked.level]}
+          aside={<CsvLink view={view} path="/creatives" parameters={parametersOf(asked)} />}
         >
-          <TableSearch view={view} path="/creatives" parameters={{ ...carry, sort }} q={q} />
-          <Table
-            caption={`${LABELS[level]}, days in ${view.application.timezone}`}
-            rows={sortRows(data, sort)}
-            columns={withLink}
-            empty="Nothing in this period."
+          <Search view={view} asked={asked} />
+          <Tabs
+            label="Columns"
+            names={Object.entries(COLUMN_SETS).map(
+              ([name, { label }]) => [name as ColumnSet, label] as const,
+            )}
+            current={asked.set}
+            href={(set) => `/creatives${viewQuery(view, parametersOf({ ...asked, set }))}`}
           />
-          <RowCount shown={data.filter((row) => !row.is_other).length} total={report.total_rows} q={q} />
-          {silent.length > 0 && (
-            <p class="hint">
-              {silent.length} creatives brought nothing in this period and are not in the table.
-            </p>
-          )}
+          <Table
+            caption={`${LABELS[asked.level]}, days in ${view.application.timezone}`}
+            rows={shown}
+            columns={columnsOf(view, asked, links)}
+            empty={emptyText(asked, view)}
+            sticky
+            {...(isWhole ? { totals } : {})}
+          />
+          <Pages view={view} asked={asked} total={rows.length} />
           <Zone view={view} />
         </Card>
-        {mayChange && (await CreateCard(c, view))}
       </>
     );
   });
 }
-
-/** The link itself stands on the creative's own page; here it is only taken along. */
-const CopyLink = ({ text, label }: { text: string; label: string }) => (
-  <button type="button" class="quiet" data-copy={text} hidden aria-label={`Copy ${label}`}>
-    Copy
-  </button>
-);
 
 export const creativePages = new Hono<DashboardEnv>()
   .use('/creatives/*', requirePerson)
@@ -224,18 +403,28 @@ export const creativePages = new Hono<DashboardEnv>()
     const { answer } = await createCreative(c.env, callerOf(c), view.application, names, {
       linkTo: linkTo(c),
     });
+    const [newest] = await listInventory(database(c.env.DB), view.application.id, {
+      level: 'creative',
+      q: answer.creative.name,
+    });
     return listPage(
       c,
       <Notice kind="good">
         <p>
-          <strong>{answer.creative.name}</strong> stands in {answer.campaign.name} › {answer.adset.name}. Put
-          this link into the ad:
+          Created <strong>{answer.creative.name}</strong> in {answer.campaign.name} › {answer.adset.name}. Use
+          this link as the destination of your ad:
         </p>
         <Copyable text={answer.creative.tracking_link} label="tracking link" />
+        {newest && (
+          <p>
+            <a href={`/creatives/${newest.id}${viewQuery(view)}#test`}>Test this link</a>
+          </p>
+        )}
       </Notice>,
     );
   })
   .get('/creatives/:id', creativePage)
+  .get('/creatives/:id/clicks', clicksPage)
   .post('/creatives/:id/archive', requireRole('admin'), async (c) => {
     const { archived } = await readForm(c);
     const isArchived = archived === 'yes';

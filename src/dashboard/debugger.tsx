@@ -1,12 +1,14 @@
 import { Hono } from 'hono';
-import { EVENT_TYPES, summarise } from '#catalogue';
-import { EventsQuery, listEvents } from '#events';
+import { EVENT_TYPES } from '#catalogue';
+import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError } from '#http';
 import { listRejections } from '#ingestion';
+import { devicePage } from './device-page.tsx';
 import { eventPage } from './event-page.tsx';
+import { type ShownEvent, StatusBadge, summary, text } from './event-parts.tsx';
 import { Filters } from './filters.tsx';
 import { checkForm } from './form.ts';
-import { ago, count, moment, money, NOTHING } from './format.ts';
+import { ago, count, moment, NOTHING } from './format.ts';
 import { NeedsApplication } from './get-started.tsx';
 import { type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
 import { renderPage } from './page.tsx';
@@ -15,18 +17,7 @@ import { readView, type View, viewQuery } from './view.ts';
 
 const SHOWN = 30;
 
-type Shown = Record<string, unknown>;
 type Rejection = Awaited<ReturnType<typeof listRejections>>[number];
-
-const text = (value: unknown) =>
-  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-
-/** What an event is about, in a line. */
-const summaryOf = (event: Shown) =>
-  summarise(
-    { ...event, type: text(event.type) },
-    typeof event.value === 'number' ? money(event.value, text(event.currency) || 'usd') : '',
-  );
 
 const FLAGS: readonly (readonly [string, string])[] = [
   ['test', 'Test event: not counted'],
@@ -35,7 +26,7 @@ const FLAGS: readonly (readonly [string, string])[] = [
 ];
 
 /** What is worth a look: marks of the event, and what was dropped of it. */
-function Notes({ event }: { event: Shown }) {
+function Notes({ event }: { event: ShownEvent }) {
   const warnings = Array.isArray(event.warnings)
     ? (event.warnings as { path: string; message: string }[])
     : [];
@@ -54,9 +45,9 @@ function Notes({ event }: { event: Shown }) {
   );
 }
 
-const receivedAt = (event: Shown) => Date.parse(text(event.received_at));
+const receivedAt = (event: ShownEvent) => Date.parse(text(event.received_at));
 
-function EventTable({ view, events, now }: { view: View; events: readonly Shown[]; now: number }) {
+function EventTable({ view, events, now }: { view: View; events: readonly ShownEvent[]; now: number }) {
   const query = (id: unknown) => viewQuery(view, { id: text(id) });
   return (
     <Table
@@ -64,7 +55,8 @@ function EventTable({ view, events, now }: { view: View; events: readonly Shown[
       rows={events}
       empty={
         <>
-          No such event has arrived. <a href={`/get-started${viewQuery(view)}`}>How to send the first one</a>
+          No event matches. Your backend sends them; this page shows them within seconds.{' '}
+          <a href={`/get-started${viewQuery(view)}`}>How to send the first event</a>
         </>
       }
       columns={[
@@ -77,8 +69,21 @@ function EventTable({ view, events, now }: { view: View; events: readonly Shown[
           ),
         },
         { label: 'Type', cell: (event) => text(event.type) },
-        { label: 'What', cell: (event) => summaryOf(event) },
-        { label: 'Device', cell: (event) => <code>{text(event.device_id).slice(-8) || NOTHING}</code> },
+        { label: 'What', cell: (event) => summary(event) },
+        { label: 'Status', cell: (event) => <StatusBadge status={event.status_of_event} /> },
+        {
+          label: 'Device',
+          cell: (event) => {
+            const id = text(event.device_id);
+            return id === '' ? (
+              NOTHING
+            ) : (
+              <a href={`/debugger/device${viewQuery(view, { device_id: id })}`} title={id}>
+                <code>{id.slice(-8)}</code>
+              </a>
+            );
+          },
+        },
         { label: 'Counts for', cell: (event) => text(event.day) },
         { label: 'Notes', wrap: true, cell: (event) => <Notes event={event} /> },
         {
@@ -86,7 +91,9 @@ function EventTable({ view, events, now }: { view: View; events: readonly Shown[
           cell: (event) => (
             <details>
               <summary>Show</summary>
-              <pre class="event">{JSON.stringify(event, null, 2)}</pre>
+              <pre class="event">
+                {JSON.stringify(event, (name, value) => (name === 'status_of_event' ? undefined : value), 2)}
+              </pre>
             </details>
           ),
         },
@@ -99,7 +106,7 @@ const RejectionTable = ({ rows, now }: { rows: readonly Rejection[]; now: number
   <Table
     caption="Rejected requests by error and endpoint"
     rows={rows}
-    empty="None. Every request was taken."
+    empty="None. Every request was accepted."
     columns={[
       {
         label: 'Last',
@@ -130,6 +137,13 @@ const RejectionTable = ({ rows, now }: { rows: readonly Rejection[]; now: number
   />
 );
 
+/** A script turns it into a button that pauses the page; without one nothing is renewed, so nothing is claimed. */
+const LiveState = () => (
+  <span class="muted" data-live-state>
+    Reload for newer events
+  </span>
+);
+
 async function debuggerPage(c: DashboardContext) {
   const now = Date.now();
   const view = await readView(c, now);
@@ -137,6 +151,9 @@ async function debuggerPage(c: DashboardContext) {
     return renderPage(c, { title: 'Debugger', current: '/debugger' }, <NeedsApplication mayCreate={false} />);
   const type = c.req.query('type') ?? '';
   const token = c.req.query('token')?.trim() ?? '';
+  const deviceId = c.req.query('device_id')?.trim() ?? '';
+  const name = c.req.query('event_name')?.trim() ?? '';
+  const own = { type, token, device_id: deviceId, event_name: name };
   const cursor = c.req.query('cursor') ?? '';
   const asked = {
     application_id: view.application.id,
@@ -144,10 +161,12 @@ async function debuggerPage(c: DashboardContext) {
     cursor,
     ...(type ? { type } : {}),
     ...(token ? { token } : {}),
+    ...(deviceId ? { device_id: deviceId } : {}),
+    ...(name ? { event_name: name } : {}),
   };
   const { data: query, faults } = checkForm(EventsQuery, asked);
   const [page, fault] = query
-    ? await listEvents(c.env, view.application, query).then(
+    ? await listEventsWithStatus(c.env, view.application, query).then(
         (found) => [found, null] as const,
         (error) => {
           if (error instanceof AppError) return [null, error.message] as const;
@@ -177,9 +196,11 @@ async function debuggerPage(c: DashboardContext) {
             label="Type"
             name="type"
             value={type}
-            options={[['', 'every type'], ...EVENT_TYPES.map((name) => [name, name] as const)]}
+            options={[['', 'All types'], ...EVENT_TYPES.map((name) => [name, name] as const)]}
           />
-          <Field label="Device token" name="token" value={token} maxlength={256} />
+          <Field label="Event name" name="event_name" value={name} maxlength={256} />
+          <Field label="Device id" name="device_id" value={deviceId} maxlength={256} />
+          <Field label="Device token" name="token" value={token} maxlength={512} />
           <button type="submit" class="quiet">
             Show
           </button>
@@ -187,20 +208,17 @@ async function debuggerPage(c: DashboardContext) {
       </Card>
       {fault && <Notice kind="bad">{fault}</Notice>}
       <div id="live" {...(cursor === '' ? { 'data-live': '' } : {})}>
-        <Card
-          title="Newest events"
-          aside={cursor === '' ? <span class="muted">Renewed every 3 seconds</span> : null}
-        >
+        <Card title="Newest events" aside={cursor === '' ? <LiveState /> : null}>
           <EventTable view={view} events={page?.data ?? []} now={now} />
           {page?.next_cursor && (
-            <a href={`/debugger${viewQuery(view, { type, token, cursor: page.next_cursor })}`}>Older</a>
+            <a href={`/debugger${viewQuery(view, { ...own, cursor: page.next_cursor })}`}>Older</a>
           )}
         </Card>
         <Card title="Rejected requests" id="rejected">
           <RejectionTable rows={rejections} now={now} />
           <p class="hint">
-            Kept two weeks, without bodies, keys or tokens: of the last request of a kind only the values at
-            fault.
+            Kept for two weeks, without bodies, keys or tokens: of the last request of each kind, only the
+            invalid values.
           </p>
         </Card>
       </div>
@@ -211,4 +229,5 @@ async function debuggerPage(c: DashboardContext) {
 export const debuggerPages = new Hono<DashboardEnv>()
   .use('/debugger/*', requirePerson)
   .get('/debugger', debuggerPage)
-  .get('/debugger/event', eventPage);
+  .get('/debugger/event', eventPage)
+  .get('/debugger/device', devicePage);

@@ -8,11 +8,11 @@ import { Card, Notice, Table } from './parts.tsx';
 import { readView, viewQuery } from './view.ts';
 
 const MEANING: Record<EventStatus['status'], string> = {
-  queued: 'Taken and safe; it waits to be counted.',
+  queued: 'Received and safe. It waits to be counted; this page updates by itself.',
   counted: 'It is in every report.',
-  duplicate: 'A repeat of an event that was counted before it, so it counts no second time.',
+  duplicate: 'A repeat of an event that was counted before, so it is not counted again.',
   ignored: 'It was received and kept, but counts in no report.',
-  parked: 'It could not be counted. It is kept, with the reason, on the health page.',
+  parked: 'It could not be counted. It is kept, with the reason, on the Health page.',
 };
 
 /** Of an event that is in a raw event file, only the time of counting is known. */
@@ -54,8 +54,8 @@ const METHODS: Record<string, string> = {
   referrer: 'The install referrer named a click inside the click window.',
   click_id: 'The backend named a click inside the click window.',
   deep_link: 'The backend named the creative of a deep link.',
-  probabilistic: 'No click was named; a click looked enough like this device.',
-  organic: 'No click was named, and none looked enough like this device.',
+  probabilistic: 'No click was named; one was similar enough to this device.',
+  organic: 'No click was named, and none was similar enough to this device.',
 };
 
 const installs = (number: number) => `${count(number)} ${number === 1 ? 'install' : 'installs'}`;
@@ -93,18 +93,18 @@ const CountedIn = ({ place: { country, countrySource } }: { place: Explanation['
   </p>
 );
 
-const ExplanationCard = ({ explanation }: { explanation: Explanation }) => {
+export const ExplanationCard = ({ explanation }: { explanation: Explanation }) => {
   const { attribution, creatives, click } = explanation;
   const earlier = attribution.earlier_installs ?? 0;
   const nameOf = (id: string | null | undefined) => (id ? (creatives[id] ?? id) : 'none');
   const candidates = attribution.candidates ?? [];
   return (
-    <Card title="Why this device is attributed as it is">
+    <Card title="Attribution">
       {attribution.method ? (
         <p>
           <strong>{attribution.method}</strong>, creative <strong>{nameOf(attribution.creative_id)}</strong>,
           confidence {percent(attribution.confidence)}. {METHODS[attribution.method] ?? ''}
-          {attribution.ambiguous ? ' Another click speaks for it just as well.' : ''}
+          {attribution.ambiguous ? ' Another click matches equally well.' : ''}
         </p>
       ) : (
         <p>This device was acquired before attributions were recorded.</p>
@@ -118,16 +118,16 @@ const ExplanationCard = ({ explanation }: { explanation: Explanation }) => {
       <CountedIn place={explanation.place} />
       {click && <CreditedClick click={click} />}
       <Table
-        caption="Clicks that were weighed"
+        caption="Candidate clicks"
         rows={candidates}
-        empty="No click was weighed."
+        empty="There were no candidate clicks."
         columns={[
           { label: 'Clicked (UTC)', cell: (candidate) => moment(candidate.clicked_at, 'UTC') },
           { label: 'Creative', cell: (candidate) => nameOf(candidate.creative_id) },
           { label: 'Score, bits', numeric: true, cell: (candidate) => count(candidate.score) },
           { label: 'Likelihood', numeric: true, cell: (candidate) => percent(candidate.probability) },
           {
-            label: 'What speaks for or against it',
+            label: 'Evidence, bits',
             cell: (candidate) =>
               Object.entries(candidate.facts)
                 .map(([fact, bits]) => `${fact} ${bits > 0 ? '+' : ''}${bits}`)
@@ -159,6 +159,11 @@ export async function eventPage(c: DashboardContext) {
       <div id="live" {...(status.settled_by ? {} : { 'data-live': '' })}>
         <StatusCard status={status} />
       </div>
+      {typeof device_id === 'string' && (
+        <p>
+          <a href={`/debugger/device${viewQuery(view, { device_id })}`}>All events of this device</a>
+        </p>
+      )}
       {explanation && <ExplanationCard explanation={explanation} />}
       <p>
         <a href={`/debugger${viewQuery(view)}`}>All events</a>

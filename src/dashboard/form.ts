@@ -37,14 +37,18 @@ const DONE = {
   saved: 'Saved.',
   created: 'Created.',
   archived: 'Archived. Its link keeps working.',
-  restored: 'Taken back from the archive.',
+  restored: 'Unarchived.',
   revoked: 'Revoked. It stops working everywhere within 60 seconds.',
-  invited: 'Invitation made.',
+  invited: 'Invitation created.',
   withdrawn: 'Invitation withdrawn.',
   removed: 'Removed. Their sessions have ended.',
-  password: 'Your password is changed. Your other sessions have ended.',
-  replayed: 'Sent to the queue again. It is counted in a few seconds, or parked again with its reason.',
+  password: 'Your password was changed. Your other sessions have ended.',
+  replayed: 'Sent to the queue again. It is counted in a few seconds, or parked again with a reason.',
   discarded: 'Discarded.',
+  deleted: 'Removed.',
+  mapped: 'Mapped. Stored costs moved, and later uploads follow.',
+  test_sent: 'A test message is on its way. It arrives within a minute, or its failure shows below.',
+  revoked_link: 'The link has ended.',
 } as const;
 
 export type Done = keyof typeof DONE;

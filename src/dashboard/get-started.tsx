@@ -1,9 +1,11 @@
 import { Hono } from 'hono';
 import { type Arrivals, readArrivals } from '#counting';
+import { database } from '#db';
 import { settingsOf } from '#env';
 import { AppError } from '#http';
 import { atLeast } from '#members';
 import { type ApplicationRow, revealApiKey } from '#teams';
+import { Checklist, readProgress } from './checklist.tsx';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { renderPage } from './page.tsx';
 import { Action, Card, Copyable, Notice } from './parts.tsx';
@@ -46,8 +48,8 @@ const Light = ({ on, name, text }: { on: boolean; name: keyof Arrivals; text: st
 export const Lights = ({ application, arrivals }: { application: ApplicationRow; arrivals: Arrivals }) => (
   <div data-watch={`/get-started/status?app=${application.id}`} role="status">
     <ul class="lights">
-      <Light on={arrivals.device} name="device" text="A device has its token" />
-      <Light on={arrivals.event} name="event" text="An event of it" />
+      <Light on={arrivals.device} name="device" text="Device token" />
+      <Light on={arrivals.event} name="event" text="First event" />
     </ul>
   </div>
 );
@@ -56,22 +58,24 @@ export const Lights = ({ application, arrivals }: { application: ApplicationRow;
  * How the first event gets here, with a light that turns green when it has. The API key stands in the calls only when an admin
  * asked for it: a page that any link opens must neither show a secret nor fill the audit log.
  */
-export function GetStarted(c: DashboardContext, view: View, arrivals: Arrivals, apiKey?: string) {
+export async function GetStarted(c: DashboardContext, view: View, arrivals: Arrivals, apiKey?: string) {
   const { application } = view;
   const mayShow = atLeast(c.get('person').role, 'admin');
   const shown = apiKey ?? (mayShow ? '<API key>' : '<API key, ask an admin>');
   const calls = firstCalls(new URL(c.req.url).origin, settingsOf(c.env).SERVICE_NAME, shown, Date.now());
+  const progress = await readProgress(database(c.env.DB), application, arrivals.event);
   return (
     <>
+      <Checklist view={view} progress={progress} person={c.get('person')} />
       {!application.dataCollection && (
         <Notice kind="bad">
-          Data collection of {application.name} is off, so every event is refused.{' '}
-          <a href={`/settings/applications/${application.id}`}>Switch it on</a>
+          Data collection for {application.name} is off, so every event is refused.{' '}
+          <a href={`/settings/applications/${application.id}`}>Turn it on</a>
         </Notice>
       )}
-      <Card title={`Send the first event of ${application.name}`}>
+      <Card title={`Send the first event of ${application.name}`} id="first-event">
         <p>
-          Paste this into a terminal. It is what your backend will do: fetch a token for a device, then send
+          Paste this into a terminal. Your backend will do the same: fetch a token for a device, then send
           events with it.
         </p>
         <Copyable text={calls} label="the two calls" lines />
@@ -92,10 +96,10 @@ export function GetStarted(c: DashboardContext, view: View, arrivals: Arrivals, 
 }
 
 export const NeedsApplication = ({ mayCreate }: { mayCreate: boolean }) => (
-  <Card title="Begin with an application">
+  <Card title="Create your first application">
     <p>
-      An application is one app or game. It has an API key, with which your backend sends its events, and its
-      own time zone and currency.
+      An application is one app or game, with its own API key, time zone and currency. Your backend sends its
+      events with that key.
     </p>
     {mayCreate ? (
       <a class="button" href="/settings/applications">
@@ -113,7 +117,7 @@ async function getStartedPage(c: DashboardContext, view: View | null, apiKey?: s
     return renderPage(c, page, <NeedsApplication mayCreate={atLeast(c.get('person').role, 'admin')} />);
   }
   const arrivals = await readArrivals(c.env, view.application);
-  return renderPage(c, { ...page, view }, GetStarted(c, view, arrivals, apiKey));
+  return renderPage(c, { ...page, view }, await GetStarted(c, view, arrivals, apiKey));
 }
 
 export const getStartedPages = new Hono<DashboardEnv>()

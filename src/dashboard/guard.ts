@@ -47,8 +47,20 @@ export function safePath(path: string | undefined): string {
   return path && /^\/(?![/\\])[^\s\\]*$/.test(path) ? path : '/';
 }
 
+/** Requests that the dashboard makes of itself for the guest of a share link; none that came from outside can be among them. */
+const guests = new WeakMap<Request, Person>();
+
+export function admitGuest(request: Request, guest: Person): void {
+  guests.set(request, guest);
+}
+
 /** Lets only signed-in people pass and sets `person`; others are shown the way in. */
 export const requirePerson = createMiddleware<DashboardEnv>(async (c, next) => {
+  const guest = guests.get(c.req.raw);
+  if (guest) {
+    c.set('person', guest);
+    return next();
+  }
   const signedIn = await personOf(c.env, c.req.raw);
   if (!signedIn) {
     if (c.req.method !== 'GET' && c.req.method !== 'HEAD') {

@@ -1,7 +1,11 @@
 import { Hono } from 'hono';
 import { readArrivals } from '#counting';
+import { database } from '#db';
 import { atLeast } from '#members';
+import { Checklist, readProgress } from './checklist.tsx';
+import { readChips } from './filter-names.ts';
 import { Filters } from './filters.tsx';
+import { FiringAlerts } from './firing-alerts.tsx';
 import { GetStarted, NeedsApplication } from './get-started.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { Overview } from './overview.tsx';
@@ -20,16 +24,19 @@ export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, async 
   const arrivals = await readArrivals(c.env, view.application);
   if (!arrivals.device && !arrivals.event) {
     const filters = <Filters view={view} path="/" shown={['app']} />;
-    return renderPage(c, { ...page, view, filters }, GetStarted(c, view, arrivals));
+    return renderPage(c, { ...page, view, filters }, await GetStarted(c, view, arrivals));
   }
   const settled = await settleView(c, view);
-  const filters = <Filters view={view} path="/" />;
-  const overview = await Overview(c.env, settled.view, now);
+  const filters = <Filters view={view} path="/" chips={await readChips(c.env.DB, view)} />;
+  const alerts = await FiringAlerts(c.env.DB, view, now);
+  const overview = await Overview(c.env, settled.view, now, alerts);
+  const progress = await readProgress(database(c.env.DB), view.application, arrivals.event);
   return renderPage(
     c,
     { ...page, view, filters },
     <>
       {settled.notice}
+      <Checklist view={view} progress={progress} person={c.get('person')} />
       {overview}
     </>,
   );

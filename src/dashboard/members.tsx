@@ -5,10 +5,12 @@ import { database } from '#db';
 import { type Fault, invalidRequest, requiredText } from '#http';
 import {
   changeRole,
+  createPasswordReset,
   INVITATION_DAYS,
   invite,
   listInvitations,
   listMembers,
+  RESET_HOURS,
   ROLES,
   removeMember,
   withdrawInvitation,
@@ -26,10 +28,15 @@ const Invitation = z.object({ note: requiredText(255), role });
 
 async function membersPage(
   c: DashboardContext,
-  shown: { link?: string; values?: Record<string, string>; faults?: Fault[] } = {},
+  shown: {
+    link?: string;
+    reset?: { email: string; link: string };
+    values?: Record<string, string>;
+    faults?: Fault[];
+  } = {},
 ) {
   const { person } = c.var;
-  const { link, values = {}, faults = [] } = shown;
+  const { link, reset, values = {}, faults = [] } = shown;
   const db = database(c.env.DB);
   const [people, invitations] = await Promise.all([
     listMembers(db, person.team.id),
@@ -40,23 +47,32 @@ async function membersPage(
     c,
     { title: 'Members', section: '/settings/members', status: faults.length > 0 ? 400 : 200 },
     <>
+      {reset && (
+        <Notice kind="good">
+          <p>
+            <strong>Copy this link now</strong> and send it to {reset.email}. It is shown only once, works
+            once, and expires after {RESET_HOURS} hours.
+          </p>
+          <Copyable text={reset.link} label="password link" />
+        </Notice>
+      )}
       {link && (
         <Notice kind="good">
           <p>
-            <strong>Copy the invitation's link now</strong> and send it yourself. It is shown this once, and
-            works once, for {INVITATION_DAYS} days.
+            <strong>Copy this invitation link now</strong> and send it yourself. It is shown only once, works
+            once, and expires after {INVITATION_DAYS} days.
           </p>
           <Copyable text={link} label="invitation link" />
         </Notice>
       )}
       <Card title="Invite someone">
         <p class="muted">
-          A viewer sees the numbers. An admin also changes settings and sees keys. An owner also decides about
+          Viewers see reports. Admins also change settings, upload costs and see API keys. Owners also manage
           owners.
         </p>
         <form method="post" action="/settings/members" class="row">
           <Field
-            label="For whom"
+            label="Name or email"
             name="note"
             value={values.note ?? ''}
             faults={faults}
@@ -70,7 +86,7 @@ async function membersPage(
             faults={faults}
             options={offered.map((name) => [name, name])}
           />
-          <button type="submit">Make a link</button>
+          <button type="submit">Create link</button>
         </form>
       </Card>
       <Card title="People">
@@ -102,14 +118,23 @@ async function membersPage(
             },
             { label: 'Since (UTC)', cell: (member) => moment(member.createdAt, 'UTC').slice(0, 10) },
             {
-              label: 'Do',
+              label: 'Actions',
               cell: (member) => (
-                <Action
-                  to={`/settings/members/${member.userId}/remove`}
-                  label="Remove"
-                  kind="danger"
-                  confirm={`Remove ${member.name}? Their sign-in and sessions end at once.`}
-                />
+                <span class="actions">
+                  {(member.role !== 'owner' || person.role === 'owner') && (
+                    <Action
+                      to={`/settings/members/${member.userId}/password-reset`}
+                      label="Reset password"
+                      kind="quiet"
+                    />
+                  )}
+                  <Action
+                    to={`/settings/members/${member.userId}/remove`}
+                    label="Remove"
+                    kind="danger"
+                    confirm={`Remove ${member.name}? Their sign-in and sessions end at once.`}
+                  />
+                </span>
               ),
             },
           ]}
@@ -121,11 +146,11 @@ async function membersPage(
           rows={invitations}
           empty="No open invitation."
           columns={[
-            { label: 'For whom', cell: (open) => open.note },
+            { label: 'Invited', cell: (open) => open.note },
             { label: 'Role', cell: (open) => open.role },
-            { label: 'Until (UTC)', cell: (open) => moment(open.expiresAt, 'UTC') },
+            { label: 'Expires (UTC)', cell: (open) => moment(open.expiresAt, 'UTC') },
             {
-              label: 'Do',
+              label: 'Actions',
               cell: (open) => (
                 <Action
                   to={`/settings/members/invitations/${open.hash}/withdraw`}
@@ -151,15 +176,15 @@ async function auditPage(c: DashboardContext) {
   return renderSettings(
     c,
     { title: 'Audit log', section: '/settings/audit' },
-    <Card title="What people changed or had revealed to them">
+    <Card title="Changes and revealed secrets">
       <Table
         caption="Audit log"
         rows={entries}
         columns={[
           { label: 'When (UTC)', cell: (entry) => moment(entry.at, 'UTC') },
           { label: 'Who', cell: (entry) => entry.actor },
-          { label: 'What', cell: (entry) => <code>{entry.action}</code> },
-          { label: 'Of what', cell: (entry) => entry.subject },
+          { label: 'Action', cell: (entry) => <code>{entry.action}</code> },
+          { label: 'Subject', cell: (entry) => entry.subject },
         ]}
       />
       {last && <a href={`/settings/audit?before=${last.id}`}>Older</a>}
@@ -188,6 +213,12 @@ export const memberPages = new Hono<DashboardEnv>()
     if (!data) throw invalidRequest(faults);
     await changeRole(callerOf(c), c.req.param('id'), data.role);
     return redirectDone(c, '/settings/members', 'saved');
+  })
+  .post('/settings/members/:id/password-reset', async (c) => {
+    const { email, secret } = await createPasswordReset(callerOf(c), c.req.param('id'));
+    return membersPage(c, {
+      reset: { email, link: `${new URL(c.req.url).origin}/reset-password/${secret}` },
+    });
   })
   .post('/settings/members/:id/remove', async (c) => {
     await removeMember(callerOf(c), c.req.param('id'));

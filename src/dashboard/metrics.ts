@@ -6,6 +6,11 @@ export const METRICS: Readonly<Record<Metric, MetricDefinition>> = DEFINITIONS;
 export type MetricName = Metric;
 export const METRIC_NAMES = ALL_METRICS;
 
+const RATIOS: ReadonlySet<MetricName> = new Set(['ecpm', 'fill_rate', 'arpdau', 'arppu', 'cpi', 'roas']);
+
+/** What a metric is of days on which nothing came: 0 for what is added up, nothing for a ratio. */
+export const nothingOf = (name: MetricName): 0 | null => (RATIOS.has(name) ? null : 0);
+
 type Value = string | number | boolean | null | undefined;
 
 const numberOf = (value: Value) => (typeof value === 'number' ? value : null);

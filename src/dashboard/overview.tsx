@@ -1,22 +1,19 @@
-import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
-import { LineChart, overDays } from './chart.tsx';
-import { money, percent } from './format.ts';
-import { METRICS, type MetricName, showMetric } from './metrics.ts';
-import { Card, Table } from './parts.tsx';
-import { ask, CsvLink, Unconverted, viewAsked, Zone } from './report.tsx';
-import { periodBefore, type View, viewQuery } from './view.ts';
+import type { Child } from 'hono/jsx';
+import type { PerformanceReport } from '#reports';
+import { placesOf, ticksOf, type Unit, unitOf, valuesAt } from './axis.ts';
+import { LineChart, type Series } from './chart.tsx';
+import { Change, ComparedDays, type ComparedReport, figuresBefore, readCompared } from './compared.tsx';
+import { money } from './format.ts';
+import { GroupCell, groupLabel } from './groups.tsx';
+import { readMarkers } from './markers.ts';
+import { METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
+import { Movers } from './movers.tsx';
+import { Card, type Column, Table } from './parts.tsx';
+import { CsvLink, Unconverted, Zone } from './report.tsx';
+import { type View, viewQuery } from './view.ts';
 
-const FIGURES = [
-  'revenue',
-  'installs',
-  'dau',
-  'arpdau',
-  'spend',
-  'roas',
-] as const satisfies readonly MetricName[];
-/** More spend is neither good nor bad news. */
-const NEUTRAL: ReadonlySet<string> = new Set(['spend']);
-const DAILY = [
+const FIGURES = ['revenue', 'installs', 'dau', 'arpdau', 'spend', 'roas'] as const;
+const BY_TIME = [
   'installs',
   'dau',
   'sessions',
@@ -29,113 +26,180 @@ const DAILY = [
   'spend',
   'roas',
 ] as const satisfies readonly MetricName[];
-
-/** The change against the period before; null where it has nothing to be measured against. */
-export function change(now: number | null, before: number | null): number | null {
-  return now === null || before === null || before === 0 ? null : now / before - 1;
-}
-
-const Change = ({ name, now, before }: { name: MetricName; now: number | null; before: number | null }) => {
-  const by = change(now, before);
-  if (now === null) return <span class="muted">n/a</span>;
-  if (by === null) return <span class="muted">nothing to compare with</span>;
-  const tone = by === 0 || NEUTRAL.has(name) ? 'muted' : by > 0 ? 'up' : 'down';
-  return (
-    <span class={tone}>
-      {by > 0 ? '▲' : by < 0 ? '▼' : ''} {percent(Math.abs(by))}
-      <span class="visually-hidden">{by > 0 ? ' more' : by < 0 ? ' less' : ' as much'} than before</span>
-    </span>
-  );
-};
+const CAMPAIGN_FIGURES = ['spend', 'installs', 'cpi', 'revenue', 'roas'] as const;
+const MAX_CAMPAIGNS = 5;
 
 type Row = PerformanceReport['data'][number];
 
-/** The numbers of a period against the one before it. */
-export async function Overview(env: Env, view: View, now: number) {
-  const before = periodBefore(view);
-  const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: 'day' });
-  const [report, earlier] = await Promise.all([
-    reportPerformance(env, view.application, query, now),
-    reportPerformance(env, view.application, { ...query, ...before }, now),
-  ]);
-  const { labels } = overDays(view, report.data, () => null, null);
-  const values = (name: MetricName) => overDays(view, report.data, (row) => row[name], 0).values;
-  const inCurrency = (value: number | null) => money(value, view.currency);
-  const inCounts = (value: number | null) => showMetric('installs', value, view.currency);
+const Figures = ({ view, compared }: { view: View; compared: ComparedReport }) => (
+  <Card title="This period" aside={<ComparedDays view={view} days={compared.days} />}>
+    <dl class="figures">
+      {FIGURES.map((name) => {
+        const { label, hint } = METRICS[name];
+        const { totals } = compared.report;
+        return (
+          <div class="figure" {...(hint ? { title: hint } : {})}>
+            <dt>{label}</dt>
+            <dd>
+              <strong data-metric={name}>{showMetric(name, totals[name], view.currency)}</strong>
+              <Change name={name} view={view} compared={compared} />
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
+    <Zone view={view} />
+  </Card>
+);
+
+async function Curves({
+  env,
+  view,
+  compared,
+  unit,
+}: {
+  env: Env;
+  view: View;
+  compared: ComparedReport;
+  unit: Unit;
+}) {
+  const places = placesOf(view, unit);
+  const markers = await readMarkers(env.DB, view, places);
+  const { report, before, days } = compared;
+  const values = (name: MetricName) => valuesAt(places, unit, report.data, (row) => row[name], 0);
+  const earlier = (name: MetricName): Series[] => {
+    if (!before || !days) return [];
+    const whole = placesOf({ ...days.before, today: view.today }, unit);
+    const figures = valuesAt(whole, unit, before.data, (row) => row[name], 0);
+    return [
+      {
+        name: `${METRICS[name].label}, before`,
+        values: places.map((_, index) => figures[index] ?? null),
+        before: 0,
+      },
+    ];
+  };
+  const chart = (
+    title: string,
+    names: readonly [MetricName, ...MetricName[]],
+    format: (value: number | null) => string,
+  ) => (
+    <Card title={title}>
+      <LineChart
+        title={title}
+        labels={places.map(({ label }) => label)}
+        ticks={ticksOf(places, unit)}
+        partial={places.flatMap(({ partial }, index) => (partial ? [index] : []))}
+        markers={markers}
+        format={format}
+        series={[
+          ...names.map((name) => ({ name: METRICS[name].label, values: values(name) })),
+          ...earlier(names[0]),
+        ]}
+      />
+    </Card>
+  );
   return (
-    <>
+    <div class="pair">
+      {chart(`Revenue by ${unit}`, ['revenue', 'ad_revenue', 'spend'], (value) =>
+        money(value, view.currency),
+      )}
+      {chart(`Devices by ${unit}`, ['dau', 'installs'], (value) =>
+        showMetric('installs', value, view.currency),
+      )}
+    </div>
+  );
+}
+
+/** The campaigns with the highest revenue, each leading to itself. */
+async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: number }) {
+  const groups = ['campaign'];
+  // What it was before is looked up among more campaigns than are shown: the largest now need not have been the largest then.
+  const compared = await readCompared(env, view, { group_by: 'campaign', limit: 200 }, now, {
+    complete: 'nothing',
+  });
+  const rows = sortRows(
+    compared.report.data.filter((row) => !row.is_other && row.campaign !== null),
+    '-revenue',
+  ).slice(0, MAX_CAMPAIGNS);
+  if (rows.length === 0) return null;
+  const before = figuresBefore(groups, compared, 'revenue');
+  const columns: Column<Row>[] = [
+    {
+      label: groupLabel('campaign'),
+      cell: (row) => <GroupCell view={view} path="/" name="campaign" row={row} />,
+    },
+    ...CAMPAIGN_FIGURES.map((name) => ({
+      label: METRICS[name].label,
+      hint: METRICS[name].hint,
+      numeric: true,
+      cell: (row: Row) => showMetric(name, row[name], view.currency),
+    })),
+    ...(compared.days
+      ? [
+          {
+            label: 'Revenue before',
+            numeric: true,
+            cell: (row: Row) => showMetric('revenue', before(row), view.currency),
+          },
+        ]
+      : []),
+  ];
+  return (
+    <Card
+      title="Top campaigns"
+      aside={<a href={`/breakdown${viewQuery(view, { by: 'campaign' })}`}>All campaigns</a>}
+    >
+      <Table caption="Campaigns with the highest revenue" rows={rows} columns={columns} />
+    </Card>
+  );
+}
+
+/** The numbers of a period against those before it; `alerts` stand above them. Fetched again every minute by the page's script. */
+export async function Overview(env: Env, view: View, now: number, alerts: Child = null) {
+  const unit = unitOf(view);
+  const [compared, movers, campaigns] = await Promise.all([
+    readCompared(env, view, { group_by: unit }, now),
+    Movers(env, view, now),
+    TopCampaigns({ env, view, now }),
+  ]);
+  const { report } = compared;
+  return (
+    <div id="overview" data-live="60">
+      {alerts}
       <Unconverted amounts={report.unconverted} />
+      <Figures view={view} compared={compared} />
+      {await Curves({ env, view, compared, unit })}
+      {movers}
+      {campaigns}
       <Card
-        title="This period"
-        aside={
-          <span class="muted">
-            against {before.from} to {before.to}
-          </span>
-        }
-      >
-        <dl class="figures">
-          {FIGURES.map((name) => {
-            const { label, hint } = METRICS[name];
-            return (
-              <div class="figure" {...(hint ? { title: hint } : {})}>
-                <dt>{label}</dt>
-                <dd>
-                  <strong data-metric={name}>{showMetric(name, report.totals[name], view.currency)}</strong>
-                  <Change name={name} now={report.totals[name]} before={earlier.totals[name]} />
-                </dd>
-              </div>
-            );
-          })}
-        </dl>
-        <Zone view={view} />
-      </Card>
-      <div class="pair">
-        <Card title="Revenue by day">
-          <LineChart
-            title="Revenue by day"
-            labels={labels}
-            format={inCurrency}
-            series={[
-              { name: 'Revenue', values: values('revenue') },
-              { name: 'From ads', values: values('ad_revenue') },
-              { name: 'Spend', values: values('spend') },
-            ]}
-          />
-        </Card>
-        <Card title="Devices by day">
-          <LineChart
-            title="Devices by day"
-            labels={labels}
-            format={inCounts}
-            series={[
-              { name: 'DAU', values: values('dau') },
-              { name: 'Installs', values: values('installs') },
-            ]}
-          />
-        </Card>
-      </div>
-      <Card
-        title="By day"
+        title={`By ${unit}`}
         aside={
           <span class="asides">
-            <a href={`/breakdown${viewQuery(view)}`}>Other groupings</a>
-            <CsvLink view={view} path="/breakdown" parameters={{ by: 'day' }} />
+            <a href={`/breakdown${viewQuery(view, { by: unit })}`}>Other groupings</a>
+            <CsvLink view={view} path="/breakdown" parameters={{ by: unit }} />
           </span>
         }
       >
-        <Table
-          caption={`Figures by day, days in ${view.application.timezone}`}
-          rows={[...report.data].reverse()}
-          columns={[
-            { label: 'Day', cell: (row) => row.day },
-            ...DAILY.map((name) => ({
-              label: METRICS[name].label,
-              numeric: true,
-              cell: (row: Row) => showMetric(name, row[name], view.currency),
-            })),
-          ]}
-        />
+        <details class="fold">
+          <summary>{`Show the figures of each ${unit}`}</summary>
+          <Table
+            caption={`Figures by ${unit}, days in ${view.application.timezone}`}
+            rows={[...report.data].reverse()}
+            columns={[
+              {
+                label: groupLabel(unit),
+                cell: (row) => <GroupCell view={view} path="/" name={unit} row={row} />,
+              },
+              ...BY_TIME.map((name) => ({
+                label: METRICS[name].label,
+                numeric: true,
+                cell: (row: Row) => showMetric(name, row[name], view.currency),
+              })),
+            ]}
+          />
+        </details>
       </Card>
-    </>
+    </div>
   );
 }

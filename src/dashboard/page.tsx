@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Person } from '#members';
+import { VIEW_PAGES } from '#views';
 import type { DashboardContext } from './guard.ts';
 import { type View, viewQuery } from './view.ts';
 
@@ -14,7 +15,10 @@ const NAVIGATION = [
   { path: '/retention', label: 'Retention', view: true },
   { path: '/ltv', label: 'LTV and ROAS', view: true },
   { path: '/funnels', label: 'Funnels', view: true },
+  { path: '/compare', label: 'Compare', view: true },
   { path: '/costs', label: 'Costs', view: true },
+  { path: '/alerts', label: 'Alerts', view: true },
+  { path: '/views', label: 'Saved views', view: false },
   { path: '/debugger', label: 'Debugger', view: true },
   { path: '/status', label: 'Health', view: true },
   { path: '/settings/applications', label: 'Settings', view: false },
@@ -29,7 +33,11 @@ const Document = ({ title, children }: PropsWithChildren<{ title: string }>) => 
       <title>{title}</title>
       <link rel="icon" href="/icon.svg" type="image/svg+xml" />
       <link rel="stylesheet" href="/dashboard.css" />
+      <link rel="stylesheet" href="/bar.css" />
+      <link rel="stylesheet" href="/pages.css" />
+      <link rel="stylesheet" href="/chart.css" />
       <script src="/dashboard.js" type="module"></script>
+      <script src="/bar.js" type="module"></script>
     </head>
     {children}
   </html>
@@ -71,6 +79,7 @@ const Page = ({
   current,
   view,
   filters,
+  keep,
   children,
 }: PropsWithChildren<{
   person: Person;
@@ -78,6 +87,7 @@ const Page = ({
   current: string;
   view: View | null;
   filters?: Child;
+  keep: string | null;
 }>) => (
   <Document title={`${title} · ${person.team.name}`}>
     <body class="with-nav">
@@ -96,6 +106,11 @@ const Page = ({
       <main id="main" tabindex={-1}>
         <header class="page-head">
           <h1>{title}</h1>
+          {keep && (
+            <a class="keep" href={`/views?for=${encodeURIComponent(keep)}`}>
+              Save or share
+            </a>
+          )}
           {filters}
         </header>
         {children}
@@ -103,6 +118,12 @@ const Page = ({
     </body>
   </Document>
 );
+
+/** The address of the report that is shown, for saving or sharing it; null for any other page. */
+function viewToKeep(c: DashboardContext): string | null {
+  const { pathname, search } = new URL(c.req.url);
+  return Object.hasOwn(VIEW_PAGES, pathname) ? pathname + search : null;
+}
 
 /** Answers a page of the dashboard. `current` is the path of the entry of the navigation that it belongs to. */
 export function renderPage(
@@ -124,6 +145,7 @@ export function renderPage(
       current={page.current}
       view={page.view ?? null}
       filters={page.filters}
+      keep={page.view ? viewToKeep(c) : null}
     >
       {content}
     </Page>,

@@ -41,6 +41,9 @@ type FieldProps = {
   max?: number;
   minlength?: number;
   maxlength?: number;
+  /** The name under which the value is sent, where several fields share it. */
+  submitted?: string;
+  step?: string;
   /** Id of a `datalist`. */
   list?: string;
 };
@@ -60,7 +63,7 @@ export const Field = ({
   const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean).join(' ');
   const shared = {
     id: `field-${name}`,
-    name,
+    name: more.submitted ?? name,
     required: more.required,
     ...(described ? { 'aria-describedby': described } : {}),
     ...(fault ? { 'aria-invalid': 'true' as const } : {}),
@@ -86,6 +89,7 @@ export const Field = ({
           max={more.max}
           minlength={more.minlength}
           maxlength={more.maxlength}
+          step={more.step}
           list={more.list}
         />
       )}
@@ -115,6 +119,9 @@ export type Column<Row> = {
   /** Where a click on the heading leads, for a column by which the table can be sorted. */
   sortHref?: string;
   sorted?: 'ascending' | 'descending';
+  /** More classes of a row's cell, and what it says to a pointer. */
+  classOf?: (row: Row) => string;
+  titleOf?: (row: Row) => string;
   cell: (row: Row) => Child;
 };
 
@@ -128,16 +135,24 @@ export function Table<Row>({
   columns,
   rows,
   empty = 'Nothing here yet.',
+  totals,
+  sticky = false,
+  kind = '',
 }: {
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   empty?: Child;
+  /** A last row, a cell for each column. */
+  totals?: readonly Child[];
+  /** Whether head and first column stay in sight while the table scrolls. */
+  sticky?: boolean;
+  kind?: '' | 'heat-map';
 }) {
   if (rows.length === 0) return <p class="empty">{empty}</p>;
   return (
-    <section class="scroll" aria-label={caption} tabindex={0}>
-      <table>
+    <section class={sticky ? 'scroll sticky' : 'scroll'} aria-label={caption} tabindex={0}>
+      <table class={kind}>
         <caption class="visually-hidden">{caption}</caption>
         <thead>
           <tr>
@@ -157,11 +172,29 @@ export function Table<Row>({
           {rows.map((row) => (
             <tr>
               {columns.map((column) => (
-                <td class={classOf(column)}>{column.cell(row)}</td>
+                <td
+                  class={[classOf(column), column.classOf?.(row)].filter(Boolean).join(' ')}
+                  {...(column.titleOf ? { title: column.titleOf(row) } : {})}
+                >
+                  {column.cell(row)}
+                </td>
               ))}
             </tr>
           ))}
         </tbody>
+        {totals && (
+          <tfoot>
+            <tr>
+              {columns.map((column, index) =>
+                index === 0 ? (
+                  <th scope="row">{totals[index]}</th>
+                ) : (
+                  <td class={classOf(column)}>{totals[index]}</td>
+                ),
+              )}
+            </tr>
+          </tfoot>
+        )}
       </table>
     </section>
   );

@@ -4,13 +4,14 @@ import { settleCounters } from '#counting';
 import { type AppContext, invalidRequest, toFaults } from '#http';
 import { atLeast } from '#members';
 import { answerReport } from '#reports';
-import { Filters } from './filters.tsx';
+import { readChips } from './filter-names.ts';
+import { type BarPart, Filters } from './filters.tsx';
 import { count, moment, money } from './format.ts';
 import { NeedsApplication } from './get-started.tsx';
 import type { DashboardContext } from './guard.ts';
 import { renderPage } from './page.tsx';
 import { Field, Notice } from './parts.tsx';
-import { readView, type View, viewQuery } from './view.ts';
+import { readView, type View, type ViewChanges, viewParameters, viewQuery } from './view.ts';
 
 /** A query of the team API, completed and checked by its own schema: a page asks nothing that the API could not. */
 export function ask<Schema extends z.ZodType>(schema: Schema, values: unknown): z.infer<Schema> {
@@ -19,21 +20,23 @@ export function ask<Schema extends z.ZodType>(schema: Schema, values: unknown): 
   return result.data;
 }
 
-/** What every report is asked: the view's application, period and currency. */
-export const viewAsked = ({ application, from, to, currency }: View) => ({
+/** What every report is asked: the view's application, period, currency and filters. */
+export const viewAsked = ({ application, from, to, currency, filters }: View) => ({
   application_id: application.id,
   from,
   to,
   currency,
+  ...filters,
 });
 
 type ReportPage = {
   title: string;
   path: string;
-  /** The page's own parameters, kept when the filters change. */
+  /** The page's own parameters, kept when the view changes. */
   carry?: Record<string, string>;
-  currency?: boolean;
-  /** Where the filters lead, when that is not the page of the navigation. */
+  /** The parts of the bar that change something on this page; all of them where it is left out. */
+  bar?: readonly BarPart[] | undefined;
+  /** Where the bar leads, when that is not the page of the navigation. */
   inner?: string;
 };
 
@@ -56,12 +59,12 @@ const StillCounting = ({ at }: { at: number | null }) => (
 
 /**
  * Answers a report page, once what the application's counters hold is counted. `content` answers the page's own part, or a whole
- * answer such as a CSV file.
+ * answer such as a CSV file; it says by `answerWith` when what was asked for has faults.
  */
 export async function renderReport(
   c: DashboardContext,
   page: ReportPage,
-  content: (view: View, now: number) => Promise<Child | Response>,
+  content: (view: View, now: number, answerWith: (status: 400) => void) => Promise<Child | Response>,
 ) {
   const now = Date.now();
   const read = await readView(c, now);
@@ -71,19 +74,18 @@ export async function renderReport(
     return renderPage(c, { title, current: path }, <NeedsApplication mayCreate={mayCreate} />);
   }
   const { view, notice } = await settleView(c, read);
-  const shown = await content(view, now);
+  let status: 200 | 400 = 200;
+  const shown = await content(view, now, (other) => {
+    status = other;
+  });
   if (shown instanceof Response) return shown;
+  const chips = await readChips(c.env.DB, view);
   const filters = (
-    <Filters
-      view={view}
-      path={page.inner ?? path}
-      carry={carry}
-      shown={page.currency === false ? ['app', 'period'] : ['app', 'period', 'currency']}
-    />
+    <Filters view={view} path={page.inner ?? path} carry={carry} shown={page.bar} chips={chips} />
   );
   return renderPage(
     c,
-    { title, current: path, view, filters },
+    { title, current: path, view, filters, status },
     <>
       {notice}
       {shown}
@@ -116,6 +118,15 @@ export const listingOf = (c: DashboardContext) => ({
   q: searchOf(c),
 });
 
+/** The view as hidden fields of a form. */
+export const ViewFields = ({ view, changes = {} }: { view: View; changes?: ViewChanges }) => (
+  <>
+    {[...viewParameters(view, changes)].map(([name, value]) => (
+      <input type="hidden" name={name} value={value} />
+    ))}
+  </>
+);
+
 /** The search field of a table: it asks the server, because the table need not have all rows. */
 export const TableSearch = ({
   view,
@@ -129,9 +140,7 @@ export const TableSearch = ({
   q: string;
 }) => (
   <form method="get" action={path} class="row">
-    {[...new URLSearchParams(viewQuery(view, parameters))].map(([name, value]) => (
-      <input type="hidden" name={name} value={value} />
-    ))}
+    <ViewFields view={view} changes={parameters} />
     <Field label="Search" name="q" type="search" value={q} maxlength={256} />
     <button type="submit" class="quiet">
       Search

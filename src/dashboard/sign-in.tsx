@@ -5,8 +5,12 @@ import { AppError, addressOf, type Fault, requiredText, requireWithin } from '#h
 import {
   acceptInvitation,
   findInvitation,
+  findPasswordReset,
   makeFirstOwner,
+  NewPassword,
   NewPerson,
+  type PasswordReset,
+  resetPassword,
   setupIsOpen,
   signIn,
   signOut,
@@ -44,11 +48,15 @@ async function enter(c: DashboardContext, pair: { email: string; password: strin
   return c.redirect(next, 303);
 }
 
+const WHAT_THIS_IS =
+  'See which ads bring players who stay and pay: installs, revenue, retention and ROAS of your mobile apps, by campaign and creative, on your own infrastructure.';
+
 function loginPage(c: DashboardContext, values: Record<string, string>, wrong = false) {
   return renderPlainPage(
     c,
     { title: 'Sign in', status: wrong ? 400 : 200 },
     <form method="post" action="/login" class="stack">
+      <p>{WHAT_THIS_IS}</p>
       {wrong && <Notice kind="bad">Incorrect email or password.</Notice>}
       <input type="hidden" name="next" value={safePath(values.next)} />
       <Field
@@ -61,10 +69,27 @@ function loginPage(c: DashboardContext, values: Record<string, string>, wrong = 
       />
       <Field label="Password" name="password" type="password" autocomplete="current-password" required />
       <button type="submit">Sign in</button>
-      <p class="muted">Forgotten? An owner or admin of your team can remove you and send a new invitation.</p>
+      <p class="muted">
+        Forgot your password? An owner or admin of your team can make you a link to choose a new one, under
+        Settings → Members. Whoever runs this service can do the same: <code>npm run password-reset</code>.
+      </p>
     </form>,
   );
 }
+
+const PasswordField = ({ label, faults }: { label: string; faults: Fault[] }) => (
+  <Field
+    label={label}
+    name="password"
+    type="password"
+    faults={faults}
+    autocomplete="new-password"
+    hint="At least 12 characters. A few random words work well."
+    minlength={12}
+    maxlength={128}
+    required
+  />
+);
 
 const PersonFields = ({ values, faults }: { values: Record<string, string>; faults: Fault[] }) => (
   <>
@@ -86,17 +111,7 @@ const PersonFields = ({ values, faults }: { values: Record<string, string>; faul
       hint="You sign in with it. Nothing is sent to it."
       required
     />
-    <Field
-      label="Password"
-      name="password"
-      type="password"
-      faults={faults}
-      autocomplete="new-password"
-      hint="At least 12 characters. A few random words do well."
-      minlength={12}
-      maxlength={128}
-      required
-    />
+    <PasswordField label="Password" faults={faults} />
   </>
 );
 
@@ -105,10 +120,11 @@ function setupPage(c: DashboardContext, values: Record<string, string>, faults: 
     c,
     { title: 'Welcome', status: faults.length > 0 ? 400 : 200 },
     <form method="post" action="/setup" class="stack">
-      <p>This makes your team and its owner. It works once: afterwards people come in by invitation.</p>
+      <p>{WHAT_THIS_IS}</p>
+      <p>Create your team and its owner account. Everyone else joins by invitation.</p>
       <Field label="Team" name="team" value={values.team ?? ''} faults={faults} required />
       <PersonFields values={values} faults={faults} />
-      <button type="submit">Begin</button>
+      <button type="submit">Create team</button>
     </form>,
   );
 }
@@ -139,6 +155,27 @@ async function openInvitation(c: DashboardContext): Promise<Invitation> {
   const invitation = await findInvitation(database(c.env.DB), c.req.param('secret') ?? '', Date.now());
   if (!invitation) throw new AppError('not_found', 'This invitation was used, withdrawn, or is over');
   return invitation;
+}
+
+function resetPage(c: DashboardContext, reset: PasswordReset, faults: Fault[] = []) {
+  return renderPlainPage(
+    c,
+    { title: 'Choose a new password', status: faults.length > 0 ? 400 : 200 },
+    <form method="post" class="stack">
+      <p>
+        For <strong>{reset.email}</strong>. All open sessions of this account end.
+      </p>
+      <PasswordField label="New password" faults={faults} />
+      <button type="submit">Set password</button>
+    </form>,
+  );
+}
+
+async function openReset(c: DashboardContext): Promise<PasswordReset> {
+  await limitAddress(c);
+  const reset = await findPasswordReset(database(c.env.DB), c.req.param('secret') ?? '', Date.now());
+  if (!reset) throw new AppError('not_found', 'This link was used, replaced by a newer one, or has expired');
+  return reset;
 }
 
 const closed = () =>
@@ -184,4 +221,13 @@ export const signInPages = new Hono<DashboardEnv>()
     if (!data) return joinPage(c, invitation, values, faults);
     await acceptInvitation(c.env.DB, invitation, data, Date.now());
     return (await enter(c, data, '/')) ?? c.redirect('/login', 303);
+  })
+  .get('/reset-password/:secret', async (c) => resetPage(c, await openReset(c)))
+  .post('/reset-password/:secret', async (c) => {
+    const reset = await openReset(c);
+    const { data, faults } = checkForm(NewPassword, await readForm(c));
+    if (!data) return resetPage(c, reset, faults);
+    await resetPassword(database(c.env.DB), reset, data.password, Date.now());
+    const pair = { email: reset.email, password: data.password };
+    return (await enter(c, pair, '/')) ?? c.redirect('/login', 303);
   });

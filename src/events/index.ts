@@ -1,3 +1,3 @@
 export { type EventStatus, eventStatus } from './event-status.ts';
-export { EventsQuery, listEvents } from './list-events.ts';
+export { EventsQuery, listEvents, listEventsWithStatus, type ShownStatus } from './list-events.ts';
 export { eventRoutes } from './routes.ts';

@@ -1,8 +1,10 @@
 import * as z from 'zod';
-import { EVENT_COLUMNS, EVENT_TYPES, type LoggedEvent } from '#catalogue';
+import { EVENT_COLUMNS, EVENT_TYPES, isOfDevice, type LoggedEvent } from '#catalogue';
+import { counterOf } from '#counting';
 import { readToken } from '#devices';
 import { settingsOf } from '#env';
 import { invalidRequest, listQuery, optionalText, requiredText } from '#http';
+import type { StoredEvent } from '#lake';
 import { isId } from '#lib/ids';
 import { fromMicros } from '#lib/money';
 import { isDay } from '#lib/time';
@@ -71,12 +73,40 @@ export function showEvent(event: LoggedEvent): Record<string, unknown> {
   return Object.fromEntries(present.map((column) => [column, fields[column]]));
 }
 
+type Place = { id: string; shards: number };
+
 /** Of the raw events, newest first, those that the query asks for. Days are the application's; events of erased devices are gone. */
-export async function listEvents(env: Env, application: { id: string; shards: number }, query: EventsQuery) {
+export async function listEvents(env: Env, application: Place, query: EventsQuery) {
+  const { events, next_cursor } = await findEvents(env, application, query);
+  return { data: events.map(showEvent), next_cursor };
+}
+
+export type ShownStatus = 'queued' | 'counted' | 'duplicate' | 'ignored' | 'parked';
+
+/** The same with what became of each, for people who watch them arrive. Asks each counter once. */
+export async function listEventsWithStatus(env: Env, application: Place, query: EventsQuery) {
+  const { events, next_cursor } = await findEvents(env, application, query);
+  const statuses = new Map<string, ShownStatus>();
+  const byShard = Map.groupBy(events, (event) => (isOfDevice(event) ? (event.shard ?? 0) : 0));
+  for (const [shard, own] of byShard) {
+    const ids = own.map(({ id }) => id);
+    const found = await counterOf(env, application.id, shard).eventStatuses(ids);
+    for (const [index, event] of own.entries()) {
+      const status = found[index];
+      // A file keeps what became of an event beside it, unless it was counted.
+      const kept = ((event as StoredEvent).outcome ?? 'counted') as ShownStatus;
+      statuses.set(event.id, !status || status === 'exported' || status === 'erased' ? kept : status);
+    }
+  }
+  const data = events.map((event) => ({ ...showEvent(event), status_of_event: statuses.get(event.id) }));
+  return { data, next_cursor };
+}
+
+async function findEvents(env: Env, application: Place, query: EventsQuery) {
   const { from, to, type, event_name: eventName, creative_id: creativeId } = query;
   const device = query.token ? await deviceOf(env, application.id, query.token) : undefined;
   const deviceId = device?.deviceId ?? query.device_id;
-  if (query.device_id && query.device_id !== deviceId) return { data: [], next_cursor: null };
+  if (query.device_id && query.device_id !== deviceId) return { events: [], next_cursor: null };
   const filter = {
     ...(from ? { from } : {}),
     ...(to ? { to } : {}),
@@ -88,8 +118,7 @@ export async function listEvents(env: Env, application: { id: string; shards: nu
   // A token names the counter of its device.
   const shards = device ? [device.shard] : Array.from({ length: application.shards }, (_, shard) => shard);
   const place = { applicationId: application.id, shards };
-  const { events, next_cursor } = await readEvents(env, place, filter, query);
-  return { data: events.map(showEvent), next_cursor };
+  return readEvents(env, place, filter, query);
 }
 
 async function deviceOf(env: Env, applicationId: string, token: string) {

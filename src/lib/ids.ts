@@ -16,7 +16,10 @@ export type IdPrefix =
   | 'usr'
   | 'acc'
   | 'aud'
-  | 'clk';
+  | 'clk'
+  | 'alr'
+  | 'chn'
+  | 'viw';
 
 const ID = /^[a-z]{2,4}_[0-9a-f]{32}$/;
 

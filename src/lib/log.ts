@@ -20,6 +20,8 @@ export type LogFields = {
   duration_ms?: number;
   /** Of an object in R2. */
   object_key?: string;
+  alert_id?: string;
+  channel_id?: string;
   attempt?: number;
   error?: string;
   /** How many of each there were. */

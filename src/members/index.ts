@@ -20,6 +20,15 @@ export {
   setupIsOpen,
 } from './members.ts';
 export {
+  createPasswordReset,
+  findPasswordReset,
+  NewPassword,
+  type PasswordReset,
+  passwordResetSql,
+  RESET_HOURS,
+  resetPassword,
+} from './password-reset.ts';
+export {
   changePassword,
   type Person,
   personOf,

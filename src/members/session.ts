@@ -1,5 +1,5 @@
 import { eq, lt } from 'drizzle-orm';
-import { database, invitations, members, sessions, teams } from '#db';
+import { database, invitations, members, passwordResets, sessions, teams } from '#db';
 import { authOf } from './auth.ts';
 import type { Role } from './members.ts';
 
@@ -88,11 +88,12 @@ export async function changePassword(
   );
 }
 
-/** Forgets sessions and invitations that are over. They open no door any more; this keeps their tables small. */
+/** Forgets sessions, invitations and password resets that are over. They open no door any more; this keeps their tables small. */
 export async function pruneSessions(d1: D1Database, now: number): Promise<void> {
   const db = database(d1);
   await db.batch([
     db.delete(sessions).where(lt(sessions.expiresAt, new Date(now))),
     db.delete(invitations).where(lt(invitations.expiresAt, now)),
+    db.delete(passwordResets).where(lt(passwordResets.expiresAt, now)),
   ]);
 }

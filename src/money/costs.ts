@@ -6,6 +6,7 @@ import { currencyCode, optionalCount, optionalText, requiredNumber, requiredText
 import { toMicros } from '#lib/money';
 import { isDay } from '#lib/time';
 import type { ApplicationRow } from '#teams';
+import { applyNames, type CostValues, listCostNames } from './cost-names.ts';
 import { areKnown, type Names } from './names.ts';
 
 /** In units of the currency: the largest amount whose micros JavaScript still counts exactly. */
@@ -53,7 +54,7 @@ export const keyOf = ({ date, campaign, adset, creative }: CostKey) =>
 
 /**
  * Stores what was spent: a row overwrites the one of the same date and names, and of two such rows in one upload the later
- * counts. Rows whose names the application does not have are stored and count as spend all the same. Repeatable.
+ * counts. Names that were mapped are stored as what they were mapped to: see `applyNames`. Rows whose names the application does not have are stored and count as spend all the same. Repeatable.
  */
 export async function saveCosts(
   caller: Caller,
@@ -61,14 +62,20 @@ export async function saveCosts(
   rows: Costs['rows'],
 ): Promise<CostsAnswer> {
   const { db, now } = caller;
-  const byKey = new Map(
+  const byKey = new Map<string, CostValues>(
     rows.map((row) => {
       const key = keyOf(row);
-      const amounts = [row.currency, toMicros(row.amount), row.impressions ?? null, row.clicks ?? null];
+      const amounts = [
+        row.currency,
+        toMicros(row.amount),
+        row.impressions ?? null,
+        row.clicks ?? null,
+      ] as const;
       return [key.join('\0'), [...key, ...amounts]];
     }),
   );
-  const parameter = JSON.stringify([...byKey.values()]);
+  const mapped = applyNames([...byKey.values()], await listCostNames(db, application.id));
+  const parameter = JSON.stringify(mapped);
   const wanted = {
     campaign: sql<string>`wanted.value ->> 1`,
     adset: sql<string>`wanted.value ->> 2`,

@@ -1,6 +1,16 @@
+export { COST_FORMATS, type CostFile, parseCostFile } from './cost-file.ts';
+export {
+  listCostNames,
+  listUnmatchedNames,
+  mapCostNames,
+  NewCostName,
+  namesText,
+  unmapCostNames,
+} from './cost-names.ts';
 export { Costs, type CostsAnswer, saveCosts } from './costs.ts';
 export { CostsToDelete, deleteCosts } from './delete-costs.ts';
 export { ExchangeRates, ratedSql, readRateBook, saveRates, selectRates } from './exchange-rates.ts';
+export { findFirstSpendDay } from './first-spend.ts';
 export { CostsQuery, listCosts } from './list-costs.ts';
 export { listRates, RatesQuery } from './list-rates.ts';
 export { convert, type Parts, partsToMicros, type Rate, RateBook } from './rate-book.ts';

@@ -13,9 +13,16 @@ const routes = (method: string) => [
 ];
 
 /** Routes that people without a session need. */
-const OPEN = new Set(['/login', '/setup', '/join/:secret', '/settings']);
-/** Changes that concern nobody but the person. */
-const OWN = new Set(['/logout', '/settings/account']);
+const OPEN = new Set([
+  '/login',
+  '/setup',
+  '/join/:secret',
+  '/reset-password/:secret',
+  '/shared/:secret',
+  '/settings',
+]);
+/** Changes that concern nobody but the person, and the views that everyone of a team may save. */
+const OWN = new Set(['/logout', '/settings/account', '/views', '/views/:id/remove']);
 const ADMIN_PAGES = ['/settings/tokens', '/settings/members', '/settings/audit'];
 
 const POSTS = routes('POST').filter((path) => !OPEN.has(path));
@@ -71,6 +78,10 @@ async function stateOf(teamId: string): Promise<string> {
     'SELECT * FROM audit_log WHERE team_id = ?1',
     'SELECT * FROM costs WHERE application_id IN (SELECT id FROM applications WHERE team_id = ?1)',
     'SELECT * FROM parked_messages WHERE application_id IN (SELECT id FROM applications WHERE team_id = ?1)',
+    'SELECT * FROM alerts WHERE application_id IN (SELECT id FROM applications WHERE team_id = ?1)',
+    'SELECT * FROM channels WHERE application_id IN (SELECT id FROM applications WHERE team_id = ?1)',
+    'SELECT * FROM share_links WHERE team_id = ?1',
+    'SELECT * FROM saved_views WHERE team_id = ?1',
     'SELECT * FROM creatives WHERE application_id IN (SELECT id FROM applications WHERE team_id = ?1)',
   ];
   const results = await env.DB.batch(tables.map((sql) => env.DB.prepare(sql).bind(teamId)));

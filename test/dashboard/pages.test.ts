@@ -4,9 +4,8 @@ import { listAudit } from '#audit';
 import { database } from '#db';
 import { forgetCredentials } from '#http';
 import { niceTop, overDays } from '../../src/dashboard/chart.tsx';
-import { parseCosts } from '../../src/dashboard/costs.tsx';
+import { change } from '../../src/dashboard/compared.tsx';
 import { sortRows } from '../../src/dashboard/metrics.ts';
-import { change } from '../../src/dashboard/overview.tsx';
 import { envelope } from '../helpers/envelopes.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -118,7 +117,7 @@ it('shows the figures of the API on every report page, and the same rows as CSV'
   const funnel = await textOf(await browser.get(of('/funnels', '&step=install&step=event%3Alevel%2C+one')));
   expect(funnel).toContain('level, one 1 100%');
 
-  const csv = await browser.get(of('/breakdown', '&by=day&format=csv'));
+  const csv = await browser.get(of('/breakdown', '&by=day&compare=none&format=csv'));
   const api = await worker.team(
     made,
     `/v1/reports/performance?application_id=${made.application.id}&${PERIOD}&group_by=day&format=csv`,
@@ -159,22 +158,6 @@ it('follows an event from received to counted', async () => {
     'is not a token of this application',
   );
   expect(await textOf(await browser.get('/debugger?type=custom.ad'))).not.toContain('followed');
-});
-
-it('stores pasted costs, or nothing of a file with a fault, and says where it is', async () => {
-  const { application } = tenant;
-  const upload = (csv: string) => owner.post(`/costs?app=${application.id}`, { csv });
-  const stored = await textOf(await upload('Date,Campaign,Currency,Amount\n2026-03-02,Summer,usd,12.5\n'));
-  expect(stored).toContain('1 rows stored, 0 of them with names that this application has');
-  const refused = await textOf(
-    await upload('date,campaign,currency,amount\n2026-03-03,Summer,usd,1\n2026-03-04,Summer,usd,"1,000"\n'),
-  );
-  expect(refused).toContain('Nothing was stored');
-  expect(refused).toContain('Row 2: amount must be a number');
-  const rows = await env.DB.prepare('SELECT day, amount FROM costs WHERE application_id = ?')
-    .bind(application.id)
-    .all();
-  expect(rows.results).toEqual([{ day: '2026-03-02', amount: 12_500_000 }]);
 });
 
 it('makes, changes and regenerates by the forms what the API then sees', async () => {
@@ -256,17 +239,6 @@ it('sorts figures that do not exist last, either way', () => {
   expect(sortRows(rows, 'x').map(({ x }) => x)).toEqual([1, 3, null]);
   expect(sortRows(rows, '-x').map(({ x }) => x)).toEqual([3, 1, null]);
 });
-
-it.each([
-  ['date,campaign\n2026-01-01,x', 'lacks the column currency'],
-  ['date,campaign,currency,amount\n2026-01-01,x,usd,1,2', 'too many fields'],
-])('finds the fault of %j', (text, message) =>
-  expect(
-    parseCosts(text)
-      .faults.map((fault) => fault.message)
-      .join(),
-  ).toContain(message),
-);
 
 it('draws every day of the period that has begun, those without a row too', () => {
   const view = { from: '2026-03-01', to: '2026-03-09', today: '2026-03-04' };

@@ -40,7 +40,7 @@ it('leads a new deployment to the first run, which makes one owner however many 
   const [answer] = made;
   const page = await worker.request('/', { headers: { Cookie: answer ? cookieOf(answer) : '' } });
   expect(page.status).toBe(200);
-  expect(await page.text()).toContain('Begin with an application');
+  expect(await page.text()).toContain('Create your first application');
   expect((await worker.request('/setup')).status).toBe(404);
   expect((await setUp(first('late@first.test', 'Late'))).status).toBe(404);
 });

@@ -38,7 +38,12 @@ const PAGES = [
   '/retention',
   '/retention?cohort=day&kind=rolling',
   '/ltv',
-  '/funnels?step=install&step=retention&step=ad&step=purchase',
+  '/ltv?group=creative&predict=90',
+  '/retention?group=country',
+  '/breakdown?by=country&and=os',
+  '/funnels?step=install&step=retention&step=ad&step=purchase&group=os',
+  '/compare?by=country',
+  '/filters?kind=creative_id&back=/',
   '/costs',
   '/debugger',
   '/status',
@@ -123,16 +128,16 @@ test('from the sign-in to the first event in the debugger in less than a minute'
   const began = Date.now();
   const { page, faults } = await open({});
   await enter(page);
-  await page.getByText('A device has its token: waiting').waitFor();
+  await page.getByText('Device token: waiting').waitFor();
   await page.getByRole('button', { name: 'Show with the API key' }).click();
   await page.getByText(demo.api_key).waitFor();
   const calls = await page.locator('pre').first().innerText();
   await promisify(execFile)('bash', ['-c', calls]);
-  await page.getByText('An event of it: arrived').waitFor({ timeout: 30_000 });
+  await page.getByText('First event: arrived').waitFor({ timeout: 30_000 });
   await page.getByRole('link', { name: 'Watch it in the debugger' }).click();
   const row = page.getByRole('row', { name: /hello/ });
   await row.waitFor();
-  await row.getByRole('link').click();
+  await row.getByRole('link').first().click();
   await page.getByText('This event is counted').waitFor({ timeout: 20_000 });
   await page.getByText('organic').first().waitFor();
   assert.ok(Date.now() - began < A_MINUTE_MS, `it took ${Date.now() - began} ms`);
@@ -183,7 +188,7 @@ test('every page, over a simulated history', { timeout: 300_000 }, async (suite)
     await page.goto(demo.base_url);
     const parameters = new URLSearchParams({
       application_id: demo.application.id,
-      from: await page.getByLabel('From').inputValue(),
+      from: await page.getByLabel('From', { exact: true }).inputValue(),
       to: await page.getByLabel('To', { exact: true }).inputValue(),
     });
     const answer = await fetch(`${demo.base_url}/v1/reports/performance?${parameters}`, {
@@ -244,17 +249,60 @@ test('every page, over a simulated history', { timeout: 300_000 }, async (suite)
   await suite.test('keeps the view in the address from page to page', async () => {
     const { page } = await open({}, await session());
     await page.goto(`${demo.base_url}/?currency=eur`);
-    await page.getByRole('link', { name: '7 days' }).click();
-    const [from, to] = [
-      await page.getByLabel('From').inputValue(),
-      await page.getByLabel('To', { exact: true }).inputValue(),
-    ];
-    await page.getByRole('link', { name: 'Ads', exact: true }).first().click();
+    await page.getByLabel('Period').selectOption('7d');
+    await page.waitForURL(/period=7d/);
+    assert.equal(new URL(page.url()).searchParams.has('from'), false);
+    await page.locator('.side-nav').getByRole('link', { name: 'Ads', exact: true }).click();
+    await page.waitForURL(/\/ads/);
     const { searchParams } = new URL(page.url());
     assert.deepEqual(
-      ['from', 'to', 'currency', 'app'].map((name) => searchParams.get(name)),
-      [from, to, 'eur', demo.application.id],
+      ['period', 'currency', 'app', 'from'].map((name) => searchParams.get(name)),
+      ['7d', 'eur', demo.application.id, null],
     );
+  });
+
+  await suite.test('filters by a value that is searched in the bar, and by its chip no more', async () => {
+    const { page, faults } = await open({}, await session());
+    await page.goto(`${demo.base_url}/retention`);
+    await page.getByText('Add filter').click();
+    await page.getByRole('link', { name: 'Creative…' }).click();
+    await page.getByLabel('Search Creative').fill('cat');
+    const values = page.locator('#filter-values li');
+    await page.waitForFunction("document.querySelectorAll('#filter-values li').length === 1");
+    const name = await values.first().innerText();
+    await values.first().getByRole('link').click();
+    await page.waitForURL(/creative_id=/);
+    const chip = page.getByRole('link', { name: /^Remove the filter Creative/ });
+    assert.ok(name.startsWith((await chip.getAttribute('title'))?.replace('Creative: ', '') ?? 'none'));
+    await chip.click();
+    await page.waitForURL((url) => !url.searchParams.has('creative_id'));
+    assert.deepEqual(faults, []);
+  });
+
+  await suite.test("waits for both dates of a period of one's own", async () => {
+    const { page } = await open({}, await session());
+    await page.goto(`${demo.base_url}/retention`);
+    assert.equal(await page.getByLabel('From', { exact: true }).isVisible(), false);
+    await page.getByLabel('Period').selectOption('custom');
+    await page.getByLabel('From', { exact: true }).fill('2026-01-01');
+    await page.getByLabel('To', { exact: true }).fill('2026-01-31');
+    await page.getByRole('button', { name: 'Apply' }).first().click();
+    await page.waitForURL(/period=custom&from=2026-01-01&to=2026-01-31/);
+  });
+
+  await suite.test('hides a series by its legend, but never the last', async () => {
+    const { page } = await open({}, await session());
+    await page.goto(`${demo.base_url}/?compare=none`);
+    const chart = page.locator('.chart').filter({ hasText: 'Installs' }).first();
+    const [larger, smaller] = [chart.getByRole('button').first(), chart.getByRole('button').nth(1)];
+    const top = () => chart.locator('.ticks span').first().innerText();
+    const before = await top();
+    await larger.click();
+    assert.equal(await larger.getAttribute('aria-pressed'), 'false');
+    assert.equal(await chart.locator('[data-line="0"]').isVisible(), false);
+    assert.notEqual(await top(), before);
+    await smaller.click();
+    assert.equal(await smaller.getAttribute('aria-pressed'), 'true');
   });
 });
 

@@ -45,6 +45,17 @@ describe('the simulated history', () => {
     expect(sent.length).toBeGreaterThan(1_000);
   });
 
+  it('is of Android and iOS, and of several countries', () => {
+    const share = (of: (device: (typeof history)[number]['device']) => boolean) =>
+      history.filter(({ device }) => of(device)).length / history.length;
+    expect(share(({ model }) => model.os.startsWith('iOS'))).toBeGreaterThan(0.2);
+    expect(share(({ model }) => model.os.startsWith('Android'))).toBeGreaterThan(0.5);
+    const codes = new Set(history.map(({ device }) => device.country.code));
+    expect([...codes].sort()).toEqual(['br', 'de', 'gb', 'jp', 'us']);
+    const systems = new Set(history.flatMap(({ events }) => events.map(({ os_system }) => os_system)));
+    expect([...systems].sort()).toEqual(['Android 16', 'iOS 18.6', 'iOS 26.1']);
+  });
+
   it('loses its devices along a curve, and follows the week and the law of Zipf', () => {
     const old = history.filter(({ device }) => device.acquiredAt < NOW - 10 * DAY_MS);
     const active = (day: number) =>

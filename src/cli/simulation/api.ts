@@ -4,6 +4,11 @@ export type Access = { base_url: string; service_name: string; api_key: string; 
 /** A failure that its text explains to the one who ran the command. */
 export class Explained extends Error {}
 
+const ANDROID =
+  'Mozilla/5.0 (Linux; Android 16; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36';
+const IPHONE =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1';
+
 /** The public HTTP API of a running service, with the credentials of the demo. */
 export class Api {
   private readonly access: Access;
@@ -30,15 +35,19 @@ export class Api {
     );
   }
 
-  /** Follows no redirect: answers where an Android phone would be sent, which holds the click's id. */
-  async click(link: string): Promise<URLSearchParams> {
-    const agent =
-      'Mozilla/5.0 (Linux; Android 16; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36';
-    const answer = await this.request(link, { redirect: 'manual', headers: { 'User-Agent': agent } });
+  /**
+   * Opens a tracking link as a phone does, and follows no redirect. Answers the referrer that Google Play would hand to the app,
+   * which holds the click's id; null for an iPhone, whose store hands nothing on.
+   */
+  async click(link: string, isIphone: boolean): Promise<string | null> {
+    const headers = { 'User-Agent': isIphone ? IPHONE : ANDROID };
+    const answer = await this.request(link, { redirect: 'manual', headers });
+    await answer.body?.cancel();
+    if (isIphone && answer.ok) return null;
     const location = answer.headers.get('Location');
     if (!location)
       throw new Explained(`The tracking link ${link} answered ${answer.status} and leads nowhere.`);
-    return new URLSearchParams(new URL(location).searchParams.get('referrer') ?? '');
+    return new URL(location).searchParams.get('referrer');
   }
 
   private async call<Answer>(

@@ -9,6 +9,7 @@ import {
   ITEMS,
   leavesAfter,
   MODELS,
+  type Model,
   NETWORKS,
   PAID_SHARE,
   PAYER_SHARE,
@@ -22,7 +23,7 @@ export type SimulatedDevice = {
   id: string;
   acquiredAt: number;
   country: Country;
-  model: string;
+  model: Model;
   /** An index of `CREATIVES`; null for an organic device. */
   creative: number | null;
 };
@@ -75,9 +76,9 @@ export function simulateEvents(random: Random, device: SimulatedDevice, now: num
       type,
       created_at: stamp(at),
       event_id: `${id}-${events.length}`,
-      device_name: device.model,
-      device_model: device.model,
-      os_system: 'Android 16',
+      device_name: device.model.name,
+      device_model: device.model.name,
+      os_system: device.model.os,
       utc_offset: country.utcOffset,
       payload,
     });

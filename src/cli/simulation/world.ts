@@ -2,6 +2,8 @@
 // publishers of casual games report: eCPMs of some cents (banner) to some dollars (rewarded video), one player in forty pays.
 
 export type Country = {
+  /** ISO 3166. */
+  code: string;
   timezone: string;
   currency: string;
   utcOffset: string;
@@ -11,11 +13,11 @@ export type Country = {
 };
 
 export const COUNTRIES: readonly Country[] = [
-  { timezone: 'America/New_York', currency: 'usd', utcOffset: '-05:00', weight: 34, value: 1 },
-  { timezone: 'Europe/Berlin', currency: 'eur', utcOffset: '+01:00', weight: 22, value: 0.75 },
-  { timezone: 'Europe/London', currency: 'gbp', utcOffset: '+00:00', weight: 12, value: 0.85 },
-  { timezone: 'Asia/Tokyo', currency: 'jpy', utcOffset: '+09:00', weight: 14, value: 0.9 },
-  { timezone: 'America/Sao_Paulo', currency: 'brl', utcOffset: '-03:00', weight: 18, value: 0.2 },
+  { code: 'us', timezone: 'America/New_York', currency: 'usd', utcOffset: '-05:00', weight: 34, value: 1 },
+  { code: 'de', timezone: 'Europe/Berlin', currency: 'eur', utcOffset: '+01:00', weight: 22, value: 0.75 },
+  { code: 'gb', timezone: 'Europe/London', currency: 'gbp', utcOffset: '+00:00', weight: 12, value: 0.85 },
+  { code: 'jp', timezone: 'Asia/Tokyo', currency: 'jpy', utcOffset: '+09:00', weight: 14, value: 0.9 },
+  { code: 'br', timezone: 'America/Sao_Paulo', currency: 'brl', utcOffset: '-03:00', weight: 18, value: 0.2 },
 ];
 
 /** Units of a currency for a dollar when the history begins. */
@@ -63,13 +65,23 @@ export const ITEMS: readonly (readonly [Item, number])[] = [
   [{ id: 'season_pass', name: 'Season pass', price: 19.99 }, 6],
 ];
 
-export const MODELS: readonly (readonly [string, number])[] = [
-  ['Pixel 9', 18],
-  ['SM-S931B', 30],
-  ['SM-A556B', 28],
-  ['Xiaomi 15', 14],
-  ['moto g85', 10],
+/** `dpi` and pixels as the platform's SDK reports them. */
+export type Model = { name: string; os: string; dpi: number; width: number; height: number };
+
+const android = (name: string): Model => ({ name, os: 'Android 16', dpi: 420, width: 1080, height: 2400 });
+const iphone = (name: string, os: string): Model => ({ name, os, dpi: 460, width: 1179, height: 2556 });
+
+export const MODELS: readonly (readonly [Model, number])[] = [
+  [android('Pixel 9'), 12],
+  [android('SM-S931B'), 20],
+  [android('SM-A556B'), 18],
+  [android('Xiaomi 15'), 9],
+  [android('moto g85'), 7],
+  [iphone('iPhone17,3', 'iOS 26.1'), 20],
+  [iphone('iPhone15,4', 'iOS 18.6'), 14],
 ];
+
+export const isIos = ({ os }: Model): boolean => os.startsWith('iOS');
 
 /** Saturday and Sunday are the best days; Sunday first, as `getUTCDay` has it. */
 export const WEEKDAYS = [1.18, 0.92, 0.9, 0.92, 0.97, 1.06, 1.2];

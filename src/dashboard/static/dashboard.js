@@ -1,5 +1,9 @@
 // What makes the pages nicer where a script may run. Everything works without it.
 
+import { setUpCharts } from './chart.js';
+
+setUpCharts(document);
+
 for (const button of document.querySelectorAll('[data-copy]')) {
   if (!navigator.clipboard) continue;
   button.hidden = false;
@@ -36,67 +40,60 @@ for (const watched of document.querySelectorAll('[data-watch]')) {
   if (watched.querySelector('.light.waiting')) setTimeout(look, 2000);
 }
 
-// What a chart says at one place: under the pointer, or moved to with the arrow keys.
-for (const plot of document.querySelectorAll('[data-chart]')) {
-  const { places, labels, series } = JSON.parse(plot.dataset.chart);
-  const cross = document.createElement('div');
-  const tip = document.createElement('div');
-  cross.className = 'cross';
-  tip.className = 'tip';
-  let at = -1;
-  const leave = () => {
-    at = -1;
-    cross.remove();
-    tip.remove();
-  };
-  const show = (index) => {
-    at = Math.min(labels.length - 1, Math.max(0, index));
-    const place = places[at];
-    const heading = document.createElement('b');
-    heading.textContent = labels[at];
-    const lines = series.map(({ name, texts }) => {
-      const line = document.createElement('div');
-      line.textContent = `${name}: ${texts[at]}`;
-      return line;
-    });
-    tip.replaceChildren(heading, ...lines);
-    cross.style.left = `${place}%`;
-    tip.style.left = place < 50 ? `calc(${place}% + 0.75rem)` : '';
-    tip.style.right = place < 50 ? '' : `calc(${100 - place}% + 0.75rem)`;
-    plot.append(cross, tip);
-  };
-  plot.tabIndex = 0;
-  plot.setAttribute('role', 'group');
-  plot.setAttribute('aria-label', 'Chart: the arrow keys read it');
-  tip.setAttribute('role', 'status');
-  plot.addEventListener('pointermove', (event) => {
-    const box = plot.getBoundingClientRect();
-    const x = ((event.clientX - box.left) / box.width) * 100;
-    const distances = places.map((place) => Math.abs(place - x));
-    show(distances.indexOf(Math.min(...distances)));
-  });
-  plot.addEventListener('pointerleave', leave);
-  plot.addEventListener('blur', leave);
-  plot.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape') leave();
-    if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
-    event.preventDefault();
-    show(event.key === 'ArrowLeft' ? (at < 0 ? labels.length : at) - 1 : at + 1);
-  });
-}
-
-// A part of the page that is fetched again every few seconds, unless someone is reading in it.
+// A part of the page that is fetched again every few seconds (`data-live`), unless someone is reading in it or has paused it.
+// Tables stay where they were scrolled to, and what the legend of a chart hides stays hidden.
 for (const live of document.querySelectorAll('[data-live]')) {
+  const every = (Number(live.dataset.live) || 3) * 1000;
+  let paused = false;
+  // The part that says so is fetched again as well: its button has to come back each time.
+  const offerPause = () => {
+    const state = live.querySelector('[data-live-state]');
+    if (!state) return;
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'quiet';
+    const show = () => {
+      button.textContent = paused ? 'Resume' : 'Pause';
+      button.setAttribute('aria-pressed', String(paused));
+    };
+    show();
+    button.addEventListener('click', () => {
+      paused = !paused;
+      show();
+      button.blur();
+    });
+    state.replaceChildren(`Updates every ${every / 1000} seconds `, button);
+  };
   const renew = async () => {
     const busy =
-      live.querySelector('details[open]') || live.contains(document.activeElement) || document.hidden;
+      paused ||
+      live.querySelector('details[open], .tip') ||
+      live.contains(document.activeElement) ||
+      document.hidden;
     const answer = busy ? null : await fetch(location.href).catch(() => null);
     if (answer?.ok && !answer.redirected) {
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
       const fresh = page.getElementById(live.id);
-      if (fresh) live.replaceChildren(...fresh.childNodes);
+      if (fresh && !paused) {
+        const scrolled = [...live.querySelectorAll('.scroll')].map(({ scrollLeft }) => scrollLeft);
+        const hidden = [...live.querySelectorAll('.chart')].map((chart) =>
+          [...chart.querySelectorAll('[aria-pressed="false"]')].map(({ dataset }) => dataset.series),
+        );
+        live.replaceChildren(...fresh.childNodes);
+        offerPause();
+        for (const [index, part] of live.querySelectorAll('.scroll').entries()) {
+          part.scrollLeft = scrolled[index] ?? 0;
+        }
+        setUpCharts(live);
+        for (const [index, chart] of live.querySelectorAll('.chart').entries()) {
+          for (const series of hidden[index] ?? [])
+            chart.querySelector(`button[data-series="${series}"]`)?.click();
+        }
+        if (!fresh.hasAttribute('data-live')) return;
+      }
     }
-    setTimeout(renew, 3000);
+    setTimeout(renew, every);
   };
-  setTimeout(renew, 3000);
+  offerPause();
+  setTimeout(renew, every);
 }

@@ -81,6 +81,15 @@ export const invitations = sqliteTable('invitations', {
   expiresAt: integer('expires_at').notNull(),
 });
 
+/** A link by which a person chooses a new password; it goes when it is used. One per person: a new one ends the one before. */
+export const passwordResets = sqliteTable('password_resets', {
+  userId: text('user_id').primaryKey(),
+  /** SHA-256 of the link's last segment, hex. */
+  hash: text().notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+});
+
 /** What people changed or had revealed to them. Append-only; its ids sort by time. */
 export const auditLog = sqliteTable(
   'audit_log',

@@ -22,6 +22,22 @@ export const costs = sqliteTable(
   ],
 );
 
+/** What the names of an advertising platform mean here: uploads that carry the first names are stored under the second. */
+export const costNames = sqliteTable(
+  'cost_names',
+  {
+    applicationId: text('application_id').notNull(),
+    campaign: text().notNull(),
+    adset: text().notNull().default(''),
+    creative: text().notNull().default(''),
+    toCampaign: text('to_campaign').notNull(),
+    toAdset: text('to_adset').notNull().default(''),
+    toCreative: text('to_creative').notNull().default(''),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.applicationId, table.campaign, table.adset, table.creative] })],
+);
+
 /** `units` of `currency` were worth `worth` of `base` that day: decimal texts, kept as they were published. */
 export const exchangeRates = sqliteTable(
   'exchange_rates',

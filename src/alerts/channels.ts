@@ -1,0 +1,107 @@
+import { and, asc, eq, inArray } from 'drizzle-orm';
+import * as z from 'zod';
+import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { channels, type Database, notices } from '#db';
+import { AppError, requiredText } from '#http';
+import { newId } from '#lib/ids';
+import type { ApplicationRow } from '#teams';
+import { DIGESTS, nextDigestAt } from './digest-time.ts';
+import { webhookFault } from './webhook-url.ts';
+
+const MAX_CHANNELS = 20;
+
+export type Channel = typeof channels.$inferSelect;
+
+/** Where messages go: a webhook that takes Slack's `{"text"}`, or an email address. */
+export const NewChannel = z
+  .object({
+    kind: z.enum(['webhook', 'mail'], { error: 'must be webhook or mail' }),
+    target: requiredText(2048),
+    digest: z.enum(DIGESTS, { error: `must be one of ${DIGESTS.join(', ')}` }),
+  })
+  .superRefine(({ kind, target }, ctx) => {
+    const isAddress = z.email().safeParse(target).success && target.length <= 254;
+    const fault = kind === 'webhook' ? webhookFault(target) : isAddress ? null : 'must be an email address';
+    if (fault) ctx.addIssue({ code: 'custom', path: ['target'], message: fault });
+  });
+export type NewChannel = z.infer<typeof NewChannel>;
+
+export const listChannels = (db: Database, applicationId: string): Promise<Channel[]> =>
+  db
+    .select()
+    .from(channels)
+    .where(eq(channels.applicationId, applicationId))
+    .orderBy(asc(channels.id))
+    .limit(MAX_CHANNELS);
+
+/** A webhook's address is a credential: its host tells people which one it is. */
+export const channelText = ({ kind, target }: Pick<Channel, 'kind' | 'target'>): string =>
+  kind === 'mail' ? target : `${new URL(target).host}/…${target.slice(-4)}`;
+
+/** `origin` is that of the dashboard, for links in messages. Throws `conflict` past 20 channels of an application. */
+export async function createChannel(
+  caller: Caller,
+  application: ApplicationRow,
+  channel: NewChannel,
+  origin: string,
+): Promise<void> {
+  const { db, now } = caller;
+  if ((await db.$count(channels, eq(channels.applicationId, application.id))) >= MAX_CHANNELS) {
+    throw new AppError('conflict', `An application has at most ${MAX_CHANNELS} channels`);
+  }
+  const row = {
+    ...channel,
+    id: newId('chn'),
+    applicationId: application.id,
+    nextDigestAt: nextDigestAt(channel.digest, application.timezone, now),
+    origin,
+    createdAt: now,
+  };
+  const subject = `${application.name}: ${channelText(channel)}`;
+  await db.batch([
+    db.insert(channels).values(row),
+    auditStatement(caller, newAuditEntry('channel.created', subject)),
+  ]);
+}
+
+async function requireChannel(db: Database, applicationId: string, id: string): Promise<Channel> {
+  const [row] = await db
+    .select()
+    .from(channels)
+    .where(and(eq(channels.id, id), eq(channels.applicationId, applicationId)));
+  if (!row) throw new AppError('not_found', 'Channel not found');
+  return row;
+}
+
+/** Removes a channel and what waits to be sent to it. Throws `not_found` also for another application's. */
+export async function removeChannel(caller: Caller, application: ApplicationRow, id: string): Promise<void> {
+  const { db } = caller;
+  const subject = `${application.name}: ${channelText(await requireChannel(db, application.id, id))}`;
+  await db.batch([
+    db.delete(channels).where(eq(channels.id, id)),
+    db.delete(notices).where(eq(notices.channelId, id)),
+    auditStatement(caller, newAuditEntry('channel.removed', subject)),
+  ]);
+}
+
+/** Puts a message in the queue of one channel, so that people see whether it arrives. */
+export async function sendTestMessage(
+  db: Database,
+  application: ApplicationRow,
+  id: string,
+  now: number,
+): Promise<void> {
+  const channel = await requireChannel(db, application.id, id);
+  const subject = `${application.name}: test message`;
+  const body = `Alerts and digests of ${application.name} will arrive here.\n${channel.origin}/alerts?app=${application.id}`;
+  await db
+    .insert(notices)
+    .values({ channelId: id, id: `test:${now}`, subject, body, nextAttemptAt: now, createdAt: now })
+    .onConflictDoNothing();
+}
+
+export const channelsById = (db: Database, ids: readonly string[]): Promise<Channel[]> =>
+  db
+    .select()
+    .from(channels)
+    .where(inArray(channels.id, [...ids]));

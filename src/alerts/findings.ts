@@ -1,0 +1,110 @@
+import { count, money, percent } from '#lib/format';
+import { addDays } from '#lib/time';
+
+// What a figure says about its limit. Pure: the figures are read elsewhere.
+
+/** What a check found. `firing` is null where nothing can be said yet: the alert stays as it was. */
+export type Finding = { firing: boolean | null; text: string };
+
+const WEEKS_COMPARED = 4;
+/** Fewer weeks than this are no mean to judge a day by. */
+const MIN_WEEKS = 2;
+const CAMPAIGNS_NAMED = 5;
+const HOUR_MS = 3_600_000;
+
+const weekday = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
+export const weekdayOf = (day: string) => weekday.format(Date.parse(`${day}T00:00:00Z`));
+
+/** The first day whose figures a comparison with the same weekday needs. */
+export const firstComparedDay = (day: string) => addDays(day, -7 * WEEKS_COMPARED);
+
+export type ChangeInput = {
+  name: string;
+  day: string;
+  thresholdPercent: number;
+  /** By day; days without anything are absent. */
+  values: ReadonlyMap<string, number | null>;
+  show: (value: number) => string;
+};
+
+/** A day's figure against the mean of the same weekday of the weeks before, of those since the first figure. */
+export function findChange({ name, day, thresholdPercent, values, show }: ChangeInput): Finding {
+  const first = [...values.keys()].sort()[0] ?? day;
+  const days = Array.from({ length: WEEKS_COMPARED }, (_, index) => addDays(day, -7 * (index + 1)));
+  const earlier = days.filter((one) => one >= first).map((one) => (values.has(one) ? values.get(one) : 0));
+  const known = earlier.flatMap((value) => value ?? []);
+  const value = values.has(day) ? values.get(day) : 0;
+  const mean = known.reduce((sum, one) => sum + one, 0) / known.length;
+  if (known.length < MIN_WEEKS || value === null || value === undefined || !(mean > 0)) {
+    return { firing: null, text: `Not enough weeks of ${name.toLowerCase()} to compare with yet.` };
+  }
+  const change = (value - mean) / mean;
+  const weekdays = `the last ${known.length} ${weekdayOf(day)}s`;
+  const against = `${percent(Math.abs(change))} ${change < 0 ? 'below' : 'above'} the mean of ${weekdays} (${show(mean)})`;
+  return {
+    firing: Math.abs(change) * 100 > thresholdPercent,
+    text: `${name} on ${day} was ${show(value)}, ${change === 0 ? `as much as the mean of ${weekdays}` : against}.`,
+  };
+}
+
+/** `lastEventAt` is null where the application has sent none, or none for longer than is remembered. */
+export function findSilence(input: {
+  hours: number;
+  lastEventAt: number | null;
+  hasDevices: boolean;
+  now: number;
+}): Finding {
+  const { hours, lastEventAt, hasDevices, now } = input;
+  if (lastEventAt === null) {
+    if (!hasDevices) return { firing: null, text: 'No event has arrived yet.' };
+    return { firing: true, text: 'No event has arrived for more than a week.' };
+  }
+  const since = `${new Date(lastEventAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const firing = now - lastEventAt > hours * HOUR_MS;
+  const text = firing ? `No event has arrived since ${since}.` : `The last event arrived at ${since}.`;
+  return { firing, text };
+}
+
+export type CampaignDay = { campaign: string; spend: number | null; installs: number };
+
+export function findIdleSpend(input: {
+  day: string;
+  threshold: number;
+  campaigns: readonly CampaignDay[];
+  currency: string;
+}): Finding {
+  const { day, threshold, currency } = input;
+  const idle = input.campaigns
+    .flatMap(({ campaign, spend, installs }) =>
+      spend !== null && spend > threshold && installs === 0 ? [{ campaign, spend }] : [],
+    )
+    .sort((left, right) => right.spend - left.spend);
+  if (idle.length === 0) {
+    return {
+      firing: false,
+      text: `On ${day} no campaign spent more than ${money(threshold, currency)} without installs.`,
+    };
+  }
+  const named = idle
+    .slice(0, CAMPAIGNS_NAMED)
+    .map(({ campaign, spend }) => `${campaign} (${money(spend, currency)})`)
+    .join(', ');
+  const more =
+    idle.length > CAMPAIGNS_NAMED ? ` and ${count(idle.length - CAMPAIGNS_NAMED)} more campaigns` : '';
+  return { firing: true, text: `Spend without installs on ${day}: ${named}${more}.` };
+}
+
+/** A ratio against its limit. `value` is null where there was no spend, or it can't be converted. */
+export function findLimit(input: {
+  name: string;
+  value: number | null;
+  limit: number;
+  side: 'above' | 'below';
+  show: (value: number) => string;
+}): Finding {
+  const { name, value, limit, side, show } = input;
+  if (value === null) return { firing: null, text: `${name} of the last seven days is not known.` };
+  const firing = side === 'above' ? value > limit : value < limit;
+  const verdict = firing ? side : `not ${side}`;
+  return { firing, text: `${name} of the last seven days is ${show(value)}, ${verdict} ${show(limit)}.` };
+}

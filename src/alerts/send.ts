@@ -1,0 +1,101 @@
+import { and, asc, eq, lte } from 'drizzle-orm';
+import { channels, type Database, database, notices } from '#db';
+import { settingsOf } from '#env';
+import { type Channel, channelsById } from './channels.ts';
+import { webhookFault } from './webhook-url.ts';
+
+const NOTICES_PER_RUN = 20;
+/** The platform opens six connections of an invocation at once. */
+const SENT_AT_ONCE = 5;
+const TIMEOUT_MS = 10_000;
+const MINUTE_MS = 60_000;
+/** With waits of 1, 2, 4 … minutes a message is given up after some four hours. */
+export const MAX_ATTEMPTS = 8;
+
+type Notice = typeof notices.$inferSelect;
+
+/** A mail binding is optional: `[[send_email]] name = "MAIL"` in wrangler.toml, with `MAIL_FROM`. */
+type MailEnv = Env & { MAIL?: SendEmail };
+
+/** Whether messages can go out by mail: there is a binding and a sender. */
+export const canMail = (env: Env): boolean =>
+  (env as MailEnv).MAIL !== undefined && settingsOf(env).MAIL_FROM !== '';
+
+async function postToWebhook(url: string, { body }: Notice): Promise<void> {
+  const fault = webhookFault(url);
+  if (fault) throw new Error(`the address ${fault}`);
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ text: body }),
+    // Another address than the one that was checked is not followed.
+    redirect: 'manual',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  await answer.body?.cancel();
+  if (!answer.ok) throw new Error(`it answered ${answer.status}`);
+}
+
+async function sendMail(env: MailEnv, to: string, { subject, body }: Notice): Promise<void> {
+  const { MAIL_FROM } = settingsOf(env);
+  if (!env.MAIL || MAIL_FROM === '') throw new Error('this deployment has no mail binding and sender');
+  await env.MAIL.send({ to, from: MAIL_FROM, subject, text: body });
+}
+
+const ofNotice = ({ channelId, id }: Notice) => and(eq(notices.channelId, channelId), eq(notices.id, id));
+
+async function deliver(env: Env, db: Database, channel: Channel, notice: Notice, now: number): Promise<void> {
+  try {
+    await (channel.kind === 'webhook'
+      ? postToWebhook(channel.target, notice)
+      : sendMail(env, channel.target, notice));
+  } catch (error) {
+    const failure = (error instanceof Error ? error.message : String(error)).slice(0, 200);
+    const failed = db.update(channels).set({ failure, failedAt: now }).where(eq(channels.id, channel.id));
+    if (notice.attempts < MAX_ATTEMPTS) await failed;
+    else await db.batch([failed, db.delete(notices).where(ofNotice(notice))]);
+    return;
+  }
+  await db.batch([
+    db.delete(notices).where(ofNotice(notice)),
+    db.update(channels).set({ failure: null, failedAt: null }).where(eq(channels.id, channel.id)),
+  ]);
+}
+
+/**
+ * Delivers the messages that are due, at most 20 a run, each at least once. A failure is kept with the channel and tried again
+ * after 1, 2, 4 … minutes, up to 8 times in all.
+ */
+export async function sendNotices(env: Env, now: number): Promise<void> {
+  const db = database(env.DB);
+  const due = await db
+    .select()
+    .from(notices)
+    .where(lte(notices.nextAttemptAt, now))
+    .orderBy(asc(notices.nextAttemptAt))
+    .limit(NOTICES_PER_RUN);
+  if (due.length === 0) return;
+  const places = new Map(
+    (await channelsById(db, [...new Set(due.map(({ channelId }) => channelId))])).map((row) => [row.id, row]),
+  );
+  for (let start = 0; start < due.length; start += SENT_AT_ONCE) {
+    await Promise.all(
+      due.slice(start, start + SENT_AT_ONCE).map(async (notice) => {
+        const channel = places.get(notice.channelId);
+        // Claimed one by one: another run at the same time finds the attempt made.
+        const [claimed] = await db
+          .update(notices)
+          .set({
+            attempts: notice.attempts + 1,
+            nextAttemptAt: now + MINUTE_MS * 2 ** notice.attempts,
+          })
+          .where(and(ofNotice(notice), eq(notices.attempts, notice.attempts)))
+          .returning();
+        if (!claimed) return;
+        // Its channel went with its application.
+        if (!channel) await db.delete(notices).where(ofNotice(notice));
+        else await deliver(env, db, channel, claimed, now);
+      }),
+    );
+  }
+}

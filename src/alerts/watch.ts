@@ -1,0 +1,162 @@
+import { and, asc, eq, inArray, isNotNull, isNull, lte, sql } from 'drizzle-orm';
+import { alerts, applications, channels, type Database, database, notices } from '#db';
+import { logError } from '#lib/log';
+import type { Alert } from './alerts.ts';
+import { checkAlert, type WatchedApplication } from './check.ts';
+import { composeDigest } from './digest.ts';
+import { type Digest, nextDigestAt } from './digest-time.ts';
+import { ALERT_KINDS, isAlertKind } from './kinds.ts';
+
+// The cron's part: a bounded number of checks and digests a run, the longest due first. What a run takes it claims by moving its
+// time ahead, so that two runs at once do not do the same, and what fails comes again.
+
+const CHECKS_PER_RUN = 20;
+const DIGESTS_PER_RUN = 10;
+const CLAIM_MS = 10 * 60_000;
+const MINUTE_MS = 60_000;
+
+async function applicationsById(
+  db: Database,
+  ids: readonly string[],
+): Promise<Map<string, WatchedApplication>> {
+  const rows = await db
+    .select()
+    .from(applications)
+    .where(inArray(applications.id, [...new Set(ids)]));
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Inserts one message for each channel of an application; `guard` is SQL that has to hold. */
+const noticeEachChannel = (
+  db: Database,
+  applicationId: string,
+  notice: { id: string; subject: string; text: string; now: number },
+  guard: ReturnType<typeof sql>,
+) =>
+  db
+    .insert(notices)
+    .select(
+      sql`SELECT ${channels.id}, ${notice.id}, ${notice.subject},
+          ${notice.text} || char(10) || ${channels.origin} || '/alerts?app=' || ${channels.applicationId}, 0, ${notice.now}, ${notice.now}
+        FROM ${channels} WHERE ${channels.applicationId} = ${applicationId} AND ${guard}`,
+    )
+    .onConflictDoNothing();
+
+/** Checks one alert and, where it begins or ends to fire, puts a message in the queue of each channel: in one transaction. */
+async function watchAlert(
+  env: Env,
+  db: Database,
+  application: WatchedApplication,
+  alert: Alert,
+  now: number,
+) {
+  if (!isAlertKind(alert.kind)) return;
+  const { firing, text } = await checkAlert(env, alert.kind, {
+    application,
+    threshold: alert.threshold,
+    now,
+  });
+  const checked = {
+    finding: text,
+    nextCheckAt: now + ALERT_KINDS[alert.kind].every * MINUTE_MS,
+  };
+  const wasFiring = alert.firingSince !== null;
+  if (firing === null || firing === wasFiring) {
+    await db.update(alerts).set(checked).where(eq(alerts.id, alert.id));
+    return;
+  }
+  const state = firing ? isNull(alerts.firingSince) : isNotNull(alerts.firingSince);
+  const unchanged = sql`EXISTS (SELECT 1 FROM ${alerts} WHERE ${alerts.id} = ${alert.id} AND ${state})`;
+  const notice = {
+    id: `${alert.id}:${firing ? 'fired' : 'recovered'}:${now}`,
+    subject: `${application.name}: ${firing ? 'alert' : 'recovered'}`,
+    text: `${firing ? 'Alert' : 'Recovered'} · ${application.name}: ${text}`,
+    now,
+  };
+  await db.batch([
+    noticeEachChannel(db, application.id, notice, unchanged),
+    db
+      .update(alerts)
+      .set({ ...checked, firingSince: firing ? now : null })
+      .where(and(eq(alerts.id, alert.id), state)),
+  ]);
+}
+
+/**
+ * Checks the alerts that are due, at most 20 a run. An alert sends one message when its figure leaves the limit and one when it is
+ * back. One that cannot be checked is logged and tried again ten minutes later; it stops no other.
+ */
+export async function watchAlerts(env: Env, now: number): Promise<void> {
+  const db = database(env.DB);
+  const due = db
+    .select({ id: alerts.id })
+    .from(alerts)
+    .where(lte(alerts.nextCheckAt, now))
+    .orderBy(asc(alerts.nextCheckAt))
+    .limit(CHECKS_PER_RUN);
+  const claimed = await db
+    .update(alerts)
+    .set({ nextCheckAt: now + CLAIM_MS })
+    .where(inArray(alerts.id, due))
+    .returning();
+  if (claimed.length === 0) return;
+  const owners = await applicationsById(
+    db,
+    claimed.map(({ applicationId }) => applicationId),
+  );
+  for (const alert of claimed) {
+    const application = owners.get(alert.applicationId);
+    if (!application) continue;
+    await watchAlert(env, db, application, alert, now).catch((error) =>
+      logError('alert not checked', error, { alert_id: alert.id, application_id: application.id }),
+    );
+  }
+}
+
+/** Composes the digests that are due, at most 10 a run, and puts each in the queue of its channel. */
+export async function composeDigests(env: Env, now: number): Promise<void> {
+  const db = database(env.DB);
+  const due = db
+    .select({ id: channels.id })
+    .from(channels)
+    .where(lte(channels.nextDigestAt, now))
+    .orderBy(asc(channels.nextDigestAt))
+    .limit(DIGESTS_PER_RUN);
+  const claimed = await db
+    .update(channels)
+    .set({ nextDigestAt: now + CLAIM_MS })
+    .where(inArray(channels.id, due))
+    .returning();
+  if (claimed.length === 0) return;
+  const owners = await applicationsById(
+    db,
+    claimed.map(({ applicationId }) => applicationId),
+  );
+  for (const channel of claimed) {
+    const application = owners.get(channel.applicationId);
+    const digest: Digest = channel.digest;
+    if (!application || digest === 'never') continue;
+    try {
+      const { subject, body } = await composeDigest(env, application, digest, channel.origin, now);
+      await db.batch([
+        db
+          .insert(notices)
+          .values({
+            channelId: channel.id,
+            id: `digest:${subject}`,
+            subject,
+            body,
+            nextAttemptAt: now,
+            createdAt: now,
+          })
+          .onConflictDoNothing(),
+        db
+          .update(channels)
+          .set({ nextDigestAt: nextDigestAt(digest, application.timezone, now) })
+          .where(eq(channels.id, channel.id)),
+      ]);
+    } catch (error) {
+      logError('digest not composed', error, { channel_id: channel.id, application_id: application.id });
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import ipaddr from 'ipaddr.js';
+
+const LOCAL_NAMES = ['localhost', 'local', 'internal', 'home.arpa', 'test', 'invalid'];
+
+/**
+ * What is wrong with an address that messages are to be posted to; null for a public https URL. A public name that leads to a
+ * private address is no way in either: a Worker's requests leave through Cloudflare's edge, which reaches public addresses only.
+ */
+export function webhookFault(text: string): string | null {
+  const url = URL.parse(text);
+  if (url?.protocol !== 'https:') return 'must be an https URL';
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
+  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  if (ipaddr.isValid(host)) {
+    // `process` reads an IPv4 address in IPv6 notation as what it is.
+    return ipaddr.process(host).range() === 'unicast' ? null : 'must not be a private or local address';
+  }
+  const isLocal = !host.includes('.') || LOCAL_NAMES.some((name) => host.endsWith(`.${name}`));
+  return isLocal ? 'must not be a private or local address' : null;
+}

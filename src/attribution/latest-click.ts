@@ -1,0 +1,24 @@
+import { and, desc, eq, gt } from 'drizzle-orm';
+import { clicks, type Database } from '#db';
+
+/**
+ * The latest click on a creative since `since` (epoch milliseconds), or null. Reads the application's clicks of that time: ids begin
+ * with their time, so they are a range of the primary key. The caller has checked that the application is its own.
+ */
+export async function findLatestClick(
+  db: Database,
+  applicationId: string,
+  creativeId: string,
+  since: number,
+): Promise<{ clickedAt: number; osFamily: string; country: string | null } | null> {
+  const first = `clk_${Math.max(0, since).toString(16).padStart(12, '0')}`;
+  const [click] = await db
+    .select({ clickedAt: clicks.clickedAt, osFamily: clicks.osFamily, country: clicks.country })
+    .from(clicks)
+    .where(
+      and(eq(clicks.applicationId, applicationId), gt(clicks.id, first), eq(clicks.creativeId, creativeId)),
+    )
+    .orderBy(desc(clicks.id))
+    .limit(1);
+  return click ?? null;
+}

@@ -1,0 +1,114 @@
+import { and, desc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm';
+import { adsets, campaigns, creatives, type Database } from '#db';
+
+export const INVENTORY_LEVELS = ['campaign', 'adset', 'creative'] as const;
+export type InventoryLevel = (typeof INVENTORY_LEVELS)[number];
+
+/** Of an application with more, the newest. */
+export const MAX_INVENTORY = 5_000;
+
+export type InventoryQuery = {
+  level: InventoryLevel;
+  /** Only what has this text in its own name or in that of its ad set or campaign. */
+  q: string;
+  /** Of creatives only: all of them where it is left out. */
+  archived?: boolean;
+  /** Only what is in one of these, as the filters of a report are. */
+  campaign_id?: readonly string[] | undefined;
+  adset_id?: readonly string[] | undefined;
+  creative_id?: readonly string[] | undefined;
+};
+
+/** One campaign, ad set or creative with what it is in. */
+export type InventoryItem = {
+  id: string;
+  name: string;
+  adset: string | null;
+  campaign: string | null;
+  archived: boolean;
+  createdAt: number;
+};
+
+const contains = (column: Parameters<typeof eq>[0], q: string) =>
+  sql`instr(lower(${column}), lower(${q})) > 0`;
+const among = (column: Parameters<typeof eq>[0], ids: readonly string[] | undefined) =>
+  // One JSON parameter: a list of ids may be longer than the 100 parameters of a statement.
+  ids && ids.length > 0 ? sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))` : undefined;
+
+/** All campaigns, ad sets or creatives of an application that the query asks for, silent ones too, newest first. */
+export async function listInventory(
+  db: Database,
+  applicationId: string,
+  { level, q, archived, ...within }: InventoryQuery,
+): Promise<InventoryItem[]> {
+  const inCampaign = among(campaigns.id, within.campaign_id);
+  const inAdset = among(adsets.id, within.adset_id);
+  const named = (...columns: Parameters<typeof eq>[0][]): SQL | undefined =>
+    q === '' ? undefined : or(...columns.map((column) => contains(column, q)));
+  if (level === 'campaign') {
+    const rows = await db
+      .select({ id: campaigns.id, name: campaigns.name, createdAt: campaigns.createdAt })
+      .from(campaigns)
+      .where(and(eq(campaigns.applicationId, applicationId), inCampaign, named(campaigns.name)))
+      .orderBy(desc(campaigns.id))
+      .limit(MAX_INVENTORY);
+    return rows.map((row) => ({ ...row, adset: null, campaign: null, archived: false }));
+  }
+  if (level === 'adset') {
+    const rows = await db
+      .select({ id: adsets.id, name: adsets.name, campaign: campaigns.name, createdAt: adsets.createdAt })
+      .from(adsets)
+      .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
+      .where(
+        and(eq(adsets.applicationId, applicationId), inCampaign, inAdset, named(adsets.name, campaigns.name)),
+      )
+      .orderBy(desc(adsets.id))
+      .limit(MAX_INVENTORY);
+    return rows.map((row) => ({ ...row, adset: null, archived: false }));
+  }
+  const ofStatus =
+    archived === undefined
+      ? undefined
+      : archived
+        ? isNotNull(creatives.archivedAt)
+        : isNull(creatives.archivedAt);
+  const rows = await db
+    .select({
+      id: creatives.id,
+      name: creatives.name,
+      adset: adsets.name,
+      campaign: campaigns.name,
+      archivedAt: creatives.archivedAt,
+      createdAt: creatives.createdAt,
+    })
+    .from(creatives)
+    .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
+    .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
+    .where(
+      and(
+        eq(creatives.applicationId, applicationId),
+        inCampaign,
+        inAdset,
+        among(creatives.id, within.creative_id),
+        ofStatus,
+        named(creatives.name, adsets.name, campaigns.name),
+      ),
+    )
+    .orderBy(desc(creatives.id))
+    .limit(MAX_INVENTORY);
+  return rows.map(({ archivedAt, ...row }) => ({ ...row, archived: archivedAt !== null }));
+}
+
+/** The tokens of these creatives, by id: what their links are made of. */
+export async function tokensOf(
+  db: Database,
+  applicationId: string,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .select({ id: creatives.id, token: creatives.token })
+    .from(creatives)
+    .where(and(eq(creatives.applicationId, applicationId), inArray(creatives.id, [...ids])));
+  return new Map(rows.map(({ id, token }) => [id, token]));
+}

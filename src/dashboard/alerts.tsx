@@ -1,0 +1,298 @@
+import { Hono } from 'hono';
+import {
+  ALERT_KINDS,
+  type Alert,
+  alertText,
+  type Channel,
+  canMail,
+  channelText,
+  createAlert,
+  createChannel,
+  DIGESTS,
+  listAlerts,
+  listChannels,
+  NewAlert,
+  NewChannel,
+  removeAlert,
+  removeChannel,
+  sendTestMessage,
+} from '#alerts';
+import { database } from '#db';
+import { AppError, type Fault } from '#http';
+import { atLeast } from '#members';
+import { Filters } from './filters.tsx';
+import { checkForm, doneText, readForm, redirectDone } from './form.ts';
+import { ago } from './format.ts';
+import { NeedsApplication } from './get-started.tsx';
+import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
+import { renderPage } from './page.tsx';
+import { Action, Card, type Column, Field, Notice, Table } from './parts.tsx';
+import { readView, type View, viewQuery } from './view.ts';
+
+type Values = Record<string, string>;
+
+const KIND_OPTIONS = Object.entries(ALERT_KINDS).map(
+  ([name, { label, unit, suggested }]) =>
+    [
+      name,
+      `${label} … ${unit === 'percent' ? '%' : unit === 'hours' ? 'hours' : ''} (${suggested})`,
+    ] as const,
+);
+
+const AlertState = ({ alert, now }: { alert: Alert; now: number }) =>
+  alert.firingSince === null ? (
+    <span class="badge good">{alert.finding === null ? 'Not checked yet' : 'OK'}</span>
+  ) : (
+    <span class="badge bad">Since {ago(alert.firingSince, now)}</span>
+  );
+
+function AlertsCard({ view, rows, mayChange, now }: PartProps & { rows: Alert[] }) {
+  const actions: Column<Alert>[] = mayChange
+    ? [
+        {
+          label: 'Actions',
+          cell: (alert) => (
+            <Action
+              to={`/alerts/${alert.id}/remove${viewQuery(view)}`}
+              label="Remove"
+              kind="danger"
+              confirm="Remove this alert?"
+            />
+          ),
+        },
+      ]
+    : [];
+  return (
+    <Card title="Alerts">
+      <Table
+        caption="Alerts"
+        rows={rows}
+        empty="No alerts yet. Add one below to hear about a drop before you look for it."
+        columns={[
+          { label: 'Alert when', wrap: true, cell: (alert) => alertText(alert, view.application.currency) },
+          { label: 'State', cell: (alert) => <AlertState alert={alert} now={now} /> },
+          { label: 'Last check', wrap: true, cell: (alert) => alert.finding ?? 'Within a minute' },
+          ...actions,
+        ]}
+      />
+    </Card>
+  );
+}
+
+type PartProps = { view: View; mayChange: boolean; now: number };
+
+const NewAlertCard = ({ view, values, faults }: { view: View; values: Values; faults: Fault[] }) => (
+  <Card title="New alert">
+    <form method="post" action={`/alerts${viewQuery(view)}`} class="row">
+      <Field
+        label="Alert when"
+        name="kind"
+        value={values.kind ?? 'revenue_change'}
+        faults={faults}
+        options={KIND_OPTIONS}
+        hint="In parentheses: a value to begin with"
+      />
+      <Field
+        label="Limit"
+        name="threshold"
+        type="number"
+        step="any"
+        value={values.threshold ?? '30'}
+        faults={faults}
+        hint={`Percent, hours, or ${view.application.currency.toUpperCase()}`}
+        required
+      />
+      <button type="submit">Add alert</button>
+    </form>
+    <details>
+      <summary>What each alert compares</summary>
+      <ul>
+        {Object.values(ALERT_KINDS).map(({ label, hint }) => (
+          <li>
+            {label} …: {hint.charAt(0).toLowerCase() + hint.slice(1)}
+          </li>
+        ))}
+      </ul>
+      <p class="muted">
+        Each alert sends one message when it starts and one when it is over. Days in{' '}
+        {view.application.timezone}.
+      </p>
+    </details>
+  </Card>
+);
+
+function ChannelsCard({ view, rows, mayChange, now }: PartProps & { rows: Channel[] }) {
+  const query = viewQuery(view);
+  const actions: Column<Channel>[] = mayChange
+    ? [
+        {
+          label: 'Actions',
+          cell: (channel) => (
+            <span class="actions">
+              <Action to={`/alerts/channels/${channel.id}/test${query}`} label="Send a test" kind="quiet" />
+              <Action
+                to={`/alerts/channels/${channel.id}/remove${query}`}
+                label="Remove"
+                kind="danger"
+                confirm={`Send nothing to ${channelText(channel)} any more?`}
+              />
+            </span>
+          ),
+        },
+      ]
+    : [];
+  return (
+    <Card title="Where messages go">
+      <Table
+        caption="Channels"
+        rows={rows}
+        empty="Nowhere yet. Without a channel, alerts show on this page only."
+        columns={[
+          { label: 'Channel', cell: (channel) => (channel.kind === 'mail' ? 'Email' : 'Webhook') },
+          { label: 'Address', cell: (channel) => channelText(channel) },
+          { label: 'Digest', cell: (channel) => channel.digest },
+          {
+            label: 'Last message',
+            wrap: true,
+            cell: (channel) =>
+              channel.failure === null
+                ? 'No failure'
+                : `Failed ${ago(channel.failedAt ?? now, now)}: ${channel.failure}`,
+          },
+          ...actions,
+        ]}
+      />
+    </Card>
+  );
+}
+
+const NewChannelCard = ({
+  view,
+  mail,
+  values,
+  faults,
+}: {
+  view: View;
+  mail: boolean;
+  values: Values;
+  faults: Fault[];
+}) => (
+  <Card title="New channel">
+    <form method="post" action={`/alerts/channels${viewQuery(view)}`} class="row">
+      <Field
+        label="Kind"
+        name="channel_kind"
+        value={values.kind ?? 'webhook'}
+        options={[['webhook', 'Webhook (Slack)'], ...(mail ? [['mail', 'Email'] as const] : [])]}
+      />
+      <Field
+        label="Address"
+        name="target"
+        value={values.target ?? ''}
+        faults={faults}
+        maxlength={2048}
+        hint={
+          mail
+            ? 'An https URL or an email address'
+            : 'An https URL. Email needs a mail binding, see docs/operations.md.'
+        }
+        required
+      />
+      <Field
+        label="Digest"
+        name="digest"
+        value={values.digest ?? 'daily'}
+        faults={faults}
+        options={DIGESTS.map((name) => [name, name])}
+        hint={`At 8:00 in ${view.application.timezone}; weekly on Mondays`}
+      />
+      <button type="submit">Add channel</button>
+    </form>
+    <p class="muted">
+      A webhook gets <code>{'{"text": "…"}'}</code>, which Slack, Mattermost and Discord (with{' '}
+      <code>/slack</code> at the end of its URL) understand.
+    </p>
+  </Card>
+);
+
+type Form = { values: Values; faults: Fault[] };
+const UNTOUCHED: Form = { values: {}, faults: [] };
+
+async function alertsPage(c: DashboardContext, forms: { alert?: Form; channel?: Form } = {}) {
+  const now = Date.now();
+  const page = { title: 'Alerts', current: '/alerts' };
+  const mayChange = atLeast(c.get('person').role, 'admin');
+  const view = await readView(c, now);
+  if (!view) return renderPage(c, page, <NeedsApplication mayCreate={mayChange} />);
+  const db = database(c.env.DB);
+  const { id } = view.application;
+  const [rows, places] = await Promise.all([listAlerts(db, id), listChannels(db, id)]);
+  const done = doneText(c);
+  const { alert = UNTOUCHED, channel = UNTOUCHED } = forms;
+  const part = { view, mayChange, now };
+  return renderPage(
+    c,
+    {
+      ...page,
+      view,
+      filters: <Filters view={view} path="/alerts" shown={['app']} />,
+      status: alert.faults.length + channel.faults.length > 0 ? 400 : 200,
+    },
+    <>
+      {done && <Notice kind="good">{done}</Notice>}
+      <AlertsCard {...part} rows={rows} />
+      {mayChange && <NewAlertCard view={view} {...alert} />}
+      <ChannelsCard {...part} rows={places} />
+      {mayChange && <NewChannelCard view={view} mail={canMail(c.env)} {...channel} />}
+    </>,
+  );
+}
+
+async function requireView(c: DashboardContext): Promise<View> {
+  const view = await readView(c, Date.now());
+  if (!view) throw new AppError('not_found', 'The team has no application yet');
+  return view;
+}
+
+const admin = requireRole('admin');
+const back = (view: View) => `/alerts${viewQuery(view)}`;
+
+export const alertPages = new Hono<DashboardEnv>()
+  .use('/alerts/*', requirePerson)
+  .get('/alerts', (c) => alertsPage(c))
+  .post('/alerts', admin, async (c) => {
+    const view = await requireView(c);
+    const values = await readForm(c);
+    const { data, faults } = checkForm(NewAlert, values);
+    if (!data) return alertsPage(c, { alert: { values, faults } });
+    await createAlert(callerOf(c), view.application, data);
+    return redirectDone(c, back(view), 'created');
+  })
+  .post('/alerts/channels', admin, async (c) => {
+    const view = await requireView(c);
+    const { channel_kind: kind = '', ...rest } = await readForm(c);
+    const values: Values = { ...rest, kind };
+    const { data, faults } = checkForm(NewChannel, values);
+    if (!data) return alertsPage(c, { channel: { values, faults } });
+    if (data.kind === 'mail' && !canMail(c.env)) {
+      const fault = { path: 'target', message: 'must be a URL: this deployment cannot send email' };
+      return alertsPage(c, { channel: { values, faults: [fault] } });
+    }
+    await createChannel(callerOf(c), view.application, data, new URL(c.req.url).origin);
+    return redirectDone(c, back(view), 'created');
+  })
+  .post('/alerts/:id/remove', admin, async (c) => {
+    const view = await requireView(c);
+    await removeAlert(callerOf(c), view.application, c.req.param('id'));
+    return redirectDone(c, back(view), 'deleted');
+  })
+  .post('/alerts/channels/:id/test', admin, async (c) => {
+    const view = await requireView(c);
+    await sendTestMessage(database(c.env.DB), view.application, c.req.param('id'), Date.now());
+    return redirectDone(c, back(view), 'test_sent');
+  })
+  .post('/alerts/channels/:id/remove', admin, async (c) => {
+    const view = await requireView(c);
+    await removeChannel(callerOf(c), view.application, c.req.param('id'));
+    return redirectDone(c, back(view), 'deleted');
+  });

@@ -1,0 +1,130 @@
+import { mondayOf, monthOf, weekOf } from '#lib/calendar';
+import { addDays, daysBetween } from '#lib/time';
+import { type Days, daysBegun } from './period.ts';
+
+/** How a chart cuts time. */
+export type Unit = 'day' | 'week' | 'month';
+
+const MAX_DAYS = 100;
+const MAX_WEEK_DAYS = 700;
+/** As many labels as fit below a chart on a phone. */
+const MAX_LABELS = 6;
+
+/** The unit in which a period has some 20 to 100 places. */
+export function unitOf({ from, to }: Days): Unit {
+  const days = daysBetween(from, to) + 1;
+  if (days <= MAX_DAYS) return 'day';
+  return days <= MAX_WEEK_DAYS ? 'week' : 'month';
+}
+
+/** The key of a day's unit, as the reports name it: `2026-11-20`, `2026-W47`, `2026-11`. */
+const KEY_OF: Record<Unit, (day: string) => string> = { day: String, week: weekOf, month: monthOf };
+
+const START_OF: Record<Unit, (day: string) => string> = {
+  day: String,
+  week: mondayOf,
+  month: (day) => `${monthOf(day)}-01`,
+};
+const NEXT_OF: Record<Unit, (start: string) => string> = {
+  day: (start) => addDays(start, 1),
+  week: (start) => addDays(start, 7),
+  month: (start) => START_OF.month(addDays(start, 31)),
+};
+
+const formatters = {
+  day: new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+  month: new Intl.DateTimeFormat('en-GB', { month: 'short', timeZone: 'UTC' }),
+  full: new Intl.DateTimeFormat('en-GB', {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    timeZone: 'UTC',
+  }),
+};
+const dateOf = (day: string) => new Date(`${day}T00:00:00Z`);
+
+/** A day as people write it: `20 Nov`. */
+export const shortDay = (day: string): string => formatters.day.format(dateOf(day));
+const shortMonth = (day: string) => `${formatters.month.format(dateOf(day))} ${day.slice(0, 4)}`;
+
+/** Days as people write them, with the year where it is not this one: `25 Oct – 20 Nov`. */
+export function shortDays({ from, to }: Days, today: string): string {
+  const year =
+    from.slice(0, 4) === today.slice(0, 4) && to.slice(0, 4) === today.slice(0, 4)
+      ? ''
+      : ` ${to.slice(0, 4)}`;
+  const first =
+    from.slice(0, 4) === to.slice(0, 4) ? shortDay(from) : `${shortDay(from)} ${from.slice(0, 4)}`;
+  return from === to ? `${shortDay(from)}${year}` : `${first} – ${shortDay(to)}${year}`;
+}
+
+export type Place = {
+  /** What the reports call it. */
+  key: string;
+  /** Its first day. */
+  start: string;
+  /** What the readout says. */
+  label: string;
+  /** Whether days of it are missing: before the period, after it, or not over yet. */
+  partial: boolean;
+};
+
+/** Every place of a period that has begun, whether or not anything happened there. */
+export function placesOf(view: Days & { today: string }, unit: Unit): Place[] {
+  const begun = daysBegun(view);
+  const last = begun.at(-1);
+  if (last === undefined) return [];
+  const places: Place[] = [];
+  for (let start = START_OF[unit](view.from); start <= last; start = NEXT_OF[unit](start)) {
+    const end = addDays(NEXT_OF[unit](start), -1);
+    const partial = start < view.from || end > view.to || end >= view.today;
+    const label =
+      unit === 'month'
+        ? shortMonth(start)
+        : unit === 'week'
+          ? `Week of ${formatters.full.format(dateOf(start))}`
+          : formatters.full.format(dateOf(start));
+    places.push({ key: KEY_OF[unit](start), start, label, partial });
+  }
+  return places;
+}
+
+/** A word below the axis, at the index of a place. */
+export type Tick = { index: number; text: string };
+
+/** At most `MAX_LABELS` places that are evenly apart, the first among them. */
+export function evenly(length: number): number[] {
+  const step = [1, 2, 5, 7, 10, 14, 15, 20, 28, 30, 50, 60, 90].find(
+    (size) => (length - 1) / size < MAX_LABELS,
+  );
+  const apart = step ?? Math.ceil(length / MAX_LABELS);
+  return Array.from({ length: Math.ceil(length / apart) }, (_, index) => index * apart);
+}
+
+/** What stands below a chart over time. */
+export const ticksOf = (places: readonly Place[], unit: Unit): Tick[] =>
+  evenly(places.length).map((index) => {
+    const start = places[index]?.start ?? '';
+    return { index, text: unit === 'month' ? shortMonth(start) : shortDay(start) };
+  });
+
+/**
+ * A report's figures at every place. A place without a row is one where nothing came: `nothing` is 0 for what is added up and null
+ * for a ratio.
+ */
+export function valuesAt<Row extends Record<string, unknown>>(
+  places: readonly Place[],
+  unit: Unit,
+  rows: readonly Row[],
+  figureOf: (row: Row) => unknown,
+  nothing: number | null,
+): (number | null)[] {
+  const byKey = new Map(rows.map((row) => [String(row[unit]), row]));
+  return places.map(({ key }) => {
+    const row = byKey.get(key);
+    if (!row) return nothing;
+    const value = figureOf(row);
+    return typeof value === 'number' ? value : null;
+  });
+}

@@ -1,0 +1,108 @@
+import { placesOf, ticksOf, type Unit, valuesAt } from './axis.ts';
+import { Bar, LineChart, type Series } from './chart.tsx';
+import { type ComparedReport, figuresBefore } from './compared.tsx';
+import { groupName, isTimeGroup } from './groups.tsx';
+import { METRICS, type MetricName, nothingOf, showMetric, sortRows } from './metrics.ts';
+import type { View } from './view.ts';
+
+/** More curves than this can't be told apart. */
+const MAX_CURVES = 6;
+const MAX_BARS = 10;
+
+type Row = ComparedReport['report']['data'][number];
+type Shown = { view: View; groups: readonly string[]; metric: MetricName; compared: ComparedReport };
+
+const numberIn = (row: Row, name: string) => (typeof row[name] === 'number' ? row[name] : 0);
+
+/** The names of a grouping that have most of a metric, each with its rows. */
+function largest(rows: readonly Row[], group: string, metric: MetricName): { name: string; rows: Row[] }[] {
+  const byName = new Map<string, Row[]>();
+  for (const row of rows) {
+    if (row.is_other) continue;
+    const key = String(row[`${group}_id`] ?? row[group]);
+    byName.set(key, [...(byName.get(key) ?? []), row]);
+  }
+  const sums = [...byName.values()].map((own) => ({
+    rows: own,
+    name: own[0] ? groupName(group, own[0]) : '',
+    sum: own.reduce((total, row) => total + numberIn(row, metric), 0),
+  }));
+  return sums.sort((left, right) => right.sum - left.sum).slice(0, MAX_CURVES);
+}
+
+/** Curves over time: one of all and one of before, or one of each of the largest groups. */
+const OverTime = ({
+  view,
+  unit,
+  other,
+  metric,
+  compared,
+}: Shown & { unit: Unit; other: string | undefined }) => {
+  const { report, before, days } = compared;
+  const places = placesOf(view, unit);
+  const valuesOf = (rows: readonly Row[], at = places) =>
+    valuesAt(at, unit, rows, (row) => row[metric], nothingOf(metric));
+  const series: Series[] = other
+    ? largest(report.data, other, metric).map(({ name, rows }) => ({ name, values: valuesOf(rows) }))
+    : [{ name: METRICS[metric].label, values: valuesOf(report.data) }];
+  if (!other && before && days) {
+    const earlier = valuesOf(before.data, placesOf({ ...days.before, today: view.today }, unit));
+    series.push({
+      name: `${METRICS[metric].label}, before`,
+      values: places.map((_, index) => earlier[index] ?? null),
+      before: 0,
+    });
+  }
+  return (
+    <LineChart
+      title={`${METRICS[metric].label} by ${unit}`}
+      labels={places.map(({ label }) => label)}
+      ticks={ticksOf(places, unit)}
+      partial={places.flatMap(({ partial }, index) => (partial ? [index] : []))}
+      format={(value) => showMetric(metric, value, view.currency)}
+      series={series}
+    />
+  );
+};
+
+/** Bars of the largest groups, each with what it was before. */
+const Bars = ({ view, groups, metric, compared }: Shown) => {
+  const rows = sortRows(
+    compared.report.data.filter((row) => !row.is_other && typeof row[metric] === 'number'),
+    `-${metric}`,
+  ).slice(0, MAX_BARS);
+  const before = figuresBefore(groups, compared, metric);
+  const top = Math.max(0, ...rows.map((row) => numberIn(row, metric)));
+  if (top <= 0) return <p class="empty">No figures in this period.</p>;
+  return (
+    <ul class="bars">
+      {rows.map((row) => {
+        const name = groups.map((group) => groupName(group, row)).join(' › ');
+        const was = compared.days ? before(row) : null;
+        return (
+          <li>
+            <span class="bar-name" title={name}>
+              {name}
+            </span>
+            <Bar share={numberIn(row, metric) / top} />
+            <span class="number">
+              {showMetric(metric, row[metric], view.currency)}
+              {was !== null && <span class="muted"> from {showMetric(metric, was, view.currency)}</span>}
+            </span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+};
+
+/** The chosen metric of a breakdown: curves where it is by time, bars otherwise. */
+export const BreakdownChart = (shown: Shown) => {
+  const { groups } = shown;
+  const unit = groups.find(isTimeGroup) as Unit | undefined;
+  return unit ? (
+    <OverTime {...shown} unit={unit} other={groups.find((name) => !isTimeGroup(name))} />
+  ) : (
+    <Bars {...shown} />
+  );
+};

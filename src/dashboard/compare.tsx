@@ -1,0 +1,233 @@
+import { Hono } from 'hono';
+import type { Child } from 'hono/jsx';
+import { findNames, searchNames } from '#creatives';
+import { database } from '#db';
+import { CompareQuery, PerformanceQuery, reportCompare, reportPerformance } from '#reports';
+import { shortDays } from './axis.ts';
+import { NAMED_KINDS, valueLabel } from './filter-names.ts';
+import { checkForm } from './form.ts';
+import { count, money, NOTHING, percent } from './format.ts';
+import { GROUPINGS } from './groups.tsx';
+import { type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
+import { sortRows } from './metrics.ts';
+import { Card, Field, Table } from './parts.tsx';
+import { comparedDays } from './period.ts';
+import { answerCsv, ask, CsvLink, renderReport, ViewFields, viewAsked, wantsCsv } from './report.tsx';
+import type { FilterName, View } from './view.ts';
+
+const DAYS = '1,7,30';
+const MAX_OFFERED = 100;
+const KINDS: ReadonlySet<string> = new Set(['creative', 'campaign', 'adset', 'country', 'os']);
+const BY = [...GROUPINGS.filter(([name]) => KINDS.has(name)), ['period', 'Period'] as const];
+const METRIC_LABELS = {
+  retention: 'Retention',
+  conversion: 'Paying devices',
+  arpu: 'Revenue per device',
+} as const;
+const CSV_COLUMNS = [
+  'metric',
+  'day',
+  'a_devices',
+  'a_count',
+  'a',
+  'b_devices',
+  'b_count',
+  'b',
+  'difference',
+  'low',
+  'high',
+  'p_value',
+  'test',
+];
+
+type Row = Awaited<ReturnType<typeof reportCompare>>['data'][number];
+type Option = readonly [value: string, label: string];
+
+/** How sure a difference is, in words. */
+export function certainty({ p_value: p, low, high }: Pick<Row, 'p_value' | 'low' | 'high'>): string {
+  if (p === null || low === null || high === null) return 'Too few devices to tell';
+  if (p < 0.01) return 'A real difference, almost certainly';
+  if (p < 0.05) return 'Probably a real difference';
+  return 'May be chance';
+}
+
+/** What can be put side by side, and what is chosen even where it is not among the first. */
+async function optionsOf(
+  c: DashboardContext,
+  view: View,
+  by: string,
+  chosen: readonly string[],
+  now: number,
+) {
+  const filter = (KINDS.has(by) && !['country', 'os'].includes(by) ? `${by}_id` : by) as FilterName;
+  const kind = NAMED_KINDS[filter];
+  const db = database(c.env.DB);
+  if (kind) {
+    const [found, names] = await Promise.all([
+      searchNames(db, view.application.id, { kind, q: '', limit: MAX_OFFERED }),
+      findNames(db, view.application.id, kind, chosen),
+    ]);
+    const listed = found.map(({ id, name, parent }): Option => [id, parent ? `${name} (${parent})` : name]);
+    const others = [...names].filter(([id]) => found.every((one) => one.id !== id));
+    return [...listed, ...others];
+  }
+  const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: by });
+  const report = await reportPerformance(c.env, view.application, query, now);
+  const values = sortRows(report.data, '-installs').flatMap((row) =>
+    row.is_other || row[by] == null ? [] : [String(row[by])],
+  );
+  return [...new Set([...values, ...chosen])].map((value): Option => [value, valueLabel(filter, value)]);
+}
+
+export const comparePages = new Hono<DashboardEnv>().get('/compare', requirePerson, (c) => {
+  const by = BY.find(([name]) => name === c.req.query('by'))?.[0] ?? 'creative';
+  const isByPeriod = by === 'period';
+  const page = {
+    title: 'Compare',
+    path: '/compare',
+    carry: { by, a: c.req.query('a') ?? '', b: c.req.query('b') ?? '' },
+    bar: isByPeriod ? undefined : (['app', 'period', 'filters', 'currency'] as const),
+  };
+  return renderReport(c, page, async (view, now, answerWith) => {
+    const sent = [c.req.query('a') ?? '', c.req.query('b') ?? ''].filter((value) => value !== '');
+    const options = isByPeriod ? [] : await optionsOf(c, view, by, sent, now);
+    const [first, second] = options;
+    const a = c.req.query('a') || (first?.[0] ?? '');
+    const b = c.req.query('b') || (options.find(([value]) => value !== a)?.[0] ?? '');
+    const compared = comparedDays(view, view.comparison === 'none' ? 'previous' : view.comparison);
+    const canAsk = isByPeriod
+      ? compared !== null
+      : a !== '' && b !== '' && (sent.length > 0 || second !== undefined);
+    const { data: query, faults } = canAsk
+      ? checkForm(CompareQuery, {
+          ...viewAsked(view),
+          by,
+          days: DAYS,
+          ...(isByPeriod
+            ? { ...compared?.complete, b_from: compared?.before.from, b_to: compared?.before.to }
+            : { a, b }),
+        })
+      : { data: null, faults: null };
+    const form = (
+      <form method="get" action="/compare" class="row" data-submit-on-change>
+        <ViewFields view={view} />
+        <Field label="Compare" name="by" value={by} options={BY} />
+        {!isByPeriod && (
+          <>
+            <Field label="A" name="a" value={a} options={options} faults={faults ?? []} />
+            <Field label="B" name="b" value={b} options={options} faults={faults ?? []} />
+          </>
+        )}
+        <button type="submit" class="quiet" data-apply>
+          Apply
+        </button>
+      </form>
+    );
+    if (!query) {
+      if (faults) answerWith(400);
+      return (
+        <>
+          {form}
+          {!faults && (
+            <Card title="Nothing to compare yet">
+              <p>
+                {isByPeriod
+                  ? 'All time has no period before it. Choose another period above.'
+                  : 'There must be at least two to put side by side.'}
+              </p>
+            </Card>
+          )}
+        </>
+      );
+    }
+    const report = await reportCompare(c.env, view.application, query, now);
+    if (wantsCsv(c)) {
+      return answerCsv(c, { ...report, unconverted: [] }, CSV_COLUMNS, view);
+    }
+    const nameOf = (side: 'a' | 'b') =>
+      isByPeriod
+        ? shortDays(report[side], view.today)
+        : (options.find(([value]) => value === (side === 'a' ? a : b))?.[1] ?? report[side].name ?? '');
+    return (
+      <>
+        {form}
+        <Sides report={report} names={{ a: nameOf('a'), b: nameOf('b') }} view={view}>
+          <CsvLink
+            view={view}
+            path="/compare"
+            parameters={{ by, a: isByPeriod ? '' : a, b: isByPeriod ? '' : b }}
+          />
+        </Sides>
+      </>
+    );
+  });
+});
+
+const Sides = ({
+  report,
+  names,
+  view,
+  children,
+}: {
+  report: Awaited<ReturnType<typeof reportCompare>>;
+  names: { a: string; b: string };
+  view: View;
+  children?: Child;
+}) => {
+  const show = (row: Row, value: number | null) =>
+    row.metric === 'arpu' ? money(value, view.currency) : percent(value);
+  /** A difference of shares is in points, so that nobody takes it for a share of a share. */
+  const showDifference = (row: Row, value: number | null) => {
+    if (value === null) return NOTHING;
+    const sign = value > 0 ? '+' : value < 0 ? '−' : '';
+    return row.metric === 'arpu'
+      ? `${sign}${money(Math.abs(value), view.currency)}`
+      : `${sign}${(Math.abs(value) * 100).toFixed(2)} pts`;
+  };
+  return (
+    <Card title={`${names.a} against ${names.b}`} aside={children}>
+      <p>{`A: ${names.a}, ${count(report.a.size)} devices. B: ${names.b}, ${count(report.b.size)} devices.`}</p>
+      {report.unconverted_currencies.length > 0 && (
+        <p class="fault">
+          {`Revenue can't be compared: no exchange rate is known for ${report.unconverted_currencies.join(', ').toUpperCase()}.`}
+        </p>
+      )}
+      <Table
+        caption={`${names.a} against ${names.b}`}
+        rows={report.data}
+        columns={[
+          { label: 'Metric', cell: (row) => `${METRIC_LABELS[row.metric]}, day ${row.day}` },
+          { label: 'A', numeric: true, cell: (row) => show(row, row.a) },
+          { label: 'B', numeric: true, cell: (row) => show(row, row.b) },
+          {
+            label: 'Difference',
+            numeric: true,
+            hint: 'B minus A',
+            cell: (row) => showDifference(row, row.difference),
+          },
+          {
+            label: '95 % interval',
+            numeric: true,
+            hint: 'Where the true difference lies, 19 times of 20',
+            cell: (row) =>
+              row.low === null
+                ? NOTHING
+                : `${showDifference(row, row.low)} to ${showDifference(row, row.high)}`,
+          },
+          {
+            label: 'How sure',
+            cell: (row) => (
+              <span title={row.p_value === null ? '' : `p = ${row.p_value.toPrecision(2)}, ${row.test}`}>
+                {certainty(row)}
+              </span>
+            ),
+          },
+        ]}
+      />
+      <p class="hint">
+        Only devices whose day is over count. Revenue per device is converted at the rates of{' '}
+        {report.rate_day}. The more rows you look at, the more likely one of them differs by chance.
+      </p>
+    </Card>
+  );
+};

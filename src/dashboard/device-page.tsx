@@ -1,0 +1,92 @@
+import { explainDeviceById } from '#devices';
+import { EventsQuery, listEventsWithStatus } from '#events';
+import { AppError } from '#http';
+import { ExplanationCard } from './event-page.tsx';
+import { StatusBadge, summary } from './event-parts.tsx';
+import { moment } from './format.ts';
+import type { DashboardContext } from './guard.ts';
+import { renderPage } from './page.tsx';
+import { Card } from './parts.tsx';
+import { ask } from './report.tsx';
+import { readView, viewQuery } from './view.ts';
+
+const SHOWN = 100;
+
+const text = (value: unknown) => (typeof value === 'string' ? value : '');
+
+/** One device: what brought it and why, then everything it did, newest first. */
+export async function devicePage(c: DashboardContext) {
+  const view = await readView(c, Date.now());
+  const id = c.req.query('device_id') ?? '';
+  if (!view) throw new AppError('not_found', 'The team has no application yet');
+  const { application } = view;
+  const query = ask(EventsQuery, {
+    application_id: application.id,
+    device_id: id,
+    limit: SHOWN,
+    cursor: c.req.query('cursor') ?? '',
+  });
+  const [explanation, page] = await Promise.all([
+    explainDeviceById(c.env, application.id, id),
+    listEventsWithStatus(c.env, application, query),
+  ]);
+  if (!explanation && page.data.length === 0) throw new AppError('not_found', 'Device not found');
+  const isQueued = page.data.some(({ status_of_event }) => status_of_event === 'queued');
+  const at = (time: number) => moment(time, application.timezone);
+  return renderPage(
+    c,
+    { title: 'Device', current: '/debugger', view },
+    <>
+      <p>
+        <code>{id}</code>
+      </p>
+      {explanation && <ExplanationCard explanation={explanation} />}
+      <div id="live" {...(isQueued ? { 'data-live': '' } : {})}>
+        <Card title="Timeline" aside={<span class="muted">Times in {application.timezone}</span>}>
+          <ol class="timeline">
+            {page.data.map((event: Record<string, unknown>) => (
+              <li>
+                <time datetime={text(event.created_at)}>{at(Date.parse(text(event.created_at)))}</time>
+                <a href={`/debugger/event${viewQuery(view, { id: text(event.event_id) })}`}>
+                  {text(event.type)}
+                </a>{' '}
+                {summary(event)} <StatusBadge status={event.status_of_event} />
+              </li>
+            ))}
+            {page.next_cursor === null && explanation && (
+              <>
+                <li>
+                  <time datetime={new Date(explanation.acquiredAt).toISOString()}>
+                    {at(explanation.acquiredAt)}
+                  </time>
+                  Acquired, by{' '}
+                  {explanation.attribution.creative_id
+                    ? (explanation.creatives[explanation.attribution.creative_id] ?? 'a creative')
+                    : 'no ad (organic)'}
+                </li>
+                {explanation.click && (
+                  <li>
+                    <time datetime={new Date(explanation.click.clickedAt).toISOString()}>
+                      {at(explanation.click.clickedAt)}
+                    </time>
+                    Clicked the ad
+                  </li>
+                )}
+              </>
+            )}
+          </ol>
+          {page.next_cursor && (
+            <p class="pages">
+              <a href={`/debugger/device${viewQuery(view, { device_id: id, cursor: page.next_cursor })}`}>
+                Older
+              </a>
+            </p>
+          )}
+        </Card>
+      </div>
+      <p>
+        <a href={`/debugger${viewQuery(view, { device_id: id })}`}>These events in the debugger</a>
+      </p>
+    </>,
+  );
+}

@@ -1,0 +1,130 @@
+import { database } from '#db';
+import type { Fault } from '#http';
+import { atLeast } from '#members';
+import { ExchangeRates, listRates, RatesQuery, saveRates } from '#money';
+import { checkForm, doneText, readForm, redirectDone } from './form.ts';
+import { callerOf, type DashboardContext } from './guard.ts';
+import { Card, Field, Notice, Table } from './parts.tsx';
+import { ask, renderReport } from './report.tsx';
+import { readView, type View, viewQuery } from './view.ts';
+
+const PAGE = 100;
+
+type Values = Record<string, string>;
+
+export const CostTabs = ({ view, current }: { view: View; current: '/costs' | '/costs/rates' }) => (
+  <nav class="tabs" aria-label="Costs">
+    {(
+      [
+        ['/costs', 'Costs'],
+        ['/costs/rates', 'Exchange rates'],
+      ] as const
+    ).map(([path, label]) => (
+      <a href={path + viewQuery(view)} {...(path === current ? { 'aria-current': 'page' as const } : {})}>
+        {label}
+      </a>
+    ))}
+  </nav>
+);
+
+const UploadCard = ({ view, values, faults }: { view: View; values: Values; faults: Fault[] }) => (
+  <Card title="Add a rate">
+    <form method="post" action={`/costs/rates${viewQuery(view)}`} class="row">
+      <Field label="Day" name="date" type="date" value={values.date ?? view.today} faults={faults} required />
+      <Field
+        label="1 unit of"
+        name="currency"
+        value={values.currency ?? ''}
+        faults={faults}
+        maxlength={3}
+        hint="ISO 4217, such as EUR"
+        required
+      />
+      <Field label="is worth" name="rate" value={values.rate ?? ''} faults={faults} required />
+      <Field
+        label="of"
+        name="base"
+        value={values.base ?? view.application.currency}
+        faults={faults}
+        maxlength={3}
+        required
+      />
+      <button type="submit">Save</button>
+    </form>
+  </Card>
+);
+
+/** The rates that amounts are converted with, newest first, and a form for one's own. */
+export function ratesPage(c: DashboardContext, shown: { values?: Values; faults?: Fault[] } = {}) {
+  const page = {
+    title: 'Exchange rates',
+    path: '/costs',
+    inner: '/costs/rates',
+    bar: ['app', 'period'],
+  } as const;
+  return renderReport(c, page, async (view) => {
+    const asked = { from: view.from, to: view.to, limit: PAGE, cursor: c.req.query('cursor') ?? '' };
+    const rates = await listRates(database(c.env.DB), view.application.teamId, ask(RatesQuery, asked));
+    const done = doneText(c);
+    return (
+      <>
+        {done && <Notice kind="good">{done}</Notice>}
+        <CostTabs view={view} current="/costs/rates" />
+        {atLeast(c.get('person').role, 'admin') && (
+          <UploadCard view={view} values={shown.values ?? {}} faults={shown.faults ?? []} />
+        )}
+        <Card title="Rates">
+          <p class="muted">
+            An amount is converted with the rate of its day, or with the latest one before. Your own rates go
+            before the daily reference rates of the European Central Bank.
+          </p>
+          <Table
+            caption={`Exchange rates, ${view.from} to ${view.to}`}
+            rows={rates.data}
+            empty="No rates in this period. Reference rates are fetched on weekdays; amounts use the latest earlier rate."
+            columns={[
+              { label: 'Day', cell: (row) => row.date },
+              { label: '1 unit of', cell: (row) => row.currency.toUpperCase() },
+              {
+                label: 'is worth',
+                numeric: true,
+                cell: (row) => `${Number(row.rate.toPrecision(6))} ${row.base.toUpperCase()}`,
+              },
+              { label: 'Source', cell: (row) => (row.source === 'team' ? 'Your team' : 'Reference') },
+            ]}
+          />
+          {rates.next_cursor && (
+            <p class="pages">
+              <a href={`/costs/rates${viewQuery(view, { cursor: rates.next_cursor })}`}>Older</a>
+            </p>
+          )}
+        </Card>
+      </>
+    );
+  });
+}
+
+export async function uploadRates(c: DashboardContext) {
+  const view = await readView(c, Date.now());
+  if (!view) return c.redirect('/costs/rates', 303);
+  const values = await readForm(c);
+  const { date, base, currency = '', rate } = values;
+  const { data, faults } = checkForm(ExchangeRates, {
+    date,
+    base,
+    rates: { [currency.trim().toLowerCase()]: rate },
+  });
+  if (!data) {
+    const own = faults.map(({ path, message }) => ({
+      path: path.startsWith('rates')
+        ? message.includes('ISO') || message.includes('base')
+          ? 'currency'
+          : 'rate'
+        : path,
+      message,
+    }));
+    return ratesPage(c, { values, faults: own });
+  }
+  await saveRates(callerOf(c), data);
+  return redirectDone(c, `/costs/rates${viewQuery(view)}`, 'saved');
+}

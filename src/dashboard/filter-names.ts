@@ -1,0 +1,54 @@
+import { findNames, type NamedKind } from '#creatives';
+import { database } from '#db';
+import { FILTER_NAMES, type FilterName, filterValues, type View } from './view.ts';
+
+export const FILTER_LABELS: Readonly<Record<FilterName, string>> = {
+  campaign_id: 'Campaign',
+  adset_id: 'Ad set',
+  creative_id: 'Creative',
+  country: 'Country',
+  os: 'OS',
+  app_version: 'App version',
+  attribution: 'Paid or organic',
+};
+
+/** The filters by something that has a name of its own besides its id. */
+export const NAMED_KINDS: Readonly<Partial<Record<FilterName, NamedKind>>> = {
+  campaign_id: 'campaign',
+  adset_id: 'adset',
+  creative_id: 'creative',
+};
+
+const OS_NAMES: Record<string, string> = { ios: 'iOS', ipados: 'iPadOS', macos: 'macOS', tvos: 'tvOS' };
+const regions = new Intl.DisplayNames('en', { type: 'region' });
+
+const capitalised = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+/** A country as people call it; the code where it is none that anyone knows. */
+export function countryName(code: string): string {
+  if (!/^[a-z]{2}$/i.test(code)) return capitalised(code);
+  return regions.of(code.toUpperCase()) ?? code.toUpperCase();
+}
+
+/** What a value of a filter is called, as far as that can be told without looking it up. */
+export function valueLabel(name: FilterName, value: string): string {
+  if (name === 'country') return countryName(value);
+  if (name === 'os') return OS_NAMES[value] ?? capitalised(value);
+  return name === 'attribution' ? capitalised(value) : value;
+}
+
+export type Chip = { name: FilterName; value: string; label: string };
+
+/** The view's filters with the names of what they stand for; an id without a name shows as it is. */
+export async function readChips(db: D1Database, view: View): Promise<Chip[]> {
+  const chips = await Promise.all(
+    FILTER_NAMES.map(async (name) => {
+      const values = filterValues(view.filters, name);
+      const kind = NAMED_KINDS[name];
+      const names =
+        kind && values.length > 0 ? await findNames(database(db), view.application.id, kind, values) : null;
+      return values.map((value) => ({ name, value, label: names?.get(value) ?? valueLabel(name, value) }));
+    }),
+  );
+  return chips.flat();
+}

@@ -1,0 +1,24 @@
+import { alertText, listAlerts } from '#alerts';
+import { database } from '#db';
+import { ago } from './format.ts';
+import { Notice } from './parts.tsx';
+import { type View, viewQuery } from './view.ts';
+
+/** The application's alerts whose figure is past its limit now; nothing where there are none. */
+export async function FiringAlerts(db: D1Database, view: View, now: number) {
+  const alerts = await listAlerts(database(db), view.application.id);
+  const firing = alerts.flatMap((alert) =>
+    alert.firingSince === null ? [] : [{ alert, since: alert.firingSince }],
+  );
+  if (firing.length === 0) return null;
+  return (
+    <Notice kind="bad">
+      <ul class="firing">
+        {firing.map(({ alert, since }) => (
+          <li>{`${alertText(alert, view.application.currency)} (since ${ago(since, now)})`}</li>
+        ))}
+      </ul>
+      <a href={`/alerts${viewQuery(view)}`}>All alerts</a>
+    </Notice>
+  );
+}

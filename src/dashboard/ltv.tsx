@@ -1,0 +1,252 @@
+import { Hono } from 'hono';
+import { LtvQuery, PredictedLtvQuery, REASONS, reportLtv, reportPredictedLtv } from '#reports';
+import { shortDays } from './axis.ts';
+import { LineChart, type Series } from './chart.tsx';
+import {
+  COHORT_COLUMNS,
+  CohortForm,
+  type CohortRow,
+  type CohortsAsked,
+  CohortTable,
+  CURVE_DAYS,
+  CURVE_HINT,
+  cohortName,
+  cohortsAsked,
+  curveAxis,
+  curveOf,
+  MAX_CURVES,
+  readCohorts,
+} from './cohort-parts.tsx';
+import { count, money, NOTHING, percent } from './format.ts';
+import { type DashboardEnv, requirePerson } from './guard.ts';
+import { Card, Table } from './parts.tsx';
+import { comparedDays } from './period.ts';
+import {
+  answerCsv,
+  ask,
+  CsvLink,
+  MAX_TABLE_ROWS,
+  RowCount,
+  renderReport,
+  Unconverted,
+  viewAsked,
+  wantsCsv,
+} from './report.tsx';
+import type { View } from './view.ts';
+
+const DAYS = [0, 1, 3, 7, 14, 21, 30, 60, 90];
+const SHOWN = [
+  ['ltv', 'LTV: revenue per device'],
+  ['roas', 'ROAS: revenue / spend'],
+] as const;
+type Figure = 'ltv' | 'roas';
+const HORIZONS = [
+  ['', 'No prediction'],
+  ['30', 'Next 30 days'],
+  ['90', 'Next 90 days'],
+  ['180', 'Next 180 days'],
+  ['365', 'Next year'],
+] as const;
+/** Each is a model fitted on request. */
+const MAX_PREDICTED = 12;
+
+type Row = Awaited<ReturnType<typeof reportLtv>>['data'][number];
+
+/** The first day by whose end the devices had brought back what they cost; null while they have not. */
+export function paybackDay(days: Readonly<Record<string, { roas: number | null }>>): number | null {
+  return CURVE_DAYS.find((day) => (days[day]?.roas ?? 0) >= 1) ?? null;
+}
+
+export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) => {
+  const asked = readCohorts(c, 'all');
+  const figure: Figure = c.req.query('show') === 'roas' ? 'roas' : 'ltv';
+  const horizon = HORIZONS.find(([days]) => days === c.req.query('predict'))?.[0] ?? '';
+  const carry = { ...asked, show: figure, predict: horizon };
+  const page = { title: 'LTV and ROAS', path: '/ltv', carry };
+  return renderReport(c, page, async (view, now) => {
+    const read = (days: readonly number[], changes: Record<string, unknown>) =>
+      reportLtv(
+        c.env.DB,
+        view.application,
+        ask(LtvQuery, { ...viewAsked(view), days: days.join(','), ...changes }),
+        now,
+      );
+    const grouped = cohortsAsked(asked);
+    if (wantsCsv(c)) {
+      return answerCsv(c, await read(DAYS, grouped), [...COHORT_COLUMNS, 'revenue', 'ltv', 'roas'], view);
+    }
+    const compared = comparedDays(view, view.comparison);
+    // The days of the table are among those of the curves.
+    const [report, before, predicted] = await Promise.all([
+      read(CURVE_DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),
+      compared ? read(CURVE_DAYS, { cohort: 'all', ...compared.before }) : null,
+      horizon === ''
+        ? null
+        : reportPredictedLtv(
+            c.env,
+            view.application,
+            ask(PredictedLtvQuery, {
+              ...viewAsked(view),
+              ...grouped,
+              horizon_days: horizon,
+              limit: MAX_PREDICTED,
+            }),
+            now,
+          ),
+    ]);
+    const named = report.data.filter((row) => !row.is_other);
+    const largest = [...named].sort((left, right) => right.size - left.size).slice(0, MAX_CURVES);
+    const shown =
+      asked.group === '' ? named.slice(-MAX_CURVES) : named.filter((row) => largest.includes(row));
+    const seriesOf = (of: Figure): Series[] => [
+      ...shown.map((row) => ({
+        name: cohortName(asked, row, view.today),
+        values: curveOf(row, (cell) => cell[of]),
+      })),
+      ...(before && compared && shown.length === 1
+        ? [
+            {
+              name: shortDays(compared.before, view.today),
+              values: curveOf(before.data[0], (cell) => cell[of]),
+              before: 0,
+            },
+          ]
+        : []),
+    ];
+    const inCurrency = (value: number | null) => money(value, view.currency);
+    const chart = (
+      title: string,
+      series: Series[],
+      format: (value: number | null) => string,
+      level?: { value: number; text: string },
+    ) => {
+      const { days, ticks } = curveAxis(series);
+      return (
+        <Card title={title}>
+          <LineChart
+            title={`${title} by day since acquisition`}
+            labels={days.map((day) => `Day ${day}`)}
+            xs={days}
+            ticks={ticks}
+            format={format}
+            {...(level ? { level } : {})}
+            series={series.map((one) => ({ ...one, values: one.values.slice(0, days.length) }))}
+          />
+        </Card>
+      );
+    };
+    const format = figure === 'ltv' ? inCurrency : percent;
+    return (
+      <>
+        <Unconverted amounts={report.unconverted} />
+        <CohortForm
+          path="/ltv"
+          view={view}
+          asked={asked}
+          fields={[
+            { label: 'Table', name: 'show', value: figure, options: SHOWN },
+            { label: 'Prediction', name: 'predict', value: horizon, options: HORIZONS },
+          ]}
+        />
+        {named.length > MAX_CURVES && (
+          <p class="hint">
+            {`The curves show the ${MAX_CURVES} ${asked.group === '' ? 'latest' : 'largest'}, the table shows all.`}
+          </p>
+        )}
+        <div class="pair">
+          {chart('Lifetime value of a device', seriesOf('ltv'), inCurrency)}
+          {chart('ROAS', seriesOf('roas'), percent, {
+            value: 1,
+            text: '100 %, where revenue has paid back the spend',
+          })}
+        </div>
+        {predicted && <Predicted view={view} asked={asked} report={predicted} />}
+        <Card
+          title={figure === 'ltv' ? 'LTV by cohort' : 'ROAS by cohort'}
+          aside={<CsvLink view={view} path="/ltv" parameters={carry} />}
+        >
+          <CohortTable
+            caption={`${figure === 'ltv' ? 'Lifetime value' : 'ROAS'} by cohort and day since acquisition, days in ${view.application.timezone}`}
+            path="/ltv"
+            carry={carry}
+            view={view}
+            asked={asked}
+            rows={report.data}
+            days={DAYS}
+            isHeat={() => true}
+            more={[{ label: 'Paid back', numeric: true, cell: (row) => <Payback row={row} /> }]}
+            cell={(row, day) => {
+              const cell = row.days[day];
+              const value = cell?.[figure] ?? null;
+              return { value, eligible: cell?.eligible ?? 0, text: format(value) };
+            }}
+          />
+          <RowCount shown={named.length} total={report.total_rows} />
+          <p class="hint">
+            Revenue from day 0 to N of the devices whose day N is over; ROAS is that revenue against the costs
+            of the days on which they were acquired. {CURVE_HINT} Blank: day N is not over yet for any device
+            of the cohort. Days in {view.application.timezone}.
+          </p>
+        </Card>
+      </>
+    );
+  });
+});
+
+/** When a cohort had brought back what it cost. */
+const Payback = ({ row }: { row: Row }) => {
+  const day = paybackDay(row.days);
+  if (day !== null) return <>{`Day ${day}`}</>;
+  const hasSpend = Object.values(row.days).some(({ roas }) => roas !== null);
+  return hasSpend ? <span class="muted">Not yet</span> : <span title="No costs are known">{NOTHING}</span>;
+};
+
+/** What the devices of each cohort will have purchased, with the band that it lies in, or why that can't be said. */
+const Predicted = ({
+  view,
+  asked,
+  report,
+}: {
+  view: View;
+  asked: CohortsAsked;
+  report: Awaited<ReturnType<typeof reportPredictedLtv>>;
+}) => {
+  const inCurrency = (value: number | null) => money(value, view.currency);
+  return (
+    <Card title={`Predicted LTV after another ${report.horizon_days} days`}>
+      <Table
+        caption={`Predicted lifetime value by cohort, ${report.horizon_days} days ahead`}
+        rows={report.data}
+        empty="No device was acquired in this period."
+        columns={[
+          { label: 'Devices of', cell: (row) => cohortName(asked, row as unknown as CohortRow, view.today) },
+          { label: 'Devices', numeric: true, cell: (row) => count(row.size) },
+          { label: 'Payers', numeric: true, cell: (row) => count(row.payers) },
+          {
+            label: 'Purchases per device so far',
+            numeric: true,
+            cell: (row) => inCurrency(row.revenue === null || row.size === 0 ? null : row.revenue / row.size),
+          },
+          { label: 'Predicted LTV', numeric: true, cell: (row) => inCurrency(row.predicted_ltv) },
+          {
+            label: 'Likely between',
+            numeric: true,
+            cell: (row) =>
+              row.predicted_ltv_low === null
+                ? NOTHING
+                : `${inCurrency(row.predicted_ltv_low)} and ${inCurrency(row.predicted_ltv_high)}`,
+          },
+          {
+            label: 'Note',
+            wrap: true,
+            cell: (row) => (row.reason === null ? '' : REASONS[row.reason]),
+          },
+        ]}
+      />
+      <p class="hint">
+        From purchases only: ad revenue is not predicted. The band holds the true value 19 times of 20, if the
+        devices go on as they began.
+      </p>
+    </Card>
+  );
+};

@@ -1,0 +1,39 @@
+import { findNewCreatives } from '#creatives';
+import { database } from '#db';
+import { DAY_MS, dayIn } from '#lib/time';
+import { findFirstSpendDay } from '#money';
+import type { Place } from './axis.ts';
+import type { Marker } from './chart.tsx';
+import type { View } from './view.ts';
+
+const MAX_NEW = 100;
+
+/** What explains a bend in a chart: the first spend, and creatives that were new. */
+export async function readMarkers(db: D1Database, view: View, places: readonly Place[]): Promise<Marker[]> {
+  const { application, from, to } = view;
+  const [firstSpend, made] = await Promise.all([
+    findFirstSpendDay(database(db), application.id),
+    // A day of a time zone lies within a day and a half of the same day in UTC.
+    findNewCreatives(database(db), application.id, {
+      since: Date.parse(from) - DAY_MS,
+      until: Date.parse(to) + 2 * DAY_MS,
+      limit: MAX_NEW,
+    }),
+  ]);
+  const indexOf = (day: string) => places.findLastIndex(({ start }) => start <= day);
+  const inView = (day: string) => day >= from && day <= to;
+  const names = new Map<number, string[]>();
+  for (const { name, createdAt } of made) {
+    const day = dayIn(application.timezone, createdAt);
+    if (inView(day)) names.set(indexOf(day), [...(names.get(indexOf(day)) ?? []), name]);
+  }
+  const news = [...names].map(([index, all]) => ({
+    index,
+    text: all.length === 1 ? `new creative ${all[0]}` : `${all.length} new creatives`,
+  }));
+  const spend =
+    firstSpend !== null && inView(firstSpend) ? [{ index: indexOf(firstSpend), text: 'first spend' }] : [];
+  return [...spend, ...news]
+    .filter(({ index }) => index >= 0)
+    .sort((left, right) => left.index - right.index);
+}

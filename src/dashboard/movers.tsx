@@ -1,0 +1,113 @@
+import { DIMENSIONS, MAX_ROWS, PerformanceQuery, reportPerformance } from '#reports';
+import { ChangeShare, change, keyOf } from './compared.tsx';
+import { count, money } from './format.ts';
+import { GroupCell, groupLabel, groupName } from './groups.tsx';
+import type { MetricName } from './metrics.ts';
+import { Card } from './parts.tsx';
+import { comparedDays } from './period.ts';
+import { ask, viewAsked } from './report.tsx';
+import { type View, viewQuery } from './view.ts';
+
+const MAX_MOVERS = 3;
+
+/** By what a change of revenue is explained, and which figure tells it: a network has no purchases. */
+const BY: readonly { group: string; metric: MetricName; also: MetricName }[] = [
+  { group: 'creative', metric: 'revenue', also: 'installs' },
+  { group: 'country', metric: 'revenue', also: 'installs' },
+  { group: 'media_source', metric: 'ad_revenue', also: 'impressions' },
+];
+
+type Row = Record<string, string | number | boolean | null>;
+export type Mover = { row: Row; now: number; before: number; also: { now: number; before: number } };
+
+const numberIn = (row: Row, name: string) => (typeof row[name] === 'number' ? row[name] : 0);
+
+/**
+ * The groups whose figure changed most between two reports by one grouping, the largest change first. Groups that one of the
+ * reports has no row of their own for, because it has too many, are left out: what they were is not known.
+ */
+export function findMovers(
+  group: string,
+  now: readonly Row[],
+  before: readonly Row[],
+  { metric, also }: { metric: MetricName; also: MetricName },
+): Mover[] {
+  const groups = [group];
+  const isCut = { now: now.some((row) => row.is_other), before: before.some((row) => row.is_other) };
+  const byKey = (rows: readonly Row[]) =>
+    new Map(rows.filter((row) => !row.is_other).map((row) => [keyOf(groups, row), row]));
+  const [later, earlier] = [byKey(now), byKey(before)];
+  const movers = [...new Set([...later.keys(), ...earlier.keys()])].flatMap((key): Mover[] => {
+    const [one, two] = [later.get(key), earlier.get(key)];
+    const row = one ?? two;
+    if (!row || (!one && isCut.now) || (!two && isCut.before)) return [];
+    const of = (name: string) => ({
+      now: one ? numberIn(one, name) : 0,
+      before: two ? numberIn(two, name) : 0,
+    });
+    return [{ row, ...of(metric), also: of(also) }];
+  });
+  return movers
+    .filter((mover) => mover.now !== mover.before)
+    .sort((left, right) => Math.abs(right.now - right.before) - Math.abs(left.now - left.before))
+    .slice(0, MAX_MOVERS);
+}
+
+const ALSO: Partial<Record<MetricName, string>> = { installs: 'installs', impressions: 'impressions' };
+
+/** What changed revenue most, by creative, country and network. Null where there is nothing to compare with. */
+export async function Movers(env: Env, view: View, now: number) {
+  const days = comparedDays(view, view.comparison);
+  if (!days?.complete) return null;
+  const { complete, before } = days;
+  const offered = BY.filter(({ group }) => Object.hasOwn(DIMENSIONS, group));
+  const found = await Promise.all(
+    offered.map(async ({ group, metric, also }) => {
+      const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: group, limit: MAX_ROWS });
+      const [later, earlier] = await Promise.all(
+        [complete, before].map((part) =>
+          reportPerformance(env, view.application, { ...query, ...part }, now),
+        ),
+      );
+      const movers = findMovers(group, later?.data ?? [], earlier?.data ?? [], { metric, also });
+      return { group, metric, also, movers };
+    }),
+  );
+  const shown = found.filter(({ movers }) => movers.length > 0);
+  if (shown.length === 0) return null;
+  const amount = (value: number) => money(value, view.currency);
+  return (
+    <Card title="What changed revenue most">
+      <div class="movers">
+        {shown.map((one) => (
+          <section>
+            <h3>{groupLabel(one.group)}</h3>
+            <ul>
+              {one.movers.map(({ row, now: later, before, also }) => {
+                const by = change(later, before);
+                return (
+                  <li>
+                    <span class="mover-name" title={groupName(one.group, row)}>
+                      <GroupCell view={view} path="/" name={one.group} row={row} />
+                    </span>
+                    <strong class={later > before ? 'up' : 'down'}>
+                      {later > before ? '+' : '−'}
+                      {amount(Math.abs(later - before))}
+                    </strong>
+                    <span class="muted">
+                      {by === null ? 'nothing before' : <ChangeShare name="revenue" by={by} />}
+                      {`, ${count(also.before)} → ${count(also.now)} ${ALSO[one.also] ?? ''}`}
+                    </span>
+                  </li>
+                );
+              })}
+            </ul>
+            <a href={`/breakdown${viewQuery(view, { by: one.group, metric: one.metric, sort: '-change' })}`}>
+              All of them
+            </a>
+          </section>
+        ))}
+      </div>
+    </Card>
+  );
+}

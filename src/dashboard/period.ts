@@ -1,0 +1,103 @@
+import { daysOf, monthOf } from '#lib/calendar';
+import { addDays, daysBetween } from '#lib/time';
+
+/** Inclusive days. */
+export type Days = { from: string; to: string };
+
+/** The periods to choose from. All but `custom` are relative: a link to one shows its own day's figures whenever it is opened. */
+export const PERIODS = {
+  today: 'Today',
+  yesterday: 'Yesterday',
+  '7d': 'Last 7 days',
+  '28d': 'Last 28 days',
+  '90d': 'Last 90 days',
+  month: 'This month',
+  last_month: 'Last month',
+  all: 'All time',
+  custom: 'Custom dates',
+} as const;
+export type Period = keyof typeof PERIODS;
+export const DEFAULT_PERIOD = '28d' satisfies Period;
+
+export const COMPARISONS = {
+  previous: 'vs. previous period',
+  year: 'vs. last year',
+  none: 'No comparison',
+} as const;
+export type Comparison = keyof typeof COMPARISONS;
+export const DEFAULT_COMPARISON = 'previous' satisfies Comparison;
+
+const firstOfMonth = (day: string) => `${monthOf(day)}-01`;
+const endOfMonth = (day: string) => addDays(firstOfMonth(addDays(firstOfMonth(day), 31)), -1);
+
+/** The days of a relative period as seen on `today`; `firstDay` is where all time begins. */
+export function daysOfPeriod(
+  period: Exclude<Period, 'custom'>,
+  today: string,
+  firstDay: string = today,
+): Days {
+  switch (period) {
+    case 'today':
+      return { from: today, to: today };
+    case 'yesterday':
+      return { from: addDays(today, -1), to: addDays(today, -1) };
+    case 'month':
+      return { from: firstOfMonth(today), to: today };
+    case 'last_month': {
+      const to = addDays(firstOfMonth(today), -1);
+      return { from: firstOfMonth(to), to };
+    }
+    case 'all':
+      return { from: firstDay < today ? firstDay : today, to: today };
+    default:
+      return { from: addDays(today, 1 - Number.parseInt(period, 10)), to: today };
+  }
+}
+
+/** The same day a year earlier; 29 February becomes 28 February. */
+function yearBefore(day: string): string {
+  const year = String(Number(day.slice(0, 4)) - 1).padStart(4, '0');
+  return day.endsWith('-02-29') ? `${year}-02-28` : `${year}${day.slice(4)}`;
+}
+
+export type Compared = {
+  /** The part of the period whose days are over: the part that a change is computed from. Null while there is none. */
+  complete: Days | null;
+  /** What it is compared with. */
+  before: Days;
+};
+
+/**
+ * What a period is compared with. Today is not over, so it is left out of the comparison, and with it the last day of the earlier
+ * period. Calendar months are compared with calendar months. Null where nothing earlier is meant.
+ */
+export function comparedDays(
+  { period, from, to, today }: Days & { period: Period; today: string },
+  comparison: Comparison,
+): Compared | null {
+  if (comparison === 'none' || period === 'all') return null;
+  const complete = to < today ? { from, to } : { from, to: addDays(today, -1) };
+  if (complete.to < from) return { complete: null, before: unfinishedBefore({ from, to }, comparison) };
+  if (comparison === 'year') {
+    return { complete, before: { from: yearBefore(from), to: yearBefore(complete.to) } };
+  }
+  if (period === 'month' || period === 'last_month') {
+    const start = firstOfMonth(addDays(from, -1));
+    const end = endOfMonth(start);
+    const last = addDays(start, daysBetween(from, complete.to));
+    return { complete, before: { from: start, to: period === 'last_month' || last > end ? end : last } };
+  }
+  const days = daysBetween(from, to) + 1;
+  return { complete, before: { from: addDays(from, -days), to: addDays(complete.to, -days) } };
+}
+
+/** The earlier days of a period of which no day is over. */
+function unfinishedBefore({ from, to }: Days, comparison: Comparison): Days {
+  if (comparison === 'year') return { from: yearBefore(from), to: yearBefore(to) };
+  const days = daysBetween(from, to) + 1;
+  return { from: addDays(from, -days), to: addDays(to, -days) };
+}
+
+/** The days of a period that have begun. */
+export const daysBegun = ({ from, to, today }: Days & { today: string }): string[] =>
+  daysOf(from, to < today ? to : today);

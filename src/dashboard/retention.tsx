@@ -1,0 +1,141 @@
+import { Hono } from 'hono';
+import { RetentionQuery, reportRetention } from '#reports';
+import { shortDays } from './axis.ts';
+import { LineChart, type Series } from './chart.tsx';
+import {
+  COHORT_COLUMNS,
+  CohortForm,
+  CohortTable,
+  CURVE_DAYS,
+  CURVE_HINT,
+  cohortName,
+  cohortsAsked,
+  curveAxis,
+  curveOf,
+  MAX_CURVES,
+  readCohorts,
+} from './cohort-parts.tsx';
+import { percent } from './format.ts';
+import { type DashboardEnv, requirePerson } from './guard.ts';
+import { Card } from './parts.tsx';
+import { comparedDays } from './period.ts';
+import {
+  answerCsv,
+  ask,
+  CsvLink,
+  MAX_TABLE_ROWS,
+  RowCount,
+  renderReport,
+  viewAsked,
+  wantsCsv,
+} from './report.tsx';
+
+const DAYS = [0, 1, 2, 3, 4, 5, 6, 7, 14, 21, 30];
+const KINDS = [
+  ['classic', 'Classic: back on day N'],
+  ['rolling', 'Rolling: back on day N or later'],
+] as const;
+
+export const retentionPages = new Hono<DashboardEnv>().get('/retention', requirePerson, (c) => {
+  const asked = readCohorts(c, 'week');
+  const kind = c.req.query('kind') === 'rolling' ? 'rolling' : 'classic';
+  const carry = { ...asked, kind };
+  const page = {
+    title: 'Retention',
+    path: '/retention',
+    carry,
+    bar: ['app', 'period', 'comparison', 'filters'] as const,
+  };
+  return renderReport(c, page, async (view, now) => {
+    const read = (days: readonly number[], changes: Record<string, unknown>) =>
+      reportRetention(
+        c.env.DB,
+        view.application,
+        ask(RetentionQuery, { ...viewAsked(view), days: days.join(','), ...changes }),
+        now,
+      );
+    const grouped = cohortsAsked(asked);
+    if (wantsCsv(c)) {
+      return answerCsv(
+        c,
+        await read(DAYS, grouped),
+        [...COHORT_COLUMNS, 'active', 'classic', 'rolling'],
+        view,
+      );
+    }
+    const compared = comparedDays(view, view.comparison);
+    const [report, curves, before] = await Promise.all([
+      read(DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),
+      read(CURVE_DAYS, { ...cohortsAsked({ ...asked, cohort: 'all' }), limit: MAX_CURVES }),
+      compared ? read(CURVE_DAYS, { cohort: 'all', ...compared.before }) : null,
+    ]);
+    const valuesOf = (row: (typeof curves.data)[number] | undefined, of: 'classic' | 'rolling') =>
+      curveOf(row, (cell) => cell[of]);
+    const [all] = curves.data;
+    const series: Series[] =
+      asked.group === ''
+        ? [
+            { name: 'Classic', values: valuesOf(all, 'classic') },
+            { name: 'Rolling', values: valuesOf(all, 'rolling') },
+            ...(before && compared
+              ? [
+                  {
+                    name: `Classic, ${shortDays(compared.before, view.today)}`,
+                    values: valuesOf(before.data[0], 'classic'),
+                    before: 0,
+                  },
+                ]
+              : []),
+          ]
+        : curves.data
+            .filter((row) => !row.is_other)
+            .map((row) => ({
+              name: cohortName({ ...asked, cohort: 'all' }, row, view.today),
+              values: valuesOf(row, kind),
+            }));
+    const { days, ticks } = curveAxis(series);
+    return (
+      <>
+        <CohortForm
+          path="/retention"
+          view={view}
+          asked={asked}
+          fields={[{ label: 'Retention', name: 'kind', value: kind, options: KINDS }]}
+        />
+        <Card title="How many come back">
+          <LineChart
+            title="Retention by day since acquisition"
+            labels={days.map((day) => `Day ${day}`)}
+            xs={days}
+            ticks={ticks}
+            format={percent}
+            series={series.map((one) => ({ ...one, values: one.values.slice(0, days.length) }))}
+          />
+          <p class="hint">
+            Of the devices acquired in the period whose day N is over. {CURVE_HINT} Days in{' '}
+            {view.application.timezone}.
+          </p>
+        </Card>
+        <Card title="By cohort" aside={<CsvLink view={view} path="/retention" parameters={carry} />}>
+          <CohortTable
+            caption={`Retention by cohort and day since acquisition, days in ${view.application.timezone}`}
+            path="/retention"
+            carry={carry}
+            view={view}
+            asked={asked}
+            rows={report.data}
+            days={DAYS}
+            isHeat={(day) => day > 0}
+            cell={(row, day) => {
+              const cell = row.days[day];
+              const value = cell?.[kind] ?? null;
+              return { value, eligible: cell?.eligible ?? 0, text: percent(value) };
+            }}
+          />
+          <RowCount shown={report.data.filter((row) => !row.is_other).length} total={report.total_rows} />
+          <p class="hint">Blank: day N is not over yet for any device of the cohort.</p>
+        </Card>
+      </>
+    );
+  });
+});

@@ -1,0 +1,49 @@
+import { Hono } from 'hono';
+import { database } from '#db';
+import { AppError, addressOf, requireWithin } from '#http';
+import type { Person } from '#members';
+import { findShareLink } from '#views';
+import { moment } from './format.ts';
+import { admitGuest, type DashboardEnv } from './guard.ts';
+import { TOO_MANY_ATTEMPTS } from './sign-in.tsx';
+
+/** What a guest could follow to anything else, or change: it is not part of a shared view. */
+const REMOVED = ['header.side', '.skip', '.filter-bar', 'nav', 'form', 'button', 'a[href*="format=csv"]'];
+
+/** The page as its guest sees it: figures, tables and charts, with links as plain text. */
+function readOnly(page: Response, notice: string): Response {
+  const rewriter = new HTMLRewriter();
+  for (const selector of REMOVED) rewriter.on(selector, { element: (found) => void found.remove() });
+  return rewriter
+    .on('a', { element: (link) => void link.removeAndKeepContent() })
+    .on('body', { element: (body) => void body.setAttribute('class', 'shared') })
+    .on('main', {
+      element: (main) => void main.append(`<p class="muted">${notice}</p>`, { html: true }),
+    })
+    .transform(page);
+}
+
+/**
+ * Answers the one page and view that a share link is of, rendered by `render` for a guest who is a viewer of its team for this one
+ * request. The address chooses nothing: page and filters are those that the link was made with.
+ */
+export const sharedPages = (
+  render: (request: Request, env: Env, ctx: ExecutionContext) => Promise<Response>,
+) =>
+  new Hono<DashboardEnv>().get('/shared/:secret', async (c) => {
+    await requireWithin(c.env.SIGN_IN_ADDRESS_LIMIT, addressOf(c), TOO_MANY_ATTEMPTS);
+    const now = Date.now();
+    const link = await findShareLink(database(c.env.DB), c.req.param('secret'), now);
+    if (!link) throw new AppError('not_found', 'This link has ended or was revoked');
+    const { team, path, query, expiresAt } = link;
+    const guest: Person = { userId: '', name: 'Guest', email: '', role: 'viewer', team };
+    const request = new Request(`${new URL(c.req.url).origin}${path}?${query}`, {
+      headers: { 'X-Request-Id': c.get('requestId') },
+    });
+    admitGuest(request, guest);
+    const page = await render(request, c.env, c.executionCtx as ExecutionContext);
+    const until = moment(expiresAt, 'UTC').slice(0, 16);
+    const shown = readOnly(page, `Read-only view. This link works until ${until} UTC.`);
+    shown.headers.set('X-Robots-Tag', 'noindex, nofollow');
+    return shown;
+  });

@@ -1,0 +1,81 @@
+// The bar: sent on every change, with filter values chosen in place. Without this script it is a form with a button and links.
+
+document.documentElement.classList.add('scripted');
+
+for (const form of document.querySelectorAll('[data-submit-on-change]')) {
+  const period = form.elements.period;
+  const isCustom = () => period?.value === period?.dataset.custom;
+  form.addEventListener('change', ({ target }) => {
+    // Dates are sent by the button: the first of two that change is no period yet.
+    if (target.type === 'date') return;
+    if (target === period && isCustom()) form.elements.from.focus();
+    else form.requestSubmit();
+  });
+  form.addEventListener('submit', () => {
+    for (const name of ['from', 'to']) {
+      if (form.elements[name] && !isCustom()) form.elements[name].disabled = true;
+    }
+    for (const field of form.elements) if (field.name && field.value === '') field.disabled = true;
+  });
+  // A page that the browser kept comes back with what was sent, not with what it shows.
+  addEventListener('pageshow', ({ persisted }) => {
+    if (!persisted) return;
+    for (const field of form.elements) field.disabled = false;
+    form.reset();
+  });
+}
+
+let asked = 0;
+
+/** Shows the values of a filter in its menu, as the page behind the link lists them. */
+async function showValues(menu, address) {
+  const mine = ++asked;
+  const answer = await fetch(address).catch(() => null);
+  // What was typed since has its own answer.
+  if (mine !== asked) return;
+  if (!answer?.ok || answer.redirected) {
+    location.href = address;
+    return;
+  }
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  const values = page.getElementById('filter-values');
+  const shown = menu.querySelector('#filter-values');
+  if (shown) {
+    const form = shown.querySelector('form');
+    values.querySelector('form').remove();
+    shown.replaceChildren(form, ...values.childNodes);
+    return;
+  }
+  menu.querySelector(':scope > :not(summary)').replaceWith(values);
+  values.querySelector('input[type="search"]').focus();
+}
+
+for (const menu of document.querySelectorAll('[data-filter-menu]')) {
+  const list = menu.querySelector(':scope > ul');
+  let waiting = 0;
+  menu.addEventListener('click', (event) => {
+    const link = event.target.closest('[data-filter-values]');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    void showValues(menu, link.href);
+  });
+  menu.addEventListener('input', ({ target }) => {
+    const form = target.closest('[data-search-values]');
+    if (!form) return;
+    clearTimeout(waiting);
+    const address = () => `${form.action}?${new URLSearchParams(new FormData(form))}`;
+    waiting = setTimeout(() => void showValues(menu, address()), 250);
+  });
+  menu.addEventListener('toggle', () => {
+    asked += 1;
+    if (!menu.open) menu.querySelector(':scope > :not(summary)').replaceWith(list);
+  });
+  menu.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || !menu.open) return;
+    menu.open = false;
+    menu.querySelector('summary').focus();
+  });
+  document.addEventListener('click', (event) => {
+    if (menu.open && !event.composedPath().includes(menu)) menu.open = false;
+  });
+}

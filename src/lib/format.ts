@@ -1,0 +1,81 @@
+// Numbers as people read them. A null is a figure that does not exist, and never shown as 0.
+
+export const NOTHING = '–';
+
+const formatters = new Map<string, Intl.NumberFormat>();
+
+function formatter(options: Intl.NumberFormatOptions): Intl.NumberFormat {
+  const name = JSON.stringify(options);
+  let found = formatters.get(name);
+  if (!found) {
+    found = new Intl.NumberFormat('en', options);
+    formatters.set(name, found);
+  }
+  return found;
+}
+
+export function count(value: number | null | undefined): string {
+  if (value === null || value === undefined) return NOTHING;
+  return formatter({ maximumFractionDigits: Number.isInteger(value) ? 0 : 1 }).format(value);
+}
+
+/** An amount in a currency; small ones keep enough digits to be told from nothing. */
+export function money(value: number | null | undefined, currency: string): string {
+  if (value === null || value === undefined) return NOTHING;
+  const small = value !== 0 && Math.abs(value) < 1;
+  const digits = small ? { minimumFractionDigits: 4, maximumFractionDigits: 4 } : {};
+  const code = currency.toUpperCase();
+  return formatter({ style: 'currency', currency: code, currencyDisplay: 'narrowSymbol', ...digits }).format(
+    value,
+  );
+}
+
+export function percent(value: number | null | undefined): string {
+  if (value === null || value === undefined) return NOTHING;
+  return formatter({ style: 'percent', maximumFractionDigits: Math.abs(value) < 2 ? 1 : 0 }).format(value);
+}
+
+/** A length of time in its two largest units. */
+export function duration(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined) return NOTHING;
+  const units = [
+    ['d', 86_400],
+    ['h', 3_600],
+    ['min', 60],
+    ['s', 1],
+  ] as const;
+  const first = units.findIndex(([, length]) => seconds >= length);
+  let rest = Math.round(seconds);
+  const parts = units.slice(first < 0 ? 3 : first, (first < 0 ? 3 : first) + 2).flatMap(([unit, length]) => {
+    const number = Math.floor(rest / length);
+    rest -= number * length;
+    return number > 0 ? [`${number} ${unit}`] : [];
+  });
+  return parts.length > 0 ? parts.join(' ') : '0 s';
+}
+
+const moments = new Map<string, Intl.DateTimeFormat>();
+
+/** A moment (epoch milliseconds) to the second in a time zone: `2026-11-20 09:00:00`. */
+export function moment(at: number, timezone: string): string {
+  let found = moments.get(timezone);
+  if (!found) {
+    found = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'medium' });
+    moments.set(timezone, found);
+  }
+  return found.format(at);
+}
+
+/** How long ago, in the largest unit that fits. */
+export function ago(at: number, now: number): string {
+  const seconds = Math.max(0, Math.round((now - at) / 1000));
+  for (const [unit, length] of [
+    ['day', 86_400],
+    ['hour', 3_600],
+    ['minute', 60],
+  ] as const) {
+    const number = Math.floor(seconds / length);
+    if (number >= 1) return `${number} ${unit}${number === 1 ? '' : 's'} ago`;
+  }
+  return `${seconds} s ago`;
+}

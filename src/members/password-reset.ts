@@ -1,0 +1,116 @@
+import { and, eq, gt, sql } from 'drizzle-orm';
+import * as z from 'zod';
+import { auditStatement, newAuditEntry } from '#audit';
+import { accounts, type Database, members, passwordResets, sessions, users } from '#db';
+import { AppError } from '#http';
+import { randomSecret, sha256Hex } from '#lib/crypto';
+import { newId } from '#lib/ids';
+import { type MemberCaller, NewPerson } from './members.ts';
+
+export const RESET_HOURS = 24;
+const RESET_MS = RESET_HOURS * 3_600_000;
+
+export const NewPassword = z.object({ password: NewPerson.shape.password });
+
+/**
+ * A link by which a member chooses a new password; the secret is its last segment, is shown this once and stored only as its
+ * SHA-256. It works once, for a day, and ends any earlier one. Throws `not_found` for another team's member, `forbidden` where an
+ * owner would have to act.
+ */
+export async function createPasswordReset(
+  caller: MemberCaller,
+  userId: string,
+): Promise<{ email: string; secret: string }> {
+  const { db, team, role, now } = caller;
+  const [member] = await db
+    .select({ role: members.role, email: users.email })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(and(eq(members.userId, userId), eq(members.teamId, team.id)));
+  if (!member) throw new AppError('not_found', 'Member not found');
+  if (member.role === 'owner' && role !== 'owner') {
+    throw new AppError('forbidden', 'Only an owner can reset the password of an owner');
+  }
+  const secret = randomSecret();
+  const row = { hash: await sha256Hex(secret), createdAt: now, expiresAt: now + RESET_MS };
+  await db.batch([
+    db
+      .insert(passwordResets)
+      .values({ userId, ...row })
+      .onConflictDoUpdate({ target: passwordResets.userId, set: row }),
+    auditStatement(caller, newAuditEntry('member.password_reset_created', member.email)),
+  ]);
+  return { email: member.email, secret };
+}
+
+export type PasswordReset = { hash: string; userId: string; email: string; teamId: string };
+
+/** The member behind a link, or null where it is used, replaced, over, made up, or the member has left. */
+export async function findPasswordReset(
+  db: Database,
+  secret: string,
+  now: number,
+): Promise<PasswordReset | null> {
+  const [found] = await db
+    .select({
+      hash: passwordResets.hash,
+      userId: passwordResets.userId,
+      email: users.email,
+      teamId: members.teamId,
+    })
+    .from(passwordResets)
+    .innerJoin(users, eq(users.id, passwordResets.userId))
+    .innerJoin(members, eq(members.userId, passwordResets.userId))
+    .where(and(eq(passwordResets.hash, await sha256Hex(secret)), gt(passwordResets.expiresAt, now)));
+  return found ?? null;
+}
+
+/** Sets the password and ends every session of the member, once. Throws `conflict` when the link was used meanwhile. */
+export async function resetPassword(
+  db: Database,
+  { hash, userId, email, teamId }: PasswordReset,
+  password: string,
+  now: number,
+): Promise<void> {
+  const { hashPassword } = await import('better-auth/crypto');
+  const isOpen = sql`EXISTS (SELECT 1 FROM ${passwordResets} WHERE ${passwordResets.hash} = ${hash})`;
+  const hashed = await hashPassword(password);
+  const [changed] = await db.batch([
+    db
+      .update(accounts)
+      .set({ password: hashed, updatedAt: new Date(now) })
+      .where(and(eq(accounts.userId, userId), eq(accounts.providerId, 'credential'), isOpen))
+      .returning({ id: accounts.id }),
+    db.delete(sessions).where(and(eq(sessions.userId, userId), isOpen)),
+    auditStatement(
+      { db, team: { id: teamId }, actor: email, now },
+      newAuditEntry('member.password_reset', email),
+      isOpen,
+    ),
+    db.delete(passwordResets).where(eq(passwordResets.hash, hash)),
+  ]);
+  if (changed.length === 0) throw new AppError('conflict', 'This link was just used');
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
+
+/**
+ * The same for whoever administers the deployment and cannot sign in: SQL that answers a row where there is such a member, and the
+ * link's secret. Self-contained, because the command line reaches the database only through `wrangler d1 execute`.
+ */
+export async function passwordResetSql(
+  email: string,
+  now: number,
+): Promise<{ statements: string; secret: string }> {
+  const secret = randomSecret();
+  const who = `FROM users JOIN members ON members.user_id = users.id WHERE users.email = ${quoted(email.toLowerCase())}`;
+  const statements = [
+    `INSERT INTO password_resets (user_id, hash, created_at, expires_at)
+     SELECT users.id, '${await sha256Hex(secret)}', ${now}, ${now + RESET_MS} ${who}
+     ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, created_at = excluded.created_at, expires_at = excluded.expires_at`,
+    `INSERT INTO audit_log (team_id, id, at, actor, action, subject)
+     SELECT members.team_id, '${newId('aud')}', ${now}, 'command line', 'member.password_reset_created', users.email ${who}`,
+    `SELECT users.email AS email ${who}`,
+  ];
+  return { statements: statements.join(';\n'), secret };
+}

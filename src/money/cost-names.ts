@@ -1,0 +1,225 @@
+import { and, asc, eq, sql } from 'drizzle-orm';
+import * as z from 'zod';
+import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { adsets, campaigns, costNames, costs, creatives, type Database } from '#db';
+import { AppError, optionalText, requiredText } from '#http';
+import type { ApplicationRow } from '#teams';
+import { areKnown, type Names } from './names.ts';
+
+const MAX_UNMATCHED = 50;
+
+/** A row of costs as it is stored: key, then currency, micros, impressions and clicks. */
+export type CostValues = readonly [
+  day: string,
+  campaign: string,
+  adset: string,
+  creative: string,
+  currency: string,
+  amount: number,
+  impressions: number | null,
+  clicks: number | null,
+];
+
+const add = (left: number | null, right: number | null) =>
+  left === null && right === null ? null : (left ?? 0) + (right ?? 0);
+
+/**
+ * Gives rows the names that their own were mapped to. Where that puts several rows of one upload under one key, their amounts are added,
+ * because they are costs of different things; without a mapping a later row of the same key replaces the earlier one.
+ * Throws `invalid_request` where amounts in two currencies would have to be added. Pure.
+ */
+export function applyNames(
+  rows: readonly CostValues[],
+  names: readonly (typeof costNames.$inferSelect)[],
+): CostValues[] {
+  const bySource = new Map(
+    names.map((name) => [[name.campaign, name.adset, name.creative].join('\0'), name]),
+  );
+  const result = new Map<string, CostValues>();
+  for (const row of rows) {
+    const [day, campaign, adset, creative, currency, amount, impressions, clicks] = row;
+    const to = bySource.get([campaign, adset, creative].join('\0'));
+    const key = to
+      ? ([day, to.toCampaign, to.toAdset, to.toCreative] as const)
+      : ([day, campaign, adset, creative] as const);
+    const earlier = result.get(key.join('\0'));
+    if (earlier && earlier[4] !== currency) {
+      throw new AppError(
+        'invalid_request',
+        `${day}: rows mapped to ${key.slice(1).filter(Boolean).join(' › ')} are in two currencies`,
+      );
+    }
+    result.set(key.join('\0'), [
+      ...key,
+      currency,
+      amount + (earlier?.[5] ?? 0),
+      add(impressions, earlier?.[6] ?? null),
+      add(clicks, earlier?.[7] ?? null),
+    ]);
+  }
+  return [...result.values()];
+}
+
+export const listCostNames = (db: Database, applicationId: string) =>
+  db
+    .select()
+    .from(costNames)
+    .where(eq(costNames.applicationId, applicationId))
+    .orderBy(asc(costNames.campaign), asc(costNames.adset), asc(costNames.creative));
+
+/** The names of stored costs that the application does not have, with how many rows carry them; the first 50. */
+export async function listUnmatchedNames(db: Database, applicationId: string) {
+  const { campaign, adset, creative } = costs;
+  const rows = await db
+    .select({ campaign, adset, creative, rows: sql<number>`count(*)` })
+    .from(costs)
+    .where(
+      and(
+        eq(costs.applicationId, applicationId),
+        sql`NOT ${areKnown(db, applicationId, { campaign, adset, creative })}`,
+      ),
+    )
+    .groupBy(campaign, adset, creative)
+    .orderBy(campaign, adset, creative)
+    .limit(MAX_UNMATCHED);
+  return rows;
+}
+
+/** Names as one text: `campaign › ad set › creative`. */
+export const namesText = ({ campaign, adset, creative }: Names): string =>
+  [campaign, adset, creative].filter(Boolean).join(' › ');
+
+export const NewCostName = z.object({
+  campaign: requiredText(255),
+  adset: optionalText(255),
+  creative: optionalText(255),
+  /** The id of a campaign, ad set or creative of the application. */
+  to: requiredText(128),
+});
+
+/** What an id of a campaign, ad set or creative is called, in full; null where the application has no such. */
+async function findTarget(db: Database, applicationId: string, id: string): Promise<Names | null> {
+  const [creative] = await db
+    .select({ campaign: campaigns.name, adset: adsets.name, creative: creatives.name })
+    .from(creatives)
+    .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
+    .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
+    .where(and(eq(creatives.id, id), eq(creatives.applicationId, applicationId)));
+  if (creative) return creative;
+  const [adset] = await db
+    .select({ campaign: campaigns.name, adset: adsets.name })
+    .from(adsets)
+    .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
+    .where(and(eq(adsets.id, id), eq(adsets.applicationId, applicationId)));
+  if (adset) return { ...adset, creative: null };
+  const [campaign] = await db
+    .select({ campaign: campaigns.name })
+    .from(campaigns)
+    .where(and(eq(campaigns.id, id), eq(campaigns.applicationId, applicationId)));
+  return campaign ? { ...campaign, adset: null, creative: null } : null;
+}
+
+/**
+ * Maps names of a network to a campaign, ad set or creative of the application: stored rows move there, and so does every later upload.
+ * Where a day already has costs there in the same currency they are added up. Throws `not_found` for an id that is not the application's,
+ * `conflict` where a day has costs there in another currency.
+ */
+export async function mapCostNames(
+  caller: Caller,
+  application: ApplicationRow,
+  { to, ...names }: z.infer<typeof NewCostName>,
+): Promise<void> {
+  const { db, now } = caller;
+  const target = await findTarget(db, application.id, to);
+  if (!target) throw new AppError('not_found', 'There is no such campaign, ad set or creative');
+  const from = { campaign: names.campaign, adset: names.adset ?? '', creative: names.creative ?? '' };
+  const into = { campaign: target.campaign, adset: target.adset ?? '', creative: target.creative ?? '' };
+  if (from.campaign === into.campaign && from.adset === into.adset && from.creative === into.creative) return;
+  const ofSource = and(
+    eq(costs.applicationId, application.id),
+    eq(costs.campaign, from.campaign),
+    eq(costs.adset, from.adset),
+    eq(costs.creative, from.creative),
+  );
+  const [clash] = await db
+    .select({ day: costs.day })
+    .from(costs)
+    .where(
+      and(
+        ofSource,
+        sql`EXISTS (SELECT 1 FROM costs AS there WHERE there.application_id = ${application.id} AND there.day = ${costs.day}
+          AND there.campaign = ${into.campaign} AND there.adset = ${into.adset} AND there.creative = ${into.creative}
+          AND there.currency <> ${costs.currency})`,
+      ),
+    )
+    .limit(1);
+  if (clash) {
+    throw new AppError(
+      'conflict',
+      `${namesText(target)} already has costs in another currency on ${clash.day}`,
+    );
+  }
+  const mapping = {
+    toCampaign: into.campaign,
+    toAdset: into.adset,
+    toCreative: into.creative,
+    createdAt: now,
+  };
+  await db.batch([
+    db
+      .insert(costNames)
+      .values({ applicationId: application.id, ...from, ...mapping })
+      .onConflictDoUpdate({
+        target: [costNames.applicationId, costNames.campaign, costNames.adset, costNames.creative],
+        set: mapping,
+      }),
+    db
+      .insert(costs)
+      .select(
+        sql`SELECT application_id, day, ${into.campaign}, ${into.adset}, ${into.creative}, currency, amount, impressions, clicks, ${now}
+          FROM ${costs} WHERE ${ofSource}`,
+      )
+      .onConflictDoUpdate({
+        target: [costs.applicationId, costs.day, costs.campaign, costs.adset, costs.creative],
+        set: {
+          amount: sql`costs.amount + excluded.amount`,
+          impressions: sql`coalesce(costs.impressions + excluded.impressions, costs.impressions, excluded.impressions)`,
+          clicks: sql`coalesce(costs.clicks + excluded.clicks, costs.clicks, excluded.clicks)`,
+          updatedAt: sql`excluded.updated_at`,
+        },
+      }),
+    db.delete(costs).where(ofSource),
+    auditStatement(
+      caller,
+      newAuditEntry(
+        'cost_names.mapped',
+        `${namesText(names as Names)} to ${namesText(target)}, in ${application.name}`,
+      ),
+    ),
+  ]);
+}
+
+/** Later uploads keep their own names again; what is stored stays where it is. Repeatable. */
+export async function unmapCostNames(
+  caller: Caller,
+  application: ApplicationRow,
+  names: { campaign: string; adset: string; creative: string },
+): Promise<void> {
+  const { db } = caller;
+  await db.batch([
+    auditStatement(
+      caller,
+      newAuditEntry('cost_names.unmapped', `${namesText(names)}, in ${application.name}`),
+    ),
+    db
+      .delete(costNames)
+      .where(
+        and(
+          eq(costNames.applicationId, application.id),
+          eq(costNames.campaign, names.campaign),
+          eq(costNames.adset, names.adset),
+          eq(costNames.creative, names.creative),
+        ),
+      ),
+  ]);
+}

@@ -1,0 +1,148 @@
+import { and, desc, eq, lt } from 'drizzle-orm';
+import * as z from 'zod';
+import { auditStatement, type Caller, newAuditEntry } from '#audit';
+import { type Database, savedViews, shareLinks, teams } from '#db';
+import { AppError, requiredText } from '#http';
+import { randomSecret, sha256Hex } from '#lib/crypto';
+import { newId } from '#lib/ids';
+import { DAY_MS } from '#lib/time';
+
+const MAX_VIEWS = 200;
+const MAX_QUERY = 2_000;
+
+/** The pages that a view can be of: those that show figures and nothing else. */
+export const VIEW_PAGES = {
+  '/': 'Overview',
+  '/creatives': 'Creatives',
+  '/breakdown': 'Breakdown',
+  '/ads': 'Ads',
+  '/retention': 'Retention',
+  '/ltv': 'LTV and ROAS',
+  '/funnels': 'Funnels',
+  '/compare': 'Compare',
+  '/costs': 'Costs',
+} as const satisfies Record<string, string>;
+
+/** A page and what it looks at, as an address of the dashboard: `/ltv?app=…&period=28d`. */
+export const ViewAddress = z
+  .string('is required')
+  .max(MAX_QUERY, `must have at most ${MAX_QUERY} characters`)
+  .transform((address, ctx) => {
+    const url = address.startsWith('/') ? URL.parse(address, 'https://view.invalid') : null;
+    if (url?.host === 'view.invalid' && Object.hasOwn(VIEW_PAGES, url.pathname)) {
+      for (const name of ['done', 'format', 'cursor']) url.searchParams.delete(name);
+      return { path: url.pathname as keyof typeof VIEW_PAGES, query: url.searchParams.toString() };
+    }
+    ctx.addIssue({ code: 'custom', message: 'must be the address of a report' });
+    return z.NEVER;
+  });
+export type ViewAddress = z.infer<typeof ViewAddress>;
+
+/** The address that a stored view is opened at. */
+export const viewAddress = ({ path, query }: { path: string; query: string }): string =>
+  query === '' ? path : `${path}?${query}`;
+
+export const NewView = z.object({ address: ViewAddress, name: requiredText(100) });
+
+const LIFETIMES = ['1', '7', '30', '90', '365'] as const;
+export const NewShareLink = z.object({
+  address: ViewAddress,
+  note: requiredText(255),
+  days: z.enum(LIFETIMES, { error: `must be one of ${LIFETIMES.join(', ')}` }).transform(Number),
+});
+
+export const listViews = (db: Database, teamId: string) =>
+  db
+    .select()
+    .from(savedViews)
+    .where(eq(savedViews.teamId, teamId))
+    .orderBy(desc(savedViews.id))
+    .limit(MAX_VIEWS);
+
+/** Throws `conflict` past 200 views of a team. */
+export async function saveView(caller: Caller, { address, name }: z.infer<typeof NewView>): Promise<void> {
+  const { db, team, actor, now } = caller;
+  if ((await db.$count(savedViews, eq(savedViews.teamId, team.id))) >= MAX_VIEWS) {
+    throw new AppError('conflict', `A team has at most ${MAX_VIEWS} saved views`);
+  }
+  const row = { teamId: team.id, id: newId('viw'), name, createdBy: actor, createdAt: now, ...address };
+  await db.batch([
+    db.insert(savedViews).values(row),
+    auditStatement(caller, newAuditEntry('view.saved', name)),
+  ]);
+}
+
+/** Throws `not_found` also for another team's. */
+export async function removeView(caller: Caller, id: string): Promise<void> {
+  const { db, team } = caller;
+  const own = and(eq(savedViews.teamId, team.id), eq(savedViews.id, id));
+  const [view] = await db.select().from(savedViews).where(own);
+  if (!view) throw new AppError('not_found', 'Saved view not found');
+  await db.batch([
+    db.delete(savedViews).where(own),
+    auditStatement(caller, newAuditEntry('view.removed', view.name)),
+  ]);
+}
+
+/** A link to one view; the secret is its last segment, is shown this once and stored only as its SHA-256. */
+export async function createShareLink(
+  caller: Caller,
+  { address, note, days }: z.infer<typeof NewShareLink>,
+): Promise<string> {
+  const { db, team, actor, now } = caller;
+  const secret = randomSecret();
+  const row = {
+    hash: await sha256Hex(secret),
+    teamId: team.id,
+    note,
+    createdBy: actor,
+    createdAt: now,
+    expiresAt: now + days * DAY_MS,
+    ...address,
+  };
+  await db.batch([
+    db.insert(shareLinks).values(row),
+    auditStatement(caller, newAuditEntry('share_link.created', `${viewAddress(address)} for ${note}`)),
+  ]);
+  return secret;
+}
+
+export const listShareLinks = (db: Database, teamId: string) =>
+  db
+    .select()
+    .from(shareLinks)
+    .where(eq(shareLinks.teamId, teamId))
+    .orderBy(desc(shareLinks.createdAt))
+    .limit(MAX_VIEWS);
+
+/** Works at once. Throws `not_found` also for another team's. */
+export async function revokeShareLink(caller: Caller, hash: string): Promise<void> {
+  const { db, team } = caller;
+  const own = and(eq(shareLinks.teamId, team.id), eq(shareLinks.hash, hash));
+  const [link] = await db.select().from(shareLinks).where(own);
+  if (!link) throw new AppError('not_found', 'Share link not found');
+  await db.batch([
+    db.delete(shareLinks).where(own),
+    auditStatement(caller, newAuditEntry('share_link.revoked', `${viewAddress(link)} for ${link.note}`)),
+  ]);
+}
+
+/** The view behind a link, or null where it is over, revoked or made up. */
+export async function findShareLink(db: Database, secret: string, now: number) {
+  const [found] = await db
+    .select({
+      path: shareLinks.path,
+      query: shareLinks.query,
+      expiresAt: shareLinks.expiresAt,
+      team: { id: teams.id, name: teams.name },
+    })
+    .from(shareLinks)
+    .innerJoin(teams, eq(teams.id, shareLinks.teamId))
+    .where(eq(shareLinks.hash, await sha256Hex(secret)));
+  return found && found.expiresAt > now ? found : null;
+}
+
+/** Forgets links that are over. They open nothing any more. */
+export async function pruneShareLinks(db: Database, now: number): Promise<void> {
+  await db.delete(shareLinks).where(lt(shareLinks.expiresAt, now));
+}

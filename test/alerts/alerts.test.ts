@@ -1,0 +1,312 @@
+import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { eq } from 'drizzle-orm';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import {
+  ALERT_KINDS,
+  type AlertKind,
+  composeDigests,
+  createAlert,
+  createChannel,
+  listAlerts,
+  listChannels,
+  NewChannel,
+  sendNotices,
+  sendTestMessage,
+  watchAlerts,
+} from '#alerts';
+import { alerts, applications, channels, database, notices } from '#db';
+import type { ApplicationRow } from '#teams';
+import worker from '../../src/index.ts';
+import { createTenant } from '../helpers/tenant.ts';
+
+const db = database(env.DB);
+const HOUR = 3_600_000;
+/** A Saturday, so that yesterday is Friday the 27th. */
+const NOW = Date.UTC(2026, 2, 28, 9, 30);
+const SLACK = 'https://hooks.slack.test.example/services/T/B/x';
+
+type Post = { url: string; text: string };
+
+let posts: Post[];
+let answers: (url: string) => Response;
+
+beforeEach(async () => {
+  await db.batch([db.delete(alerts), db.delete(channels), db.delete(notices)]);
+  posts = [];
+  answers = () => new Response('ok');
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+    const { text }: { text: string } = JSON.parse(String(init?.body));
+    posts.push({ url: String(input), text });
+    return answers(String(input));
+  });
+});
+
+afterEach(() => vi.restoreAllMocks());
+
+const callerFor = ({ teamId }: ApplicationRow) => ({
+  db,
+  team: { id: teamId },
+  actor: 'someone@team.test',
+  now: NOW,
+});
+
+async function makeChannel(
+  application: ApplicationRow,
+  channel: { kind?: 'webhook' | 'mail'; target?: string; digest?: 'never' | 'daily' | 'weekly' } = {},
+) {
+  const made = NewChannel.parse({ kind: 'webhook', target: SLACK, digest: 'never', ...channel });
+  await createChannel(callerFor(application), application, made, 'https://dash.test');
+}
+
+const makeAlert = (application: ApplicationRow, kind: AlertKind, threshold: number) =>
+  createAlert(callerFor(application), application, { kind, threshold });
+
+/** What an application brought on a day, as counting would have written it. */
+async function addDay(application: ApplicationRow, day: string, dollars: number, installs = 1) {
+  await env.DB.prepare(
+    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, installs, purchase_revenue, segments)
+     VALUES (?1, ?2, '', 'usd', ?3, ?4, '[]') ON CONFLICT DO UPDATE SET purchase_revenue = ?4, installs = ?3`,
+  )
+    .bind(application.id, day, installs, dollars * 1e6)
+    .run();
+}
+
+async function withFridays() {
+  const { application } = await createTenant();
+  for (const day of ['2026-02-27', '2026-03-06', '2026-03-13', '2026-03-20']) {
+    await addDay(application, day, 100);
+  }
+  return application;
+}
+
+async function run(now: number) {
+  await watchAlerts(env, now);
+  await sendNotices(env, now);
+}
+
+it('sends one message when the figure leaves the limit, none while it stays, one when it is back', async () => {
+  const application = await withFridays();
+  await addDay(application, '2026-03-27', 40);
+  await makeChannel(application);
+  await makeAlert(application, 'revenue_change', 30);
+  await run(NOW);
+  const fired =
+    'Alert · Test game: Revenue on 2026-03-27 was $40.00, 60% below the mean of the last 4 Fridays ($100.00).';
+  expect(posts).toEqual([{ url: SLACK, text: `${fired}\nhttps://dash.test/alerts?app=${application.id}` }]);
+  for (const hours of [1, 2, 3]) await run(NOW + hours * HOUR);
+  expect(posts).toHaveLength(1);
+  expect((await listAlerts(db, application.id))[0]?.firingSince).toBe(NOW);
+
+  await addDay(application, '2026-03-27', 95);
+  await run(NOW + 4 * HOUR);
+  expect(posts).toHaveLength(2);
+  expect(posts[1]?.text).toMatch(/^Recovered · Test game: Revenue on 2026-03-27 was \$95\.00, 5% below/);
+  await addDay(application, '2026-03-27', 10);
+  await run(NOW + 5 * HOUR);
+  expect(posts).toHaveLength(3);
+});
+
+it('checks an alert no more often than its answer can change', async () => {
+  const application = await withFridays();
+  await makeAlert(application, 'revenue_change', 30);
+  await run(NOW);
+  const [first] = await listAlerts(db, application.id);
+  expect(first?.nextCheckAt).toBe(NOW + ALERT_KINDS.revenue_change.every * 60_000);
+  await addDay(application, '2026-03-27', 1);
+  await run(NOW + 30 * 60_000);
+  expect((await listAlerts(db, application.id))[0]).toEqual(first);
+});
+
+it('sends once, however many runs look at the same time', async () => {
+  const application = await withFridays();
+  await makeChannel(application);
+  await makeAlert(application, 'revenue_change', 30);
+  await Promise.all([watchAlerts(env, NOW), watchAlerts(env, NOW), watchAlerts(env, NOW)]);
+  await Promise.all([sendNotices(env, NOW), sendNotices(env, NOW)]);
+  expect(posts).toHaveLength(1);
+});
+
+it('stays as it was where nothing can be said', async () => {
+  const { application } = await createTenant();
+  await makeChannel(application);
+  await makeAlert(application, 'roas_below', 50);
+  await makeAlert(application, 'no_events', 1);
+  await makeAlert(application, 'revenue_change', 30);
+  await run(NOW);
+  const found = await listAlerts(db, application.id);
+  expect(found.map(({ firingSince }) => firingSince)).toEqual([null, null, null]);
+  expect(found.map(({ finding }) => finding)).toEqual([
+    'ROAS of the last seven days is not known.',
+    'No event has arrived yet.',
+    'Not enough weeks of revenue to compare with yet.',
+  ]);
+  expect(posts).toEqual([]);
+});
+
+it('watches installs, spend without installs, and CPI', async () => {
+  const application = await withFridays();
+  await addDay(application, '2026-03-27', 100, 9);
+  await env.DB.prepare(
+    `INSERT INTO costs (application_id, day, campaign, adset, creative, currency, amount, updated_at)
+     VALUES (?1, '2026-03-27', 'Summer', '', '', 'usd', 45000000, 0)`,
+  )
+    .bind(application.id)
+    .run();
+  await makeChannel(application);
+  await makeAlert(application, 'installs_change', 500);
+  await makeAlert(application, 'spend_without_installs', 20);
+  await run(NOW);
+  expect(posts.map(({ text }) => text.split('\n')[0]).sort()).toEqual([
+    'Alert · Test game: Installs on 2026-03-27 was 9, 800% above the mean of the last 4 Fridays (1).',
+    'Alert · Test game: Spend without installs on 2026-03-27: Summer ($45.00).',
+  ]);
+});
+
+it('an alert that cannot be checked stops no other, and is tried again ten minutes later', async () => {
+  const broken = await withFridays();
+  const application = await withFridays();
+  await makeChannel(application);
+  // No report can be made of days in a time zone that does not exist.
+  await db.update(applications).set({ timezone: 'Nowhere/Land' }).where(eq(applications.id, broken.id));
+  await makeAlert(broken, 'roas_below', 1);
+  await makeAlert(application, 'revenue_change', 30);
+  vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  await watchAlerts(env, NOW);
+  await sendNotices(env, NOW);
+  expect(posts).toHaveLength(1);
+  expect((await listAlerts(db, broken.id))[0]).toMatchObject({
+    finding: null,
+    nextCheckAt: NOW + 10 * 60_000,
+  });
+});
+
+it('looks at no more than 20 alerts a run, the longest due first', async () => {
+  const { application } = await createTenant();
+  for (let index = 0; index < 25; index++) await makeAlert(application, 'roas_below', 50);
+  await watchAlerts(env, NOW);
+  const checked = async () =>
+    (await listAlerts(db, application.id)).filter(({ finding }) => finding !== null).length;
+  expect(await checked()).toBe(20);
+  await watchAlerts(env, NOW);
+  expect(await checked()).toBe(25);
+});
+
+it('keeps a failure with its channel, tries again later and later, and gives up after eight times', async () => {
+  const { application } = await createTenant();
+  await makeChannel(application);
+  const [channel] = await listChannels(db, application.id);
+  await sendTestMessage(db, application, channel?.id ?? '', NOW);
+  answers = () => new Response('no such hook', { status: 404 });
+  let now = NOW;
+  for (let attempt = 1; attempt <= 8; attempt++) {
+    await sendNotices(env, now);
+    expect(posts).toHaveLength(attempt);
+    expect((await listChannels(db, application.id))[0]).toMatchObject({
+      failure: 'it answered 404',
+      failedAt: now,
+    });
+    const wait = 60_000 * 2 ** (attempt - 1);
+    await sendNotices(env, now + wait - 1);
+    expect(posts).toHaveLength(attempt);
+    now += wait;
+  }
+  await sendNotices(env, now);
+  expect(posts).toHaveLength(8);
+  expect(await db.$count(notices)).toBe(0);
+
+  answers = () => new Response('ok');
+  await sendTestMessage(db, application, channel?.id ?? '', now);
+  await sendNotices(env, now);
+  expect((await listChannels(db, application.id))[0]).toMatchObject({ failure: null, failedAt: null });
+});
+
+it('follows no redirect and survives a receiver that does not answer', async () => {
+  const { application } = await createTenant();
+  await makeChannel(application);
+  await makeChannel(application, { target: 'https://second.example/hook' });
+  for (const { id } of await listChannels(db, application.id))
+    await sendTestMessage(db, application, id, NOW);
+  answers = (url) => {
+    if (url === SLACK) throw new Error('the connection was lost');
+    return new Response(null, { status: 302, headers: { Location: 'https://10.0.0.1/' } });
+  };
+  await sendNotices(env, NOW);
+  expect(posts).toHaveLength(2);
+  expect(vi.mocked(fetch).mock.calls.map(([, init]) => init?.redirect)).toEqual(['manual', 'manual']);
+  expect((await listChannels(db, application.id)).map(({ failure }) => failure).sort()).toEqual([
+    'it answered 302',
+    'the connection was lost',
+  ]);
+});
+
+it('mails where the deployment has a binding and a sender, and says so where it has not', async () => {
+  const { application } = await createTenant();
+  await makeChannel(application, { kind: 'mail', target: 'boss@team.test' });
+  const [channel] = await listChannels(db, application.id);
+  await sendTestMessage(db, application, channel?.id ?? '', NOW);
+  await sendNotices(env, NOW);
+  expect((await listChannels(db, application.id))[0]?.failure).toBe(
+    'this deployment has no mail binding and sender',
+  );
+  const sent: unknown[] = [];
+  const MAIL = { send: async (message: unknown) => sent.push(message) };
+  const mailing = { ...env, MAIL, MAIL_FROM: 'alerts@team.test' } as unknown as Env;
+  await sendNotices(mailing, NOW + 60_000);
+  expect(sent).toEqual([
+    {
+      to: 'boss@team.test',
+      from: 'alerts@team.test',
+      subject: 'Test game: test message',
+      text: `Alerts and digests of Test game will arrive here.\nhttps://dash.test/alerts?app=${application.id}`,
+    },
+  ]);
+  expect((await listChannels(db, application.id))[0]?.failure).toBeNull();
+});
+
+it('sends a digest at eight in the morning, with the figures of the day before and their change', async () => {
+  const application = await withFridays();
+  await addDay(application, '2026-03-27', 150, 3);
+  await makeChannel(application, { digest: 'daily' });
+  await makeChannel(application, { digest: 'weekly', target: 'https://second.example/hook' });
+  await composeDigests(env, NOW);
+  expect(await db.$count(notices)).toBe(0);
+
+  const morning = Date.UTC(2026, 2, 28, 8) + 24 * HOUR;
+  await addDay(application, '2026-03-28', 50, 2);
+  await addDay(application, '2026-03-21', 100, 1);
+  await composeDigests(env, morning);
+  await composeDigests(env, morning);
+  await sendNotices(env, morning);
+  expect(posts.map(({ url, text }) => [url, ...text.split('\n')])).toEqual([
+    [
+      SLACK,
+      ...[
+        'Test game, Saturday 2026-03-28, in brackets the change against Saturday a week before',
+        'Revenue $50.00 (−50%)',
+        'Installs 2 (+100%)',
+        'Active devices a day 0',
+        'Spend $0.00',
+        expect.stringMatching(/^CPI /),
+        'ROAS –',
+        `https://dash.test/?app=${application.id}&from=2026-03-28&to=2026-03-28`,
+      ],
+    ],
+  ]);
+  const next = (await listChannels(db, application.id)).map(({ nextDigestAt }) => nextDigestAt);
+  expect(next).toEqual([morning + 24 * HOUR, Date.UTC(2026, 2, 30, 8)]);
+  await composeDigests(env, Date.UTC(2026, 2, 30, 8));
+  await sendNotices(env, Date.UTC(2026, 2, 30, 8));
+  expect(posts.at(-1)?.text).toContain('2026-03-23 to 2026-03-29');
+});
+
+it('is run by the cron of every minute', async () => {
+  const application = await withFridays();
+  await makeChannel(application);
+  const [channel] = await listChannels(db, application.id);
+  await sendTestMessage(db, application, channel?.id ?? '', NOW);
+  const ctx = createExecutionContext();
+  await worker.scheduled(createScheduledController({ cron: '* * * * *' }), env);
+  await waitOnExecutionContext(ctx);
+  expect(posts.map(({ url }) => url)).toEqual([SLACK]);
+});

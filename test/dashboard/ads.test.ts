@@ -1,0 +1,69 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, expect, it } from 'vitest';
+import { type Browser, signedIn } from '../helpers/person.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
+const PERIOD = 'from=2026-03-08&to=2026-03-14';
+let tenant: Tenant;
+let browser: Browser;
+
+beforeAll(async () => {
+  tenant = await createTenant();
+  browser = await signedIn(worker, tenant.team, 'viewer');
+  const rows = [
+    ['2026-03-09', 'banner', 'admob', 100, 4],
+    ['2026-03-09', 'rewarded', 'applovin', 50, 9],
+    ['2026-03-02', 'banner', 'admob', 100, 1],
+  ] as const;
+  const daily = env.DB.prepare(
+    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, impressions, ad_revenue, segments)
+     VALUES (?1, '2026-03-09', '', 'usd', 150, 13000000, '[0]')`,
+  ).bind(tenant.application.id);
+  await env.DB.batch([
+    daily,
+    ...rows.map(([day, source, network, impressions, dollars]) =>
+      env.DB.prepare(
+        `INSERT INTO rollup_ads (application_id, day, source, media_source, placement, creative_id, currency, impressions, ad_revenue, segments)
+         VALUES (?1, ?2, ?3, ?4, 'main', '', 'usd', ?5, ?6, '[0]')`,
+      ).bind(tenant.application.id, day, source, network, impressions, dollars * 1_000_000),
+    ),
+  ]);
+});
+
+async function ads(query: string) {
+  const html = await (await browser.get(`/ads?app=${tenant.application.id}&${PERIOD}&${query}`)).text();
+  return { html, text: html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ') };
+}
+
+it('shows the networks with what they earned before, the highest first', async () => {
+  const { text } = await ads('');
+  expect(text).toMatch(/applovin \$9.00 \$0.00 .*admob \$4.00 \$1.00 \+ ?\$3.00 \(300%\)/);
+});
+
+it.each([
+  ['source', 'Ad format', 'rewarded'],
+  ['placement', 'Placement', 'main'],
+  ['creative', 'Creative', 'Organic'],
+  ['campaign', 'Campaign', 'Organic'],
+])('groups by %s', async (by, label, name) => {
+  const { html, text } = await ads(`by=${by}`);
+  expect(text).toContain(`Ad revenue by ${label.toLowerCase()}`);
+  expect(html).toContain(`>${name}<`);
+});
+
+it('draws the chosen metric of each group', async () => {
+  const { html, text } = await ads('by=source&metric=ecpm');
+  expect(text).toContain('eCPM by ad format');
+  const data = JSON.parse(/data-chart="([^"]*)"/.exec(html)?.[1]?.replaceAll('&quot;', '"') ?? '');
+  const shown = data.series.map(({ name, texts }: { name: string; texts: string[] }) => [name, texts[1]]);
+  expect(shown).toEqual([
+    ['rewarded', '$180.00'],
+    ['banner', '$40.00'],
+  ]);
+});
+
+it('says where ads come from when there are none', async () => {
+  expect((await ads('period=yesterday')).text).toContain('They arrive as custom.ad events.');
+});

@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { evenly, placesOf, shortDays, ticksOf, unitOf, valuesAt } from '../../src/dashboard/axis.ts';
+
+const TODAY = '2026-03-15';
+
+it.each([
+  ['2026-03-15', '2026-03-15', 'day'],
+  ['2025-12-06', '2026-03-15', 'day'],
+  ['2025-12-05', '2026-03-15', 'week'],
+  ['2024-04-15', '2026-03-15', 'week'],
+  ['2024-04-14', '2026-03-15', 'month'],
+] as const)('draws %s to %s by %s', (from, to, unit) => expect(unitOf({ from, to })).toBe(unit));
+
+it('has a place for every day that has begun, today not complete', () => {
+  const places = placesOf({ from: '2026-03-13', to: '2026-03-20', today: TODAY }, 'day');
+  expect(places.map(({ key, partial }) => [key, partial])).toEqual([
+    ['2026-03-13', false],
+    ['2026-03-14', false],
+    ['2026-03-15', true],
+  ]);
+  expect(places[0]?.label).toBe('Fri, 13 Mar 2026');
+  expect(placesOf({ from: '2026-03-16', to: '2026-03-20', today: TODAY }, 'day')).toEqual([]);
+});
+
+it('has weeks and months that are cut off by the period or by today, not complete', () => {
+  const view = { from: '2026-02-25', to: '2026-03-20', today: TODAY };
+  expect(placesOf(view, 'week').map(({ key, partial }) => [key, partial])).toEqual([
+    ['2026-W09', true],
+    ['2026-W10', false],
+    ['2026-W11', true],
+  ]);
+  expect(
+    placesOf({ ...view, from: '2026-01-01' }, 'month').map(({ key, partial }) => [key, partial]),
+  ).toEqual([
+    ['2026-01', false],
+    ['2026-02', false],
+    ['2026-03', true],
+  ]);
+});
+
+it.each([
+  [1, [0]],
+  [6, [0, 1, 2, 3, 4, 5]],
+  [7, [0, 2, 4, 6]],
+  [28, [0, 5, 10, 15, 20, 25]],
+  [90, [0, 15, 30, 45, 60, 75]],
+  [1100, [0, 184, 368, 552, 736, 920]],
+])('labels at most six of %d places', (length, indexes) => expect(evenly(length)).toEqual(indexes));
+
+it('writes days and months below the axis', () => {
+  const days = placesOf({ from: '2026-03-01', to: '2026-03-02', today: TODAY }, 'day');
+  expect(ticksOf(days, 'day').map(({ text }) => text)).toEqual(['1 Mar', '2 Mar']);
+  const months = placesOf({ from: '2026-01-01', to: '2026-02-28', today: TODAY }, 'month');
+  expect(ticksOf(months, 'month').map(({ text }) => text)).toEqual(['Jan 2026', 'Feb 2026']);
+});
+
+it('puts figures at their places: nothing is 0 or unknown, as the figure wants it', () => {
+  const places = placesOf({ from: '2026-03-01', to: '2026-03-03', today: TODAY }, 'day');
+  const rows = [
+    { day: '2026-03-01', revenue: 2, ecpm: null },
+    { day: '2026-03-03', revenue: 1, ecpm: 5 },
+  ];
+  expect(valuesAt(places, 'day', rows, (row) => row.revenue, 0)).toEqual([2, 0, 1]);
+  expect(valuesAt(places, 'day', rows, (row) => row.ecpm, null)).toEqual([null, null, 5]);
+});
+
+it.each([
+  ['2026-03-01', '2026-03-07', '1 Mar – 7 Mar'],
+  ['2026-03-01', '2026-03-01', '1 Mar'],
+  ['2025-03-01', '2025-03-07', '1 Mar – 7 Mar 2025'],
+  ['2025-12-30', '2026-01-02', '30 Dec 2025 – 2 Jan 2026'],
+])('writes %s to %s as %s', (from, to, text) => expect(shortDays({ from, to }, TODAY)).toBe(text));

@@ -1,0 +1,75 @@
+import { expect, it } from 'vitest';
+import { comparedDays, daysBegun, daysOfPeriod } from '../../src/dashboard/period.ts';
+
+const TODAY = '2026-03-15';
+
+it.each([
+  ['today', '2026-03-15', '2026-03-15'],
+  ['yesterday', '2026-03-14', '2026-03-14'],
+  ['7d', '2026-03-09', '2026-03-15'],
+  ['28d', '2026-02-16', '2026-03-15'],
+  ['90d', '2025-12-16', '2026-03-15'],
+  ['month', '2026-03-01', '2026-03-15'],
+  ['last_month', '2026-02-01', '2026-02-28'],
+  ['all', '2025-11-30', '2026-03-15'],
+] as const)('%s is %s to %s', (period, from, to) =>
+  expect(daysOfPeriod(period, TODAY, '2025-11-30')).toEqual({ from, to }),
+);
+
+it('begins all time today where there is nothing before', () => {
+  expect(daysOfPeriod('all', TODAY)).toEqual({ from: TODAY, to: TODAY });
+  expect(daysOfPeriod('all', TODAY, '2026-04-01')).toEqual({ from: TODAY, to: TODAY });
+});
+
+it.each([
+  // Today is left out of both sides, as the last day of the earlier period is.
+  ['7d', '2026-03-09', '2026-03-15', 'previous', '2026-03-14', '2026-03-02', '2026-03-07'],
+  ['custom', '2026-03-01', '2026-03-07', 'previous', '2026-03-07', '2026-02-22', '2026-02-28'],
+  ['custom', '2026-03-10', '2026-03-20', 'previous', '2026-03-14', '2026-02-27', '2026-03-03'],
+  ['yesterday', '2026-03-14', '2026-03-14', 'previous', '2026-03-14', '2026-03-13', '2026-03-13'],
+  ['month', '2026-03-01', '2026-03-15', 'previous', '2026-03-14', '2026-02-01', '2026-02-14'],
+  ['last_month', '2026-02-01', '2026-02-28', 'previous', '2026-02-28', '2026-01-01', '2026-01-31'],
+  ['7d', '2026-03-09', '2026-03-15', 'year', '2026-03-14', '2025-03-09', '2025-03-14'],
+  ['month', '2026-03-01', '2026-03-15', 'year', '2026-03-14', '2025-03-01', '2025-03-14'],
+] as const)('%s %s to %s against the %s: up to %s with %s to %s', (period, from, to, by, last, first, end) =>
+  expect(comparedDays({ period, from, to, today: TODAY }, by)).toEqual({
+    complete: { from, to: last },
+    before: { from: first, to: end },
+  }),
+);
+
+it('compares a month no further than the month before it goes', () => {
+  const month = { period: 'month', from: '2026-03-01', to: '2026-03-31', today: '2026-03-31' } as const;
+  expect(comparedDays(month, 'previous')?.before).toEqual({ from: '2026-02-01', to: '2026-02-28' });
+});
+
+it('compares 29 February with 28 February', () => {
+  const day = { period: 'custom', from: '2024-02-29', to: '2024-02-29', today: TODAY } as const;
+  expect(comparedDays(day, 'year')?.before).toEqual({ from: '2023-02-28', to: '2023-02-28' });
+});
+
+it('has no part to compute a change from while no day of the period is over', () => {
+  const today = { period: 'today', from: TODAY, to: TODAY, today: TODAY } as const;
+  expect(comparedDays(today, 'previous')).toEqual({
+    complete: null,
+    before: { from: '2026-03-14', to: '2026-03-14' },
+  });
+  expect(comparedDays(today, 'year')?.before).toEqual({ from: '2025-03-15', to: '2025-03-15' });
+});
+
+it.each(['all', '7d'] as const)(
+  'compares %s with nothing when there is nothing to compare with',
+  (period) => {
+    const view = { period, from: '2026-03-09', to: TODAY, today: TODAY };
+    expect(comparedDays(view, period === 'all' ? 'previous' : 'none')).toBeNull();
+  },
+);
+
+it('lists the days that have begun', () => {
+  expect(daysBegun({ from: '2026-03-13', to: '2026-03-20', today: TODAY })).toEqual([
+    '2026-03-13',
+    '2026-03-14',
+    '2026-03-15',
+  ]);
+  expect(daysBegun({ from: '2026-03-16', to: '2026-03-20', today: TODAY })).toEqual([]);
+});

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import type { Browser, Page } from 'playwright-core';
+import { ROOT } from '../../src/cli/local-state.ts';
+import type { Demo } from '../../src/cli/seed-demo.ts';
+import { launchBrowser } from '../helpers/browser.ts';
+import { type Service, startService } from '../helpers/service.ts';
+
+// A newcomer's first hour, in a real browser from a fresh start, by following what the pages say: sign-in → store URL → creative →
+// test click → attributed install → its revenue on the overview. And the way back in after a forgotten password.
+
+const PLAY = 'https://play.google.com/store/apps/details?id=com.example.game';
+const ANDROID =
+  'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36';
+
+let service: Service;
+let demo: Demo;
+let browser: Browser;
+let page: Page;
+
+before(async () => {
+  service = await startService();
+  ({ demo } = service);
+  browser = await launchBrowser();
+  const context = await browser.newContext({
+    timezoneId: 'Europe/Berlin',
+    locale: 'de-DE',
+    viewport: { width: 1280, height: 860 },
+  });
+  page = await context.newPage();
+  page.on('dialog', (dialog) => void dialog.accept());
+});
+
+after(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+async function signIn(password: string): Promise<void> {
+  await page.goto(demo.base_url);
+  await page.getByLabel('Email').fill(demo.owner.email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+}
+
+const step = (name: string) => page.locator('.checklist').getByRole('link', { name });
+const isDone = (name: string) =>
+  page
+    .locator('.checklist .done', { hasText: name })
+    .waitFor({ timeout: 10_000 })
+    .then(() => true);
+
+const backend = async (path: string, body: unknown) => {
+  const answer = await fetch(demo.base_url + path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', [`${demo.service_name}-api-key`]: demo.api_key },
+    body: JSON.stringify(body),
+  });
+  assert.equal(answer.status, 200, await answer.clone().text());
+  return (await answer.json()) as Record<string, string>;
+};
+
+test('the sign-in says what this is', async () => {
+  await page.goto(demo.base_url);
+  await page.getByText('See which ads bring players who stay and pay').waitFor();
+  await signIn(demo.owner.password ?? '');
+});
+
+test('a new application takes the time zone and currency of the browser', async () => {
+  await page.goto(`${demo.base_url}/settings/applications`);
+  assert.equal(await page.getByLabel('Time zone').inputValue(), 'Europe/Berlin');
+  assert.equal(await page.getByLabel('Currency').inputValue(), 'eur');
+});
+
+test('from the checklist to a store URL, a creative, and a test click that is seen to arrive', async () => {
+  await page.goto(demo.base_url);
+  await step('Add the store URL').click();
+  await page.getByLabel('Google Play URL').fill(PLAY);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').waitFor();
+
+  await page.goto(demo.base_url);
+  assert.ok(await isDone('Add the store URL'));
+  await step('Create a creative').click();
+  await page.getByLabel('Creative', { exact: true }).fill('First ad');
+  await page.getByLabel('Campaign', { exact: true }).fill('Launch');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('link', { name: 'Test this link' }).click();
+  await page.getByText('Waiting for your click').waitFor();
+  const link = await page.locator('#test [data-copy]').getAttribute('data-copy');
+  // A phone that scanned the code. It goes on to the store, which is not on this machine.
+  const answer = await fetch(link ?? '', { redirect: 'manual', headers: { 'User-Agent': ANDROID } });
+  assert.equal(answer.status, 302);
+  const referrer = new URL(answer.headers.get('Location') ?? '').searchParams.get('referrer') ?? '';
+  await page.getByText(/The click arrived at .* on Android/).waitFor({ timeout: 30_000 });
+  assert.match(referrer, /^click_id=/);
+
+  // What the app's backend sends when the app was installed and something was bought in it.
+  const now = new Date().toISOString();
+  const { token } = await backend('/fetch-token', {
+    type: 'device-metrics',
+    created_at: now,
+    data: {
+      device_name: 'Pixel 8',
+      device_model: 'Pixel 8',
+      os_system: 'Android 14',
+      timezone: 'Europe/Berlin',
+      install_referrer: referrer,
+    },
+  });
+  await backend('/webhook', {
+    type: 'custom.purchase',
+    created_at: now.slice(0, 19).replace('T', ' '),
+    creativeToken: token,
+    payload: { item_id: 'gems', item_name: 'Gems', value: 4.99, currency: 'usd', status: 'completed' },
+  });
+
+  await page.goto(demo.base_url);
+  const revenue = page.locator('[data-metric=revenue]');
+  const deadline = Date.now() + 30_000;
+  while ((await revenue.count()) === 0 || !(await revenue.first().innerText()).includes('4.99')) {
+    assert.ok(Date.now() < deadline, 'the revenue did not reach the overview');
+    await page.reload();
+  }
+  assert.equal(await page.locator('[data-metric=installs]').first().innerText(), '1');
+  assert.ok(await isDone('Test its link'));
+
+  await page.getByRole('link', { name: 'Debugger' }).first().click();
+  const row = page.getByRole('row', { name: /custom\.purchase/ });
+  await row.waitFor();
+  await row.getByRole('cell').nth(4).getByRole('link').click();
+  await page.getByText('Clicked the ad').waitFor();
+  await page.getByText('Acquired, by First ad').waitFor();
+});
+
+test('from the checklist to costs and an invitation, and then the checklist is gone', async () => {
+  await page.goto(demo.base_url);
+  await step('Upload costs').click();
+  const today = new Date().toISOString().slice(0, 10);
+  await page.locator('input[type=file]').setInputFiles({
+    name: 'meta.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from(
+      `Day,Campaign name,Amount spent (USD),Impressions,Link clicks\n${today},Launch,"2,50",1000,1\n`,
+    ),
+  });
+  await page.getByRole('button', { name: 'Upload' }).click();
+  await page.getByText('1 row stored, read as an export of Meta Ads. All names match.').waitFor();
+  await page.goto(demo.base_url);
+  await step('Invite your team').click();
+  await page.getByLabel('Name or email').fill('a colleague');
+  await page.getByRole('button', { name: 'Create link' }).click();
+  await page.getByText('Copy this invitation link now').waitFor();
+  await page.goto(demo.base_url);
+  await page.locator('[data-metric=spend]').first().waitFor();
+  assert.equal(await page.locator('.checklist').count(), 0);
+});
+
+test('a forgotten password is reset by the command line while the service runs', async () => {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['src/cli/password-reset.ts', demo.owner.email],
+    { cwd: ROOT, env: { ...process.env, STATE_DIR: service.stateDir } },
+  );
+  const [link = ''] = /http:\/\/localhost:\d+\/reset-password\/[\w-]{43}/.exec(stdout) ?? [];
+  await page.context().clearCookies();
+  await page.goto(link);
+  await page.getByLabel('New password').fill('a brand new password');
+  await page.getByRole('button', { name: 'Set password' }).click();
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+  await page.context().clearCookies();
+  await signIn('a brand new password');
+
+  const wrong = promisify(execFile)(process.execPath, ['src/cli/password-reset.ts', 'nobody@x.test'], {
+    cwd: ROOT,
+    env: { ...process.env, STATE_DIR: service.stateDir },
+  });
+  await assert.rejects(wrong, /No member has the email nobody@x\.test/);
+});

@@ -1,0 +1,118 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, expect, it } from 'vitest';
+import { listAudit } from '#audit';
+import { database } from '#db';
+import { passwordResetSql, pruneSessions } from '#members';
+import { type Browser, createPerson, FORM, signedIn, signIn } from '../helpers/person.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+const allow = { limit: async () => ({ success: true }) };
+const worker = startWorker({ SIGN_IN_LIMIT: allow, SIGN_IN_ADDRESS_LIMIT: allow });
+const NEXT = 'a new long password';
+
+let tenant: Tenant;
+let admin: Browser;
+
+beforeAll(async () => {
+  tenant = await createTenant();
+  admin = await signedIn(worker, tenant.team, 'admin');
+});
+
+const idOf = async (email: string) =>
+  await env.DB.prepare('SELECT id FROM users WHERE email = ?').bind(email).first<string>('id');
+
+async function linkFor(email: string, by = admin): Promise<string> {
+  const page = await (await by.post(`/settings/members/${await idOf(email)}/password-reset`)).text();
+  return /https:\/\/ingest\.test(\/reset-password\/[\w-]{43})/.exec(page)?.[1] ?? '';
+}
+
+const choose = (path: string, password: string) =>
+  worker.request(path, { method: 'POST', headers: FORM, body: new URLSearchParams({ password }).toString() });
+
+it('a member chooses a new password by a link of an admin, once, and every session ends', async () => {
+  const person = await createPerson(tenant.team, 'viewer');
+  const before = await signIn(worker, person);
+  const path = await linkFor(person.email);
+  expect(await (await worker.request(path)).text()).toContain(person.email);
+  const short = await choose(path, 'short');
+  expect([short.status, await short.text()]).toEqual([
+    400,
+    expect.stringContaining('at least 12 characters'),
+  ]);
+
+  const malformed = await worker.request(path, {
+    method: 'POST',
+    headers: { ...FORM, 'Content-Type': 'multipart/form-data; boundary=x' },
+    body: 'no boundary here',
+  });
+  expect(malformed.status).toBe(400);
+
+  const chosen = await choose(path, NEXT);
+  expect([chosen.status, chosen.headers.get('location')]).toEqual([303, '/']);
+  expect(chosen.headers.getSetCookie().join()).toContain('dashboard.session_token=');
+  expect((await before.get('/')).status).toBe(302);
+  await expect(signIn(worker, person)).rejects.toThrow('400');
+  await signIn(worker, { ...person, password: NEXT });
+  expect((await choose(path, 'another long password')).status).toBe(404);
+  const log = await listAudit(database(env.DB), tenant.team.id, { limit: 2 });
+  expect(log.map(({ action, actor, subject }) => [action, actor === person.email, subject])).toEqual([
+    ['member.password_reset', true, person.email],
+    ['member.password_reset_created', false, person.email],
+  ]);
+});
+
+it('of two that use a link at the same time, one sets its password', async () => {
+  const person = await createPerson(tenant.team, 'viewer');
+  const path = await linkFor(person.email);
+  const answers = await Promise.all([choose(path, `${NEXT} one`), choose(path, `${NEXT} two`)]);
+  const won = answers.findIndex(({ status }) => status === 303);
+  expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+  await signIn(worker, { ...person, password: `${NEXT} ${won === 0 ? 'one' : 'two'}` });
+});
+
+it('a link ends with a newer one, with its day, and with the membership', async () => {
+  const person = await createPerson(tenant.team, 'viewer');
+  const first = await linkFor(person.email);
+  const second = await linkFor(person.email);
+  expect((await worker.request(first)).status).toBe(404);
+  expect((await worker.request(second)).status).toBe(200);
+  await env.DB.prepare('UPDATE password_resets SET expires_at = ?')
+    .bind(Date.now() - 1)
+    .run();
+  expect((await worker.request(second)).status).toBe(404);
+  await pruneSessions(env.DB, Date.now());
+  expect(await env.DB.prepare('SELECT count(*) AS n FROM password_resets').first('n')).toBe(0);
+
+  const third = await linkFor(person.email);
+  await admin.post(`/settings/members/${await idOf(person.email)}/remove`);
+  expect((await worker.request(third)).status).toBe(404);
+  expect((await worker.request('/reset-password/made-up')).status).toBe(404);
+});
+
+it('only an owner resets the password of an owner, and no one that of another team’s member', async () => {
+  const owner = await createPerson(tenant.team, 'owner');
+  const reset = async (by: Browser) =>
+    (await by.post(`/settings/members/${await idOf(owner.email)}/password-reset`)).status;
+  expect(await reset(admin)).toBe(403);
+  expect(await reset(await signedIn(worker, tenant.team, 'viewer'))).toBe(403);
+  expect(await reset(await signedIn(worker, (await createTenant()).team, 'owner'))).toBe(404);
+  expect(await reset(await signIn(worker, owner))).toBe(200);
+});
+
+it('the command line makes the same link by SQL alone, whatever the email holds', async () => {
+  const person = await createPerson(tenant.team, 'viewer');
+  const run = async (email: string) => {
+    const { statements, secret } = await passwordResetSql(email, Date.now());
+    const results = await env.DB.batch(statements.split(';\n').map((one) => env.DB.prepare(one)));
+    return { rows: results.at(-1)?.results, secret };
+  };
+  const { rows, secret } = await run(person.email.toUpperCase());
+  expect(rows).toEqual([{ email: person.email }]);
+  expect((await choose(`/reset-password/${secret}`, NEXT)).status).toBe(303);
+  await signIn(worker, { ...person, password: NEXT });
+  const open = () => env.DB.prepare('SELECT count(*) AS n FROM password_resets').first('n');
+  const before = await open();
+  expect((await run("nobody' OR '1'='1")).rows).toEqual([]);
+  expect(await open()).toBe(before);
+});
