@@ -6,7 +6,7 @@ import { BreakdownChart } from './breakdown-chart.tsx';
 import { changeColumns, changeOrder, withBefore } from './change-columns.tsx';
 import { ComparedDays, readCompared } from './compared.tsx';
 import { count } from './format.ts';
-import { GROUPINGS, GroupCell, groupLabel } from './groups.tsx';
+import { GROUPINGS, GroupCell, groupWord } from './groups.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
 import { Card, Field, Table } from './parts.tsx';
@@ -70,7 +70,7 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
     if (wantsCsv(c)) return answerCsv(c, await readDetail(), CSV_COLUMNS, view);
     const unit = unitOf(view);
     const [compared, overTime, detail] = await Promise.all([
-      readCompared(c.env, view, { group_by: by, limit: MAX_TABLE_ROWS }, now, { detail: true }),
+      readCompared(c.env, view, { group_by: by, limit: MAX_TABLE_ROWS }, now, { complete: 'rows' }),
       readCompared(
         c.env,
         { ...view, comparison: 'none' },
@@ -91,7 +91,7 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
       metrics: [metric, ...FIGURES.filter((name) => name !== metric)],
       cell: (name, row) => <GroupCell view={view} path="/ads" carry={{ metric }} name={name} row={row} />,
     });
-    const label = groupLabel(by).toLowerCase();
+    const label = groupWord(by);
     return (
       <>
         <Unconverted amounts={report.unconverted} />

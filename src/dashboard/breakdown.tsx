@@ -4,7 +4,7 @@ import type { PerformanceReport } from '#reports';
 import { BreakdownChart } from './breakdown-chart.tsx';
 import { changeColumns, changeOrder, withBefore } from './change-columns.tsx';
 import { ComparedDays, readCompared } from './compared.tsx';
-import { GROUPINGS, GroupCell, groupLabel, groupName, isTimeGroup } from './groups.tsx';
+import { GROUPINGS, GroupCell, groupLabel, groupName, groupWord, isTimeGroup } from './groups.tsx';
 import { type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
 import { METRIC_NAMES, METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
 import { Card, type Column, Field, Table } from './parts.tsx';
@@ -98,7 +98,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
   const page = { title: 'Breakdown', path: '/breakdown', carry };
   return renderReport(c, page, async (view, now) => {
     const wanted = { ...listingOf(c), group_by: groups.join(',') };
-    const compared = await readCompared(c.env, view, wanted, now, { detail: true });
+    const compared = await readCompared(c.env, view, wanted, now, { complete: 'rows' });
     const { report } = compared;
     const rows = sortRows(withBefore(groups, metric, view, compared), changeOrder(sort, metric));
     if (wantsCsv(c)) return answerCsv(c, { ...report, data: rows }, [...groups, ...METRIC_NAMES], view);
@@ -145,9 +145,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
             Apply
           </button>
         </form>
-        <Card
-          title={`${METRICS[metric].label} by ${groups.map((name) => groupLabel(name).toLowerCase()).join(' and ')}`}
-        >
+        <Card title={`${METRICS[metric].label} by ${groups.map((name) => groupWord(name)).join(' and ')}`}>
           <BreakdownChart view={view} groups={groups} metric={metric} compared={compared} />
         </Card>
         <Card

@@ -29,26 +29,26 @@ export type ComparedReport = {
 };
 
 /**
- * The performance report of a view and of what it is compared with, both with the same groupings. `detail` says whether the rows
- * of the part that is over are wanted too, not only its totals.
+ * The performance report of a view and of what it is compared with, both with the same groupings. `complete` says what is wanted of
+ * the part that is over.
  */
 export async function readCompared(
   env: Env,
   view: View,
   asked: { group_by: string; limit?: number; q?: string },
   now: number,
-  { detail = false } = {},
+  { complete: wanted = 'totals' }: { complete?: 'totals' | 'rows' | 'nothing' } = {},
 ): Promise<ComparedReport> {
   const days = comparedDays(view, view.comparison);
   const query = ask(PerformanceQuery, { ...viewAsked(view), ...asked });
   const read = (changes: Partial<PerformanceQuery>) =>
     reportPerformance(env, view.application, { ...query, ...changes }, now);
-  const isWhole = !days?.complete || days.complete.to === view.to;
+  const isWhole = !days?.complete || days.complete.to === view.to || wanted === 'nothing';
   const [report, complete, before] = await Promise.all([
     read({}),
     isWhole || !days?.complete
       ? null
-      : read({ ...days.complete, ...(detail ? {} : { group_by: ['month'] }) }),
+      : read({ ...days.complete, ...(wanted === 'rows' ? {} : { group_by: ['month'] }) }),
     days ? read(days.before) : null,
   ]);
   return { report, days, complete, before };

@@ -1,5 +1,4 @@
 import { CURRENCIES } from '#lib/currencies';
-import { VIEW_PAGES } from '#views';
 import { type Chip, FILTER_LABELS } from './filter-names.ts';
 import { COMPARISONS, PERIODS } from './period.ts';
 import {
@@ -195,11 +194,6 @@ export const Filters = ({
             </button>
           </form>
           {shown.includes('filters') && <AddFilter view={view} path={path} carry={carry} />}
-          {Object.hasOwn(VIEW_PAGES, path) && (
-            <a href={`/views?${new URLSearchParams({ for: path + viewQuery(view, carry) })}`}>
-              Save or share
-            </a>
-          )}
         </div>
       </details>
       <Chips view={view} path={path} carry={carry} chips={chips} />

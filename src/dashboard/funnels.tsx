@@ -6,7 +6,7 @@ import { listViews, viewAddress } from '#views';
 import { Bar } from './chart.tsx';
 import { checkForm } from './form.ts';
 import { count, duration, percent } from './format.ts';
-import { GROUPINGS, GroupCell, groupLabel } from './groups.tsx';
+import { GROUPINGS, GroupCell, groupLabel, groupWord } from './groups.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { sortRows } from './metrics.ts';
 import { Card, Field, Table } from './parts.tsx';
@@ -207,9 +207,9 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
           )}
         </Card>
         {group && (
-          <Card title={`By ${groupLabel(group).toLowerCase()}`}>
+          <Card title={`By ${groupWord(group)}`}>
             <Table
-              caption={`Devices that reach each step, by ${groupLabel(group).toLowerCase()}`}
+              caption={`Devices that reach each step, by ${groupWord(group)}`}
               rows={groupsOf(report.data, steps.length)}
               empty="No device was acquired in this period."
               columns={[

@@ -30,6 +30,9 @@ export const GROUPINGS: readonly (readonly [name: string, label: string])[] = Ob
 
 export const groupLabel = (name: string): string => LABELS[name] ?? name;
 
+/** The same within a sentence. */
+export const groupWord = (name: string): string => (name === 'os' ? 'OS' : groupLabel(name).toLowerCase());
+
 export const isTimeGroup = (name: string): boolean => ['day', 'week', 'month'].includes(name);
 
 const FILTER_OF: Readonly<Record<string, FilterName>> = {

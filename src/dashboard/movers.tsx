@@ -1,9 +1,11 @@
-import { DIMENSIONS, MAX_ROWS } from '#reports';
-import { ChangeShare, change, keyOf, readCompared } from './compared.tsx';
+import { DIMENSIONS, MAX_ROWS, PerformanceQuery, reportPerformance } from '#reports';
+import { ChangeShare, change, keyOf } from './compared.tsx';
 import { count, money } from './format.ts';
 import { GroupCell, groupLabel, groupName } from './groups.tsx';
 import type { MetricName } from './metrics.ts';
 import { Card } from './parts.tsx';
+import { comparedDays } from './period.ts';
+import { ask, viewAsked } from './report.tsx';
 import { type View, viewQuery } from './view.ts';
 
 const MAX_MOVERS = 3;
@@ -55,58 +57,56 @@ const ALSO: Partial<Record<MetricName, string>> = { installs: 'installs', impres
 
 /** What changed revenue most, by creative, country and network. Null where there is nothing to compare with. */
 export async function Movers(env: Env, view: View, now: number) {
+  const days = comparedDays(view, view.comparison);
+  if (!days?.complete) return null;
+  const { complete, before } = days;
   const offered = BY.filter(({ group }) => Object.hasOwn(DIMENSIONS, group));
   const found = await Promise.all(
     offered.map(async ({ group, metric, also }) => {
-      const asked = { group_by: group, limit: MAX_ROWS };
-      const { report, complete, before, days } = await readCompared(env, view, asked, now, { detail: true });
-      if (!before || !days?.complete) return null;
-      return {
-        group,
-        metric,
-        also,
-        movers: findMovers(group, (complete ?? report).data, before.data, { metric, also }),
-      };
+      const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: group, limit: MAX_ROWS });
+      const [later, earlier] = await Promise.all(
+        [complete, before].map((part) =>
+          reportPerformance(env, view.application, { ...query, ...part }, now),
+        ),
+      );
+      const movers = findMovers(group, later?.data ?? [], earlier?.data ?? [], { metric, also });
+      return { group, metric, also, movers };
     }),
   );
-  const shown = found.filter((one) => one !== null && one.movers.length > 0);
+  const shown = found.filter(({ movers }) => movers.length > 0);
   if (shown.length === 0) return null;
   const amount = (value: number) => money(value, view.currency);
   return (
     <Card title="What changed revenue most">
       <div class="movers">
-        {shown.map((one) =>
-          one === null ? null : (
-            <section>
-              <h3>{groupLabel(one.group)}</h3>
-              <ul>
-                {one.movers.map(({ row, now: later, before, also }) => {
-                  const by = change(later, before);
-                  return (
-                    <li>
-                      <span class="mover-name" title={groupName(one.group, row)}>
-                        <GroupCell view={view} path="/" name={one.group} row={row} />
-                      </span>
-                      <strong class={later > before ? 'up' : 'down'}>
-                        {later > before ? '+' : '−'}
-                        {amount(Math.abs(later - before))}
-                      </strong>
-                      <span class="muted">
-                        {by === null ? 'nothing before' : <ChangeShare name="revenue" by={by} />}
-                        {`, ${count(also.before)} → ${count(also.now)} ${ALSO[one.also] ?? ''}`}
-                      </span>
-                    </li>
-                  );
-                })}
-              </ul>
-              <a
-                href={`/breakdown${viewQuery(view, { by: one.group, metric: one.metric, sort: '-change' })}`}
-              >
-                All of them
-              </a>
-            </section>
-          ),
-        )}
+        {shown.map((one) => (
+          <section>
+            <h3>{groupLabel(one.group)}</h3>
+            <ul>
+              {one.movers.map(({ row, now: later, before, also }) => {
+                const by = change(later, before);
+                return (
+                  <li>
+                    <span class="mover-name" title={groupName(one.group, row)}>
+                      <GroupCell view={view} path="/" name={one.group} row={row} />
+                    </span>
+                    <strong class={later > before ? 'up' : 'down'}>
+                      {later > before ? '+' : '−'}
+                      {amount(Math.abs(later - before))}
+                    </strong>
+                    <span class="muted">
+                      {by === null ? 'nothing before' : <ChangeShare name="revenue" by={by} />}
+                      {`, ${count(also.before)} → ${count(also.now)} ${ALSO[one.also] ?? ''}`}
+                    </span>
+                  </li>
+                );
+              })}
+            </ul>
+            <a href={`/breakdown${viewQuery(view, { by: one.group, metric: one.metric, sort: '-change' })}`}>
+              All of them
+            </a>
+          </section>
+        ))}
       </div>
     </Card>
   );
