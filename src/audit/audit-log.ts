@@ -18,7 +18,6 @@ export const AUDIT_ACTIONS = [
   'channel.removed',
   'cost_names.mapped',
   'cost_names.unmapped',
-  'costs.changed',
   'costs.deleted',
   'costs.uploaded',
   'counting.resumed',

@@ -58,7 +58,121 @@ async function invitation({ owner }: Prepared): Promise<string> {
   return /\/join\/[\w-]+/.exec(page)?.[0] ?? '';
 }
 
+const hook = { channel_kind: 'webhook', target: 'https://hooks.example.com/x', digest: 'daily' };
+const alert = { kind: 'cpi_above', threshold: '2' };
+
+/** A change to what another one has made first, whose address is found on a page. */
+const after =
+  (make: (on: Prepared) => Promise<unknown>, page: string, action: RegExp): Change['prepare'] =>
+  async (on) => {
+    await make(on);
+    const path = action.exec(await (await on.owner.get(page)).text())?.[0] ?? '';
+    return () => on.owner.post(path);
+  };
+
+async function resetLink({ tenant, owner }: Prepared): Promise<string> {
+  const [self] = await listMembers(db, tenant.team.id);
+  const page = await (await owner.post(`/settings/members/${self?.userId}/password-reset`)).text();
+  return /\/reset-password\/[\w-]{43}/.exec(page)?.[0] ?? '';
+}
+
+/** Uploads costs of a name that the application does not have; answers the fields that map it to one that it has. */
+async function unmatchedCosts({ tenant, owner }: Prepared): Promise<{ names: string; to: string }> {
+  const { id } = await createCreative(worker, tenant);
+  await owner.post(`/costs?app=${tenant.application.id}`, { csv });
+  return { names: JSON.stringify(['Spring', '', '']), to: id };
+}
+
 const CHANGES: Change[] = [
+  { action: 'alert.created', by: 'dashboard', prepare: form((id) => `/alerts?app=${id}`, alert) },
+  {
+    action: 'alert.removed',
+    by: 'dashboard',
+    prepare: after(({ owner }) => owner.post('/alerts', alert), '/alerts', /\/alerts\/alr_\w+\/remove/),
+  },
+  {
+    action: 'channel.created',
+    by: 'dashboard',
+    prepare: form((id) => `/alerts/channels?app=${id}`, hook),
+  },
+  {
+    action: 'channel.removed',
+    by: 'dashboard',
+    prepare: after(
+      ({ owner }) => owner.post('/alerts/channels', hook),
+      '/alerts',
+      /\/alerts\/channels\/chn_\w+\/remove/,
+    ),
+  },
+  { action: 'view.saved', by: 'dashboard', prepare: form(() => '/views', { address: '/ltv', name: 'LTV' }) },
+  {
+    action: 'view.removed',
+    by: 'dashboard',
+    prepare: after(
+      ({ owner }) => owner.post('/views', { address: '/ltv', name: 'LTV' }),
+      '/views',
+      /\/views\/viw_\w+\/remove/,
+    ),
+  },
+  {
+    action: 'share_link.created',
+    by: 'dashboard',
+    prepare: form(() => '/views/links', { address: '/ltv', note: 'Ann', days: '7' }),
+  },
+  {
+    action: 'share_link.revoked',
+    by: 'dashboard',
+    prepare: after(
+      ({ owner }) => owner.post('/views/links', { address: '/ltv', note: 'Ann', days: '7' }),
+      '/views',
+      /\/views\/links\/\w+\/revoke/,
+    ),
+  },
+  {
+    action: 'cost_names.mapped',
+    by: 'dashboard',
+    prepare: async (on) => {
+      const fields = await unmatchedCosts(on);
+      return () => on.owner.post('/costs/names', fields);
+    },
+  },
+  {
+    action: 'cost_names.unmapped',
+    by: 'dashboard',
+    prepare: async (on) => {
+      await on.owner.post('/costs/names', await unmatchedCosts(on));
+      return () => on.owner.post('/costs/names/remove', { campaign: 'Spring', adset: '', creative: '' });
+    },
+  },
+  {
+    action: 'costs.deleted',
+    by: 'dashboard',
+    prepare: async ({ owner }) => {
+      await owner.post('/costs', { csv });
+      return () => owner.post('/costs/row/delete', { date: '2026-03-01', campaign: 'Spring' });
+    },
+  },
+  {
+    action: 'exchange_rates.uploaded',
+    by: 'dashboard',
+    prepare: form(() => '/costs/rates', { date: '2026-03-01', currency: 'eur', rate: '1.08', base: 'usd' }),
+  },
+  {
+    action: 'member.password_reset_created',
+    by: 'dashboard',
+    prepare: async ({ tenant, owner }) => {
+      const [self] = await listMembers(db, tenant.team.id);
+      return () => owner.post(`/settings/members/${self?.userId}/password-reset`);
+    },
+  },
+  {
+    action: 'member.password_reset',
+    by: 'dashboard',
+    prepare: async (on) => {
+      const path = await resetLink(on);
+      return () => on.owner.post(path, { password: `another ${PASSWORD}` });
+    },
+  },
   {
     action: 'application.created',
     by: 'API',
