@@ -38,7 +38,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     owns: ['accounts', 'invitations', 'members', 'password_resets', 'sessions', 'users'],
     reads: ['teams'],
     writes: {
-      audit_log: 'the first person of a deployment has no caller yet',
+      audit_log: 'a password that is reset on the command line has no caller',
     },
   },
   teams: {
@@ -83,7 +83,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     owns: ['adsets', 'campaigns', 'creative_requests', 'creatives'],
     reads: ['applications'],
     writes: {
-      audit_log: 'takes back the row of a creative that it takes back',
+      audit_log: 'removes the row of a creative whose creation it undoes',
     },
   },
   devices: {
