@@ -4,7 +4,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Person } from '#members';
 import { VIEW_PAGES } from '#views';
 import type { DashboardContext } from './guard.ts';
-import { type View, viewQuery } from './view.ts';
+import { queryToKeep, type View, viewQuery } from './view.ts';
 
 /** The navigation: what is not here has no page. `view` pages keep application, period and currency from one to the next. */
 const NAVIGATION = [
@@ -121,8 +121,8 @@ const Page = ({
 
 /** The address of the report that is shown, for saving or sharing it; null for any other page. */
 function viewToKeep(c: DashboardContext): string | null {
-  const { pathname, search } = new URL(c.req.url);
-  return Object.hasOwn(VIEW_PAGES, pathname) ? pathname + search : null;
+  const { pathname } = new URL(c.req.url);
+  return Object.hasOwn(VIEW_PAGES, pathname) ? pathname + queryToKeep(c) : null;
 }
 
 /** Answers a page of the dashboard. `current` is the path of the entry of the navigation that it belongs to. */
