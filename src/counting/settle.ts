@@ -1,5 +1,6 @@
 import { asc, eq, gt, sql } from 'drizzle-orm';
 import { type DeviceEvent, isOfDevice, kindOf, type LoggedEvent, SegmentBook } from '#catalogue';
+import { logError } from '#lib/log';
 import {
   type DeviceState,
   deviceKey,
@@ -107,8 +108,7 @@ class PoisonError extends Error {
 
 /** Fixed texts are parked; what was thrown stands in the log alone, beside the event's id. */
 function logPoison(event: LoggedEvent, error: unknown): void {
-  const fields = { event_id: event.id, application_id: event.application_id, error: String(error) };
-  console.error(JSON.stringify({ level: 'error', message: 'event parked', ...fields }));
+  logError('event parked', error, { event_id: event.id, application_id: event.application_id });
 }
 
 /** Counts each event alone, to find all that can't be counted at once. */

@@ -17,7 +17,7 @@ export {
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export { sendWithRetry } from './send.ts';
 export { firstTimes, type Walk, walkSteps } from './step-history.ts';
-export { type Additions, additionSql, ROLLUP_TABLES, sumColumnsOf } from './tables.ts';
+export { type Additions, additionStatement, ROLLUP_TABLES, sumColumnsOf } from './tables.ts';
 export {
   type Counted,
   deviceKeyOf,

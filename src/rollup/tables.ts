@@ -1,3 +1,4 @@
+import { type SQL, sql } from 'drizzle-orm';
 import {
   type Amounts,
   columnsOf as columnsOfMeasure,
@@ -8,6 +9,7 @@ import {
   type RollupTable,
   segmentId,
 } from '#catalogue';
+import { toStatement } from '#db';
 
 // The rollup tables as counters fill them: every measure is added to what the row holds already.
 // Names are columns, so the statements are made from the catalogue and from nothing a caller sends.
@@ -208,20 +210,39 @@ function mergedSegments(table: RollupTable): string {
 }
 
 /**
- * Adds rows (`?1`, a JSON array as `Additions.rows` gives it) to a rollup table. To add up a row's segments takes far longer than
- * to put more at their end, so that is done once for several additions.
+ * Adds rows, as `Additions.rows` gives them, to a rollup table. To add up a row's segments takes far longer than to put more at
+ * their end, so that is done once for several additions. Names come from the catalogue, which a test compares with the schema.
  */
-export function additionSql(table: RollupTable): string {
-  const keys = ROLLUP_KEYS[table];
-  const columns = [...keys, ...sumColumnsOf(table), 'segments'];
+export function additionStatement(
+  db: D1Database,
+  table: RollupTable,
+  rows: readonly unknown[],
+): D1PreparedStatement {
+  const { insert, upsert } = additionSql(table);
+  return toStatement(db, sql`${insert} FROM json_each(${JSON.stringify(rows)}) ${upsert}`);
+}
+
+/** The columns of a table's rows in the order of `Additions.rows`. */
+export const additionColumns = (table: RollupTable): string[] => [
+  ...ROLLUP_KEYS[table],
+  ...sumColumnsOf(table),
+  'segments',
+];
+
+/** What stands before the rows and after them. */
+function additionSql(table: RollupTable): { insert: SQL; upsert: SQL } {
+  const columns = additionColumns(table);
   const values = columns.map((_, index) => `value ->> ${index}`);
   const sums = carried(table, (column) => `${column} + excluded.${column}`).map(
     ([column, sum]) => `${column} = ${sum}`,
   );
   const hasRoom = `segment_parts < ${MAX_SEGMENT_PARTS}
       AND length(${table}.segments) + length(excluded.segments) < ${MAX_SEGMENT_CHARACTERS}`;
-  return `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM json_each(?1) WHERE true
-    ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${sums.join(', ')},
+  return {
+    insert: sql.raw(`INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')}`),
+    upsert:
+      sql.raw(`WHERE true ON CONFLICT (${ROLLUP_KEYS[table].join(', ')}) DO UPDATE SET ${sums.join(', ')},
       segments = CASE WHEN ${hasRoom} THEN ${table}.segments || ',' || excluded.segments ELSE ${mergedSegments(table)} END,
-      segment_parts = CASE WHEN ${hasRoom} THEN segment_parts + 1 ELSE 1 END`;
+      segment_parts = CASE WHEN ${hasRoom} THEN segment_parts + 1 ELSE 1 END`),
+  };
 }

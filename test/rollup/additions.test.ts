@@ -1,8 +1,11 @@
 import { env } from 'cloudflare:workers';
+import { getTableColumns, getTableName, is } from 'drizzle-orm';
+import { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { expect, it } from 'vitest';
 import { OTHER_SEGMENT, segmentId } from '#catalogue';
+import * as tables from '#db';
 import { newId } from '#lib/ids';
-import { Additions, additionSql } from '../../src/rollup/tables.ts';
+import { Additions, additionColumns, additionStatement, ROLLUP_TABLES } from '../../src/rollup/tables.ts';
 
 // What several runs add to one row of D1, broken down by segment.
 
@@ -24,8 +27,7 @@ function startRow() {
   const add = async (segments: Record<number, Cell>) => {
     const additions = new Additions('rollup_ads');
     for (const [id, amounts] of Object.entries(segments)) additions.add(key, Number(id), amounts);
-    const rows = JSON.stringify([...additions.rows()]);
-    await env.DB.prepare(additionSql('rollup_ads')).bind(rows).run();
+    await additionStatement(env.DB, 'rollup_ads', [...additions.rows()]).run();
   };
   const read = async () => {
     const row = await env.DB.prepare(
@@ -46,6 +48,14 @@ function startRow() {
   };
   return { add, read };
 }
+
+it.each(ROLLUP_TABLES)('adds to the columns that the schema of %s has', (name) => {
+  const schema = Object.values(tables).filter((table) => is(table, SQLiteTable));
+  const table = schema.find((one) => getTableName(one) === name);
+  if (!table) throw new Error(`the schema has no ${name}`);
+  const columns = Object.values(getTableColumns(table)).map((column) => column.name);
+  expect([...additionColumns(name), 'segment_parts']).toEqual(columns);
+});
 
 it('adds up the segments of a row exactly, whether or not they were put together meanwhile', async () => {
   const row = startRow();
