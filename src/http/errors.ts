@@ -1,9 +1,11 @@
+import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Fault } from '#lib/fields';
 import { logError, underlying } from '#lib/log';
-import type { AppContext } from './context.ts';
+import type { AppContext, AppEnv } from './context.ts';
+import type { Failure, TeamFailure } from './operations.ts';
 
 /** The closed set of what can go wrong, each with its one status. */
 const STATUS = {
@@ -70,28 +72,37 @@ export function toAppError(error: unknown): AppError {
   return new AppError('internal', 'Unexpected error');
 }
 
-/** The body of an error, which differs by endpoint because the specification spells some of them out. */
-function errorBody(path: string, error: AppError): Record<string, unknown> {
-  if (path === '/v1' || path.startsWith('/v1/')) return { message: error.message };
-  const details = error.code === 'invalid_request' ? { details: error.details } : {};
-  if (path === '/fetch-token' && error.code === 'invalid_request') {
-    return { error: 'Bad request, data not formatted properly.', ...details };
-  }
-  if (path === '/fetch-token' && error.code === 'unauthenticated') return { error: 'API key is not valid' };
-  return { success: false, error: error.message, ...details };
-}
+/** The body of an error: the ingestion API's, and of every API that does not name another by `errorBody`. */
+export const failure = ({ code, message, details }: AppError): Failure => ({
+  success: false,
+  error: message,
+  ...(code === 'invalid_request' ? { details } : {}),
+});
 
-/**
- * `POST /webhook/batch` → `post-webhook-batch`: the anchor of an endpoint on the documentation page. Made of its route, because a
- * path may hold a token; null where none matched.
- */
-function documentationAnchor(c: AppContext): string | null {
-  const route = routePath(c, -1);
-  if (route.includes('*')) return null;
-  return `${c.req.method} ${route}`
+/** The body of an error of the team API. */
+export const teamFailure = ({ message }: AppError): TeamFailure => ({ message });
+
+export type ErrorBody = (error: AppError) => Record<string, unknown>;
+
+/** Gives the errors of the routes that follow the body that their API documents. */
+export const shapeErrors = (body: ErrorBody): MiddlewareHandler<AppEnv> =>
+  function nameErrorBody(c, next) {
+    c.set('errorBody', body);
+    return next();
+  };
+
+/** `POST`, `/webhook/batch` → `post-webhook-batch`: the anchor of a route on the documentation page. */
+export const documentationAnchor = (method: string, route: string) =>
+  `${method} ${route}`
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
+
+/** Links to the documentation of the matched route, if any. The path would not do: it may contain a token. */
+function linkToDocumentation(c: AppContext): void {
+  const route = routePath(c, -1);
+  if (route.includes('*')) return;
+  c.header('Link', `</docs#${documentationAnchor(c.req.method, route)}>; rel="help"`);
 }
 
 /** What a caller is told of any error, its headers set already. Unknown errors go to the log whole and become a fixed text. */
@@ -107,10 +118,10 @@ export function takeError(c: AppContext, thrown: unknown): { error: AppError; st
   return { error, status: STATUS[error.code] };
 }
 
-/** Answers any error with its status and envelope. */
+/** Answers any error with its status, in the body that its API gives errors. */
 export function answerError(c: AppContext, thrown: unknown): Response {
   const { error, status } = takeError(c, thrown);
-  const anchor = documentationAnchor(c);
-  if (anchor) c.header('Link', `</docs#${anchor}>; rel="help"`);
-  return c.json(errorBody(c.req.path, error), status);
+  linkToDocumentation(c);
+  const describe = c.get('errorBody') ?? failure;
+  return c.json(describe(error), status);
 }

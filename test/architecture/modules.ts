@@ -102,14 +102,15 @@ export const MODULES: Readonly<Record<string, Module>> = {
   operations: { imports: ['counting', 'db', 'http', 'members', 'rollup', 'teams'] },
   docs: {
     imports: [
-      'catalogue',
       'creatives',
+      'deletion',
       'devices',
       'env',
       'events',
       'http',
       'ingestion',
       'money',
+      'operations',
       'reports',
       'teams',
       'tracking',

@@ -1,29 +1,16 @@
 import type * as z from 'zod';
 import { METRICS } from '#catalogue';
-import {
-  AdsQuery,
-  ClientTotalsQuery,
-  CompareQuery,
-  DIMENSIONS,
-  FunnelQuery,
-  LtvQuery,
-  PerformanceQuery,
-  PredictedLtvQuery,
-  RetentionQuery,
-} from '#reports';
-import { EXAMPLE } from './examples.ts';
-import type { Operation } from './operation.ts';
-import {
-  Ads,
-  ClientTotals,
-  Compare,
-  Funnel,
-  Ltv,
-  Performance,
-  PredictedLtv,
-  Retention,
-} from './report-answers.ts';
-import { withExamples } from './with-examples.ts';
+import { EXAMPLE, type Operation, withExamples } from '#http/operations';
+import { AdsQuery } from './ads.ts';
+import { Ads, ClientTotals, Compare, Funnel, Ltv, Performance, PredictedLtv, Retention } from './answers.ts';
+import { ClientTotalsQuery } from './client-totals.ts';
+import { CompareQuery } from './compare.ts';
+import { DIMENSIONS } from './dimensions.ts';
+import { FunnelQuery } from './funnel.ts';
+import { LtvQuery } from './ltv.ts';
+import { PerformanceQuery } from './performance.ts';
+import { PredictedLtvQuery } from './predicted-ltv.ts';
+import { RetentionQuery } from './retention.ts';
 
 const period = {
   application_id: EXAMPLE.application,
@@ -64,7 +51,7 @@ const definitions = Object.entries(METRICS)
   .map(([name, { definition, source }]) => `- \`${name}\`: ${definition} (${source})`)
   .join('\n');
 
-export const REPORT_OPERATIONS: Operation[] = [
+export const operations: Operation[] = [
   report(
     'performance',
     'What each group of days, sources or items brought',

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { ALL_METRICS, COHORT_METRICS, isMoneyMetric, METRICS } from '#catalogue';
-import { DIMENSIONS, type Dimension, REASONS } from '#reports';
-import { day, nullableText } from './answers.ts';
+import { day, nullableText } from '#http/operations';
+import { DIMENSIONS, type Dimension } from './dimensions.ts';
+import { REASONS } from './predicted-ltv.ts';
 
 // What the reports answer; each figure is described by its definition.
 
