@@ -84,7 +84,11 @@ export const teamFailure = ({ message }: AppError): TeamFailure => ({ message })
 
 export type ErrorBody = (error: AppError) => Record<string, unknown>;
 
-/** Gives the errors of the routes that follow the body that their API documents. */
+/**
+ * Gives the errors of the routes that follow the body that their API documents. One handler of the app asks for it, because a
+ * sub-app with an `onError` of its own makes Hono wrap each of its handlers and middlewares: `/webhook` then took 4 to 11 % more CPU
+ * (three runs of 48,000 requests each way by `app.request` in Node, Hono 4.13, every binding answering at once).
+ */
 export const shapeErrors = (body: ErrorBody): MiddlewareHandler<AppEnv> =>
   function nameErrorBody(c, next) {
     c.set('errorBody', body);

@@ -1,16 +1,18 @@
 import type { AppContext } from '#http';
 import { type Cell, csvHeaders, toCsv } from '#lib/csv';
-import type { Unconverted } from './money.ts';
+import type { Performance } from './answers.ts';
 
-type Report = {
+/** What reports answer: in CSV, `data` is the table and the other fields are headers. */
+type Answer = {
   data: readonly Record<string, unknown>[];
   total_rows?: number;
   currency?: string;
   timezone: string;
-  unconverted?: Unconverted;
+  unconverted?: Performance['unconverted'];
   unconverted_currencies?: string[];
   rate_day?: string;
   devices_with_incomplete_history?: number;
+  counted_through: string | null;
 };
 
 /** One row for each entry of `days`, which is a table within the row. */
@@ -40,13 +42,13 @@ export type ReportSubject = {
 };
 
 /**
- * Answers a report as JSON, or its rows as a CSV file with what stands beside them in headers. `columns` name a table without
- * rows.
+ * Answers a report as JSON, or its rows as a CSV file and its other fields as headers. `columns` are the header line of a table
+ * without rows. `Documented` is the type of the documented answer.
  */
-export function answerReport(
+export function answerReport<Documented extends Answer>(
   c: AppContext,
   format: 'json' | 'csv',
-  report: Report,
+  report: Omit<Documented, 'counted_through'>,
   columns: readonly string[],
   { application, from, to, countedThrough }: ReportSubject,
 ): Response {

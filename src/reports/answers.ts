@@ -1,28 +1,39 @@
 import * as z from 'zod';
-import { ALL_METRICS, COHORT_METRICS, isMoneyMetric, METRICS } from '#catalogue';
+import {
+  ALL_METRICS,
+  COHORT_METRICS,
+  isMoneyMetric,
+  METRICS,
+  type Metric,
+  type MoneyMetric,
+} from '#catalogue';
 import { day, nullableText } from '#http/operations';
-import { DIMENSIONS, type Dimension } from './dimensions.ts';
+import { DIMENSIONS, type Dimension, type DimensionName } from './dimensions.ts';
+import type { CreativeGroup } from './names.ts';
 import { REASONS } from './predicted-ltv.ts';
 
-// What the reports answer; each figure is described by its definition.
+// The answers of the reports. The definition of each figure is its description.
 
 const described = ({ definition, source }: { definition: string; source: string }) =>
   `${definition} Source: ${source}.`;
 
-/** What stands beside an amount that a JSON number may round. */
-const exact = (field: string) => ({
-  [`${field}_exact`]: z
-    .string()
-    .optional()
-    .meta({
-      description: `The exact amount as a decimal text, only where it is so large (2^53 millionths and more) that \`${field}\` may be rounded.`,
-      example: '12345678901234.567890',
-    }),
-});
+type Exact<Field extends string> = Record<`${Field}_exact`, z.ZodOptional<z.ZodString>>;
+
+/** The field beside an amount that a JSON number may round. */
+const exact = <Field extends string>(field: Field) =>
+  ({
+    [`${field}_exact`]: z
+      .string()
+      .optional()
+      .meta({
+        description: `The exact amount as a decimal string. Present only if the amount is so large (2^53 millionths or more) that \`${field}\` may be rounded.`,
+        example: '12345678901234.567890',
+      }),
+  }) as Exact<Field>;
 
 const metrics = Object.fromEntries(
   ALL_METRICS.flatMap((metric) =>
-    Object.entries({
+    Object.entries<z.ZodType>({
       [metric]: z
         .number()
         .nullable()
@@ -30,18 +41,17 @@ const metrics = Object.fromEntries(
       ...(isMoneyMetric(metric) ? exact(metric) : {}),
     }),
   ),
-);
+) as Record<Metric, z.ZodNullable<z.ZodNumber>> & Exact<MoneyMetric>;
 const Metrics = z.object(metrics).meta({ id: 'Metrics' });
 
 const unconverted = z.array(z.object({ currency: z.string(), amount: z.number(), ...exact('amount') })).meta({
-  description:
-    'Amounts without an exchange rate, in their own currency. Figures that they would be part of are null.',
+  description: 'Amounts without an exchange rate, in their own currency. Figures that include them are null.',
 });
 const fresh = {
   timezone: z.string(),
   counted_through: z.iso.datetime().nullable().meta({
     description:
-      'Every event taken by then is in the figures. A report waits up to two seconds for the newest events; null when counting did not answer by then. CSV: the header `X-Counted-Through`.',
+      'Every event accepted before this time is included. A report waits up to two seconds for the newest events; null if counting did not respond by then. CSV: the header `X-Counted-Through`.',
     example: '2026-03-02T10:00:00.000Z',
   }),
 };
@@ -49,16 +59,16 @@ const reported = { currency: z.string(), ...fresh };
 
 const groupings = Object.values<Dimension>(DIMENSIONS).flatMap(({ show }) => Object.keys(show(null)));
 const groupingColumns = Object.fromEntries(
-  groupings.map((column) => [column, z.string().nullable().optional()]),
-);
+  groupings.map((column) => [column, nullableText().optional()]),
+) as Record<DimensionName | `${CreativeGroup}_id`, z.ZodOptional<z.ZodNullable<z.ZodString>>>;
 
 const is_other = z.literal(true).optional().meta({
   description:
-    'Set on the last row where it sums up everything without a row of its own; its groupings say `other`, its ids are null. CSV has this column only then.',
+    'Present on the last row if it sums up all groups without a row. Its groupings are `other` and its ids are null. CSV has this column only if there is such a row.',
 });
 const total_rows = z.int().meta({
   description:
-    'How many rows there are in all, of which `data` has at most `limit`. CSV: the header `X-Total-Rows`.',
+    'The number of rows without the limit; `data` has at most `limit` of them. CSV: the header `X-Total-Rows`.',
 });
 
 export const Performance = z.object({
@@ -68,6 +78,7 @@ export const Performance = z.object({
   ...reported,
   unconverted,
 });
+export type Performance = z.input<typeof Performance>;
 
 const figure = (name: keyof typeof COHORT_METRICS) => ({ description: described(COHORT_METRICS[name]) });
 const cohortRow = <Day extends z.ZodType>(values: Day) =>
@@ -102,6 +113,7 @@ export const Retention = z.object({
   total_rows,
   ...fresh,
 });
+export type Retention = z.input<typeof Retention>;
 
 export const Ltv = z.object({
   data: z.array(
@@ -120,8 +132,9 @@ export const Ltv = z.object({
   ...reported,
   unconverted,
 });
+export type Ltv = z.input<typeof Ltv>;
 
-/** What a device's own row groups it by. */
+/** The columns of a grouping. */
 const deviceGroups = {
   creative: nullableText().optional(),
   creative_id: nullableText().optional(),
@@ -147,14 +160,15 @@ export const Funnel = z.object({
   ),
   devices_with_incomplete_history: z.int().meta({
     description:
-      'Devices that may reach more steps than are counted here. Of a device with very many events, only its first 96 changes of step and the first time of each step are kept; where that is not enough to tell a step, the step is not counted. CSV: the header `X-Devices-With-Incomplete-History`.',
+      'Devices that may have reached more steps than counted here. For a device with very many events, only its first 96 step changes and the first time of each step are stored. A step that these do not show is not counted. CSV: the header `X-Devices-With-Incomplete-History`.',
   }),
   ...fresh,
 });
+export type Funnel = z.input<typeof Funnel>;
 
 const side = z.object({
   name: nullableText().meta({
-    description: 'Of the creative, ad set or campaign, else the value itself; null for a period.',
+    description: 'The name of the creative, ad set or campaign, or the value itself. Null for a period.',
   }),
   from: day(),
   to: day(),
@@ -165,10 +179,10 @@ const value = (of: 'a' | 'b') =>
     .number()
     .nullable()
     .meta({
-      description: `Share of the devices of ${of} (0.01 is one percentage point), or their revenue per device. Null without devices and where amounts cannot be converted.`,
+      description: `Share of the devices of ${of} (0.01 is one percentage point), or their revenue per device. Null without devices, or if amounts cannot be converted.`,
     });
 const counted = () =>
-  z.int().nullable().meta({ description: 'Devices that came back or paid; null for revenue.' });
+  z.int().nullable().meta({ description: 'Devices that came back or paid. Null for revenue.' });
 const bound = (description: string) => z.number().nullable().meta({ description });
 
 export const Compare = z.object({
@@ -176,7 +190,7 @@ export const Compare = z.object({
     z.object({
       metric: z.enum(['retention', 'conversion', 'arpu']).meta({
         description:
-          '`retention`: active on day N exactly. `conversion`: at least one purchase by day N. `arpu`: average revenue per device, ads and purchases, by day N; only for N of 0, 1, 3, 7, 14, 30, 60, 90, 180, 365.',
+          '`retention`: active on day N exactly. `conversion`: at least one purchase by day N. `arpu`: average revenue per device from ads and purchases by day N, available for N = 0, 1, 3, 7, 14, 30, 60, 90, 180 and 365.',
       }),
       day: z.int(),
       a_devices: z.int().meta(figure('eligible')),
@@ -186,14 +200,14 @@ export const Compare = z.object({
       b_count: counted(),
       b: value('b'),
       difference: bound('b - a.'),
-      low: bound('Lower end of the 95 % confidence interval of the difference.'),
-      high: bound('Upper end of it.'),
+      low: bound('The lower bound of the 95 % confidence interval of the difference.'),
+      high: bound('The upper bound of the 95 % confidence interval of the difference.'),
       p_value: bound(
-        'How often a difference at least as large would come by chance if there were none (two-sided). Null where there is too little to tell.',
+        'The probability of a difference at least this large if there were none (two-sided). Null without enough data.',
       ),
       test: z.enum(['two-proportion z-test', "Welch's t-test"]).meta({
         description:
-          'The z-test uses the pooled variance for p and the variance of each side (Wald) for the interval. Welch does not assume equal variances.',
+          "The z-test uses the pooled variance for p and each side's own variance (Wald) for the interval. Welch's t-test does not assume equal variances.",
       }),
     }),
   ),
@@ -202,14 +216,15 @@ export const Compare = z.object({
   currency: z.string(),
   rate_day: day().meta({
     description:
-      'All amounts are converted with the rates of this day, so that a change of rates does not look like a difference. The last day of the later period, or today.',
+      'All amounts are converted with the exchange rates of this day, so that a change of rates does not look like a difference. It is the last day of the later period, or today if that is earlier.',
   }),
   unconverted_currencies: z.array(z.string()).meta({
     description:
-      'Currencies without a rate in which some of the devices earned. Revenue per device is then null.',
+      'Currencies of revenue that have no exchange rate. If there are any, revenue per device is null.',
   }),
   ...fresh,
 });
+export type Compare = z.input<typeof Compare>;
 
 const predicted = (description: string) => z.number().nullable().meta({ description });
 
@@ -221,21 +236,21 @@ export const PredictedLtv = z.object({
       ...deviceGroups,
       size: z.int().meta(figure('size')),
       payers: z.int().meta({ description: 'Devices that have purchased so far.' }),
-      revenue: predicted('Purchase revenue so far. Null where a part of it cannot be converted.'),
+      revenue: predicted('Purchase revenue so far. Null if part of it cannot be converted.'),
       predicted_purchases: predicted(
-        'Days with a purchase in the next `horizon_days` days, over all devices.',
+        'The number of days with a purchase in the next `horizon_days` days, summed over all devices.',
       ),
       predicted_revenue: predicted('Purchase revenue in the next `horizon_days` days.'),
-      predicted_revenue_low: predicted('Lower end of its 95 % interval.'),
-      predicted_revenue_high: predicted('Upper end of it.'),
-      predicted_ltv: predicted('Purchase revenue so far and predicted, per device of the cohort.'),
-      predicted_ltv_low: predicted('Lower end of its 95 % interval.'),
-      predicted_ltv_high: predicted('Upper end of it.'),
+      predicted_revenue_low: predicted('The lower bound of its 95 % interval.'),
+      predicted_revenue_high: predicted('The upper bound of its 95 % interval.'),
+      predicted_ltv: predicted('Purchase revenue per device of the cohort, so far and predicted.'),
+      predicted_ltv_low: predicted('The lower bound of its 95 % interval.'),
+      predicted_ltv_high: predicted('The upper bound of its 95 % interval.'),
       reason: z
         .enum(Object.keys(REASONS) as (keyof typeof REASONS)[])
         .nullable()
         .meta({
-          description: `Why there is no prediction; null where there is one. ${Object.entries(REASONS)
+          description: `Why there is no prediction. Null if there is one. ${Object.entries(REASONS)
             .map(([reason, text]) => `\`${reason}\`: ${text}`)
             .join(' ')}`,
         }),
@@ -245,9 +260,10 @@ export const PredictedLtv = z.object({
   total_rows,
   horizon_days: z.int(),
   currency: z.string(),
-  rate_day: day().meta({ description: 'All amounts are converted with the rates of this day: today.' }),
+  rate_day: day().meta({ description: "All amounts are converted with today's exchange rates." }),
   ...fresh,
 });
+export type PredictedLtv = z.input<typeof PredictedLtv>;
 
 const of = (metric: keyof typeof METRICS) =>
   z
@@ -266,10 +282,10 @@ export const Ads = z.object({
       ecpm: of('ecpm'),
       ad_requests: z.int().nullable().meta({
         description:
-          'The requests of the day and format, in its row without a network: they are made before any network is known. Null in the rows of networks.',
+          'The requests of the day and format, in the row without a network, because requests are made before a network is known. Null in the rows of networks.',
       }),
       fill_rate: z.number().nullable().meta({
-        description: 'All impressions of the day and format / its requests, in the same row.',
+        description: 'All impressions of the day and format / its requests, in the row without a network.',
       }),
       is_other,
     }),
@@ -278,6 +294,7 @@ export const Ads = z.object({
   ...reported,
   unconverted,
 });
+export type Ads = z.input<typeof Ads>;
 
 const compared = {
   client_total: z.number().nullable(),
@@ -302,7 +319,7 @@ export const ClientTotals = z.object({
     z.object({
       kind: z.enum(['ad', 'purchase']),
       currency: nullableText().meta({
-        description: 'Null: devices with several currencies, which cannot be compared.',
+        description: 'Null for devices with several currencies, which cannot be compared.',
       }),
       devices: z.int(),
       devices_with_gap: z.int().nullable(),
@@ -311,3 +328,4 @@ export const ClientTotals = z.object({
   ),
   ...fresh,
 });
+export type ClientTotals = z.input<typeof ClientTotals>;

@@ -20,10 +20,13 @@ const period = {
 };
 
 const rest =
-  'An answer has at most `limit` rows: the latest days, weeks or months, and of each the largest by revenue, impressions and other counts. The last row, with `is_other`, sums up everything else, so that the rows still add up to the totals.';
+  'A report has at most `limit` rows: the latest days, weeks or months, and within each the largest groups by revenue, impressions and other counts. The last row, with `is_other`, sums up all other groups, so that the rows add up to the totals.';
+
+const cohortRest =
+  'A report has at most `limit` cohorts: the latest, then the largest. The last row, with `is_other`, sums up all others.';
 
 const money =
-  'Amounts are in `currency`, else in the reporting currency of the application, converted with the rates of their days; what cannot be converted is in `unconverted`. Amounts are exact: one so large that a JSON number may round it has its decimal text beside it, in the field of its name with `_exact`.';
+  'Amounts are in `currency` or, by default, in the reporting currency of the application, converted with the exchange rates of their days. Amounts that cannot be converted are listed in `unconverted`. If an amount is so large that a JSON number may round it, a field with the suffix `_exact` contains the exact amount as a decimal string.';
 
 function report(
   name: string,
@@ -39,11 +42,11 @@ function report(
     path: `/v1/reports/${name}`,
     tag: 'Reports',
     summary,
-    description: `${description} Days are those of the application, \`from\` and \`to\` included. CSV has the same rows, and what stands beside them in headers.`,
+    description: `${description} \`from\` and \`to\` are inclusive days in the application's time zone. CSV has the same rows, and the other fields as headers.`,
     credential: 'teamToken',
     parameters: { query: withExamples(query, { ...period, ...examples }) },
     answer: { status: 200, description: 'The report.', schema, more: { 'text/csv': csv } },
-    errors: { 404: "There is no such application, or it is another team's." },
+    errors: { 404: 'Your team has no such application.' },
   };
 }
 
@@ -54,8 +57,8 @@ const definitions = Object.entries(METRICS)
 export const operations: Operation[] = [
   report(
     'performance',
-    'What each group of days, sources or items brought',
-    `\`group_by\` is one or two of ${Object.keys(DIMENSIONS).join(', ')}. ${money} Counts that are merely nothing are 0; metrics that a grouping cannot give, and ratios with nothing below the line, are null. A cost that names no ad set or creative is in the totals, but in no row by ad set or creative. ${rest} With \`q\` only groups with this text in one of their names have a row.\n\n${definitions}\n\n`,
+    'Performance by day, creative, country and other dimensions',
+    `\`group_by\` is one or two of ${Object.keys(DIMENSIONS).join(', ')}. ${money} Missing counts are 0. Metrics that a grouping cannot provide, and ratios with a zero denominator, are null. A cost that names no ad set or creative is in the totals but in no row by ad set or creative. ${rest} With \`q\`, only groups with this text in one of their names have a row.\n\n${definitions}\n\n`,
     PerformanceQuery,
     { group_by: 'day,source', currency: 'usd', limit: 1000, q: 'rewarded' },
     Performance,
@@ -63,8 +66,8 @@ export const operations: Operation[] = [
   ),
   report(
     'retention',
-    'How many devices came back',
-    'Of the devices acquired from `from` to `to`, in cohorts by day, week, month or all together. Only devices whose day N is over count. At most `limit` cohorts have a row, the latest and then the largest; the last row, with `is_other`, sums up the others.',
+    'Retention by cohort',
+    `How many of the devices acquired from \`from\` to \`to\` came back. Cohorts are days, weeks, months or the whole period. Only devices whose day N is over count for day N. ${cohortRest}`,
     RetentionQuery,
     { days: '0,1,7', cohort: 'week', group_by: 'campaign', limit: 1000 },
     Retention,
@@ -72,8 +75,8 @@ export const operations: Operation[] = [
   ),
   report(
     'ltv',
-    'Lifetime value and return on ad spend',
-    `Of the same cohorts as retention, revenue from day 0 to day N, each and against their costs. At most \`limit\` cohorts have a row, the latest and then the largest; the last row, with \`is_other\`, sums up the others. ${money}`,
+    'Lifetime value and return on ad spend by cohort',
+    `Revenue from day 0 to day N, per device and relative to spend, for the same cohorts as retention. ${cohortRest} ${money}`,
     LtvQuery,
     { days: '0,7,30', cohort: 'all', group_by: 'creative', currency: 'usd', limit: 1000 },
     Ltv,
@@ -81,8 +84,8 @@ export const operations: Operation[] = [
   ),
   report(
     'funnel',
-    'How many devices reach each step',
-    'Of the devices acquired from `from` to `to`, those that reach each step, and how long they take. A step is the earliest event of its kind at or after the one of the step before, within the window after the first step. Events within one second of each other are in order. A comma within an event name is written `%2C`. With `group_by` each group has its own funnel, the largest group first.',
+    'Funnel',
+    'How many of the devices acquired from `from` to `to` reach each step, and how long they take. A device reaches a step with its earliest event of that kind at or after the previous step, within `window_hours` of the first step. Events within one second of each other count as in order. Write a comma in an event name as `%2C`. With `group_by`, each group has its own funnel, largest group first.',
     FunnelQuery,
     { steps: 'install,event:level_up,ad,purchase', window_hours: 72, group_by: 'country' },
     Funnel,
@@ -90,8 +93,8 @@ export const operations: Operation[] = [
   ),
   report(
     'compare',
-    'Whether two groups of devices differ, or chance explains it',
-    'Compares retention, conversion and revenue per device of two creatives, ad sets, campaigns, countries or systems (`a` and `b`, by id or value), or of two periods of acquisition (`from` to `to`, and `b_from` to `b_to`). Only devices whose day N is over count for day N. Each difference is b - a, with a 95 % confidence interval and a p-value. Decide on the day and the metric before looking: of twenty comparisons one has p < 0.05 by chance alone.',
+    'Compare two groups of devices',
+    'Compares the retention, conversion and revenue per device of two creatives, ad sets, campaigns, countries or operating systems (`a` and `b`, by id or value), or of two acquisition periods (`from` to `to`, and `b_from` to `b_to`). Only devices whose day N is over count for day N. Each difference is b - a, with a 95 % confidence interval and a p-value. Choose the day and the metric before you look: on average, one in twenty comparisons has p < 0.05 by chance alone.',
     CompareQuery,
     { by: 'os', a: 'android', b: 'ios', days: '1,7,30', currency: 'usd' },
     Compare,
@@ -99,8 +102,8 @@ export const operations: Operation[] = [
   ),
   report(
     'predicted-ltv',
-    'What devices will purchase next',
-    'For each cohort: purchase revenue so far, and what the same devices are expected to purchase in the next `horizon_days` days, with a 95 % interval. How often devices purchase is predicted by the BG/NBD model (Fader, Hardie, Lee 2005), for how much by Gamma-Gamma (Fader, Hardie 2013), both fitted to this cohort alone; the clock of a device starts at its acquisition and purchases of one day count as one, so that devices that have not paid yet are predicted too. The interval covers the uncertainty of the parameters (delta method) and chance. It does not cover that the game, its prices or its offers change. Ad revenue is not predicted. Where there is too little to go by the prediction is null and `reason` says why. At most `limit` cohorts have a row, the latest and then the largest; the last row, with `is_other`, puts the others together.',
+    'Predicted lifetime value by cohort',
+    `The purchase revenue of each cohort so far, and the expected purchase revenue of the same devices in the next \`horizon_days\` days, with a 95 % interval. The BG/NBD model (Fader, Hardie, Lee 2005) predicts how often devices purchase, and the Gamma-Gamma model (Fader, Hardie 2013) how much they spend. Both are fitted to each cohort alone. The clock of a device starts at its acquisition, so devices that have not paid yet are predicted too. Purchases on the same day count as one. The interval covers parameter uncertainty (delta method) and chance, but not changes to the app, its prices or its offers. Ad revenue is not predicted. Without enough data, the prediction is null and \`reason\` says why. ${cohortRest}`,
     PredictedLtvQuery,
     { cohort: 'month', group_by: 'os', horizon_days: 90, currency: 'usd', limit: 20 },
     PredictedLtv,
@@ -109,7 +112,7 @@ export const operations: Operation[] = [
   report(
     'ads',
     'Ad revenue, eCPM and fill rate by day, format and network',
-    `${money} ${rest} With \`q\` only formats and networks with this text in their names have a row.`,
+    `${money} ${rest} With \`q\`, only formats and networks with this text in their names have a row.`,
     AdsQuery,
     { currency: 'usd', limit: 1000, q: 'banner' },
     Ads,
@@ -117,8 +120,8 @@ export const operations: Operation[] = [
   ),
   report(
     'client-totals',
-    "Clients' running totals against ours",
-    'Compares `total_ad_value` and `total_purchase_value` with what was counted of the same devices, acquired from `from` to `to`. A gap above 0 is revenue that never arrived; one below 0 was sent twice without a key.',
+    'Compare client totals with counted totals',
+    'Compares the `total_ad_value` and `total_purchase_value` that clients report with the revenue counted for the same devices, acquired from `from` to `to`. A positive gap is revenue that never arrived. A negative gap is revenue sent twice without a key.',
     ClientTotalsQuery,
     {},
     ClientTotals,
