@@ -7,7 +7,7 @@ import { logError, underlying } from '#lib/log';
 import type { AppContext, AppEnv } from './context.ts';
 import type { Failure, TeamFailure } from './operations.ts';
 
-/** The closed set of what can go wrong, each with its one status. */
+/** Every error code and its status. */
 const STATUS = {
   invalid_request: 400,
   unauthenticated: 401,
@@ -23,7 +23,7 @@ const STATUS = {
 
 export type ErrorCode = keyof typeof STATUS;
 
-/** An error that a caller is told about. Everything else that is thrown becomes the fixed text of `internal`. */
+/** An error whose message the caller sees. Anything else that is thrown becomes `internal` with a fixed text. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly details: Fault[];
@@ -41,11 +41,11 @@ export class AppError extends Error {
   }
 }
 
-/** More faults than these help nobody, and names of fields are the caller's own: an answer must not outgrow its request. */
+/** Field names come from the caller: without limits, an answer could outgrow its request. */
 const MAX_FAULTS = 20;
 const MAX_PATH_LENGTH = 256;
 
-/** A 400 whose text is made from the first 20 faults, so that every one of them names its field. */
+/** A 400 that describes the first 20 faults, each with the path of its field. */
 export function invalidRequest(faults: readonly Fault[]): AppError {
   const details = faults
     .slice(0, MAX_FAULTS)
@@ -59,11 +59,11 @@ export function describeFaults(details: Fault[]): string {
 
 export const accessDenied = () => new AppError('forbidden', 'Access denied for this resource');
 
-/** For a failure that may be gone a moment later: the caller is told when to try again. */
+/** A temporary failure: tells the caller when to retry. */
 export const unavailable = () =>
   new AppError('unavailable', 'Unexpected error', { headers: { 'Retry-After': '1' } });
 
-/** What an error is to a caller: unknown ones are all the same. */
+/** Turns anything thrown into an error that the caller may see. Unknown errors become `internal`. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof HTTPException && error.status === 400) {
@@ -109,7 +109,7 @@ function linkToDocumentation(c: AppContext): void {
   c.header('Link', `</docs#${documentationAnchor(c.req.method, route)}>; rel="help"`);
 }
 
-/** What a caller is told of any error, its headers set already. Unknown errors go to the log whole and become a fixed text. */
+/** Logs an unknown error, sets the error's headers on the answer, and returns it with its status. */
 export function takeError(c: AppContext, thrown: unknown): { error: AppError; status: ContentfulStatusCode } {
   const error = toAppError(thrown);
   if (error.code === 'internal') {
@@ -122,7 +122,7 @@ export function takeError(c: AppContext, thrown: unknown): { error: AppError; st
   return { error, status: STATUS[error.code] };
 }
 
-/** Answers any error with its status, in the body that its API gives errors. */
+/** Answers any error with its status and the error body of its API. */
 export function answerError(c: AppContext, thrown: unknown): Response {
   const { error, status } = takeError(c, thrown);
   linkToDocumentation(c);
