@@ -1,75 +1,21 @@
 import * as z from 'zod';
-import {
-  ALL_METRICS,
-  COHORT_METRICS,
-  isMoneyMetric,
-  METRICS,
-  type Metric,
-  type MoneyMetric,
-} from '#catalogue';
 import { day, nullableText } from '#http/operations';
-import { DIMENSIONS, type Dimension, type DimensionName } from './dimensions.ts';
-import type { CreativeGroup } from './names.ts';
+import {
+  deviceGroups,
+  exact,
+  figure,
+  fresh,
+  groupingColumns,
+  is_other,
+  Metrics,
+  metrics,
+  reported,
+  total_rows,
+  unconverted,
+} from './answer-fields.ts';
 import { REASONS } from './predicted-ltv.ts';
 
-// The answers of the reports. The definition of each figure is its description.
-
-const described = ({ definition, source }: { definition: string; source: string }) =>
-  `${definition} Source: ${source}.`;
-
-type Exact<Field extends string> = Record<`${Field}_exact`, z.ZodOptional<z.ZodString>>;
-
-/** The field beside an amount that a JSON number may round. */
-const exact = <Field extends string>(field: Field) =>
-  ({
-    [`${field}_exact`]: z
-      .string()
-      .optional()
-      .meta({
-        description: `The exact amount as a decimal string. Present only if the amount is so large (2^53 millionths or more) that \`${field}\` may be rounded.`,
-        example: '12345678901234.567890',
-      }),
-  }) as Exact<Field>;
-
-const metrics = Object.fromEntries(
-  ALL_METRICS.flatMap((metric) =>
-    Object.entries<z.ZodType>({
-      [metric]: z
-        .number()
-        .nullable()
-        .meta({ description: described(METRICS[metric]) }),
-      ...(isMoneyMetric(metric) ? exact(metric) : {}),
-    }),
-  ),
-) as Record<Metric, z.ZodNullable<z.ZodNumber>> & Exact<MoneyMetric>;
-const Metrics = z.object(metrics).meta({ id: 'Metrics' });
-
-const unconverted = z.array(z.object({ currency: z.string(), amount: z.number(), ...exact('amount') })).meta({
-  description: 'Amounts without an exchange rate, in their own currency. Figures that include them are null.',
-});
-const fresh = {
-  timezone: z.string(),
-  counted_through: z.iso.datetime().nullable().meta({
-    description:
-      'Every event accepted before this time is included. A report waits up to two seconds for the newest events; null if counting did not respond by then. CSV: the header `X-Counted-Through`.',
-    example: '2026-03-02T10:00:00.000Z',
-  }),
-};
-const reported = { currency: z.string(), ...fresh };
-
-const groupings = Object.values<Dimension>(DIMENSIONS).flatMap(({ show }) => Object.keys(show(null)));
-const groupingColumns = Object.fromEntries(
-  groupings.map((column) => [column, nullableText().optional()]),
-) as Record<DimensionName | `${CreativeGroup}_id`, z.ZodOptional<z.ZodNullable<z.ZodString>>>;
-
-const is_other = z.literal(true).optional().meta({
-  description:
-    'Present on the last row if it sums up all groups without a row. Its groupings are `other` and its ids are null. CSV has this column only if there is such a row.',
-});
-const total_rows = z.int().meta({
-  description:
-    'The number of rows without the limit; `data` has at most `limit` of them. CSV: the header `X-Total-Rows`.',
-});
+// The answers of the reports.
 
 export const Performance = z.object({
   data: z.array(z.object({ ...groupingColumns, ...metrics, is_other })),
@@ -80,7 +26,6 @@ export const Performance = z.object({
 });
 export type Performance = z.input<typeof Performance>;
 
-const figure = (name: keyof typeof COHORT_METRICS) => ({ description: described(COHORT_METRICS[name]) });
 const cohortRow = <Day extends z.ZodType>(values: Day) =>
   z.object({
     cohort_from: day(),
@@ -133,18 +78,6 @@ export const Ltv = z.object({
   unconverted,
 });
 export type Ltv = z.input<typeof Ltv>;
-
-/** The columns of a grouping. */
-const deviceGroups = {
-  creative: nullableText().optional(),
-  creative_id: nullableText().optional(),
-  adset: nullableText().optional(),
-  adset_id: nullableText().optional(),
-  campaign: nullableText().optional(),
-  campaign_id: nullableText().optional(),
-  country: z.string().optional().meta({ description: 'ISO 3166 code, or `unknown`.' }),
-  os: z.string().optional(),
-};
 
 export const Funnel = z.object({
   data: z.array(
@@ -265,21 +198,16 @@ export const PredictedLtv = z.object({
 });
 export type PredictedLtv = z.input<typeof PredictedLtv>;
 
-const of = (metric: keyof typeof METRICS) =>
-  z
-    .number()
-    .nullable()
-    .meta({ description: described(METRICS[metric]) });
 export const Ads = z.object({
   data: z.array(
     z.object({
       day: day().or(z.literal('other')),
       source: nullableText(),
       media_source: nullableText(),
-      impressions: of('impressions'),
-      ad_revenue: of('ad_revenue'),
+      impressions: metrics.impressions,
+      ad_revenue: metrics.ad_revenue,
       ...exact('ad_revenue'),
-      ecpm: of('ecpm'),
+      ecpm: metrics.ecpm,
       ad_requests: z.int().nullable().meta({
         description:
           'The requests of the day and format, in the row without a network, because requests are made before a network is known. Null in the rows of networks.',
