@@ -132,7 +132,7 @@ export const ComparedDays = ({ view, days }: { view: View; days: Compared | null
 };
 
 /** A row's identity among the rows of a report with the same groupings. */
-export const keyOf = (groups: readonly string[], row: Row): string =>
+export const keyOf = (groups: readonly string[], row: Readonly<Record<string, unknown>>): string =>
   JSON.stringify(groups.map((name) => row[`${name}_id`] ?? row[name] ?? null));
 
 /** A figure of every group before, by `keyOf`: null where the group may have been cut off, 0 where it brought nothing. */

@@ -7,8 +7,8 @@ import {
   COST_FORMATS,
   type CostFile,
   Costs,
-  type CostsAnswer,
   CostsQuery,
+  type CostsSaved,
   CostsToDelete,
   deleteCosts,
   listCosts,
@@ -38,7 +38,7 @@ const PAGE = 50;
 
 const EXAMPLE = 'date,campaign,adset,creative,currency,amount\n2026-11-19,Summer,Broad,,usd,120.50';
 
-type Uploaded = { answer: CostsAnswer; format: CostFile['format'] } | { faults: Fault[]; text: string };
+type Uploaded = { answer: CostsSaved; format: CostFile['format'] } | { faults: Fault[]; text: string };
 type Cost = Awaited<ReturnType<typeof listCosts>>['data'][number];
 
 /** `rows.3.amount` of the schema is in the line of the file that the fourth row came from. */

@@ -6,6 +6,7 @@ import { fromMicros } from '#lib/money';
 import { isDay, iso } from '#lib/time';
 import type { ApplicationRow } from '#teams';
 import { areKnown } from './names.ts';
+import type { CostsListed } from './operations.ts';
 
 const optionalDay = () =>
   optionalText(10).refine((day) => day === undefined || isDay(day), 'must be a day, as YYYY-MM-DD');
@@ -27,7 +28,11 @@ export type CostsQuery = z.infer<typeof CostsQuery>;
  * One page of an application's costs in the order of their days and names, each with whether its names are the application's.
  * Throws `invalid_request` for a cursor that is none.
  */
-export async function listCosts(db: Database, application: ApplicationRow, query: CostsQuery) {
+export async function listCosts(
+  db: Database,
+  application: ApplicationRow,
+  query: CostsQuery,
+): Promise<CostsListed> {
   const { day, campaign, adset, creative } = costs;
   const isKnown = areKnown(db, application.id, { campaign, adset, creative });
   const after = readKeyCursor(query.cursor, 4)?.map((part) => sql`${part}`);

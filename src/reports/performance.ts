@@ -43,7 +43,8 @@ export const PerformanceQuery = z
   .superRefine(checkPeriod);
 export type PerformanceQuery = z.infer<typeof PerformanceQuery>;
 
-export type PerformanceRow = Record<string, string | number | boolean | null>;
+export type PerformanceRow = Record<string, string | number | boolean | null> &
+  MetricValues & { day?: string | null; is_other?: true };
 
 export type PerformanceReport = {
   /** Sorted by the groupings. The row that sums up the groups without one comes last and has `is_other: true`. */

@@ -135,7 +135,6 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   docs: {
     imports: [
-      'catalogue',
       'creatives',
       'deletion',
       'devices',
@@ -144,6 +143,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'http',
       'ingestion',
       'money',
+      'operations',
       'reports',
       'teams',
       'tracking',
