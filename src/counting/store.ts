@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import type { Column } from 'drizzle-orm';
 import { sql } from 'drizzle-orm';
 import { type DrizzleSqliteDODatabase, drizzle } from 'drizzle-orm/durable-sqlite';
