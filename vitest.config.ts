@@ -44,6 +44,8 @@ const inNode = { environment: 'node', testTimeout: 120_000 } as const;
 export default defineConfig({
   test: {
     silent: 'passed-only',
+    // The default leaves a core to the main process: on two cores, one file at a time.
+    maxWorkers: '100%',
     projects: [
       {
         extends: true,
