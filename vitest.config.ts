@@ -25,56 +25,51 @@ const worker = () =>
     },
   });
 
-/** Those of a module of the Worker that need Node: DuckDB, a process of their own. */
-const NODE_TESTS = ['test/lake/duckdb.test.ts', 'test/lake/memory.test.ts'];
+/** Chaos, fuzz, whole services: more than a second or two each. `npm run test:slow` runs them, and so does CI. */
+const SLOW = 'test/**/*.slow.test.ts';
 
-const NEW_KIND_TEST = 'test/catalogue/new-kind.test.ts';
+/** Tests that need Node: files, DuckDB, processes of their own. */
+const NODE = [
+  'test/{architecture,chaos,cli}/**/*.test.ts',
+  'test/lake/duckdb.slow.test.ts',
+  'test/lake/memory.slow.test.ts',
+];
+
+const NEW_KIND = 'test/catalogue/new-kind.test.ts';
+
+const inWorker = { setupFiles: ['./test/helpers/apply-migrations.ts'], testTimeout: 60_000 };
+const inNode = { environment: 'node', testTimeout: 120_000 } as const;
 
 export default defineConfig({
   test: {
     silent: 'passed-only',
+    // The default leaves a core to the main process: on two cores, one file at a time.
+    maxWorkers: '100%',
     projects: [
       {
         extends: true,
         plugins: [sqlAsText, worker()],
         test: {
+          ...inWorker,
           name: 'worker',
           include: ['test/**/*.test.ts'],
-          exclude: [
-            'test/architecture/**',
-            'test/cli/**',
-            'test/chaos/**',
-            'test/e2e/**',
-            NEW_KIND_TEST,
-            ...NODE_TESTS,
-          ],
-          setupFiles: ['./test/helpers/apply-migrations.ts'],
-          testTimeout: 60_000,
+          exclude: [SLOW, NEW_KIND, ...NODE],
         },
+      },
+      {
+        extends: true,
+        plugins: [sqlAsText, worker()],
+        test: { ...inWorker, name: 'slow-worker', include: [SLOW], exclude: NODE },
       },
       {
         extends: true,
         plugins: [sqlAsText, withSubscription, worker()],
-        test: {
-          name: 'new-kind',
-          include: [NEW_KIND_TEST],
-          setupFiles: ['./test/helpers/apply-migrations.ts'],
-          testTimeout: 60_000,
-        },
+        test: { ...inWorker, name: 'new-kind', include: [NEW_KIND] },
       },
+      { extends: true, test: { ...inNode, name: 'node', include: NODE, exclude: [SLOW] } },
       {
         extends: true,
-        test: {
-          name: 'cli',
-          include: [
-            'test/architecture/**/*.test.ts',
-            'test/cli/**/*.test.ts',
-            'test/chaos/**/*.test.ts',
-            ...NODE_TESTS,
-          ],
-          environment: 'node',
-          testTimeout: 120_000,
-        },
+        test: { ...inNode, name: 'slow-node', include: NODE, exclude: ['test/**/!(*.slow).test.ts'] },
       },
     ],
   },

@@ -10,7 +10,7 @@ export type OrgNames = {
   bucket: string;
 };
 
-/** What an org's deployment stands on, none of it shared with another's. */
+/** The resources of an org's deployment. Orgs share none of them. */
 export type OrgSettings = {
   org: string;
   /** Null: it is reached under workers.dev. */
@@ -21,12 +21,16 @@ export type OrgSettings = {
 
 /** The first of an org's rate limits has at least this number; below are those of the top level. */
 const FIRST_NAMESPACE = 2001;
-const DEPLOYED = '# Deployed as it stands here.';
-const NOT_DEPLOYED = '# Not deployed yet as it stands here: `npm run org -- deploy` does it.';
+const DEPLOYED = '# Deployed.';
+const NOT_DEPLOYED = '# Has undeployed changes: run `npm run org -- deploy`.';
 
 const begin = (org: string) =>
   `# >>> ${org}: written by \`npm run org\`; its vars may be edited, the rest follows the top`;
 const end = (org: string) => `# <<< ${org}`;
+
+/** The optional mail binding, which an org may have for itself alone. */
+const sendEmail = (binding: Unstable_RawEnvironment['send_email']) =>
+  binding && binding.length > 0 ? { send_email: binding } : {};
 
 /** The configuration of all deployments: a file of wrangler's, in which each org has a section of its own. */
 export class Configuration {
@@ -136,6 +140,7 @@ export class Configuration {
       },
       durable_objects: raw.durable_objects,
       ratelimits: this.rateLimitsFor(existing),
+      ...sendEmail(existing?.send_email ?? raw.send_email),
       r2_buckets: raw.r2_buckets?.map((bucket) => ({ ...bucket, bucket_name: names.bucket })) ?? [],
       // Inherited too. Written out because a section that set only a part of it would log request URLs again.
       observability: raw.observability,

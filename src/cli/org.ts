@@ -12,7 +12,7 @@ const USAGE = `Usage: npm run org -- create <org> [domain] [--yes]
        npm run org -- destroy <org> [--yes]
 
 Each org is a deployment of its own: Worker, D1 database, queues, R2 bucket for raw events, secrets, rate limits. Every command
-shows what it will do and asks first (--yes: it does not ask). Run it again after a failure: it goes on where it stopped. Needs
+shows what it will do and asks first (--yes: it does not ask). After a failure, run it again: it continues where it stopped. Needs
 CLOUDFLARE_API_TOKEN, and CLOUDFLARE_ACCOUNT_ID where the token reaches several accounts.`;
 
 /** Of names: a queue's may have 63 characters, and ours adds to the org's. */
@@ -39,7 +39,7 @@ async function carryOut(steps: Step[]): Promise<void> {
       await run();
     } catch (error) {
       console.error(error instanceof Error ? error.message : String(error));
-      throw new Error('Stopped there. The same command goes on from this step.');
+      throw new Error('Stopped. Run the same command again to continue from this step.');
     }
   }
 }
@@ -52,7 +52,7 @@ async function list(config: string): Promise<number> {
       org,
       domain ? `https://${domain}` : `${worker} on workers.dev`,
       `D1 ${databaseId}`,
-      deployed ? 'deployed' : 'not deployed as it stands here',
+      deployed ? 'deployed' : 'has undeployed changes',
     ];
     console.log(facts.join('  '));
   }
@@ -85,7 +85,7 @@ async function main(): Promise<number> {
     destroy: () => planDestroy(api, config, org),
   }[command as 'create' | 'deploy' | 'destroy']();
   if (steps.length === 0) {
-    console.log(command === 'destroy' ? `Nothing of ${org} is left.` : `${org} stands; nothing to do.`);
+    console.log(command === 'destroy' ? `${org} is fully removed.` : `${org} is up to date.`);
     return 0;
   }
   console.log(`In the account ${api.accountId}:`);

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { sql } from 'drizzle-orm';
 import type { FileEntry } from '#lake';
 import type { files } from './schema.ts';

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { gt, max, sql } from 'drizzle-orm';
 import { idFromBytes } from '#lib/ids';
 import type { PackedBatch, PackedRow } from './api.ts';

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { type DrizzleSqliteDODatabase, drizzle } from 'drizzle-orm/durable-sqlite';
 
 /** An object's own SQLite. Everything it does is synchronous, so what stands between two awaits happens all or not at all. */

@@ -1,4 +1,4 @@
-/** Work did not end in the time that it was given. It goes on all the same. */
+/** Work did not end within its time. It keeps running. */
 export class TimedOut extends Error {
   constructor(milliseconds: number) {
     super(`no answer within ${milliseconds} ms`);
@@ -7,12 +7,10 @@ export class TimedOut extends Error {
 
 /** The result of work, or a `TimedOut` after `milliseconds`. */
 export async function withTimeout<Result>(work: Promise<Result>, milliseconds: number): Promise<Result> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TimedOut(milliseconds)), milliseconds);
-  });
+  const timeout = Promise.withResolvers<never>();
+  const timer = setTimeout(() => timeout.reject(new TimedOut(milliseconds)), milliseconds);
   try {
-    return await Promise.race([work, timeout]);
+    return await Promise.race([work, timeout.promise]);
   } finally {
     clearTimeout(timer);
   }

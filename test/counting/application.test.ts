@@ -12,9 +12,9 @@ import {
 } from '#counting';
 import { newId } from '#lib/ids';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
-import { watchedCounters } from '../helpers/counter-calls.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { WatchedStorage } from '../helpers/storage.ts';
+import { WatchedCounters } from '../helpers/watched-counters.ts';
 
 const SHARDS = 3;
 
@@ -40,8 +40,8 @@ describe('settling an application', () => {
     const other = await start(1);
     const before = Date.now();
     for (const { append, ad } of [...parts, ...other.parts]) await append([ad(1_000)]);
-    const counters = watchedCounters();
-    const answer = await settleCounters({ COUNTERS: counters.binding }, application);
+    const counters = new WatchedCounters();
+    const answer = await settleCounters({ COUNTERS: counters.asBinding() }, application);
     expect(answer.settled).toBe(true);
     expect(answer.countedThrough).toBeGreaterThanOrEqual(before);
     expect(await rollupOf(application.id)).toMatchObject({ impressions: SHARDS, installs: SHARDS });
@@ -77,9 +77,9 @@ describe('settling an application', () => {
     ['fails', () => Promise.reject(new Error('Internal error in Durable Object storage'))],
   ])('does not wait longer than two seconds for a counter that %s, and says so', async (_, instead) => {
     const { application } = await start();
-    const counters = watchedCounters(({ name }) => (name.endsWith(':1') ? instead() : undefined));
+    const counters = new WatchedCounters(({ name }) => (name.endsWith(':1') ? instead() : undefined));
     const startedAt = Date.now();
-    expect(await settleCounters({ COUNTERS: counters.binding }, application)).toEqual({
+    expect(await settleCounters({ COUNTERS: counters.asBinding() }, application)).toEqual({
       settled: false,
       countedThrough: null,
     });
@@ -89,12 +89,12 @@ describe('settling an application', () => {
   it('asks a counter again that was moved or restarted meanwhile', async () => {
     const { application } = await start(1);
     let failures = 2;
-    const counters = watchedCounters(() =>
+    const counters = new WatchedCounters(() =>
       failures-- > 0
         ? Promise.reject(Object.assign(new Error('Network connection lost.'), { retryable: true }))
         : undefined,
     );
-    expect(await settleCounters({ COUNTERS: counters.binding }, application)).toMatchObject({
+    expect(await settleCounters({ COUNTERS: counters.asBinding() }, application)).toMatchObject({
       settled: true,
     });
     expect(counters.calls).toHaveLength(3);
@@ -190,10 +190,10 @@ it('puts the health of all counters together, and counts nothing for it', async 
   expect(isStuck(health, now)).toBe(false);
   expect(isStuck(health, waiting + 15 * 60_000)).toBe(false);
   expect(isStuck(health, waiting + 15 * 60_000 + 1)).toBe(true);
-  const counters = watchedCounters(({ name }) =>
+  const counters = new WatchedCounters(({ name }) =>
     name.endsWith(':2') ? Promise.reject(new Error('down')) : undefined,
   );
-  const unknown = await readApplicationHealth({ COUNTERS: counters.binding }, application);
+  const unknown = await readApplicationHealth({ COUNTERS: counters.asBinding() }, application);
   expect(unknown.counters).toBeNull();
   expect(isStuck(unknown, now)).toBe(true);
 });
@@ -216,8 +216,8 @@ describe('what has arrived of an application', () => {
     const { application, parts } = await start(1);
     for (const { append, ad } of parts) await append([ad(1)]);
     await settleCounters(env, application);
-    const counters = watchedCounters();
-    expect(await readArrivals({ DB: env.DB, COUNTERS: counters.binding }, application)).toEqual({
+    const counters = new WatchedCounters();
+    expect(await readArrivals({ DB: env.DB, COUNTERS: counters.asBinding() }, application)).toEqual({
       device: true,
       event: true,
     });

@@ -7,10 +7,10 @@ import { isSampled } from '#lib/log-sample';
 import { replayParked } from '#rollup';
 import { deliver } from '../helpers/counted-history.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
-import { watchedCounters } from '../helpers/counter-calls.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { parkedOf } from '../helpers/parked.ts';
 import { createTenant } from '../helpers/tenant.ts';
+import { WatchedCounters } from '../helpers/watched-counters.ts';
 
 // What cannot be counted, or not now: it neither stops nor loses anything else.
 
@@ -257,10 +257,13 @@ describe('the log lines of a consumer', () => {
         sampled: 100,
       },
     ]);
-    const { binding } = watchedCounters(() =>
+    const counters = new WatchedCounters(() =>
       Promise.reject(Object.assign(new Error('Network connection lost.'), { retryable: true })),
     );
-    await deliver([message([{ ...ad(), id: skipped }], 'message-3')], { ...env, COUNTERS: binding });
+    await deliver([message([{ ...ad(), id: skipped }], 'message-3')], {
+      ...env,
+      COUNTERS: counters.asBinding(),
+    });
     expect(lines.splice(0)).toEqual([
       {
         level: 'warn',

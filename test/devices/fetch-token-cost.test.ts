@@ -40,7 +40,7 @@ async function measured(tenant: Tenant) {
   });
   const costs = () => ({
     d1: d1.trips,
-    counter: counters.calls.map((call) => call.split(' ')[1]),
+    counter: counters.calls.map(({ method }) => method),
     rows: d1.rows + storage.rowsWritten,
   });
   return { on, costs };

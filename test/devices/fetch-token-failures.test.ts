@@ -262,7 +262,7 @@ describe('a device that is known', () => {
     });
     // Not even for a moment.
     expect(db.log.filter((sql) => /INTO "clicks"|UPDATE "clicks"/.test(sql))).toEqual([]);
-    expect(counters.calls).toEqual([`${tenant.application.id}:0 findDevices`]);
+    expect(counters.calls).toEqual([{ name: `${tenant.application.id}:0`, method: 'findDevices' }]);
     const other = await fetchToken(worker, tenant, { data: IPHONE_METRICS });
     expect((await claimsOf(other)).creativeId).toBe(creativeId);
   });

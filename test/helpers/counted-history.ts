@@ -1,7 +1,7 @@
 import { createExecutionContext, createMessageBatch, getQueueResult } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
-import { consumeEvents, countersOf } from '#counting';
+import { consumeEvents } from '#counting';
 import { signToken } from '#devices';
 import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
@@ -9,6 +9,7 @@ import { countRetention, countTotals, type Sent } from '../oracle/count.ts';
 import { startCounter } from './counter.ts';
 import { envelope } from './envelopes.ts';
 import { pick, shuffled } from './random.ts';
+import { settleAll } from './settle.ts';
 import type { Tenant } from './tenant.ts';
 import type { TestWorker } from './worker.ts';
 
@@ -128,14 +129,6 @@ export async function deliver(messages: TestMessage[], bindings: Env = env) {
   return getQueueResult(batch, createExecutionContext());
 }
 
-/** Settles all counters of an application; answers whether all were. */
-export async function settleAll(tenant: Tenant, shards = 1): Promise<boolean> {
-  const settled = await Promise.all(
-    countersOf(env, tenant.application.id, shards).map((counter) => counter.settle()),
-  );
-  return settled.every((one) => one.settled);
-}
-
 /** Compares the reports with the independent count of what was acknowledged. */
 export async function expectTotals(
   worker: TestWorker,
@@ -144,7 +137,7 @@ export async function expectTotals(
   devices: TestDevice[],
   shards = 1,
 ): Promise<void> {
-  await expect.poll(() => settleAll(tenant, shards), { timeout: 20_000 }).toBe(true);
+  await settleAll(tenant.application.id, shards);
   const query = `application_id=${tenant.application.id}&from=${DAY(1)}&to=${DAY(20)}`;
   const report: {
     data: { dau: number }[];

@@ -1,22 +1,31 @@
 import { env } from 'cloudflare:workers';
 import type { Counter } from '#counting';
 
-type Call = Exclude<keyof Counter, number | symbol>;
+type Method = Exclude<keyof Counter, number | symbol>;
+/** A call of a method of the counter `name`. */
+type Call = { name: string; method: string };
+type Instead = (call: Call) => Promise<unknown> | undefined;
 
-/** Counters whose calls fail on demand, or are held up by another call; counts the calls. */
+/** The real counters, whose calls are noted, and fail, wait for another call or are answered by the test on demand. */
 export class WatchedCounters {
-  /** The calls that were made, in order: `<counter> <call>`. */
-  readonly calls: string[] = [];
-  private fault: { call: Call; when: 'before' | 'after'; retryable: boolean } | null = null;
-  private interruption: { call: Call; work: () => Promise<unknown> } | null = null;
+  /** The calls that were made, in order. */
+  readonly calls: Call[] = [];
+  private fault: { call: Method; when: 'before' | 'after'; retryable: boolean } | null = null;
+  private interruption: { call: Method; work: () => Promise<unknown> } | null = null;
+  private readonly instead: Instead;
+
+  /** What `instead` answers for a call replaces the counter's answer; `undefined` lets the call through. */
+  constructor(instead: Instead = () => undefined) {
+    this.instead = instead;
+  }
 
   /** The next such call fails: before it is made, or after, so that only its answer is lost. */
-  failOn(call: Call, when: 'before' | 'after', more: { retryable?: boolean } = {}): void {
+  failOn(call: Method, when: 'before' | 'after', more: { retryable?: boolean } = {}): void {
     this.fault = { call, when, retryable: more.retryable ?? false };
   }
 
   /** Something else happens right before the next such call. */
-  interrupt(call: Call, work: () => Promise<unknown>): void {
+  interrupt(call: Method, work: () => Promise<unknown>): void {
     this.interruption = { call, work };
   }
 
@@ -37,7 +46,10 @@ export class WatchedCounters {
       get: (_, name) => {
         if (typeof name !== 'string' || name === 'then') return undefined;
         return async (...values: unknown[]) => {
-          this.calls.push(`${counter} ${name}`);
+          const call = { name: counter, method: name };
+          this.calls.push(call);
+          const answered = this.instead(call);
+          if (answered !== undefined) return answered;
           const { interruption } = this;
           if (interruption?.call === name) {
             this.interruption = null;

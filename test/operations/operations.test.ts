@@ -7,13 +7,13 @@ import { isSampled } from '#lib/log-sample';
 import { createApplication } from '#teams';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { eventOf, startCounter } from '../helpers/counter.ts';
-import { watchedCounters } from '../helpers/counter-calls.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { FaultyBucket } from '../helpers/lake.ts';
 import { watchedLimit } from '../helpers/limits.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { WatchedCounters } from '../helpers/watched-counters.ts';
 import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -152,10 +152,10 @@ describe('the health of counting', () => {
         { pending_events: 0, unwritten_parts: 1, write_error: expect.stringContaining('database') },
       ],
     });
-    const counters = watchedCounters(({ method }) =>
+    const counters = new WatchedCounters(({ method }) =>
       method === 'health' ? Promise.reject(new Error('down')) : undefined,
     );
-    const silent = startWorker({ COUNTERS: counters.binding });
+    const silent = startWorker({ COUNTERS: counters.asBinding() });
     expect(await health(silent, tenant)).toMatchObject({
       status: 'degraded',
       applications: [{ status: 'degraded', pending_events: null, counted_through: null }],
@@ -267,8 +267,8 @@ describe('the health of counting', () => {
       await env.DB.prepare('UPDATE applications SET shards = 64 WHERE id = ?').bind(application.id).run();
     }
     const none = { pending: 0, oldestPendingAt: null, countedThrough: 0, slowestMs: null, outbox: 0 };
-    const counters = watchedCounters(() => Promise.resolve(none));
-    const answer = await health(startWorker({ COUNTERS: counters.binding }), tenant);
+    const counters = new WatchedCounters(() => Promise.resolve(none));
+    const answer = await health(startWorker({ COUNTERS: counters.asBinding() }), tenant);
     expect(counters.calls).toHaveLength(7 * 64);
     expect(answer).toMatchObject({ is_complete: false });
     expect(answer.applications).toHaveLength(7);
@@ -330,12 +330,12 @@ it('logs a busy session without a key, a token, a body or an address in it', asy
   }
   const db = new WatchedD1(env.DB);
   let failures = 0;
-  const counters = watchedCounters(({ method }) =>
+  const counters = new WatchedCounters(({ method }) =>
     method === 'append' && failures-- > 0
       ? Promise.reject(Object.assign(new Error('Network connection lost.'), { retryable: true }))
       : undefined,
   );
-  const worker = startWorker({ DB: db.asBinding(), COUNTERS: counters.binding });
+  const worker = startWorker({ DB: db.asBinding(), COUNTERS: counters.asBinding() });
   const tenant = await createTenant(STORES);
   const creative = await createCreative(worker, tenant);
   const address = '203.0.113.77';

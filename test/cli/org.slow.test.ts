@@ -60,12 +60,12 @@ async function insist(...args: string[]): Promise<number> {
       account.failing = false;
       return run;
     }
-    expect(output).toContain('The same command goes on from this step.');
+    expect(output).toContain('Run the same command again to continue from this step.');
   }
   throw new Error('it never succeeded');
 }
 
-function standing(name: string) {
+function deployed(name: string) {
   const script = account.scripts.get(`attribution-${name}`);
   if (!script) throw new Error(`${name} has no Worker`);
   const binding = (type: string): Binding | undefined => script.bindings.find((row) => row.type === type);
@@ -83,6 +83,13 @@ function standing(name: string) {
 }
 
 describe('npm run org', () => {
+  it('is tested with the commands that docs/operations.md names', async () => {
+    const text = await readFile(path.join(ROOT, 'docs/operations.md'), 'utf8');
+    const commands = [...text.matchAll(/npm run org -- ([a-z][a-z. ]*[a-z])/g)].map(([, command]) => command);
+    const tested = ['create acme acme.example.com', 'deploy acme', 'destroy acme', 'list'];
+    expect([...new Set(commands)].sort()).toEqual(tested);
+  });
+
   it('refuses bad names and asks before it does anything', async () => {
     for (const args of [
       ['create', 'Acme'],
@@ -106,7 +113,7 @@ describe('npm run org', () => {
     expect(account.failures).toBeGreaterThanOrEqual(14);
     expect(runs).toBeGreaterThan(10);
     expect(account.unknown).toEqual([]);
-    const { script, database, queue, queues, secrets } = standing('acme');
+    const { script, database, queue, queues, secrets } = deployed('acme');
     expect(account.databases.size).toBe(1);
     const tables = account.databases
       .get(database)
@@ -135,17 +142,17 @@ describe('npm run org', () => {
   });
 
   it('changes nothing that stands, and keeps what an operator changed', async () => {
-    const secrets = standing('acme').secrets;
+    const secrets = deployed('acme').secrets;
     account.changes.length = 0;
-    expect((await org('create', 'acme', '--yes')).output).toContain('acme stands; nothing to do.');
+    expect((await org('create', 'acme', '--yes')).output).toContain('acme is up to date.');
     expect(account.changes).toEqual([]);
     const text = await readFile(config, 'utf8');
     const at = text.indexOf('[env.acme.vars]');
     await writeFile(config, text.slice(0, at) + text.slice(at).replace('"service"', '"acme"'));
     expect(await org('deploy', 'acme', '--yes')).toMatchObject({ code: 0 });
-    const { script } = standing('acme');
+    const { script } = deployed('acme');
     expect(script.bindings.find(({ name }) => name === 'SERVICE_NAME')?.text).toBe('acme');
-    expect(standing('acme').secrets).toEqual(secrets);
+    expect(deployed('acme').secrets).toEqual(secrets);
   });
 
   it('shares nothing between two orgs', async () => {
@@ -153,7 +160,7 @@ describe('npm run org', () => {
       'acme.example.com is the address of the Worker attribution-acme',
     );
     expect(await org('create', 'globex', '--yes')).toMatchObject({ code: 0 });
-    const [acme, globex] = [standing('acme'), standing('globex')];
+    const [acme, globex] = [deployed('acme'), deployed('globex')];
     expect(globex.database).not.toBe(acme.database);
     expect(globex.queue).not.toBe(acme.queue);
     for (const list of ['limits', 'secrets'] as const) {
@@ -189,8 +196,8 @@ describe('npm run org', () => {
     expect(account.buckets).toEqual(
       new Set(['attribution-acme-raw-events', 'attribution-globex-raw-events']),
     );
-    expect(standing('globex').queues).toHaveLength(2);
-    expect((await org('destroy', 'acme', '--yes')).output).toContain('Nothing of acme is left.');
+    expect(deployed('globex').queues).toHaveLength(2);
+    expect((await org('destroy', 'acme', '--yes')).output).toContain('acme is fully removed.');
     expect((await org('list')).output).not.toContain('acme');
     expect(await org('destroy', 'globex', '--yes')).toMatchObject({ code: 0 });
     expect(await readFile(config, 'utf8')).toBe(`${original.trimEnd()}\n`);

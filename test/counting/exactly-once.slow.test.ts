@@ -7,12 +7,12 @@ import {
   expectTotals,
   makeDevices,
   postHistory,
-  settleAll,
   type TestMessage,
 } from '../helpers/counted-history.ts';
 import { startCounter } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { seededRandom, shuffled } from '../helpers/random.ts';
+import { settleOnce } from '../helpers/settle.ts';
 import { WatchedStorage } from '../helpers/storage.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker, type TestWorker } from '../helpers/worker.ts';
@@ -154,7 +154,7 @@ describe("a fault of the object's own storage", () => {
     const { struck } = await withFaults(tenant, (storage) => storage.failOn(new RegExp(statement), when, 2));
     for (let start = 0; start < messages.length; start += 60) {
       await deliverAll(messages.slice(start, start + 60));
-      await settleAll(tenant).catch(() => undefined);
+      await settleOnce(tenant.application.id).catch(() => undefined);
     }
     expect(struck()).toBeLessThan(2);
     await expectTotals(worker, tenant, journal, devices);
@@ -167,7 +167,7 @@ describe('a counter that is killed', () => {
     await withFaults(tenant, (storage) => storage.failOn(new RegExp(statement), 'after', 1));
     const kill = () => evictDurableObject(counterOf(env, tenant.application.id, 0));
     const first = await deliver(messages.slice(0, 100)).catch(() => null);
-    await settleAll(tenant).catch(() => undefined);
+    await settleOnce(tenant.application.id).catch(() => undefined);
     await kill();
     const acked = new Set(first?.explicitAcks ?? []);
     await deliverAll(messages.filter(({ id }) => !acked.has(id)));

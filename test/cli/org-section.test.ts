@@ -1,0 +1,49 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parse } from 'smol-toml';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ROOT } from '../../src/cli/local-state.ts';
+import { Configuration } from '../../src/cli/org-section.ts';
+
+// The section that `npm run org` writes for an org.
+
+const ACME = { org: 'acme', domain: 'acme.example.com', databaseId: 'db-1', deployed: true };
+const MAIL = '[[send_email]]\nname = "MAIL"\n';
+
+let folder: string;
+let file: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'org-section-'));
+  file = path.join(folder, 'wrangler.toml');
+  await writeFile(file, await readFile(path.join(ROOT, 'wrangler.toml'), 'utf8'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Writes the org's section; answers it as wrangler would read it. */
+async function save(): Promise<Record<string, unknown>> {
+  const configuration = await Configuration.read(file);
+  await configuration.save(configuration.withSection(ACME));
+  const { env } = parse(await readFile(file, 'utf8')) as { env: Record<string, Record<string, unknown>> };
+  return env.acme ?? {};
+}
+
+const edit = async (change: (text: string) => string) =>
+  writeFile(file, change(await readFile(file, 'utf8')));
+
+describe('the section of an org', () => {
+  it('has no mail binding unless one is configured', async () => {
+    expect(await save()).not.toHaveProperty('send_email');
+  });
+
+  it('takes the mail binding of the top level, which a section does not inherit', async () => {
+    await edit((text) => text.replace('# [[send_email]]\n# name = "MAIL"\n', MAIL));
+    expect(await save()).toMatchObject({ send_email: [{ name: 'MAIL' }] });
+  });
+
+  it('keeps a mail binding that an operator added to it', async () => {
+    await save();
+    await edit((text) => text.replace('# <<< acme', '[[env.acme.send_email]]\nname = "MAIL"\n# <<< acme'));
+    expect(await save()).toMatchObject({ send_email: [{ name: 'MAIL' }] });
+  });
+});

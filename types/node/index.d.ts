@@ -1,0 +1,22 @@
+// What Worker modules may use of Node, with the compatibility flag `nodejs_compat`. It takes the place of @types/node in `src`, so that
+// a Node global or any other Node module there is a compile error, even where a dependency refers to Node's types.
+
+declare module 'node:buffer' {
+  export class Buffer extends Uint8Array<ArrayBuffer> {
+    static from(bytes: Uint8Array): Buffer;
+    static from(bytes: ArrayBufferLike, byteOffset: number, length: number): Buffer;
+    compare(
+      target: Uint8Array,
+      targetStart: number,
+      targetEnd: number,
+      sourceStart: number,
+      sourceEnd: number,
+    ): -1 | 0 | 1;
+    override subarray(start: number, end: number): Buffer;
+  }
+}
+
+declare module 'node:zlib' {
+  export function gzipSync(bytes: Uint8Array): Uint8Array;
+  export function gunzipSync(bytes: Uint8Array): Uint8Array;
+}
