@@ -33,7 +33,7 @@ export function openApiDocument(serviceName: string) {
     {
       openapi: '3.1.1',
       info: {
-        title: 'Event ingestion, creatives and reports',
+        title: 'Attribution API',
         version: '1',
         description:
           'Server-to-server: neither credential belongs in an app. Times are UTC, amounts are in units of their currency. Every answer carries `X-Request-Id`; the `Link` header of an error points to its endpoint here.',

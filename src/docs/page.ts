@@ -7,7 +7,7 @@ export const PAGE = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>API documentation</title>
+<title>Attribution API</title>
 <link rel="stylesheet" href="/swagger-ui/swagger-ui.css">
 <link rel="icon" href="data:,">
 </head>
