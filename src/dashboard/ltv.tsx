@@ -157,7 +157,7 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
           {chart('Lifetime value of a device', seriesOf('ltv'), inCurrency)}
           {chart('ROAS', seriesOf('roas'), percent, {
             value: 1,
-            text: '100 %, where revenue has paid back the spend',
+            text: '100%, where revenue has paid back the spend',
           })}
         </div>
         {predicted && <Predicted view={view} asked={asked} report={predicted} />}

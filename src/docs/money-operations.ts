@@ -13,13 +13,14 @@ export const MONEY_OPERATIONS: Operation[] = [
     path: '/v1/costs',
     summary: 'List the costs',
     description:
-      'In the order of their dates and names. `matched` tells whether the application has a campaign, ad set and creative of these names; `unmatched=true` lists only the rows for which it has not.',
+      'By date, the oldest first or with `order=newest` the newest, and by name within a date. `matched` tells whether the application has a campaign, ad set and creative of these names; `unmatched=true` lists only the rows for which it has not.',
     parameters: {
       query: withExamples(CostsQuery, {
         application_id: EXAMPLE.application,
         from: EXAMPLE.from,
         to: EXAMPLE.to,
         unmatched: 'false',
+        order: 'oldest',
         limit: 50,
         cursor: '',
       }),

@@ -87,12 +87,12 @@ it('adds the curve of the period before, and not where there is no comparison', 
   expect((await page('/retention?period=28d&compare=none')).html).not.toMatch(/class="line s1 before"/);
 });
 
-it('says when a cohort had brought back what it cost, and draws 100 %', async () => {
+it('says when a cohort had brought back what it cost, and draws 100%', async () => {
   const { html, text } = await page('/ltv?period=28d&group=creative');
   const [, devices, payback, day0] = cellsOf(html, 'Dragon');
-  expect([devices?.text, payback?.text, day0?.text]).toEqual(['10', 'Day 3', '$0.5000']);
+  expect([devices?.text, payback?.text, day0?.text]).toEqual(['10', 'Day 3', '$0.50']);
   expect(html).toContain('class="level"');
-  expect(text).toContain('100 %, where revenue has paid back the spend');
+  expect(text).toContain('100%, where revenue has paid back the spend');
   const roas = cellsOf((await page('/ltv?period=28d&group=creative&show=roas')).html, 'Dragon');
   expect(roas[3]?.text).toBe('25%');
 });
