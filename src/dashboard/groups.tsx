@@ -111,7 +111,13 @@ export const GroupCell = ({
 }) => {
   const text = groupName(name, row);
   const changes = narrowedTo(view, name, row);
-  if (!changes) return <span class={row.is_other ? 'muted' : ''}>{text}</span>;
+  if (!changes) {
+    return (
+      <span class={row.is_other ? 'group muted' : 'group'} title={text}>
+        {text}
+      </span>
+    );
+  }
   return (
     <a class="group" href={path + viewQuery(view, { ...carry, ...changes })} title={`Filter by ${text}`}>
       {text}
