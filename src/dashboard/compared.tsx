@@ -132,7 +132,7 @@ export const ComparedDays = ({ view, days }: { view: View; days: Compared | null
   return (
     <span class="muted">
       {partial
-        ? `Changes compare ${shortDays(days.complete, today)} with ${before}; today is not over and left out`
+        ? `${shortDays(days.complete, today)} compared with ${before}; today is left out until it is over`
         : `Compared with ${before}`}
     </span>
   );

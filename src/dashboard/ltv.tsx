@@ -174,6 +174,7 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
             rows={report.data}
             days={DAYS}
             isHeat={() => true}
+            before={asked.group === '' ? before?.data[0] : undefined}
             more={[{ label: 'Paid back', numeric: true, cell: (row) => <Payback row={row} /> }]}
             cell={(row, day) => {
               const cell = row.days[day];
