@@ -53,7 +53,8 @@ async function askRegistry(env: Env, wanted: WantedCreative): Promise<MadeCreati
 
 /**
  * Makes a creative for an application, and records it. `linkTo` makes a tracking link of a token. Throws `conflict` for an
- * `idempotencyKey` that came with another request, `unavailable` when the database fails; a failed call leaves nothing behind.
+ * `idempotencyKey` that came with another request, `unavailable` when the database fails; a failed call leaves nothing behind. `creativeId` is the new
+ * creative's, and nobody's where an earlier answer is replayed.
  */
 export async function createCreative(
   env: Env,
@@ -61,7 +62,7 @@ export async function createCreative(
   application: ApplicationRow,
   request: CreativeNames,
   { linkTo, idempotencyKey }: { linkTo: (token: string) => string; idempotencyKey?: string | undefined },
-): Promise<{ answer: CreatedCreative; replayed: boolean }> {
+): Promise<{ answer: CreatedCreative; creativeId: string; replayed: boolean }> {
   const today = dayIn(application.timezone, now);
   const names = {
     creative: request.creative,
@@ -107,6 +108,7 @@ export async function createCreative(
       campaign: { ...first.campaign, is_new: made.campaignIsNew },
       adset: { ...first.adset, is_new: made.adsetIsNew },
     },
+    creativeId: minted.creativeId,
     replayed: made.replayed !== null,
   };
 }

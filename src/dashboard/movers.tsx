@@ -53,6 +53,12 @@ export function findMovers(
     .slice(0, MAX_MOVERS);
 }
 
+const ALL: Readonly<Record<string, string>> = {
+  creative: 'All creatives',
+  country: 'All countries',
+  media_source: 'All networks',
+};
+
 const ALSO: Partial<Record<MetricName, string>> = { installs: 'installs', impressions: 'impressions' };
 
 /** What changed revenue most, by creative, country and network. Null where there is nothing to compare with. */
@@ -103,7 +109,7 @@ export async function Movers(env: Env, view: View, now: number) {
               })}
             </ul>
             <a href={`/breakdown${viewQuery(view, { by: one.group, metric: one.metric, sort: '-change' })}`}>
-              All of them
+              {ALL[one.group] ?? 'All'}
             </a>
           </section>
         ))}

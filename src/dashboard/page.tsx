@@ -24,13 +24,16 @@ const NAVIGATION = [
   { path: '/settings/applications', label: 'Settings', view: false },
 ] as const;
 
+/** What the product is called on every page. */
+const PRODUCT = 'Attribution';
+
 const Document = ({ title, children }: PropsWithChildren<{ title: string }>) => (
   <html lang="en">
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
-      <title>{title}</title>
+      <title>{`${title} · ${PRODUCT}`}</title>
       <link rel="icon" href="/icon.svg" type="image/svg+xml" />
       <link rel="stylesheet" href="/dashboard.css" />
       <link rel="stylesheet" href="/bar.css" />
@@ -164,6 +167,7 @@ export function renderPlainPage(
     <Document title={page.title}>
       <body class="plain">
         <main>
+          <p class="product">{PRODUCT}</p>
           <h1>{page.title}</h1>
           {content}
         </main>

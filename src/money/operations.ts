@@ -68,13 +68,14 @@ export const operations: Operation[] = [
     path: '/v1/costs',
     summary: 'List costs',
     description:
-      'Rows are sorted by date and names. `matched` says whether the application has a campaign, ad set and creative with these names. Use `unmatched=true` to list only the rows without a match.',
+      'Rows are sorted by date and names, the oldest date first, or the newest with `order=newest`. `matched` says whether the application has a campaign, ad set and creative with these names. Use `unmatched=true` to list only the rows without a match.',
     parameters: {
       query: withExamples(CostsQuery, {
         application_id: EXAMPLE.application,
         from: EXAMPLE.from,
         to: EXAMPLE.to,
         unmatched: 'false',
+        order: 'oldest',
         limit: 50,
         cursor: '',
       }),

@@ -1,10 +1,8 @@
 import { Hono } from 'hono';
-import { apiCaller, auditStatement, newAuditEntry } from '#audit';
-import { resumeCounting } from '#counting';
+import { apiCaller } from '#audit';
 import { database } from '#db';
 import { type AppEnv, invalidRequest, listQuery, queryString, requireTeamToken } from '#http';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
-import { getApplication } from '#teams';
 import { checkHealth } from './check-health.ts';
 import type {
   CountingResumed,
@@ -14,6 +12,7 @@ import type {
   ParkedMessages,
   ParkedReplayed,
 } from './operations.ts';
+import { resumeApplication } from './resume-counting.ts';
 
 const CURSOR = /^(\d{1,15})\.(.+)$/;
 
@@ -39,14 +38,9 @@ export const operationRoutes = new Hono<AppEnv>()
   .get('/v1/health', requireTeamToken, async (c) =>
     c.json<Health>(await checkHealth(c.env, c.get('team').id, Date.now())),
   )
-  .post('/v1/applications/:id/resume-counting', requireTeamToken, async (c) => {
-    const caller = apiCaller(c);
-    const application = await getApplication(caller.db, caller.team.id, c.req.param('id'));
-    // Recorded before: what changes is not in this database.
-    await auditStatement(caller, newAuditEntry('counting.resumed', application.id));
-    const counters = await resumeCounting(c.env, application);
-    return c.json<CountingResumed>({ counters });
-  })
+  .post('/v1/applications/:id/resume-counting', requireTeamToken, async (c) =>
+    c.json<CountingResumed>(await resumeApplication(c.env, apiCaller(c), c.req.param('id'))),
+  )
   .get('/v1/parked', requireTeamToken, queryString(listQuery), async (c) => {
     const { limit, cursor } = c.req.valid('query');
     const page = { limit, before: placeOf(cursor) };
