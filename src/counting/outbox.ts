@@ -1,7 +1,7 @@
 import { asc, eq, min, sql } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
 import { batchWithRetry, isTransient } from '#db';
-import { type Additions, additionSql, type Parked, parkStatements } from '#rollup';
+import { type Additions, additionStatements, type Parked, parkStatements } from '#rollup';
 import { findRefused, parkRefused } from './refused-rows.ts';
 import { outbox, progress } from './schema.ts';
 import { readCounterName } from './shards.ts';
@@ -68,8 +68,8 @@ export async function flushNext(
       moveOn(db, counter, next.sequence),
       ...part.flatMap(([kind, rows]) => {
         if (kind === 'parked') return parkStatements(db, rows as Parked[], now);
-        const sql = isRollup(kind) ? additionSql(kind) : INSERT_SEGMENTS;
-        return [db.prepare(sql).bind(JSON.stringify(rows))];
+        if (isRollup(kind)) return additionStatements(db, kind, rows);
+        return [db.prepare(INSERT_SEGMENTS).bind(JSON.stringify(rows))];
       }),
     ]);
   } catch (error) {

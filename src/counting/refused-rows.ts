@@ -1,6 +1,6 @@
 import type { RollupTable } from '#catalogue';
 import { isTransient } from '#db';
-import { additionSql, PARK_REASON, type Parked, parkedId, parkedSums } from '#rollup';
+import { additionStatements, PARK_REASON, type Parked, parkedId, parkedSums } from '#rollup';
 import { abortTrial, wasAborted } from './turn.ts';
 
 /** Of one flush, because an invocation has 1,000 queries. What is not found by then is found by the next flush. */
@@ -21,7 +21,7 @@ export async function findRefused(
   const tryRows = async (table: RollupTable, rows: readonly unknown[]): Promise<unknown> => {
     trials++;
     try {
-      await db.batch([db.prepare(additionSql(table)).bind(JSON.stringify(rows)), abortTrial(db)]);
+      await db.batch([...additionStatements(db, table, rows), abortTrial(db)]);
     } catch (error) {
       if (wasAborted(error)) return null;
       if (isTransient(error)) throw error;

@@ -6,10 +6,18 @@ import {
   type Dimension,
   type DimensionName,
   isBySegment,
+  isNamed,
   needsSegments,
   rollupOf,
 } from './dimensions.ts';
-import { bindFiltered, costConditions, rollupConditions, segmentedTable } from './filters.ts';
+import {
+  bindFiltered,
+  costConditions,
+  isByCreative,
+  rollupConditions,
+  segmentedDays,
+  segmentedTable,
+} from './filters.ts';
 import {
   type AmountRow,
   type AmountSql,
@@ -228,10 +236,17 @@ function sumRow(raw: RawRow): SumRow {
   };
 }
 
-/** A source narrowed to what is asked for; by segment where a grouping or a filter needs that. */
-function narrowed(source: Source, filters: ReportFilters, table?: RollupTable): Source {
+/** A source with the conditions of the filters. */
+function narrowed(source: Source, filters: ReportFilters, table = source.table): Source {
   const conditions = source.kind === 'costs' ? costConditions(filters) : rollupConditions(filters);
-  return { ...source, conditions, table: table ? segmentedTable(table, source.day) : source.table };
+  return { ...source, conditions, table };
+}
+
+/** A rollup as the groupings and filters need it: whole, or by segment. */
+function rollupTable(table: RollupTable, names: readonly DimensionName[], filters: ReportFilters): string {
+  if (!needsSegments(names, filters)) return table;
+  const needsCreatives = names.some(isNamed) || isByCreative(filters);
+  return table === 'rollup_daily' && !needsCreatives ? segmentedDays() : segmentedTable(table, 'day');
 }
 
 /** The sources of a report with the columns of its groupings in each; a source that does not have them all is left out. */
@@ -242,9 +257,9 @@ export function sourcesOf(names: readonly DimensionName[], filters: ReportFilter
     return columns.length === dimensions.length ? columns : null;
   };
   const rollup = rollupOf(names) ?? 'rollup_daily';
-  const segmented = needsSegments(names, filters) ? rollup : undefined;
+  const table = rollupTable(rollup, names, filters);
   return [
-    { source: narrowed(rollupSource(rollup), filters, segmented), columns: columnsBy(({ sql }) => sql) },
+    { source: narrowed(rollupSource(rollup), filters, table), columns: columnsBy(({ sql }) => sql) },
     ...(isBySegment(filters)
       ? []
       : [

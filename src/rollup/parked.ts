@@ -4,9 +4,9 @@ import type { RollupTable } from '#catalogue';
 import { applications, type Database, isTransient, parkedMessages, teams, toStatement } from '#db';
 import { AppError, unavailable } from '#http';
 import { logError } from '#lib/log';
+import { additionStatements } from './add-rows.ts';
 import { readParkedSums } from './park.ts';
 import { sendWithRetry } from './send.ts';
-import { additionSql } from './tables.ts';
 
 /** What could not be counted, as people see it. */
 export type ParkedMessage = typeof parkedMessages.$inferSelect;
@@ -113,7 +113,7 @@ async function addParkedSums(
            WHERE NOT EXISTS (SELECT 1 FROM parked_messages WHERE id = ?1)`,
         )
         .bind(id),
-      db.prepare(additionSql(table)).bind(JSON.stringify(rows)),
+      ...additionStatements(db, table, rows),
       toStatement(db, auditStatement(caller, entry).getSQL()),
       db.prepare('DELETE FROM parked_messages WHERE id = ?').bind(id),
     ]);

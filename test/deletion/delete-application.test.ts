@@ -93,6 +93,7 @@ it('deletes all of it in D1, its counters and R2, and nothing of another applica
       'tokens',
       'parked_messages',
       'rollup_daily',
+      'rollup_segments',
       'costs',
       'clicks',
     ]),
