@@ -11,7 +11,7 @@ import {
   segments,
   toStatement,
 } from '#db';
-import { type Additions, additionStatement, type Parked, parkStatements } from '#rollup';
+import { type Additions, additionStatements, type Parked, parkStatements } from '#rollup';
 import { findRefused, parkRefused } from './refused-rows.ts';
 import { outbox, progress } from './schema.ts';
 import { readCounterName } from './shards.ts';
@@ -90,7 +90,7 @@ export async function flushNext(
       moveOn(db, counter, next.sequence),
       ...part.flatMap(([kind, rows]) => {
         if (kind === 'parked') return parkStatements(db, rows as Parked[], now);
-        return [isRollup(kind) ? additionStatement(db, kind, rows) : insertSegments(db, rows)];
+        return isRollup(kind) ? additionStatements(db, kind, rows) : [insertSegments(db, rows)];
       }),
     ]);
   } catch (error) {

@@ -35,12 +35,23 @@ export type ComparedReport = {
 export async function readCompared(
   env: Env,
   view: View,
-  asked: { group_by: string; limit?: number; q?: string },
+  asked: {
+    group_by: string;
+    limit?: number;
+    q?: string;
+    metrics?: readonly MetricName[];
+    totals?: boolean;
+  },
   now: number,
   { complete: wanted = 'totals' }: { complete?: 'totals' | 'rows' | 'nothing' } = {},
 ): Promise<ComparedReport> {
   const days = comparedDays(view, view.comparison);
-  const query = ask(PerformanceQuery, { ...viewAsked(view), ...asked });
+  const { metrics, totals, ...parameters } = asked;
+  const query = {
+    ...ask(PerformanceQuery, { ...viewAsked(view), ...parameters }),
+    ...(metrics ? { metrics } : {}),
+    ...(totals === undefined ? {} : { totals }),
+  };
   const read = (changes: Partial<PerformanceQuery>) =>
     reportPerformance(env, view.application, { ...query, ...changes }, now);
   const isWhole = !days?.complete || days.complete.to === view.to || wanted === 'nothing';

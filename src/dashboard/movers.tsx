@@ -72,7 +72,12 @@ export async function Movers(env: Env, view: View, now: number) {
       const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: group, limit: MAX_ROWS });
       const [later, earlier] = await Promise.all(
         [complete, before].map((part) =>
-          reportPerformance(env, view.application, { ...query, ...part }, now),
+          reportPerformance(
+            env,
+            view.application,
+            { ...query, ...part, metrics: [metric, also], totals: false },
+            now,
+          ),
         ),
       );
       const movers = findMovers(group, later?.data ?? [], earlier?.data ?? [], { metric, also });

@@ -12,9 +12,9 @@ import {
 } from '#db';
 import { AppError, unavailable } from '#http';
 import { logError } from '#lib/log';
+import { additionStatements } from './add-rows.ts';
 import { readParkedSums } from './park.ts';
 import { sendWithRetry } from './send.ts';
-import { additionStatement } from './tables.ts';
 
 /** What could not be counted, as people see it. */
 export type ParkedMessage = typeof parkedMessages.$inferSelect;
@@ -126,7 +126,7 @@ async function addParkedSums(
   try {
     await db.batch([
       abortUnlessParked(db, id),
-      additionStatement(db, table, rows),
+      ...additionStatements(db, table, rows),
       toStatement(db, auditStatement(caller, entry).getSQL()),
       toStatement(db, sql`DELETE FROM ${parkedMessages} WHERE ${parkedMessages.id} = ${id}`),
     ]);
