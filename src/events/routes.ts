@@ -9,7 +9,7 @@ import { EventsQuery, listEvents, SHOWN_COLUMNS } from './list-events.ts';
 const toCell = (value: unknown): Cell =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell);
 
-/** The page in its format; beside a table, the cursor of the next page stands in a header. */
+/** The page in its format. CSV and NDJSON carry the next page's cursor in a header. */
 function answerEvents(
   c: AppContext,
   { format, from = '', to = '' }: EventsQuery,

@@ -35,7 +35,7 @@ export type ReportSubject = {
   application: { name: string };
   from: string;
   to: string;
-  /** Up to when (epoch milliseconds) everything that was taken stands in the report; null where that is not known. */
+  /** The report contains every event accepted before this time (epoch milliseconds); null if unknown. */
   countedThrough: number | null;
 };
 
