@@ -8,7 +8,7 @@ export type DimensionDefinition = {
   kind: 'time' | 'named' | 'segment' | 'column';
   /** The column of the rollups, or of the segment. */
   column: string;
-  /** Metrics that it cannot give, whatever the rollup. */
+  /** Metrics that are null in reports by it. */
   lacks?: readonly Metric[];
 };
 
@@ -18,7 +18,7 @@ export const OF_SPEND: readonly Metric[] = ['spend', 'cpi', 'roas', 'roas_blende
 /** Metrics made of what devices have earned since their acquisition. */
 export const OF_ACQUIRED: readonly Metric[] = ['roas', 'roas_blended'];
 
-/** What has no currency has no row of its own by currency. */
+/** Metrics without a currency cannot be grouped by currency. */
 const WITHOUT_CURRENCY: readonly Metric[] = [
   'clicks',
   'installs',

@@ -30,7 +30,7 @@ export type Amounts<Table extends RollupTable> = Readonly<
   Partial<Record<(typeof MEASURES)[Table][number], number>>
 >;
 
-/** The primary key of each rollup table. How its rows break down by segment stands in the row itself. */
+/** The primary key of each rollup table. A row's breakdown by segment is in the row itself. */
 export const ROLLUP_KEYS = {
   rollup_daily: ['application_id', 'day', 'creative_id', 'currency'],
   rollup_ads: ['application_id', 'day', 'source', 'media_source', 'placement', 'creative_id', 'currency'],

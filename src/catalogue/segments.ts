@@ -1,18 +1,18 @@
 import { murmur128 } from '#lib/murmur';
 
 /**
- * What devices and clicks are told apart by besides their creative. `country` is an ISO 3166 code in lower case, `os` a family
+ * What devices and clicks are grouped by besides their creative. `country` is an ISO 3166 code in lower case, `os` a family
  * such as `android`; empty text where it is not known.
  */
 export type Segment = { country: string; os: string; appVersion: string };
 
 export const UNKNOWN_SEGMENT: Segment = { country: '', os: '', appVersion: '' };
 
-/** Stands for the values that a counter no longer tells apart. */
+/** The value of segments beyond a counter's limits. */
 export const OTHER_VALUE = 'other';
 export const OTHER_SEGMENT: Segment = { country: OTHER_VALUE, os: OTHER_VALUE, appVersion: OTHER_VALUE };
 
-/** A counter tells apart this many segments by their application version, and then this many by country and OS. */
+/** A counter keeps this many segments with their application version, and then this many by country and OS. */
 export const MAX_SEGMENTS = 2_000;
 const MAX_COARSE_SEGMENTS = 3_000;
 const MAX_VERSION_CHARACTERS = 64;
@@ -27,7 +27,7 @@ export function segmentId(segment: Segment): number {
   return high * 0x10000 + (low >>> 16);
 }
 
-/** The segments that one counter tells apart, and their ids. */
+/** The segments that one counter knows, and their ids. */
 export class SegmentBook {
   /** Those that were added since the book was opened. */
   readonly added: (Segment & { id: number })[] = [];

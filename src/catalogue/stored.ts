@@ -48,7 +48,7 @@ const ofDevice = {
   warnings: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
 };
 
-/** What an event of any device has, whatever its kind. */
+/** The fields of every device event. */
 export type DeviceEventBase = z.infer<z.ZodObject<typeof ofDevice>>;
 
 /** What a kind's events have beside what all have. */

@@ -83,7 +83,7 @@ const envelope = {
   dk: key(),
 };
 
-/** What every envelope has, whatever its `type`. */
+/** The fields of every envelope. */
 export type EnvelopeBase = z.output<z.ZodObject<typeof envelope>>;
 
 export const payload = <Shape extends z.ZodRawShape>(shape: Shape) =>

@@ -23,7 +23,7 @@ const notFound = () => new AppError('not_found', 'Event not found');
  * the team's is known of may be on its way for as long as a queue can hold it: another team's event looks the same as an invented
  * one. Throws `not_found` after that, and for an event that was erased with its device.
  *
- * Every counter of the team is asked, those of one application where it is named.
+ * Asks every counter of the team, or only those of `applicationId`.
  */
 export async function eventStatus(
   env: Pick<Env, 'DB' | 'COUNTERS' | 'RAW_EVENTS'>,

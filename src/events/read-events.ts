@@ -9,7 +9,7 @@ type Bindings = Pick<Env, 'COUNTERS' | 'RAW_EVENTS'>;
 /** Where events are looked for: in some of an application's counters. */
 export type Place = { applicationId: string; shards: readonly number[] };
 
-/** Counters that are asked at once: the platform opens six connections. */
+/** Counters called in parallel: the platform allows six connections. */
 const ASKED_AT_ONCE = 6;
 /** A file that is rewritten while it is read is found under its new name. */
 const MAX_ATTEMPTS = 10;

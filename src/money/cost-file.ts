@@ -174,7 +174,7 @@ const parseDate = (text: string) => /^\d{4}[-/]\d{2}[-/]\d{2}/.exec(text)?.[0].r
 export type CostFile = {
   format: CostFormat | null;
   rows: Record<string, unknown>[];
-  /** The line of the file that each row stands in. */
+  /** The line of the file that each row came from. */
   lines: number[];
   faults: Fault[];
 };

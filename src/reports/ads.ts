@@ -20,7 +20,7 @@ export type AdsQuery = z.infer<typeof AdsQuery>;
 type AdsRow = AmountRow & { key: string | null; impressions: number; requests: number; micros: string };
 
 const NETWORK = keySql(['day', 'source', 'media_source']);
-/** Requests are made of a placement before any network is known, so they stand with what names no network. */
+/** A placement makes requests before any network is known, so requests are counted without a network. */
 const REQUESTS = keySql(['day', 'source', "''"]);
 const FORMAT = keySql(['day', 'source']);
 

@@ -22,14 +22,14 @@ export const groupBy = z
 const isNamedGroup = (group: CohortGroup): group is CreativeGroup =>
   CREATIVE_GROUPS.some((name) => name === group);
 
-/** Costs name campaigns, ad sets and creatives: by what else devices are told apart, no spend is known. */
+/** Costs name campaigns, ad sets and creatives, so spend is unknown for any other grouping. */
 export const knowsSpend = ({ group_by: group }: CohortGrouping, filters: ReportFilters): boolean =>
   !isBySegment(filters) && (!group || isNamedGroup(group));
 
 /** A cohort table as SQL reads it, and the conditions on its rows. */
 export type CohortRows = { table: string; conditions: string };
 
-/** The cohort table narrowed to what is asked for, by segment where a grouping or a filter needs that. */
+/** The cohort table with the filters applied, by segment where a grouping or a filter needs it. */
 export function cohortRows(
   table: 'cohort_activity' | 'cohort_revenue',
   { group_by: group }: CohortGrouping,
@@ -86,7 +86,7 @@ export async function cutCohorts(
   return cutAfter(results, limit, false);
 }
 
-/** What names the cohort of a row. `from` and `to` are its first and last day of acquisition that was asked for. */
+/** The columns that name a row's cohort. `cohort_from` and `cohort_to` are its first and last acquisition day within the period. */
 export type CohortKey = { cohort_from: string; cohort_to: string; is_other?: true } & Record<
   string,
   string | null | true

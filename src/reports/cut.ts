@@ -16,7 +16,7 @@ const MAX_KEPT_CHARACTERS = 400_000;
 /** What a group is called in the row that sums up the rest. */
 export const OTHER = 'other';
 
-/** The key of what has no row of its own, and of what is of no group at all: neither is JSON. */
+/** The keys of groups without a row of their own, and of rows that belong to no group. Neither is JSON. */
 export const REST = '';
 export const NO_GROUP = '-';
 
@@ -26,7 +26,7 @@ export type Cut = {
   kept: string;
   /** The first group without a row, where the limit cut it off: of a report by time, all older ones are cut off too. */
   firstCut: string | null;
-  /** How many groups there are that were asked for. */
+  /** The number of groups that match the query. */
   total: number;
 };
 
@@ -51,7 +51,7 @@ export const cutKeySql = (key: string, kept: string) =>
 /** The values of a key. */
 export const keyValues = (key: string): (string | null)[] => JSON.parse(key);
 
-/** The part with one column, the key of the group; `cut` puts together what has no row of its own. */
+/** The part with one column, the group's key. With a `cut`, groups without a row of their own share the key `REST`. */
 export function keyedPart(part: Part, names: readonly DimensionName[], cut: Cut | null): Part {
   const key = keySql(part.columns);
   const shown = cut ? cutKeySql(key, '?7') : key;
@@ -60,7 +60,7 @@ export function keyedPart(part: Part, names: readonly DimensionName[], cut: Cut 
   return { source: part.source, columns: [column], ...(cut ? { kept: cut.kept } : {}) };
 }
 
-/** What has no currency is of no group by currency, and a cost without an ad set or creative of none by these. */
+/** Rows without a currency belong to no group by currency; costs without an ad set or creative belong to no group by those. */
 function noGroupSql({ source, columns }: Part, names: readonly DimensionName[]): string {
   const nothing = columns.filter(
     (_, index) => names[index] === 'currency' || (source.kind === 'costs' && isNamed(names[index])),
@@ -92,7 +92,7 @@ export async function rankGroups(
 
 type RankedGroup = { key: string; total: number };
 
-/** The cut after the first `limit` of these ranked groups. `isFiltered`: what was not asked for is in `other` too. */
+/** The cut after the first `limit` of these ranked groups. `isFiltered`: groups that do not match are in `other` too. */
 export function cutAfter(ranked: readonly RankedGroup[], limit: number, isFiltered: boolean): Cut | null {
   const total = ranked[0]?.total ?? 0;
   let room = MAX_KEPT_CHARACTERS;

@@ -15,11 +15,11 @@ export type { DimensionName };
 export { rollupOf };
 
 export type Dimension = DimensionDefinition & {
-  /** SQL over the rollups for its value: one text for each group, whatever the source. Null or empty text for none. */
+  /** SQL over the rollups for its value: the same text in every source. Null or empty text for none. */
   sql: string;
-  /** The same over `costs`, empty text for a cost that is of no one group; absent where no cost can be told by it. */
+  /** The same over `costs`, empty text for a cost that belongs to no single group; absent if costs do not have it. */
   cost?: string;
-  /** The same over `cohort_revenue`; absent where revenue of the acquired devices is not known by it. */
+  /** The same over `cohort_revenue`; absent if cohort revenue does not have it. */
   acquired?: string;
   /** The columns of the answer that a value becomes. */
   show: (value: string | null) => Shown;

@@ -3,7 +3,7 @@ import { sumColumnsOf } from '#rollup';
 import { COST_NAMES, CREATIVE_GROUPS } from './names.ts';
 import type { ReportFilters } from './query.ts';
 
-// What a report is narrowed to, as SQL. The values are one parameter however many they are: `FILTERS` stands for it in the text of a
+// A report's filters as SQL. All values together are one parameter: `FILTERS` is its placeholder in the text of a
 // statement, and `bindFiltered` gives it the number after those that the statement has.
 
 const FILTERS = '?filters';
@@ -52,7 +52,7 @@ export function costConditions(filters: ReportFilters): string {
 
 /**
  * A rollup broken down by segment, as a table of its name: its own columns, and `country`, `os` and `app_version`. `day` is the column
- * whose days ?2 to ?3 are read. An unknown segment id is one of those that are no longer told apart.
+ * whose days ?2 to ?3 are read. An unknown segment id counts as `other`.
  */
 export function segmentedTable(table: RollupTable, day: string): string {
   const keys = ROLLUP_KEYS[table].map((key) => `${table}.${key} AS ${key}`);

@@ -10,7 +10,7 @@ import {
 import { amountField, fromMicros } from '#lib/money';
 import { daysBetween } from '#lib/time';
 
-/** The exact amounts stand beside the numbers only where those may be rounded. */
+/** Exact amounts are added only where the numbers may be rounded. */
 export type MetricValues = Record<Metric, number | null> & Partial<Record<`${MoneyMetric}_exact`, string>>;
 
 /** An amount of an answer; null where a part of it cannot be converted. */

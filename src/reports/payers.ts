@@ -58,7 +58,7 @@ async function readCreatives(
   return results.map(({ creative }) => creative);
 }
 
-/** Which of a device's own texts stands for a dimension; null where the device does not tell it. */
+/** The property of a device that a dimension groups by; null if devices do not have it. */
 function groupingOf(name: DimensionName): PayerGrouping | null {
   if (isNamed(name)) return 'creative';
   return name === 'country' || name === 'os' ? name : null;
@@ -111,12 +111,12 @@ export async function countPayers(
 
 const totalOf = (found: Payers) => found.reduce((sum, { devices }) => sum + devices, 0);
 
-/** A creative and what it is in are told apart by their ids. */
+/** Creatives, ad sets and campaigns are identified by their ids, not their names. */
 function idOf(value: string | null, name: DimensionName | undefined): string | null {
   return value !== null && isNamed(name) ? (JSON.parse(value) as [string | null])[0] : value;
 }
 
-/** The spans of days that the rows stand for; one, the whole period, where no grouping is by time. */
+/** The spans of days that the rows cover; a single one, the whole period, if no grouping is by time. */
 function spansWithin(from: string, to: string, names: readonly DimensionName[]) {
   const spans = new Map<string, { values: Values; period: { from: string; to: string } }>();
   for (const day of daysOf(from, to)) {

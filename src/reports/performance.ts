@@ -78,7 +78,7 @@ type Wanted = {
   totals?: boolean;
 };
 
-/** A list of groups shorter than this is usually cut. */
+/** Reports with a lower limit are usually cut, so their groups are ranked first. */
 const MIN_UNRANKED = 200;
 
 /** The sums of every group in one reading, without a ranking; null where there are more groups than rows. */
@@ -88,7 +88,7 @@ async function readUncut(
   others: readonly Part[],
   asked: Asked & { limit: number },
 ): Promise<ReadSums[] | null> {
-  // A group has at most two rows of a source, and what is of no group is one more.
+  // A source gives at most two rows per group, and one more for rows without a group.
   const maxRows = 2 * asked.limit + 3;
   const read = await readSums(db, [...parts, ...others], asked, maxRows);
   const own = read.slice(0, parts.length);
@@ -218,7 +218,7 @@ function byKeys(left: { shown: Shown }, right: { shown: Shown }): number {
   return 0;
 }
 
-/** How many of the days a group stands for: those of its day, week or month, else all. */
+/** How many days a group covers: those of its day, week or month, else all. */
 function countDays(days: readonly string[], names: readonly DimensionName[]) {
   const keyOf = (values: Values) => JSON.stringify(values.filter((_, index) => isTime(names[index])));
   const counts = new Map<string, number>();
@@ -229,7 +229,7 @@ function countDays(days: readonly string[], names: readonly DimensionName[]) {
   return (values: Values) => counts.get(keyOf(values)) ?? 0;
 }
 
-/** How many days the row of the rest stands for: those up to the first group that was cut off, where it was by time; else all. */
+/** How many days the row `other` covers: in a report by time those up to the first group that was cut off, else all. */
 function countRestDays(days: readonly string[], names: readonly DimensionName[], { firstCut }: Cut): number {
   if (!firstCut || !names.some(isTime)) return days.length;
   const last = keyValues(firstCut);

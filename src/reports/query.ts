@@ -25,12 +25,12 @@ function repeatable(value: z.ZodType<string, string>) {
   return z.preprocess(asList, values).optional();
 }
 
-/** What a report is narrowed to. Values of one filter are alternatives; what is asked for has to match every filter. */
+/** A report's filters. A row must match every filter, by any of that filter's values. */
 export const filterFields = {
   campaign_id: repeatable(requiredText(128)),
   adset_id: repeatable(requiredText(128)),
   creative_id: repeatable(requiredText(128)),
-  /** ISO 3166, in any case; `unknown` for devices without one, `other` for those beyond what is told apart. */
+  /** ISO 3166, in any case; `unknown` for devices without one, `other` for those beyond the limit of distinct segments. */
   country: repeatable(requiredText(16).toLowerCase()),
   os: repeatable(requiredText(16).toLowerCase()),
   app_version: repeatable(requiredText(128)),

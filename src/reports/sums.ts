@@ -83,7 +83,7 @@ type RawRow = { key0?: string; key1?: string; rateless?: string } & Partial<
 
 export type Source = {
   kind: 'rollup' | 'costs' | 'acquired';
-  /** Its name, or the SQL that stands for it. */
+  /** Its name, or a subquery with its columns. */
   table: string;
   /** More conditions on its rows, each with `AND` before it. */
   conditions: string;
@@ -173,7 +173,7 @@ export function sumsSql({ source, columns }: Part): string {
     ${withSpend} AND currency NOT IN rated ${grouped(aliasesOf(columns))}`;
 }
 
-// An end before all days is an empty range, where a condition would be asked for every row.
+// An end before all days is an empty range; a condition would be evaluated for every row.
 const inPeriod = ({ table, day, conditions }: Source, end = '?3') =>
   `FROM ${table} WHERE application_id = ?1 AND ${day} BETWEEN ?2 AND ${end}${conditions}`;
 const list = (...parts: (string | readonly string[])[]) => parts.flat().join(', ');
