@@ -2,6 +2,7 @@ import path from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 import { withSubscription } from './test/catalogue/with-subscription.ts';
+import { TEST_SECRETS } from './test/helpers/secrets.ts';
 
 /** As the bundler does it: see src/cli/bundle.ts. */
 const sqlAsText = {
@@ -18,9 +19,7 @@ const worker = () =>
     wrangler: { configPath: './wrangler.toml' },
     miniflare: {
       bindings: {
-        TOKEN_SECRET: 'a-token-secret-of-the-tests-only-000000',
-        KEY_ENCRYPTION_SECRET: 'a-key-encryption-secret-of-the-tests-000',
-        SESSION_SECRET: 'a-session-secret-of-the-tests-only-00000',
+        ...TEST_SECRETS,
         MIGRATIONS,
       },
     },

@@ -6,7 +6,16 @@ import { deletionRoutes } from '#deletion';
 import { deviceRoutes } from '#devices';
 import { docsRoutes } from '#docs';
 import { eventRoutes } from '#events';
-import { type AppEnv, AppError, answerError, answerHeaders, requestLog, toAppError } from '#http';
+import {
+  type AppEnv,
+  AppError,
+  answerError,
+  answerHeaders,
+  requestLog,
+  shapeErrors,
+  teamFailure,
+  toAppError,
+} from '#http';
 import { ingestionRoutes, noteRejection } from '#ingestion';
 import { moneyRoutes } from '#money';
 import { operationRoutes } from '#operations';
@@ -18,7 +27,7 @@ export function createApp(): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   app.use(trackingHost(app));
   app.use(answerHeaders, requestLog);
-  app.get('/health', (c) => c.json({ status: 'ok' }));
+  app.use('/v1/*', shapeErrors(teamFailure));
   app.route('/', ingestionRoutes);
   app.route('/', teamRoutes);
   app.route('/', deletionRoutes);

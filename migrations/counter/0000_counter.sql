@@ -1,4 +1,4 @@
--- Edited by hand after `drizzle-kit generate`: WITHOUT ROWID and STRICT for the reasons in ../0000_foundation.sql, and the single
+-- Edited by hand after `drizzle-kit generate`: WITHOUT ROWID and STRICT for the reasons in ../0000_initial.sql, and the single
 -- row of `progress`.
 CREATE TABLE `aliases` (
 	`alias` text PRIMARY KEY NOT NULL,

@@ -1,6 +1,18 @@
-import { and, type Column, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
-import { applications, clicks, type Database, database, retryTransient, toStatement } from '#db';
+import {
+  applications,
+  clicks,
+  columnList,
+  commaList,
+  type Database,
+  database,
+  excluded,
+  named,
+  retryTransient,
+  tokens,
+  toStatement,
+} from '#db';
 import { idTime } from '#lib/ids';
 import type { ClickRecord } from './click-record.ts';
 
@@ -46,7 +58,6 @@ export function clickStatement(db: D1Database, records: readonly ClickRecord[]):
     record.params ? JSON.stringify(record.params) : null,
   ]);
   const { applicationId, id, timezone, osFamily } = clicks;
-  const columns = COLUMNS.map(({ name }) => sql.identifier(name));
   const values = COLUMNS.map((_, index) => sql.raw(`value ->> ${index}`));
   const kept = [
     clicks.osVersion,
@@ -58,21 +69,18 @@ export function clickStatement(db: D1Database, records: readonly ClickRecord[]):
     clicks.pixelRatio,
     clicks.country,
     clicks.params,
-  ].map((column) => sql`${sql.identifier(column.name)} = coalesce(${column}, ${excluded(column)})`);
+  ].map((column) => sql`${named(column)} = coalesce(${column}, ${excluded(column)})`);
   return toStatement(
     db,
-    sql`INSERT INTO ${clicks} (${list(columns)})
-      SELECT ${list(values)} FROM json_each(${JSON.stringify(rows)}) WHERE true
-      ON CONFLICT (${sql.identifier(applicationId.name)}, ${sql.identifier(id.name)}) DO UPDATE SET
-        ${sql.identifier(osFamily.name)} = CASE WHEN ${timezone} IS NULL
+    sql`INSERT INTO ${clicks} (${columnList(COLUMNS)})
+      SELECT ${commaList(values)} FROM json_each(${JSON.stringify(rows)}) WHERE true
+      ON CONFLICT (${columnList([applicationId, id])}) DO UPDATE SET
+        ${named(osFamily)} = CASE WHEN ${timezone} IS NULL
             AND (${excluded(timezone)} IS NOT NULL OR ${osFamily} = 'other')
           THEN ${excluded(osFamily)} ELSE ${osFamily} END,
-        ${list(kept)}`,
+        ${commaList(kept)}`,
   );
 }
-
-const list = (parts: readonly SQLWrapper[]) => sql.join([...parts], sql`, `);
-const excluded = (column: Column) => sql`excluded.${sql.identifier(column.name)}`;
 
 const PRUNED_AT_ONCE = 1_000;
 const PRUNING_ROUNDS = 10;
@@ -130,62 +138,79 @@ export type Credit = {
   guessed: boolean;
 };
 
-// Over ?1, the application, ?2, the credits as JSON, and ?3, whether they are guesses. Setting a NOT NULL column to null is how a
-// statement aborts a D1 transaction.
-const CREDIT = `
-  INSERT INTO clicks (application_id, id, creative_id, clicked_at, os_family, device_id, claimed_by, named_installs)
-  SELECT ?1, value ->> 'clickId', value ->> 'creativeId', value ->> 'clickedAt', 'other', value ->> 'deviceId', value ->> 'claim',
-    iif(?3 OR EXISTS (SELECT 1 FROM tokens WHERE device_id = value ->> 'deviceId' AND id = value ->> 'tokenId'), 0, 1)
-  FROM json_each(?2) WHERE true
-  ON CONFLICT (application_id, id) DO UPDATE SET
-    device_id = iif(coalesce(clicks.claimed_by, excluded.claimed_by) = excluded.claimed_by,
-      excluded.device_id, clicks.device_id),
-    claimed_by = coalesce(clicks.claimed_by, excluded.claimed_by),
-    named_installs = clicks.named_installs
-      + iif(clicks.claimed_by = excluded.claimed_by AND clicks.named_installs > 0, 0, excluded.named_installs),
-    clicked_at = CASE WHEN NOT ?3 OR coalesce(clicks.claimed_by, excluded.claimed_by) = excluded.claimed_by
-      THEN clicks.clicked_at END`;
+const { applicationId: ofApplication, id, clickedAt, deviceId, claimedBy, namedInstalls } = clicks;
+
+/** The columns of a click that is credited before the queue has brought it. */
+const CREDIT_COLUMNS = [
+  ofApplication,
+  id,
+  clicks.creativeId,
+  clickedAt,
+  clicks.osFamily,
+  deviceId,
+  claimedBy,
+  namedInstalls,
+];
+
+const hasToken = sql`EXISTS (SELECT 1 FROM ${tokens}
+  WHERE ${tokens.deviceId} = value ->> 'deviceId' AND ${tokens.id} = value ->> 'tokenId')`;
+
+/** Setting a NOT NULL column to null is how a statement aborts a D1 transaction. */
+function creditTemplate(applicationId: string, credits: readonly Credit[], guessed: boolean): SQL {
+  const rows = credits.map((credit) => ({ ...credit, clickedAt: idTime(credit.clickId) }));
+  const isFirst = sql`coalesce(${claimedBy}, ${excluded(claimedBy)}) = ${excluded(claimedBy)}`;
+  const isRepeat = sql`${claimedBy} = ${excluded(claimedBy)} AND ${namedInstalls} > 0`;
+  return sql`INSERT INTO ${clicks} (${columnList(CREDIT_COLUMNS)})
+    SELECT ${applicationId}, value ->> 'clickId', value ->> 'creativeId', value ->> 'clickedAt', 'other',
+      value ->> 'deviceId', value ->> 'claim', ${guessed ? sql`0` : sql`iif(${hasToken}, 0, 1)`}
+    FROM json_each(${JSON.stringify(rows)}) WHERE true
+    ON CONFLICT (${columnList([ofApplication, id])}) DO UPDATE SET
+      ${named(deviceId)} = iif(${isFirst}, ${excluded(deviceId)}, ${deviceId}),
+      ${named(claimedBy)} = coalesce(${claimedBy}, ${excluded(claimedBy)}),
+      ${named(namedInstalls)} = ${namedInstalls} + iif(${isRepeat}, 0, ${excluded(namedInstalls)}),
+      ${named(clickedAt)} = ${guessed ? sql`CASE WHEN ${isFirst} THEN ${clickedAt} END` : clickedAt}`;
+}
 
 /**
- * Remembers which device a click brought, so that it is guessed to be no other's, and counts the devices that name it. The first
- * claim stays. A guess fails the whole transaction where another claimed the click since it was read (`clickWasTaken` knows that
- * error); a named click may be named again, even before the queue has brought it.
+ * Remembers which device a click brought, so that no other is matched to it, and counts the devices that name it. The first claim
+ * stays. A guess fails the whole transaction where another device has claimed the click since it was read (`clickWasTaken` knows
+ * that error); a named click may be named again, even before the queue has brought it.
  *
- * They belong before the statement that inserts the tokens: a token that is there already was counted, so the transaction can be
- * repeated. `undoCredits` takes them back where the devices do not come to be.
+ * These belong before the statement that inserts the tokens: a token that is already there was counted, so the transaction can be
+ * repeated. `undoCredits` undoes them for devices that were not created.
  */
 export function creditStatements(
   db: D1Database,
   applicationId: string,
   credits: readonly Credit[],
 ): D1PreparedStatement[] {
-  const rows = credits.map((credit) => ({ ...credit, clickedAt: idTime(credit.clickId) }));
-  return [...Map.groupBy(rows, ({ guessed }) => guessed)].map(([guessed, own]) =>
-    db.prepare(CREDIT).bind(applicationId, JSON.stringify(own), guessed ? 1 : 0),
+  return [...Map.groupBy(credits, ({ guessed }) => guessed)].map(([guessed, own]) =>
+    toStatement(db, creditTemplate(applicationId, own, guessed)),
   );
 }
 
-/** A credit whose device did not come to be; `heir` is the device that stands in its place and is credited to the same click. */
+/** A credit whose device was not created; `heir` is the device in its place, which is credited with the same click. */
 export type Undone = Credit & { heir: string | null };
 
-// Only while the token stands, which tells that the credit was written and not yet taken back.
-const UNDO = `
-  UPDATE clicks SET
-    device_id = iif(device_id = value ->> 'deviceId', value ->> 'heir', device_id),
-    claimed_by = iif(device_id = value ->> 'deviceId' AND value ->> 'heir' IS NULL, NULL, claimed_by),
-    named_installs = max(0, named_installs - iif(value ->> 'guessed' OR value ->> 'heir' IS NOT NULL, 0, 1))
-  FROM json_each(?2)
-  WHERE clicks.application_id = ?1 AND clicks.id = value ->> 'clickId'
-    AND EXISTS (SELECT 1 FROM tokens WHERE tokens.device_id = value ->> 'deviceId' AND tokens.id = value ->> 'tokenId')`;
+/** Applies only while the token exists, which shows that the credit was written and not yet undone. */
+function undoTemplate(applicationId: string, undone: Undone): SQL {
+  const isOwn = sql`${deviceId} = value ->> 'deviceId'`;
+  return sql`UPDATE ${clicks} SET
+      ${named(deviceId)} = iif(${isOwn}, value ->> 'heir', ${deviceId}),
+      ${named(claimedBy)} = iif(${isOwn} AND value ->> 'heir' IS NULL, NULL, ${claimedBy}),
+      ${named(namedInstalls)} = max(0, ${namedInstalls} - iif(value ->> 'guessed' OR value ->> 'heir' IS NOT NULL, 0, 1))
+    FROM json_each(${JSON.stringify([undone])})
+    WHERE ${ofApplication} = ${applicationId} AND ${id} = value ->> 'clickId' AND ${hasToken}`;
+}
 
-/** Takes credits back. Belongs before the statement that takes back or moves their tokens; repeatable with it. */
+/** Undoes credits. Belongs before the statement that deletes or moves their tokens; repeatable with it. */
 export function undoCredits(
   db: D1Database,
   applicationId: string,
   undone: readonly Undone[],
 ): D1PreparedStatement[] {
   // An UPDATE takes one row of FROM for each click, and several devices may have named one.
-  return undone.map((one) => db.prepare(UNDO).bind(applicationId, JSON.stringify([one])));
+  return undone.map((one) => toStatement(db, undoTemplate(applicationId, one)));
 }
 
 /** Whether a transaction failed because the click that was guessed had been claimed by another device meanwhile. */

@@ -1,4 +1,5 @@
-import { batchWithRetry } from '#db';
+import { type SQL, sql } from 'drizzle-orm';
+import { applications, batchWithRetry, clicks, commaList, creatives, named, toStatement } from '#db';
 import { type Click, type Device, type Hints, toOsFamily, type Windows } from './match.ts';
 
 /** A device that has to be attributed, as far as the clicks that are read for it depend on it. */
@@ -44,53 +45,96 @@ const MAX_WEIGHED = 200;
 const MAX_SCANNED = 500;
 const HOUR_MS = 3_600_000;
 
-const COLUMNS = `application_id, id, creative_id, clicked_at, os_family, os_version, device_model, ip_hash, timezone,
-  screen_width, screen_height, pixel_ratio, country, claimed_by, named_installs`;
+const { applicationId, id, ipHash, osFamily, timezone } = clicks;
 
-const WINDOWS = `SELECT attribution_window_hours AS clickHours, probabilistic_window_hours AS probabilisticHours
-  FROM applications WHERE id = ?1`;
-const CREATIVES = `SELECT token, id FROM creatives
-  WHERE token IN (SELECT value FROM json_each(?2)) AND application_id = ?1`;
-const NAMED = `SELECT ${COLUMNS} FROM clicks WHERE application_id = ?1 AND id IN (SELECT value FROM json_each(?2))`;
+/** The columns of a `ClickRow`. */
+const COLUMNS = commaList(
+  [
+    id,
+    clicks.creativeId,
+    clicks.clickedAt,
+    osFamily,
+    clicks.osVersion,
+    clicks.deviceModel,
+    ipHash,
+    timezone,
+    clicks.screenWidth,
+    clicks.screenHeight,
+    clicks.pixelRatio,
+    clicks.country,
+    clicks.claimedBy,
+    clicks.namedInstalls,
+  ].map((column) => sql`${column} AS ${named(column)}`),
+);
 
-const REACH = `WITH reach AS MATERIALIZED (
-    SELECT 'clk_' || printf('%012x', ?2 - ${HOUR_MS} * probabilistic_window_hours) AS first
-    FROM applications WHERE id = ?1 AND probabilistic_window_hours > 0)`;
+const readWindows = (application: string) => sql`
+  SELECT ${applications.attributionWindowHours} AS clickHours, ${applications.probabilisticWindowHours} AS probabilisticHours
+  FROM ${applications} WHERE ${applications.id} = ${application}`;
+
+const readCreatives = (application: string, linkTokens: readonly string[]) => sql`
+  SELECT ${creatives.token} AS token, ${creatives.id} AS id FROM ${creatives}
+  WHERE ${creatives.token} IN (SELECT value FROM json_each(${JSON.stringify(linkTokens)}))
+    AND ${creatives.applicationId} = ${application}`;
+
+const readNamed = (application: string, ids: readonly string[]) => sql`
+  SELECT ${COLUMNS} FROM ${clicks}
+  WHERE ${applicationId} = ${application} AND ${id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+
+/** Begins a read with the first id that the window still reaches; without a row where guessing is off. */
+const reach = (application: string, now: number) => sql`
+  WITH reach AS MATERIALIZED (
+    SELECT 'clk_' || printf('%012x', ${now} - ${HOUR_MS} * ${applications.probabilisticWindowHours}) AS first
+    FROM ${applications} WHERE ${applications.id} = ${application} AND ${applications.probabilisticWindowHours} > 0)`;
 
 /** The newest clicks within the window that meet a condition, which together with the order is a range of an index. */
-const newest = (from: string, condition: string, limit = MAX_WEIGHED) =>
-  `SELECT * FROM (SELECT ${COLUMNS} FROM ${from}
-    WHERE application_id = ?1 AND ${condition} AND id >= (SELECT first FROM reach)
-    ORDER BY id DESC LIMIT ${limit})`;
+const newest = (application: string, index: SQL, condition: SQL, limit = MAX_WEIGHED) => sql`
+  SELECT * FROM (SELECT ${COLUMNS} FROM ${clicks} ${index}
+    WHERE ${applicationId} = ${application} AND ${condition} AND ${id} >= (SELECT first FROM reach)
+    ORDER BY ${id} DESC LIMIT ${sql.raw(String(limit))})`;
+
+const BY_IP = sql`INDEXED BY clicks_by_ip`;
+const BY_TIMEZONE = sql`INDEXED BY clicks_by_timezone`;
+
+/** A range of clicks under a name that is the same for devices that share it. */
+type Range = { key: string; read: (application: string, now: number) => SQL };
 
 // Each kind is a range of an index, however many clicks an application has: those of the same address, those measured in
 // the same time zone, and those that were never measured. SQLite has to be told: without statistics it takes the primary key
-// for as good and reads the whole window. Where the device's zone is not known, the newest of all clicks stand in for those of
+// to be as good and reads the whole window. Where the device's zone is not known, the newest of all clicks replace those of
 // its zone: an index by family alone would cost every click a row, and without a zone a match is found among few clicks or not
 // at all.
-const BY_ADDRESS = `${REACH} ${newest('clicks INDEXED BY clicks_by_ip', 'ip_hash = ?3 AND ip_hash IS NOT NULL')}`;
-const UNMEASURED = newest('clicks INDEXED BY clicks_by_timezone', 'os_family = ?3 AND timezone IS NULL');
-const BY_TIMEZONE = `${REACH}
-  ${newest('clicks INDEXED BY clicks_by_timezone', 'os_family = ?3 AND timezone = ?4')} UNION ALL ${UNMEASURED}`;
-const IN_ANY_TIMEZONE = `${REACH}
-  ${UNMEASURED} UNION ALL ${newest('clicks', 'true', MAX_SCANNED)} WHERE os_family = ?3`;
+
+const sameAddress = (hash: string): Range => ({
+  key: JSON.stringify(['address', hash]),
+  read: (application, now) => sql`${reach(application, now)}
+    ${newest(application, BY_IP, sql`${ipHash} = ${hash} AND ${ipHash} IS NOT NULL`)}`,
+});
+
+const unmeasured = (application: string, family: string) =>
+  newest(application, BY_TIMEZONE, sql`${osFamily} = ${family} AND ${timezone} IS NULL`);
+
+const sameTimezone = (family: string, zone: string): Range => ({
+  key: JSON.stringify(['timezone', family, zone]),
+  read: (application, now) => sql`${reach(application, now)}
+    ${newest(application, BY_TIMEZONE, sql`${osFamily} = ${family} AND ${timezone} = ${zone}`)}
+    UNION ALL ${unmeasured(application, family)}`,
+});
+
+const anyTimezone = (family: string): Range => ({
+  key: JSON.stringify(['any timezone', family]),
+  read: (application, now) => sql`${reach(application, now)}
+    ${unmeasured(application, family)}
+    UNION ALL ${newest(application, sql``, sql`true`, MAX_SCANNED)} WHERE ${named(osFamily)} = ${family}`,
+});
 
 /** The ranges of clicks that a device may be guessed from; devices that are alike share them. */
-function rangesOf({ device, guessable }: Sought): { sql: string; bindings: string[] }[] {
+function rangesOf({ device, guessable }: Sought): Range[] {
   if (!guessable) return [];
-  const { ipHash, osFamily, timezone } = device;
   return [
-    ...(ipHash === null ? [] : [{ sql: BY_ADDRESS, bindings: [ipHash] }]),
-    timezone === null
-      ? { sql: IN_ANY_TIMEZONE, bindings: [osFamily] }
-      : { sql: BY_TIMEZONE, bindings: [osFamily, timezone] },
+    ...(device.ipHash === null ? [] : [sameAddress(device.ipHash)]),
+    device.timezone === null ? anyTimezone(device.osFamily) : sameTimezone(device.osFamily, device.timezone),
   ];
 }
-
-const rangeKey = ({ sql, bindings }: { sql: string; bindings: string[] }) => JSON.stringify([sql, bindings]);
-
-/** A statement that reads, under a name by which its rows are found again. */
-type Read = { sql: string; bindings: readonly unknown[] };
 
 /**
  * Reads what may have brought these devices, in one round trip however many they are, or in none where nothing can have. `now`
@@ -98,26 +142,21 @@ type Read = { sql: string; bindings: readonly unknown[] };
  */
 export async function findClicks(
   db: D1Database,
-  applicationId: string,
+  application: string,
   sought: readonly Sought[],
   now: number,
   alongside: () => D1PreparedStatement[] = () => [],
 ): Promise<FoundClicks> {
-  const ids = sought.flatMap(({ named }) => named.map(({ id }) => id));
-  const tokens = sought.flatMap(({ creativeToken }) => creativeToken ?? []);
-  const ranges = new Map(sought.flatMap(rangesOf).map((range) => [rangeKey(range), range]));
-  const reads = new Map<string, Read>([
-    ...(tokens.length > 0
-      ? [['creatives', { sql: CREATIVES, bindings: [JSON.stringify(tokens)] }] as const]
-      : []),
-    ...(ids.length > 0 ? [['named', { sql: NAMED, bindings: [JSON.stringify(ids)] }] as const] : []),
-    ...[...ranges].map(([key, { sql, bindings }]) => [key, { sql, bindings: [now, ...bindings] }] as const),
-  ]);
-  if (reads.size > 0) reads.set('windows', { sql: WINDOWS, bindings: [] });
-  const statements = () => [
-    ...[...reads.values()].map(({ sql, bindings }) => db.prepare(sql).bind(applicationId, ...bindings)),
-    ...alongside(),
-  ];
+  const ids = sought.flatMap(({ named }) => named.map((click) => click.id));
+  const linkTokens = sought.flatMap(({ creativeToken }) => creativeToken ?? []);
+  const ranges = new Map(sought.flatMap(rangesOf).map(({ key, read }) => [key, read]));
+  /** What is read, under a name by which its rows are found again. */
+  const reads = new Map<string, SQL>();
+  if (linkTokens.length > 0) reads.set('creatives', readCreatives(application, linkTokens));
+  if (ids.length > 0) reads.set('named', readNamed(application, ids));
+  for (const [key, read] of ranges) reads.set(key, read(application, now));
+  if (reads.size > 0) reads.set('windows', readWindows(application));
+  const statements = () => [...[...reads.values()].map((read) => toStatement(db, read)), ...alongside()];
   const results = statements().length > 0 ? await batchWithRetry(db, statements) : [];
   const rowsOfRead = new Map([...reads.keys()].map((key, index) => [key, results[index]?.results ?? []]));
   const [row] = (rowsOfRead.get('windows') ?? []) as { clickHours: number; probabilisticHours: number }[];
@@ -134,10 +173,10 @@ export async function findClicks(
       ]),
     ),
     rowsOf: (one) => {
-      const own = new Set(one.named.map(({ id }) => id));
+      const own = new Set(one.named.map((click) => click.id));
       const rows = [
-        ...namedRows.filter(({ id }) => own.has(id)),
-        ...rangesOf(one).flatMap((range) => (rowsOfRead.get(rangeKey(range)) ?? []) as ClickRow[]),
+        ...namedRows.filter((click) => own.has(click.id)),
+        ...rangesOf(one).flatMap(({ key }) => (rowsOfRead.get(key) ?? []) as ClickRow[]),
       ];
       // A click may be of several kinds.
       return [...new Map(rows.map((click) => [click.id, click])).values()];

@@ -12,8 +12,11 @@ export type DimensionDefinition = {
   lacks?: readonly Metric[];
 };
 
-/** Costs name campaigns, ad sets and creatives, so no spend is known by anything else. */
-const OF_SPEND: readonly Metric[] = ['spend', 'cpi', 'roas', 'roas_blended'];
+/** Metrics that costs are needed for. Costs name campaigns, ad sets and creatives, so no spend is known by anything else. */
+export const OF_SPEND: readonly Metric[] = ['spend', 'cpi', 'roas', 'roas_blended'];
+
+/** Metrics made of what devices have earned since their acquisition. */
+export const OF_ACQUIRED: readonly Metric[] = ['roas', 'roas_blended'];
 
 /** What has no currency has no row of its own by currency. */
 const WITHOUT_CURRENCY: readonly Metric[] = [

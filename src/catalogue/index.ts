@@ -3,6 +3,8 @@ export {
   type DimensionDefinition,
   type DimensionName,
   metricsIn,
+  OF_ACQUIRED,
+  OF_SPEND,
   rollupOf,
 } from './dimensions.ts';
 export { EventEnvelope, fieldsOf, keysOfEnvelope, sentKeyOf } from './envelope.ts';

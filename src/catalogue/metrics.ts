@@ -53,6 +53,10 @@ export type MetricDefinition = Words & {
   unit: Unit;
   /** For the dashboard, where the label alone may be misread. */
   hint?: string;
+  /** Of the other metrics; absent for what is counted or added up. */
+  formula?: string;
+  /** Where it is null, besides what the dimensions lack. */
+  missing?: string;
 } & (
     | {
         /** `days` is the number of calendar days of the group that are over or have begun. */
@@ -81,6 +85,7 @@ export const METRICS = {
   dau: {
     label: 'DAU',
     unit: 'count',
+    formula: 'active devices of each day / days',
     hint: 'Devices active a day; over several days the mean',
     definition:
       "Devices with any event on a day, their acquisition included; over several days the mean over the days since the application's first event.",
@@ -119,6 +124,7 @@ export const METRICS = {
   ecpm: {
     label: 'eCPM',
     unit: 'money',
+    formula: 'ad_revenue / impressions × 1000',
     hint: 'Ad revenue per 1000 impressions',
     definition: 'Effective cost per mille: ad revenue / impressions × 1000.',
     source: `${ADJUST}ecpm/`,
@@ -134,6 +140,7 @@ export const METRICS = {
   fill_rate: {
     label: 'Fill rate',
     unit: 'percent',
+    formula: 'impressions / ad_requests',
     hint: 'Impressions / ad requests',
     definition: 'Impressions / ad requests.',
     source: `${ADJUST}fill-rate/`,
@@ -156,6 +163,7 @@ export const METRICS = {
   payers: {
     label: 'Payers',
     unit: 'count',
+    missing: 'by app_version unless also by day; in the row other of a report by time',
     hint: 'Distinct devices that paid',
     definition: 'Distinct devices with a successful purchase in the period of the row.',
     source: OURS,
@@ -171,6 +179,7 @@ export const METRICS = {
   revenue: {
     label: 'Revenue',
     unit: 'money',
+    formula: 'ad_revenue + purchase_revenue',
     hint: 'Purchases and ads',
     definition: 'Ad revenue + purchase revenue.',
     source: OURS,
@@ -179,6 +188,7 @@ export const METRICS = {
   arpdau: {
     label: 'ARPDAU',
     unit: 'money',
+    formula: 'revenue / active devices of each day',
     hint: 'Revenue per active device and day',
     definition:
       'Average revenue per daily active user: revenue / dau; over several days total revenue / summed dau.',
@@ -188,6 +198,8 @@ export const METRICS = {
   arppu: {
     label: 'ARPPU',
     unit: 'money',
+    missing: 'by app_version unless also by day; in the row other of a report by time',
+    formula: 'purchase_revenue / payers',
     hint: 'Purchase revenue per payer',
     definition: 'Average revenue per paying user: purchase revenue / payers.',
     source: `${ADJUST}arppu/`,
@@ -204,6 +216,7 @@ export const METRICS = {
   cpi: {
     label: 'CPI',
     unit: 'money',
+    formula: 'spend / attributed installs',
     hint: 'Spend per attributed install',
     definition: 'Cost per install: spend / installs of devices that a creative brought.',
     source: `${ADJUST}cost-per-install/`,
@@ -212,6 +225,7 @@ export const METRICS = {
   roas: {
     label: 'ROAS',
     unit: 'percent',
+    formula: 'revenue so far of the attributed devices acquired in the period / spend',
     hint: 'Revenue so far of the attributed devices acquired in the period / spend',
     definition:
       'Return on ad spend: what the devices that a creative brought in the period have earned so far / spend.',
@@ -221,6 +235,7 @@ export const METRICS = {
   roas_blended: {
     label: 'Blended ROAS',
     unit: 'percent',
+    formula: 'revenue so far of all devices acquired in the period / spend',
     hint: 'The same with the organic devices',
     definition: 'What all devices acquired in the period, organic ones included, have earned so far / spend.',
     source: `${ADJUST}roas-definition/`,

@@ -3,6 +3,7 @@ import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
 import migrations from '#counter-migrations';
 import { settingsOf } from '#env';
 import type { Bucket, EventFilter } from '#lake';
+import { logWarning } from '#lib/log';
 import { nextTurn } from '#lib/next-turn';
 import { DAY_MS } from '#lib/time';
 import { withTimeout } from '#lib/timeout';
@@ -296,19 +297,19 @@ export class Counter extends DurableObject<Env> implements CounterApi {
       await this.grow(Date.now());
     } catch (error) {
       // Nothing is lost: what was not counted or not taken by D1 waits for the next alarm.
-      logWarning('counting put off', this.name, error);
+      logWarning('counting put off', error, { counter: this.name });
     }
     try {
       await this.files.work(deadline);
     } catch (error) {
       // Nothing is lost: what R2 did not take stays in the log.
-      logWarning('raw event files put off', this.name, error);
+      logWarning('raw event files put off', error, { counter: this.name });
     }
     try {
       await this.pruneDaily(Date.now(), deadline);
     } catch (error) {
       this.pruneAgainAt = Date.now() + MAX_BACKOFF_MS;
-      logWarning('pruning put off', this.name, error);
+      logWarning('pruning put off', error, { counter: this.name });
     }
     await this.arm(Date.now());
   }
@@ -411,11 +412,7 @@ async function finishesBy(work: Promise<void>, deadline: number): Promise<boolea
     await withTimeout(work, Math.max(0, deadline - Date.now()));
     return true;
   } catch (error) {
-    console.warn(JSON.stringify({ level: 'warn', message: 'flush put off', error: String(error) }));
+    logWarning('flush put off', error);
     return false;
   }
-}
-
-function logWarning(message: string, counter: string, error: unknown): void {
-  console.warn(JSON.stringify({ level: 'warn', message, counter, error: String(error) }));
 }

@@ -1,8 +1,9 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
+import { named } from '#db';
 import { type DeviceState, firstTimes } from '#rollup';
 import type { DeviceIdentity, NewDevice, StoredDevice } from './api.ts';
 import { aliases, devices } from './schema.ts';
-import { named, type Store, toParameters } from './store.ts';
+import { type Store, toParameters } from './store.ts';
 import { type DeviceTotals, readTotals, writeTotals } from './totals.ts';
 
 /** What a run needs to know of a device. */

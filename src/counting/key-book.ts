@@ -1,4 +1,5 @@
 import { and, eq, inArray, lt, sql } from 'drizzle-orm';
+import { named } from '#db';
 import { murmur128 } from '#lib/murmur';
 import { DAY_MS } from '#lib/time';
 import { FLAG, HashTable } from './hash-table.ts';
@@ -6,7 +7,7 @@ import { blockOf, HASHES, mergeWhenDue } from './key-blocks.ts';
 import { KEY_DAY, KEY_WORDS } from './pack.ts';
 import { findPurchases, hexOfHash, prunePurchases, savePurchases } from './purchase-keys.ts';
 import { keyBlocks, keyGenerations, recentKeys } from './schema.ts';
-import { bytesOf, named, type Store, wordsOf } from './store.ts';
+import { bytesOf, type Store, wordsOf } from './store.ts';
 
 /** Keys of one event among the words of a row (see `pack.ts`): from the word `from` to before `to`. */
 export type KeyRange = { words: Uint32Array; from: number; to: number };

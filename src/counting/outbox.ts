@@ -1,7 +1,17 @@
 import { asc, eq, min, sql } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
-import { batchWithRetry, isTransient } from '#db';
-import { type Additions, additionSql, type Parked, parkStatements } from '#rollup';
+import {
+  batchWithRetry,
+  columnList,
+  counterFlushes,
+  database,
+  excluded,
+  isTransient,
+  retryTransient,
+  segments,
+  toStatement,
+} from '#db';
+import { type Additions, additionStatements, type Parked, parkStatements } from '#rollup';
 import { findRefused, parkRefused } from './refused-rows.ts';
 import { outbox, progress } from './schema.ts';
 import { readCounterName } from './shards.ts';
@@ -14,22 +24,34 @@ const MAX_PART_CHARACTERS = 500_000;
 type Kind = RollupTable | 'segments' | 'parked';
 type Part = [kind: Kind, rows: unknown[]][];
 
-const INSERT_SEGMENTS = `
-  INSERT INTO segments (application_id, segment_id, country, os, app_version)
-  SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?1) WHERE true ON CONFLICT DO NOTHING`;
-
-/** As the table `segments` has its columns. */
+/** In the order of `SEGMENT_COLUMNS`. */
 export type SegmentRow = [applicationId: string, id: number, country: string, os: string, appVersion: string];
+
+const SEGMENT_COLUMNS = [
+  segments.applicationId,
+  segments.segmentId,
+  segments.country,
+  segments.os,
+  segments.appVersion,
+];
+
+const insertSegments = (db: D1Database, rows: readonly unknown[]) =>
+  toStatement(
+    db,
+    sql`INSERT INTO ${segments} (${columnList(SEGMENT_COLUMNS)})
+      SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4
+      FROM json_each(${JSON.stringify(rows)}) WHERE true ON CONFLICT DO NOTHING`,
+  );
 
 /** What a run adds to D1, in parts of a bounded size. */
 export function* toParts(
   additions: readonly Additions<RollupTable>[],
-  segments: readonly SegmentRow[],
+  newSegments: readonly SegmentRow[],
   parked: readonly Parked[],
 ): Generator<string> {
   let [part, size]: [Part, number] = [[], 0];
   const rowsOf = function* (): Generator<[Kind, unknown]> {
-    for (const row of segments) yield ['segments', row];
+    for (const row of newSegments) yield ['segments', row];
     for (const own of additions) for (const row of own.rows()) yield [own.table, row];
     for (const message of parked) yield ['parked', message];
   };
@@ -68,8 +90,7 @@ export async function flushNext(
       moveOn(db, counter, next.sequence),
       ...part.flatMap(([kind, rows]) => {
         if (kind === 'parked') return parkStatements(db, rows as Parked[], now);
-        const sql = isRollup(kind) ? additionSql(kind) : INSERT_SEGMENTS;
-        return [db.prepare(sql).bind(JSON.stringify(rows))];
+        return isRollup(kind) ? additionStatements(db, kind, rows) : [insertSegments(db, rows)];
       }),
     ]);
   } catch (error) {
@@ -119,10 +140,10 @@ export class SequenceGap extends Error {
 
 /** The last part of a counter that the database has; 0 when it has none. */
 async function readApplied(db: D1Database, counter: string): Promise<number> {
-  const row = await db
-    .prepare('SELECT sequence FROM counter_flushes WHERE counter = ?')
-    .bind(counter)
-    .first<{ sequence: number }>();
+  const [row] = await database(db)
+    .select({ sequence: counterFlushes.sequence })
+    .from(counterFlushes)
+    .where(eq(counterFlushes.counter, counter));
   return row?.sequence ?? 0;
 }
 
@@ -145,14 +166,17 @@ export async function closeGap(store: Store, db: D1Database, counter: string): P
     renumber(store, applied + 1 - next);
     return true;
   }
-  await batchWithRetry(db, () => [
-    db
-      .prepare(
-        `INSERT INTO counter_flushes (counter, sequence) VALUES (?1, ?2)
-         ON CONFLICT (counter) DO UPDATE SET sequence = max(sequence, excluded.sequence)`,
-      )
-      .bind(counter, next - 1),
-  ]);
+  const { sequence } = counterFlushes;
+  await retryTransient(() =>
+    database(db)
+      .insert(counterFlushes)
+      .values({ counter, sequence: next - 1 })
+      .onConflictDoUpdate({
+        target: counterFlushes.counter,
+        set: { sequence: sql`max(${sequence}, ${excluded(sequence)})` },
+      })
+      .run(),
+  );
   return true;
 }
 

@@ -1,9 +1,10 @@
 import { and, eq, inArray, sql } from 'drizzle-orm';
+import { named } from '#db';
 import { idFromBytes, idToBytes } from '#lib/ids';
 import { blockOf, type Entries, mergeWhenDue } from './key-blocks.ts';
 import { KEY_DAY } from './pack.ts';
 import { keyBlocks, keyGenerations, recentKeys } from './schema.ts';
-import { bytesOf, named, type Store, wordsOf } from './store.ts';
+import { bytesOf, type Store, wordsOf } from './store.ts';
 
 // Keys of purchases match whenever they come, and tell which purchase was counted under them. They are packed as other keys
 // are, in one generation that has no week: an entry is four words of hash, four of the event's id, and the day of its taking.

@@ -1,6 +1,7 @@
 import type { RollupTable } from '#catalogue';
 import { isTransient } from '#db';
-import { additionSql, PARK_REASON, type Parked, parkedId, parkedSums } from '#rollup';
+import { logError } from '#lib/log';
+import { additionStatements, PARK_REASON, type Parked, parkedId, parkedSums } from '#rollup';
 import { abortTrial, wasAborted } from './turn.ts';
 
 /** Of one flush, because an invocation has 1,000 queries. What is not found by then is found by the next flush. */
@@ -21,7 +22,7 @@ export async function findRefused(
   const tryRows = async (table: RollupTable, rows: readonly unknown[]): Promise<unknown> => {
     trials++;
     try {
-      await db.batch([db.prepare(additionSql(table)).bind(JSON.stringify(rows)), abortTrial(db)]);
+      await db.batch([...additionStatements(db, table, rows), abortTrial(db)]);
     } catch (error) {
       if (wasAborted(error)) return null;
       if (isTransient(error)) throw error;
@@ -53,8 +54,7 @@ export async function parkRefused(
     refused.map(async ({ table, row, error }) => {
       const body = parkedSums(table, [row]);
       const id = await parkedId(`${part}/${body}`, 'whole');
-      const fields = { parked_id: id, application_id: applicationId, table, error: String(error) };
-      console.error(JSON.stringify({ level: 'error', message: 'sums parked', ...fields }));
+      logError('sums parked', error, { message_id: id, application_id: applicationId, table });
       return { id, applicationId, body, reason: PARK_REASON.refused };
     }),
   );

@@ -1,5 +1,6 @@
 import { asc, eq, gt, sql } from 'drizzle-orm';
 import { type DeviceEvent, isOfDevice, kindOf, type LoggedEvent, SegmentBook } from '#catalogue';
+import { logError } from '#lib/log';
 import {
   type DeviceState,
   deviceKey,
@@ -27,12 +28,12 @@ export type RunLimits = {
   weight: number;
 };
 
-export const FULL_RUN: RunLimits = { events: 200_000, weight: 46_000_000 };
+export const FULL_RUN: RunLimits = { events: 200_000, weight: 44_000_000 };
 /** So many are read of the log to find where a run ends. */
 const MAX_BATCHES = 4_000;
 /** Of the hashed keys of a run: some 350,000. */
 const MAX_KEY_BYTES = 8_400_000;
-const DEVICE_WEIGHT = 1_600;
+const DEVICE_WEIGHT = 2_000;
 /** The share of the weight that is for the rows to add: what is left takes thousands of devices before they are written. */
 const ROWS_SHARE = 0.75;
 
@@ -107,8 +108,7 @@ class PoisonError extends Error {
 
 /** Fixed texts are parked; what was thrown stands in the log alone, beside the event's id. */
 function logPoison(event: LoggedEvent, error: unknown): void {
-  const fields = { event_id: event.id, application_id: event.application_id, error: String(error) };
-  console.error(JSON.stringify({ level: 'error', message: 'event parked', ...fields }));
+  logError('event parked', error, { event_id: event.id, application_id: event.application_id });
 }
 
 /** Counts each event alone, to find all that can't be counted at once. */

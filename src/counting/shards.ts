@@ -1,3 +1,5 @@
+import { and, eq, sql } from 'drizzle-orm';
+import { applications, database } from '#db';
 import { murmur128 } from '#lib/murmur';
 import type { Counter } from './counter.ts';
 
@@ -39,12 +41,10 @@ export function possibleShards(alias: string, shards: number): number[] {
  * Doubles the shards of an application, unless it was done since a counter saw `shards` of them. Devices stay where they are;
  * new ones spread over all.
  */
-export function raiseShardsStatement(
-  db: D1Database,
-  applicationId: string,
-  shards: number,
-): D1PreparedStatement {
-  return db
-    .prepare('UPDATE applications SET shards = min(?3, shards * 2) WHERE id = ?1 AND shards = ?2')
-    .bind(applicationId, shards, MAX_SHARDS);
+export async function raiseShards(db: D1Database, applicationId: string, shards: number): Promise<unknown> {
+  return database(db)
+    .update(applications)
+    .set({ shards: sql`min(${MAX_SHARDS}, ${applications.shards} * 2)` })
+    .where(and(eq(applications.id, applicationId), eq(applications.shards, shards)))
+    .run();
 }

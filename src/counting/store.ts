@@ -1,15 +1,10 @@
 import { Buffer } from 'node:buffer';
-import type { Column } from 'drizzle-orm';
-import { sql } from 'drizzle-orm';
 import { type DrizzleSqliteDODatabase, drizzle } from 'drizzle-orm/durable-sqlite';
 
 /** An object's own SQLite. Everything it does is synchronous, so what stands between two awaits happens all or not at all. */
 export type Store = DrizzleSqliteDODatabase<Record<string, never>>;
 
 export const openStore = (storage: DurableObjectStorage): Store => drizzle(storage);
-
-/** A column's bare name, as SQL wants it on the left of an assignment. */
-export const named = (column: Column) => sql.identifier(column.name);
 
 /** A value takes 2 MB. */
 const MAX_PARAMETER_CHARACTERS = 500_000;

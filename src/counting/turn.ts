@@ -1,21 +1,28 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { columnList, counterFlushes, named, toStatement } from '#db';
+
+const { counter, sequence } = counterFlushes;
+
+/** Setting a NOT NULL column to null is how a statement aborts a transaction of D1. */
+const setSequence = (ofCounter: string, value: SQL, onConflict: SQL) => sql`
+  INSERT INTO ${counterFlushes} (${columnList([counter, sequence])}) VALUES (${ofCounter}, ${value}) ${onConflict}`;
+
 /**
- * Counters add to D1 in turns: a transaction begins with moving its counter on to the next number, which aborts one whose turn it
- * is not. Setting a NOT NULL column to null is how a statement aborts a transaction of D1.
+ * Counters add to D1 in turns: a transaction begins by moving its counter to the next number, which aborts one whose turn it
+ * is not.
  */
-export function moveOn(db: D1Database, counter: string, sequence: number): D1PreparedStatement {
-  return db
-    .prepare(
-      `INSERT INTO counter_flushes (counter, sequence)
-       VALUES (?1, CASE WHEN ?2 = 1 OR EXISTS (SELECT 1 FROM counter_flushes WHERE counter = ?1) THEN ?2 END)
-       ON CONFLICT (counter) DO UPDATE SET sequence = CASE WHEN sequence = ?2 - 1 THEN ?2 END`,
-    )
-    .bind(counter, sequence);
+export function moveOn(db: D1Database, name: string, next: number): D1PreparedStatement {
+  const isKnown = sql`EXISTS (SELECT 1 FROM ${counterFlushes} WHERE ${counter} = ${name})`;
+  const first = next === 1 ? sql`${next}` : sql`CASE WHEN ${isKnown} THEN ${next} END`;
+  const onConflict = sql`ON CONFLICT (${named(counter)})
+    DO UPDATE SET ${named(sequence)} = CASE WHEN ${sequence} = ${next - 1} THEN ${next} END`;
+  return toStatement(db, setSequence(name, first, onConflict));
 }
 
 /** Aborts the transaction that it ends, so that nothing of it is kept. */
 export const abortTrial = (db: D1Database): D1PreparedStatement =>
-  db.prepare("INSERT INTO counter_flushes (counter, sequence) VALUES ('', NULL)");
+  toStatement(db, setSequence('', sql`NULL`, sql``));
 
-/** Whether it was one of these two that aborted a transaction. */
+/** Whether one of these two statements aborted a transaction. */
 export const wasAborted = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('NOT NULL constraint failed: counter_flushes.sequence');

@@ -1,11 +1,12 @@
-import { lt } from 'drizzle-orm';
+import { eq, inArray, lt, min } from 'drizzle-orm';
+import { applications, database, parkedMessages } from '#db';
 import { settingsOf } from '#env';
 import { DAY_MS } from '#lib/time';
 import { pruneKeys } from './key-book.ts';
 import { progressOf } from './log.ts';
 import { progress, revokedTokens } from './schema.ts';
 import type { SeenIds } from './seen-ids.ts';
-import { MAX_SHARDS, raiseShardsStatement } from './shards.ts';
+import { MAX_SHARDS, raiseShards } from './shards.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -30,10 +31,10 @@ export async function readRedeliveryLimit(
   applicationId: string,
   now: number,
 ): Promise<number> {
-  const parked = await db
-    .prepare(`SELECT min(parked_at) AS oldest FROM parked_messages WHERE application_id IN (?, '')`)
-    .bind(applicationId)
-    .first<{ oldest: number | null }>();
+  const [parked] = await database(db)
+    .select({ oldest: min(parkedMessages.parkedAt) })
+    .from(parkedMessages)
+    .where(inArray(parkedMessages.applicationId, [applicationId, '']));
   return Math.min(now, parked?.oldest ?? now) - REDELIVERED_FOR_MS;
 }
 
@@ -73,12 +74,12 @@ export async function growWhenLoaded(
 ): Promise<'size' | 'rate' | null> {
   const isLarge = load.bytes > Math.max(limits.bytes, 2 * load.raisedBytes);
   if (!isLarge && load.eventsPerSecond <= limits.eventsPerSecond) return null;
-  const row = await db
-    .prepare('SELECT shards FROM applications WHERE id = ?')
-    .bind(applicationId)
-    .first<{ shards: number }>();
+  const [row] = await database(db)
+    .select({ shards: applications.shards })
+    .from(applications)
+    .where(eq(applications.id, applicationId));
   if (!row || row.shards >= MAX_SHARDS) return null;
   if (!isLarge && load.shard < row.shards / 2) return null;
-  await raiseShardsStatement(db, applicationId, row.shards).run();
+  await raiseShards(db, applicationId, row.shards);
   return isLarge ? 'size' : 'rate';
 }

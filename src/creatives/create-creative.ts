@@ -10,6 +10,7 @@ import { dayIn } from '#lib/time';
 import type { ApplicationRow } from '#teams';
 import type { MadeCreative, WantedCreative } from './get-or-create.ts';
 import { weekdayName, weekName } from './names.ts';
+import type { CreatedCreative } from './operations.ts';
 
 const name = requiredText(255);
 const more = { campaign: optionalText(255), adset: optionalText(255) };
@@ -36,14 +37,6 @@ export function parseCreative<Schema extends z.ZodType>(schema: Schema, body: un
   throw new AppError('invalid_request', required ?? `${fault.path} ${fault.message}`);
 }
 
-type Answer = {
-  message: string;
-  creative: { name: string; tracking_link: string };
-  campaign: { name: string; is_new: boolean };
-  adset: { name: string; is_new: boolean };
-  application: { name: string };
-};
-
 /** Asks the application's object. A call that got lost on the way is repeated, which makes nothing twice. */
 async function askRegistry(env: Env, wanted: WantedCreative): Promise<MadeCreative> {
   const isPassing = (error: unknown) =>
@@ -60,7 +53,8 @@ async function askRegistry(env: Env, wanted: WantedCreative): Promise<MadeCreati
 
 /**
  * Makes a creative for an application, and records it. `linkTo` makes a tracking link of a token. Throws `conflict` for an
- * `idempotencyKey` that came with another request, `unavailable` when the database fails; a failed call leaves nothing behind.
+ * `idempotencyKey` that came with another request, `unavailable` when the database fails; a failed call leaves nothing behind. `creativeId` is the new
+ * creative's, and nobody's where an earlier answer is replayed.
  */
 export async function createCreative(
   env: Env,
@@ -68,7 +62,7 @@ export async function createCreative(
   application: ApplicationRow,
   request: CreativeNames,
   { linkTo, idempotencyKey }: { linkTo: (token: string) => string; idempotencyKey?: string | undefined },
-): Promise<{ answer: Answer; replayed: boolean }> {
+): Promise<{ answer: CreatedCreative; creativeId: string; replayed: boolean }> {
   const today = dayIn(application.timezone, now);
   const names = {
     creative: request.creative,
@@ -82,7 +76,7 @@ export async function createCreative(
     adsetId: newId('ads'),
     auditId: newId('aud'),
   };
-  const answer: Answer = {
+  const answer: CreatedCreative = {
     message: 'Creative created successfully',
     creative: { name: names.creative, tracking_link: linkTo(minted.token) },
     campaign: { name: names.campaign, is_new: false },
@@ -107,13 +101,14 @@ export async function createCreative(
   if (made.replayed && !made.replayed.sameRequest) {
     throw new AppError('conflict', 'This Idempotency-Key was used for another request');
   }
-  const first: Answer = made.replayed ? JSON.parse(made.replayed.answer) : answer;
+  const first: CreatedCreative = made.replayed ? JSON.parse(made.replayed.answer) : answer;
   return {
     answer: {
       ...first,
       campaign: { ...first.campaign, is_new: made.campaignIsNew },
       adset: { ...first.adset, is_new: made.adsetIsNew },
     },
+    creativeId: minted.creativeId,
     replayed: made.replayed !== null,
   };
 }

@@ -4,6 +4,7 @@ import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { adsets, applications, campaigns, creatives, type Database } from '#db';
 import { AppError, listQuery, requiredText } from '#http';
 import { iso } from '#lib/time';
+import type { Creative } from './operations.ts';
 
 /** `?application_id=&limit=&cursor=`. */
 export const ListQuery = listQuery.extend({ application_id: requiredText(128) });
@@ -77,7 +78,7 @@ const selectCreatives = (db: Database) =>
 type CreativeRow = Awaited<ReturnType<ReturnType<typeof selectCreatives>['execute']>>[number];
 
 /** A creative as the team API shows it; `linkTo` makes a tracking link of its token. */
-function showCreative(row: CreativeRow, linkTo: (token: string) => string) {
+function showCreative(row: CreativeRow, linkTo: (token: string) => string): Creative {
   return {
     id: row.id,
     name: row.name,

@@ -24,6 +24,7 @@ import {
   listCreatives,
   toPage,
 } from './list.ts';
+import type { Adsets, Campaigns, CreatedCreative, Creative, Creatives } from './operations.ts';
 
 const anyObject = z.looseObject({}, { error: 'The body must be a JSON object' });
 
@@ -55,12 +56,12 @@ export const creativeRoutes = new Hono<AppEnv>()
       idempotencyKey: idempotencyKey(c),
     });
     if (replayed) c.header('Idempotent-Replayed', 'true');
-    return c.json(answer, 201);
+    return c.json<CreatedCreative>(answer, 201);
   })
   .get('/v1/creatives', requireTeamToken, queryString(ListQuery), async (c) => {
     const page = c.req.valid('query');
     const db = await databaseOf(c, page.application_id);
-    return c.json(toPage(await listCreatives(db, page, linkTo(c)), page.limit));
+    return c.json<Creatives>(toPage(await listCreatives(db, page, linkTo(c)), page.limit));
   })
   .patch(
     '/v1/creatives/:id',
@@ -70,16 +71,16 @@ export const creativeRoutes = new Hono<AppEnv>()
     async (c) => {
       const { id } = c.req.param();
       const { archived } = c.req.valid('json');
-      return c.json(await archiveCreative(apiCaller(c), id, archived, linkTo(c)));
+      return c.json<Creative>(await archiveCreative(apiCaller(c), id, archived, linkTo(c)));
     },
   )
   .get('/v1/campaigns', requireTeamToken, queryString(ListQuery), async (c) => {
     const page = c.req.valid('query');
     const db = await databaseOf(c, page.application_id);
-    return c.json(toPage(await listCampaigns(db, page), page.limit));
+    return c.json<Campaigns>(toPage(await listCampaigns(db, page), page.limit));
   })
   .get('/v1/adsets', requireTeamToken, queryString(ListQuery), async (c) => {
     const page = c.req.valid('query');
     const db = await databaseOf(c, page.application_id);
-    return c.json(toPage(await listAdsets(db, page), page.limit));
+    return c.json<Adsets>(toPage(await listAdsets(db, page), page.limit));
   });

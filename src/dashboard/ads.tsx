@@ -6,7 +6,7 @@ import { BreakdownChart } from './breakdown-chart.tsx';
 import { changeColumns, changeOrder, withBefore } from './change-columns.tsx';
 import { ComparedDays, readCompared } from './compared.tsx';
 import { count } from './format.ts';
-import { GROUPINGS, GroupCell, groupWord } from './groups.tsx';
+import { GROUPINGS, GroupCell, groupName, groupWord } from './groups.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
 import { Card, Field, Table } from './parts.tsx';
@@ -146,8 +146,8 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
               rows={sortRows(detail.data, '-day')}
               columns={[
                 { label: 'Day', cell: (row) => row.day },
-                { label: 'Ad format', cell: (row) => row.source ?? 'None' },
-                { label: 'Network', cell: (row) => row.media_source ?? 'None' },
+                { label: 'Ad format', cell: (row) => groupName('source', row) },
+                { label: 'Network', cell: (row) => groupName('media_source', row) },
                 ...FIGURES.map((name) => ({
                   label: METRICS[name].label,
                   numeric: true,

@@ -71,7 +71,21 @@ function AlertsCard({ view, rows, mayChange, now }: PartProps & { rows: Alert[] 
         columns={[
           { label: 'Alert when', wrap: true, cell: (alert) => alertText(alert, view.application.currency) },
           { label: 'State', cell: (alert) => <AlertState alert={alert} now={now} /> },
-          { label: 'Last check', wrap: true, cell: (alert) => alert.finding ?? 'Within a minute' },
+          {
+            label: 'Last check',
+            wrap: true,
+            cell: (alert) => (
+              <>
+                {alert.finding ?? 'Within a minute'}
+                {alert.kind === 'no_events' && alert.firingSince !== null && (
+                  <>
+                    {' '}
+                    <a href={`/status${viewQuery(view)}`}>See Health</a>
+                  </>
+                )}
+              </>
+            ),
+          },
           ...actions,
         ]}
       />

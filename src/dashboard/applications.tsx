@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { database } from '#db';
+import { deleteApplication } from '#deletion';
 import { settingsOf } from '#env';
 import { type Fault, invalidRequest } from '#http';
 import { atLeast } from '#members';
@@ -16,7 +17,7 @@ import {
   replaceApiKey,
   revealApiKey,
 } from '#teams';
-import { checkForm, readForm, redirectDone } from './form.ts';
+import { checkForm, doneText, readForm, redirectDone } from './form.ts';
 import { moment } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { Action, Card, Copyable, Field, Notice, Table } from './parts.tsx';
@@ -62,11 +63,13 @@ const toValues = (row: ApplicationRow): Values => ({
 
 async function listPage(c: DashboardContext, values: Values = {}, faults: Fault[] = []) {
   const { person } = c.var;
+  const done = doneText(c);
   const rows = await listApplications(database(c.env.DB), person.team.id, { limit: PAGE, cursor: '' });
   return renderSettings(
     c,
     { title: 'Applications', section: '/settings/applications', status: faults.length > 0 ? 400 : 200 },
     <>
+      {done && <Notice kind="good">{done}</Notice>}
       <Card title="Applications">
         <Table
           caption="Applications of the team"
@@ -163,14 +166,43 @@ const KeyCard = ({
   </Card>
 );
 
+/** Deleting takes typing the name: a click alone never loses an application. */
+const DeleteCard = ({ row, faults }: { row: ApplicationRow; faults: Fault[] }) => (
+  <Card title="Delete application" id="delete">
+    <p class="muted">
+      Deletes {row.name} with its creatives, devices, events, costs and reports. Its API keys and tracking
+      links stop working within 60 seconds. This cannot be undone.
+    </p>
+    <form
+      method="post"
+      action={`/settings/applications/${row.id}/delete#delete`}
+      class="row"
+      data-confirm={`Delete ${row.name} with all its data?`}
+    >
+      <Field
+        label="Application name"
+        name="delete_name"
+        faults={faults}
+        hint={`Type ${row.name} to confirm`}
+        maxlength={255}
+        required
+      />
+      <button type="submit" class="danger">
+        Delete application
+      </button>
+    </form>
+  </Card>
+);
+
 async function applicationPage(
   c: DashboardContext,
   row: ApplicationRow,
-  shown: { apiKey?: string; isNewKey?: boolean; values?: Values; faults?: Fault[] } = {},
+  shown: { apiKey?: string; values?: Values; faults?: Fault[] } = {},
 ) {
   const { person } = c.var;
   const { values = toValues(row), faults = [] } = shown;
   const mayChange = atLeast(person.role, 'admin');
+  const done = doneText(c);
   const grace = await listKeysInGrace(database(c.env.DB), row, Date.now());
   const text = (
     label: string,
@@ -221,9 +253,7 @@ async function applicationPage(
     c,
     { title: row.name, section: '/settings/applications', status: faults.length > 0 ? 400 : 200 },
     <>
-      {shown.isNewKey && (
-        <Notice kind="good">This is the new API key. It works everywhere within 10 seconds.</Notice>
-      )}
+      {done && <Notice kind="good">{done}</Notice>}
       {mayChange && (
         <KeyCard
           row={row}
@@ -244,6 +274,7 @@ async function applicationPage(
       <p>
         <a href={`/get-started?app=${row.id}`}>Get started: send the first event</a>
       </p>
+      {mayChange && <DeleteCard row={row} faults={faults} />}
     </>,
   );
 }
@@ -284,6 +315,17 @@ export const applicationPages = new Hono<DashboardEnv>()
     const { data, faults } = checkForm(NewApiKey, { grace_hours: Number(grace_hours) });
     if (!data) throw invalidRequest(faults);
     const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
-    const apiKey = await replaceApiKey(callerOf(c), row, data.grace_hours, secret);
-    return applicationPage(c, row, { apiKey, isNewKey: true });
+    await replaceApiKey(callerOf(c), row, data.grace_hours, secret);
+    // The key is shown on request only: a reload of this answer must not make a further one.
+    return redirectDone(c, `/settings/applications/${row.id}`, 'new_key');
+  })
+  .post('/settings/applications/:id/delete', admin, async (c) => {
+    const row = await ownApplication(c);
+    const { delete_name: name = '' } = await readForm(c);
+    if (name.trim() !== row.name) {
+      const fault = { path: 'delete_name', message: 'must be the name of this application' };
+      return applicationPage(c, row, { faults: [fault] });
+    }
+    await deleteApplication(c.env, callerOf(c), row.id, row.name);
+    return redirectDone(c, '/settings/applications', 'deleted_application');
   });

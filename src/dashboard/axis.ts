@@ -7,8 +7,9 @@ export type Unit = 'day' | 'week' | 'month';
 
 const MAX_DAYS = 100;
 const MAX_WEEK_DAYS = 700;
-/** As many labels as fit below a chart on a phone. */
-const MAX_LABELS = 6;
+/** As many labels as fit below a chart on a phone: of days, and of months with their year. */
+const MAX_LABELS = 5;
+const MAX_MONTH_LABELS = 4;
 
 /** The unit in which a period has some 20 to 100 places. */
 export function unitOf({ from, to }: Days): Unit {
@@ -93,18 +94,16 @@ export function placesOf(view: Days & { today: string }, unit: Unit): Place[] {
 /** A word below the axis, at the index of a place. */
 export type Tick = { index: number; text: string };
 
-/** At most `MAX_LABELS` places that are evenly apart, the first among them. */
-export function evenly(length: number): number[] {
-  const step = [1, 2, 5, 7, 10, 14, 15, 20, 28, 30, 50, 60, 90].find(
-    (size) => (length - 1) / size < MAX_LABELS,
-  );
-  const apart = step ?? Math.ceil(length / MAX_LABELS);
+/** At most `most` places that are evenly apart, the first among them. */
+export function evenly(length: number, most = MAX_LABELS): number[] {
+  const step = [1, 2, 5, 7, 10, 14, 15, 20, 28, 30, 50, 60, 90].find((size) => (length - 1) / size < most);
+  const apart = step ?? Math.ceil(length / most);
   return Array.from({ length: Math.ceil(length / apart) }, (_, index) => index * apart);
 }
 
 /** What stands below a chart over time. */
 export const ticksOf = (places: readonly Place[], unit: Unit): Tick[] =>
-  evenly(places.length).map((index) => {
+  evenly(places.length, unit === 'month' ? MAX_MONTH_LABELS : MAX_LABELS).map((index) => {
     const start = places[index]?.start ?? '';
     return { index, text: unit === 'month' ? shortMonth(start) : shortDay(start) };
   });

@@ -1,7 +1,7 @@
 import { addDays, daysBetween } from '#lib/time';
 import type { PerformanceReport } from '#reports';
-import { type ComparedReport, change, figuresBefore, toneOf } from './compared.tsx';
-import { NOTHING, percent } from './format.ts';
+import { type ComparedReport, change, figuresBefore, shareText, toneOf } from './compared.tsx';
+import { NOTHING } from './format.ts';
 import { isTimeGroup } from './groups.tsx';
 import { type MetricName, showMetric } from './metrics.ts';
 import type { Column } from './parts.tsx';
@@ -47,7 +47,7 @@ const Changed = ({ row, metric, view }: { row: Row; metric: MetricName; view: Vi
     <span class={toneOf(metric, by)}>
       {by > 0 ? '+' : by < 0 ? '−' : ''}
       {showMetric(metric, Math.abs(by), view.currency)}
-      {share === null ? '' : ` (${percent(Math.abs(share))})`}
+      {share === null ? '' : ` (${shareText(share)})`}
     </span>
   );
 };

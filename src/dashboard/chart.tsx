@@ -147,7 +147,9 @@ export const LineChart = ({
             <svg class={`key ${classOf(shown, index)}`} viewBox="0 0 24 8" aria-hidden="true">
               <line x1="1" y1="4" x2="23" y2="4" />
             </svg>
-            {shown.name}
+            <span class="legend-name" title={shown.name}>
+              {shown.name}
+            </span>
           </span>
         ))}
       </figcaption>
@@ -222,3 +224,25 @@ export const Bar = ({ share }: { share: number }) => (
     <rect width={(Math.min(1, Math.max(0, share)) * 100).toFixed(2)} height="10" />
   </svg>
 );
+
+/** A prediction within its band, on an axis from 0 to `top`; the numbers stand beside it. */
+export const Range = ({
+  low,
+  value,
+  high,
+  top,
+}: {
+  low: number;
+  value: number;
+  high: number;
+  top: number;
+}) => {
+  const at = (amount: number) => Math.min(100, Math.max(0, (amount / top) * 100)).toFixed(2);
+  return (
+    <svg class="range" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+      <rect class="rest" y="4" width="100" height="2" />
+      <rect class="band" x={at(low)} width={(Number(at(high)) - Number(at(low))).toFixed(2)} height="10" />
+      <line class="middle" x1={at(value)} x2={at(value)} y1="0" y2="10" />
+    </svg>
+  );
+};

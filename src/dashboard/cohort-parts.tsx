@@ -112,6 +112,8 @@ export type CohortTableProps<Row extends CohortRow> = {
   rows: readonly Row[];
   days: readonly number[];
   cell: (row: Row, day: number) => Cell;
+  /** What the cohorts are compared with: all devices of the earlier period, in a last row of its own. */
+  before?: Row | undefined;
   /** Columns between the devices and the days. */
   more?: readonly Column<Row>[];
   /** Days whose cells are coloured: those that say something. Day 0 of a retention is always everyone. */
@@ -127,7 +129,7 @@ export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>)
   const top = Math.max(0, ...heats);
   const heatOf = (row: Row, day: number) => {
     const { value } = cell(row, day);
-    return isHeat(day) && value !== null && value > 0 && top > 0
+    return row !== props.before && isHeat(day) && value !== null && value > 0 && top > 0
       ? ` h${Math.max(1, Math.round((value / top) * HEAT_STEPS))}`
       : '';
   };
@@ -147,9 +149,14 @@ export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>)
           {
             label: 'Acquired',
             cell: (row: Row): Child =>
-              row.is_other && asked.group === ''
-                ? 'Everything else'
-                : shortDays({ from: row.cohort_from, to: row.cohort_to }, view.today),
+              row.is_other && asked.group === '' ? (
+                'Everything else'
+              ) : (
+                <span class={row === props.before ? 'muted' : ''}>
+                  {row === props.before ? 'Before: ' : ''}
+                  {shortDays({ from: row.cohort_from, to: row.cohort_to }, view.today)}
+                </span>
+              ),
           },
         ]
       : []),
@@ -171,7 +178,7 @@ export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>)
   return (
     <Table
       caption={caption}
-      rows={rows}
+      rows={props.before && rows.length > 0 ? [...rows, props.before] : rows}
       columns={columns}
       empty="No device was acquired in this period."
       kind="heat-map"

@@ -206,7 +206,7 @@ const Sides = ({
             cell: (row) => showDifference(row, row.difference),
           },
           {
-            label: '95 % interval',
+            label: '95% interval',
             numeric: true,
             hint: 'Where the true difference lies, 19 times of 20',
             cell: (row) =>

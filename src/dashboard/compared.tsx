@@ -1,7 +1,7 @@
 import { daysBetween } from '#lib/time';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
 import { shortDays } from './axis.ts';
-import { percent } from './format.ts';
+import { count, percent } from './format.ts';
 import { type MetricName, showMetric } from './metrics.ts';
 import { type Compared, comparedDays } from './period.ts';
 import { ask, viewAsked } from './report.tsx';
@@ -35,12 +35,23 @@ export type ComparedReport = {
 export async function readCompared(
   env: Env,
   view: View,
-  asked: { group_by: string; limit?: number; q?: string },
+  asked: {
+    group_by: string;
+    limit?: number;
+    q?: string;
+    metrics?: readonly MetricName[];
+    totals?: boolean;
+  },
   now: number,
   { complete: wanted = 'totals' }: { complete?: 'totals' | 'rows' | 'nothing' } = {},
 ): Promise<ComparedReport> {
   const days = comparedDays(view, view.comparison);
-  const query = ask(PerformanceQuery, { ...viewAsked(view), ...asked });
+  const { metrics, totals, ...parameters } = asked;
+  const query = {
+    ...ask(PerformanceQuery, { ...viewAsked(view), ...parameters }),
+    ...(metrics ? { metrics } : {}),
+    ...(totals === undefined ? {} : { totals }),
+  };
   const read = (changes: Partial<PerformanceQuery>) =>
     reportPerformance(env, view.application, { ...query, ...changes }, now);
   const isWhole = !days?.complete || days.complete.to === view.to || wanted === 'nothing';
@@ -76,10 +87,17 @@ export const toneOf = (name: string, by: number): 'up' | 'down' | 'muted' => {
   return by > 0 === !COSTS.has(name) ? 'up' : 'down';
 };
 
+/** From here on a change reads better as a multiple: 737×, not 73,635%. */
+const MULTIPLE = 10;
+
+/** How large a change is, without its direction. */
+export const shareText = (by: number): string =>
+  by >= MULTIPLE ? `${count(Math.round(by + 1))}×` : percent(Math.abs(by));
+
 /** A change as an arrow and a share. */
 export const ChangeShare = ({ name, by }: { name: string; by: number }) => (
   <span class={toneOf(name, by)}>
-    {by > 0 ? '▲' : by < 0 ? '▼' : ''} {percent(Math.abs(by))}
+    {by > 0 ? '▲' : by < 0 ? '▼' : ''} {shareText(by)}
     <span class="visually-hidden">{by > 0 ? ' more' : by < 0 ? ' less' : ' as much'}</span>
   </span>
 );
@@ -125,14 +143,14 @@ export const ComparedDays = ({ view, days }: { view: View; days: Compared | null
   return (
     <span class="muted">
       {partial
-        ? `Changes compare ${shortDays(days.complete, today)} with ${before}; today is not over and left out`
+        ? `${shortDays(days.complete, today)} compared with ${before}; today is left out until it is over`
         : `Compared with ${before}`}
     </span>
   );
 };
 
 /** A row's identity among the rows of a report with the same groupings. */
-export const keyOf = (groups: readonly string[], row: Row): string =>
+export const keyOf = (groups: readonly string[], row: Readonly<Record<string, unknown>>): string =>
   JSON.stringify(groups.map((name) => row[`${name}_id`] ?? row[name] ?? null));
 
 /** A figure of every group before, by `keyOf`: null where the group may have been cut off, 0 where it brought nothing. */

@@ -7,8 +7,8 @@ import {
   COST_FORMATS,
   type CostFile,
   Costs,
-  type CostsAnswer,
   CostsQuery,
+  type CostsSaved,
   CostsToDelete,
   deleteCosts,
   listCosts,
@@ -20,7 +20,8 @@ import {
   unmapCostNames,
 } from '#money';
 import { PerformanceQuery, reportPerformance } from '#reports';
-import { LineChart, overDays } from './chart.tsx';
+import { placesOf, ticksOf, valuesAt } from './axis.ts';
+import { LineChart } from './chart.tsx';
 import { CostNamesCards } from './cost-names.tsx';
 import { CostTabs, ratesPage, uploadRates } from './exchange-rates.tsx';
 import { checkForm, doneText, readFields, readForm, redirectDone } from './form.ts';
@@ -38,7 +39,8 @@ const PAGE = 50;
 
 const EXAMPLE = 'date,campaign,adset,creative,currency,amount\n2026-11-19,Summer,Broad,,usd,120.50';
 
-type Uploaded = { answer: CostsAnswer; format: CostFile['format'] } | { faults: Fault[]; text: string };
+type Stored = Pick<CostsSaved, 'rows' | 'unmatched'> & { format: CostFile['format'] };
+type Refused = { faults: Fault[]; text: string };
 type Cost = Awaited<ReturnType<typeof listCosts>>['data'][number];
 
 /** `rows.3.amount` of the schema is in the line of the file that the fourth row came from. */
@@ -47,30 +49,39 @@ const readable = ({ path, message }: Fault, lines: readonly number[]): Fault => 
   return match ? { path: `Line ${lines[Number(match[1])] ?? '?'}: ${match[2]}`, message } : { path, message };
 };
 
-const Outcome = ({ uploaded }: { uploaded: Uploaded }) => {
-  if ('faults' in uploaded) {
-    return (
-      <Notice kind="bad">
-        <p>Nothing was stored.</p>
-        <ul>
-          {uploaded.faults.slice(0, FAULTS_SHOWN).map(({ path, message }) => (
-            <li>
-              {path} {message}
-            </li>
-          ))}
-        </ul>
-        {uploaded.faults.length > FAULTS_SHOWN && <p>and {uploaded.faults.length - FAULTS_SHOWN} more</p>}
-      </Notice>
-    );
-  }
-  const { answer, format } = uploaded;
+const RefusedNotice = ({ faults }: Refused) => (
+  <Notice kind="bad">
+    <p>Nothing was stored.</p>
+    <ul>
+      {faults.slice(0, FAULTS_SHOWN).map(({ path, message }) => (
+        <li>
+          {path} {message}
+        </li>
+      ))}
+    </ul>
+    {faults.length > FAULTS_SHOWN && <p>and {faults.length - FAULTS_SHOWN} more</p>}
+  </Notice>
+);
+
+/** What an upload stored, as the redirect after it says in its URL; null on any other visit. */
+function readStored(c: DashboardContext): Stored | null {
+  const { stored = '', unknown = '', format = '' } = c.req.query();
+  if (!/^\d{1,6}$/.test(stored) || !/^\d{1,6}$/.test(unknown)) return null;
+  return {
+    rows: Number(stored),
+    unmatched: Number(unknown),
+    format: Object.hasOwn(COST_FORMATS, format) ? (format as CostFile['format']) : null,
+  };
+}
+
+const StoredNotice = ({ rows, unmatched, format }: Stored) => {
   const source = format && format !== 'own' ? `, read as an export of ${COST_FORMATS[format].label}` : '';
   return (
-    <Notice kind={answer.unmatched > 0 ? 'info' : 'good'}>
+    <Notice kind={unmatched > 0 ? 'info' : 'good'}>
       <p>
-        {`${count(answer.rows)} ${answer.rows === 1 ? 'row' : 'rows'} stored${source}. `}
-        {answer.unmatched > 0
-          ? `${count(answer.unmatched)} have names that this application does not have. They count as spend, but for no campaign or creative until you map them below.`
+        {`${count(rows)} ${rows === 1 ? 'row' : 'rows'} stored${source}. `}
+        {unmatched > 0
+          ? `${count(unmatched)} have names that this application does not have. They count as spend, but for no campaign or creative until you map them below.`
           : 'All names match.'}
       </p>
     </Notice>
@@ -227,7 +238,7 @@ function LedgerCard({
           <a
             href={`/costs${viewQuery(view, { unmatched: unmatched ? 'true' : '', cursor: page.next_cursor })}#ledger`}
           >
-            Next {PAGE}
+            Older costs
           </a>
         </p>
       )}
@@ -235,9 +246,11 @@ function LedgerCard({
   );
 }
 
-function costsPage(c: DashboardContext, uploaded?: Uploaded) {
+function costsPage(c: DashboardContext, refused?: Refused) {
   const unmatched = c.req.query('unmatched') === 'true';
-  return renderReport(c, { title: 'Costs', path: '/costs' }, async (view, now) => {
+  return renderReport(c, { title: 'Costs', path: '/costs' }, async (view, now, answerWith) => {
+    if (refused) answerWith(400);
+    const stored = readStored(c);
     const db = database(c.env.DB);
     const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: 'day' });
     const ledger = ask(CostsQuery, {
@@ -245,6 +258,7 @@ function costsPage(c: DashboardContext, uploaded?: Uploaded) {
       from: view.from,
       to: view.to,
       unmatched: String(unmatched),
+      order: 'newest',
       limit: PAGE,
       cursor: c.req.query('cursor') ?? '',
     });
@@ -253,29 +267,26 @@ function costsPage(c: DashboardContext, uploaded?: Uploaded) {
       listCosts(db, view.application, ledger),
     ]);
     if (wantsCsv(c)) return answerCsv(c, report, ['day', ...SHOWN], view);
-    const spend = overDays(view, report.data, (row) => row.spend, 0);
+    const places = placesOf(view, 'day');
     const mayChange = atLeast(c.get('person').role, 'admin');
     const done = doneText(c);
     return (
       <>
         {done && <Notice kind="good">{done}</Notice>}
-        {uploaded && <Outcome uploaded={uploaded} />}
+        {refused ? <RefusedNotice {...refused} /> : stored && <StoredNotice {...stored} />}
         <Unconverted amounts={report.unconverted} />
         <CostTabs view={view} current="/costs" />
         {mayChange && (
-          <UploadCard
-            view={view}
-            text={uploaded && 'faults' in uploaded ? uploaded.text : ''}
-            currency={view.application.currency}
-          />
+          <UploadCard view={view} text={refused?.text ?? ''} currency={view.application.currency} />
         )}
         <CostNamesCards db={db} view={view} mayChange={mayChange} />
         <Card title="Spend by day" aside={<CsvLink view={view} path="/costs" />}>
           <LineChart
             title="Spend by day"
-            labels={spend.labels}
+            labels={places.map(({ label }) => label)}
+            ticks={ticksOf(places, 'day')}
             format={(value) => money(value, view.currency)}
-            series={[{ name: 'Spend', values: spend.values }]}
+            series={[{ name: 'Spend', values: valuesAt(places, 'day', report.data, (row) => row.spend, 0) }]}
           />
           <Zone view={view} />
           <details>
@@ -420,7 +431,8 @@ export const costPages = new Hono<DashboardEnv>()
       return costsPage(c, { faults: checked.faults.map((fault) => readable(fault, lines)), text });
     }
     const answer = await saveCosts(callerOf(c), view.application, checked.data.rows);
-    return costsPage(c, { answer, format });
+    const outcome = { stored: String(answer.rows), unknown: String(answer.unmatched), format: format ?? '' };
+    return c.redirect(`/costs${viewQuery(view, outcome)}`, 303);
   })
   .get('/costs/row', admin, (c) => rowPage(c, c.req.query()))
   .post('/costs/row', admin, saveRow)

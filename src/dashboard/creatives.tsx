@@ -17,13 +17,13 @@ import {
 import { database } from '#db';
 import { AppError } from '#http';
 import { atLeast } from '#members';
-import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
+import { MAX_FILTER_VALUES, PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
 import { clicksPage, creativePage, linkTo } from './creative-page.tsx';
 import { readForm, redirectDone } from './form.ts';
 import { count, moment, NOTHING } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { METRIC_NAMES, METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
-import { Card, type Column, Copyable, Field, Notice, Table } from './parts.tsx';
+import { Card, type Column, Field, Table } from './parts.tsx';
 import {
   answerCsv,
   ask,
@@ -137,6 +137,20 @@ async function readRows(c: DashboardContext, view: View, asked: Asked, now: numb
     created: row.item.createdAt,
   }));
   return { rows: sortRows(sortable, asked.sort).map(({ row }) => row), report };
+}
+
+/** The totals of what a search found, of which the report alone knows the ratios; null where it found too much to ask for. */
+async function readFoundTotals(
+  c: DashboardContext,
+  view: View,
+  { level }: Asked,
+  rows: readonly Row[],
+  now: number,
+): Promise<PerformanceReport['totals'] | null> {
+  const ids = rows.flatMap(({ item, figures }) => (figures ? [item.id] : []));
+  if (ids.length === 0 || ids.length > MAX_FILTER_VALUES) return null;
+  const query = ask(PerformanceQuery, { ...viewAsked(view), [`${level}_id`]: ids, group_by: 'month' });
+  return (await reportPerformance(c.env, view.application, query, now)).totals;
 }
 
 const heading = (view: View, asked: Asked, name: string, first: string) => {
@@ -317,7 +331,7 @@ function emptyText(asked: Asked, view: View): Child {
   return 'No creatives yet. Create one above and use its tracking link as the destination of your ad.';
 }
 
-function listPage(c: DashboardContext, notice: Child = null) {
+function listPage(c: DashboardContext) {
   const asked = readAsked(c);
   const carry = parametersOf(asked);
   return renderReport(c, { title: 'Creatives', path: '/creatives', carry }, async (view, now) => {
@@ -346,15 +360,15 @@ function listPage(c: DashboardContext, notice: Child = null) {
     const links = new Map([...tokens].map(([id, token]) => [id, linkTo(c)(token)]));
     const mayChange = atLeast(c.get('person').role, 'admin');
     const isWhole = asked.q === '' && asked.status === 'all';
-    const totals = [
-      'Total, with organic',
+    const sums = isWhole ? report.totals : await readFoundTotals(c, view, asked, rows, now);
+    const totals = sums && [
+      isWhole ? 'Total, with organic' : 'Total of these',
       ...(asked.level === 'creative' ? ['', ''] : []),
-      ...columns.map((name) => showMetric(name, report.totals[name], view.currency)),
+      ...columns.map((name) => showMetric(name, sums[name], view.currency)),
       '',
     ];
     return (
       <>
-        {notice}
         <StoreWarning application={view.application} mayChange={mayChange} />
         <Unconverted amounts={report.unconverted} />
         {mayChange && (await NewCreative(c, view, rows.length === 0 && isWhole))}
@@ -383,7 +397,7 @@ function listPage(c: DashboardContext, notice: Child = null) {
             columns={columnsOf(view, asked, links)}
             empty={emptyText(asked, view)}
             sticky
-            {...(isWhole ? { totals } : {})}
+            {...(totals ? { totals } : {})}
           />
           <Pages view={view} asked={asked} total={rows.length} />
           <Zone view={view} />
@@ -400,28 +414,10 @@ export const creativePages = new Hono<DashboardEnv>()
     const view = await readView(c, Date.now());
     if (!view) throw new AppError('not_found', 'The team has no application yet');
     const names = parseCreative(CreativeNames, await readForm(c));
-    const { answer } = await createCreative(c.env, callerOf(c), view.application, names, {
+    const { creativeId } = await createCreative(c.env, callerOf(c), view.application, names, {
       linkTo: linkTo(c),
     });
-    const [newest] = await listInventory(database(c.env.DB), view.application.id, {
-      level: 'creative',
-      q: answer.creative.name,
-    });
-    return listPage(
-      c,
-      <Notice kind="good">
-        <p>
-          Created <strong>{answer.creative.name}</strong> in {answer.campaign.name} › {answer.adset.name}. Use
-          this link as the destination of your ad:
-        </p>
-        <Copyable text={answer.creative.tracking_link} label="tracking link" />
-        {newest && (
-          <p>
-            <a href={`/creatives/${newest.id}${viewQuery(view)}#test`}>Test this link</a>
-          </p>
-        )}
-      </Notice>,
-    );
+    return redirectDone(c, `/creatives/${creativeId}${viewQuery(view)}`, 'new_creative');
   })
   .get('/creatives/:id', creativePage)
   .get('/creatives/:id/clicks', clicksPage)

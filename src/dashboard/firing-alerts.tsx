@@ -15,7 +15,15 @@ export async function FiringAlerts(db: D1Database, view: View, now: number) {
     <Notice kind="bad">
       <ul class="firing">
         {firing.map(({ alert, since }) => (
-          <li>{`${alertText(alert, view.application.currency)} (since ${ago(since, now)})`}</li>
+          <li>
+            {`${alertText(alert, view.application.currency)} (since ${ago(since, now)})`}
+            {alert.kind === 'no_events' && (
+              <>
+                {': '}
+                <a href={`/status${viewQuery(view)}`}>see Health</a>
+              </>
+            )}
+          </li>
         ))}
       </ul>
       <a href={`/alerts${viewQuery(view)}`}>All alerts</a>

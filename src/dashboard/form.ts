@@ -36,6 +36,8 @@ export function checkForm<Schema extends z.ZodType>(
 const DONE = {
   saved: 'Saved.',
   created: 'Created.',
+  new_creative: 'Created. Use its tracking link as the destination of your ad.',
+  new_key: 'A new API key was created. It works everywhere within 10 seconds; show it below.',
   archived: 'Archived. Its link keeps working.',
   restored: 'Unarchived.',
   revoked: 'Revoked. It stops working everywhere within 60 seconds.',
@@ -45,6 +47,8 @@ const DONE = {
   password: 'Your password was changed. Your other sessions have ended.',
   replayed: 'Sent to the queue again. It is counted in a few seconds, or parked again with a reason.',
   discarded: 'Discarded.',
+  resumed: 'Counting has resumed.',
+  deleted_application: 'Deleted. Its data is removed in the background.',
   deleted: 'Removed.',
   mapped: 'Mapped. Stored costs moved, and later uploads follow.',
   test_sent: 'A test message is on its way. It arrives within a minute, or its failure shows below.',

@@ -1,6 +1,7 @@
 import { mondayOf, monthOf } from '#lib/calendar';
 import { addDays } from '#lib/time';
 import { DIMENSIONS } from '#reports';
+import { adFormatName, networkName } from './ad-names.ts';
 import { valueLabel } from './filter-names.ts';
 import type { Days } from './period.ts';
 import { type FilterName, type View, type ViewChanges, viewQuery, withFilter } from './view.ts';
@@ -53,6 +54,8 @@ export function groupName(name: string, row: Row): string {
   const value = row[name];
   if (row.is_other) return 'Everything else';
   if (value === null || value === undefined || value === '') return NAMED.has(name) ? 'Organic' : 'None';
+  if (name === 'media_source') return networkName(String(value));
+  if (name === 'source') return adFormatName(String(value));
   const filter = FILTER_OF[name];
   return filter ? valueLabel(filter, String(value)) : String(value);
 }
@@ -108,7 +111,13 @@ export const GroupCell = ({
 }) => {
   const text = groupName(name, row);
   const changes = narrowedTo(view, name, row);
-  if (!changes) return <span class={row.is_other ? 'muted' : ''}>{text}</span>;
+  if (!changes) {
+    return (
+      <span class={row.is_other ? 'group muted' : 'group'} title={text}>
+        {text}
+      </span>
+    );
+  }
   return (
     <a class="group" href={path + viewQuery(view, { ...carry, ...changes })} title={`Filter by ${text}`}>
       {text}

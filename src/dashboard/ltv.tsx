@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { LtvQuery, PredictedLtvQuery, REASONS, reportLtv, reportPredictedLtv } from '#reports';
 import { shortDays } from './axis.ts';
-import { LineChart, type Series } from './chart.tsx';
+import { LineChart, Range, type Series } from './chart.tsx';
 import {
   COHORT_COLUMNS,
   CohortForm,
@@ -157,10 +157,10 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
           {chart('Lifetime value of a device', seriesOf('ltv'), inCurrency)}
           {chart('ROAS', seriesOf('roas'), percent, {
             value: 1,
-            text: '100 %, where revenue has paid back the spend',
+            text: '100%, where revenue has paid back the spend',
           })}
         </div>
-        {predicted && <Predicted view={view} asked={asked} report={predicted} />}
+        {predicted && <PredictedCard view={view} asked={asked} report={predicted} />}
         <Card
           title={figure === 'ltv' ? 'LTV by cohort' : 'ROAS by cohort'}
           aside={<CsvLink view={view} path="/ltv" parameters={carry} />}
@@ -174,6 +174,7 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
             rows={report.data}
             days={DAYS}
             isHeat={() => true}
+            before={asked.group === '' ? before?.data[0] : undefined}
             more={[{ label: 'Paid back', numeric: true, cell: (row) => <Payback row={row} /> }]}
             cell={(row, day) => {
               const cell = row.days[day];
@@ -201,8 +202,10 @@ const Payback = ({ row }: { row: Row }) => {
   return hasSpend ? <span class="muted">Not yet</span> : <span title="No costs are known">{NOTHING}</span>;
 };
 
-/** What the devices of each cohort will have purchased, with the band that it lies in, or why that can't be said. */
-const Predicted = ({
+type Predicted = Awaited<ReturnType<typeof reportPredictedLtv>>['data'][number];
+
+/** What the devices of each cohort will have purchased, with its likely range, or why there is no prediction. */
+const PredictedCard = ({
   view,
   asked,
   report,
@@ -212,6 +215,7 @@ const Predicted = ({
   report: Awaited<ReturnType<typeof reportPredictedLtv>>;
 }) => {
   const inCurrency = (value: number | null) => money(value, view.currency);
+  const top = Math.max(0, ...report.data.map((row) => row.predicted_ltv_high ?? 0));
   return (
     <Card title={`Predicted LTV after another ${report.horizon_days} days`}>
       <Table
@@ -236,6 +240,23 @@ const Predicted = ({
                 ? NOTHING
                 : `${inCurrency(row.predicted_ltv_low)} and ${inCurrency(row.predicted_ltv_high)}`,
           },
+          ...(top > 0
+            ? [
+                {
+                  label: 'Band',
+                  cell: ({
+                    predicted_ltv: value,
+                    predicted_ltv_low: low,
+                    predicted_ltv_high: high,
+                  }: Predicted) =>
+                    value !== null && low !== null && high !== null ? (
+                      <Range {...{ low, value, high, top }} />
+                    ) : (
+                      ''
+                    ),
+                },
+              ]
+            : []),
           {
             label: 'Note',
             wrap: true,
@@ -244,8 +265,8 @@ const Predicted = ({
         ]}
       />
       <p class="hint">
-        From purchases only: ad revenue is not predicted. The band holds the true value 19 times of 20, if the
-        devices go on as they began.
+        From purchases only; ad revenue is not predicted. The true value is within the range 19 times out of
+        20, as long as the devices keep purchasing as they have so far.
       </p>
     </Card>
   );

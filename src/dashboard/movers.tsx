@@ -53,6 +53,12 @@ export function findMovers(
     .slice(0, MAX_MOVERS);
 }
 
+const ALL: Readonly<Record<string, string>> = {
+  creative: 'All creatives',
+  country: 'All countries',
+  media_source: 'All networks',
+};
+
 const ALSO: Partial<Record<MetricName, string>> = { installs: 'installs', impressions: 'impressions' };
 
 /** What changed revenue most, by creative, country and network. Null where there is nothing to compare with. */
@@ -66,7 +72,12 @@ export async function Movers(env: Env, view: View, now: number) {
       const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: group, limit: MAX_ROWS });
       const [later, earlier] = await Promise.all(
         [complete, before].map((part) =>
-          reportPerformance(env, view.application, { ...query, ...part }, now),
+          reportPerformance(
+            env,
+            view.application,
+            { ...query, ...part, metrics: [metric, also], totals: false },
+            now,
+          ),
         ),
       );
       const movers = findMovers(group, later?.data ?? [], earlier?.data ?? [], { metric, also });
@@ -103,7 +114,7 @@ export async function Movers(env: Env, view: View, now: number) {
               })}
             </ul>
             <a href={`/breakdown${viewQuery(view, { by: one.group, metric: one.metric, sort: '-change' })}`}>
-              All of them
+              {ALL[one.group] ?? 'All'}
             </a>
           </section>
         ))}

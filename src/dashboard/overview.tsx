@@ -115,9 +115,15 @@ async function Curves({
 async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: number }) {
   const groups = ['campaign'];
   // What it was before is looked up among more campaigns than are shown: the largest now need not have been the largest then.
-  const compared = await readCompared(env, view, { group_by: 'campaign', limit: 200 }, now, {
-    complete: 'nothing',
-  });
+  const compared = await readCompared(
+    env,
+    view,
+    { group_by: 'campaign', limit: 200, metrics: CAMPAIGN_FIGURES, totals: false },
+    now,
+    {
+      complete: 'nothing',
+    },
+  );
   const rows = sortRows(
     compared.report.data.filter((row) => !row.is_other && row.campaign !== null),
     '-revenue',
@@ -159,7 +165,7 @@ async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: num
 export async function Overview(env: Env, view: View, now: number, alerts: Child = null) {
   const unit = unitOf(view);
   const [compared, movers, campaigns] = await Promise.all([
-    readCompared(env, view, { group_by: unit }, now),
+    readCompared(env, view, { group_by: unit, metrics: BY_TIME }, now),
     Movers(env, view, now),
     TopCampaigns({ env, view, now }),
   ]);

@@ -4,7 +4,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Person } from '#members';
 import { VIEW_PAGES } from '#views';
 import type { DashboardContext } from './guard.ts';
-import { type View, viewQuery } from './view.ts';
+import { queryToKeep, type View, viewQuery } from './view.ts';
 
 /** The navigation: what is not here has no page. `view` pages keep application, period and currency from one to the next. */
 const NAVIGATION = [
@@ -24,13 +24,16 @@ const NAVIGATION = [
   { path: '/settings/applications', label: 'Settings', view: false },
 ] as const;
 
+/** What the product is called on every page. */
+const PRODUCT = 'Attribution';
+
 const Document = ({ title, children }: PropsWithChildren<{ title: string }>) => (
   <html lang="en">
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
-      <title>{title}</title>
+      <title>{`${title} · ${PRODUCT}`}</title>
       <link rel="icon" href="/icon.svg" type="image/svg+xml" />
       <link rel="stylesheet" href="/dashboard.css" />
       <link rel="stylesheet" href="/bar.css" />
@@ -121,8 +124,8 @@ const Page = ({
 
 /** The address of the report that is shown, for saving or sharing it; null for any other page. */
 function viewToKeep(c: DashboardContext): string | null {
-  const { pathname, search } = new URL(c.req.url);
-  return Object.hasOwn(VIEW_PAGES, pathname) ? pathname + search : null;
+  const { pathname } = new URL(c.req.url);
+  return Object.hasOwn(VIEW_PAGES, pathname) ? pathname + queryToKeep(c) : null;
 }
 
 /** Answers a page of the dashboard. `current` is the path of the entry of the navigation that it belongs to. */
@@ -164,6 +167,7 @@ export function renderPlainPage(
     <Document title={page.title}>
       <body class="plain">
         <main>
+          <p class="product">{PRODUCT}</p>
           <h1>{page.title}</h1>
           {content}
         </main>

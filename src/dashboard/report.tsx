@@ -45,15 +45,15 @@ export async function settleView(c: DashboardContext, view: View) {
   const { settled, countedThrough } = await settleCounters(c.env, view.application);
   return {
     view: { ...view, countedThrough },
-    notice: settled ? null : <StillCounting at={countedThrough} />,
+    notice: settled ? null : <StillCounting at={countedThrough} view={view} />,
   };
 }
 
-const StillCounting = ({ at }: { at: number | null }) => (
+const StillCounting = ({ at, view }: { at: number | null; view: View }) => (
   <Notice kind="bad">
     The newest events are still being counted.{' '}
     {at === null ? '' : `These figures are complete through ${moment(at, 'UTC')} UTC. `}
-    Reload in a moment.
+    Reload in a moment, or see <a href={`/status${viewQuery(view)}`}>Health</a>.
   </Notice>
 );
 

@@ -126,6 +126,7 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
             rows={report.data}
             days={DAYS}
             isHeat={(day) => day > 0}
+            before={asked.group === '' ? before?.data[0] : undefined}
             cell={(row, day) => {
               const cell = row.days[day];
               const value = cell?.[kind] ?? null;

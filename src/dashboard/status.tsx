@@ -1,7 +1,9 @@
 import { Hono } from 'hono';
 import { type ApplicationHealth, isStuck, readApplicationHealth } from '#counting';
 import { database } from '#db';
+import { AppError } from '#http';
 import { atLeast } from '#members';
+import { resumeApplication } from '#operations';
 import { ClientTotalsQuery, reportClientTotals } from '#reports';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
 import { Filters } from './filters.tsx';
@@ -40,25 +42,48 @@ const Figure = ({
 
 const seconds = (ms: number) => `${count(Math.max(0, ms) / 1000)} s`;
 
+/** After a restore of the database. `resumePath` is null for those who may not resume. */
+const StoppedNotice = ({ resumePath }: { resumePath: string | null }) => (
+  <Notice kind="bad">
+    <p>
+      Counting has stopped: the database was restored to an earlier time. New events are still accepted and
+      will be counted once counting resumes. What was counted between that time and the restore stays missing
+      from the reports.
+    </p>
+    {resumePath === null ? (
+      <p>Ask an admin of your team to resume it.</p>
+    ) : (
+      <Action
+        to={resumePath}
+        label="Resume counting"
+        confirm="Resume counting without what was counted between the restored time and the restore?"
+      />
+    )}
+  </Notice>
+);
+
 /** How the events of one application get through, from the queue to the reports. */
 const PipelineFigures = ({
   health,
   parked,
   now,
+  resumePath,
 }: {
   health: ApplicationHealth;
   parked: number;
   now: number;
+  resumePath: string | null;
 }) => {
   const { counters } = health;
   if (!counters) {
-    return <Notice kind="bad">Counting does not answer at the moment. Reload to try again.</Notice>;
+    return <Notice kind="bad">Counting is not responding. Reload to try again.</Notice>;
   }
   const { pending, countedThrough, lastAppendedAt, slowestMs, outbox, flushError, exportError, hotEvents } =
     counters;
   return (
     <>
-      {flushError && <Notice kind="bad">{flushError}</Notice>}
+      {counters.hasGap && <StoppedNotice resumePath={resumePath} />}
+      {flushError && !counters.hasGap && <Notice kind="bad">{flushError}</Notice>}
       {exportError && <Notice kind="bad">{exportError}</Notice>}
       <dl class="figures">
         <Figure
@@ -225,6 +250,7 @@ async function statusPage(c: DashboardContext) {
     : null;
   if (view && totals && wantsCsv(c)) return answerCsv(c, totals, CLIENT_TOTALS, view);
   const done = doneText(c);
+  const mayChange = atLeast(person.role, 'admin');
   return renderPage(
     c,
     {
@@ -238,10 +264,15 @@ async function statusPage(c: DashboardContext) {
       {notice}
       {health && (
         <Card title="Event pipeline">
-          <PipelineFigures health={health} parked={total} now={now} />
+          <PipelineFigures
+            health={health}
+            parked={total}
+            now={now}
+            resumePath={mayChange && view ? `/status/resume${viewQuery(view)}` : null}
+          />
         </Card>
       )}
-      <ParkedCard messages={messages} total={total} view={view} mayChange={atLeast(person.role, 'admin')} />
+      <ParkedCard messages={messages} total={total} view={view} mayChange={mayChange} />
       {view && totals && <ClientTotalsCard report={totals} view={view} />}
     </>,
   );
@@ -250,6 +281,12 @@ async function statusPage(c: DashboardContext) {
 export const statusPages = new Hono<DashboardEnv>()
   .use('/status/*', requirePerson)
   .get('/status', statusPage)
+  .post('/status/resume', requireRole('admin'), async (c) => {
+    const view = await readView(c, Date.now());
+    if (!view) throw new AppError('not_found', 'The team has no application yet');
+    await resumeApplication(c.env, callerOf(c), view.application.id);
+    return redirectDone(c, `/status${viewQuery(view)}`, 'resumed');
+  })
   .post('/status/:id/replay', requireRole('admin'), async (c) => {
     await replayParked(c.env, callerOf(c), c.req.param('id'));
     return redirectDone(c, `/status${new URL(c.req.url).search}`, 'replayed');

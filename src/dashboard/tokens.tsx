@@ -49,7 +49,7 @@ async function tokensPage(
         </p>
         <form method="post" action="/settings/tokens" class="row">
           <Field
-            label="What for"
+            label="Name"
             name="name"
             value={values.name ?? ''}
             faults={faults}
@@ -66,7 +66,7 @@ async function tokensPage(
           rows={tokens}
           empty="No access token yet."
           columns={[
-            { label: 'What for', cell: (token) => token.name },
+            { label: 'Name', cell: (token) => token.name },
             { label: 'Created (UTC)', cell: (token) => moment(token.createdAt, 'UTC') },
             {
               label: 'Expires (UTC)',
@@ -80,7 +80,7 @@ async function tokensPage(
               },
             },
             {
-              label: 'Do',
+              label: 'Actions',
               cell: (token) =>
                 token.revokedAt === null ? (
                   <Action

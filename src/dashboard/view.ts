@@ -112,6 +112,16 @@ const OWN_FILTERS: ReadonlySet<FilterName> = new Set([
   'app_version',
 ]);
 
+/** The query of the page that is shown, without the filters that `readView` leaves out. */
+export function queryToKeep(c: DashboardContext): string {
+  const query = new URL(c.req.url).searchParams;
+  if (query.has('of') && query.get('of') !== query.get('app')) {
+    for (const name of OWN_FILTERS) query.delete(name);
+  }
+  query.delete('of');
+  return query.size === 0 ? '' : `?${query}`;
+}
+
 /**
  * An empty value is a form's field that was left alone. The bar says in `of` whose filters it sends, so that another application
  * that is chosen there is not narrowed to campaigns that it does not have.

@@ -1,4 +1,5 @@
 export { type Database, database } from './client.ts';
+export { columnList, commaList, excluded, named } from './columns.ts';
 export { insertWhere } from './insert-where.ts';
 export { batchWithRetry, isTransient, needsLessData, retryTransient } from './retry.ts';
 export { runBatch } from './run-batch.ts';

@@ -6,6 +6,7 @@ import { invalidRequest } from '#http';
 import { DAY_MS } from '#lib/time';
 import { applicationNotFound, findApplication, nameOf } from '#teams';
 import { type Budget, clearApplication, firstTokens } from './clear-application.ts';
+import type { ApplicationDeleted } from './operations.ts';
 
 /** Body of `DELETE /v1/applications/:id`. */
 export const DeletedApplication = z.object({ name: z.string({ error: 'is required' }) });
@@ -26,8 +27,6 @@ const startBudget = (milliseconds: number): Budget => ({
   statements: MAX_STATEMENTS,
 });
 
-export type DeletionAnswer = { deleted: true; id: string; data: 'pending' | 'done' };
-
 /**
  * Deletes an application with everything of it. From its first transaction on it is unknown everywhere: its keys, links and tokens
  * end as soon as isolates forget them, within 60 s. What it has in D1, in its counters and in R2 is then cleared, by this call or by
@@ -39,7 +38,7 @@ export async function deleteApplication(
   caller: Caller,
   id: string,
   name: string,
-): Promise<DeletionAnswer> {
+): Promise<ApplicationDeleted> {
   const deletion = (await findDeletion(caller, id)) ?? (await beginDeletion(caller, id, name));
   if (deletion.name !== name) throw wrongName();
   const isClear =

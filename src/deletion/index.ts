@@ -1,2 +1,2 @@
-export { continueDeletions, DeletedApplication } from './delete-application.ts';
+export { continueDeletions, DeletedApplication, deleteApplication } from './delete-application.ts';
 export { deletionRoutes } from './routes.ts';

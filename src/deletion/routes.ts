@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { apiCaller } from '#audit';
 import { type AppEnv, jsonBody, limitBody, requireTeamToken, SMALL_BODY } from '#http';
 import { DeletedApplication, deleteApplication } from './delete-application.ts';
+import type { ApplicationDeleted } from './operations.ts';
 
 export const deletionRoutes = new Hono<AppEnv>().delete(
   '/v1/applications/:id',
@@ -10,6 +11,7 @@ export const deletionRoutes = new Hono<AppEnv>().delete(
   ...jsonBody(DeletedApplication),
   async (c) => {
     const { name } = c.req.valid('json');
-    return c.json(await deleteApplication(c.env, apiCaller(c), c.req.param('id'), name));
+    const deleted = await deleteApplication(c.env, apiCaller(c), c.req.param('id'), name);
+    return c.json<ApplicationDeleted>(deleted);
   },
 );

@@ -2,8 +2,10 @@ import { type Credit, clickWasTaken, creditStatements, prepareAttribution, undoC
 import { counterOf, homeShard, type PlacedDevice } from '#counting';
 import { batchWithRetry } from '#db';
 import type { AuthenticatedApplication } from '#http';
+import { logWarning } from '#lib/log';
 import type { Draft, NewDraft } from './draft.ts';
 import type { KnownDevices } from './known-devices.ts';
+import { deleteTokens } from './token-rows.ts';
 
 type Attribute = Awaited<ReturnType<typeof prepareAttribution<Draft>>>;
 
@@ -112,21 +114,14 @@ export async function takeBackFailed(
 async function tryToTakeBack(env: Env, applicationId: string, lost: readonly NewDraft[]): Promise<void> {
   const undone = lost.flatMap(creditOf).map((credit) => ({ ...credit, heir: null }));
   if (undone.length === 0) return;
-  const tokens = undone.map(({ tokenId, deviceId }) => ({ id: tokenId, deviceId }));
+  const rows = undone.map(({ tokenId, deviceId }) => ({ id: tokenId, deviceId }));
   try {
     await batchWithRetry(env.DB, () => [
       ...undoCredits(env.DB, applicationId, undone),
-      env.DB.prepare(DELETE_TOKENS).bind(applicationId, JSON.stringify(tokens)),
+      deleteTokens(env.DB, applicationId, rows),
     ]);
   } catch (error) {
-    const clicks = undone.map(({ clickId }) => clickId);
-    console.warn(
-      JSON.stringify({ level: 'warn', message: 'clicks stay claimed', clicks, error: String(error) }),
-    );
+    const clickIds = undone.map(({ clickId }) => clickId).join(' ');
+    logWarning('clicks stay claimed', error, { application_id: applicationId, click_ids: clickIds });
   }
 }
-
-// Over ?1, the application, and ?2, the tokens as JSON.
-const DELETE_TOKENS = `
-  DELETE FROM tokens WHERE application_id = ?1
-    AND (device_id, id) IN (SELECT value ->> 'deviceId', value ->> 'id' FROM json_each(?2))`;

@@ -1,6 +1,7 @@
 export { DeviceMetrics } from './device-metrics.ts';
 export { explainDeviceById } from './explain-attribution.ts';
 export { fetchTokens } from './fetch-token.ts';
+export type { VerifiedToken } from './operations.ts';
 export { pruneTokens } from './prune-tokens.ts';
 export { deviceRoutes } from './routes.ts';
 export { type DeviceResult, takeDevices } from './take-devices.ts';

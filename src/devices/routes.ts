@@ -5,6 +5,7 @@ import { type AppEnv, AppError, requireTeamToken } from '#http';
 import { findApplication } from '#teams';
 import { eraseDevice } from './erase-device.ts';
 import { explainAttribution } from './explain-attribution.ts';
+import type { AttributionExplained, DeviceErased, TokenRevoked } from './operations.ts';
 import { revokeToken } from './revoke-token.ts';
 import { readToken } from './token.ts';
 
@@ -14,10 +15,10 @@ export const deviceRoutes = new Hono<AppEnv>()
     const claims = await readToken(c.req.param('token'), settingsOf(c.env).TOKEN_SECRET);
     if (!claims) throw new AppError('not_found', 'Token not found');
     const revokedAt = await revokeToken(c.env, apiCaller(c), claims);
-    return c.json({ revoked: true, revoked_at: new Date(revokedAt).toISOString() });
+    return c.json<TokenRevoked>({ revoked: true, revoked_at: new Date(revokedAt).toISOString() });
   })
   .get('/v1/devices/:token/attribution', requireTeamToken, async (c) =>
-    c.json(await explainAttribution(c.env, c.get('team').id, c.req.param('token'))),
+    c.json<AttributionExplained>(await explainAttribution(c.env, c.get('team').id, c.req.param('token'))),
   )
   .delete('/v1/devices/:token', requireTeamToken, async (c) => {
     const claims = await readToken(c.req.param('token'), settingsOf(c.env).TOKEN_SECRET);
@@ -27,5 +28,5 @@ export const deviceRoutes = new Hono<AppEnv>()
       throw new AppError('not_found', 'Device not found');
     }
     const erased = await eraseDevice(c.env, caller, claims);
-    return c.json({ erased: true, ...erased });
+    return c.json<DeviceErased>({ erased: true, ...erased });
   });

@@ -1,21 +1,21 @@
+import { sql } from 'drizzle-orm';
+import { columnList, named, tokens, toStatement } from '#db';
 import type { Draft, TokenStored } from './draft.ts';
 
 type TokenRow = { id: string; deviceId: string };
+type MovedToken = { id: string; from: string; to: string };
+/** Epoch milliseconds. */
+type Lifetime = { createdAt: number; expiresAt: number };
 
 /** The rows of the tokens of some drafts: which device each stands under so far. */
 export class TokenRows {
   private readonly db: D1Database;
   private readonly applicationId: string;
   private readonly drafts: readonly Draft[];
-  private readonly lifetime: { createdAt: number; expiresAt: number };
+  private readonly lifetime: Lifetime;
   private readonly stored = new Map<string, string>();
 
-  constructor(
-    db: D1Database,
-    applicationId: string,
-    drafts: readonly Draft[],
-    lifetime: { createdAt: number; expiresAt: number },
-  ) {
+  constructor(db: D1Database, applicationId: string, drafts: readonly Draft[], lifetime: Lifetime) {
     this.db = db;
     this.applicationId = applicationId;
     this.drafts = drafts;
@@ -38,9 +38,7 @@ export class TokenRows {
       return from !== undefined && from !== to ? [{ id: draft.tokenId, from, to }] : [];
     });
     return [
-      ...(moved.length > 0
-        ? [this.db.prepare(MOVE_TOKENS).bind(this.applicationId, JSON.stringify(moved))]
-        : []),
+      ...(moved.length > 0 ? [moveTokens(this.db, this.applicationId, moved)] : []),
       ...this.insert('last', deviceIdOf),
     ];
   }
@@ -48,19 +46,38 @@ export class TokenRows {
   private insertRows(rows: readonly TokenRow[]): D1PreparedStatement[] {
     if (rows.length === 0) return [];
     for (const { id, deviceId } of rows) this.stored.set(id, deviceId);
-    const { createdAt, expiresAt } = this.lifetime;
-    return [
-      this.db.prepare(INSERT_TOKENS).bind(this.applicationId, JSON.stringify(rows), createdAt, expiresAt),
-    ];
+    return [insertTokens(this.db, this.applicationId, rows, this.lifetime)];
   }
 }
 
-// Over ?1, the application, and ?2, the tokens as JSON.
+const moveTokens = (db: D1Database, applicationId: string, moved: readonly MovedToken[]) =>
+  toStatement(
+    db,
+    sql`UPDATE ${tokens} SET ${named(tokens.deviceId)} = value ->> 'to' FROM json_each(${JSON.stringify(moved)})
+      WHERE ${tokens.deviceId} = value ->> 'from' AND ${tokens.id} = value ->> 'id'
+        AND ${tokens.applicationId} = ${applicationId}`,
+  );
 
-const INSERT_TOKENS = `
-  INSERT INTO tokens (id, application_id, device_id, created_at, expires_at)
-  SELECT value ->> 'id', ?1, value ->> 'deviceId', ?3, ?4 FROM json_each(?2) WHERE true ON CONFLICT DO NOTHING`;
+const insertTokens = (
+  db: D1Database,
+  applicationId: string,
+  rows: readonly TokenRow[],
+  { createdAt, expiresAt }: Lifetime,
+) =>
+  toStatement(
+    db,
+    sql`INSERT INTO ${tokens} (${columnList(INSERTED)})
+      SELECT value ->> 'id', ${applicationId}, value ->> 'deviceId', ${createdAt}, ${expiresAt}
+      FROM json_each(${JSON.stringify(rows)}) WHERE true ON CONFLICT DO NOTHING`,
+  );
 
-const MOVE_TOKENS = `
-  UPDATE tokens SET device_id = value ->> 'to' FROM json_each(?2)
-  WHERE tokens.device_id = value ->> 'from' AND tokens.id = value ->> 'id' AND tokens.application_id = ?1`;
+const INSERTED = [tokens.id, tokens.applicationId, tokens.deviceId, tokens.createdAt, tokens.expiresAt];
+
+/** Deletes tokens. Repeatable. */
+export const deleteTokens = (db: D1Database, applicationId: string, rows: readonly TokenRow[]) =>
+  toStatement(
+    db,
+    sql`DELETE FROM ${tokens} WHERE ${tokens.applicationId} = ${applicationId}
+      AND (${tokens.deviceId}, ${tokens.id}) IN
+        (SELECT value ->> 'deviceId', value ->> 'id' FROM json_each(${JSON.stringify(rows)}))`,
+  );

@@ -2,6 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import { adsets, campaigns, creatives, database, tokens } from '#db';
 import { settingsOf } from '#env';
 import { AppError, accessDenied } from '#http';
+import type { VerifiedToken } from './operations.ts';
 import { readToken } from './token.ts';
 
 const invalid = (message: string) =>
@@ -13,7 +14,12 @@ export const tokenRequired = () => invalid('Token is required');
  * Looks a token up: genuine, of this application, neither expired, revoked nor of an erased device.
  * Throws `invalid_request` or, for another application's token, `forbidden`.
  */
-export async function verifyToken(env: Env, applicationId: string, token: string, now: number) {
+export async function verifyToken(
+  env: Env,
+  applicationId: string,
+  token: string,
+  now: number,
+): Promise<VerifiedToken> {
   const claims = await readToken(token, settingsOf(env).TOKEN_SECRET);
   if (!claims) throw invalid('Invalid token');
   if (claims.applicationId !== applicationId) throw accessDenied();
@@ -32,11 +38,12 @@ export async function verifyToken(env: Env, applicationId: string, token: string
     .leftJoin(campaigns, eq(campaigns.id, adsets.campaignId))
     .where(and(eq(tokens.deviceId, claims.deviceId), eq(tokens.id, claims.tokenId)));
   if (!row || row.revokedAt !== null) throw invalid('Invalid token');
+  const { name, campaign, adset } = row;
   return {
     success: true,
     valid: true,
     created_at: new Date(claims.createdAt).toISOString(),
     expires_at: new Date(claims.expiresAt).toISOString(),
-    creative: row.name === null ? null : { name: row.name, campaign: row.campaign, adset: row.adset },
+    creative: name === null || campaign === null || adset === null ? null : { name, campaign, adset },
   };
 }

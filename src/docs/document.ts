@@ -1,30 +1,41 @@
 import { createDocument } from 'zod-openapi';
-import { INGESTION_OPERATIONS } from './ingestion-operations.ts';
-import { describeOperation, type Operation, type Paths } from './operation.ts';
-import { OPERATIONS_OPERATIONS } from './operations-operations.ts';
-import { REPORT_OPERATIONS } from './report-operations.ts';
-import { TEAM_OPERATIONS } from './team-operations.ts';
-import { TRACKING_OPERATIONS } from './tracking-operations.ts';
+import { operations as creatives } from '#creatives/operations';
+import { operations as deletion } from '#deletion/operations';
+import { operations as devices } from '#devices/operations';
+import { operations as events } from '#events/operations';
+import { operations as ingestion } from '#ingestion/operations';
+import { operations as money } from '#money/operations';
+import { operations as health } from '#operations/operations';
+import { operations as reports } from '#reports/operations';
+import { operations as teams } from '#teams/operations';
+import { operations as tracking } from '#tracking/operations';
+import { describeOperation, type Paths } from './describe-operation.ts';
 
-const OPERATIONS: Operation[] = [
-  ...INGESTION_OPERATIONS,
-  ...TEAM_OPERATIONS,
-  ...REPORT_OPERATIONS,
-  ...TRACKING_OPERATIONS,
-  ...OPERATIONS_OPERATIONS,
+/** In the order of the page. */
+const OPERATIONS = [
+  ...ingestion,
+  ...teams,
+  ...deletion,
+  ...creatives,
+  ...money,
+  ...events,
+  ...devices,
+  ...reports,
+  ...tracking,
+  ...health,
 ];
 
-function pathsOf(operations: readonly Operation[]): Paths {
+function describePaths(): Paths {
   const paths: Paths = {};
-  for (const operation of operations) {
+  for (const operation of OPERATIONS) {
     paths[operation.path] = { ...paths[operation.path], ...describeOperation(operation) };
   }
   return paths;
 }
 
 /**
- * The OpenAPI 3.1 document, made from the schemas that validate. `serviceName` names the two credential headers.
- * Costs some milliseconds, so it is made when it is first asked for.
+ * The OpenAPI 3.1 document, generated from the schemas that validate requests. `serviceName` names the two credential headers.
+ * It takes some milliseconds, so call it once.
  */
 export function openApiDocument(serviceName: string) {
   const header = (name: string, description: string) =>
@@ -33,10 +44,10 @@ export function openApiDocument(serviceName: string) {
     {
       openapi: '3.1.1',
       info: {
-        title: 'Event ingestion, creatives and reports',
+        title: 'Attribution API',
         version: '1',
         description:
-          'Server-to-server: neither credential belongs in an app. Times are UTC, amounts are in units of their currency. Every answer carries `X-Request-Id`; the `Link` header of an error points to its endpoint here.',
+          'A server-to-server API: do not put an API key or access token into an app. Times are in UTC. Amounts are in units of their currency. Every response has an `X-Request-Id` header. Errors have a `Link` header that points to the documentation of their endpoint.',
       },
       components: {
         securitySchemes: {
@@ -45,10 +56,10 @@ export function openApiDocument(serviceName: string) {
           teamToken: header('Token', 'A team access token.'),
         },
       },
-      paths: pathsOf(OPERATIONS),
+      paths: describePaths(),
     },
     {
-      // A parser of text (a list, a day) is described by the text that it takes.
+      // A custom schema parses text (a list, a day), so the document describes text.
       override: ({ zodSchema, jsonSchema, io }) => {
         if (zodSchema._zod.def.type === 'custom' && io === 'input') jsonSchema.type = 'string';
       },

@@ -1,4 +1,4 @@
-/** Everything the page needs comes from here: no inline script or style of ours, nothing from elsewhere. */
+/** The page loads everything from this origin and has no inline script or style. */
 export const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -7,7 +7,7 @@ export const PAGE = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>API documentation</title>
+<title>Attribution API</title>
 <link rel="stylesheet" href="/swagger-ui/swagger-ui.css">
 <link rel="icon" href="data:,">
 </head>
@@ -19,7 +19,7 @@ export const PAGE = `<!doctype html>
 </html>
 `;
 
-/** `/docs#post-webhook`, as errors link to it, becomes the page's own address of that operation. */
+/** Errors link to `/docs#post-webhook`; the script turns this into Swagger UI's own address of the operation. */
 export const SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 follow();

@@ -7,7 +7,7 @@ type OpenApiDocument = ReturnType<typeof import('./document.ts').openApiDocument
 
 const documents = new Map<string, OpenApiDocument>();
 
-/** Loaded and made when it is first asked for: an isolate that takes events starts without it. */
+/** The document, loaded and built when first requested: an isolate that only receives events starts without it. */
 async function documentFor(serviceName: string): Promise<OpenApiDocument> {
   let document = documents.get(serviceName);
   if (!document) {

@@ -6,6 +6,7 @@ import { MissingFileError, readEvents, type StoredEvent } from '#lake';
 import { idTime, isId } from '#lib/ids';
 import { iso } from '#lib/time';
 import { showEvent } from './list-events.ts';
+import type { EventStatus } from './operations.ts';
 import { groupsOf, withoutErased } from './read-events.ts';
 
 /** The platform keeps an undelivered message this long. Source: Cloudflare's documentation of Queues, "Limits". */
@@ -13,20 +14,6 @@ const LONGEST_ON_ITS_WAY_MS = 4 * 86_400_000;
 /** The clocks of two machines. */
 const CLOCK_SKEW_MS = 5_000;
 const MAX_ATTEMPTS = 3;
-
-export type EventStatus = {
-  event_id: string;
-  application_id?: string;
-  status: 'queued' | 'counted' | 'duplicate' | 'ignored' | 'parked';
-  received_at: string;
-  /** When its counter took it; absent once it is in a raw event file. */
-  logged_at?: string;
-  /** Counted, found a duplicate, ignored or parked at this time at the latest: events are counted in runs. */
-  settled_by?: string;
-  duplicate_of?: string;
-  reason?: string;
-  event?: Record<string, unknown>;
-};
 
 const notFound = () => new AppError('not_found', 'Event not found');
 

@@ -1,3 +1,4 @@
-export { type EventStatus, eventStatus } from './event-status.ts';
+export { eventStatus } from './event-status.ts';
 export { EventsQuery, listEvents, listEventsWithStatus, type ShownStatus } from './list-events.ts';
+export type { EventStatus } from './operations.ts';
 export { eventRoutes } from './routes.ts';

@@ -8,6 +8,7 @@ import type { StoredEvent } from '#lake';
 import { isId } from '#lib/ids';
 import { fromMicros } from '#lib/money';
 import { isDay } from '#lib/time';
+import type { Event } from './operations.ts';
 import { readEvents } from './read-events.ts';
 
 const day = () => requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD').optional();
@@ -57,9 +58,9 @@ export const SHOWN_COLUMNS: readonly string[] = [
 const RENAMED = EVENT_COLUMNS.filter(({ field, type }) => field !== undefined || type === 'money');
 
 /** An event as the API shows it: amounts in units of its currency, times in ISO 8601. */
-export function showEvent(event: LoggedEvent): Record<string, unknown> {
+export function showEvent(event: LoggedEvent): Event {
   const { id, occurred_at, received_at, application_id: _application, ...rest } = event;
-  const fields: Record<string, unknown> = {
+  const fields: Event = {
     ...rest,
     event_id: id,
     created_at: new Date(occurred_at).toISOString(),
@@ -70,7 +71,8 @@ export function showEvent(event: LoggedEvent): Record<string, unknown> {
     if (value !== undefined) fields[name] = type === 'money' ? fromMicros(BigInt(Number(value))) : value;
   }
   const present = SHOWN_COLUMNS.filter((column) => fields[column] !== undefined);
-  return Object.fromEntries(present.map((column) => [column, fields[column]]));
+  // Every field that an event must have is a shown column.
+  return Object.fromEntries(present.map((column) => [column, fields[column]])) as Event;
 }
 
 type Place = { id: string; shards: number };

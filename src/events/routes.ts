@@ -5,6 +5,7 @@ import { type Cell, csvHeaders, toCsv } from '#lib/csv';
 import { getApplication } from '#teams';
 import { eventStatus } from './event-status.ts';
 import { EventsQuery, listEvents, SHOWN_COLUMNS } from './list-events.ts';
+import type { EventStatus, Events } from './operations.ts';
 
 const toCell = (value: unknown): Cell =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell);
@@ -16,7 +17,7 @@ function answerEvents(
   application: string,
   page: Awaited<ReturnType<typeof listEvents>>,
 ): Response {
-  if (format === 'json') return c.json(page);
+  if (format === 'json') return c.json<Events>(page);
   if (page.next_cursor) c.header('X-Next-Cursor', page.next_cursor);
   if (format === 'ndjson') {
     c.header('Content-Type', 'application/x-ndjson; charset=utf-8');
@@ -38,5 +39,5 @@ export const eventRoutes = new Hono<AppEnv>()
     return answerEvents(c, query, application.name, await listEvents(c.env, application, query));
   })
   .get('/v1/events/:event_id', requireTeamToken, async (c) =>
-    c.json(await eventStatus(c.env, c.get('team').id, c.req.param('event_id'), Date.now())),
+    c.json<EventStatus>(await eventStatus(c.env, c.get('team').id, c.req.param('event_id'), Date.now())),
   );

@@ -25,8 +25,11 @@ export const answerHeaders = createMiddleware<AppEnv>(async (c, next) => {
   for (const [name, value] of SECURITY_ENTRIES) if (!headers.has(name)) headers.set(name, value);
 });
 
-/** A JSON answer that has all its headers from the beginning: the cheapest there is, for what is answered all the time. */
-export function answerJson(c: AppContext, body: Record<string, unknown>): Response {
+/**
+ * Answers JSON with status 200. It creates the response with all its headers, which is the cheapest way, for the busiest routes.
+ * `Answer` is the type of the documented answer.
+ */
+export function answerJson<Answer extends Record<string, unknown>>(c: AppContext, body: Answer): Response {
   const answer = new Response(JSON.stringify(body), { headers: JSON_ANSWER });
   answer.headers.set('X-Request-Id', c.get('requestId'));
   return answer;

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import type { ErrorBody } from './errors.ts';
 
 /** An application as its API key proves it; everything that the hot path needs, so that a warm one needs no database. */
 export type AuthenticatedApplication = {
@@ -21,6 +22,8 @@ export type AppEnv = {
     team: AuthenticatedTeam;
     /** The event that the request brought, for the log. */
     eventId?: string;
+    /** The shape of the API's errors; see `shapeErrors`. */
+    errorBody?: ErrorBody;
   };
 };
 

@@ -14,8 +14,12 @@ export {
   accessDenied,
   answerError,
   describeFaults,
+  documentationAnchor,
+  failure,
   invalidRequest,
+  shapeErrors,
   takeError,
+  teamFailure,
   toAppError,
   unavailable,
 } from './errors.ts';

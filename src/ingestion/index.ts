@@ -1,2 +1,2 @@
 export { listRejections, noteRejection, pruneRejections, type RejectionSample } from './rejections.ts';
-export { Batch, DeviceBatch, ingestionRoutes, VerifyToken } from './routes.ts';
+export { ingestionRoutes } from './routes.ts';

@@ -1,7 +1,13 @@
 import { Hono } from 'hono';
-import * as z from 'zod';
 import { EventEnvelope } from '#catalogue';
-import { DeviceMetrics, fetchTokens, takeDevices, tokenRequired, verifyToken } from '#devices';
+import {
+  DeviceMetrics,
+  fetchTokens,
+  takeDevices,
+  tokenRequired,
+  type VerifiedToken,
+  verifyToken,
+} from '#devices';
 import {
   type AppContext,
   type AppEnv,
@@ -12,28 +18,19 @@ import {
   requireApiKey,
   requireBearerKey,
   requireDataCollection,
+  shapeErrors,
 } from '#http';
+import { fetchTokenFailure } from './failure.ts';
+import type { BatchTaken, CollectionStatus, EventTaken, Token, TokenBatch } from './operations.ts';
 import { noteRejectedItems } from './rejections.ts';
+import { Batch, DeviceBatch, MAX_KEY_LENGTH, VerifyToken } from './requests.ts';
 import { takeBatch, takeEvent } from './take-events.ts';
 
 const EVENT_BYTES = 64 * 1024;
 const BATCH_BYTES = 1024 * 1024;
-const MAX_KEY_LENGTH = 512;
-
-export const VerifyToken = z.object({ token: z.unknown().optional() });
-
-const batchError = 'must be a list of 1 to 500 events';
-export const Batch = z.object({
-  events: z.array(z.unknown(), { error: batchError }).min(1, batchError).max(500, batchError),
-});
-
-const devicesError = 'must be a list of 1 to 200 devices';
-export const DeviceBatch = z.object({
-  devices: z.array(z.unknown(), { error: devicesError }).min(1, devicesError).max(200, devicesError),
-});
 
 const collectionStatus = (c: AppContext) =>
-  c.json({
+  c.json<CollectionStatus>({
     success: true,
     enabled: c.get('application').dataCollection,
     server_time: new Date().toISOString(),
@@ -51,13 +48,15 @@ function idempotencyHeader(value: string | undefined): string | undefined {
 export const ingestionRoutes = new Hono<AppEnv>()
   .post(
     '/fetch-token',
+    shapeErrors(fetchTokenFailure),
     limitBody(EVENT_BYTES),
     requireApiKey,
     requireDataCollection,
     ...jsonBody(DeviceMetrics),
     async (c) => {
       const [token] = await fetchTokens(c.env, c.get('application'), [c.req.valid('json')], Date.now());
-      return c.json({ token });
+      if (token === undefined) throw new Error('the device got no token');
+      return c.json<Token>({ token });
     },
   )
   .post(
@@ -71,13 +70,18 @@ export const ingestionRoutes = new Hono<AppEnv>()
       const results = await takeDevices(c.env, c.get('application'), devices, Date.now());
       const accepted = results.filter((result) => 'token' in result).length;
       if (accepted < results.length) noteRejectedItems(c, devices, results);
-      return answerJson(c, { success: true, accepted, rejected: results.length - accepted, results });
+      return answerJson<TokenBatch>(c, {
+        success: true,
+        accepted,
+        rejected: results.length - accepted,
+        results,
+      });
     },
   )
   .post('/verify-token', limitBody(EVENT_BYTES), requireApiKey, ...jsonBody(VerifyToken), async (c) => {
     const { token } = c.req.valid('json');
     if (typeof token !== 'string' || token.trim() === '') throw tokenRequired();
-    return c.json(await verifyToken(c.env, c.get('application').id, token.trim(), Date.now()));
+    return c.json<VerifiedToken>(await verifyToken(c.env, c.get('application').id, token.trim(), Date.now()));
   })
   .get('/check-data-collection-status', requireApiKey, collectionStatus)
   // Where an SDK's editor asks whether its key is right.
@@ -92,7 +96,7 @@ export const ingestionRoutes = new Hono<AppEnv>()
       const header = idempotencyHeader(c.req.header('Idempotency-Key'));
       const taken = await takeEvent(c.env, c.get('application'), c.req.valid('json'), header, Date.now());
       c.set('eventId', taken.event_id);
-      return answerJson(c, { success: true, message: 'Webhook Received', ...taken });
+      return answerJson<EventTaken>(c, { success: true, message: 'Webhook Received', ...taken });
     },
   )
   .post(
@@ -107,6 +111,11 @@ export const ingestionRoutes = new Hono<AppEnv>()
       const results = await takeBatch(c.env, c.get('application'), events, header, Date.now());
       const accepted = results.filter((result) => 'event_id' in result).length;
       if (accepted < results.length) noteRejectedItems(c, events, results);
-      return answerJson(c, { success: true, accepted, rejected: results.length - accepted, results });
+      return answerJson<BatchTaken>(c, {
+        success: true,
+        accepted,
+        rejected: results.length - accepted,
+        results,
+      });
     },
   );

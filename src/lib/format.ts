@@ -19,11 +19,15 @@ export function count(value: number | null | undefined): string {
   return formatter({ maximumFractionDigits: Number.isInteger(value) ? 0 : 1 }).format(value);
 }
 
-/** An amount in a currency; small ones keep enough digits to be told from nothing. */
+/** Amounts below this keep three significant digits: an impression earns a fraction of a cent. */
+const SMALL_AMOUNT = 0.1;
+
+/** An amount in a currency. */
 export function money(value: number | null | undefined, currency: string): string {
   if (value === null || value === undefined) return NOTHING;
-  const small = value !== 0 && Math.abs(value) < 1;
-  const digits = small ? { minimumFractionDigits: 4, maximumFractionDigits: 4 } : {};
+  const size = Math.abs(value);
+  const places = size > 0 && size < SMALL_AMOUNT ? Math.min(8, 2 - Math.floor(Math.log10(size))) : 2;
+  const digits = size > 0 && size < 1 ? { minimumFractionDigits: 2, maximumFractionDigits: places } : {};
   const code = currency.toUpperCase();
   return formatter({ style: 'currency', currency: code, currencyDisplay: 'narrowSymbol', ...digits }).format(
     value,

@@ -20,6 +20,8 @@ export type LogFields = {
   duration_ms?: number;
   /** Of an object in R2. */
   object_key?: string;
+  /** Of rollup tables. */
+  table?: string;
   alert_id?: string;
   channel_id?: string;
   attempt?: number;
@@ -28,6 +30,8 @@ export type LogFields = {
   messages?: number;
   events?: number;
   clicks?: number;
+  /** Separated by spaces. */
+  click_ids?: string;
   failed?: number;
   parked?: number;
   /** Of how many lines this is one that was kept. */

@@ -7,7 +7,8 @@ import { toMicros } from '#lib/money';
 import { isDay } from '#lib/time';
 import type { ApplicationRow } from '#teams';
 import { applyNames, type CostValues, listCostNames } from './cost-names.ts';
-import { areKnown, type Names } from './names.ts';
+import { areKnown } from './names.ts';
+import type { CostsSaved } from './operations.ts';
 
 /** In units of the currency: the largest amount whose micros JavaScript still counts exactly. */
 export const MAX_COST = 9_000_000_000;
@@ -46,8 +47,6 @@ export const Costs = z.object({
 });
 export type Costs = z.infer<typeof Costs>;
 
-export type CostsAnswer = { rows: number; matched: number; unmatched: number; unmatched_names: Names[] };
-
 /** A key in the order of the table's own, in which an absent name is empty text. */
 export const keyOf = ({ date, campaign, adset, creative }: CostKey) =>
   [date, campaign, adset ?? '', creative ?? ''] as const;
@@ -60,7 +59,7 @@ export async function saveCosts(
   caller: Caller,
   application: ApplicationRow,
   rows: Costs['rows'],
-): Promise<CostsAnswer> {
+): Promise<CostsSaved> {
   const { db, now } = caller;
   const byKey = new Map<string, CostValues>(
     rows.map((row) => {

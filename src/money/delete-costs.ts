@@ -7,6 +7,7 @@ import { amountField } from '#lib/money';
 import type { ApplicationRow } from '#teams';
 import { CostKey, costRows, keyOf } from './costs.ts';
 import { dayRange } from './list-costs.ts';
+import type { CostsDeleted } from './operations.ts';
 
 /** Body of `DELETE /v1/costs`: either the rows of these dates and names, or those of all days of a range. */
 export const CostsToDelete = z
@@ -35,7 +36,11 @@ const UNIT = 1_000_000;
 const unit = sql.raw(String(UNIT));
 
 /** Deletes rows of costs; answers how many there were, and their amounts by currency. Repeatable. */
-export async function deleteCosts(caller: Caller, application: ApplicationRow, body: CostsToDelete) {
+export async function deleteCosts(
+  caller: Caller,
+  application: ApplicationRow,
+  body: CostsToDelete,
+): Promise<CostsDeleted> {
   const { db } = caller;
   const which = and(eq(costs.applicationId, application.id), chosen(body));
   const [byCurrency] = await db.batch([

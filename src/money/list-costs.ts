@@ -1,4 +1,4 @@
-import { and, asc, eq, gte, lte, not, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gte, lte, not, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { costs, type Database } from '#db';
 import { keyCursor, listQuery, oneOf, optionalText, readKeyCursor, requiredText, toKeyCursor } from '#http';
@@ -6,6 +6,7 @@ import { fromMicros } from '#lib/money';
 import { isDay, iso } from '#lib/time';
 import type { ApplicationRow } from '#teams';
 import { areKnown } from './names.ts';
+import type { CostsListed } from './operations.ts';
 
 const optionalDay = () =>
   optionalText(10).refine((day) => day === undefined || isDay(day), 'must be a day, as YYYY-MM-DD');
@@ -19,18 +20,23 @@ export const CostsQuery = listQuery.extend({
   ...dayRange,
   campaign: optionalText(255),
   unmatched: oneOf(['true', 'false']).default('false'),
+  order: oneOf(['oldest', 'newest']).default('oldest'),
   cursor: keyCursor(),
 });
 export type CostsQuery = z.infer<typeof CostsQuery>;
 
 /**
- * One page of an application's costs in the order of their days and names, each with whether its names are the application's.
- * Throws `invalid_request` for a cursor that is none.
+ * One page of an application's costs by day, the oldest or the newest first, and by name within a day; each with whether the
+ * application has these names. Throws `invalid_request` for an invalid cursor.
  */
-export async function listCosts(db: Database, application: ApplicationRow, query: CostsQuery) {
+export async function listCosts(
+  db: Database,
+  application: ApplicationRow,
+  query: CostsQuery,
+): Promise<CostsListed> {
   const { day, campaign, adset, creative } = costs;
   const isKnown = areKnown(db, application.id, { campaign, adset, creative });
-  const after = readKeyCursor(query.cursor, 4)?.map((part) => sql`${part}`);
+  const byDay = query.order === 'newest' ? desc(day) : asc(day);
   const rows = await db
     .select({ row: costs, matched: sql<number>`${isKnown}`.as('matched') })
     .from(costs)
@@ -41,10 +47,10 @@ export async function listCosts(db: Database, application: ApplicationRow, query
         query.to === undefined ? undefined : lte(day, query.to),
         query.campaign === undefined ? undefined : eq(campaign, query.campaign),
         query.unmatched === 'true' ? not(isKnown) : undefined,
-        after ? sql`(${day}, ${campaign}, ${adset}, ${creative}) > (${sql.join(after, sql`, `)})` : undefined,
+        afterCursor(query),
       ),
     )
-    .orderBy(asc(day), asc(campaign), asc(adset), asc(creative))
+    .orderBy(byDay, asc(campaign), asc(adset), asc(creative))
     .limit(query.limit);
   const last = rows.length === query.limit ? rows.at(-1)?.row : undefined;
   return {
@@ -62,4 +68,16 @@ export async function listCosts(db: Database, application: ApplicationRow, query
     })),
     next_cursor: last ? toKeyCursor([last.day, last.campaign, last.adset, last.creative]) : null,
   };
+}
+
+/** What comes after the row that the cursor stands for. */
+function afterCursor({ cursor, order }: CostsQuery) {
+  const key = readKeyCursor(cursor, 4)?.map((part) => sql`${part}`);
+  if (!key) return undefined;
+  const { day, campaign, adset, creative } = costs;
+  const [lastDay, ...lastNames] = key;
+  const names = sql`(${campaign}, ${adset}, ${creative}) > (${sql.join(lastNames, sql`, `)})`;
+  return order === 'newest'
+    ? sql`(${day} < ${lastDay} OR (${day} = ${lastDay} AND ${names}))`
+    : sql`(${day}, ${campaign}, ${adset}, ${creative}) > (${sql.join(key, sql`, `)})`;
 }

@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import { type Database, exchangeRates } from '#db';
 import { currencyCode, keyCursor, listQuery, readKeyCursor, toKeyCursor } from '#http';
 import { dayRange } from './list-costs.ts';
+import type { RatesListed } from './operations.ts';
 
 /** Query of `GET /v1/exchange-rates`. */
 export const RatesQuery = listQuery.extend({
@@ -14,7 +15,7 @@ export const RatesQuery = listQuery.extend({
 export type RatesQuery = z.infer<typeof RatesQuery>;
 
 /** One page of the rates that a team's amounts are converted with, newest day first: its own and the reference rates. */
-export async function listRates(db: Database, teamId: string, query: RatesQuery) {
+export async function listRates(db: Database, teamId: string, query: RatesQuery): Promise<RatesListed> {
   const { day, currency, base, teamId: owner } = exchangeRates;
   const after = readKeyCursor(query.cursor, 4);
   const [lastDay = '', ...rest] = after ?? [];
@@ -48,7 +49,7 @@ export async function listRates(db: Database, teamId: string, query: RatesQuery)
       rate: rateOf(row),
       units: row.units,
       worth: row.worth,
-      source: row.teamId === '' ? ('reference' as const) : ('team' as const),
+      source: row.teamId === '' ? 'reference' : 'team',
     })),
     next_cursor: last ? toKeyCursor([last.day, last.currency, last.base, last.teamId]) : null,
   };

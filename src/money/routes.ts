@@ -8,6 +8,7 @@ import { CostsToDelete, deleteCosts } from './delete-costs.ts';
 import { ExchangeRates, saveRates } from './exchange-rates.ts';
 import { CostsQuery, listCosts } from './list-costs.ts';
 import { listRates, RatesQuery } from './list-rates.ts';
+import type { CostsDeleted, CostsListed, CostsSaved, RatesListed, RatesSaved } from './operations.ts';
 
 const UPLOAD_BYTES = 1024 * 1024;
 
@@ -16,22 +17,22 @@ export const moneyRoutes = new Hono<AppEnv>()
     const query = c.req.valid('query');
     const db = database(c.env.DB);
     const application = await getApplication(db, c.get('team').id, query.application_id);
-    return c.json(await listCosts(db, application, query));
+    return c.json<CostsListed>(await listCosts(db, application, query));
   })
   .put('/v1/costs', limitBody(UPLOAD_BYTES), requireTeamToken, ...jsonBody(Costs), async (c) => {
     const caller = apiCaller(c);
     const { application_id, rows } = c.req.valid('json');
     const application = await getApplication(caller.db, caller.team.id, application_id);
-    return c.json(await saveCosts(caller, application, rows));
+    return c.json<CostsSaved>(await saveCosts(caller, application, rows));
   })
   .delete('/v1/costs', limitBody(UPLOAD_BYTES), requireTeamToken, ...jsonBody(CostsToDelete), async (c) => {
     const caller = apiCaller(c);
     const body = c.req.valid('json');
     const application = await getApplication(caller.db, caller.team.id, body.application_id);
-    return c.json(await deleteCosts(caller, application, body));
+    return c.json<CostsDeleted>(await deleteCosts(caller, application, body));
   })
   .get('/v1/exchange-rates', requireTeamToken, queryString(RatesQuery), async (c) =>
-    c.json(await listRates(database(c.env.DB), c.get('team').id, c.req.valid('query'))),
+    c.json<RatesListed>(await listRates(database(c.env.DB), c.get('team').id, c.req.valid('query'))),
   )
   .put(
     '/v1/exchange-rates',
@@ -41,6 +42,6 @@ export const moneyRoutes = new Hono<AppEnv>()
     async (c) => {
       const upload = c.req.valid('json');
       const rates = await saveRates(apiCaller(c), upload);
-      return c.json({ date: upload.date, base: upload.base, rates });
+      return c.json<RatesSaved>({ date: upload.date, base: upload.base, rates });
     },
   );

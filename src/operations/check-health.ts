@@ -2,6 +2,7 @@ import { type ApplicationHealth, isStuck, readApplicationHealth } from '#countin
 import { database } from '#db';
 import { listParked } from '#rollup';
 import { type ApplicationRow, listApplications } from '#teams';
+import type { Health } from './operations.ts';
 
 /** A request asks this many counters at most; applications that would be beyond are not looked at. */
 const MAX_COUNTERS = 500;
@@ -20,7 +21,7 @@ function withinReach(applications: readonly ApplicationRow[]): ApplicationRow[] 
  * How a team's events get through: `degraded` when counting or the export is stuck somewhere or something is parked. Counts nothing and asks a
  * bounded number of counters. Throws where the database does not answer, which the caller sees as a 500.
  */
-export async function checkHealth(env: Env, teamId: string, now: number) {
+export async function checkHealth(env: Env, teamId: string, now: number): Promise<Health> {
   const startedAt = Date.now();
   const db = database(env.DB);
   const [listed, parked] = await Promise.all([
@@ -42,18 +43,18 @@ export async function checkHealth(env: Env, teamId: string, now: number) {
     parked_messages: parked.total,
     applications,
     is_complete: asked.length === listed.length,
-  } as const;
+  };
 }
 
 /** Raw events that R2 does not take are safe in the log, but fill it. */
 const isDegraded = (health: ApplicationHealth, now: number) =>
   isStuck(health, now) || health.counters?.exportError != null || health.counters?.hasGap === true;
 
-function showHealth(health: ApplicationHealth, now: number) {
+function showHealth(health: ApplicationHealth, now: number): Health['applications'][number] {
   const { applicationId, counters } = health;
   return {
     application_id: applicationId,
-    status: isDegraded(health, now) ? ('degraded' as const) : ('ok' as const),
+    status: isDegraded(health, now) ? 'degraded' : 'ok',
     pending_events: counters?.pending ?? null,
     pending_for_ms: counters ? Math.max(0, now - (counters.oldestPendingAt ?? now)) : null,
     counted_through: counters ? new Date(counters.countedThrough).toISOString() : null,

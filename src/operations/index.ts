@@ -1,1 +1,2 @@
+export { resumeApplication } from './resume-counting.ts';
 export { operationRoutes } from './routes.ts';

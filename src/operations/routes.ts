@@ -1,11 +1,18 @@
 import { Hono } from 'hono';
-import { apiCaller, auditStatement, newAuditEntry } from '#audit';
-import { resumeCounting } from '#counting';
+import { apiCaller } from '#audit';
 import { database } from '#db';
 import { type AppEnv, invalidRequest, listQuery, queryString, requireTeamToken } from '#http';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
-import { getApplication } from '#teams';
 import { checkHealth } from './check-health.ts';
+import type {
+  CountingResumed,
+  Health,
+  Liveness,
+  ParkedDiscarded,
+  ParkedMessages,
+  ParkedReplayed,
+} from './operations.ts';
+import { resumeApplication } from './resume-counting.ts';
 
 const CURSOR = /^(\d{1,15})\.(.+)$/;
 
@@ -27,23 +34,19 @@ const show = ({ id, applicationId, body, reason, parkedAt }: ParkedMessage) => (
 });
 
 export const operationRoutes = new Hono<AppEnv>()
+  .get('/health', (c) => c.json<Liveness>({ status: 'ok' }))
   .get('/v1/health', requireTeamToken, async (c) =>
-    c.json(await checkHealth(c.env, c.get('team').id, Date.now())),
+    c.json<Health>(await checkHealth(c.env, c.get('team').id, Date.now())),
   )
-  .post('/v1/applications/:id/resume-counting', requireTeamToken, async (c) => {
-    const caller = apiCaller(c);
-    const application = await getApplication(caller.db, caller.team.id, c.req.param('id'));
-    // Recorded before: what changes is not in this database.
-    await auditStatement(caller, newAuditEntry('counting.resumed', application.id));
-    const counters = await resumeCounting(c.env, application);
-    return c.json({ counters });
-  })
+  .post('/v1/applications/:id/resume-counting', requireTeamToken, async (c) =>
+    c.json<CountingResumed>(await resumeApplication(c.env, apiCaller(c), c.req.param('id'))),
+  )
   .get('/v1/parked', requireTeamToken, queryString(listQuery), async (c) => {
     const { limit, cursor } = c.req.valid('query');
     const page = { limit, before: placeOf(cursor) };
     const { messages } = await listParked(database(c.env.DB), c.get('team').id, page);
     const last = messages.length === limit ? messages.at(-1) : undefined;
-    return c.json({
+    return c.json<ParkedMessages>({
       data: messages.map(show),
       next_cursor: last ? `${last.parkedAt}.${last.id}` : null,
     });
@@ -51,10 +54,10 @@ export const operationRoutes = new Hono<AppEnv>()
   .post('/v1/parked/:id/replay', requireTeamToken, async (c) => {
     const { id } = c.req.param();
     await replayParked(c.env, apiCaller(c), id);
-    return c.json({ replayed: true, id });
+    return c.json<ParkedReplayed>({ replayed: true, id });
   })
   .delete('/v1/parked/:id', requireTeamToken, async (c) => {
     const { id } = c.req.param();
     await discardParked(apiCaller(c), id);
-    return c.json({ discarded: true, id });
+    return c.json<ParkedDiscarded>({ discarded: true, id });
   });

@@ -3,6 +3,7 @@ import { per } from '#catalogue';
 import { currencyCode } from '#http';
 import { fromMicros } from '#lib/money';
 import { type Parts, partsToMicros } from '#money';
+import type { Ads } from './answers.ts';
 import { approximateSql, type Cut, cutAfter, keySql, keyValues, OTHER, readApproximateRates } from './cut.ts';
 import { isBySegment } from './dimensions.ts';
 import { bindFiltered, rollupConditions, segmentedTable } from './filters.ts';
@@ -55,6 +56,7 @@ export function adsSql(isCut: boolean, rows: string): string {
 }
 
 /** `revenue`: null where a part of it cannot be converted. */
+type AnsweredRow = Ads['data'][number];
 type Shown = { impressions: number; requests: number; revenue: Parts | null };
 const nothing = (): Shown => ({ impressions: 0, requests: 0, revenue: 0n });
 
@@ -124,11 +126,15 @@ function figuresOf({ impressions, revenue }: Shown) {
   };
 }
 
-function rowOf(values: readonly (string | null)[], shown: Shown, impressionsOf: (format: string) => number) {
-  const [day = null, source = null, media_source = null] = values;
+function rowOf(
+  values: readonly (string | null)[],
+  shown: Shown,
+  impressionsOf: (format: string) => number,
+): AnsweredRow {
+  const [day, source = null, media_source = null] = values;
   const isFormat = media_source === null;
   return {
-    day,
+    day: day ?? '',
     source,
     media_source,
     ...figuresOf(shown),
@@ -137,13 +143,13 @@ function rowOf(values: readonly (string | null)[], shown: Shown, impressionsOf: 
   };
 }
 
-const restRow = (rest: Shown) => ({
-  day: OTHER as string | null,
-  source: OTHER as string | null,
-  media_source: OTHER as string | null,
+const restRow = (rest: Shown): AnsweredRow => ({
+  day: OTHER,
+  source: OTHER,
+  media_source: OTHER,
   is_other: true,
   ...figuresOf(rest),
-  ad_requests: rest.requests as number | null,
+  ad_requests: rest.requests,
   fill_rate: null,
 });
 

@@ -1,52 +1,54 @@
 import type { AppContext } from '#http';
 import { type Cell, csvHeaders, toCsv } from '#lib/csv';
-import type { Unconverted } from './money.ts';
+import type { Performance } from './answers.ts';
 
-type Report = {
+/** What reports answer: in CSV, `data` is the table and the other fields are headers. */
+type Answer = {
   data: readonly Record<string, unknown>[];
   total_rows?: number;
   currency?: string;
   timezone: string;
-  unconverted?: Unconverted;
+  unconverted?: Performance['unconverted'];
   unconverted_currencies?: string[];
   rate_day?: string;
   devices_with_incomplete_history?: number;
+  counted_through: string | null;
 };
 
-/** One row for each entry of `days`, which is a table within the row. */
+/** One row per entry of `days`, which is a table within the row. */
 function flatten(row: Record<string, unknown>): Record<string, Cell>[] {
   const { days, ...rest } = row as { days?: Record<string, Record<string, Cell>> } & Record<string, Cell>;
   if (!days) return [rest];
   return Object.entries(days).map(([day, values]) => ({ ...rest, day: Number(day), ...values }));
 }
 
-/** The columns of all rows: some have an exact amount beside a number, which then is a column of the table. */
+/** The columns of all rows. If any row has an exact amount beside a number, the exact amount is a column too. */
 function columnsOf(rows: readonly Record<string, Cell>[], columns: readonly string[]): readonly string[] {
   if (rows.length === 0) return columns;
   const found = new Set(rows.flatMap((row) => Object.keys(row)));
-  // The row that sums up the rest comes last, with a column that says so.
+  // The last row may sum up all others and then has a column of its own.
   return [...new Set([rows[0], rows.at(-1)].flatMap((row) => Object.keys(row ?? {})))]
     .filter((column) => !column.endsWith('_exact'))
     .flatMap((column) => (found.has(`${column}_exact`) ? [column, `${column}_exact`] : [column]));
 }
 
-/** What a report is about, for the name of its file. */
+/** The application and period of a report, for the name of its CSV file. */
 export type ReportSubject = {
   application: { name: string };
   from: string;
   to: string;
-  /** Up to when (epoch milliseconds) everything that was taken stands in the report; null where that is not known. */
+  /** Every event accepted before this time (epoch milliseconds) is in the report; null if unknown. */
   countedThrough: number | null;
 };
 
 /**
- * Answers a report as JSON, or its rows as a CSV file with what stands beside them in headers. `columns` name a table without
- * rows.
+ * Answers a report as JSON, or its rows as a CSV file and its other fields as headers. `columns` are the header line of a table
+ * without rows. `Documented` is the type of the documented answer.
  */
-export function answerReport(
+export function answerReport<Documented extends Answer>(
   c: AppContext,
   format: 'json' | 'csv',
-  report: Report,
+  report: Omit<Documented, 'counted_through'>,
   columns: readonly string[],
   { application, from, to, countedThrough }: ReportSubject,
 ): Response {

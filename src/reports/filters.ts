@@ -26,6 +26,10 @@ const SEGMENT_FILTERS = ['country', 'os', 'app_version'] as const;
 
 const conditions = (parts: readonly string[]) => parts.map((part) => ` AND ${part}`).join('');
 
+/** Whether rows are narrowed to some creatives, and not only to paid or organic ones. */
+export const isByCreative = (filters: ReportFilters): boolean =>
+  CREATIVE_GROUPS.some((group) => filters[`${group}_id`] !== undefined);
+
 /** Conditions over a rollup, each with `AND` before it; over its segments where a filter asks for one. */
 export function rollupConditions(filters: ReportFilters): string {
   const creatives = CREATIVE_GROUPS.filter((group) => filters[`${group}_id`]);
@@ -48,18 +52,35 @@ export function costConditions(filters: ReportFilters): string {
 
 /**
  * A rollup broken down by segment, as a table of its name: its own columns, and `country`, `os` and `app_version`. `day` is the column
- * whose days ?2 to ?3 are read. A segment that is not known by name is one of those that are no longer told apart.
+ * whose days ?2 to ?3 are read. An unknown segment id is one of those that are no longer told apart.
  */
 export function segmentedTable(table: RollupTable, day: string): string {
   const keys = ROLLUP_KEYS[table].map((key) => `${table}.${key} AS ${key}`);
+  return unpackedTable(table, { packed: table, keys, day });
+}
+
+/**
+ * The same of `rollup_daily` for reports that name no creative, from far fewer rows. `creative_id` is empty for organic rows only;
+ * which creative the others have is not known.
+ */
+export function segmentedDays(): string {
+  const keys = ['application_id', 'day', 'currency'].map((key) => `rollup_segments.${key} AS ${key}`);
+  const creative = "iif(rollup_segments.paid, 'paid', '') AS creative_id";
+  return unpackedTable('rollup_daily', { packed: 'rollup_segments', keys: [...keys, creative], day: 'day' });
+}
+
+function unpackedTable(
+  table: RollupTable,
+  { packed, keys, day }: { packed: string; keys: readonly string[]; day: string },
+): string {
   const sums = sumColumnsOf(table).map(
     (column, index) => `coalesce(part.value ->> ${index + 1}, 0) AS ${column}`,
   );
   const parts = SEGMENT_FILTERS.map((name) => `coalesce(segments.${name}, 'other') AS ${name}`);
   return `(SELECT ${[...keys, ...sums, ...parts].join(', ')}
-    FROM ${table} CROSS JOIN json_each('[' || ${table}.segments || ']') AS part
+    FROM ${packed} CROSS JOIN json_each('[' || ${packed}.segments || ']') AS part
     LEFT JOIN segments ON segments.application_id = ?1 AND segments.segment_id = part.value ->> 0
-    WHERE ${table}.application_id = ?1 AND ${table}.${day} BETWEEN ?2 AND ?3) AS ${table}`;
+    WHERE ${packed}.application_id = ?1 AND ${packed}.${day} BETWEEN ?2 AND ?3) AS ${table}`;
 }
 
 /** Prepares a statement with its parameters; the filters' values come last, where its text asks for them. */

@@ -64,7 +64,7 @@ function groupingOf(name: DimensionName): PayerGrouping | null {
   return name === 'country' || name === 'os' ? name : null;
 }
 
-const NO_PAYERS: PayerCounts = { total: 0, row: (_, byDay) => byDay, rest: () => 0 };
+export const NO_PAYERS: PayerCounts = { total: 0, row: (_, byDay) => byDay, rest: () => 0 };
 
 /** Distinct devices that paid, of the whole period and of each row. `byDay`: what the rollups have of the whole, added up. */
 export async function countPayers(

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ALL_METRICS, type Metric } from '#catalogue';
 import { currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
@@ -17,9 +18,19 @@ import {
 } from './dimensions.ts';
 import { type MetricValues, metricsOf } from './metrics.ts';
 import { converterFor, type Unconverted } from './money.ts';
-import { countPayers } from './payers.ts';
+import { countPayers, NO_PAYERS } from './payers.ts';
 import { checkPeriod, filtersOf, listing, listOf, period, type Reported } from './query.ts';
-import { Adder, readSums, type Source, type SumRow, sourcesOf, totalSources } from './sums.ts';
+import {
+  Adder,
+  type Asked,
+  type Part,
+  type ReadSums,
+  readSums,
+  type Source,
+  type SumRow,
+  sourcesOf,
+  totalSources,
+} from './sums.ts';
 
 const groupError = `must be one or two of ${Object.keys(DIMENSIONS).join(', ')}`;
 
@@ -43,7 +54,8 @@ export const PerformanceQuery = z
   .superRefine(checkPeriod);
 export type PerformanceQuery = z.infer<typeof PerformanceQuery>;
 
-export type PerformanceRow = Record<string, string | number | boolean | null>;
+export type PerformanceRow = Record<string, string | number | boolean | null> &
+  MetricValues & { day?: string | null; is_other?: true };
 
 export type PerformanceReport = {
   /** Sorted by the groupings. The row that sums up the groups without one comes last and has `is_other: true`. */
@@ -56,15 +68,44 @@ export type PerformanceReport = {
   unconverted: Unconverted;
 };
 
+/** What one of our own pages asks for besides what the team API offers. */
+type Wanted = {
+  /** The id of a creative, ad set or campaign that the groups must be of; others are in the row `other`. */
+  within?: string;
+  /** Only these metrics are computed, the others are null. A group that has none but others may be missing. */
+  metrics?: readonly Metric[];
+  /** `false`: the totals are not wanted, all of them are null. */
+  totals?: boolean;
+};
+
+/** A list of groups shorter than this is usually cut. */
+const MIN_UNRANKED = 200;
+
+/** The sums of every group in one reading, without a ranking; null where there are more groups than rows. */
+async function readUncut(
+  db: D1Database,
+  parts: readonly Part[],
+  others: readonly Part[],
+  asked: Asked & { limit: number },
+): Promise<ReadSums[] | null> {
+  // A group has at most two rows of a source, and what is of no group is one more.
+  const maxRows = 2 * asked.limit + 3;
+  const read = await readSums(db, [...parts, ...others], asked, maxRows);
+  const own = read.slice(0, parts.length);
+  if (own.some(({ rows }) => rows.length === maxRows)) return null;
+  const keys = new Set(own.flatMap(({ rows }) => rows.map(({ keys: [key] }) => key)));
+  keys.delete(NO_GROUP);
+  return keys.size > asked.limit ? null : read;
+}
+
 /**
- * The performance report: what the days `from` to `to` brought, in one row a group and in total. `within` is the id of a creative,
- * ad set or campaign that the groups must be of; others are in the row `other`.
+ * The performance report: what the days `from` to `to` brought, in one row per group and in total.
  * `now` is epoch milliseconds; days that have not begun count for no mean.
  */
 export async function reportPerformance(
   env: Pick<Env, 'DB' | 'COUNTERS'>,
   application: Reported,
-  query: PerformanceQuery & { within?: string },
+  query: PerformanceQuery & Wanted,
   now: number,
 ): Promise<PerformanceReport> {
   const { group_by: names, from, to } = query;
@@ -72,22 +113,29 @@ export async function reportPerformance(
   const db = env.DB;
   const filters = filtersOf(query);
   const asked = { ...query, applicationId: application.id, teamId: application.teamId, reporting, filters };
-  const sources = sourcesOf(names, filters);
-  const cut = await rankGroups(db, application, sources, names, asked);
-  const parts = sources.map((part) => keyedPart(part, names, cut));
+  const { metrics = ALL_METRICS, totals: wantsTotals = true } = query;
+  const sources = sourcesOf(names, filters, metrics);
   // A table that is read for the groups is not read again for the totals.
-  const totals = totalSources(filters);
+  const totals = wantsTotals ? totalSources(filters, metrics) : [];
   const isTotal = (own: Source) => totals.some(({ source }) => source.table === own.table);
-  const others = totals.filter(({ source }) => parts.every((part) => part.source.table !== source.table));
-  const [read, firstDay] = await Promise.all([
-    readSums(db, [...parts, ...others], asked),
-    readFirstDay(db, application.id),
-  ]);
+  const others = totals.filter(({ source }) => sources.every((part) => part.source.table !== source.table));
+  const readGroups = async () => {
+    const tryAll = names.length === 1 && !names.some(isTime) && !query.q && !query.within;
+    if (tryAll && query.limit >= MIN_UNRANKED) {
+      const parts = sources.map((part) => keyedPart(part, names, null));
+      const read = await readUncut(db, parts, others, asked);
+      if (read) return { cut: null, read };
+    }
+    const cut = await rankGroups(db, application, sources, names, asked);
+    const parts = sources.map((part) => keyedPart(part, names, cut));
+    return { cut, read: await readSums(db, [...parts, ...others], asked) };
+  };
+  const [{ cut, read }, firstDay] = await Promise.all([readGroups(), readFirstDay(db, application.id)]);
   const amounts = read.flatMap(({ rows }) => rows.flatMap((row) => row.amounts));
   const converter = await converterFor(db, application, reporting, amounts);
 
   const groups = new Map<string, Adder>();
-  for (const { rows } of read.slice(0, parts.length)) {
+  for (const { rows } of read.slice(0, sources.length)) {
     for (const row of rows) {
       const [key = NO_GROUP] = row.keys;
       if (!isShown(key, row, names)) continue;
@@ -106,9 +154,12 @@ export async function reportPerformance(
   // A day before the application's first event is no day on which nobody came.
   const start = firstDay !== null && firstDay > from ? firstDay : from;
   const days = firstDay === null ? [] : daysOf(start, to < today ? to : today);
-  const gives = givenBy(names, filters);
-  const givesInTotal = givenBy([], filters);
-  const payersOf = await countPayers(env, application, { names, from, to, filters }, total.sums().payers);
+  const wantedOf = (given: ReadonlySet<Metric>) => new Set(metrics.filter((name) => given.has(name)));
+  const gives = wantedOf(givenBy(names, filters));
+  const givesInTotal = wantsTotals ? wantedOf(givenBy([], filters)) : new Set<Metric>();
+  const payersOf = PAYERS.some((name) => gives.has(name) || givesInTotal.has(name))
+    ? await countPayers(env, application, { names, from, to, filters }, total.sums().payers)
+    : NO_PAYERS;
   const daysIn = countDays(days, names);
   const rest = groups.get(REST);
   groups.delete(REST);

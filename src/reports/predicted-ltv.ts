@@ -5,6 +5,7 @@ import { currencyCode } from '#http';
 import { daysOf, PART_OF } from '#lib/calendar';
 import { type Prediction, predictRevenue } from '#lib/statistics/predict-revenue';
 import { dayIn } from '#lib/time';
+import type { CohortKey } from './cohorts.ts';
 import { counterGroup, deviceGroupBy, labelGroups, otherColumns } from './device-groups.ts';
 import { deviceFilterOf } from './payers.ts';
 import { checkPeriod, cohortPeriod, filtersOf, period, type Reported } from './query.ts';
@@ -52,7 +53,7 @@ export const REASONS = {
 } as const;
 export type Reason = keyof typeof REASONS;
 
-type Cohort = { columns: Record<string, string | null | true>; parts: PurchasesAnswer };
+type Cohort = { columns: CohortKey; parts: PurchasesAnswer };
 
 /**
  * Predicts what the devices of each cohort will purchase in the next `horizon_days` days: BG/NBD for how often, Gamma-Gamma for

@@ -6,6 +6,16 @@ import { type AppContext, type AppEnv, queryString, requireTeamToken } from '#ht
 import { getApplication } from '#teams';
 import { AdsQuery, reportAds } from './ads.ts';
 import { answerReport } from './answer.ts';
+import type {
+  Ads,
+  ClientTotals,
+  Compare,
+  Funnel,
+  Ltv,
+  Performance,
+  PredictedLtv,
+  Retention,
+} from './answers.ts';
 import { ClientTotalsQuery, reportClientTotals } from './client-totals.ts';
 import { CompareQuery, reportCompare } from './compare.ts';
 import { FunnelQuery, reportFunnel } from './funnel.ts';
@@ -40,7 +50,7 @@ export const reportRoutes = new Hono<AppEnv>()
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportPerformance(c.env, application, query, Date.now());
-    return answerReport(c, query.format, report, [...query.group_by, ...ALL_METRICS], {
+    return answerReport<Performance>(c, query.format, report, [...query.group_by, ...ALL_METRICS], {
       ...query,
       application,
       countedThrough,
@@ -50,7 +60,7 @@ export const reportRoutes = new Hono<AppEnv>()
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportRetention(c.env.DB, application, query, Date.now());
-    return answerReport(
+    return answerReport<Retention>(
       c,
       query.format,
       report,
@@ -66,7 +76,7 @@ export const reportRoutes = new Hono<AppEnv>()
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportLtv(c.env.DB, application, query, Date.now());
-    return answerReport(
+    return answerReport<Ltv>(
       c,
       query.format,
       report,
@@ -82,7 +92,7 @@ export const reportRoutes = new Hono<AppEnv>()
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportFunnel(c.env, application, query);
-    return answerReport(c, query.format, report, FUNNEL, {
+    return answerReport<Funnel>(c, query.format, report, FUNNEL, {
       ...query,
       application,
       countedThrough,
@@ -92,7 +102,7 @@ export const reportRoutes = new Hono<AppEnv>()
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportCompare(c.env, application, query, Date.now());
-    return answerReport(c, query.format, report, COMPARE, {
+    return answerReport<Compare>(c, query.format, report, COMPARE, {
       ...query,
       application,
       countedThrough,
@@ -102,7 +112,7 @@ export const reportRoutes = new Hono<AppEnv>()
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportPredictedLtv(c.env, application, query, Date.now());
-    return answerReport(c, query.format, report, PREDICTED_LTV, {
+    return answerReport<PredictedLtv>(c, query.format, report, PREDICTED_LTV, {
       ...query,
       application,
       countedThrough,
@@ -112,7 +122,7 @@ export const reportRoutes = new Hono<AppEnv>()
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportAds(c.env.DB, application, query);
-    return answerReport(c, query.format, report, ['day', 'source', 'media_source', ...ADS], {
+    return answerReport<Ads>(c, query.format, report, ['day', 'source', 'media_source', ...ADS], {
       ...query,
       application,
       countedThrough,
@@ -122,7 +132,7 @@ export const reportRoutes = new Hono<AppEnv>()
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportClientTotals(c.env, application, query);
-    return answerReport(c, query.format, report, CLIENT_TOTALS, {
+    return answerReport<ClientTotals>(c, query.format, report, CLIENT_TOTALS, {
       ...query,
       application,
       countedThrough,

@@ -1,4 +1,13 @@
-import { isMoney, MEASURES, type RollupTable, type Sums } from '#catalogue';
+import {
+  ALL_METRICS,
+  isMoney,
+  MEASURES,
+  type Metric,
+  OF_ACQUIRED,
+  OF_SPEND,
+  type RollupTable,
+  type Sums,
+} from '#catalogue';
 import { CURRENCIES } from '#lib/currencies';
 import { type Parts, partsToMicros, ratedSql } from '#money';
 import {
@@ -6,10 +15,18 @@ import {
   type Dimension,
   type DimensionName,
   isBySegment,
+  isNamed,
   needsSegments,
   rollupOf,
 } from './dimensions.ts';
-import { bindFiltered, costConditions, rollupConditions, segmentedTable } from './filters.ts';
+import {
+  bindFiltered,
+  costConditions,
+  isByCreative,
+  rollupConditions,
+  segmentedDays,
+  segmentedTable,
+} from './filters.ts';
 import {
   type AmountRow,
   type AmountSql,
@@ -196,8 +213,13 @@ export type Asked = {
   filters: ReportFilters;
 };
 
-/** Adds the parts up, in one reading of the database. */
-export async function readSums(db: D1Database, parts: readonly Part[], asked: Asked): Promise<ReadSums[]> {
+/** Adds the parts up, in one reading of the database. `maxRows`: of each part, where more are not wanted. */
+export async function readSums(
+  db: D1Database,
+  parts: readonly Part[],
+  asked: Asked,
+  maxRows?: number,
+): Promise<ReadSums[]> {
   const results = await db.batch<RawRow>(
     parts.map((part) => {
       const common = [asked.applicationId, asked.from, asked.to, asked.reporting];
@@ -206,7 +228,8 @@ export async function readSums(db: D1Database, parts: readonly Part[], asked: As
           ? [asked.teamId, JSON.stringify([...CURRENCIES])]
           : [];
       const kept = part.kept === undefined ? [] : [part.kept];
-      return bindFiltered(db, sumsSql(part), [...common, ...rates, ...kept], asked.filters);
+      const sql = maxRows === undefined ? sumsSql(part) : `${sumsSql(part)} LIMIT ${maxRows}`;
+      return bindFiltered(db, sql, [...common, ...rates, ...kept], asked.filters);
     }),
   );
   return parts.map(({ source }, index) => ({ source, rows: (results[index]?.results ?? []).map(sumRow) }));
@@ -228,34 +251,50 @@ function sumRow(raw: RawRow): SumRow {
   };
 }
 
-/** A source narrowed to what is asked for; by segment where a grouping or a filter needs that. */
-function narrowed(source: Source, filters: ReportFilters, table?: RollupTable): Source {
+/** A source with the conditions of the filters. */
+function narrowed(source: Source, filters: ReportFilters, table = source.table): Source {
   const conditions = source.kind === 'costs' ? costConditions(filters) : rollupConditions(filters);
-  return { ...source, conditions, table: table ? segmentedTable(table, source.day) : source.table };
+  return { ...source, conditions, table };
 }
 
-/** The sources of a report with the columns of its groupings in each; a source that does not have them all is left out. */
-export function sourcesOf(names: readonly DimensionName[], filters: ReportFilters = {}): Part[] {
+/** A rollup as the groupings and filters need it: whole, or by segment. */
+function rollupTable(table: RollupTable, names: readonly DimensionName[], filters: ReportFilters): string {
+  if (!needsSegments(names, filters)) return table;
+  const needsCreatives = names.some(isNamed) || isByCreative(filters);
+  return table === 'rollup_daily' && !needsCreatives ? segmentedDays() : segmentedTable(table, 'day');
+}
+
+/**
+ * The sources that these metrics need, with the columns of the groupings in each. A source that does not have all of the columns
+ * is left out.
+ */
+export function sourcesOf(
+  names: readonly DimensionName[],
+  filters: ReportFilters = {},
+  metrics: readonly Metric[] = ALL_METRICS,
+): Part[] {
+  const needs = (some: readonly Metric[]) => some.some((metric) => metrics.includes(metric));
   const dimensions: Dimension[] = names.map((name) => DIMENSIONS[name]);
   const columnsBy = (column: (dimension: Dimension) => string | undefined) => {
     const columns = dimensions.flatMap((dimension) => column(dimension) ?? []);
     return columns.length === dimensions.length ? columns : null;
   };
   const rollup = rollupOf(names) ?? 'rollup_daily';
-  const segmented = needsSegments(names, filters) ? rollup : undefined;
+  const table = rollupTable(rollup, names, filters);
   return [
-    { source: narrowed(rollupSource(rollup), filters, segmented), columns: columnsBy(({ sql }) => sql) },
-    ...(isBySegment(filters)
-      ? []
-      : [
-          { source: narrowed(COSTS, filters), columns: columnsBy(({ cost }) => cost) },
-          { source: narrowed(ACQUIRED, filters), columns: columnsBy(({ acquired }) => acquired) },
-        ]),
+    { source: narrowed(rollupSource(rollup), filters, table), columns: columnsBy(({ sql }) => sql) },
+    ...(!isBySegment(filters) && needs(OF_SPEND)
+      ? [{ source: narrowed(COSTS, filters), columns: columnsBy(({ cost }) => cost) }]
+      : []),
+    ...(!isBySegment(filters) && needs(OF_ACQUIRED)
+      ? [{ source: narrowed(ACQUIRED, filters), columns: columnsBy(({ acquired }) => acquired) }]
+      : []),
   ].flatMap(({ source, columns }) => (columns ? [{ source, columns }] : []));
 }
 
 /** The sources of the totals, which do not depend on the groupings. */
-export const totalSources = (filters: ReportFilters = {}): Part[] => sourcesOf([], filters);
+export const totalSources = (filters: ReportFilters = {}, metrics: readonly Metric[] = ALL_METRICS): Part[] =>
+  sourcesOf([], filters, metrics);
 
 /** Adds up the rows of one group; amounts stay exact to a part of a micro until they are read. */
 export class Adder {
@@ -272,7 +311,7 @@ export class Adder {
       const { name, micros } = amount;
       const parts = converter.convert(micros, amount);
       if (parts === null) this.incomplete.add(name);
-      if (parts === null && list && !OF_ACQUIRED.has(name)) converter.list(micros, amount);
+      if (parts === null && list && !OVER_LIFE.has(name)) converter.list(micros, amount);
       this.parts.set(name, (this.parts.get(name) ?? 0n) + (parts ?? 0n));
     }
   }
@@ -287,4 +326,4 @@ export class Adder {
 }
 
 /** Earned on any day, not in the period alone: what of it can't be converted is not on the list. */
-const OF_ACQUIRED: ReadonlySet<Amount> = new Set(['acquiredRevenue', 'attributedRevenue']);
+const OVER_LIFE: ReadonlySet<Amount> = new Set(['acquiredRevenue', 'attributedRevenue']);

@@ -1,4 +1,4 @@
-import { and, eq, exists, gt, or, type SQL, sql } from 'drizzle-orm';
+import { and, eq, exists, gt, min, or, type SQL, sql } from 'drizzle-orm';
 import { database, rollupDaily } from '#db';
 
 /** Whether an application's rollups have any device, and any event of one beyond its acquisition. */
@@ -24,9 +24,9 @@ export async function readCountedArrivals(
 
 /** The day of an application's first event of any kind; null where nothing was counted yet. */
 export async function readFirstDay(db: D1Database, applicationId: string): Promise<string | null> {
-  const row = await db
-    .prepare('SELECT min(day) AS day FROM rollup_daily WHERE application_id = ?')
-    .bind(applicationId)
-    .first<{ day: string | null }>();
+  const [row] = await database(db)
+    .select({ day: min(rollupDaily.day) })
+    .from(rollupDaily)
+    .where(eq(rollupDaily.applicationId, applicationId));
   return row?.day ?? null;
 }

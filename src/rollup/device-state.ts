@@ -24,18 +24,25 @@ export type DeviceState = {
 export const deviceKey = (device: { applicationId: string; acquiredDay: string; id: string }) =>
   `${device.applicationId}/${device.acquiredDay}/${device.id}`;
 
+/** A run keeps many devices, and most do little in it: so many steps or earnings wait as they came, which takes less memory than a history. */
+const MAX_PENDING = 64;
+
+type Earning = { kind: 'ad' | 'purchase'; currency: string; age: number; micros: number };
+
 /**
- * A device while a run of events is counted. Parsed once per run and changed in place, so that an event takes the same work
- * however many days and steps its device has had.
+ * A device while a run of events is counted. Its days are parsed once per run and changed in place. Steps and earnings wait, and are
+ * merged with the stored ones once they are many, or in the end. So an event takes the same work however many days and steps its device has had.
  */
 export class RunningDevice {
   private readonly stored: DeviceState;
   private readonly activeDays: DaySet;
   private readonly activeAges: DaySet;
   private readonly paidDays: DaySet;
-  private readonly steps: StepHistory;
-  /** Most events earn nothing: it is read when one does. */
+  /** Null as long as what was added is pending. */
+  private steps: StepHistory | null = null;
   private revenue: DeviceRevenue | null = null;
+  private readonly reached: { step: string; second: number }[] = [];
+  private readonly earned: Earning[] = [];
   private changed = false;
 
   /** Throws where the stored state cannot be read. */
@@ -44,7 +51,7 @@ export class RunningDevice {
     this.activeDays = DaySet.parse(stored.activeDays);
     this.activeAges = DaySet.parse(stored.activeAges);
     this.paidDays = DaySet.parse(stored.paidDays);
-    this.steps = StepHistory.parse(stored.steps);
+    StepHistory.parse(stored.steps);
   }
 
   /** Marks a calendar day; false where the device was active on it already. */
@@ -65,28 +72,45 @@ export class RunningDevice {
 
   /** Adds a funnel step; `at` in epoch milliseconds. */
   reach(step: string, at: number): void {
-    this.mark(this.steps.add(step, Math.max(0, Math.floor(at / 1_000))));
+    this.reached.push({ step, second: Math.max(0, Math.floor(at / 1_000)) });
+    if (this.steps || this.reached.length === MAX_PENDING) this.mergeSteps();
   }
 
   /** Adds revenue in micros; `age` is the number of days since the acquisition. */
   earn(kind: 'ad' | 'purchase', currency: string, age: number, micros: number): void {
     if (micros === 0) return;
-    this.revenue ??= DeviceRevenue.parse(this.stored.revenue);
-    this.revenue.add(kind, currency, age, micros);
-    this.changed = true;
+    this.earned.push({ kind, currency, age, micros });
+    if (this.revenue || this.earned.length === MAX_PENDING) this.mergeEarnings();
   }
 
   /** What is to be stored; null where nothing changed. */
   toState(): DeviceState | null {
+    this.mergeSteps();
+    this.mergeEarnings();
     if (!this.changed) return null;
     return {
       ...this.stored,
       activeDays: this.activeDays.toString(),
       activeAges: this.activeAges.toString(),
       paidDays: this.paidDays.toString(),
-      steps: this.steps.toString(),
+      steps: this.steps?.toString() ?? this.stored.steps,
       revenue: this.revenue?.toString() ?? this.stored.revenue,
     };
+  }
+
+  private mergeSteps(): void {
+    if (this.reached.length === 0) return;
+    this.steps ??= StepHistory.parse(this.stored.steps);
+    for (const { step, second } of this.reached) this.mark(this.steps.add(step, second));
+    this.reached.length = 0;
+  }
+
+  private mergeEarnings(): void {
+    if (this.earned.length === 0) return;
+    this.revenue ??= DeviceRevenue.parse(this.stored.revenue);
+    for (const { kind, currency, age, micros } of this.earned) this.revenue.add(kind, currency, age, micros);
+    this.earned.length = 0;
+    this.changed = true;
   }
 
   private mark(isNew: boolean): boolean {

@@ -1,3 +1,4 @@
+export { additionStatements } from './add-rows.ts';
 export { readCountedArrivals, readFirstDay } from './arrivals.ts';
 export { type Earned, REVENUE_DAYS, readRevenue } from './device-revenue.ts';
 export { type DeviceState, deviceKey } from './device-state.ts';
@@ -17,7 +18,7 @@ export {
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export { sendWithRetry } from './send.ts';
 export { firstTimes, type Walk, walkSteps } from './step-history.ts';
-export { type Additions, additionSql, ROLLUP_TABLES, sumColumnsOf } from './tables.ts';
+export { type Additions, ROLLUP_TABLES, sumColumnsOf } from './tables.ts';
 export {
   type Counted,
   deviceKeyOf,

@@ -1,7 +1,7 @@
 import { and, eq, gt, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { type LoggedEvent, MEASURES, type RollupTable } from '#catalogue';
-import { type Database, parkedMessages } from '#db';
+import { columnList, type Database, parkedMessages, toStatement } from '#db';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import type { EventMessage } from './message.ts';
@@ -33,6 +33,9 @@ export function applicationIdOf(body: unknown): string {
   return applicationIdOf(first);
 }
 
+const { id, applicationId, body, reason, parkedAt } = parkedMessages;
+const PARKED_COLUMNS = [id, applicationId, body, reason, parkedAt];
+
 /** Keeps what could not be counted, with its reason. Repeatable. */
 export function parkStatements(
   db: D1Database,
@@ -41,12 +44,12 @@ export function parkStatements(
 ): D1PreparedStatement[] {
   const rows = parked.map(({ id, applicationId, body, reason }) => [id, applicationId, body, reason]);
   return toParameters(rows).map((parameter) =>
-    db
-      .prepare(
-        `INSERT INTO parked_messages (id, application_id, body, reason, parked_at)
-         SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, ?2 FROM json_each(?1) WHERE true ON CONFLICT DO NOTHING`,
-      )
-      .bind(parameter, now),
+    toStatement(
+      db,
+      sql`INSERT INTO ${parkedMessages} (${columnList(PARKED_COLUMNS)})
+        SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, ${now}
+        FROM json_each(${parameter}) WHERE true ON CONFLICT DO NOTHING`,
+    ),
   );
 }
 
@@ -69,7 +72,7 @@ export const PARK_REASON = {
   refused: 'counted, but the database refused to add these sums to the reports',
 } as const;
 
-/** The body of parked rows of a rollup table, as `additionSql` takes them. They are sums: no queue takes them, see `replayParked`. */
+/** The body of parked rows of a rollup table, as `additionStatement` takes them. They are sums: no queue takes them, see `replayParked`. */
 export const parkedSums = (table: RollupTable, rows: readonly unknown[]): string =>
   JSON.stringify({ sums: { table, rows } });
 

@@ -1,12 +1,20 @@
 import { and, count, desc, eq, inArray, or, sql } from 'drizzle-orm';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import type { RollupTable } from '#catalogue';
-import { applications, type Database, isTransient, parkedMessages, teams, toStatement } from '#db';
+import {
+  applications,
+  columnList,
+  type Database,
+  isTransient,
+  parkedMessages,
+  teams,
+  toStatement,
+} from '#db';
 import { AppError, unavailable } from '#http';
 import { logError } from '#lib/log';
+import { additionStatements } from './add-rows.ts';
 import { readParkedSums } from './park.ts';
 import { sendWithRetry } from './send.ts';
-import { additionSql } from './tables.ts';
 
 /** What could not be counted, as people see it. */
 export type ParkedMessage = typeof parkedMessages.$inferSelect;
@@ -95,6 +103,17 @@ async function removeParked(
   ]);
 }
 
+/** Aborts the transaction where the message is no longer parked: a column that is NOT NULL is given null. */
+const abortUnlessParked = (db: D1Database, messageId: string) => {
+  const { id, applicationId, body, reason, parkedAt } = parkedMessages;
+  return toStatement(
+    db,
+    sql`INSERT INTO ${parkedMessages} (${columnList([id, applicationId, body, reason, parkedAt])})
+      SELECT ${messageId}, NULL, '', '', 0
+      WHERE NOT EXISTS (SELECT 1 FROM ${parkedMessages} WHERE ${id} = ${messageId})`,
+  );
+};
+
 /** Once, however many do it at the same time. */
 async function addParkedSums(
   db: D1Database,
@@ -106,16 +125,10 @@ async function addParkedSums(
   const entry = newAuditEntry('parked_message.replayed', subjectOf(message));
   try {
     await db.batch([
-      // Aborts where it is no longer parked: a column that is NOT NULL is given null.
-      db
-        .prepare(
-          `INSERT INTO parked_messages (id, application_id, body, reason, parked_at) SELECT ?1, NULL, '', '', 0
-           WHERE NOT EXISTS (SELECT 1 FROM parked_messages WHERE id = ?1)`,
-        )
-        .bind(id),
-      db.prepare(additionSql(table)).bind(JSON.stringify(rows)),
+      abortUnlessParked(db, id),
+      ...additionStatements(db, table, rows),
       toStatement(db, auditStatement(caller, entry).getSQL()),
-      db.prepare('DELETE FROM parked_messages WHERE id = ?').bind(id),
+      toStatement(db, sql`DELETE FROM ${parkedMessages} WHERE ${parkedMessages.id} = ${id}`),
     ]);
   } catch (error) {
     if (isTransient(error)) throw unavailable();

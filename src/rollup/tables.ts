@@ -3,10 +3,8 @@ import {
   columnsOf as columnsOfMeasure,
   isMoney,
   MEASURES,
-  OTHER_SEGMENT,
   ROLLUP_KEYS,
   type RollupTable,
-  segmentId,
 } from '#catalogue';
 
 // The rollup tables as counters fill them: every measure is added to what the row holds already.
@@ -22,7 +20,7 @@ const ROW_WEIGHT = 700;
 /** What a segment takes in a row beside its sums of 8 bytes each. */
 const SEGMENT_WEIGHT = 24;
 
-const MICROS_PER_HIGH = 1_000_000_000_000;
+export const MICROS_PER_HIGH = 1_000_000_000_000;
 
 /** Where a metric's sum stands in a row; an amount has its high part in the next place. */
 type Place = { at: number; isAmount: boolean };
@@ -172,56 +170,9 @@ function addAt(sums: number[], at: number, isAmount: boolean, amount: number): v
 /** The columns of a table's sums, in the order in which a segment's stand in its list. */
 export const sumColumnsOf = (table: RollupTable): string[] => MEASURES[table].flatMap(columnsOfMeasure);
 
-/** Sums of amounts carry what passes 10^12 micros into their high part. */
-function carried(table: RollupTable, sumOf: (column: string) => string): [column: string, sum: string][] {
-  return MEASURES[table].flatMap((measure): [string, string][] => {
-    const sum = sumOf(measure);
-    if (!isMoney(measure)) return [[measure, sum]];
-    const high = `${measure}_high`;
-    return [
-      [measure, `(${sum}) % ${MICROS_PER_HIGH}`],
-      [high, `${sumOf(high)} + (${sum}) / ${MICROS_PER_HIGH}`],
-    ];
-  });
-}
-
-/** What is added to a row's segments is put at their end; so often, and so long, until they are added up. */
-const MAX_SEGMENT_PARTS = 16;
-const MAX_SEGMENT_CHARACTERS = 600_000;
-/** A row tells this many segments apart, the smallest of more are one: its value stays within the 2 MB that D1 takes. */
-const MAX_ROW_SEGMENTS = 2_000;
-
-const OTHER_ID = segmentId(OTHER_SEGMENT);
-
-/** The segments of a row with those that are added to it, each once. */
-function mergedSegments(table: RollupTable): string {
-  const columns = sumColumnsOf(table);
-  const sums = columns.map((column, index) => `coalesce(sum(value ->> ${index + 1}), 0) AS ${column}`);
-  const outer = carried(table, (column) => `sum(${column})`).map(([, sum]) => sum);
-  return `(SELECT group_concat(part) FROM (
-      SELECT json_array(kept, ${outer.join(', ')}) AS part FROM (
-        SELECT iif(row_number() OVER (ORDER BY id = ${OTHER_ID} DESC, ${columns.join(' + ')} DESC, id) <= ${MAX_ROW_SEGMENTS},
-            id, ${OTHER_ID}) AS kept, *
-        FROM (SELECT value ->> 0 AS id, ${sums.join(', ')}
-          FROM json_each('[' || ${table}.segments || ',' || excluded.segments || ']') GROUP BY 1))
-      GROUP BY kept))`;
-}
-
-/**
- * Adds rows (`?1`, a JSON array as `Additions.rows` gives it) to a rollup table. To add up a row's segments takes far longer than
- * to put more at their end, so that is done once for several additions.
- */
-export function additionSql(table: RollupTable): string {
-  const keys = ROLLUP_KEYS[table];
-  const columns = [...keys, ...sumColumnsOf(table), 'segments'];
-  const values = columns.map((_, index) => `value ->> ${index}`);
-  const sums = carried(table, (column) => `${column} + excluded.${column}`).map(
-    ([column, sum]) => `${column} = ${sum}`,
-  );
-  const hasRoom = `segment_parts < ${MAX_SEGMENT_PARTS}
-      AND length(${table}.segments) + length(excluded.segments) < ${MAX_SEGMENT_CHARACTERS}`;
-  return `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM json_each(?1) WHERE true
-    ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${sums.join(', ')},
-      segments = CASE WHEN ${hasRoom} THEN ${table}.segments || ',' || excluded.segments ELSE ${mergedSegments(table)} END,
-      segment_parts = CASE WHEN ${hasRoom} THEN segment_parts + 1 ELSE 1 END`;
-}
+/** The columns of a table's rows in the order of `Additions.rows`. */
+export const additionColumns = (table: RollupTable): string[] => [
+  ...ROLLUP_KEYS[table],
+  ...sumColumnsOf(table),
+  'segments',
+];

@@ -7,6 +7,7 @@ import { CURRENCIES } from '#lib/currencies';
 import { newId } from '#lib/ids';
 import { isTimezone } from '#lib/time';
 import { makeApiKey } from './api-key.ts';
+import type { Application } from './operations.ts';
 import { type ApplicationRow, applicationNotFound, nameOf, owned } from './own-application.ts';
 
 const storeUrl = z
@@ -49,7 +50,7 @@ export const NewApiKey = z.object({
 });
 
 /** An application as the team API shows it. */
-export function showApplication(row: ApplicationRow) {
+export function showApplication(row: ApplicationRow): Application {
   return {
     id: row.id,
     name: row.name,

@@ -20,13 +20,14 @@ import {
   NewApplication,
   showApplication,
 } from './applications.ts';
+import type { ApiKey, Application, Applications, CreatedApplication } from './operations.ts';
 import { getApplication, listApplications } from './own-application.ts';
 
 export const teamRoutes = new Hono<AppEnv>()
   .get('/v1/applications', requireTeamToken, queryString(listQuery), async (c) => {
     const page = c.req.valid('query');
     const rows = await listApplications(database(c.env.DB), c.get('team').id, page);
-    return c.json({
+    return c.json<Applications>({
       data: rows.map(showApplication),
       next_cursor: rows.length === page.limit ? (rows.at(-1)?.id ?? null) : null,
     });
@@ -39,12 +40,12 @@ export const teamRoutes = new Hono<AppEnv>()
     async (c) => {
       const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
       const { application, apiKey } = await createApplication(apiCaller(c), c.req.valid('json'), secret);
-      return c.json({ ...showApplication(application), api_key: apiKey }, 201);
+      return c.json<CreatedApplication>({ ...showApplication(application), api_key: apiKey }, 201);
     },
   )
   .get('/v1/applications/:id', requireTeamToken, async (c) => {
     const row = await getApplication(database(c.env.DB), c.get('team').id, c.req.param('id'));
-    return c.json(showApplication(row));
+    return c.json<Application>(showApplication(row));
   })
   .patch(
     '/v1/applications/:id',
@@ -54,7 +55,8 @@ export const teamRoutes = new Hono<AppEnv>()
     async (c) => {
       const caller = apiCaller(c);
       const application = await getApplication(caller.db, caller.team.id, c.req.param('id'));
-      return c.json(showApplication(await changeApplication(caller, application, c.req.valid('json'))));
+      const changed = await changeApplication(caller, application, c.req.valid('json'));
+      return c.json<Application>(showApplication(changed));
     },
   )
   .post(
@@ -67,6 +69,6 @@ export const teamRoutes = new Hono<AppEnv>()
       const application = await getApplication(caller.db, caller.team.id, c.req.param('id'));
       const { grace_hours } = c.req.valid('json');
       const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
-      return c.json({ api_key: await replaceApiKey(caller, application, grace_hours, secret) }, 201);
+      return c.json<ApiKey>({ api_key: await replaceApiKey(caller, application, grace_hours, secret) }, 201);
     },
   );

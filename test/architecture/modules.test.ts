@@ -43,6 +43,23 @@ describe('the list of modules', () => {
     expect(MODULES[name]?.imports.filter((other) => !above.includes(other))).toEqual([]);
   });
 
+  it('loads operations with the documentation only', () => {
+    const isDocumentation = /^docs\/|^\w+\/(?:operations|answers)\.ts$/;
+    const imported =
+      /\b(?:import|export)\s(?!type\b)[^;]*\bfrom '(?:#\w+|\.)\/(?:operations|answers)(?:\.ts)?'/;
+    const files = [...source.values()].flat().filter(({ code }) => imported.test(code));
+    expect(files.length).toBeGreaterThan(0);
+    expect(files.map(({ file }) => file).filter((file) => !isDocumentation.test(file))).toEqual([]);
+  });
+
+  it('types every JSON answer of a route', () => {
+    const routes = [...source.values()].flat().filter(({ file }) => file.endsWith('/routes.ts'));
+    const untyped = routes.flatMap(({ file, code }) =>
+      [...code.matchAll(/\b(?:c\.json|answerJson)\(.*/g)].map(([call]) => `${file}: ${call}`),
+    );
+    expect(untyped).toEqual(['docs/routes.ts: c.json(await documentFor(settingsOf(c.env).SERVICE_NAME)))']);
+  });
+
   it('gives every table one owner', () => {
     const owned = names.flatMap((name) => MODULES[name]?.owns ?? []);
     expect(owned.toSorted()).toEqual([...tables.values()].sort());

@@ -13,21 +13,36 @@ export type Module = {
 
 /** Lowest first. */
 export const MODULES: Readonly<Record<string, Module>> = {
-  lib: { imports: [] },
-  env: { imports: [] },
-  catalogue: { imports: ['lib'] },
-  db: { imports: [] },
-  http: { imports: ['db', 'env', 'lib'], reads: ['access_tokens', 'api_keys', 'applications'] },
+  lib: {
+    imports: [],
+  },
+  env: {
+    imports: [],
+  },
+  catalogue: {
+    imports: ['lib'],
+  },
+  db: {
+    imports: ['lib'],
+  },
+  http: {
+    imports: ['db', 'env', 'lib'],
+    reads: ['access_tokens', 'api_keys', 'applications'],
+  },
+  audit: {
+    imports: ['db', 'http', 'lib'],
+    owns: ['audit_log'],
+  },
   members: {
-    imports: ['db', 'env', 'http', 'lib'],
-    owns: ['accounts', 'audit_log', 'invitations', 'members', 'sessions', 'users'],
+    imports: ['audit', 'db', 'env', 'http', 'lib'],
+    owns: ['accounts', 'invitations', 'members', 'password_resets', 'sessions', 'users'],
+    reads: ['teams'],
     writes: {
-      teams:
-        'the first person of a deployment and their team are made by one statement, so that no two can be first',
+      audit_log: 'a password that is reset on the command line has no caller',
     },
   },
   teams: {
-    imports: ['db', 'env', 'http', 'lib', 'members'],
+    imports: ['audit', 'db', 'env', 'http', 'lib'],
     owns: ['access_tokens', 'api_keys', 'applications', 'teams'],
   },
   attribution: {
@@ -36,7 +51,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['applications', 'creatives', 'tokens'],
   },
   rollup: {
-    imports: ['attribution', 'catalogue', 'db', 'http', 'lib'],
+    imports: ['attribution', 'audit', 'catalogue', 'db', 'http', 'lib'],
     owns: [
       'cohort_activity',
       'cohort_revenue',
@@ -45,41 +60,48 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'rollup_custom',
       'rollup_daily',
       'rollup_items',
+      'rollup_segments',
     ],
     reads: ['applications', 'teams'],
   },
-  lake: { imports: ['catalogue', 'lib'] },
+  lake: {
+    imports: ['catalogue', 'lib'],
+  },
   counting: {
     imports: ['attribution', 'catalogue', 'db', 'env', 'http', 'lake', 'lib', 'rollup'],
-    owns: ['counter_flushes'],
+    owns: ['counter_flushes', 'segments'],
     reads: ['parked_messages'],
-    writes: { applications: 'a counter that is full raises the number of shards' },
+    writes: {
+      applications: 'a counter that is full raises the number of shards',
+    },
   },
   tracking: {
     imports: ['attribution', 'catalogue', 'db', 'env', 'http', 'lib', 'rollup'],
     reads: ['applications', 'creatives'],
   },
   creatives: {
-    imports: ['db', 'http', 'lib', 'teams', 'tracking'],
+    imports: ['audit', 'db', 'http', 'lib', 'teams', 'tracking'],
     owns: ['adsets', 'campaigns', 'creative_requests', 'creatives'],
-    reads: ['api_keys', 'applications'],
+    reads: ['applications'],
+    writes: {
+      audit_log: 'removes the row of a creative whose creation it undoes',
+    },
   },
   devices: {
-    imports: [
-      'attribution',
-      'catalogue',
-      'counting',
-      'db',
-      'env',
-      'http',
-      'lib',
-      'members',
-      'rollup',
-      'teams',
-    ],
+    imports: ['attribution', 'audit', 'catalogue', 'counting', 'db', 'env', 'http', 'lib', 'rollup', 'teams'],
     owns: ['tokens'],
     reads: ['adsets', 'applications', 'campaigns', 'creatives'],
-    writes: { audit_log: 'in the transaction of what it records' },
+  },
+  deletion: {
+    imports: ['audit', 'counting', 'db', 'http', 'lake', 'lib', 'teams'],
+    owns: ['application_deletions'],
+    reads: ['creative_requests', 'creatives'],
+    writes: {
+      api_keys: 'an application ends with its keys, in one transaction',
+      applications: 'an application ends with its keys, in one transaction',
+      counter_flushes: 'clears what an application leaves, table by table',
+      tokens: 'clears what an application leaves, table by table',
+    },
   },
   ingestion: {
     imports: ['catalogue', 'db', 'devices', 'env', 'http', 'lib', 'rollup'],
@@ -91,25 +113,38 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['applications', 'parked_messages'],
   },
   money: {
-    imports: ['db', 'http', 'lib', 'teams'],
-    owns: ['costs', 'exchange_rates'],
+    imports: ['audit', 'db', 'http', 'lib', 'teams'],
+    owns: ['cost_names', 'costs', 'exchange_rates'],
     reads: ['adsets', 'campaigns', 'creatives'],
   },
   reports: {
-    imports: ['catalogue', 'counting', 'db', 'http', 'lib', 'money', 'teams'],
-    reads: ['adsets', 'campaigns', 'cohort_activity', 'cohort_revenue', 'costs', 'creatives', 'rollup_ads'],
+    imports: ['catalogue', 'counting', 'db', 'http', 'lib', 'money', 'rollup', 'teams'],
+    reads: ['adsets', 'campaigns', 'cohort_revenue', 'costs', 'creatives', 'rollup_daily', 'segments'],
   },
-  operations: { imports: ['counting', 'db', 'http', 'members', 'rollup', 'teams'] },
+  operations: {
+    imports: ['audit', 'counting', 'db', 'http', 'rollup', 'teams'],
+  },
+  alerts: {
+    imports: ['audit', 'counting', 'db', 'env', 'http', 'lib', 'reports', 'teams'],
+    owns: ['alerts', 'channels', 'notices'],
+    reads: ['applications'],
+  },
+  views: {
+    imports: ['audit', 'db', 'http', 'lib'],
+    owns: ['saved_views', 'share_links'],
+    reads: ['teams'],
+  },
   docs: {
     imports: [
-      'catalogue',
       'creatives',
+      'deletion',
       'devices',
       'env',
       'events',
       'http',
       'ingestion',
       'money',
+      'operations',
       'reports',
       'teams',
       'tracking',
@@ -117,7 +152,9 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   dashboard: {
     imports: [
+      'alerts',
       'attribution',
+      'audit',
       'catalogue',
       'counting',
       'creatives',
@@ -134,7 +171,12 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'rollup',
       'teams',
       'tracking',
+      'views',
     ],
+    reads: ['clicks', 'costs', 'creatives', 'invitations', 'members', 'rollup_daily'],
   },
-  cli: { imports: ['catalogue', 'db', 'env', 'lake', 'lib', 'members', 'teams'], reads: ['teams'] },
+  cli: {
+    imports: ['catalogue', 'db', 'env', 'lake', 'lib', 'members', 'teams'],
+    reads: ['teams'],
+  },
 };

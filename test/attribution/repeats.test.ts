@@ -97,7 +97,7 @@ it('counts an install once although its transaction is repeated after an unclear
   await worker.deliver(messages);
   const db = new WatchedD1(env.DB);
   const failing = startWorker({ DB: db.asBinding() });
-  db.failOn(/INTO clicks/, 'Network connection lost', { when: 'after' });
+  db.failOn(/INTO "clicks"/, 'Network connection lost', { when: 'after' });
   const token = await fetchToken(failing, tenant, { data: { click_id: publicId } });
   expect(db.faultsLeft).toBe(0);
   expect(await explain(tenant, token)).toMatchObject({ repeated: false, click: { named_installs: 1 } });

@@ -58,7 +58,7 @@ describe('settling an application', () => {
     await second?.append([second.ad(1)]);
     const behind = await second?.inside((counter) => {
       const db = new WatchedD1(env.DB);
-      db.failOn(/INSERT INTO counter_flushes/, 'D1_ERROR: overloaded', { times: 100 });
+      db.failOn(/INSERT INTO "counter_flushes"/, 'D1_ERROR: overloaded', { times: 100 });
       counter.db = db.asBinding();
       return Date.now();
     });

@@ -176,7 +176,7 @@ describe('a counter that fails', () => {
 
 it('brings a message back that cannot even be parked', async () => {
   const db = new WatchedD1(env.DB);
-  db.failOn(/INSERT INTO parked_messages/, 'D1_ERROR: overloaded', { times: 6 });
+  db.failOn(/INSERT INTO "parked_messages"/, 'D1_ERROR: overloaded', { times: 6 });
   const result = await deliver([{ id: 'p', body: 'broken' }], { ...env, DB: db.asBinding() });
   expect(result.retryMessages.map(({ msgId }) => msgId)).toEqual(['p']);
   const retry = vi.fn();
@@ -235,7 +235,7 @@ it('says that it is not settled while D1 does not answer, and makes up for it', 
   await append([ad()]);
   const before = Date.now();
   const db = new WatchedD1(env.DB);
-  db.failOn(/INSERT INTO counter_flushes/, 'D1_ERROR: overloaded', { times: 3 });
+  db.failOn(/INSERT INTO "counter_flushes"/, 'D1_ERROR: overloaded', { times: 3 });
   await inside((counter) => {
     counter.db = db.asBinding();
   });

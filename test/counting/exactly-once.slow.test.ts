@@ -105,8 +105,9 @@ async function withFaults(tenant: Tenant, prepare: (storage: WatchedStorage, db:
 }
 
 const FLUSH = [
-  'INSERT INTO counter_flushes',
+  'INSERT INTO "counter_flushes"',
   'INSERT INTO rollup_daily',
+  'INSERT INTO rollup_segments',
   'INSERT INTO rollup_ads',
   'INSERT INTO rollup_items',
   'INSERT INTO rollup_custom',

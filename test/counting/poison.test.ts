@@ -201,7 +201,9 @@ it('brings back of the dead letters those alone that cannot be parked', async ()
   const db = new WatchedD1(env.DB);
   const firstEvent = JSON.stringify(first.body.events).slice(8, 44);
   db.failWhen(
-    (sql, [rows]) => sql.includes('INSERT INTO parked_messages') && String(rows).includes(firstEvent),
+    (sql, bindings) =>
+      sql.includes('INSERT INTO "parked_messages"') &&
+      bindings.some((rows) => String(rows).includes(firstEvent)),
     'D1_ERROR: overloaded',
   );
   const acks: string[] = [];

@@ -39,11 +39,11 @@ async function ads(query: string) {
 
 it('shows the networks with what they earned before, the highest first', async () => {
   const { text } = await ads('');
-  expect(text).toMatch(/applovin \$9.00 \$0.00 .*admob \$4.00 \$1.00 \+ ?\$3.00 \(300%\)/);
+  expect(text).toMatch(/AppLovin \$9.00 \$0.00 .*AdMob \$4.00 \$1.00 \+ ?\$3.00 \(300%\)/);
 });
 
 it.each([
-  ['source', 'Ad format', 'rewarded'],
+  ['source', 'Ad format', 'Rewarded'],
   ['placement', 'Placement', 'main'],
   ['creative', 'Creative', 'Organic'],
   ['campaign', 'Campaign', 'Organic'],
@@ -59,8 +59,8 @@ it('draws the chosen metric of each group', async () => {
   const data = JSON.parse(/data-chart="([^"]*)"/.exec(html)?.[1]?.replaceAll('&quot;', '"') ?? '');
   const shown = data.series.map(({ name, texts }: { name: string; texts: string[] }) => [name, texts[1]]);
   expect(shown).toEqual([
-    ['rewarded', '$180.00'],
-    ['banner', '$40.00'],
+    ['Rewarded', '$180.00'],
+    ['Banner', '$40.00'],
   ]);
 });
 

@@ -40,18 +40,20 @@ it('has weeks and months that are cut off by the period or by today, not complet
 
 it.each([
   [1, [0]],
-  [6, [0, 1, 2, 3, 4, 5]],
+  [5, [0, 1, 2, 3, 4]],
   [7, [0, 2, 4, 6]],
-  [28, [0, 5, 10, 15, 20, 25]],
-  [90, [0, 15, 30, 45, 60, 75]],
-  [1100, [0, 184, 368, 552, 736, 920]],
-])('labels at most six of %d places', (length, indexes) => expect(evenly(length)).toEqual(indexes));
+  [28, [0, 7, 14, 21]],
+  [90, [0, 20, 40, 60, 80]],
+  [1100, [0, 220, 440, 660, 880]],
+])('labels at most five of %d places', (length, indexes) => expect(evenly(length)).toEqual(indexes));
 
 it('writes days and months below the axis', () => {
   const days = placesOf({ from: '2026-03-01', to: '2026-03-02', today: TODAY }, 'day');
   expect(ticksOf(days, 'day').map(({ text }) => text)).toEqual(['1 Mar', '2 Mar']);
   const months = placesOf({ from: '2026-01-01', to: '2026-02-28', today: TODAY }, 'month');
   expect(ticksOf(months, 'month').map(({ text }) => text)).toEqual(['Jan 2026', 'Feb 2026']);
+  const years = placesOf({ from: '2024-01-01', to: '2025-12-31', today: TODAY }, 'month');
+  expect(ticksOf(years, 'month').map(({ index }) => index)).toEqual([0, 7, 14, 21]);
 });
 
 it('puts figures at their places: nothing is 0 or unknown, as the figure wants it', () => {

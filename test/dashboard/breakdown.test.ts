@@ -89,7 +89,7 @@ it('draws bars of groups, and a curve for each group over time', async () => {
     /Summer \$25.00 from \$10.00 Winter \$5.00 from \$20.00/,
   );
   const { html } = await breakdown('by=day&and=creative');
-  const legend = [...html.matchAll(/<\/svg>([^<]+)<\/span>/g)].map(([, name]) => name);
+  const legend = [...html.matchAll(/class="legend-name"[^>]*>([^<]+)<\/span>/g)].map(([, name]) => name);
   expect(legend.slice(0, 2)).toEqual(['Dragon', 'Castle']);
 });
 

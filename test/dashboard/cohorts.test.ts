@@ -87,12 +87,30 @@ it('adds the curve of the period before, and not where there is no comparison', 
   expect((await page('/retention?period=28d&compare=none')).html).not.toMatch(/class="line s1 before"/);
 });
 
-it('says when a cohort had brought back what it cost, and draws 100 %', async () => {
+it.each([
+  ['/retention?period=28d', /^\|Before: [^|]+\|8\|100%\|75%\|/],
+  ['/ltv?period=28d&cohort=week', /^\|Before: [^|]+\|8\|–\|\$0\.00\|/],
+])(
+  '%s ends with the period before, uncoloured, and not where there is no comparison',
+  async (path, expected) => {
+    const lastRow = async (query: string) => {
+      const [, table = ''] = (await page(query)).html.split('class="heat-map"');
+      return table.slice(0, table.indexOf('</tbody>')).split('<tr>').at(-1) ?? '';
+    };
+    const row = await lastRow(path);
+    expect(row.replaceAll(/<[^>]+>/g, '|').replaceAll(/\|+/g, '|')).toMatch(expected);
+    expect(row).not.toMatch(/heat h\d/);
+    expect(await lastRow(`${path}&compare=none`)).not.toContain('Before: ');
+    expect(await lastRow(`${path}&group=creative`)).not.toContain('Before: ');
+  },
+);
+
+it('says when a cohort had brought back what it cost, and draws 100%', async () => {
   const { html, text } = await page('/ltv?period=28d&group=creative');
   const [, devices, payback, day0] = cellsOf(html, 'Dragon');
-  expect([devices?.text, payback?.text, day0?.text]).toEqual(['10', 'Day 3', '$0.5000']);
+  expect([devices?.text, payback?.text, day0?.text]).toEqual(['10', 'Day 3', '$0.50']);
   expect(html).toContain('class="level"');
-  expect(text).toContain('100 %, where revenue has paid back the spend');
+  expect(text).toContain('100%, where revenue has paid back the spend');
   const roas = cellsOf((await page('/ltv?period=28d&group=creative&show=roas')).html, 'Dragon');
   expect(roas[3]?.text).toBe('25%');
 });

@@ -21,7 +21,12 @@ beforeEach(async () => {
 const textOf = async (answer: Response) =>
   (await answer.text()).replaceAll(/<[^>]+>/g, '|').replaceAll(/[|\s]*\|[|\s]*/g, '|');
 
-const upload = (csv: string) => admin.post(`/costs?${PERIOD}`, { csv, file_currency: 'usd' });
+/** Uploads, and follows the redirect that keeps a reload from sending the file again. */
+async function upload(csv: string): Promise<Response> {
+  const answer = await admin.post(`/costs?${PERIOD}`, { csv, file_currency: 'usd' });
+  if (answer.status !== 303) return answer;
+  return admin.get(answer.headers.get('Location') ?? '');
+}
 const costs = () => admin.get(`/costs?${PERIOD}`);
 
 async function stored() {
@@ -40,7 +45,7 @@ it('lists what was uploaded with CTR, CPC and CPM, and what has no match', async
     ),
   );
   expect(answer).toContain('2 rows stored. 1 have names that this application does not have');
-  expect(answer).toContain('|2026-03-02|Cat|Spring › Young|Matched|$10.00|2,000|50|2.5%|$0.2000|$5.00|');
+  expect(answer).toContain('|2026-03-02|Cat|Spring › Young|Matched|$10.00|2,000|50|2.5%|$0.20|$5.00|');
   expect(answer).toContain('|2026-03-03|Unknown|No such name|€5.00|–|–|–|–|–|');
   expect(answer).toContain('Names without a match');
   const unmatched = await textOf(await admin.get(`/costs?${PERIOD}&unmatched=true`));
@@ -57,7 +62,30 @@ it('stores nothing of a file with a fault, and says in which line it is', async 
   expect(answer).toContain('Line 5: amount must be a number');
   const second = await textOf(await upload('date,campaign,currency,amount\n\n2026-02-30,B,usd,2'));
   expect(second).toContain('Line 3: date must be a day');
+  expect((await upload('date\n')).status).toBe(400);
   expect(await stored()).toEqual([]);
+});
+
+it('lists the newest costs first, page by page', async () => {
+  const days = ['2026-03-01', '2026-03-02', '2026-03-03'];
+  const names = Array.from({ length: 20 }, (_, index) => `Campaign ${String(index).padStart(2, '0')}`);
+  const lines = days.flatMap((day) => names.map((name) => `${day},${name},usd,1`));
+  await upload(['date,campaign,currency,amount', ...lines].join('\n'));
+  const listed: string[] = [];
+  for (let path: string | undefined = `/costs?${PERIOD}`; path; ) {
+    const page: string = await (await admin.get(path)).text();
+    const ledger: string = page.slice(page.indexOf('id="ledger"'));
+    for (const [, row = ''] of ledger.matchAll(/<tr>(<td.*?)<\/tr>/gs)) {
+      const [day, name] = row
+        .replaceAll(/<[^>]+>/g, '|')
+        .split(/\|+/)
+        .filter(Boolean);
+      listed.push(`${day} ${name}`);
+    }
+    const [, next]: string[] = /href="([^"]*)">Older costs</.exec(ledger) ?? [];
+    path = next?.replaceAll('&amp;', '&');
+  }
+  expect(listed).toEqual([...days].reverse().flatMap((day) => names.map((name) => `${day} ${name}`)));
 });
 
 it('edits and deletes a row', async () => {

@@ -56,6 +56,23 @@ it('lists every creative, silent and archived ones too, with the figures of the 
   expect(rows.at(-1)).toContain('|$8.00|');
 });
 
+it('sums up what a search found, and nothing else', async () => {
+  const found = (await list('q=cat')).rows.at(-1);
+  expect(found).toContain('|Total of these|');
+  expect(found).toContain('|10|4|$2.00|$0.50|$3.00|');
+  expect((await list('q=dog')).html).not.toContain('Total of these');
+});
+
+it('leads from the form to the page of the new creative, which a reload does not create again', async () => {
+  const made = await createTenant();
+  const browser = await signedIn(worker, made.team, 'admin');
+  const answer = await browser.post('/creatives', { creative: 'New', campaign: 'C', adset: 'A' });
+  expect(answer.status).toBe(303);
+  const page = await (await browser.get(answer.headers.get('Location') ?? '')).text();
+  expect(page).toContain('Use its tracking link as the destination of your ad');
+  expect(page).toContain('<h2>New</h2>');
+});
+
 it('cuts long names, which are whole in their title', async () => {
   expect((await list('')).html).toContain(`title="${LONG}"`);
 });

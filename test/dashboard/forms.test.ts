@@ -15,6 +15,7 @@ const WITHOUT_FIELDS = new Set([
   '/settings/tokens/:id/revoke',
   '/settings/members/:id/remove',
   '/settings/members/invitations/:hash/withdraw',
+  '/status/resume',
   '/status/:id/replay',
   '/status/:id/discard',
   '/settings/members/:id/password-reset',

@@ -72,3 +72,35 @@ it('shows what belongs to no team only while there is a single team', async () =
   await env.DB.prepare('DELETE FROM teams WHERE id <> ?').bind(tenant.team.id).run();
   expect(await (await browser.get('/status')).text()).toContain('broken beyond telling');
 });
+
+it('resumes counting after a restore of the database, for an admin, and records who did', async () => {
+  const tenant = await createTenant();
+  const [admin, viewer] = [
+    await signedIn(worker, tenant.team, 'admin'),
+    await signedIn(worker, tenant.team, 'viewer'),
+  ];
+  const token = await fetchToken(worker, tenant);
+  const count = async () => {
+    await worker.post(tenant, '/webhook', ad(token));
+    await worker.deliver(worker.queue.take());
+    return impressions(admin);
+  };
+  expect(await count()).toBe('1');
+  expect(await (await admin.get('/status')).text()).not.toContain('Resume counting');
+  await env.DB.prepare('UPDATE counter_flushes SET sequence = sequence - 1 WHERE counter = ?')
+    .bind(`${tenant.application.id}:0`)
+    .run();
+  expect(await count()).toBe('1');
+  const stopped = await (await admin.get('/status')).text();
+  expect(stopped).toContain('Counting has stopped');
+  expect(await (await viewer.get('/status')).text()).toContain('Ask an admin of your team');
+  expect((await viewer.post('/status/resume')).status).toBe(403);
+  const [, path = ''] = /action="(\/status\/resume[^"]*)"/.exec(stopped) ?? [];
+  const answer = await admin.post(path.replaceAll('&amp;', '&'));
+  expect(answer.status).toBe(303);
+  const resumed = await (await admin.get(answer.headers.get('Location') ?? '')).text();
+  expect(resumed).toContain('Counting has resumed.');
+  expect(resumed).not.toContain('Counting has stopped');
+  expect(await impressions(admin)).toBe('2');
+  expect(await (await admin.get('/settings/audit')).text()).toContain('counting.resumed');
+});

@@ -48,7 +48,7 @@ async function overview(query: string) {
 it('shows the whole period, and changes of the days that are over only', async () => {
   const { text } = await overview('period=7d');
   expect(text).toContain('Revenue $92.00 ▲ 50% more from $60.00');
-  expect(text).toMatch(/Changes compare .* today is not over and left out/);
+  expect(text).toMatch(/ compared with .*; today is left out until it is over/);
 });
 
 it('computes no change for today, and says what there was before', async () => {

@@ -3,8 +3,8 @@ import { beforeAll, expect, it } from 'vitest';
 import { listAudit } from '#audit';
 import { database } from '#db';
 import { forgetCredentials } from '#http';
-import { niceTop, overDays } from '../../src/dashboard/chart.tsx';
-import { change } from '../../src/dashboard/compared.tsx';
+import { niceTop, overDays, Range } from '../../src/dashboard/chart.tsx';
+import { change, shareText } from '../../src/dashboard/compared.tsx';
 import { sortRows } from '../../src/dashboard/metrics.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
@@ -194,10 +194,14 @@ it('makes, changes and regenerates by the forms what the API then sees', async (
   const keyOf = async (path: string, body = {}) =>
     /appkey_[\w-]+/.exec(await (await owner.post(`/settings/applications/${id}/${path}`, body)).text())?.[0];
   const before = await keyOf('key');
-  const after = await keyOf('new-key', { grace_hours: '0' });
+  const replaced = await owner.post(`/settings/applications/${id}/new-key`, { grace_hours: '0' });
+  expect([replaced.status, replaced.headers.get('Location')]).toEqual([
+    303,
+    `/settings/applications/${id}?done=new_key`,
+  ]);
+  const after = await keyOf('key');
   expect(before).toBeDefined();
   expect(after).not.toBe(before);
-  expect(await keyOf('key')).toBe(after);
   const status = (apiKey = '') =>
     worker.request('/check-data-collection-status', { headers: { 'service-api-key': apiKey } });
   expect((await status(after)).status).toBe(200);
@@ -252,4 +256,18 @@ it('draws every day of the period that has begun, those without a row too', () =
   });
   expect(overDays(view, rows, (row) => row.ecpm, null).values).toEqual([null, null, 5, null]);
   expect(overDays({ ...view, from: '2026-03-05' }, rows, () => 1, 0).labels).toEqual([]);
+});
+
+it.each([
+  [0.254, '25.4%'],
+  [-0.5, '50%'],
+  [9.9, '990%'],
+  [736.4, '737×'],
+  [14_999, '15,000×'],
+])('writes a change by %d as %s', (by, text) => expect(shareText(by)).toBe(text));
+
+it('draws a prediction within its band', () => {
+  const drawn = String(Range({ low: 1, value: 2, high: 4, top: 5 }));
+  expect(drawn).toContain('class="band" x="20.00" width="60.00"');
+  expect(drawn).toContain('x1="40.00" x2="40.00"');
 });

@@ -93,6 +93,7 @@ it('deletes all of it in D1, its counters and R2, and nothing of another applica
       'tokens',
       'parked_messages',
       'rollup_daily',
+      'rollup_segments',
       'costs',
       'clicks',
     ]),
@@ -276,7 +277,15 @@ it('deletes what was on its way too, once nothing can arrive any more', async ()
   // A click that was taken before, which the queue delivers afterwards.
   await worker.deliver(messages);
   await settleAll(id);
-  const late = ['application_deletions', 'audit_log', 'clicks', 'counter_flushes', 'rollup_daily'];
+  const late = [
+    'application_deletions',
+    'audit_log',
+    'clicks',
+    'counter_flushes',
+    'rollup_daily',
+    'rollup_segments',
+    'segments',
+  ];
   expect(Object.keys(await tablesWith(id)).sort()).toEqual(late);
   await scheduled(at + 8 * DAY_MS);
   expect(Object.keys(await tablesWith(id)).sort()).toEqual(late);

@@ -88,7 +88,7 @@ test('from the checklist to a store URL, a creative, and a test click that is se
   await page.getByLabel('Creative', { exact: true }).fill('First ad');
   await page.getByLabel('Campaign', { exact: true }).fill('Launch');
   await page.getByRole('button', { name: 'Create' }).click();
-  await page.getByRole('link', { name: 'Test this link' }).click();
+  await page.getByRole('heading', { name: 'Test this link' }).waitFor();
   await page.getByText('Waiting for your click').waitFor();
   const link = await page.locator('#test [data-copy]').getAttribute('data-copy');
   // A phone that scanned the code. It goes on to the store, which is not on this machine.

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { invalidRequest } from '#http';
+import { type AppContext, invalidRequest } from '#http';
+import type { ApiKey, Application } from '#teams/operations';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 
@@ -25,6 +26,30 @@ describe('the Link of an error', () => {
     const answer = await worker.post(tenant, '/webhook', {});
     expect(answer.headers.get('Link')).toBe('</docs#post-webhook>; rel="help"');
   });
+});
+
+describe('the body of an error', () => {
+  it.each([
+    ['GET', '/v1', { message: 'Not found' }],
+    ['GET', '/v1/nowhere', { message: 'Not found' }],
+    ['PUT', '/v1/events', { message: 'Method not allowed' }],
+    ['GET', '/v1nowhere', { success: false, error: 'Not found' }],
+    ['GET', '/webhook', { success: false, error: 'Method not allowed' }],
+    ['GET', '/fetch-token', { success: false, error: 'Method not allowed' }],
+    ['POST', '/fetch-token', { error: 'API key is not valid' }],
+    ['POST', '/webhook', { success: false, error: 'Invalid or missing API key' }],
+  ])('has the shape of its API: %s %s', async (method, path, body) => {
+    const answer = await worker.request(path, { method });
+    expect(await answer.json()).toEqual(body);
+  });
+});
+
+it('refuses to compile an answer without a documented field', () => {
+  // @ts-expect-error `id` and all others are missing
+  const incomplete = (c: AppContext) => c.json<Application>({ name: 'My game' });
+  // @ts-expect-error a field that is not documented
+  const undocumented = (c: AppContext) => c.json<ApiKey>({ api_key: 'appkey_', id: 'key_' });
+  expect([incomplete, undocumented]).toHaveLength(2);
 });
 
 it('names at most 20 faults of a body, however many it has', async () => {

@@ -110,7 +110,11 @@ describe('GET /v1/costs', () => {
         ' › ',
       ),
     );
-    for (const limit of [1, 5, 200]) expect(await listed(tenant, `&limit=${limit}`)).toEqual(all);
+    const newest = all.toSorted((left, right) => right.slice(0, 10).localeCompare(left.slice(0, 10)));
+    for (const limit of [1, 5, 200]) {
+      expect(await listed(tenant, `&limit=${limit}`)).toEqual(all);
+      expect(await listed(tenant, `&limit=${limit}&order=newest`)).toEqual(newest);
+    }
   });
 
   it('filters by days and campaign', async () => {

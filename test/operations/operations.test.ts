@@ -140,7 +140,7 @@ describe('the health of counting', () => {
     const tenant = await createTenant();
     const { append, ad, inside } = await startCounting(tenant);
     const db = new WatchedD1(env.DB);
-    db.failOn(/INSERT INTO counter_flushes/, 'D1_ERROR: overloaded', { times: 100 });
+    db.failOn(/INSERT INTO "counter_flushes"/, 'D1_ERROR: overloaded', { times: 100 });
     await inside((counter) => {
       counter.db = db.asBinding();
     });

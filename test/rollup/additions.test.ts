@@ -1,8 +1,12 @@
 import { env } from 'cloudflare:workers';
+import { getTableColumns, getTableName, is } from 'drizzle-orm';
+import { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { expect, it } from 'vitest';
 import { OTHER_SEGMENT, segmentId } from '#catalogue';
+import * as tables from '#db';
 import { newId } from '#lib/ids';
-import { Additions, additionSql } from '../../src/rollup/tables.ts';
+import { additionStatements } from '../../src/rollup/add-rows.ts';
+import { Additions, additionColumns, ROLLUP_TABLES, sumColumnsOf } from '../../src/rollup/tables.ts';
 
 // What several runs add to one row of D1, broken down by segment.
 
@@ -24,8 +28,7 @@ function startRow() {
   const add = async (segments: Record<number, Cell>) => {
     const additions = new Additions('rollup_ads');
     for (const [id, amounts] of Object.entries(segments)) additions.add(key, Number(id), amounts);
-    const rows = JSON.stringify([...additions.rows()]);
-    await env.DB.prepare(additionSql('rollup_ads')).bind(rows).run();
+    await env.DB.batch(additionStatements(env.DB, 'rollup_ads', [...additions.rows()]));
   };
   const read = async () => {
     const row = await env.DB.prepare(
@@ -46,6 +49,14 @@ function startRow() {
   };
   return { add, read };
 }
+
+it.each(ROLLUP_TABLES)('adds to the columns that the schema of %s has', (name) => {
+  const schema = Object.values(tables).filter((table) => is(table, SQLiteTable));
+  const table = schema.find((one) => getTableName(one) === name);
+  if (!table) throw new Error(`the schema has no ${name}`);
+  const columns = Object.values(getTableColumns(table)).map((column) => column.name);
+  expect([...additionColumns(name), 'segment_parts']).toEqual(columns);
+});
 
 it('adds up the segments of a row exactly, whether or not they were put together meanwhile', async () => {
   const row = startRow();
@@ -82,4 +93,48 @@ it('keeps a row within what a value may hold: the smallest segments of too many 
   expect(sums.get(7)?.impressions).toBe(17_000);
   expect(sums.get(OTHER)?.impressions).toBeGreaterThan(3_000);
   expect([...sums.values()].reduce((sum, own) => sum + own.impressions, 0)).toBe(impressions);
+});
+
+it('adds the days of all creatives up by segment, paid and organic apart, exactly', async () => {
+  const application_id = newId('app');
+  const large = 2 ** 53 - 1;
+  const RUNS = 9;
+  for (let run = 0; run < RUNS; run++) {
+    const additions = new Additions('rollup_daily');
+    for (const creative_id of ['', 'crt_1', 'crt_2']) {
+      const key = { application_id, day: '2026-03-01', creative_id, currency: 'usd' };
+      additions.add(key, 7, { impressions: 1, ad_revenue: large });
+      additions.add(key, 8 + run, { impressions: 2, purchase_revenue: 5 });
+    }
+    await env.DB.batch(additionStatements(env.DB, 'rollup_daily', [...additions.rows()]));
+  }
+  const { results } = await env.DB.prepare(
+    'SELECT day, paid, currency, segments, segment_parts FROM rollup_segments WHERE application_id = ? ORDER BY paid',
+  )
+    .bind(application_id)
+    .all<{ day: string; paid: number; currency: string; segments: string; segment_parts: number }>();
+  expect(results).toMatchObject([
+    { day: '2026-03-01', paid: 0, currency: 'usd' },
+    { day: '2026-03-01', paid: 1, currency: 'usd' },
+  ]);
+  const columns = sumColumnsOf('rollup_daily');
+  for (const { paid, segments, segment_parts } of results) {
+    const creatives = paid ? 2 : 1;
+    const sums = new Map<number, Record<string, bigint>>();
+    for (const [id = 0, ...values] of JSON.parse(`[${segments}]`) as number[][]) {
+      const own = sums.get(id) ?? {};
+      for (const [index, column] of columns.entries())
+        own[column] = (own[column] ?? 0n) + BigInt(values[index] ?? 0);
+      sums.set(id, own);
+    }
+    const micros = (sum: Record<string, bigint> | undefined, name: string) =>
+      (sum?.[`${name}_high`] ?? 0n) * MICROS_PER_HIGH + (sum?.[name] ?? 0n);
+    expect(sums.get(7)?.impressions).toBe(BigInt(RUNS * creatives));
+    expect(micros(sums.get(7), 'ad_revenue')).toBe(BigInt(RUNS * creatives) * BigInt(large));
+    for (let run = 0; run < RUNS; run++) {
+      expect(sums.get(8 + run)?.impressions).toBe(BigInt(2 * creatives));
+      expect(micros(sums.get(8 + run), 'purchase_revenue')).toBe(BigInt(5 * creatives));
+    }
+    expect(segment_parts).toBeLessThanOrEqual(4);
+  }
 });

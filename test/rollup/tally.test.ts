@@ -334,8 +334,9 @@ describe('tally', () => {
         expect(show(tally(events, known([old])).daily)[0]).toContain(`custom_events=${count}`);
         return [parseDays, parseJson, stringify].map((spy) => spy.mock.calls.length);
       };
-      expect(operations(1)).toEqual([3, 1, 3]);
-      expect(operations(2_000)).toEqual([3, 1, 3]);
+      // The history is read once to find that it can be read, and once to add to it.
+      expect(operations(1)).toEqual([3, 2, 3]);
+      expect(operations(2_000)).toEqual([3, 2, 3]);
     });
 
     it('is bounded: more names than a device keeps steps for count, but are no steps', () => {

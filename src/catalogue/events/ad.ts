@@ -68,7 +68,7 @@ const asAd = wireForm(
 /** An impression of an ad, with what it earned. */
 export const ad = {
   type: 'custom.ad',
-  description: 'An impression of an ad, with what it earned.',
+  description: 'An ad impression and its revenue.',
   subject: 'device',
   stored: AdView,
   wires: [asAd],

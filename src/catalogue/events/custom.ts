@@ -70,7 +70,7 @@ const asCustom = wireForm(
 /** Whatever else an application wants counted, by its name. */
 export const custom = {
   type: 'custom',
-  description: 'Whatever else is to be counted, by its name. The name `ad_request` reports ad requests.',
+  description: 'Any other event, counted by its name. Use the name `ad_request` to report ad requests.',
   subject: 'device',
   stored: Custom,
   wires: [asCustom],

@@ -8,7 +8,7 @@ type Install = z.infer<typeof Install>;
 /** A device's first token, which the service itself makes an event of. */
 export const install = {
   type: 'install',
-  description: 'A device was first seen.',
+  description: 'The first time a device is seen.',
   subject: 'device',
   stored: Install,
   wires: [],

@@ -68,7 +68,7 @@ const isPaid = ({ status }: Purchase) => status === 'completed' || status === 's
 /** A purchase, whatever became of it. A refund is activity of its device and nothing else. */
 export const purchase = {
   type: 'custom.purchase',
-  description: 'A purchase, whatever became of it.',
+  description: 'A purchase, successful or not.',
   subject: 'device',
   stored: Purchase,
   wires: [asPurchase],

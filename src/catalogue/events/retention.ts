@@ -68,7 +68,7 @@ const sessionEndKey = ({ session_id, device_id, session_end }: Retention) =>
 /** A device came back: a session, or an event that says so. */
 export const retention = {
   type: 'retention',
-  description: 'A device came back, with its session where it tells one.',
+  description: 'A return of the device, optionally with its session.',
   subject: 'device',
   stored: Retention,
   wires: [asRetention, asSession],

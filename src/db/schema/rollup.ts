@@ -50,6 +50,23 @@ export const rollupDaily = sqliteTable(
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
 );
 
+/**
+ * The rows of `rollup_daily` of one day and currency together, by segment alone: paid ones, those with a creative, and organic ones
+ * apart. A report by country need not unpack the rows of every creative.
+ */
+export const rollupSegments = sqliteTable(
+  'rollup_segments',
+  {
+    applicationId: applicationId(),
+    day: day(),
+    /** 1 or 0. */
+    paid: integer().notNull(),
+    currency: currency(),
+    ...bySegment(),
+  },
+  (table) => [primaryKey({ columns: [table.applicationId, table.day, table.paid, table.currency] })],
+);
+
 export const rollupAds = sqliteTable(
   'rollup_ads',
   {

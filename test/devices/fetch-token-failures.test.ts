@@ -56,11 +56,14 @@ async function installsOf(tenant: Tenant): Promise<number | undefined> {
 const LOST = 'D1_ERROR: disk I/O error';
 type Failure = (watched: ReturnType<typeof failingWorker>) => void;
 const FAILURES: [string, Failure][] = [
-  ['the clicks are not read', ({ db }) => db.failOn(/FROM clicks/, LOST)],
+  ['the clicks are not read', ({ db }) => db.failOn(/FROM "clicks"/, LOST)],
   ['the counter is not asked', ({ counters }) => counters.failOn('findDevices', 'before')],
   ['the counter’s answer is lost', ({ counters }) => counters.failOn('findDevices', 'after')],
-  ['the token is not stored', ({ db }) => db.failOn(/INTO tokens/, LOST)],
-  ['the token is stored and the answer lost', ({ db }) => db.failOn(/INTO tokens/, LOST, { when: 'after' })],
+  ['the token is not stored', ({ db }) => db.failOn(/INTO "tokens"/, LOST)],
+  [
+    'the token is stored and the answer lost',
+    ({ db }) => db.failOn(/INTO "tokens"/, LOST, { when: 'after' }),
+  ],
   ['the device is not made', ({ counters }) => counters.failOn('createOrFindDevices', 'before')],
   [
     'the device is made and the answer lost',
@@ -103,7 +106,7 @@ describe.each(['named', 'guessed'] as const)('a click that is %s', (way) => {
       const { tenant, clickId } = await withClick();
       const { db, counters, on } = failingWorker();
       const data = { ...IPHONE_METRICS, ...(way === 'named' ? { click_id: clickId } : {}) };
-      db.failOn(/INTO tokens/, 'D1_ERROR: Network connection lost.', { when });
+      db.failOn(/INTO "tokens"/, 'D1_ERROR: Network connection lost.', { when });
       counters.failOn('createOrFindDevices', when, { retryable: true });
       const { deviceId } = await attributionOf(await fetchToken(on, tenant, { data }));
       expect(db.faultsLeft + counters.faultsLeft).toBe(0);
@@ -144,7 +147,7 @@ it('keeps the claim of a device whose making is unclear, and says so in the log 
     'organic',
   );
   const second = await withClick();
-  db.failWhen((sql) => /INTO tokens|UPDATE clicks/.test(sql), LOST);
+  db.failWhen((sql) => /INTO "tokens"|UPDATE "clicks"/.test(sql), LOST);
   await expect(fetchToken(on, second.tenant, { data: IPHONE_METRICS })).rejects.toThrow('Unexpected error');
   expect(await clickRow(second.tenant, second.clickId)).toEqual({ device_id: null, named_installs: 0 });
 });
@@ -227,10 +230,10 @@ describe('a device that is known', () => {
     fetchToken(on, tenant, { created_at, data: { device_id: 'player', ...data } });
 
   it.each([
-    ['since today, whose token can’t be moved', TODAY, /UPDATE tokens/],
-    ['since today, whose token is moved and the answer lost', TODAY, /UPDATE tokens/, 'after'],
-    ['for long, whose token can’t be stored', LONG_AGO, /INTO tokens/],
-    ['for long, whose token is stored and the answer lost', LONG_AGO, /INTO tokens/, 'after'],
+    ['since today, whose token can’t be moved', TODAY, /UPDATE "tokens"/],
+    ['since today, whose token is moved and the answer lost', TODAY, /UPDATE "tokens"/, 'after'],
+    ['for long, whose token can’t be stored', LONG_AGO, /INTO "tokens"/],
+    ['for long, whose token is stored and the answer lost', LONG_AGO, /INTO "tokens"/, 'after'],
   ] as const)(
     '%s, has a token under itself after a repeat',
     async (_, created_at, at, when: 'before' | 'after' = 'before') => {
@@ -258,7 +261,7 @@ describe('a device that is known', () => {
       creativeId: null,
     });
     // Not even for a moment.
-    expect(db.log.filter((sql) => /INTO clicks|UPDATE clicks/.test(sql))).toEqual([]);
+    expect(db.log.filter((sql) => /INTO "clicks"|UPDATE "clicks"/.test(sql))).toEqual([]);
     expect(counters.calls).toEqual([{ name: `${tenant.application.id}:0`, method: 'findDevices' }]);
     const other = await fetchToken(worker, tenant, { data: IPHONE_METRICS });
     expect((await claimsOf(other)).creativeId).toBe(creativeId);
@@ -271,7 +274,7 @@ it('attributes anew where another device took the click between reading and writ
   let first = '';
   // The counter answers once the clicks are being read and another device has taken the one that is found.
   counters.interrupt('findDevices', async () => {
-    await expect.poll(() => db.log.some((sql) => sql.includes('FROM clicks'))).toBe(true);
+    await expect.poll(() => db.log.some((sql) => sql.includes('FROM "clicks"'))).toBe(true);
     first = await fetchToken(worker, tenant, { data: IPHONE_METRICS });
   });
   const second = await attributionOf(

@@ -1,0 +1,83 @@
+import {
+  ALL_METRICS,
+  COHORT_METRICS,
+  DIMENSIONS,
+  type DimensionDefinition,
+  type DimensionName,
+  METRICS,
+  type Metric,
+  type MetricDefinition,
+  metricsIn,
+  rollupOf,
+} from '#catalogue';
+
+const UNITS = { count: 'count', money: 'money, in units of the reporting currency', percent: 'ratio' };
+
+const sourceText = (source: string) => (source.startsWith('https://') ? `[definition](${source})` : source);
+
+const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
+  [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n');
+
+/** The dimensions whose reports do not have a metric. */
+function lackedBy(metric: Metric): DimensionName[] {
+  return (Object.keys(DIMENSIONS) as DimensionName[]).filter((name) => {
+    const { lacks = [] }: DimensionDefinition = DIMENSIONS[name];
+    return (
+      lacks.includes(metric) || !metricsIn(rollupOf([name]) ?? 'rollup_daily', ALL_METRICS).includes(metric)
+    );
+  });
+}
+
+function nullText(name: Metric): string {
+  const { formula, unit, missing }: MetricDefinition = METRICS[name];
+  const lacking = lackedBy(name);
+  const reasons = [
+    ...(lacking.length > 0 ? [`by ${lacking.map((dimension) => `\`${dimension}\``).join(', ')}`] : []),
+    ...(missing ? [missing] : []),
+    ...(formula?.includes(' / ') ? ['where the divisor is 0'] : []),
+    ...(unit === 'money' || formula?.includes('spend') ? ['where an amount has no exchange rate'] : []),
+  ];
+  return reasons.join('; ') || 'never';
+}
+
+/** The text of docs/metrics.md, made from the catalogue. */
+export function metricsPage(): string {
+  const metrics = ALL_METRICS.map((name) => {
+    const { label, unit, definition, formula = '', source }: MetricDefinition = METRICS[name];
+    return [`\`${name}\``, label, UNITS[unit], definition, formula, nullText(name), sourceText(source)];
+  });
+  const cohorts = Object.entries(COHORT_METRICS).map(([name, { definition, source }]) => [
+    `\`${name}\``,
+    definition,
+    sourceText(source),
+  ]);
+  const kinds = {
+    time: 'a span of days',
+    named: 'names',
+    segment: 'the device or event',
+    column: 'the event',
+  };
+  const dimensions = Object.entries(DIMENSIONS).map(([name, { label, kind }]) => [
+    `\`${name}\``,
+    label,
+    kinds[kind],
+  ]);
+  return `# Metrics
+
+Made from \`src/catalogue\` by \`npm run docs:metrics\`. Counts without events are 0. A metric is null where a report
+cannot give it. Filters by country, OS or app version make the metrics null that cannot be grouped by these.
+
+## Performance report
+
+${table(['metric', 'label', 'unit', 'definition', 'formula', 'null', 'source'], metrics)}
+
+## Retention, LTV and funnel reports
+
+${table(['metric', 'definition', 'source'], cohorts)}
+
+## Dimensions
+
+${table(['dimension', 'label', 'read from'], dimensions)}
+`;
+}

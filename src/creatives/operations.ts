@@ -1,0 +1,121 @@
+import * as z from 'zod';
+import { EXAMPLE, inPath, list, type Operation, time, withExamples } from '#http/operations';
+import { NewCreative } from './create-creative.ts';
+import { CreativeChanges, ListQuery } from './list.ts';
+
+const named = z.object({ name: z.string(), is_new: z.boolean() });
+
+export const CreatedCreative = z.object({
+  message: z.literal('Creative created successfully'),
+  creative: z.object({ name: z.string(), tracking_link: z.url() }),
+  campaign: named,
+  adset: named,
+  application: z.object({ name: z.string() }),
+});
+export type CreatedCreative = z.input<typeof CreatedCreative>;
+
+const Campaign = z.object({ id: z.string(), name: z.string(), created_at: time() });
+const Campaigns = list(Campaign);
+export type Campaigns = z.input<typeof Campaigns>;
+
+const Adset = z.object({
+  id: z.string(),
+  name: z.string(),
+  campaign_id: z.string(),
+  campaign: z.string(),
+  created_at: time(),
+});
+const Adsets = list(Adset);
+export type Adsets = z.input<typeof Adsets>;
+
+const Creative = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    tracking_link: z.url(),
+    adset: z.string(),
+    adset_id: z.string(),
+    campaign: z.string(),
+    campaign_id: z.string(),
+    archived: z.boolean(),
+    archived_at: time().nullable(),
+    created_at: time(),
+  })
+  .meta({ id: 'Creative' });
+export type Creative = z.input<typeof Creative>;
+const Creatives = list(Creative);
+export type Creatives = z.input<typeof Creatives>;
+
+const shared = { credential: 'teamToken', tag: 'Creatives' } as const;
+const notFound = { 404: 'Your team has no such application.' };
+const query = withExamples(ListQuery, { application_id: EXAMPLE.application, limit: 50, cursor: '' });
+
+export const operations: Operation[] = [
+  {
+    ...shared,
+    method: 'post',
+    path: '/v1/creatives',
+    summary: 'Create a creative',
+    description:
+      "Creates a creative in the named campaign and ad set, and creates those if they do not exist. Without names, the campaign is the current week (`Week 12`) and the ad set the current weekday (`Monday`), in the application's time zone.",
+    parameters: {
+      header: z.object({
+        'Idempotency-Key': z.string().max(128).optional().meta({
+          description:
+            'A request repeated with the same key returns the first answer, with the header `Idempotent-Replayed: true`.',
+        }),
+      }),
+    },
+    body: {
+      schema: NewCreative,
+      examples: {
+        named: { creative: 'Cat video', app_api_key: EXAMPLE.apiKey, campaign: 'Spring', adset: 'Young' },
+        minimal: { creative: 'Cat video', app_api_key: EXAMPLE.apiKey },
+      },
+    },
+    answer: { status: 201, description: 'The creative with its tracking link.', schema: CreatedCreative },
+    errors: { 409: 'The `Idempotency-Key` was used with a different request.' },
+  },
+  {
+    ...shared,
+    method: 'get',
+    path: '/v1/creatives',
+    summary: 'List creatives',
+    parameters: { query },
+    answer: {
+      status: 200,
+      description: 'A page of creatives, oldest first, including archived ones.',
+      schema: Creatives,
+    },
+    errors: notFound,
+  },
+  {
+    ...shared,
+    method: 'patch',
+    path: '/v1/creatives/{id}',
+    summary: 'Archive or unarchive a creative',
+    description: 'The tracking link of an archived creative keeps working.',
+    parameters: inPath('id', EXAMPLE.creative),
+    body: { schema: CreativeChanges, examples: { archive: { archived: true } } },
+    answer: { status: 200, description: 'The updated creative.', schema: Creative },
+    errors: { 404: 'Your team has no such creative.' },
+  },
+  {
+    ...shared,
+    method: 'get',
+    path: '/v1/campaigns',
+    summary: 'List campaigns',
+    parameters: { query },
+    answer: { status: 200, description: 'A page of campaigns, oldest first.', schema: Campaigns },
+    errors: notFound,
+  },
+  {
+    ...shared,
+    method: 'get',
+    path: '/v1/adsets',
+    summary: 'List ad sets',
+    parameters: { query },
+    answer: { status: 200, description: 'A page of ad sets, oldest first.', schema: Adsets },
+    errors: notFound,
+  },
+];

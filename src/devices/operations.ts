@@ -1,0 +1,120 @@
+import * as z from 'zod';
+import { EXAMPLE, inPath, nullableText, type Operation, time } from '#http/operations';
+
+const TokenRevoked = z.object({ revoked: z.literal(true), revoked_at: time() });
+export type TokenRevoked = z.input<typeof TokenRevoked>;
+
+/** The answer of `/verify-token`. */
+export const VerifiedToken = z.object({
+  success: z.literal(true),
+  valid: z.literal(true),
+  created_at: time(),
+  expires_at: time(),
+  creative: z
+    .object({ name: z.string(), campaign: z.string(), adset: z.string() })
+    .nullable()
+    .meta({ description: 'The creative that the device is attributed to. Null for an organic device.' }),
+});
+export type VerifiedToken = z.input<typeof VerifiedToken>;
+
+const country = (description: string) => nullableText().meta({ description });
+
+const AttributionExplained = z.object({
+  device_id: z.string(),
+  acquired_at: time(),
+  method: z.enum(['referrer', 'click_id', 'deep_link', 'probabilistic', 'organic']).optional(),
+  confidence: z.number().optional().meta({
+    description: 'From 0 to 1. It is 1 if the device named the click or the creative.',
+  }),
+  creative_id: nullableText().optional(),
+  click_id: nullableText().optional(),
+  ambiguous: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether another click matches the device equally well.' }),
+  repeated: z.boolean().meta({
+    description:
+      'Whether other devices named the same click before. One click leads to one install, so this is a sign of fraud.',
+  }),
+  earlier_installs: z.int().meta({ description: 'The number of devices that named the same click before.' }),
+  country: country('The country in which the device is counted, as a lower-case ISO 3166 code.'),
+  country_source: z.enum(['data', 'click', 'timezone']).nullable().meta({
+    description: "Where the country comes from: your backend, the credited click or the device's time zone.",
+  }),
+  click: z
+    .object({
+      clicked_at: time(),
+      country: country('The country of the network address, as a lower-case ISO 3166 code.'),
+      params: z
+        .record(z.string(), z.string())
+        .meta({ description: "The link's query parameters, such as the ad network's click ID." }),
+      named_installs: z
+        .int()
+        .meta({ description: 'The number of devices that have named this click so far.' }),
+    })
+    .nullable()
+    .meta({
+      description: 'The credited click. Null if there is none, or if its attribution window is over.',
+    }),
+  candidates: z.array(
+    z.object({
+      click_id: z.string(),
+      creative_id: z.string(),
+      clicked_at: time(),
+      score: z.number().meta({ description: 'Bits of evidence.' }),
+      probability: z.number(),
+      facts: z.record(z.string(), z.number()),
+    }),
+  ),
+});
+export type AttributionExplained = z.input<typeof AttributionExplained>;
+
+const DeviceErased = z.object({
+  erased: z.literal(true),
+  tokens: z.int().meta({ description: 'Deleted tokens.' }),
+  events: z.int().meta({ description: 'Deleted raw events that had not been exported yet.' }),
+  files: z.enum(['pending', 'done']).meta({
+    description: '`pending` while exported raw event files are rewritten in the background.',
+  }),
+});
+export type DeviceErased = z.input<typeof DeviceErased>;
+
+const shared = { credential: 'teamToken', tag: 'Devices' } as const;
+
+export const operations: Operation[] = [
+  {
+    ...shared,
+    method: 'get',
+    path: '/v1/devices/{token}/attribution',
+    summary: 'Explain the attribution of a device',
+    parameters: inPath('token', EXAMPLE.token),
+    answer: {
+      status: 200,
+      description: 'How the device was attributed, and the clicks that were considered.',
+      schema: AttributionExplained,
+    },
+    errors: { 404: 'Your team has no such device, or it was erased.' },
+  },
+  {
+    ...shared,
+    method: 'delete',
+    path: '/v1/tokens/{token}',
+    summary: 'Revoke a token',
+    description:
+      'Use it for a token that leaked. `/verify-token` refuses the token at once. Events sent with it are still accepted but no longer counted. The device keeps its history, and its other tokens keep working. Repeating the request is safe.',
+    parameters: inPath('token', EXAMPLE.token),
+    answer: { status: 200, description: 'When the token was revoked.', schema: TokenRevoked },
+    errors: { 404: 'Your team has no such token.' },
+  },
+  {
+    ...shared,
+    method: 'delete',
+    path: '/v1/devices/{token}',
+    summary: 'Erase a device',
+    description:
+      'Deletes everything stored about the device of this token: its state, tokens, click and raw events. Totals in reports stay as they are, and later events of the device are not counted. Exported raw event files are rewritten in the background; repeat the request until `files` is `done`.',
+    parameters: inPath('token', EXAMPLE.token),
+    answer: { status: 200, description: 'What was deleted.', schema: DeviceErased },
+    errors: { 404: 'Your team has no such device.' },
+  },
+];

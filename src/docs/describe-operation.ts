@@ -1,0 +1,76 @@
+import type { createDocument } from 'zod-openapi';
+import { documentationAnchor } from '#http';
+import { Failure, type Operation, TeamFailure } from '#http/operations';
+
+type Documented = Parameters<typeof createDocument>[0];
+export type Paths = NonNullable<Documented['paths']>;
+
+/** Errors of every operation that needs a credential. */
+const EVERYWHERE = {
+  401: 'The credential is missing or invalid.',
+  429: 'Too many requests. Retry after the number of seconds in `Retry-After`.',
+  500: 'Unexpected error. If `Retry-After` is present, retry after that number of seconds.',
+};
+
+/** The body of an operation's errors. */
+const failureOf = ({ failure, credential }: Operation) =>
+  failure ?? (credential === 'teamToken' ? TeamFailure : Failure);
+
+/** An operation as a path item of OpenAPI. */
+export function describeOperation(operation: Operation): Paths[string] {
+  const { method, tag, summary, description, credential, parameters, body, answer } = operation;
+  const hasInput = body || parameters?.query;
+  const errors: Record<number, string> = {
+    ...(credential ? EVERYWHERE : {}),
+    ...(hasInput
+      ? { 400: 'The request is invalid. The message names each invalid field and the reason.' }
+      : {}),
+    ...(body ? { 413: 'The body is too large.' } : {}),
+    ...operation.errors,
+  };
+  const failure = { 'application/json': { schema: failureOf(operation) } };
+  const content = {
+    ...(answer.schema ? { 'application/json': { schema: answer.schema } } : {}),
+    ...Object.fromEntries(
+      Object.entries(answer.more ?? {}).map(([type, example]) => [
+        type,
+        { schema: { type: 'string' as const }, example },
+      ]),
+    ),
+  };
+  return {
+    [method]: {
+      operationId: documentationAnchor(method, operation.path),
+      tags: [tag],
+      summary,
+      ...(description ? { description } : {}),
+      security: credential ? [{ [credential]: [] }] : [],
+      ...(parameters ? { requestParams: parameters } : {}),
+      ...(body
+        ? {
+            requestBody: {
+              required: true,
+              content: {
+                'application/json': {
+                  schema: body.schema,
+                  examples: Object.fromEntries(
+                    Object.entries(body.examples).map(([name, value]) => [name, { value }]),
+                  ),
+                },
+              },
+            },
+          }
+        : {}),
+      responses: {
+        [answer.status]: {
+          description: answer.description,
+          ...(Object.keys(content).length > 0 ? { content } : {}),
+        },
+        ...operation.otherAnswers,
+        ...Object.fromEntries(
+          Object.entries(errors).map(([status, text]) => [status, { description: text, content: failure }]),
+        ),
+      },
+    },
+  } as Paths[string];
+}

@@ -1,0 +1,87 @@
+import * as z from 'zod';
+
+// What every module's `operations.ts` shares. These files describe the routes of their module for the OpenAPI document and are loaded
+// with it: handlers import their types only.
+
+export type Operation = {
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** In OpenAPI's form: `/v1/events/{event_id}`. */
+  path: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  /** The security scheme of the document, null for a route that needs no credential. */
+  credential: 'apiKey' | 'bearerKey' | 'teamToken' | null;
+  parameters?: { query?: z.ZodObject; path?: z.ZodObject; header?: z.ZodObject };
+  /** The JSON body. Every example is sent by a test. */
+  body?: { schema: z.ZodType; examples: Record<string, unknown> };
+  answer: {
+    status: number;
+    description: string;
+    schema?: z.ZodType;
+    /** Examples of other content types, by type. */
+    more?: Record<string, string>;
+  };
+  /** Other answers that are not errors, or not in JSON. */
+  otherAnswers?: Record<
+    number,
+    { description: string; content?: Record<string, { schema: { type: 'string' } }> }
+  >;
+  /** Errors besides those that every route with its credential may return. */
+  errors?: Partial<Record<400 | 403 | 404 | 409 | 413, string>>;
+  /** The body of its errors, where it is not the API's own. */
+  failure?: z.ZodType;
+};
+
+/** The ids, keys and tokens of the examples; a reader puts their own in their place. */
+export const EXAMPLE = {
+  application: 'app_019a9f3c5d7a7c3e8b1f2a4c6d8e0f12',
+  retiredApplication: 'app_019a9f3c5d7a7c3e8b1f2a4c6d8e0f13',
+  token: 'AQGan1pdenw-ix8qTG2OD4AZqfPF16fD6LHypMbY4PEg.c2lnbmF0dXJl',
+  parked: 'prk_01975f3a7c2e7b3f9a1c2d3e4f5a6b7c',
+  discarded: 'prk_01975f3a7c2e7b3f9a1c2d3e4f5a6b7d',
+  event: 'evt_019a9f3c6a117d0c9c3d5e7f90a1b2c3',
+  creative: 'crt_019a9f3c6b227e1d8d4e6f8091a2b3c4',
+  link: 'q3VbYt0GmLxwZ2nE',
+  click: 'clk_019a9f3c6c337f2e9e5f7091a2b3c4d5.AZqfPGsifh2NTm-AkaKzxA.c2lnbmF0dXJlLi4u',
+  apiKey: 'appkey_c29tZSByYW5kb20gYnl0ZXMgb2YgYW4gZXhhbXBsZSBr',
+  from: '2026-03-01',
+  to: '2026-03-31',
+} as const;
+
+/** The fields of a query as the schema that validates them has them, each with its example. */
+export function withExamples(query: z.ZodObject, examples: Record<string, unknown>): z.ZodObject {
+  return z.object(
+    Object.fromEntries(
+      Object.entries(query.shape).map(([name, field]) => [
+        name,
+        examples[name] === undefined ? field : (field as z.ZodType).meta({ example: examples[name] }),
+      ]),
+    ),
+  );
+}
+
+/** The one parameter of a path. */
+export const inPath = (name: string, example: string) => ({
+  path: z.object({ [name]: z.string().meta({ example }) }),
+});
+
+/** A page of a list. */
+export const list = <Item extends z.ZodType>(item: Item) =>
+  z.object({ data: z.array(item), next_cursor: nullableText() });
+
+export const time = () => z.iso.datetime();
+export const day = () => z.iso.date();
+export const nullableText = () => z.string().nullable();
+
+export const faults = z.array(z.object({ path: z.string(), message: z.string() }));
+
+/** The body of an error of the team API. */
+export const TeamFailure = z.object({ message: z.string() }).meta({ id: 'TeamError' });
+export type TeamFailure = z.input<typeof TeamFailure>;
+
+/** The body of an error of the ingestion API, and of every route that does not say otherwise. */
+export const Failure = z
+  .object({ success: z.literal(false), error: z.string(), details: faults.optional() })
+  .meta({ id: 'IngestionError' });
+export type Failure = z.input<typeof Failure>;

@@ -1,0 +1,192 @@
+import * as z from 'zod';
+import { EVENT_EXAMPLES, EventEnvelope, SENT_KINDS } from '#catalogue';
+import { DeviceMetrics } from '#devices';
+import { VerifiedToken } from '#devices/operations';
+import { EXAMPLE, faults, type Operation, time } from '#http/operations';
+import { Batch, DeviceBatch, MAX_KEY_LENGTH, VerifyToken } from './requests.ts';
+
+export const FetchTokenFailure = z
+  .object({ error: z.string(), success: z.literal(false).optional(), details: faults.optional() })
+  .meta({ id: 'FetchTokenError' });
+export type FetchTokenFailure = z.input<typeof FetchTokenFailure>;
+
+const warnings = faults.optional().meta({
+  description:
+    'Malformed fields that only describe the event or device and were dropped. Present only if there are any.',
+});
+
+/** The result of each item: its answer, or what is wrong with it. */
+const batchOf = <Shape extends z.ZodRawShape>(item: z.ZodObject<Shape>) =>
+  z.object({
+    success: z.literal(true),
+    accepted: z.int(),
+    rejected: z.int(),
+    results: z.array(z.union([item, z.object({ index: z.int(), error: z.string(), details: faults })])),
+  });
+
+const Token = z.object({ token: z.string() });
+export type Token = z.input<typeof Token>;
+
+const TokenBatch = batchOf(z.object({ index: z.int(), token: z.string(), warnings }));
+export type TokenBatch = z.input<typeof TokenBatch>;
+
+const CollectionStatus = z.object({ success: z.literal(true), enabled: z.boolean(), server_time: time() });
+export type CollectionStatus = z.input<typeof CollectionStatus>;
+
+const EventTaken = z.object({
+  success: z.literal(true),
+  message: z.literal('Webhook Received'),
+  event_id: z.string(),
+  warnings,
+});
+export type EventTaken = z.input<typeof EventTaken>;
+
+const BatchTaken = batchOf(z.object({ index: z.int(), event_id: z.string(), warnings }));
+export type BatchTaken = z.input<typeof BatchTaken>;
+
+const DEVICE_METRICS = {
+  type: 'device-metrics',
+  created_at: '2026-03-02T09:00:00.000Z',
+  data: {
+    device_name: 'Pixel 9',
+    device_model: 'Pixel 9',
+    os_system: 'Android 16',
+    timezone: 'Europe/Berlin',
+    dpi: 420,
+    window_height: 2424,
+    window_width: 1080,
+  },
+};
+
+const envelope = {
+  created_at: '2026-03-02 10:00:00',
+  creativeToken: EXAMPLE.token,
+  device_name: 'Pixel 9',
+  device_model: 'Pixel 9',
+  os_system: 'Android 16',
+  utc_offset: '+01:00',
+  retention_day: '0',
+};
+
+/** An event of each kind, as clients send it. */
+const EVENTS = Object.fromEntries(
+  Object.entries(EVENT_EXAMPLES).map(([name, { type, payload }]) => [name, { type, ...envelope, payload }]),
+);
+
+const kinds = SENT_KINDS.map(
+  ({ types, description }) => `- ${types.map((type) => `\`${type}\``).join(', ')}: ${description}`,
+).join('\n');
+
+const shared = { tag: 'Ingestion', credential: 'apiKey' } as const;
+
+const collectionOff = 'Data collection is switched off for this application.';
+const header = z.object({
+  'Idempotency-Key': z.string().max(MAX_KEY_LENGTH).optional().meta({
+    description: 'A request repeated with the same key succeeds and is counted once.',
+  }),
+});
+
+export const operations: Operation[] = [
+  {
+    ...shared,
+    method: 'post',
+    path: '/fetch-token',
+    summary: 'Register a device and fetch its token',
+    description:
+      'Call it when a device has no token yet or its token has expired. `created_at` is the time of acquisition, day 0. A request with the same `data.device_id` returns a token for the same device.',
+    body: { schema: DeviceMetrics, examples: { device: DEVICE_METRICS } },
+    answer: { status: 200, description: 'The token to send as `creativeToken`.', schema: Token },
+    errors: { 403: collectionOff },
+    failure: FetchTokenFailure,
+  },
+  {
+    ...shared,
+    method: 'post',
+    path: '/fetch-token/batch',
+    summary: 'Register up to 200 devices',
+    description:
+      'For imports. Each item is a body of `/fetch-token` and is processed on its own: a malformed item does not affect the others.',
+    body: {
+      schema: DeviceBatch,
+      examples: { devices: { devices: [DEVICE_METRICS, { type: 'device-metrics' }] } },
+    },
+    answer: {
+      status: 200,
+      description: 'For each item, its token or what is wrong with it.',
+      schema: TokenBatch,
+    },
+    errors: { 403: collectionOff },
+  },
+  {
+    ...shared,
+    method: 'post',
+    path: '/verify-token',
+    summary: 'Verify a token',
+    body: { schema: VerifyToken, examples: { token: { token: EXAMPLE.token } } },
+    answer: {
+      status: 200,
+      description: 'The token is genuine and neither expired nor revoked.',
+      schema: VerifiedToken,
+    },
+    errors: { 403: 'The token belongs to another application.' },
+  },
+  {
+    ...shared,
+    method: 'get',
+    path: '/check-data-collection-status',
+    summary: 'Check whether data collection is switched on',
+    answer: {
+      status: 200,
+      description: 'Whether the application collects data.',
+      schema: CollectionStatus,
+    },
+  },
+  {
+    ...shared,
+    credential: 'bearerKey',
+    method: 'get',
+    path: '/auth',
+    summary: 'Verify an API key',
+    description:
+      'Returns the same as `/check-data-collection-status`, for SDK editors, which send the API key as a bearer token.',
+    answer: { status: 200, description: 'The API key is valid.', schema: CollectionStatus },
+  },
+  {
+    ...shared,
+    method: 'post',
+    path: '/webhook',
+    summary: 'Send an event',
+    description: `Responds once the event is stored durably.
+
+An event is a repeat, and is counted once, if one of its keys has been seen before. Its keys are the header \`Idempotency-Key\`, \`event_id\` (or \`eid\`), \`dedupe_key\` (or \`dk\`) and the \`tr_id\` of a purchase. Keys of a purchase match at any time; a failed purchase and a successful one never match. All other keys match events whose \`created_at\` is on the same day or an adjacent one. Without a key, every request is a separate event.
+
+\`type\`, \`created_at\`, \`creativeToken\` and the value, currency and status of a purchase must be valid. Any other malformed field is dropped and listed in \`warnings\`. Events with \`dev: true\` are test events: they are stored but counted in no report.
+
+The payload depends on \`type\`:
+
+${kinds}`,
+    parameters: { header },
+    body: { schema: EventEnvelope, examples: EVENTS },
+    answer: { status: 200, description: 'The event was accepted.', schema: EventTaken },
+    errors: { 403: `The token belongs to another application, or data collection is switched off.` },
+  },
+  {
+    ...shared,
+    method: 'post',
+    path: '/webhook/batch',
+    summary: 'Send up to 500 events',
+    description:
+      'Each event is processed on its own: a malformed event does not affect the others. A batch costs far fewer queue operations than single events. The header `Idempotency-Key` names the batch: together with its content, it is the key of every event that has no key of its own. You can therefore correct a batch and send it again.',
+    parameters: { header },
+    body: {
+      schema: Batch,
+      examples: { events: { events: [EVENTS['custom.ad'], EVENTS.retention, { type: 'custom' }] } },
+    },
+    answer: {
+      status: 200,
+      description: 'For each event, its id or what is wrong with it.',
+      schema: BatchTaken,
+    },
+    errors: { 403: collectionOff },
+  },
+];

@@ -1,0 +1,180 @@
+import * as z from 'zod';
+import { day, EXAMPLE, list, nullableText, type Operation, time, withExamples } from '#http/operations';
+import { Costs } from './costs.ts';
+import { CostsToDelete } from './delete-costs.ts';
+import { ExchangeRates } from './exchange-rates.ts';
+import { CostsQuery } from './list-costs.ts';
+import { RatesQuery } from './list-rates.ts';
+
+const Cost = z.object({
+  date: day(),
+  campaign: z.string(),
+  adset: nullableText(),
+  creative: nullableText(),
+  currency: z.string(),
+  amount: z.number(),
+  impressions: z.int().nullable(),
+  clicks: z.int().nullable(),
+  matched: z.boolean(),
+  updated_at: time(),
+});
+const CostsListed = list(Cost);
+export type CostsListed = z.input<typeof CostsListed>;
+
+const CostsSaved = z.object({
+  rows: z.int(),
+  matched: z.int().meta({ description: 'Rows whose campaign, ad set and creative exist.' }),
+  unmatched: z.int().meta({ description: 'All other rows. They count as spend too.' }),
+  unmatched_names: z
+    .array(z.object({ campaign: z.string(), adset: nullableText(), creative: nullableText() }))
+    .meta({ description: 'The first 20 unmatched names.' }),
+});
+export type CostsSaved = z.input<typeof CostsSaved>;
+
+const CostsDeleted = z.object({
+  deleted: z.int(),
+  amounts: z.array(
+    z.object({
+      currency: z.string(),
+      amount: z.number(),
+      amount_exact: z.string().optional().meta({ description: 'Present only if `amount` may be rounded.' }),
+    }),
+  ),
+});
+export type CostsDeleted = z.input<typeof CostsDeleted>;
+
+const ExchangeRate = z.object({
+  date: day(),
+  currency: z.string(),
+  base: z.string(),
+  rate: z.number(),
+  units: z.string(),
+  worth: z.string(),
+  source: z.enum(['team', 'reference']),
+});
+const RatesListed = list(ExchangeRate);
+export type RatesListed = z.input<typeof RatesListed>;
+
+const RatesSaved = z.object({ date: day(), base: z.string(), rates: z.int() });
+export type RatesSaved = z.input<typeof RatesSaved>;
+
+const shared = { credential: 'teamToken', tag: 'Costs and exchange rates' } as const;
+const notFound = { 404: 'Your team has no such application.' };
+
+export const operations: Operation[] = [
+  {
+    ...shared,
+    method: 'get',
+    path: '/v1/costs',
+    summary: 'List costs',
+    description:
+      'Rows are sorted by date and names, the oldest date first, or the newest with `order=newest`. `matched` says whether the application has a campaign, ad set and creative with these names. Use `unmatched=true` to list only the rows without a match.',
+    parameters: {
+      query: withExamples(CostsQuery, {
+        application_id: EXAMPLE.application,
+        from: EXAMPLE.from,
+        to: EXAMPLE.to,
+        unmatched: 'false',
+        order: 'oldest',
+        limit: 50,
+        cursor: '',
+      }),
+    },
+    answer: { status: 200, description: 'A page of rows.', schema: CostsListed },
+    errors: notFound,
+  },
+  {
+    ...shared,
+    method: 'delete',
+    path: '/v1/costs',
+    summary: 'Delete costs',
+    description:
+      'Send either `rows` to delete the rows with these dates and names, or `from` and `to` to delete every row of these days, optionally of one `campaign`. Repeating the request is safe.',
+    body: {
+      schema: CostsToDelete,
+      examples: {
+        rows: {
+          application_id: EXAMPLE.application,
+          rows: [{ date: '2026-03-02', campaign: 'Spring', adset: 'Young' }],
+        },
+        range: {
+          application_id: EXAMPLE.application,
+          from: EXAMPLE.from,
+          to: EXAMPLE.to,
+          campaign: 'Autumn',
+        },
+      },
+    },
+    answer: {
+      status: 200,
+      description: 'The number of deleted rows and their amounts by currency.',
+      schema: CostsDeleted,
+    },
+    errors: notFound,
+  },
+  {
+    ...shared,
+    method: 'get',
+    path: '/v1/exchange-rates',
+    summary: 'List exchange rates',
+    description:
+      'Newest date first. `source` is `team` for the rates that you uploaded and `reference` for the reference rates that are fetched daily. `units` of `currency` are worth `worth` of `base`, exactly as published. `rate` is the value of one unit, as the nearest number.',
+    parameters: {
+      query: withExamples(RatesQuery, {
+        from: EXAMPLE.from,
+        to: EXAMPLE.to,
+        currency: 'eur',
+        base: 'usd',
+        limit: 50,
+        cursor: '',
+      }),
+    },
+    answer: { status: 200, description: 'A page of exchange rates.', schema: RatesListed },
+  },
+  {
+    ...shared,
+    method: 'put',
+    path: '/v1/costs',
+    summary: 'Upload costs',
+    description:
+      'A row replaces the row with the same date and names. Use the dates of the advertising platform.',
+    body: {
+      schema: Costs,
+      examples: {
+        day: {
+          application_id: EXAMPLE.application,
+          rows: [
+            {
+              date: '2026-03-02',
+              campaign: 'Spring',
+              adset: 'Young',
+              currency: 'eur',
+              amount: 120.5,
+              clicks: 830,
+            },
+            { date: '2026-03-02', campaign: 'Autumn', currency: 'usd', amount: 80 },
+          ],
+        },
+      },
+    },
+    answer: {
+      status: 200,
+      description: 'The number of stored rows, and the names that the application does not have.',
+      schema: CostsSaved,
+    },
+    errors: notFound,
+  },
+  {
+    ...shared,
+    method: 'put',
+    path: '/v1/exchange-rates',
+    summary: 'Upload exchange rates',
+    description:
+      'The value of one unit of each currency in `base` on that date, for your team only. They complement the reference rates, which are fetched daily. An amount is converted with the rate of its day or, if there is none, the latest earlier rate. If several bases are possible, the one with the most recent rates is used; if those are equally recent, your own rates come first.',
+    body: {
+      schema: ExchangeRates,
+      examples: { day: { date: '2026-03-02', base: 'usd', rates: { eur: 1.08, jpy: '0.00667' } } },
+    },
+    answer: { status: 200, description: 'The number of stored rates.', schema: RatesSaved },
+  },
+];

@@ -1,0 +1,131 @@
+import * as z from 'zod';
+import { listQuery } from '#http';
+import { EXAMPLE, inPath, list, nullableText, type Operation, time, withExamples } from '#http/operations';
+
+const Liveness = z.object({ status: z.literal('ok') });
+export type Liveness = z.input<typeof Liveness>;
+
+const status = z.enum(['ok', 'degraded']);
+
+const Health = z.object({
+  status,
+  database_ms: z.int().meta({ description: 'The response time of the database.' }),
+  pending_events: z.int().meta({ description: 'Accepted events that are not counted yet.' }),
+  pending_for_ms: z.int().meta({ description: 'How long the oldest of them has waited.' }),
+  slowest_delivery_ms: z.int().nullable().meta({
+    description: 'The longest time from accepting an event to delivering it, among the newest events.',
+  }),
+  parked_messages: z.int(),
+  applications: z.array(
+    z.object({
+      application_id: z.string(),
+      status,
+      pending_events: z.int().nullable().meta({ description: 'Null if counting did not respond.' }),
+      pending_for_ms: z.int().nullable(),
+      counted_through: time()
+        .nullable()
+        .meta({ description: 'Every event accepted before this time is in the reports.' }),
+      slowest_delivery_ms: z.int().nullable(),
+      unwritten_parts: z.int().nullable().meta({ description: 'Counted, but not in the reports yet.' }),
+      write_error: nullableText().meta({ description: 'Why the last attempt to write them failed.' }),
+      needs_resume: z.boolean().nullable().meta({
+        description:
+          'Whether the database or counting was restored to an earlier time. See `/v1/applications/{id}/resume-counting`.',
+      }),
+      unexported_events: z.int().nullable().meta({ description: 'Raw events not exported to R2 yet.' }),
+      export_error: nullableText().meta({ description: 'Why the last export to R2 failed.' }),
+    }),
+  ),
+  is_complete: z
+    .boolean()
+    .meta({ description: 'False if the team has more applications than one answer covers.' }),
+});
+export type Health = z.input<typeof Health>;
+
+const CountingResumed = z.object({
+  counters: z.int().meta({ description: 'The number of counters that had stopped and were resumed.' }),
+});
+export type CountingResumed = z.input<typeof CountingResumed>;
+
+const Parked = z.object({
+  id: z.string(),
+  application_id: nullableText().meta({
+    description: 'Null if the message is too damaged to name its application.',
+  }),
+  reason: z.string(),
+  parked_at: time(),
+  body: z.string(),
+});
+const ParkedMessages = list(Parked);
+export type ParkedMessages = z.input<typeof ParkedMessages>;
+
+const ParkedReplayed = z.object({ replayed: z.literal(true), id: z.string() });
+export type ParkedReplayed = z.input<typeof ParkedReplayed>;
+
+const ParkedDiscarded = z.object({ discarded: z.literal(true), id: z.string() });
+export type ParkedDiscarded = z.input<typeof ParkedDiscarded>;
+
+const shared = { credential: 'teamToken', tag: 'Operations' } as const;
+const notFound = { 404: 'Your team has no such parked message.' };
+
+export const operations: Operation[] = [
+  {
+    ...shared,
+    credential: null,
+    method: 'get',
+    path: '/health',
+    summary: 'Check that the service is running',
+    description: 'It queries neither the database nor counting. Use `/v1/health` for those.',
+    answer: { status: 200, description: 'The service is running.', schema: Liveness },
+  },
+  {
+    ...shared,
+    method: 'get',
+    path: '/v1/health',
+    summary: 'Retrieve the health of event processing',
+    description:
+      'The status is `degraded` if events have waited more than fifteen minutes to be counted, counting does not respond, raw events cannot be written to R2, or messages are parked. The request does not trigger counting.',
+    answer: { status: 200, description: 'The health of event processing.', schema: Health },
+  },
+  {
+    ...shared,
+    method: 'post',
+    path: '/v1/applications/{id}/resume-counting',
+    summary: 'Resume counting after a restore',
+    description:
+      'When the database is restored to an earlier time, counting stops at once and `/v1/health` shows `needs_resume`. Events are still accepted and wait. This request accepts that reports lack the data written after that time, and counts the waiting events. It has no effect if counting has not stopped. Repeating the request is safe.',
+    parameters: inPath('id', EXAMPLE.application),
+    answer: { status: 200, description: 'Counting is resumed.', schema: CountingResumed },
+    errors: { 404: 'Your team has no such application.' },
+  },
+  {
+    ...shared,
+    method: 'get',
+    path: '/v1/parked',
+    summary: 'List parked messages',
+    description: 'Messages that could not be counted.',
+    parameters: { query: withExamples(listQuery, { limit: 50, cursor: '' }) },
+    answer: { status: 200, description: 'A page of messages, newest first.', schema: ParkedMessages },
+  },
+  {
+    ...shared,
+    method: 'post',
+    path: '/v1/parked/{id}/replay',
+    summary: 'Replay a parked message',
+    description:
+      'Sends the message to the queue again. Its events are counted once, however often you replay it. A message that still cannot be counted is parked again, under a new id if the reason is new.',
+    parameters: inPath('id', EXAMPLE.parked),
+    answer: { status: 200, description: 'The message is in the queue.', schema: ParkedReplayed },
+    errors: { ...notFound, 409: 'The message is empty and can only be discarded.' },
+  },
+  {
+    ...shared,
+    method: 'delete',
+    path: '/v1/parked/{id}',
+    summary: 'Discard a parked message',
+    description: 'Its events are never counted.',
+    parameters: inPath('id', EXAMPLE.discarded),
+    answer: { status: 200, description: 'The message is deleted.', schema: ParkedDiscarded },
+    errors: notFound,
+  },
+];

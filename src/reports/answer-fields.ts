@@ -1,0 +1,90 @@
+import * as z from 'zod';
+import {
+  ALL_METRICS,
+  COHORT_METRICS,
+  isMoneyMetric,
+  METRICS,
+  type Metric,
+  type MoneyMetric,
+} from '#catalogue';
+import { DIMENSIONS, type Dimension, type DimensionName } from './dimensions.ts';
+import type { CreativeGroup } from './names.ts';
+
+// The fields that answers of several reports share. The definition of each figure is its description.
+
+const described = ({ definition, source }: { definition: string; source: string }) =>
+  `${definition} Source: ${source}.`;
+
+type Exact<Field extends string> = Record<`${Field}_exact`, z.ZodOptional<z.ZodString>>;
+
+/** The field beside an amount that a JSON number may round. */
+export const exact = <Field extends string>(field: Field) =>
+  ({
+    [`${field}_exact`]: z
+      .string()
+      .optional()
+      .meta({
+        description: `The exact amount as a decimal string. Present only if the amount is so large (2^53 millionths or more) that \`${field}\` may be rounded.`,
+        example: '12345678901234.567890',
+      }),
+  }) as Exact<Field>;
+
+export const metrics = Object.fromEntries(
+  ALL_METRICS.flatMap((metric) =>
+    Object.entries<z.ZodType>({
+      [metric]: z
+        .number()
+        .nullable()
+        .meta({ description: described(METRICS[metric]) }),
+      ...(isMoneyMetric(metric) ? exact(metric) : {}),
+    }),
+  ),
+) as Record<Metric, z.ZodNullable<z.ZodNumber>> & Exact<MoneyMetric>;
+export const Metrics = z.object(metrics).meta({ id: 'Metrics' });
+
+export const unconverted = z
+  .array(z.object({ currency: z.string(), amount: z.number(), ...exact('amount') }))
+  .meta({
+    description:
+      'Amounts without an exchange rate, in their own currency. Figures that include them are null.',
+  });
+export const fresh = {
+  timezone: z.string(),
+  counted_through: z.iso.datetime().nullable().meta({
+    description:
+      'Every event accepted before this time is included. A report waits up to two seconds for the newest events; null if counting did not respond by then. CSV: the header `X-Counted-Through`.',
+    example: '2026-03-02T10:00:00.000Z',
+  }),
+};
+export const reported = { currency: z.string(), ...fresh };
+
+const groupings = Object.values<Dimension>(DIMENSIONS).flatMap(({ show }) => Object.keys(show(null)));
+export const groupingColumns = Object.fromEntries(
+  groupings.map((column) => [column, z.string().nullable().optional()]),
+) as Record<DimensionName | `${CreativeGroup}_id`, z.ZodOptional<z.ZodNullable<z.ZodString>>>;
+
+export const is_other = z.literal(true).optional().meta({
+  description:
+    'Present on the last row if it sums up all groups without a row. Its groupings are `other` and its ids are null. CSV has this column only if there is such a row.',
+});
+export const total_rows = z.int().meta({
+  description:
+    'The number of rows without the limit; `data` has at most `limit` of them. CSV: the header `X-Total-Rows`.',
+});
+
+/** A field of a cohort, described by its definition. */
+export const figure = (name: keyof typeof COHORT_METRICS) => ({
+  description: described(COHORT_METRICS[name]),
+});
+
+/** The columns of a grouping. */
+export const deviceGroups = {
+  creative: z.string().nullable().optional(),
+  creative_id: z.string().nullable().optional(),
+  adset: z.string().nullable().optional(),
+  adset_id: z.string().nullable().optional(),
+  campaign: z.string().nullable().optional(),
+  campaign_id: z.string().nullable().optional(),
+  country: z.string().optional().meta({ description: 'ISO 3166 code, or `unknown`.' }),
+  os: z.string().optional(),
+};

@@ -1,0 +1,259 @@
+import * as z from 'zod';
+import { day, nullableText } from '#http/operations';
+import {
+  deviceGroups,
+  exact,
+  figure,
+  fresh,
+  groupingColumns,
+  is_other,
+  Metrics,
+  metrics,
+  reported,
+  total_rows,
+  unconverted,
+} from './answer-fields.ts';
+import { REASONS } from './predicted-ltv.ts';
+
+// The answers of the reports.
+
+export const Performance = z.object({
+  data: z.array(z.object({ ...groupingColumns, ...metrics, is_other })),
+  total_rows,
+  totals: Metrics,
+  ...reported,
+  unconverted,
+});
+export type Performance = z.input<typeof Performance>;
+
+const cohortRow = <Day extends z.ZodType>(values: Day) =>
+  z.object({
+    cohort_from: day(),
+    cohort_to: day(),
+    creative: nullableText().optional(),
+    creative_id: nullableText().optional(),
+    adset: nullableText().optional(),
+    adset_id: nullableText().optional(),
+    campaign: nullableText().optional(),
+    campaign_id: nullableText().optional(),
+    country: nullableText().optional(),
+    os: nullableText().optional(),
+    size: z.int().meta(figure('size')),
+    is_other,
+    days: z.record(z.string(), values),
+  });
+
+export const Retention = z.object({
+  data: z.array(
+    cohortRow(
+      z.object({
+        eligible: z.int().meta(figure('eligible')),
+        complete: z.boolean().meta(figure('complete')),
+        active: z.int(),
+        classic: z.number().nullable().meta(figure('classic')),
+        rolling: z.number().nullable().meta(figure('rolling')),
+      }),
+    ),
+  ),
+  total_rows,
+  ...fresh,
+});
+export type Retention = z.input<typeof Retention>;
+
+export const Ltv = z.object({
+  data: z.array(
+    cohortRow(
+      z.object({
+        eligible: z.int().meta(figure('eligible')),
+        complete: z.boolean().meta(figure('complete')),
+        revenue: z.number().nullable(),
+        ...exact('revenue'),
+        ltv: z.number().nullable().meta(figure('ltv')),
+        roas: z.number().nullable().meta(figure('roas')),
+      }),
+    ),
+  ),
+  total_rows,
+  ...reported,
+  unconverted,
+});
+export type Ltv = z.input<typeof Ltv>;
+
+export const Funnel = z.object({
+  data: z.array(
+    z.object({
+      ...deviceGroups,
+      step: z.string(),
+      devices: z.int(),
+      from_first: z.number().nullable().meta(figure('from_first')),
+      from_previous: z.number().nullable().meta(figure('from_previous')),
+      median_seconds: z.number().nullable().meta(figure('median_seconds')),
+      is_other,
+    }),
+  ),
+  devices_with_incomplete_history: z.int().meta({
+    description:
+      'Devices that may have reached more steps than counted here. For a device with very many events, only its first 96 step changes and the first time of each step are stored. A step that these do not show is not counted. CSV: the header `X-Devices-With-Incomplete-History`.',
+  }),
+  ...fresh,
+});
+export type Funnel = z.input<typeof Funnel>;
+
+const side = z.object({
+  name: nullableText().meta({
+    description: 'The name of the creative, ad set or campaign, or the value itself. Null for a period.',
+  }),
+  from: day(),
+  to: day(),
+  size: z.int().meta(figure('size')),
+});
+const value = (of: 'a' | 'b') =>
+  z
+    .number()
+    .nullable()
+    .meta({
+      description: `Share of the devices of ${of} (0.01 is one percentage point), or their revenue per device. Null without devices, or if amounts cannot be converted.`,
+    });
+const counted = () =>
+  z.int().nullable().meta({ description: 'Devices that came back or paid. Null for revenue.' });
+const bound = (description: string) => z.number().nullable().meta({ description });
+
+export const Compare = z.object({
+  data: z.array(
+    z.object({
+      metric: z.enum(['retention', 'conversion', 'arpu']).meta({
+        description:
+          '`retention`: active on day N exactly. `conversion`: at least one purchase by day N. `arpu`: average revenue per device from ads and purchases by day N, available for N = 0, 1, 3, 7, 14, 30, 60, 90, 180 and 365.',
+      }),
+      day: z.int(),
+      a_devices: z.int().meta(figure('eligible')),
+      a_count: counted(),
+      a: value('a'),
+      b_devices: z.int().meta(figure('eligible')),
+      b_count: counted(),
+      b: value('b'),
+      difference: bound('b - a.'),
+      low: bound('The lower bound of the 95 % confidence interval of the difference.'),
+      high: bound('The upper bound of the 95 % confidence interval of the difference.'),
+      p_value: bound(
+        'The probability of a difference at least this large if there were none (two-sided). Null without enough data.',
+      ),
+      test: z.enum(['two-proportion z-test', "Welch's t-test"]).meta({
+        description:
+          "The z-test uses the pooled variance for p and each side's own variance (Wald) for the interval. Welch's t-test does not assume equal variances.",
+      }),
+    }),
+  ),
+  a: side,
+  b: side,
+  currency: z.string(),
+  rate_day: day().meta({
+    description:
+      'All amounts are converted with the exchange rates of this day, so that a change of rates does not look like a difference. It is the last day of the later period, or today if that is earlier.',
+  }),
+  unconverted_currencies: z.array(z.string()).meta({
+    description:
+      'Currencies of revenue that have no exchange rate. If there are any, revenue per device is null.',
+  }),
+  ...fresh,
+});
+export type Compare = z.input<typeof Compare>;
+
+const predicted = (description: string) => z.number().nullable().meta({ description });
+
+export const PredictedLtv = z.object({
+  data: z.array(
+    z.object({
+      cohort_from: day(),
+      cohort_to: day(),
+      ...deviceGroups,
+      size: z.int().meta(figure('size')),
+      payers: z.int().meta({ description: 'Devices that have purchased so far.' }),
+      revenue: predicted('Purchase revenue so far. Null if part of it cannot be converted.'),
+      predicted_purchases: predicted(
+        'The number of days with a purchase in the next `horizon_days` days, summed over all devices.',
+      ),
+      predicted_revenue: predicted('Purchase revenue in the next `horizon_days` days.'),
+      predicted_revenue_low: predicted('The lower bound of its 95 % interval.'),
+      predicted_revenue_high: predicted('The upper bound of its 95 % interval.'),
+      predicted_ltv: predicted('Purchase revenue per device of the cohort, so far and predicted.'),
+      predicted_ltv_low: predicted('The lower bound of its 95 % interval.'),
+      predicted_ltv_high: predicted('The upper bound of its 95 % interval.'),
+      reason: z
+        .enum(Object.keys(REASONS) as (keyof typeof REASONS)[])
+        .nullable()
+        .meta({
+          description: `Why there is no prediction. Null if there is one. ${Object.entries(REASONS)
+            .map(([reason, text]) => `\`${reason}\`: ${text}`)
+            .join(' ')}`,
+        }),
+      is_other,
+    }),
+  ),
+  total_rows,
+  horizon_days: z.int(),
+  currency: z.string(),
+  rate_day: day().meta({ description: "All amounts are converted with today's exchange rates." }),
+  ...fresh,
+});
+export type PredictedLtv = z.input<typeof PredictedLtv>;
+
+export const Ads = z.object({
+  data: z.array(
+    z.object({
+      day: day().or(z.literal('other')),
+      source: nullableText(),
+      media_source: nullableText(),
+      impressions: metrics.impressions,
+      ad_revenue: metrics.ad_revenue,
+      ...exact('ad_revenue'),
+      ecpm: metrics.ecpm,
+      ad_requests: z.int().nullable().meta({
+        description:
+          'The requests of the day and format, in the row without a network, because requests are made before a network is known. Null in the rows of networks.',
+      }),
+      fill_rate: z.number().nullable().meta({
+        description: 'All impressions of the day and format / its requests, in the row without a network.',
+      }),
+      is_other,
+    }),
+  ),
+  total_rows,
+  ...reported,
+  unconverted,
+});
+export type Ads = z.input<typeof Ads>;
+
+const compared = {
+  client_total: z.number().nullable(),
+  ...exact('client_total'),
+  counted_total: z.number().nullable(),
+  ...exact('counted_total'),
+  gap: z.number().nullable(),
+  ...exact('gap'),
+};
+export const ClientTotals = z.object({
+  data: z
+    .array(
+      z.object({
+        device_id: z.string(),
+        kind: z.enum(['ad', 'purchase']),
+        currency: z.string(),
+        ...compared,
+      }),
+    )
+    .meta({ description: 'The 200 devices with the largest gaps.' }),
+  totals: z.array(
+    z.object({
+      kind: z.enum(['ad', 'purchase']),
+      currency: nullableText().meta({
+        description: 'Null for devices with several currencies, which cannot be compared.',
+      }),
+      devices: z.int(),
+      devices_with_gap: z.int().nullable(),
+      ...compared,
+    }),
+  ),
+  ...fresh,
+});
+export type ClientTotals = z.input<typeof ClientTotals>;

@@ -1,0 +1,130 @@
+import type * as z from 'zod';
+import { METRICS } from '#catalogue';
+import { EXAMPLE, type Operation, withExamples } from '#http/operations';
+import { AdsQuery } from './ads.ts';
+import { Ads, ClientTotals, Compare, Funnel, Ltv, Performance, PredictedLtv, Retention } from './answers.ts';
+import { ClientTotalsQuery } from './client-totals.ts';
+import { CompareQuery } from './compare.ts';
+import { DIMENSIONS } from './dimensions.ts';
+import { FunnelQuery } from './funnel.ts';
+import { LtvQuery } from './ltv.ts';
+import { PerformanceQuery } from './performance.ts';
+import { PredictedLtvQuery } from './predicted-ltv.ts';
+import { RetentionQuery } from './retention.ts';
+
+const period = {
+  application_id: EXAMPLE.application,
+  from: EXAMPLE.from,
+  to: EXAMPLE.to,
+  format: 'json',
+};
+
+const rest =
+  'A report has at most `limit` rows: the latest days, weeks or months, and within each the largest groups by revenue, impressions and other counts. The last row, with `is_other`, sums up all other groups, so that the rows add up to the totals.';
+
+const cohortRest =
+  'A report has at most `limit` cohorts: the latest, then the largest. The last row, with `is_other`, sums up all others.';
+
+const money =
+  'Amounts are in `currency` or, by default, in the reporting currency of the application, converted with the exchange rates of their days. Amounts that cannot be converted are listed in `unconverted`. If an amount is so large that a JSON number may round it, a field with the suffix `_exact` contains the exact amount as a decimal string.';
+
+function report(
+  name: string,
+  summary: string,
+  description: string,
+  query: z.ZodObject,
+  examples: Record<string, unknown>,
+  schema: z.ZodType,
+  csv: string,
+): Operation {
+  return {
+    method: 'get',
+    path: `/v1/reports/${name}`,
+    tag: 'Reports',
+    summary,
+    description: `${description} \`from\` and \`to\` are inclusive days in the application's time zone. CSV has the same rows, and the other fields as headers.`,
+    credential: 'teamToken',
+    parameters: { query: withExamples(query, { ...period, ...examples }) },
+    answer: { status: 200, description: 'The report.', schema, more: { 'text/csv': csv } },
+    errors: { 404: 'Your team has no such application.' },
+  };
+}
+
+const definitions = Object.entries(METRICS)
+  .map(([name, { definition, source }]) => `- \`${name}\`: ${definition} (${source})`)
+  .join('\n');
+
+export const operations: Operation[] = [
+  report(
+    'performance',
+    'Performance by day, creative, country and other dimensions',
+    `\`group_by\` is one or two of ${Object.keys(DIMENSIONS).join(', ')}. ${money} Missing counts are 0. Metrics that a grouping cannot provide, and ratios with a zero denominator, are null. A cost that names no ad set or creative is in the totals but in no row by ad set or creative. ${rest} With \`q\`, only groups with this text in one of their names have a row.\n\n${definitions}\n\n`,
+    PerformanceQuery,
+    { group_by: 'day,source', currency: 'usd', limit: 1000, q: 'rewarded' },
+    Performance,
+    'day,clicks,installs\r\n2026-03-02,0,1\r\n',
+  ),
+  report(
+    'retention',
+    'Retention by cohort',
+    `How many of the devices acquired from \`from\` to \`to\` came back. Cohorts are days, weeks, months or the whole period. Only devices whose day N is over count for day N. ${cohortRest}`,
+    RetentionQuery,
+    { days: '0,1,7', cohort: 'week', group_by: 'campaign', limit: 1000 },
+    Retention,
+    'cohort_from,cohort_to,creative,creative_id,size,day,eligible,active,classic,rolling\r\n',
+  ),
+  report(
+    'ltv',
+    'Lifetime value and return on ad spend by cohort',
+    `Revenue from day 0 to day N, per device and relative to spend, for the same cohorts as retention. ${cohortRest} ${money}`,
+    LtvQuery,
+    { days: '0,7,30', cohort: 'all', group_by: 'creative', currency: 'usd', limit: 1000 },
+    Ltv,
+    'cohort_from,cohort_to,creative,creative_id,size,day,eligible,revenue,ltv,roas\r\n',
+  ),
+  report(
+    'funnel',
+    'Funnel',
+    'How many of the devices acquired from `from` to `to` reach each step, and how long they take. A device reaches a step with its earliest event of that kind at or after the previous step, within `window_hours` of the first step. Events within one second of each other count as in order. Write a comma in an event name as `%2C`. With `group_by`, each group has its own funnel, largest group first.',
+    FunnelQuery,
+    { steps: 'install,event:level_up,ad,purchase', window_hours: 72, group_by: 'country' },
+    Funnel,
+    'step,devices,from_first,from_previous,median_seconds\r\ninstall,10,1,,\r\n',
+  ),
+  report(
+    'compare',
+    'Compare two groups of devices',
+    'Compares the retention, conversion and revenue per device of two creatives, ad sets, campaigns, countries or operating systems (`a` and `b`, by id or value), or of two acquisition periods (`from` to `to`, and `b_from` to `b_to`). Only devices whose day N is over count for day N. Each difference is b - a, with a 95 % confidence interval and a p-value. Choose the day and the metric before you look: on average, one in twenty comparisons has p < 0.05 by chance alone.',
+    CompareQuery,
+    { by: 'os', a: 'android', b: 'ios', days: '1,7,30', currency: 'usd' },
+    Compare,
+    'metric,day,a_devices,a_count,a,b_devices,b_count,b,difference,low,high,p_value,test\r\n',
+  ),
+  report(
+    'predicted-ltv',
+    'Predicted lifetime value by cohort',
+    `The purchase revenue of each cohort so far, and the expected purchase revenue of the same devices in the next \`horizon_days\` days, with a 95 % interval. The BG/NBD model (Fader, Hardie, Lee 2005) predicts how often devices purchase, and the Gamma-Gamma model (Fader, Hardie 2013) how much they spend. Both are fitted to each cohort alone. The clock of a device starts at its acquisition, so devices that have not paid yet are predicted too. Purchases on the same day count as one. The interval covers parameter uncertainty (delta method) and chance, but not changes to the app, its prices or its offers. Ad revenue is not predicted. Without enough data, the prediction is null and \`reason\` says why. ${cohortRest}`,
+    PredictedLtvQuery,
+    { cohort: 'month', group_by: 'os', horizon_days: 90, currency: 'usd', limit: 20 },
+    PredictedLtv,
+    'cohort_from,cohort_to,size,payers,revenue,predicted_purchases,predicted_revenue,predicted_revenue_low,predicted_revenue_high,predicted_ltv,predicted_ltv_low,predicted_ltv_high,reason\r\n',
+  ),
+  report(
+    'ads',
+    'Ad revenue, eCPM and fill rate by day, format and network',
+    `${money} ${rest} With \`q\`, only formats and networks with this text in their names have a row.`,
+    AdsQuery,
+    { currency: 'usd', limit: 1000, q: 'banner' },
+    Ads,
+    'day,source,media_source,impressions,ad_revenue,ecpm,ad_requests,fill_rate\r\n',
+  ),
+  report(
+    'client-totals',
+    'Compare client totals with counted totals',
+    'Compares the `total_ad_value` and `total_purchase_value` that clients report with the revenue counted for the same devices, acquired from `from` to `to`. A positive gap is revenue that never arrived. A negative gap is revenue sent twice without a key.',
+    ClientTotalsQuery,
+    {},
+    ClientTotals,
+    'device_id,kind,currency,client_total,counted_total,gap\r\n',
+  ),
+];

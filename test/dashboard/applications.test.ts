@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { signedIn } from '../helpers/person.ts';
+import { createTenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+const worker = startWorker();
+
+it('deletes an application once its name is typed, and records it', async () => {
+  const tenant = await createTenant();
+  const admin = await signedIn(worker, tenant.team, 'admin');
+  const { id, name } = tenant.application;
+  const path = `/settings/applications/${id}`;
+  expect(await (await admin.get(path)).text()).toContain('Delete application');
+
+  for (const typed of ['', `${name}s`]) {
+    const refused = await admin.post(`${path}/delete`, { delete_name: typed });
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain('Application name must be the name of this application');
+  }
+  expect((await admin.get(path)).status).toBe(200);
+
+  const deleted = await admin.post(`${path}/delete`, { delete_name: ` ${name} ` });
+  expect([deleted.status, deleted.headers.get('Location')]).toEqual([
+    303,
+    '/settings/applications?done=deleted_application',
+  ]);
+  const list = await (await admin.get('/settings/applications?done=deleted_application')).text();
+  expect(list).toContain('Deleted. Its data is removed in the background.');
+  expect(list).not.toContain(id);
+  expect((await admin.get(path)).status).toBe(404);
+  expect(await (await admin.get('/settings/audit')).text()).toContain('application.deleted');
+});
+
+it('lets neither a viewer nor another team delete an application', async () => {
+  const tenant = await createTenant();
+  const viewer = await signedIn(worker, tenant.team, 'viewer');
+  const stranger = await signedIn(worker, (await createTenant()).team, 'owner');
+  const path = `/settings/applications/${tenant.application.id}`;
+  const fields = { delete_name: tenant.application.name };
+  expect(await (await viewer.get(path)).text()).not.toContain('Delete application');
+  expect((await viewer.post(`${path}/delete`, fields)).status).toBe(403);
+  expect((await stranger.post(`${path}/delete`, fields)).status).toBe(404);
+  expect((await viewer.get(path)).status).toBe(200);
+});

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { groupName } from '../../src/dashboard/groups.tsx';
+import { signedIn } from '../helpers/person.ts';
+import { createTenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+const worker = startWorker();
+
+it.each([
+  ['media_source', 'admob', 'AdMob'],
+  ['media_source', 'unity_ads', 'Unity Ads'],
+  ['media_source', 'ironsource', 'ironSource'],
+  ['media_source', 'our_own_network', 'our_own_network'],
+  ['media_source', 'constructor', 'constructor'],
+  ['media_source', '', 'None'],
+  ['source', 'rewarded_video', 'Rewarded video'],
+  ['source', 'shelf', 'shelf'],
+])('calls the %s “%s” “%s”', (name, value, text) => {
+  expect(groupName(name, { [name]: value })).toBe(text);
+});
+
+it('has one name for the product: in the sign-in, its title, the documentation and its page', async () => {
+  // Before its first member a deployment shows the setup instead.
+  await signedIn(worker, (await createTenant()).team, 'owner');
+  const signIn = await (await worker.request('/login')).text();
+  expect(signIn).toContain('<title>Sign in · Attribution</title>');
+  expect(signIn).toContain('<p class="product">Attribution</p>');
+  expect(await (await worker.request('/docs')).text()).toContain('<title>Attribution API</title>');
+  const document = (await (await worker.request('/openapi.json')).json()) as { info: { title: string } };
+  expect(document.info.title).toBe('Attribution API');
+});

@@ -1,0 +1,84 @@
+import { env } from 'cloudflare:workers';
+import { expect, it } from 'vitest';
+import { PerformanceQuery, reportPerformance } from '#reports';
+import { createCreative } from '../helpers/creatives.ts';
+import { WatchedD1 } from '../helpers/d1.ts';
+import { settleAll } from '../helpers/settle.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+import { sendHistory } from '../oracle/history.ts';
+
+// Our own pages ask for some metrics of a report only, and pay for no others.
+
+const worker = startWorker();
+const NOW = Date.UTC(2026, 3, 20);
+const PERIOD = { from: '2026-03-26', to: '2026-04-10' };
+
+const asked = (tenant: Tenant, more: object) =>
+  PerformanceQuery.parse({ application_id: tenant.application.id, ...PERIOD, ...more });
+
+async function withHistory() {
+  const tenant = await createTenant();
+  const creativeTokens: string[] = [];
+  for (const creative of ['Cat', 'Dog'])
+    creativeTokens.push(
+      (await createCreative(worker, tenant, { creative, adset: 'Set', campaign: 'Campaign' })).token,
+    );
+  const history = { creativeTokens, seed: 3, start: '2026-03-26', days: 9, devices: 40, zone: 'UTC' };
+  await sendHistory(worker, tenant, { ...history, currencies: ['usd'] });
+  const rows = [{ date: '2026-03-27', campaign: 'Campaign', currency: 'usd', amount: 12.5 }];
+  const body = { application_id: tenant.application.id, rows };
+  expect((await worker.team(tenant, '/v1/costs', { method: 'PUT', body })).status).toBe(200);
+  await settleAll(tenant.application.id);
+  return tenant;
+}
+
+it('computes the metrics that are wanted, as in the whole report, and reads nothing for the others', async () => {
+  const tenant = await withHistory();
+  for (const group_by of ['day', 'creative', 'country', 'media_source', 'campaign']) {
+    const whole = await reportPerformance(env, tenant.application, asked(tenant, { group_by }), NOW);
+    const db = new WatchedD1(env.DB);
+    const noCounters = new Proxy({} as Env['COUNTERS'], {
+      get: () => {
+        throw new Error('A counter was asked');
+      },
+    });
+    const metrics = ['ad_revenue', 'impressions'] as const;
+    const query = { ...asked(tenant, { group_by }), metrics, totals: false };
+    const some = await reportPerformance(
+      { DB: db.asBinding(), COUNTERS: noCounters },
+      tenant.application,
+      query,
+      NOW,
+    );
+    expect(db.log.some((sql) => /\b(?:costs|cohort_revenue)\b/.test(sql))).toBe(false);
+    const key = (row: Record<string, unknown>) => JSON.stringify([row[group_by], row[`${group_by}_id`]]);
+    const expected = new Map(whole.data.map((row) => [key(row), row]));
+    expect(some.data.length).toBeGreaterThan(1);
+    for (const row of some.data) {
+      const { ad_revenue, impressions } = expected.get(key(row)) ?? {};
+      expect(row).toMatchObject({ ad_revenue, impressions, revenue: null, roas: null, payers: null });
+    }
+    expect(Object.values(some.totals).every((value) => value === null)).toBe(true);
+  }
+});
+
+it.each([
+  { groups: 200, rows: 200, other: 0 },
+  { groups: 201, rows: 200, other: 1 },
+  { groups: 403, rows: 200, other: 1 },
+])('gives $rows rows of $groups groups, and sums up the rest', async ({ groups, rows, other }) => {
+  const tenant = await createTenant();
+  await env.DB.prepare(
+    `INSERT INTO rollup_custom (application_id, day, event_name, creative_id, custom_events, segments)
+     SELECT ?1, '2026-03-27', 'event ' || value, '', 1, '[0,1]' FROM json_each(?2)`,
+  )
+    .bind(tenant.application.id, JSON.stringify(Array.from({ length: groups }, (_, index) => index)))
+    .run();
+  const query = asked(tenant, { group_by: 'event_name', limit: 200 });
+  const { data, total_rows } = await reportPerformance(env, tenant.application, query, NOW);
+  expect(total_rows).toBe(groups);
+  expect(data.filter((row) => !row.is_other)).toHaveLength(rows);
+  expect(data.filter((row) => row.is_other)).toHaveLength(other);
+  expect(data.reduce((sum, row) => sum + Number(row.events), 0)).toBe(groups);
+});

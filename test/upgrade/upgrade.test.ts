@@ -1,0 +1,155 @@
+import {
+  applyD1Migrations,
+  type D1Migration,
+  evictDurableObject,
+  reset,
+  runInDurableObject,
+} from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import counterMigrations from '#counter-migrations';
+import { counterOf } from '#counting';
+import { newId } from '#lib/ids';
+import { settleAll } from '../helpers/settle.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
+import { BREAKPOINT, type CountryTotals, type StoredHistory } from './stores.ts';
+
+const { MIGRATIONS } = env as unknown as { MIGRATIONS: D1Migration[] };
+
+const files = import.meta.glob<string>('./fixtures/*/*', { query: '?raw', import: 'default', eager: true });
+const versions = [...new Set(Object.keys(files).map((file) => file.split('/')[2] ?? ''))];
+
+type SchemaRow = { type: string; name: string; sql: string };
+
+/** Without what the runtime and the migrators keep for themselves. */
+const SCHEMA = `SELECT type, name, trim(sql, char(10)) AS sql FROM sqlite_schema
+  WHERE sql IS NOT NULL AND name NOT GLOB '_cf_*' AND name NOT GLOB 'sqlite_*' AND name NOT GLOB '*_migrations' ORDER BY type, name`;
+
+const schemaOfD1 = async () => (await env.DB.prepare(SCHEMA).all<SchemaRow>()).results;
+
+const schemaOfCounter = (stub: ReturnType<typeof counterOf>) =>
+  runInDurableObject(stub, (_, { storage }) => storage.sql.exec<SchemaRow>(SCHEMA).toArray());
+
+const freshD1 = await schemaOfD1();
+const freshCounter = await schemaOfCounter(counterOf(env, newId('app'), 0));
+
+function fixture(version: string, name: string): string {
+  const text = files[`./fixtures/${version}/${name}`];
+  if (text === undefined) throw new Error(`${version} has no ${name}`);
+  return text;
+}
+
+const statements = (version: string, name: string) => fixture(version, name).split(BREAKPOINT);
+
+/** Puts a release's stores in place of this test's, as that release left them. */
+async function restore(version: string, { counter }: StoredHistory): Promise<void> {
+  await reset();
+  await env.DB.batch(statements(version, 'd1.sql').map((sql) => env.DB.prepare(sql)));
+  const bucket: Record<string, string> = JSON.parse(fixture(version, 'bucket.json'));
+  for (const [key, content] of Object.entries(bucket))
+    await env.RAW_EVENTS.put(key, Buffer.from(content, 'base64'));
+  const stub = env.COUNTERS.getByName(counter);
+  await runInDurableObject(stub, (_, { storage }) => {
+    const tables =
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB '_cf_*' AND name NOT GLOB 'sqlite_*'";
+    for (const { name } of storage.sql.exec(tables).toArray()) storage.sql.exec(`DROP TABLE "${name}"`);
+    for (const sql of statements(version, 'counter.sql')) storage.sql.exec(sql);
+  });
+  await evictDurableObject(stub);
+}
+
+it('has the stores of a release', () => {
+  expect(versions.length).toBeGreaterThan(0);
+});
+
+describe.each(versions)('the stores of %s', (version) => {
+  const history: StoredHistory = JSON.parse(fixture(version, 'history.json'));
+  const tenant = { apiKey: history.api_key, teamToken: history.team_token };
+  const { application_id: applicationId, counter } = history;
+
+  beforeEach(async () => {
+    // Keys and tokens have an end, which is not to come while the fixture grows old.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(history.written_at) + 60_000 });
+    await restore(version, history);
+    await applyD1Migrations(env.DB, MIGRATIONS);
+  });
+
+  afterEach(() => vi.useRealTimers());
+
+  async function totals(worker: ReturnType<typeof startWorker>): Promise<CountryTotals[]> {
+    await settleAll(applicationId);
+    const query = `application_id=${applicationId}&from=${history.from}&to=${history.to}&group_by=country`;
+    const answer = await worker.team(tenant, `/v1/reports/performance?${query}`);
+    const { data }: { data: CountryTotals[] } = await answer.json();
+    return data.sort((one, other) => one.country.localeCompare(other.country));
+  }
+
+  it('become those of this release, each migration once', async () => {
+    const applied = await env.DB.prepare('SELECT name FROM d1_migrations ORDER BY id').all<{
+      name: string;
+    }>();
+    expect(applied.results.map(({ name }) => name)).toEqual(MIGRATIONS.map(({ name }) => name));
+    const stub = env.COUNTERS.getByName(counter);
+    const inCounter = await runInDurableObject(stub, (_, { storage }) =>
+      storage.sql.exec('SELECT created_at FROM __drizzle_migrations').toArray(),
+    );
+    expect(inCounter).toEqual(counterMigrations.journal.entries.map(({ when }) => ({ created_at: when })));
+    expect(await schemaOfD1()).toEqual(freshD1);
+    expect(await schemaOfCounter(stub)).toEqual(freshCounter);
+  });
+
+  it.each(['devices', 'files', 'log', 'outbox', 'recent_keys', 'seen_ids', 'segments'])(
+    'have rows of %s in the counter',
+    (table) => {
+      expect(fixture(version, 'counter.sql')).toContain(`INSERT INTO "${table}"`);
+    },
+  );
+
+  it('hold what was counted, what was on its way to D1, and what waited', async () => {
+    expect(await env.COUNTERS.getByName(counter).health()).toMatchObject({ devices: history.totals.length });
+    expect(await totals(startWorker())).toMatchObject(history.totals);
+  });
+
+  it('recognise events that come again and messages that are delivered again', async () => {
+    const worker = startWorker();
+    await worker.deliver(history.messages.map((body) => ({ id: crypto.randomUUID(), body })));
+    const recognisable = history.recognisable.filter(({ type }) => type !== 'retention');
+    for (const body of recognisable) expect((await worker.post(tenant, '/webhook', body)).status).toBe(200);
+    await worker.deliver(worker.queue.take());
+    expect(await totals(worker)).toMatchObject(history.totals);
+  });
+
+  it('count new events, of devices old and new', async () => {
+    const worker = startWorker();
+    // The same device_id is the same device.
+    const known = await fetchToken(worker, tenant, { data: { device_id: 'device-us' } });
+    const fresh = await fetchToken(worker, tenant, { data: { country: 'us' } });
+    const purchase = (token: string | undefined) => ({
+      type: 'custom.purchase',
+      created_at: new Date().toISOString(),
+      creativeToken: token,
+      payload: { item_id: 'gold', value: 1, currency: 'usd', status: 'completed' },
+    });
+    for (const token of [known, history.tokens.us, fresh])
+      expect((await worker.post(tenant, '/webhook', purchase(token))).status).toBe(200);
+    await worker.deliver(worker.queue.take());
+    const expected = history.totals.map((row) =>
+      row.country === 'us'
+        ? {
+            ...row,
+            installs: row.installs + 1,
+            purchases: row.purchases + 3,
+            purchase_revenue: expect.closeTo(row.purchase_revenue + 3, 6),
+          }
+        : row,
+    );
+    expect(await totals(worker)).toMatchObject(expected);
+  });
+
+  it('give back their raw events, exported and not', async () => {
+    const worker = startWorker();
+    const answer = await worker.team(tenant, `/v1/events?application_id=${applicationId}&limit=200`);
+    const { data }: { data: { event_id: string }[] } = await answer.json();
+    expect(new Set(data.map(({ event_id }) => event_id)).size).toBe(history.raw_events);
+  });
+});
