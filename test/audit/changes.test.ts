@@ -6,6 +6,7 @@ import { listInvitations, listMembers } from '#members';
 import { listAccessTokens } from '#teams';
 import { createCreative } from '../helpers/creatives.ts';
 import { watchedLimit } from '../helpers/limits.ts';
+import { parkMessage } from '../helpers/parked.ts';
 import { type Browser, createPerson, FORM, PASSWORD, signIn } from '../helpers/person.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { dump, tableNames } from '../helpers/tables.ts';
@@ -40,13 +41,7 @@ const form =
 const costs = [{ date: '2026-03-01', campaign: 'Spring', currency: 'usd', amount: 1 }];
 const csv = 'date,campaign,currency,amount\n2026-03-01,Spring,usd,1';
 
-async function park({ tenant }: Prepared): Promise<string> {
-  const id = `prk_${crypto.randomUUID().replaceAll('-', '')}`;
-  await env.DB.prepare('INSERT INTO parked_messages VALUES (?, ?, ?, ?, 1)')
-    .bind(id, tenant.application.id, '{"v":1,"events":[]}', 'broken')
-    .run();
-  return id;
-}
+const park = ({ tenant }: Prepared) => parkMessage(tenant.application.id);
 
 async function member({ tenant }: Prepared): Promise<string> {
   const { email } = await createPerson(tenant.team, 'viewer');

@@ -7,6 +7,7 @@ import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
 import { eventOf, rollupOf, startCounter, type TestCounter } from '../helpers/counter.ts';
 import { eventsInFiles, FaultyBucket, objectsOf } from '../helpers/lake.ts';
+import { parkMessage } from '../helpers/parked.ts';
 
 const START = Date.now();
 const HOUR_MS = 3_600_000;
@@ -264,12 +265,10 @@ it('forgets ids after nine days and keys later, but not while a parked message m
   };
   await alarmAt(START + 8 * DAY_MS);
   expect(await append([event])).toMatchObject({ appended: 0 });
-  await env.DB.prepare('INSERT INTO parked_messages VALUES (?, ?, ?, ?, ?)')
-    .bind('prk_1', applicationId, '{}', 'test', START + 8 * DAY_MS)
-    .run();
+  const parked = await parkMessage(applicationId, { parkedAt: START + 8 * DAY_MS });
   await alarmAt(START + 20 * DAY_MS);
   expect(await append([event])).toMatchObject({ appended: 0 });
-  await env.DB.prepare("DELETE FROM parked_messages WHERE id = 'prk_1'").run();
+  await env.DB.prepare('DELETE FROM parked_messages WHERE id = ?').bind(parked).run();
   await alarmAt(START + 22 * DAY_MS);
   // Its id is forgotten, its key is not.
   expect(await append([event])).toMatchObject({ appended: 1 });

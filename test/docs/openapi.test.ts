@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { EXAMPLE } from '#http/operations';
@@ -6,6 +5,7 @@ import { createApp } from '../../src/app.ts';
 import { openApiDocument } from '../../src/docs/document.ts';
 import { ANDROID_AGENT, follow } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
+import { parkMessage } from '../helpers/parked.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
@@ -66,9 +66,7 @@ beforeAll(async () => {
   await worker.deliver(worker.queue.take());
   const { publicId } = await follow(worker, creative.path, ANDROID_AGENT);
   for (const id of [EXAMPLE.parked, EXAMPLE.discarded]) {
-    await env.DB.prepare('INSERT INTO parked_messages VALUES (?, ?, ?, ?, ?)')
-      .bind(id, tenant.application.id, '{"v":2}', 'not a message of this version', Date.now())
-      .run();
+    await parkMessage(tenant.application.id, { id });
   }
   const retired = await worker.team(tenant, '/v1/applications', {
     method: 'POST',

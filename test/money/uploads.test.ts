@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { fetchReferenceRates, parseReferenceRates } from '#money';
 import worker from '../../src/index.ts';
 import wrangler from '../../wrangler.toml?raw';
+import { createCreative } from '../helpers/creatives.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
@@ -50,17 +51,7 @@ describe('PUT /v1/costs', () => {
   it('counts the rows whose names the application has, and spends the others too', async () => {
     const tenant = await createTenant();
     const id = tenant.application.id;
-    await env.DB.batch([
-      env.DB.prepare('INSERT INTO campaigns VALUES (?, ?, ?, 0)').bind(`cmp_${id}`, id, 'Spring'),
-      env.DB.prepare('INSERT INTO adsets VALUES (?, ?, ?, ?, 0)').bind(`ads_${id}`, id, `cmp_${id}`, 'Young'),
-      env.DB.prepare('INSERT INTO creatives VALUES (?, ?, ?, ?, ?, NULL, 0)').bind(
-        `crt_${id}`,
-        id,
-        `ads_${id}`,
-        'Cat',
-        `t${id}`,
-      ),
-    ]);
+    await createCreative(at, tenant, { creative: 'Cat', campaign: 'Spring', adset: 'Young' });
     const row = { date: '2026-03-02', campaign: 'Spring', currency: 'usd', amount: 1 };
     const answer = await put(tenant, '/v1/costs', {
       application_id: id,
