@@ -16,7 +16,7 @@ export {
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export { sendWithRetry } from './send.ts';
-export { firstTimes, type Walk, walkSteps } from './step-history.ts';
+export { firstTimes, type Walk, walkSteps } from './step-walk.ts';
 export { type Additions, additionStatement, ROLLUP_TABLES, sumColumnsOf } from './tables.ts';
 export {
   type Counted,
