@@ -1,8 +1,9 @@
 import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
-import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery, Settled } from './api.ts';
+import type { Settled } from './api.ts';
 import { askAll, type Bindings, type Sharded } from './ask-all.ts';
 import { largestGaps } from './queries.ts';
+import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery } from './questions.ts';
 
 // What reports ask of a whole application: its counters' answers, put together.
 

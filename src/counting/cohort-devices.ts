@@ -1,6 +1,7 @@
 import { gt, sql } from 'drizzle-orm';
-import type { Cohort, DeviceDescription, DeviceFilter } from './api.ts';
+import type { DeviceDescription } from './api.ts';
 import { ofFilter } from './queries.ts';
+import type { Cohort, DeviceFilter } from './questions.ts';
 import { devices } from './schema.ts';
 import type { Store } from './store.ts';
 

@@ -9,25 +9,14 @@ import { DAY_MS } from '#lib/time';
 import { withTimeout } from '#lib/timeout';
 import type {
   AppendedStatus,
-  ClientTotals,
-  Cohort,
   CounterApi,
   CounterHealth,
   CreatedDevice,
-  DeviceFilter,
   DeviceIdentity,
   FilePage,
-  FunnelAnswer,
-  FunnelQuestion,
   LogPage,
   NewDevice,
-  OutcomesAnswer,
-  OutcomesQuestion,
   PackedBatch,
-  Payers,
-  PayersQuery,
-  PurchasesAnswer,
-  PurchasesQuestion,
   Settled,
   StoredDevice,
 } from './api.ts';
@@ -52,6 +41,19 @@ import {
 } from './pace.ts';
 import { countPurchases } from './purchases.ts';
 import { clientTotals, payers } from './queries.ts';
+import type {
+  ClientTotals,
+  Cohort,
+  DeviceFilter,
+  FunnelAnswer,
+  FunnelQuestion,
+  OutcomesAnswer,
+  OutcomesQuestion,
+  Payers,
+  PayersQuery,
+  PurchasesAnswer,
+  PurchasesQuestion,
+} from './questions.ts';
 import { RawFiles } from './raw-files.ts';
 import { progress, revokedTokens } from './schema.ts';
 import { SeenIds } from './seen-ids.ts';

@@ -1,7 +1,7 @@
 import { walkSteps } from '#rollup';
-import type { FunnelAnswer, FunnelQuestion } from './api.ts';
 import { askAll, type Bindings, type Sharded } from './ask-all.ts';
 import { type CohortDevice, devicesOf } from './cohort-devices.ts';
+import type { FunnelAnswer, FunnelQuestion } from './questions.ts';
 import type { Store } from './store.ts';
 
 type Group = { devices: number[]; seconds: number[][]; incomplete: number };

@@ -1,29 +1,17 @@
 export type {
   AppendedStatus,
-  ClientTotals,
-  Cohort,
   CounterApi,
   CounterHealth,
   CreatedDevice,
   DeviceDescription,
-  DeviceFilter,
-  DeviceGroup,
   DeviceIdentity,
   FilePage,
-  FunnelAnswer,
   IndexedFile,
   LogPage,
   NewDevice,
   Outcome,
-  OutcomesAnswer,
-  OutcomesQuestion,
   PackedBatch,
   PackedRow,
-  PayerGrouping,
-  Payers,
-  PayersQuery,
-  PurchasesAnswer,
-  PurchasesQuestion,
   Settled,
   StoredDevice,
 } from './api.ts';
@@ -50,5 +38,19 @@ export {
   type WantedDevice,
 } from './place-devices.ts';
 export { askPurchases } from './purchases.ts';
+export type {
+  ClientTotals,
+  Cohort,
+  DeviceFilter,
+  DeviceGroup,
+  FunnelAnswer,
+  OutcomesAnswer,
+  OutcomesQuestion,
+  PayerGrouping,
+  Payers,
+  PayersQuery,
+  PurchasesAnswer,
+  PurchasesQuestion,
+} from './questions.ts';
 export { retried } from './retry.ts';
 export { counterName, counterOf, countersOf, homeShard, MAX_SHARDS, possibleShards } from './shards.ts';

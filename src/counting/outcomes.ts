@@ -1,9 +1,9 @@
 import { EMPTY_SAMPLE, joinSamples } from '#lib/statistics/compare';
 import { daysBetween } from '#lib/time';
 import { REVENUE_DAYS, readRevenue } from '#rollup';
-import type { OutcomesAnswer, OutcomesQuestion } from './api.ts';
 import { askAll, type Bindings, type Sharded } from './ask-all.ts';
 import { devicesOf } from './cohort-devices.ts';
+import type { OutcomesAnswer, OutcomesQuestion } from './questions.ts';
 import { readRuns } from './runs.ts';
 import type { Store } from './store.ts';
 

@@ -1,10 +1,10 @@
 import { PART_OF } from '#lib/calendar';
 import { daysBetween } from '#lib/time';
 import { readRevenue } from '#rollup';
-import type { PurchasesAnswer, PurchasesQuestion } from './api.ts';
 import { askAll, type Bindings, type Sharded } from './ask-all.ts';
 import { type CohortDevice, devicesOf } from './cohort-devices.ts';
 import { keyFor } from './funnel.ts';
+import type { PurchasesAnswer, PurchasesQuestion } from './questions.ts';
 import { readRuns } from './runs.ts';
 import type { Store } from './store.ts';
 

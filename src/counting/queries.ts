@@ -1,6 +1,6 @@
 import { type Column, type SQL, sql } from 'drizzle-orm';
 import { daysBetween } from '#lib/time';
-import type { ClientTotals, Cohort, DeviceFilter, PayerGrouping, Payers, PayersQuery } from './api.ts';
+import type { ClientTotals, Cohort, DeviceFilter, PayerGrouping, Payers, PayersQuery } from './questions.ts';
 import { readRuns } from './runs.ts';
 import { devices } from './schema.ts';
 import type { Store } from './store.ts';

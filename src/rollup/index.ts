@@ -17,8 +17,10 @@ export {
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export { sendWithRetry } from './send.ts';
-export { firstTimes, type Walk, walkSteps } from './step-history.ts';
+
+export { firstTimes, type Walk, walkSteps } from './step-walk.ts';
 export { type Additions, ROLLUP_TABLES, sumColumnsOf } from './tables.ts';
+
 export {
   type Counted,
   deviceKeyOf,

@@ -1,19 +1,22 @@
-/** A device's history has room for this many different steps: more event names count as events, but are no steps. */
-export const MAX_FUNNEL_STEPS = 200;
-/** Their place in this list is how a history writes them, so it may grow only at its end. */
-const FIXED_STEPS = ['install', 'retention', 'purchase', 'ad'];
+import {
+  FIXED_STEPS,
+  indexOfStep,
+  MAX_FUNNEL_STEPS,
+  readStored,
+  readTimeline,
+  type Stored,
+  TIE_SECONDS,
+  type Timeline,
+  writeStored,
+  writeTimeline,
+} from './step-format.ts';
+
 /** A longer history is shortened … */
 const MAX_ENTRIES = 128;
 /** … to at most this many. */
 const KEPT_ENTRIES = 96;
 /** The newest entries, near which late events still arrive, are cut but never thinned out. */
 const RECENT_ENTRIES = 32;
-/** Webhook events are dated by the second, devices by the millisecond: within one second nothing is out of order. */
-const TIE_SECONDS = 1;
-/** Before every second that is near one of a history. */
-const NEVER = -10;
-
-type Timeline = { steps: number[]; seconds: number[] };
 
 /**
  * When a device did what a funnel can ask about: its steps in order of time, to the second.
@@ -166,142 +169,4 @@ export class StepHistory {
     }
     return false;
   }
-}
-
-type Stored = {
-  timeline: string;
-  /** Of the steps that are not fixed. */
-  names: string[];
-  completeThrough: number;
-  thinnedThrough: number;
-  /** First times after `completeThrough`. */
-  later: string;
-};
-
-// A history is stored as a JSON array: timeline, names, and for a shortened one the rest. A timeline is its steps as an upper-case
-// letter from A to Q, or two from RA to ZZ, each with the seconds since the one before in base 36, if any: "Atb0k3sD5gDC1".
-
-function readStored(text: string): Stored {
-  const [timeline = '', names = [], complete = null, thinnedThrough = NEVER, later = '']: [
-    string?,
-    string[]?,
-    (number | null)?,
-    number?,
-    string?,
-  ] = text === '' ? [] : JSON.parse(text);
-  return { timeline, names, completeThrough: complete ?? Number.POSITIVE_INFINITY, thinnedThrough, later };
-}
-
-function writeStored({ timeline, names, completeThrough, thinnedThrough, later }: Stored): string {
-  if (timeline === '' && later === '' && completeThrough === Number.POSITIVE_INFINITY) return '';
-  // JSON writes infinity as null.
-  if (completeThrough !== Number.POSITIVE_INFINITY || thinnedThrough !== NEVER) {
-    return JSON.stringify([timeline, names, completeThrough, thinnedThrough, later]);
-  }
-  return JSON.stringify(names.length > 0 ? [timeline, names] : [timeline]);
-}
-
-const A = 65;
-const LETTERS = 26;
-/** R. */
-const ONE_LETTER = 17;
-
-function writeTimeline(steps: readonly number[], seconds: readonly number[]): string {
-  let text = '';
-  let before = 0;
-  for (let index = 0; index < steps.length; index++) {
-    const [step, second] = [steps[index] ?? 0, seconds[index] ?? 0];
-    const rest = step - ONE_LETTER;
-    text +=
-      rest < 0
-        ? String.fromCharCode(A + step)
-        : String.fromCharCode(A + ONE_LETTER + Math.floor(rest / LETTERS), A + (rest % LETTERS));
-    if (second !== before) text += (second - before).toString(36);
-    before = second;
-  }
-  return text;
-}
-
-function readTimeline(text: string): Timeline {
-  const timeline: Timeline = { steps: [], seconds: [] };
-  let [at, second] = [0, 0];
-  while (at < text.length) {
-    let [step, delta] = [text.charCodeAt(at++) - A, 0];
-    if (step >= ONE_LETTER) step = ONE_LETTER + (step - ONE_LETTER) * LETTERS + text.charCodeAt(at++) - A;
-    for (; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      const digit = code >= 48 && code <= 57 ? code - 48 : code >= 97 && code <= 122 ? code - 87 : -1;
-      if (digit < 0) break;
-      delta = delta * 36 + digit;
-    }
-    if (!(step >= 0 && step < MAX_FUNNEL_STEPS)) throw new Error('not a step history');
-    second += delta;
-    timeline.steps.push(step);
-    timeline.seconds.push(second);
-  }
-  return timeline;
-}
-
-/** How far a device gets in a funnel. */
-export type Walk = {
-  /** For each step that it reaches, the seconds since the step before; 0 for the first. */
-  seconds: number[];
-  /** False: the history was too long to be kept whole, and a later event might have been a further step. */
-  isComplete: boolean;
-};
-
-/**
- * Walks through the history that `text` holds. Each step is the earliest event of its kind at or after the one of the step
- * before, and at most `windowSeconds` after the first one; events within one second of each other are in order. `steps` differ
- * from each other. The first step of a device is exact however long its history is.
- */
-export function walkSteps(text: string, steps: readonly string[], windowSeconds: number | null): Walk {
-  const { timeline, names, completeThrough, later } = readStored(text);
-  const known = readTimeline(timeline);
-  const late = readTimeline(later);
-  const walk: Walk = { seconds: [], isComplete: true };
-  let previous = 0;
-  let end = Number.POSITIVE_INFINITY;
-  for (const [index, name] of steps.entries()) {
-    const step = indexOfStep(name, names);
-    if (step === -1) {
-      walk.isComplete = names.length < MAX_FUNNEL_STEPS - FIXED_STEPS.length || completeThrough >= end;
-      break;
-    }
-    const from = index === 0 ? 0 : previous - TIE_SECONDS;
-    let at = firstFrom(known, step, from);
-    // A first time after the complete part is the earliest event only where it is not before the previous step.
-    at ??= firstFrom(late, step, from);
-    if (at === undefined && completeThrough < end) {
-      walk.isComplete = !known.steps.includes(step) && !late.steps.includes(step);
-    }
-    if (at === undefined || at > end) break;
-    const reached = index === 0 ? at : Math.max(at, previous);
-    walk.seconds.push(index === 0 ? 0 : reached - previous);
-    if (index === 0 && windowSeconds !== null) end = at + windowSeconds;
-    previous = reached;
-  }
-  return walk;
-}
-
-function indexOfStep(name: string, names: readonly string[]): number {
-  const fixed = FIXED_STEPS.indexOf(name);
-  const own = names.indexOf(name);
-  return fixed >= 0 || own < 0 ? fixed : own + FIXED_STEPS.length;
-}
-
-function firstFrom({ steps, seconds }: Timeline, step: number, from: number): number | undefined {
-  for (const [index, second] of seconds.entries()) if (steps[index] === step && second >= from) return second;
-  return undefined;
-}
-
-/** The first time of each step, in epoch milliseconds. */
-export function firstTimes(text: string): Record<string, number> {
-  const { timeline, names, later } = readStored(text);
-  const times: Record<string, number> = {};
-  const all = [...FIXED_STEPS, ...names];
-  for (const { steps, seconds } of [readTimeline(timeline), readTimeline(later)]) {
-    for (const [index, step] of steps.entries()) times[all[step] ?? ''] ??= (seconds[index] ?? 0) * 1_000;
-  }
-  return times;
 }

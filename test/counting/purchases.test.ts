@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { PurchasesQuestion } from '../../src/counting/api.ts';
+import type { PurchasesQuestion } from '../../src/counting/questions.ts';
 import { eventOf, startCounter } from '../helpers/counter.ts';
 
 const QUESTION: PurchasesQuestion = {

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { firstTimes, MAX_FUNNEL_STEPS, StepHistory, walkSteps } from '../../src/rollup/step-history.ts';
+import { MAX_FUNNEL_STEPS } from '../../src/rollup/step-format.ts';
+import { StepHistory } from '../../src/rollup/step-history.ts';
+import { firstTimes, walkSteps } from '../../src/rollup/step-walk.ts';
 
 type Step = [name: string, second: number];
 

@@ -2,7 +2,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type LoggedEvent, MEASURES, type RollupTable, SegmentBook } from '#catalogue';
 import { DaySet } from '#lib/day-set';
 import { type DeviceState, deviceKey } from '../../src/rollup/device-state.ts';
-import { firstTimes, MAX_FUNNEL_STEPS, StepHistory } from '../../src/rollup/step-history.ts';
+import { MAX_FUNNEL_STEPS } from '../../src/rollup/step-format.ts';
+import { StepHistory } from '../../src/rollup/step-history.ts';
+import { firstTimes } from '../../src/rollup/step-walk.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 import { type Known, tally } from '../../src/rollup/tally.ts';
 

@@ -1,0 +1,93 @@
+/** A device's history has room for this many different steps: more event names count as events, but are no steps. */
+export const MAX_FUNNEL_STEPS = 200;
+/** Their place in this list is how a history writes them, so it may grow only at its end. */
+export const FIXED_STEPS = ['install', 'retention', 'purchase', 'ad'];
+/** Webhook events are dated by the second, devices by the millisecond: within one second nothing is out of order. */
+export const TIE_SECONDS = 1;
+/** Before every second that is near one of a history. */
+const NEVER = -10;
+
+/** Steps by their number, in order of time, with their epoch seconds. */
+export type Timeline = { steps: number[]; seconds: number[] };
+
+/** The parts of a stored history. */
+export type Stored = {
+  timeline: string;
+  /** Of the steps that are not fixed. */
+  names: string[];
+  completeThrough: number;
+  thinnedThrough: number;
+  /** First times after `completeThrough`. */
+  later: string;
+};
+
+// A history is stored as a JSON array: timeline, names, and for a shortened one the rest. A timeline is its steps as an upper-case
+// letter from A to Q, or two from RA to ZZ, each with the seconds since the one before in base 36, if any: "Atb0k3sD5gDC1".
+
+export function readStored(text: string): Stored {
+  const [timeline = '', names = [], complete = null, thinnedThrough = NEVER, later = '']: [
+    string?,
+    string[]?,
+    (number | null)?,
+    number?,
+    string?,
+  ] = text === '' ? [] : JSON.parse(text);
+  return { timeline, names, completeThrough: complete ?? Number.POSITIVE_INFINITY, thinnedThrough, later };
+}
+
+export function writeStored({ timeline, names, completeThrough, thinnedThrough, later }: Stored): string {
+  if (timeline === '' && later === '' && completeThrough === Number.POSITIVE_INFINITY) return '';
+  // JSON writes infinity as null.
+  if (completeThrough !== Number.POSITIVE_INFINITY || thinnedThrough !== NEVER) {
+    return JSON.stringify([timeline, names, completeThrough, thinnedThrough, later]);
+  }
+  return JSON.stringify(names.length > 0 ? [timeline, names] : [timeline]);
+}
+
+const A = 65;
+const LETTERS = 26;
+/** R. */
+const ONE_LETTER = 17;
+
+export function writeTimeline(steps: readonly number[], seconds: readonly number[]): string {
+  let text = '';
+  let before = 0;
+  for (let index = 0; index < steps.length; index++) {
+    const [step, second] = [steps[index] ?? 0, seconds[index] ?? 0];
+    const rest = step - ONE_LETTER;
+    text +=
+      rest < 0
+        ? String.fromCharCode(A + step)
+        : String.fromCharCode(A + ONE_LETTER + Math.floor(rest / LETTERS), A + (rest % LETTERS));
+    if (second !== before) text += (second - before).toString(36);
+    before = second;
+  }
+  return text;
+}
+
+export function readTimeline(text: string): Timeline {
+  const timeline: Timeline = { steps: [], seconds: [] };
+  let [at, second] = [0, 0];
+  while (at < text.length) {
+    let [step, delta] = [text.charCodeAt(at++) - A, 0];
+    if (step >= ONE_LETTER) step = ONE_LETTER + (step - ONE_LETTER) * LETTERS + text.charCodeAt(at++) - A;
+    for (; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      const digit = code >= 48 && code <= 57 ? code - 48 : code >= 97 && code <= 122 ? code - 87 : -1;
+      if (digit < 0) break;
+      delta = delta * 36 + digit;
+    }
+    if (!(step >= 0 && step < MAX_FUNNEL_STEPS)) throw new Error('not a step history');
+    second += delta;
+    timeline.steps.push(step);
+    timeline.seconds.push(second);
+  }
+  return timeline;
+}
+
+/** The number of a step; -1 where the history does not have it. `names` are those of the steps that are not fixed. */
+export function indexOfStep(name: string, names: readonly string[]): number {
+  const fixed = FIXED_STEPS.indexOf(name);
+  const own = names.indexOf(name);
+  return fixed >= 0 || own < 0 ? fixed : own + FIXED_STEPS.length;
+}
