@@ -17,10 +17,10 @@ import {
   replaceApiKey,
   revealApiKey,
 } from '#teams';
-import { checkForm, doneText, readForm, redirectDone } from './form.ts';
+import { checkForm, readForm, redirectDone } from './form.ts';
 import { moment } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
-import { Action, Card, Copyable, Field, Notice, Table } from './parts.tsx';
+import { Action, Card, Copyable, Field, Table } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
 
 const PAGE = 200;
@@ -63,13 +63,11 @@ const toValues = (row: ApplicationRow): Values => ({
 
 async function listPage(c: DashboardContext, values: Values = {}, faults: Fault[] = []) {
   const { person } = c.var;
-  const done = doneText(c);
   const rows = await listApplications(database(c.env.DB), person.team.id, { limit: PAGE, cursor: '' });
   return renderSettings(
     c,
     { title: 'Applications', section: '/settings/applications', status: faults.length > 0 ? 400 : 200 },
     <>
-      {done && <Notice kind="good">{done}</Notice>}
       <Card title="Applications">
         <Table
           caption="Applications of the team"
@@ -202,7 +200,6 @@ async function applicationPage(
   const { person } = c.var;
   const { values = toValues(row), faults = [] } = shown;
   const mayChange = atLeast(person.role, 'admin');
-  const done = doneText(c);
   const grace = await listKeysInGrace(database(c.env.DB), row, Date.now());
   const text = (
     label: string,
@@ -253,7 +250,6 @@ async function applicationPage(
     c,
     { title: row.name, section: '/settings/applications', status: faults.length > 0 ? 400 : 200 },
     <>
-      {done && <Notice kind="good">{done}</Notice>}
       {mayChange && (
         <KeyCard
           row={row}

@@ -271,7 +271,7 @@ test('every page, over a simulated history', { timeout: 300_000 }, async (suite)
     await page.getByRole('link', { name: 'Creative…' }).click();
     await page.getByLabel('Search Creative').fill('cat');
     const values = page.locator('#filter-values li');
-    await page.waitForFunction("document.querySelectorAll('#filter-values li').length === 1");
+    await page.locator('#filter-values:not(:has(li + li)) li').waitFor();
     const name = await values.first().innerText();
     await values.first().getByRole('link').click();
     await page.waitForURL(/creative_id=/);
