@@ -28,12 +28,12 @@ export type RunLimits = {
   weight: number;
 };
 
-export const FULL_RUN: RunLimits = { events: 200_000, weight: 44_000_000 };
+export const FULL_RUN: RunLimits = { events: 200_000, weight: 38_000_000 };
 /** So many are read of the log to find where a run ends. */
 const MAX_BATCHES = 4_000;
 /** Of the hashed keys of a run: some 350,000. */
 const MAX_KEY_BYTES = 8_400_000;
-const DEVICE_WEIGHT = 2_000;
+const DEVICE_WEIGHT = 2_400;
 /** The share of the weight that is for the rows to add: what is left takes thousands of devices before they are written. */
 const ROWS_SHARE = 0.75;
 

@@ -15,9 +15,9 @@ import {
   tokensOf,
 } from '#creatives';
 import { database } from '#db';
-import { AppError } from '#http';
+import { AppError, MAX_FILTER_VALUES } from '#http';
 import { atLeast } from '#members';
-import { MAX_FILTER_VALUES, PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
+import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
 import { clicksPage, creativePage, linkTo } from './creative-page.tsx';
 import { readForm, redirectDone } from './form.ts';
 import { count, moment, NOTHING } from './format.ts';

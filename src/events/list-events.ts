@@ -1,9 +1,11 @@
 import * as z from 'zod';
 import { EVENT_COLUMNS, EVENT_TYPES, isOfDevice, type LoggedEvent } from '#catalogue';
 import { counterOf } from '#counting';
+import { findCreativeIds } from '#creatives';
+import { database } from '#db';
 import { readToken } from '#devices';
 import { settingsOf } from '#env';
-import { invalidRequest, listQuery, optionalText, requiredText } from '#http';
+import { invalidRequest, listQuery, optionalText, repeatable, requiredText } from '#http';
 import type { StoredEvent } from '#lake';
 import { isId } from '#lib/ids';
 import { fromMicros } from '#lib/money';
@@ -24,10 +26,14 @@ export const EventsQuery = z.object({
     'must be the id of a device, as dev_…',
   ),
   event_name: optionalText(),
-  creative_id: optionalText().refine(
-    (id) => id === undefined || isId('crt', id),
-    'must be the id of a creative, as crt_…',
+  campaign_id: repeatable(requiredText(128)),
+  adset_id: repeatable(requiredText(128)),
+  creative_id: repeatable(
+    requiredText(128).refine((id) => isId('crt', id), 'must be the id of a creative, as crt_…'),
   ),
+  /** As the event was sent; `unknown` for events that name none. */
+  app_version: repeatable(requiredText(128)),
+  attribution: z.enum(['paid', 'organic'], { error: 'must be paid or organic' }).optional(),
   format: z.enum(['json', 'ndjson', 'csv'], { error: 'must be json, ndjson or csv' }).default('json'),
   ...listQuery.shape,
   cursor: z
@@ -105,17 +111,23 @@ export async function listEventsWithStatus(env: Env, application: Place, query: 
 }
 
 async function findEvents(env: Env, application: Place, query: EventsQuery) {
-  const { from, to, type, event_name: eventName, creative_id: creativeId } = query;
+  const { from, to, type, event_name: eventName, app_version, attribution } = query;
   const device = query.token ? await deviceOf(env, application.id, query.token) : undefined;
   const deviceId = device?.deviceId ?? query.device_id;
   if (query.device_id && query.device_id !== deviceId) return { events: [], next_cursor: null };
+  const creativeIds =
+    query.campaign_id || query.adset_id
+      ? await findCreativeIds(database(env.DB), application.id, query)
+      : query.creative_id;
   const filter = {
     ...(from ? { from } : {}),
     ...(to ? { to } : {}),
     ...(type ? { type } : {}),
     ...(eventName ? { eventName } : {}),
     ...(deviceId ? { deviceId } : {}),
-    ...(creativeId ? { creativeId } : {}),
+    ...(creativeIds ? { creativeIds } : {}),
+    ...(attribution ? { attribution } : {}),
+    ...(app_version ? { appVersions: app_version.map((own) => (own === 'unknown' ? '' : own)) } : {}),
   };
   // A token names the counter of its device.
   const shards = device ? [device.shard] : Array.from({ length: application.shards }, (_, shard) => shard);

@@ -12,7 +12,12 @@ export type EventFilter = {
   type?: LoggedEvent['type'];
   eventName?: string;
   deviceId?: string;
-  creativeId?: string;
+  /** Of one of these creatives; of none for an empty list. */
+  creativeIds?: readonly string[];
+  /** With a creative or without. */
+  attribution?: 'paid' | 'organic';
+  /** Sent by one of these versions of the app; empty text for events that name none. */
+  appVersions?: readonly string[];
   eventId?: string;
 };
 
@@ -35,17 +40,21 @@ export const mayHoldId = (entry: FileEntry, id: string) =>
   mayHold(entry, id.startsWith('evt_') ? { eventId: id } : { deviceId: id });
 
 export function matches(event: LoggedEvent, filter: EventFilter): boolean {
-  const { from, to, type, eventName, deviceId, creativeId, eventId } = filter;
+  const { from, to, type, eventName, deviceId, creativeIds, attribution, appVersions, eventId } = filter;
   return (
     (!from || event.day >= from) &&
     (!to || event.day <= to) &&
     (!type || event.type === type) &&
     (!eventName || ('event_name' in event && event.event_name === eventName)) &&
     (!deviceId || (isOfDevice(event) && event.device_id === deviceId)) &&
-    (!creativeId || event.creative_id === creativeId) &&
+    (!creativeIds || (event.creative_id !== null && creativeIds.includes(event.creative_id))) &&
+    (!attribution || (event.creative_id !== null) === (attribution === 'paid')) &&
+    (!appVersions || appVersions.includes(appVersionOf(event))) &&
     (!eventId || event.id === eventId)
   );
 }
+
+const appVersionOf = (event: LoggedEvent): string => (isOfDevice(event) && event.device?.app_version) || '';
 
 type Condition = { column: string; holds: (cell: Cell) => boolean };
 
@@ -57,7 +66,7 @@ export function cellFilter(filter: EventFilter): {
   columns: string[];
   mayMatch: (cellOf: (column: string) => Cell) => boolean;
 } {
-  const { from, to, type, eventName, deviceId, creativeId, eventId } = filter;
+  const { from, to, type, eventName, deviceId, creativeIds, attribution, appVersions, eventId } = filter;
   const conditions: Condition[] = [
     ...equals('event_id', eventId),
     ...equals('device_id', deviceId),
@@ -65,7 +74,9 @@ export function cellFilter(filter: EventFilter): {
     ...(from ? [{ column: 'day', holds: (cell: Cell) => Number(cell) >= dayNumber(from) }] : []),
     ...(to ? [{ column: 'day', holds: (cell: Cell) => Number(cell) <= dayNumber(to) }] : []),
     ...equals('event_name', eventName),
-    ...equals('creative_id', creativeId),
+    ...(creativeIds ? isOneOf('creative_id', creativeIds) : []),
+    ...(attribution === 'paid' ? [{ column: 'creative_id', holds: () => true }] : []),
+    ...(appVersions && !appVersions.includes('') ? isOneOf('app_version', appVersions) : []),
   ];
   return {
     columns: [...new Set([...conditions.map(({ column }) => column), 'rest'])],
@@ -77,12 +88,12 @@ export function cellFilter(filter: EventFilter): {
   };
 }
 
-function equals(column: string, value: string | undefined): Condition[] {
-  if (value === undefined) return [];
-  const wanted = COLUMNS[columnIndex(column)]?.encode(value);
-  const holds = (cell: Cell) =>
-    cell instanceof Uint8Array && wanted instanceof Uint8Array
-      ? compareBytes(cell, wanted) === 0
-      : cell === wanted;
-  return [{ column, holds }];
+const equals = (column: string, value: string | undefined): Condition[] =>
+  value === undefined ? [] : isOneOf(column, [value]);
+
+function isOneOf(column: string, values: readonly string[]): Condition[] {
+  const wanted = values.map((value) => COLUMNS[columnIndex(column)]?.encode(value));
+  const isEqual = (cell: Cell, one: unknown) =>
+    cell instanceof Uint8Array && one instanceof Uint8Array ? compareBytes(cell, one) === 0 : cell === one;
+  return [{ column, holds: (cell) => wanted.some((one) => isEqual(cell, one)) }];
 }

@@ -84,3 +84,16 @@ export const listQuery = z.object({
     .default(50),
   cursor: z.string().max(128, 'must be at most 128 characters').default(''),
 });
+
+/** The most values of one filter. */
+export const MAX_FILTER_VALUES = 50;
+
+/** A parameter that may be repeated: one of its values has to match. */
+export function repeatable(value: z.ZodType<string, string>) {
+  const asList = (sent: unknown) => (sent === undefined || sent === null ? undefined : [sent].flat());
+  const values = z
+    .array(value)
+    .max(MAX_FILTER_VALUES, `must have at most ${MAX_FILTER_VALUES} values`)
+    .optional();
+  return z.preprocess(asList, values).optional();
+}

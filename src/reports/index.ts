@@ -9,6 +9,6 @@ export { LtvQuery, reportLtv } from './ltv.ts';
 export { deviceFilterOf } from './payers.ts';
 export { PerformanceQuery, type PerformanceReport, reportPerformance } from './performance.ts';
 export { PredictedLtvQuery, REASONS, reportPredictedLtv } from './predicted-ltv.ts';
-export { filterFields, filtersOf, MAX_FILTER_VALUES, MAX_ROWS, ReportFilters } from './query.ts';
+export { filterFields, filtersOf, MAX_ROWS, ReportFilters } from './query.ts';
 export { RetentionQuery, reportRetention } from './retention.ts';
 export { reportRoutes } from './routes.ts';

@@ -1,4 +1,6 @@
 import { countPayers as askCounters, type DeviceFilter, type PayerGrouping, type Payers } from '#counting';
+import { findCreativeIds } from '#creatives';
+import { database } from '#db';
 import { daysOf } from '#lib/calendar';
 import { type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
 import type { CreativeGroup } from './names.ts';
@@ -29,33 +31,19 @@ export async function deviceFilterOf(
   const known = (values: string[]) => values.map((value) => (value === 'unknown' ? '' : value));
   return {
     ...(campaign_id || adset_id || creative_id
-      ? { creativeIds: await readCreatives(db, applicationId, { campaign_id, adset_id, creative_id }) }
+      ? {
+          creativeIds: await findCreativeIds(database(db), applicationId, {
+            campaign_id,
+            adset_id,
+            creative_id,
+          }),
+        }
       : {}),
     ...(country ? { countries: known(country) } : {}),
     ...(os ? { oses: known(os) } : {}),
     ...(app_version ? { appVersions: known(app_version) } : {}),
     ...(attribution ? { attribution } : {}),
   };
-}
-
-const CREATIVES = `SELECT creatives.id AS creative, creatives.adset_id AS adset, adsets.campaign_id AS campaign
-  FROM creatives INNER JOIN adsets ON adsets.id = creatives.adset_id WHERE creatives.application_id = ?1`;
-
-async function readCreatives(
-  db: D1Database,
-  applicationId: string,
-  wanted: Pick<ReportFilters, 'campaign_id' | 'adset_id' | 'creative_id'>,
-): Promise<string[]> {
-  const among = (column: string, name: string) =>
-    `(?2 ->> '$.${name}' IS NULL OR ${column} IN (SELECT value FROM json_each(?2, '$.${name}')))`;
-  const { results } = await db
-    .prepare(
-      `${CREATIVES} AND ${among('creatives.id', 'creative_id')} AND ${among('creatives.adset_id', 'adset_id')}
-         AND ${among('adsets.campaign_id', 'campaign_id')}`,
-    )
-    .bind(applicationId, JSON.stringify(wanted))
-    .all<{ creative: string }>();
-  return results.map(({ creative }) => creative);
 }
 
 /** The property of a device that a dimension groups by; null if devices do not have it. */
@@ -128,6 +116,9 @@ function spansWithin(from: string, to: string, names: readonly DimensionName[]) 
   }
   return [...spans.values()];
 }
+
+const CREATIVES = `SELECT creatives.id AS creative, creatives.adset_id AS adset, adsets.campaign_id AS campaign
+  FROM creatives INNER JOIN adsets ON adsets.id = creatives.adset_id WHERE creatives.application_id = ?1`;
 
 async function readGroups(
   db: D1Database,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { optionalText, requiredText } from '#http';
+import { optionalText, repeatable, requiredText } from '#http';
 import { daysBetween, isDay } from '#lib/time';
 
 const dayError = 'must be a day, as YYYY-MM-DD';
@@ -11,19 +11,6 @@ export const optionalDay = () =>
 export const MAX_SPAN_DAYS = 1100;
 
 export const format = z.enum(['json', 'csv'], { error: 'must be json or csv' }).default('json');
-
-/** The most values of one filter. */
-export const MAX_FILTER_VALUES = 50;
-
-/** A parameter that may be repeated: one of its values has to match. */
-function repeatable(value: z.ZodType<string, string>) {
-  const asList = (sent: unknown) => (sent === undefined || sent === null ? undefined : [sent].flat());
-  const values = z
-    .array(value)
-    .max(MAX_FILTER_VALUES, `must have at most ${MAX_FILTER_VALUES} values`)
-    .optional();
-  return z.preprocess(asList, values).optional();
-}
 
 /** A report's filters. A row must match every filter, by any of that filter's values. */
 export const filterFields = {

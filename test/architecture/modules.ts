@@ -109,7 +109,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['teams'],
   },
   events: {
-    imports: ['catalogue', 'counting', 'db', 'devices', 'env', 'http', 'lake', 'lib', 'teams'],
+    imports: ['catalogue', 'counting', 'creatives', 'db', 'devices', 'env', 'http', 'lake', 'lib', 'teams'],
     reads: ['applications', 'parked_messages'],
   },
   money: {
@@ -118,7 +118,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['adsets', 'campaigns', 'creatives'],
   },
   reports: {
-    imports: ['catalogue', 'counting', 'db', 'http', 'lib', 'money', 'rollup', 'teams'],
+    imports: ['catalogue', 'counting', 'creatives', 'db', 'http', 'lib', 'money', 'rollup', 'teams'],
     reads: ['adsets', 'campaigns', 'cohort_revenue', 'costs', 'creatives', 'rollup_daily', 'segments'],
   },
   operations: {

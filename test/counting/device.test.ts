@@ -250,6 +250,6 @@ describe('what the counter answers', () => {
     expect(await count({ from: '2026-03-03' })).toBe(0);
     expect(await count({ to: '2026-03-01' })).toBe(1);
     expect(await count({ deviceId: newId('dev') })).toBe(0);
-    expect(await count({ creativeId: newId('crt') })).toBe(0);
+    expect(await count({ creativeIds: [newId('crt')] })).toBe(0);
   });
 });

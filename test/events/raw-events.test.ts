@@ -133,7 +133,11 @@ describe('GET /v1/events', () => {
     if (!second) throw new Error('two counters');
     const ad = sent(first);
     const level = sent(second, 'custom', { event_name: 'level_2' });
-    const other = sent(second, 'custom', { event_name: 'level_3', day: '2026-03-05' });
+    const other = sent(second, 'custom', {
+      event_name: 'level_3',
+      day: '2026-03-05',
+      device: { app_version: '2.0' },
+    });
     await first.append([ad]);
     await second.append([level, other]);
     const check = async () => {
@@ -144,6 +148,13 @@ describe('GET /v1/events', () => {
       expect(await found(`&device_id=${newId('dev')}`)).toEqual([]);
       expect(await found('&event_name=level_3')).toEqual([other.id]);
       expect(await found(`&creative_id=${second.device.creativeId}`)).toEqual(newestFirst([level, other]));
+      const either = `&creative_id=${first.device.creativeId}&creative_id=${second.device.creativeId}`;
+      expect(await found(either)).toEqual(newestFirst([ad, level, other]));
+      expect(await found('&attribution=paid')).toEqual(newestFirst([ad, level, other]));
+      expect(await found('&attribution=organic')).toEqual([]);
+      expect(await found('&app_version=2.0')).toEqual([other.id]);
+      expect(await found('&app_version=unknown')).toEqual(newestFirst([ad, level]));
+      expect(await found(`&campaign_id=${newId('cmp')}`)).toEqual([]);
     };
     await check();
     await exportAll(started);
@@ -270,7 +281,8 @@ describe('GET /v1/events', () => {
 
   it.each([
     ['&device_id=dev_1', 'device_id'],
-    ['&creative_id=x', 'creative_id'],
+    ['&creative_id=x', 'creative_id.0'],
+    ['&attribution=bought', 'attribution'],
   ])('refuses %s', async (query, field) => {
     const tenant = await createTenant();
     const answer = await startWorker().team(

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { LoggedEvent } from '#catalogue';
 import {
+  type EventFilter,
   type FileEntry,
   MissingFileError,
   readEvents,
@@ -114,7 +115,11 @@ it.each<[string, (event: LoggedEvent) => object]>([
   ['a type', () => ({ type: 'custom.purchase' })],
   ['an event name', () => ({ eventName: 'level_3' })],
   ['a device', (event) => ({ deviceId: 'device_id' in event ? event.device_id : '' })],
-  ['a creative', (event) => ({ creativeId: event.creative_id ?? '' })],
+  ['a creative', (event) => ({ creativeIds: [event.creative_id ?? ''] })],
+  ['the paid devices', () => ({ attribution: 'paid' })],
+  ['the organic devices', () => ({ attribution: 'organic' })],
+  ['a version of the app', () => ({ appVersions: ['1.2.0'] })],
+  ['no version of the app', () => ({ appVersions: [''] })],
   ['an event', (event) => ({ eventId: event.id })],
   ['a day', () => ({ from: '2026-03-11', to: '2026-03-11' })],
   ['a day without events', () => ({ from: '2026-03-12' })],
@@ -130,14 +135,17 @@ it.each<[string, (event: LoggedEvent) => object]>([
   });
   const sample = events.find(({ creative_id }) => creative_id !== null);
   if (!sample) throw new Error('no sample');
-  const filter = filterFor(sample) as Record<string, string>;
+  const filter = filterFor(sample) as EventFilter;
   const wanted = newestFirst(events)
     .filter(
       (event) =>
         (!filter.type || event.type === filter.type) &&
         (!filter.eventName || ('event_name' in event && event.event_name === filter.eventName)) &&
         (!filter.deviceId || ('device_id' in event && event.device_id === filter.deviceId)) &&
-        (!filter.creativeId || event.creative_id === filter.creativeId) &&
+        (!filter.creativeIds || event.creative_id === filter.creativeIds[0]) &&
+        (!filter.attribution || (event.creative_id === null) === (filter.attribution === 'organic')) &&
+        (!filter.appVersions ||
+          (('device' in event && event.device?.app_version) || '') === filter.appVersions[0]) &&
         (!filter.eventId || event.id === filter.eventId) &&
         (!filter.from || event.day >= filter.from),
     )
