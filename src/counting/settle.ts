@@ -28,7 +28,7 @@ export type RunLimits = {
   weight: number;
 };
 
-export const FULL_RUN: RunLimits = { events: 200_000, weight: 38_000_000 };
+export const FULL_RUN: RunLimits = { events: 200_000, weight: 32_000_000 };
 /** So many are read of the log to find where a run ends. */
 const MAX_BATCHES = 4_000;
 /** Of the hashed keys of a run: some 350,000. */
