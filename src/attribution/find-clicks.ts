@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { applications, batchWithRetry, clicks, commaList, creatives, named, toStatement } from '#db';
+import { applications, batchWithRetry, clicks, commaList, creatives, isAmong, named, toStatement } from '#db';
 import { type Click, type Device, type Hints, toOsFamily, type Windows } from './match.ts';
 
 /** A device that has to be attributed, as far as the clicks that are read for it depend on it. */
@@ -73,12 +73,12 @@ const readWindows = (application: string) => sql`
 
 const readCreatives = (application: string, linkTokens: readonly string[]) => sql`
   SELECT ${creatives.token} AS token, ${creatives.id} AS id FROM ${creatives}
-  WHERE ${creatives.token} IN (SELECT value FROM json_each(${JSON.stringify(linkTokens)}))
+  WHERE ${isAmong(creatives.token, linkTokens)}
     AND ${creatives.applicationId} = ${application}`;
 
 const readNamed = (application: string, ids: readonly string[]) => sql`
   SELECT ${COLUMNS} FROM ${clicks}
-  WHERE ${applicationId} = ${application} AND ${id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+  WHERE ${applicationId} = ${application} AND ${isAmong(id, ids)}`;
 
 /** Begins a read with the first id that the window still reaches; without a row where guessing is off. */
 const reach = (application: string, now: number) => sql`

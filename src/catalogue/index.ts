@@ -9,7 +9,6 @@ export {
 } from './dimensions.ts';
 export { EventEnvelope, fieldsOf, keysOfEnvelope, sentKeyOf } from './envelope.ts';
 export { ClickCountry, ClickParams, MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from './events/click.ts';
-export { EVENT_STEP } from './events/custom.ts';
 export type { ClientTotal, ColumnType, EventKind, Rollups } from './kind.ts';
 export {
   EVENT_COLUMNS,

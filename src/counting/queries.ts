@@ -1,4 +1,5 @@
 import { type Column, type SQL, sql } from 'drizzle-orm';
+import { isAmong } from '#db';
 import { daysBetween } from '#lib/time';
 import type { ClientTotals, Cohort, DeviceFilter, PayerGrouping, Payers, PayersQuery } from './questions.ts';
 import { readRuns } from './runs.ts';
@@ -83,9 +84,7 @@ export function largestGaps(gaps: ClientTotals['gaps']): ClientTotals['gaps'] {
 /** The devices that a filter leaves, as a condition. */
 export function ofFilter({ creativeIds, countries, oses, appVersions, attribution }: DeviceFilter): SQL {
   const among = (value: SQL | Column, values: readonly string[] | undefined) =>
-    values
-      ? sql`AND coalesce(${value}, '') IN (SELECT value FROM json_each(${JSON.stringify(values)}))`
-      : sql``;
+    values ? sql`AND ${isAmong(sql`coalesce(${value}, '')`, values)}` : sql``;
   const paid = attribution === 'paid' ? sql`AND ${devices.creativeId} <> ''` : sql``;
   const organic = attribution === 'organic' ? sql`AND ${devices.creativeId} = ''` : sql``;
   return sql`${among(devices.creativeId, creativeIds)} ${among(DESCRIBED.country, countries)}

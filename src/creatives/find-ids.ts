@@ -1,30 +1,37 @@
-import { and, eq, inArray } from 'drizzle-orm';
-import { adsets, creatives, type Database } from '#db';
+import { and, eq } from 'drizzle-orm';
+import { adsets, creatives, type Database, isAmong } from '#db';
 
-/** Creatives, what they are in, or both; of each kind, one has to match. */
+/** Creatives, by themselves or by what they are in. A creative must match each list that is given, by any of its ids. */
 export type CreativeFilter = {
-  campaign_id?: string[] | undefined;
-  adset_id?: string[] | undefined;
-  creative_id?: string[] | undefined;
+  campaign_id?: readonly string[] | undefined;
+  adset_id?: readonly string[] | undefined;
+  creative_id?: readonly string[] | undefined;
 };
 
-/** The ids of an application's creatives that a filter names, by themselves or by their ad set or campaign. */
-export async function findCreativeIds(
+/** The ids of a creative and of what it is in. */
+export type CreativeGroupIds = { creative: string; adset: string; campaign: string };
+
+/** The ids of an application's creatives that match a filter. */
+export async function findCreativeIds(...asked: Parameters<typeof findCreativeGroups>): Promise<string[]> {
+  return (await findCreativeGroups(...asked)).map(({ creative }) => creative);
+}
+
+/** An application's creatives that match a filter, with what they are in; one query however long its lists are. */
+export async function findCreativeGroups(
   db: Database,
   applicationId: string,
   { campaign_id, adset_id, creative_id }: CreativeFilter,
-): Promise<string[]> {
-  const rows = await db
-    .select({ id: creatives.id })
+): Promise<CreativeGroupIds[]> {
+  return db
+    .select({ creative: creatives.id, adset: creatives.adsetId, campaign: adsets.campaignId })
     .from(creatives)
     .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
     .where(
       and(
         eq(creatives.applicationId, applicationId),
-        creative_id && inArray(creatives.id, creative_id),
-        adset_id && inArray(creatives.adsetId, adset_id),
-        campaign_id && inArray(adsets.campaignId, campaign_id),
+        creative_id && isAmong(creatives.id, creative_id),
+        adset_id && isAmong(creatives.adsetId, adset_id),
+        campaign_id && isAmong(adsets.campaignId, campaign_id),
       ),
     );
-  return rows.map(({ id }) => id);
 }

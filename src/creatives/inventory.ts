@@ -1,5 +1,6 @@
 import { and, desc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm';
-import { adsets, campaigns, creatives, type Database } from '#db';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { adsets, campaigns, creatives, type Database, isAmong } from '#db';
 
 export const INVENTORY_LEVELS = ['campaign', 'adset', 'creative'] as const;
 export type InventoryLevel = (typeof INVENTORY_LEVELS)[number];
@@ -31,9 +32,8 @@ export type InventoryItem = {
 
 const contains = (column: Parameters<typeof eq>[0], q: string) =>
   sql`instr(lower(${column}), lower(${q})) > 0`;
-const among = (column: Parameters<typeof eq>[0], ids: readonly string[] | undefined) =>
-  // One JSON parameter: a list of ids may be longer than the 100 parameters of a statement.
-  ids && ids.length > 0 ? sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))` : undefined;
+const among = (column: SQLiteColumn, ids: readonly string[] | undefined) =>
+  ids && ids.length > 0 ? isAmong(column, ids) : undefined;
 
 /** All campaigns, ad sets or creatives of an application that the query asks for, silent ones too, newest first. */
 export async function listInventory(

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { addDays } from '#lib/time';
 import { shortDay, shortDays, type Tick } from './axis.ts';
+import { LineChart, type Series } from './chart.tsx';
 import { count } from './format.ts';
 import { GROUPINGS, GroupCell, groupLabel, groupName } from './groups.tsx';
 import type { DashboardContext } from './guard.ts';
@@ -210,6 +211,30 @@ export function curveOf<Day extends { eligible: number }>(
 }
 
 export const CURVE_HINT = 'A curve ends where less than half of its devices have that day behind them.';
+
+/** Curves over the days since acquisition, up to the last that any of them knows. */
+export const CohortCurves = ({ title, format, level, series }: CurvesProps) => {
+  const { days, ticks } = curveAxis(series);
+  return (
+    <LineChart
+      title={`${title} by day since acquisition`}
+      labels={days.map((day) => `Day ${day}`)}
+      xs={days}
+      ticks={ticks}
+      format={format}
+      {...(level ? { level } : {})}
+      series={series.map((one) => ({ ...one, values: one.values.slice(0, days.length) }))}
+    />
+  );
+};
+
+type CurvesProps = {
+  title: string;
+  format: (value: number | null) => string;
+  /** A line across, such as where spend is paid back. */
+  level?: { value: number; text: string } | undefined;
+  series: Series[];
+};
 
 /** The day numbers of a curve up to the last that any series knows, and the words below its axis. */
 export function curveAxis(series: readonly { values: readonly (number | null)[] }[]): {

@@ -1,9 +1,10 @@
 import { Hono } from 'hono';
 import { LtvQuery, PredictedLtvQuery, REASONS, reportLtv, reportPredictedLtv } from '#reports';
 import { shortDays } from './axis.ts';
-import { LineChart, Range, type Series } from './chart.tsx';
+import { Range, type Series } from './chart.tsx';
 import {
   COHORT_COLUMNS,
+  CohortCurves,
   CohortForm,
   type CohortRow,
   type CohortsAsked,
@@ -12,7 +13,6 @@ import {
   CURVE_HINT,
   cohortName,
   cohortsAsked,
-  curveAxis,
   curveOf,
   MAX_CURVES,
   readCohorts,
@@ -47,6 +47,7 @@ const HORIZONS = [
   ['180', 'Next 180 days'],
   ['365', 'Next year'],
 ] as const;
+const PAID_BACK = { value: 1, text: '100%, where revenue has paid back the spend' };
 /** Each is a model fitted on request. */
 const MAX_PREDICTED = 12;
 
@@ -114,27 +115,6 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
         : []),
     ];
     const inCurrency = (value: number | null) => money(value, view.currency);
-    const chart = (
-      title: string,
-      series: Series[],
-      format: (value: number | null) => string,
-      level?: { value: number; text: string },
-    ) => {
-      const { days, ticks } = curveAxis(series);
-      return (
-        <Card title={title}>
-          <LineChart
-            title={`${title} by day since acquisition`}
-            labels={days.map((day) => `Day ${day}`)}
-            xs={days}
-            ticks={ticks}
-            format={format}
-            {...(level ? { level } : {})}
-            series={series.map((one) => ({ ...one, values: one.values.slice(0, days.length) }))}
-          />
-        </Card>
-      );
-    };
     const format = figure === 'ltv' ? inCurrency : percent;
     return (
       <>
@@ -154,11 +134,12 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
           </p>
         )}
         <div class="pair">
-          {chart('Lifetime value of a device', seriesOf('ltv'), inCurrency)}
-          {chart('ROAS', seriesOf('roas'), percent, {
-            value: 1,
-            text: '100%, where revenue has paid back the spend',
-          })}
+          <Card title="Lifetime value of a device">
+            <CohortCurves title="Lifetime value of a device" format={inCurrency} series={seriesOf('ltv')} />
+          </Card>
+          <Card title="ROAS">
+            <CohortCurves title="ROAS" format={percent} level={PAID_BACK} series={seriesOf('roas')} />
+          </Card>
         </div>
         {predicted && <PredictedCard view={view} asked={asked} report={predicted} />}
         <Card

@@ -1,16 +1,16 @@
 import { Hono } from 'hono';
 import { RetentionQuery, reportRetention } from '#reports';
 import { shortDays } from './axis.ts';
-import { LineChart, type Series } from './chart.tsx';
+import type { Series } from './chart.tsx';
 import {
   COHORT_COLUMNS,
+  CohortCurves,
   CohortForm,
   CohortTable,
   CURVE_DAYS,
   CURVE_HINT,
   cohortName,
   cohortsAsked,
-  curveAxis,
   curveOf,
   MAX_CURVES,
   readCohorts,
@@ -93,7 +93,6 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
               name: cohortName({ ...asked, cohort: 'all' }, row, view.today),
               values: valuesOf(row, kind),
             }));
-    const { days, ticks } = curveAxis(series);
     return (
       <>
         <CohortForm
@@ -103,14 +102,7 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
           fields={[{ label: 'Retention', name: 'kind', value: kind, options: KINDS }]}
         />
         <Card title="How many come back">
-          <LineChart
-            title="Retention by day since acquisition"
-            labels={days.map((day) => `Day ${day}`)}
-            xs={days}
-            ticks={ticks}
-            format={percent}
-            series={series.map((one) => ({ ...one, values: one.values.slice(0, days.length) }))}
-          />
+          <CohortCurves title="Retention" format={percent} series={series} />
           <p class="hint">
             Of the devices acquired in the period whose day N is over. {CURVE_HINT} Days in{' '}
             {view.application.timezone}.

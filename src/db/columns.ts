@@ -12,3 +12,7 @@ export const commaList = (parts: readonly SQLWrapper[]): SQL => sql.join([...par
 
 /** The bare names of columns, separated by commas. */
 export const columnList = (columns: readonly Column[]): SQL => commaList(columns.map(named));
+
+/** Whether a value is one of a list's. The list is one parameter, because a statement of D1 takes 100. */
+export const isAmong = (value: SQLWrapper, list: readonly (string | number)[]): SQL =>
+  sql`${value} IN (SELECT value FROM json_each(${JSON.stringify(list)}))`;

@@ -1,7 +1,7 @@
 export { type Database, database } from './client.ts';
-export { columnList, commaList, excluded, named } from './columns.ts';
+export { columnList, commaList, excluded, isAmong, named } from './columns.ts';
 export { insertWhere } from './insert-where.ts';
-export { batchWithRetry, isTransient, needsLessData, retryTransient } from './retry.ts';
+export { batchWithRetry, isTransient, retryTransient } from './retry.ts';
 export { runBatch } from './run-batch.ts';
 export * from './schema/alerts.ts';
 export * from './schema/attribution.ts';

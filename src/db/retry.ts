@@ -36,7 +36,7 @@ const MISMATCH = [
 export const isTransient = (error: unknown): boolean => says(error, [...TRANSIENT, ...TOO_MUCH, ...MISMATCH]);
 
 /** Whether the same work succeeds in smaller portions. Such an error is transient too: no portion of one is to blame. */
-export const needsLessData = (error: unknown): boolean => says(error, TOO_MUCH);
+const needsLessData = (error: unknown): boolean => says(error, TOO_MUCH);
 
 /** Drizzle hides D1's own error in `cause`. */
 function says(error: unknown, phrases: readonly string[]): boolean {

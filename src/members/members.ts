@@ -129,8 +129,11 @@ export async function listMembers(db: Database, teamId: string) {
 /** A member who changes something about their team, with the role that they have now. */
 export type MemberCaller = Caller & { readonly userId: string; readonly role: Role };
 
-/** The member that someone acts on. Throws `forbidden` where an owner would have to, `not_found` for another team's. */
-async function memberFor({ db, team, role }: MemberCaller, userId: string) {
+/**
+ * The member that someone acts on. Throws `not_found` for another team's, and `forbidden` where only an owner can do `what` to an
+ * owner.
+ */
+export async function memberFor({ db, team, role }: MemberCaller, userId: string, what = 'change an owner') {
   const [member] = await db
     .select({ role: members.role, email: users.email })
     .from(members)
@@ -138,7 +141,7 @@ async function memberFor({ db, team, role }: MemberCaller, userId: string) {
     .where(and(eq(members.userId, userId), eq(members.teamId, team.id)));
   if (!member) throw new AppError('not_found', 'Member not found');
   if (member.role === 'owner' && role !== 'owner') {
-    throw new AppError('forbidden', 'Only an owner can change an owner');
+    throw new AppError('forbidden', `Only an owner can ${what}`);
   }
   return member;
 }

@@ -5,7 +5,7 @@ import { accounts, type Database, members, passwordResets, sessions, users } fro
 import { AppError } from '#http';
 import { randomSecret, sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
-import { type MemberCaller, NewPerson } from './members.ts';
+import { type MemberCaller, memberFor, NewPerson } from './members.ts';
 
 export const RESET_HOURS = 24;
 const RESET_MS = RESET_HOURS * 3_600_000;
@@ -21,16 +21,8 @@ export async function createPasswordReset(
   caller: MemberCaller,
   userId: string,
 ): Promise<{ email: string; secret: string }> {
-  const { db, team, role, now } = caller;
-  const [member] = await db
-    .select({ role: members.role, email: users.email })
-    .from(members)
-    .innerJoin(users, eq(users.id, members.userId))
-    .where(and(eq(members.userId, userId), eq(members.teamId, team.id)));
-  if (!member) throw new AppError('not_found', 'Member not found');
-  if (member.role === 'owner' && role !== 'owner') {
-    throw new AppError('forbidden', 'Only an owner can reset the password of an owner');
-  }
+  const { db, now } = caller;
+  const member = await memberFor(caller, userId, 'reset the password of an owner');
   const secret = randomSecret();
   const row = { hash: await sha256Hex(secret), createdAt: now, expiresAt: now + RESET_MS };
   await db.batch([

@@ -1,7 +1,7 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import * as z from 'zod';
 import type { DeviceGroup } from '#counting';
-import { adsets, campaigns, creatives, type Database } from '#db';
+import { adsets, campaigns, creatives, type Database, isAmong } from '#db';
 import { CREATIVE_GROUPS, type CreativeGroup } from './names.ts';
 
 // What the reports that ask the counters say of devices: which ones are meant, and what they are grouped by.
@@ -52,12 +52,7 @@ export async function nameCreatives(
     .from(creatives)
     .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
     .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
-    .where(
-      and(
-        eq(creatives.applicationId, applicationId),
-        sql`${creatives.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}) AS wanted)`,
-      ),
-    );
+    .where(and(eq(creatives.applicationId, applicationId), isAmong(creatives.id, ids)));
   return new Map(rows.map(({ creativeId, ...named }) => [creativeId, named]));
 }
 

@@ -1,5 +1,5 @@
 import { countPayers as askCounters, type DeviceFilter, type PayerGrouping, type Payers } from '#counting';
-import { findCreativeIds } from '#creatives';
+import { findCreativeGroups, findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { daysOf } from '#lib/calendar';
 import { type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
@@ -117,18 +117,14 @@ function spansWithin(from: string, to: string, names: readonly DimensionName[]) 
   return [...spans.values()];
 }
 
-const CREATIVES = `SELECT creatives.id AS creative, creatives.adset_id AS adset, adsets.campaign_id AS campaign
-  FROM creatives INNER JOIN adsets ON adsets.id = creatives.adset_id WHERE creatives.application_id = ?1`;
-
 async function readGroups(
   db: D1Database,
   applicationId: string,
   found: Payers,
 ): Promise<Map<string, Record<CreativeGroup, string>>> {
-  const ids = JSON.stringify([...new Set(found.map(({ creativeId }) => creativeId))]);
-  const { results } = await db
-    .prepare(`${CREATIVES} AND creatives.id IN (SELECT value FROM json_each(?2))`)
-    .bind(applicationId, ids)
-    .all<Record<CreativeGroup, string>>();
-  return new Map(results.map((row) => [row.creative, row]));
+  const creative_id = found.flatMap(({ creativeId }) => creativeId ?? []);
+  const rows = await findCreativeGroups(database(db), applicationId, {
+    creative_id: [...new Set(creative_id)],
+  });
+  return new Map(rows.map((row) => [row.creative, row]));
 }

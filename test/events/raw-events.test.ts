@@ -161,6 +161,18 @@ describe('GET /v1/events', () => {
     await check();
   });
 
+  it('takes filters with more values than a statement of D1 has parameters', async () => {
+    const { tenant, first } = await start();
+    const [own, other] = [sent(first), sent(first)];
+    await first.append([own, other]);
+    const others = (prefix: 'cmp' | 'ads' | 'crt', name: string) =>
+      Array.from({ length: 40 }, () => `&${name}=${newId(prefix)}`).join('');
+    const filters = others('cmp', 'campaign_id') + others('ads', 'adset_id') + others('crt', 'creative_id');
+    expect(await listAll(tenant, `${filters}&from=2026-03-02`)).toEqual([]);
+    const creatives = `${others('crt', 'creative_id')}&creative_id=${first.device.creativeId}`;
+    expect(idsOf(await listAll(tenant, `${creatives}&from=2026-03-02`))).toEqual(newestFirst([own, other]));
+  });
+
   it('finds an event that is exported while it is looked for', async () => {
     const started = await start(2);
     const events = await Promise.all(
