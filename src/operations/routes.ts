@@ -21,7 +21,7 @@ function placeOf(cursor: string): { parkedAt: number; id: string } | undefined {
   if (cursor === '') return undefined;
   const [, parkedAt, id] = CURSOR.exec(cursor) ?? [];
   if (!parkedAt || !id)
-    throw invalidRequest([{ path: 'cursor', message: 'must be a cursor of an earlier answer' }]);
+    throw invalidRequest([{ path: 'cursor', message: 'must be a cursor returned by a previous request' }]);
   return { parkedAt: Number(parkedAt), id };
 }
 
