@@ -16,7 +16,7 @@ import { resumeApplication } from './resume-counting.ts';
 
 const CURSOR = /^(\d{1,15})\.(.+)$/;
 
-/** A place in the list: the moment and the id of the last message of the page before. */
+/** A position in the list: time and id of the previous page's last message. */
 function placeOf(cursor: string): { parkedAt: number; id: string } | undefined {
   if (cursor === '') return undefined;
   const [, parkedAt, id] = CURSOR.exec(cursor) ?? [];
