@@ -38,7 +38,7 @@ export const EventsQuery = z.object({
   ...listQuery.shape,
   cursor: z
     .string()
-    .regex(/^(?:evt_[0-9a-f]{32})?$/, 'must be a cursor of an earlier answer')
+    .regex(/^(?:evt_[0-9a-f]{32})?$/, 'must be a cursor returned by a previous request')
     .default(''),
 });
 export type EventsQuery = z.infer<typeof EventsQuery>;

@@ -3,9 +3,9 @@ type Run = [first: number, last: number];
 const RUN = /^(-?\d+)(?:-(-?\d+))?$/;
 
 /**
- * A set of whole numbers (days counted from an acquisition), written as its runs: `"0-3,7,30-31"`.
- * A device that comes back daily for a year takes five characters, one that came three times takes three numbers.
- * Parsed once, it is asked and added to in a binary search, however many days it holds.
+ * A set of whole numbers (days since acquisition), written as runs: `"0-3,7,30-31"`. A device that returns every day for a year takes
+ * five characters; one that came three times takes three numbers. Once parsed, lookups and inserts are binary searches, however many
+ * days it holds.
  */
 export class DaySet {
   private readonly runs: Run[];
@@ -14,7 +14,7 @@ export class DaySet {
     this.runs = runs;
   }
 
-  /** Reads what `toString` wrote; the empty text is the empty set. Throws on any other text. */
+  /** Parses what `toString` wrote; empty text is the empty set. Throws on any other text. */
   static parse(text: string): DaySet {
     if (text === '') return new DaySet([]);
     return new DaySet(
@@ -31,7 +31,7 @@ export class DaySet {
     return (this.runs[this.endingAtOrAfter(day)]?.[0] ?? Number.POSITIVE_INFINITY) <= day;
   }
 
-  /** Adds a day; false where the set holds it already. */
+  /** Adds a day. Returns false if the set already has it. */
   add(day: number): boolean {
     const index = this.endingAtOrAfter(day);
     const [before, after] = [this.runs[index - 1], this.runs[index]];
@@ -47,7 +47,7 @@ export class DaySet {
     return true;
   }
 
-  /** The largest member, or null of an empty set. */
+  /** The largest member; null if the set is empty. */
   get last(): number | null {
     return this.runs.at(-1)?.[1] ?? null;
   }
@@ -56,7 +56,7 @@ export class DaySet {
     return this.runs.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
   }
 
-  /** The index of the first run that ends at this day or later; the number of runs where none does. */
+  /** The index of the first run that ends on this day or later; the number of runs if none does. */
   private endingAtOrAfter(day: number): number {
     let [low, high] = [0, this.runs.length];
     while (low < high) {
