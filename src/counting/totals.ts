@@ -1,16 +1,16 @@
 import type { ClientTotal, LoggedEvent } from '#catalogue';
 
-// The running totals that clients keep (`total_ad_value`, `total_purchase_value`) against what was counted of the same device.
+// Compares the running totals that clients keep (`total_ad_value`, `total_purchase_value`) with what was counted for the same device.
 
-/** Of several currencies a client has no running total. */
+/** A client with several currencies has no meaningful running total. */
 export const MIXED = '*';
 
-/** Amounts (micros) are stored and added up in two parts, so that SQL can add up those of many devices exactly. */
+/** Amounts (micros) are stored in two parts, so that SQL can add up those of many devices exactly. */
 type Amount = readonly [high: number, low: number];
 const LIMB = 1_000_000_000;
 export const joinLimbs = (high: number, low: number): bigint => BigInt(high) * BigInt(LIMB) + BigInt(low);
 
-/** One kind of value of one device. */
+/** The totals of one kind of value for one device. */
 export type DeviceTotals = { events: number; currency: string; counted: Amount; client: Amount | null };
 
 type Stored = [
@@ -23,7 +23,7 @@ type Stored = [
   clientLow: number | null,
 ];
 
-/** As a device's row keeps it: a JSON array, see `Stored`. */
+/** The form in a device's row: a JSON array, see `Stored`. */
 export function writeTotals(totals: DeviceTotals | null): string | null {
   if (!totals) return null;
   const { events, currency, counted, client } = totals;
@@ -45,7 +45,7 @@ export function readTotals(text: string | null): DeviceTotals | null {
   return { events, currency, counted: [countedHigh, countedLow], client };
 }
 
-/** 1 where the two are further apart than the rounding of the events to whole micros explains. */
+/** 1 if the two differ by more than rounding each event to whole micros can explain. */
 function gapOf({ events, currency, counted, client }: DeviceTotals): 0 | 1 {
   if (client === null || currency === MIXED) return 0;
   // Exact below 2^53, far above any number of events.
@@ -53,7 +53,7 @@ function gapOf({ events, currency, counted, client }: DeviceTotals): 0 | 1 {
   return Math.abs(gap) > events ? 1 : 0;
 }
 
-/** The totals after a counted event; a purchase that failed or was refunded adds an event but no value. */
+/** The totals after a counted event. A failed or refunded purchase adds an event but no value. */
 export function addToTotals(
   before: DeviceTotals | null,
   event: LoggedEvent,
@@ -73,7 +73,7 @@ export function addToTotals(
 
 const NOTHING: Amount = [0, 0];
 
-/** `micros`: a whole number up to 2^53. */
+/** `micros` is a whole number up to 2^53. */
 function add([high, low]: Amount, micros: number): Amount {
   const sum = low + (micros % LIMB);
   const carry = sum >= LIMB ? 1 : 0;
@@ -82,10 +82,10 @@ function add([high, low]: Amount, micros: number): Amount {
 
 const compare = (left: Amount, right: Amount) => left[0] - right[0] || left[1] - right[1];
 
-/** Null for what no client can have earned: a negative number, or one beyond what a device's row can hold. */
+/** Null for totals that no client can have: negative ones, or ones beyond what a device's row can hold. */
 function toMicros(amount: number): Amount | null {
   if (amount < 0 || amount >= 1e18) return null;
-  // Micros of large amounts leave 2^53, whole thousands (the high part), whole units and the rest of one do not.
+  // Micros of large amounts exceed 2^53; whole thousands (the high part), whole units and the remaining fraction do not.
   const whole = Math.trunc(amount);
   const units = whole % 1_000;
   return add(

@@ -17,16 +17,16 @@ import { Additions } from './tables.ts';
 
 /** What is known before a run of events is counted. */
 export type Known = {
-  /** By `deviceKey`: one object per device, however often it is asked for. A device that is missing here was erased. */
+  /** By `deviceKey`; always the same object for a device. A device that is missing was erased. */
   devices: Pick<ReadonlyMap<string, DeviceState>, 'get'>;
-  /** By `scopedKey`: the event that was counted under it. */
+  /** By `scopedKey`: the event that was counted under the key. */
   keys: Pick<ReadonlyMap<string, string>, 'get'>;
-  /** By token id: when it was revoked, epoch milliseconds. Other tokens are missing. */
+  /** By token id: when it was revoked, in epoch milliseconds. Tokens that were not revoked are missing. */
   revokedTokens: ReadonlyMap<string, number>;
   segments: SegmentBook;
 };
 
-/** What counting a run of events changes. */
+/** The changes from counting a run of events. */
 export type Counted = {
   daily: Additions<'rollup_daily'>;
   ads: Additions<'rollup_ads'>;
@@ -34,7 +34,7 @@ export type Counted = {
   custom: Additions<'rollup_custom'>;
   activity: Additions<'cohort_activity'>;
   revenue: Additions<'cohort_revenue'>;
-  /** Devices of which something changed, as they are now. */
+  /** The new state of devices that changed. */
   devices: DeviceState[];
   keys: { applicationId: string; day: number; key: string; eventId: string }[];
 };
@@ -45,8 +45,8 @@ export const deviceKeyOf = (event: DeviceEvent) =>
 export type IgnoredReason = 'test event' | 'sent with a revoked token';
 
 /**
- * Why an event that was taken is counted nowhere; null where it counts. A token ends what is received from its revocation on;
- * the install that it was given out for happened all the same. `revokedAt`: epoch milliseconds.
+ * Why an accepted event is not counted; null if it is. A revoked token invalidates events received after the revocation, but not the install
+ * for which it was issued. `revokedAt` is in epoch milliseconds.
  */
 export function reasonToIgnore(
   event: DeviceEvent,
@@ -59,10 +59,10 @@ export function reasonToIgnore(
 }
 
 /**
- * Counts events into the rollups: the catalogue says what each kind adds, this what holds for all of them.
- * Pure; the result depends on the order of the events only where the contract lets it (which of two repeats counts, and which
- * steps a device keeps of more than there is room for). Events of erased devices and those with a `reasonToIgnore` count in
- * nothing, change no device and take no key. A refund is activity of its device and nothing else: no purchase, no money.
+ * Adds events to the rollups. The catalogue defines what each kind adds; this function applies the rules that all kinds share. Pure. The result
+ * depends on the order of events only where the contract allows it: which of two duplicates counts, and which steps a device keeps if there
+ * are too many. Events of erased devices and events with a `reasonToIgnore` add nothing, change no device and store no key. A refund only
+ * counts as activity of its device.
  */
 export function tally(events: Iterable<LoggedEvent>, { devices, ...known }: Known): Counted {
   const run = startTally({ ...known, deviceOf: (event) => devices.get(deviceKeyOf(event)) });
@@ -71,25 +71,24 @@ export function tally(events: Iterable<LoggedEvent>, { devices, ...known }: Know
   return run.counted;
 }
 
-/** What is known when an event is counted: it may be found then, and grow from event to event. */
+/** Like `Known`, but looked up when an event is counted, and growing from event to event. */
 export type KnownSoFar = Omit<Known, 'devices'> & {
-  /** One object per device, however often it is asked for until `takeDevices`. A device that is missing was erased. */
+  /** Always the same object for a device until `takeDevices`. A device that is missing was erased. */
   deviceOf: (event: DeviceEvent) => DeviceState | undefined;
 };
 
-/** A tally that is fed event by event. */
+/** A tally that receives events one by one. */
 export type Tally = {
-  /** What was added up so far, without the devices. */
+  /** The sums so far, without the devices. */
   readonly counted: Counted;
-  /** False for an event that counts in nothing: a repeat, one of an erased device, one with a `reasonToIgnore`. */
+  /** Returns false for an event that is not counted: a duplicate, an erased device's, or one with a `reasonToIgnore`. */
   count(event: LoggedEvent): boolean;
-  /** What changed of devices since the last time, one after the other. What is counted next asks for them anew. */
+  /** The devices that changed since the last call. Events counted afterwards look their devices up again. */
   takeDevices(): Generator<DeviceState>;
 };
 
 /**
- * Starts a `tally` of which whoever feeds it decides when it is large enough. After `count` has thrown, what was added up is of
- * no use.
+ * Starts a `tally` whose size the caller controls. If `count` throws, the sums so far are unusable.
  */
 export function startTally(known: KnownSoFar): Tally {
   const counted: Counted = {
@@ -108,7 +107,7 @@ export function startTally(known: KnownSoFar): Tally {
   const count = (event: LoggedEvent): boolean => {
     const kind = kindOf(event);
     if (!isOfDevice(event)) {
-      // Of an event of a creative, what says the segment stands in the event itself.
+      // An event of a creative contains its own segment.
       const segment = known.segments.idOf(kind.segmentOf?.(event) ?? UNKNOWN_SEGMENT);
       adding.begin(event, event.creative_id, { event: segment, cohort: segment }, null);
       kind.count(event, adding);
@@ -147,7 +146,7 @@ export function startTally(known: KnownSoFar): Tally {
 
 type IsFirst = (event: DeviceEvent, keys: readonly EventKey[]) => boolean;
 
-/** Answers whether none of these keys has been seen, and remembers them all for the event, or for the one that it repeats. */
+/** Returns whether none of these keys was counted before, and stores them all for the event, or for the original that it repeats. */
 function firstOfKeys(known: Pick<Known, 'keys'>, counted: Counted): IsFirst {
   const taken = new Map<string, string>();
   const counterpart = (name: string) => known.keys.get(name) ?? taken.get(name);
@@ -162,7 +161,7 @@ function firstOfKeys(known: Pick<Known, 'keys'>, counted: Counted): IsFirst {
     for (const [index, { key, days }] of keys.entries()) {
       const name = names[index]?.[0] ?? '';
       if (counterpart(name) !== undefined) continue;
-      // A repeat's other keys have been seen too: they stand for the event that it repeats.
+      // A duplicate's other keys now refer to the original event too.
       const eventId = first ?? event.id;
       taken.set(name, eventId);
       counted.keys.push({ applicationId, day: days[0], key, eventId });
@@ -172,10 +171,10 @@ function firstOfKeys(known: Pick<Known, 'keys'>, counted: Counted): IsFirst {
 }
 
 type DayKey = { application_id: string; day: string; creative_id: string };
-/** The segment of the event itself, and that of its device at its acquisition, by which cohorts are told apart. */
+/** The event's own segment, and the device's segment at its acquisition, which separates cohorts. */
 type Segments = { event: number; cohort: number };
 
-/** Adds one event after the other to the rows that are its own: one object for a run, so that an event costs none. */
+/** Adds events one after the other to their rows. One object per run, so that events do not allocate any. */
 class AddingUp implements Rollups {
   private readonly counted: Counted;
   private readonly isFirstOfKeys: IsFirst;
@@ -189,7 +188,7 @@ class AddingUp implements Rollups {
     this.isFirstOfKeys = isFirst;
   }
 
-  /** What is added from now on is this event's. `creativeId`: empty for an organic device. */
+  /** Starts the next event. `creativeId` is empty for an organic device. */
   begin(event: LoggedEvent, creativeId: string, segments: Segments, of: AddingUp['of']): void {
     this.key = { application_id: event.application_id, day: event.day, creative_id: creativeId };
     this.segments = segments;
@@ -230,12 +229,12 @@ class AddingUp implements Rollups {
     return this.isFirstOfKeys(this.ofDevice().event, [partKey(key)]);
   }
 
-  /** A device is active on the day of any of its events, its acquisition included. */
+  /** A device is active on the day of any of its events, including its acquisition. */
   addActivity(kind: EventKind<LoggedEvent>): void {
     const { event, device } = this.ofDevice();
     const day = daysBetween(event.acquired_day, event.day);
     if (device.addActiveDay(day)) this.addDaily({ active_devices: 1 });
-    // A backend may send what happened before the acquisition that it reported: that is still its day 0.
+    // A backend may send events from before the acquisition that it reported. They count as day 0.
     const age = kind.ageOf ? kind.ageOf(event) : Math.max(0, day);
     const added = device.addActiveAge(age);
     if (!added) return;
@@ -251,7 +250,7 @@ class AddingUp implements Rollups {
   }
 
   private ofDevice(): { event: DeviceEvent; device: RunningDevice } {
-    if (!this.of) throw new Error('The event is of no device');
+    if (!this.of) throw new Error('The event has no device');
     return this.of;
   }
 }
