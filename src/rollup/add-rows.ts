@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { isMoney, MEASURES, OTHER_SEGMENT, ROLLUP_KEYS, type RollupTable, segmentId } from '#catalogue';
 import { toStatement } from '#db';
+import { hoursSql } from './hours.ts';
 import { additionColumns, MICROS_PER_HIGH, sumColumnsOf } from './tables.ts';
 
 // The statements that add what a run counted to the rollup tables. Names are columns, so they are made from the catalogue and from
@@ -89,7 +90,8 @@ export function additionStatements(
   rows: readonly unknown[],
 ): D1PreparedStatement[] {
   const json = JSON.stringify(rows);
-  const statements = [additionSql(table), ...(table === 'rollup_daily' ? [segmentsOfDaySql()] : [])];
+  const own = table === 'rollup_hours' ? hoursSql(ROWS) : additionSql(table);
+  const statements = [own, ...(table === 'rollup_daily' ? [segmentsOfDaySql()] : [])];
   return statements.map((text) => {
     const [before = '', after = ''] = text.split(ROWS);
     return toStatement(db, sql`${sql.raw(before)}${json}${sql.raw(after)}`);
