@@ -2,6 +2,7 @@ export {
   DIMENSIONS,
   type DimensionDefinition,
   type DimensionName,
+  HOURLY_METRICS,
   metricsIn,
   OF_ACQUIRED,
   OF_SPEND,
