@@ -8,6 +8,7 @@ import { settingsOf } from '#env';
 import { pruneRejections } from '#ingestion';
 import { pruneSessions } from '#members';
 import { fetchReferenceRates } from '#money';
+import { pruneHours } from '#rollup';
 import { pruneCredentials } from '#teams';
 import { createApp } from './app.ts';
 import { runChores } from './chores.ts';
@@ -46,6 +47,7 @@ export default {
       'prune creative requests': pruneCreativeRequests(env.DB, now),
       'prune tokens': pruneTokens(env.DB, TOKEN_TTL_DAYS, now),
       'prune credentials': pruneCredentials(env.DB, now),
+      'prune hours': pruneHours(env.DB, now),
       'prune rejections': pruneRejections(env.DB, now),
       'prune sessions': pruneSessions(env.DB, now),
       'prune share links': pruneShareLinks(database(env.DB), now),

@@ -1,10 +1,10 @@
 import { MEASURES, type Measure, ROLLUP_KEYS, type RollupTable } from './measures.ts';
-import type { Metric } from './metrics.ts';
+import { ALL_METRICS, type Metric } from './metrics.ts';
 
 /** A dimension that reports can group by. */
 export type DimensionDefinition = {
   label: string;
-  /** A period of days; a creative, ad set or campaign; a part of the segment; or else a column of some rollups. */
+  /** A span of time; a creative, ad set or campaign; a part of the segment; or else a column of some rollups. */
   kind: 'time' | 'named' | 'segment' | 'column';
   /** The column of the rollups or of the segment. */
   column: string;
@@ -38,6 +38,7 @@ const WITHOUT_CURRENCY: readonly Metric[] = [
 
 /** The groupings of the performance report, in the order in which they are offered. */
 export const DIMENSIONS = {
+  hour: { label: 'Hour', kind: 'time', column: 'hour' },
   day: { label: 'Day', kind: 'time', column: 'day' },
   week: { label: 'Week', kind: 'time', column: 'day' },
   month: { label: 'Month', kind: 'time', column: 'day' },
@@ -64,21 +65,35 @@ export const DIMENSIONS = {
 export type DimensionName = keyof typeof DIMENSIONS;
 
 /** The rollups that the performance report reads, the one with the most metrics first. */
-const REPORTED: readonly RollupTable[] = ['rollup_daily', 'rollup_ads', 'rollup_items', 'rollup_custom'];
+const REPORTED: readonly RollupTable[] = [
+  'rollup_daily',
+  'rollup_ads',
+  'rollup_items',
+  'rollup_custom',
+  'rollup_hours',
+];
 
 /** The rollup with all of these dimensions, preferring the one with the most metrics; undefined if no event has them all. */
 export function rollupOf(names: readonly DimensionName[]): RollupTable | undefined {
   const columns = names.flatMap((name) => {
     const { kind, column }: DimensionDefinition = DIMENSIONS[name];
-    return kind === 'column' ? [column] : [];
+    return kind === 'segment' ? ['segments'] : [column];
   });
-  return REPORTED.find((table) => columns.every((column) => keysOf(table).includes(column)));
+  return REPORTED.find((table) => columns.every((column) => columnsIn(table).includes(column)));
 }
 
-const keysOf = (table: RollupTable): readonly string[] => ROLLUP_KEYS[table];
+/** What the rows of a rollup are told apart by: their key, and what they are broken down by. */
+const columnsIn = (table: RollupTable): readonly string[] => [
+  ...ROLLUP_KEYS[table],
+  table === 'rollup_hours' ? 'hour' : 'segments',
+];
 
 /** The measures that a metric is computed from, if it does not need all those of the daily rollup. */
 const MADE_OF = {
+  clicks: ['clicks'],
+  installs: ['installs'],
+  sessions: ['sessions'],
+  session_seconds: ['session_seconds'],
   impressions: ['impressions'],
   ad_revenue: ['ad_revenue'],
   ecpm: ['ad_revenue', 'impressions'],
@@ -87,6 +102,7 @@ const MADE_OF = {
   purchases: ['purchases'],
   failed_purchases: ['failed_purchases'],
   purchase_revenue: ['purchase_revenue'],
+  revenue: ['ad_revenue', 'purchase_revenue'],
   events: ['custom_events'],
 } satisfies Partial<Record<Metric, readonly Measure[]>>;
 
@@ -99,3 +115,6 @@ export function metricsIn(table: RollupTable, all: readonly Metric[]): Metric[] 
   );
   return all.filter((metric) => made.some(([name]) => name === metric));
 }
+
+/** The metrics that are known of a part of a day. The others count a device once a day, or are of whole days. */
+export const HOURLY_METRICS: readonly Metric[] = metricsIn('rollup_hours', ALL_METRICS);

@@ -1,20 +1,31 @@
+const DAILY = [
+  'clicks',
+  'installs',
+  'active_devices',
+  'sessions',
+  'session_seconds',
+  'custom_events',
+  'ad_requests',
+  'payers',
+  'impressions',
+  'ad_revenue',
+  'purchases',
+  'failed_purchases',
+  'purchase_revenue',
+] as const;
+
+/** Measures that count a device once per day: the hours of a day would not add up to its total. */
+const ONCE_A_DAY = ['active_devices', 'payers'] as const;
+
+type DailyMeasure = (typeof DAILY)[number];
+type OnceADay = (typeof ONCE_A_DAY)[number];
+const isHourly = (measure: DailyMeasure): measure is Exclude<DailyMeasure, OnceADay> =>
+  !ONCE_A_DAY.some((name) => name === measure);
+
 /** The sums in each rollup table. */
 export const MEASURES = {
-  rollup_daily: [
-    'clicks',
-    'installs',
-    'active_devices',
-    'sessions',
-    'session_seconds',
-    'custom_events',
-    'ad_requests',
-    'payers',
-    'impressions',
-    'ad_revenue',
-    'purchases',
-    'failed_purchases',
-    'purchase_revenue',
-  ],
+  rollup_daily: DAILY,
+  rollup_hours: DAILY.filter(isHourly),
   rollup_ads: ['impressions', 'ad_revenue', 'ad_requests'],
   rollup_items: ['purchases', 'failed_purchases', 'purchase_revenue'],
   rollup_custom: ['custom_events'],
@@ -30,9 +41,10 @@ export type Amounts<Table extends RollupTable> = Readonly<
   Partial<Record<(typeof MEASURES)[Table][number], number>>
 >;
 
-/** The primary key of each rollup table. A row contains its own breakdown by segment. */
+/** The primary key of each rollup table. A row contains its own breakdown, by segment or by hour. */
 export const ROLLUP_KEYS = {
   rollup_daily: ['application_id', 'day', 'creative_id', 'currency'],
+  rollup_hours: ['application_id', 'day', 'creative_id', 'currency'],
   rollup_ads: ['application_id', 'day', 'source', 'media_source', 'placement', 'creative_id', 'currency'],
   rollup_items: ['application_id', 'day', 'item_id', 'creative_id', 'currency'],
   rollup_custom: ['application_id', 'day', 'event_name', 'creative_id'],

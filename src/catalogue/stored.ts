@@ -19,6 +19,8 @@ const identity = {
   /** When it happened and when we received it, in epoch milliseconds. */
   occurred_at: z.int(),
   received_at: z.int(),
+  /** Minutes by which the clocks of the application's time zone were ahead of UTC then; absent for 0. */
+  zone_offset: z.int().min(-1_440).max(1_440).optional(),
 };
 
 const ofDevice = {

@@ -53,7 +53,7 @@ export function metricsPage(): string {
     sourceText(source),
   ]);
   const kinds = {
-    time: 'a period of days',
+    time: 'a span of time',
     named: 'names',
     segment: 'the device or event',
     column: 'the event',

@@ -205,8 +205,8 @@ class Run {
   }
 
   private weightOfRows(): number {
-    const { daily, ads, items, custom, activity, revenue } = this.tally.counted;
-    return [daily, ads, items, custom, activity, revenue].reduce((sum, { weight }) => sum + weight, 0);
+    const { daily, hours, ads, items, custom, activity, revenue } = this.tally.counted;
+    return [daily, hours, ads, items, custom, activity, revenue].reduce((sum, { weight }) => sum + weight, 0);
   }
 
   /** Undefined for a device that was erased. Events of it that were sent with another acquisition day are not its own. */
@@ -295,8 +295,12 @@ class Run {
     }
     let { sequence } = state;
     const oldestAt = this.heads[0]?.appendedAt ?? now;
-    const { daily, ads, items, custom, activity, revenue } = counted;
-    for (const payload of toParts([daily, ads, items, custom, activity, revenue], added, this.parked)) {
+    const { daily, hours, ads, items, custom, activity, revenue } = counted;
+    for (const payload of toParts(
+      [daily, hours, ads, items, custom, activity, revenue],
+      added,
+      this.parked,
+    )) {
       store.insert(outbox).values({ sequence: ++sequence, payload, oldestAt }).run();
     }
     store.update(progress).set({ countedBatch: this.last, countedAt: now, sequence, run }).run();

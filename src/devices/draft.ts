@@ -6,7 +6,7 @@ import type { AuthenticatedApplication } from '#http';
 import { toBase64Url } from '#lib/base64url';
 import { hmac } from '#lib/crypto';
 import { newId } from '#lib/ids';
-import { DAY_MS, dayIn } from '#lib/time';
+import { DAY_MS, dayIn, zoneOffset } from '#lib/time';
 import { settleTime } from '#lib/timestamp';
 import { countryOfTimezone } from '#lib/zone-countries';
 import { type DeviceMetrics, identityOf } from './device-metrics.ts';
@@ -21,6 +21,8 @@ export type Draft = Installation & {
   tokenStored: TokenStored;
   installId: string;
   acquiredDay: string;
+  /** Minutes by which the application's clocks were ahead of UTC then. */
+  zoneOffset: number;
   clockAhead: boolean;
 };
 
@@ -55,6 +57,7 @@ export async function draftOf(
     installId: newId('evt'),
     acquiredAt,
     acquiredDay: dayIn(application.timezone, acquiredAt),
+    zoneOffset: zoneOffset(application.timezone, acquiredAt),
     clockAhead,
   };
 }
@@ -121,6 +124,7 @@ export function installOf(applicationId: string, draft: NewDraft, shard: number,
     day: acquiredDay,
     occurred_at: draft.acquiredAt,
     received_at: now,
+    ...(draft.zoneOffset === 0 ? {} : { zone_offset: draft.zoneOffset }),
     token_id: draft.tokenId,
     ...(draft.test ? { test: true } : {}),
     ...(draft.clockAhead ? { clock_ahead: true } : {}),

@@ -27,6 +27,48 @@ export function dayIn(timezone: string, at: number): string {
   return timezone === 'UTC' ? new Date(at).toISOString().slice(0, 10) : dayFormatter(timezone).format(at);
 }
 
+const QUARTER_MS = 900_000;
+const MAX_OFFSETS = 10_000;
+const offsets = new Map<string, Map<number, number>>();
+
+/**
+ * Minutes by which the clocks of an IANA time zone are ahead of UTC at an instant (epoch milliseconds). Exact to the minute since
+ * 2012: until then, St. John's changed its clocks one minute past midnight.
+ */
+export function zoneOffset(timezone: string, at: number): number {
+  if (timezone === 'UTC') return 0;
+  let known = offsets.get(timezone);
+  if (!known || known.size >= MAX_OFFSETS) {
+    known = new Map();
+    offsets.set(timezone, known);
+  }
+  // Clocks change at a quarter of an hour, and most events are of a few of them: formatting takes 30 times as long.
+  const quarter = Math.floor(at / QUARTER_MS);
+  let offset = known.get(quarter);
+  if (offset === undefined) {
+    const start = quarter * QUARTER_MS;
+    offset = (Date.parse(`${clockFormatter(timezone).format(start).replace(' ', 'T')}Z`) - start) / 60_000;
+    known.set(quarter, offset);
+  }
+  return offset;
+}
+
+const clockFormatters = new Map<string, Intl.DateTimeFormat>();
+
+function clockFormatter(timezone: string): Intl.DateTimeFormat {
+  let formatter = clockFormatters.get(timezone);
+  if (!formatter) {
+    // Swedish dates are written as ISO 8601 has them.
+    formatter = new Intl.DateTimeFormat('sv-SE', {
+      timeZone: timezone,
+      dateStyle: 'short',
+      timeStyle: 'short',
+    });
+    clockFormatters.set(timezone, formatter);
+  }
+  return formatter;
+}
+
 /** Whether the runtime knows this IANA name. Bare offsets such as `+05:30` are refused, because they have no daylight saving. */
 export function isTimezone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { isMoney, MEASURES, OTHER_SEGMENT, ROLLUP_KEYS, type RollupTable, segmentId } from '#catalogue';
 import { toStatement } from '#db';
+import { hoursSql } from './hours.ts';
 import { additionColumns, MICROS_PER_HIGH, sumColumnsOf } from './tables.ts';
 
 // The statements that add a run's sums to the rollup tables. Table and column names come from the catalogue, never from a caller.
@@ -88,7 +89,8 @@ export function additionStatements(
   rows: readonly unknown[],
 ): D1PreparedStatement[] {
   const json = JSON.stringify(rows);
-  const statements = [additionSql(table), ...(table === 'rollup_daily' ? [segmentsOfDaySql()] : [])];
+  const own = table === 'rollup_hours' ? hoursSql(ROWS) : additionSql(table);
+  const statements = [own, ...(table === 'rollup_daily' ? [segmentsOfDaySql()] : [])];
   return statements.map((text) => {
     const [before = '', after = ''] = text.split(ROWS);
     return toStatement(db, sql`${sql.raw(before)}${json}${sql.raw(after)}`);

@@ -16,6 +16,7 @@ export {
   toParkedEvent,
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
+export { pruneHours } from './prune-hours.ts';
 export { sendWithRetry } from './send.ts';
 
 export { firstTimes, type Walk, walkSteps } from './step-walk.ts';

@@ -59,7 +59,7 @@ export class Additions<Table extends RollupTable> {
   /** Some measure of the memory that the rows take, in bytes. */
   weight = 0;
   /** By its joined key alone, because the values themselves would take as much memory again. */
-  private readonly byKey = new Map<string, Row>();
+  protected readonly byKey = new Map<string, Row>();
   private readonly places: ReadonlyMap<string, Place>;
   private readonly width: number;
 
@@ -148,7 +148,7 @@ export class Additions<Table extends RollupTable> {
     return parts.join(',');
   }
 
-  private split(joined: string): (string | number)[] {
+  protected split(joined: string): (string | number)[] {
     const values = joined.slice(1).split('\0');
     return ROLLUP_KEYS[this.table].map((name, index) =>
       NUMBERS.has(name) ? Number(values[index]) : (values[index] ?? ''),
@@ -170,9 +170,8 @@ function addAt(sums: number[], at: number, isAmount: boolean, amount: number): v
 /** The columns of a table's sums, in the order in which a segment's stand in its list. */
 export const sumColumnsOf = (table: RollupTable): string[] => MEASURES[table].flatMap(columnsOfMeasure);
 
-/** The columns of a table's rows in the order of `Additions.rows`. */
+/** The columns of a table's rows in the order of `Additions.rows`. Those of hours have their sums packed only. */
 export const additionColumns = (table: RollupTable): string[] => [
   ...ROLLUP_KEYS[table],
-  ...sumColumnsOf(table),
-  'segments',
+  ...(table === 'rollup_hours' ? ['hours'] : [...sumColumnsOf(table), 'segments']),
 ];

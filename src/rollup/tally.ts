@@ -2,6 +2,7 @@ import {
   type Amounts,
   type DeviceEvent,
   type EventKind,
+  hourIdOf,
   isOfDevice,
   isSent,
   kindOf,
@@ -12,6 +13,7 @@ import {
 } from '#catalogue';
 import { daysBetween } from '#lib/time';
 import { type DeviceState, deviceKey, RunningDevice } from './device-state.ts';
+import { HourAdditions } from './hours.ts';
 import { type EventKey, keysOf, partKey, scopedKey } from './keys.ts';
 import { Additions } from './tables.ts';
 
@@ -29,6 +31,7 @@ export type Known = {
 /** The changes from counting a run of events. */
 export type Counted = {
   daily: Additions<'rollup_daily'>;
+  hours: HourAdditions;
   ads: Additions<'rollup_ads'>;
   items: Additions<'rollup_items'>;
   custom: Additions<'rollup_custom'>;
@@ -93,6 +96,7 @@ export type Tally = {
 export function startTally(known: KnownSoFar): Tally {
   const counted: Counted = {
     daily: new Additions('rollup_daily'),
+    hours: new HourAdditions(),
     ads: new Additions('rollup_ads'),
     items: new Additions('rollup_items'),
     custom: new Additions('rollup_custom'),
@@ -180,6 +184,7 @@ class AddingUp implements Rollups {
   private readonly isFirstOfKeys: IsFirst;
   private key: DayKey = { application_id: '', day: '', creative_id: '' };
   private segments: Segments = { event: 0, cohort: 0 };
+  private hour: number | null = null;
   /** Null for an event of a creative. */
   private of: { event: DeviceEvent; device: RunningDevice } | null = null;
 
@@ -192,11 +197,19 @@ class AddingUp implements Rollups {
   begin(event: LoggedEvent, creativeId: string, segments: Segments, of: AddingUp['of']): void {
     this.key = { application_id: event.application_id, day: event.day, creative_id: creativeId };
     this.segments = segments;
+    this.hour = hourIdOf(event);
     this.of = of;
   }
 
   addDaily(amounts: Amounts<'rollup_daily'>, currency = ''): void {
-    this.counted.daily.add({ ...this.key, currency }, this.segments.event, amounts);
+    const key = { ...this.key, currency };
+    this.counted.daily.add(key, this.segments.event, amounts);
+    if (this.hour !== null) this.counted.hours.add(key, this.hour, amounts);
+  }
+
+  /** Adds what a device counts for once a day, which no hour has. */
+  private addOnceADay(amounts: Amounts<'rollup_daily'>): void {
+    this.counted.daily.add({ ...this.key, currency: '' }, this.segments.event, amounts);
   }
 
   addAds(by: Parameters<Rollups['addAds']>[0], amounts: Amounts<'rollup_ads'>): void {
@@ -222,7 +235,7 @@ class AddingUp implements Rollups {
 
   addPayer(): void {
     const { event, device } = this.ofDevice();
-    if (device.addPaidDay(daysBetween(event.acquired_day, event.day))) this.addDaily({ payers: 1 });
+    if (device.addPaidDay(daysBetween(event.acquired_day, event.day))) this.addOnceADay({ payers: 1 });
   }
 
   isFirst(key: string): boolean {
@@ -233,7 +246,7 @@ class AddingUp implements Rollups {
   addActivity(kind: EventKind<LoggedEvent>): void {
     const { event, device } = this.ofDevice();
     const day = daysBetween(event.acquired_day, event.day);
-    if (device.addActiveDay(day)) this.addDaily({ active_devices: 1 });
+    if (device.addActiveDay(day)) this.addOnceADay({ active_devices: 1 });
     // A backend may send events from before the acquisition that it reported. They count as day 0.
     const age = kind.ageOf ? kind.ageOf(event) : Math.max(0, day);
     const added = device.addActiveAge(age);

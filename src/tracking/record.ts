@@ -6,7 +6,7 @@ import { settingsOf } from '#env';
 import { requiredNumber, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import { logError } from '#lib/log';
-import { canonicalTimezone, dayIn, isTimezone } from '#lib/time';
+import { canonicalTimezone, dayIn, isTimezone, zoneOffset } from '#lib/time';
 import { type EventMessage, sendWithRetry } from '#rollup';
 import type { Link } from './links.ts';
 import type { Browser } from './user-agent.ts';
@@ -81,6 +81,7 @@ export async function recordClick(
     ...(Object.keys(params).length > 0 ? { params } : {}),
   };
   const described = await describeClick(env, link, clickId, visitor);
+  const offset = zoneOffset(link.timezone, now);
   const event: LoggedEvent = {
     id: clickId.replace('clk_', 'evt_'),
     application_id: link.applicationId,
@@ -89,6 +90,7 @@ export async function recordClick(
     day: dayIn(link.timezone, now),
     occurred_at: now,
     received_at: now,
+    ...(offset === 0 ? {} : { zone_offset: offset }),
     os_family: described.os_family,
     ...details,
   };

@@ -13,6 +13,8 @@ it('describes every metric, and where it is null', () => {
     expect(lines.filter((line) => line.startsWith(`| \`${name}\` |`)).length).toBeGreaterThan(0);
   const cpi = lines.find((line) => line.startsWith('| `cpi` |'));
   expect(cpi).toContain('spend / attributed installs');
-  expect(cpi).toMatch(/by `country`, .*`currency`; if the divisor is 0; if an amount has no exchange rate/);
+  expect(cpi).toMatch(
+    /by `hour`, `country`, .*`currency`; if the divisor is 0; if an amount has no exchange rate/,
+  );
   expect(lines.find((line) => line.startsWith('| `impressions` |'))).toContain('by `item`, `event_name` |');
 });

@@ -51,6 +51,24 @@ export const rollupDaily = sqliteTable(
 );
 
 /**
+ * How the rows of `rollup_daily` break down by hour of the application's clock, for some weeks. Sums that a device counts for once a day
+ * are left out.
+ */
+export const rollupHours = sqliteTable(
+  'rollup_hours',
+  {
+    applicationId: applicationId(),
+    day: day(),
+    creativeId: creativeId(),
+    currency: currency(),
+    /** `[hour id, sum, …],…`; an hour may stand in it several times: that many `hour_parts` were put one after the other. */
+    hours: text().notNull(),
+    hourParts: integer('hour_parts').notNull().default(1),
+  },
+  (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
+);
+
+/**
  * The rows of `rollup_daily` of one day and currency together, by segment alone: paid ones, those with a creative, and organic ones
  * apart. A report by country need not unpack the rows of every creative.
  */

@@ -1,0 +1,59 @@
+import { isMoney, MEASURES, ROLLUP_KEYS } from '#catalogue';
+import { Additions, additionColumns, MICROS_PER_HIGH, sumColumnsOf } from './tables.ts';
+
+// Figures by hour: a row of `rollup_hours` has the hours of one row of `rollup_daily`, packed. An hour has no row of its own, because
+// rows are what writing and deleting cost.
+
+const TABLE = 'rollup_hours';
+
+/** What a run of events adds by hour: `add` takes the id of an hour in the place of a segment. */
+export class HourAdditions extends Additions<typeof TABLE> {
+  constructor() {
+    super(TABLE);
+  }
+
+  override *rows(): Generator<(string | number)[]> {
+    for (const [joined, { segments }] of this.byKey) yield [...this.split(joined), packed(segments)];
+  }
+}
+
+/** `[id, sum, …],…` of hours that stand one after the other; the zeros at the end of each are left out. */
+function packed(hours: readonly number[]): string {
+  const step = sumColumnsOf(TABLE).length + 1;
+  const parts: string[] = [];
+  for (let at = 0; at < hours.length; at += step) {
+    let end = at + step;
+    while (hours[end - 1] === 0 && end > at + 1) end--;
+    parts.push(`[${hours.slice(at, end).join(',')}]`);
+  }
+  return parts.join(',');
+}
+
+/** The hours of a list, each once: a list again. Amounts carry what passes 10^12 micros into their high part. */
+function mergedHours(list: string): string {
+  const sums = sumColumnsOf(TABLE).map(
+    (column, index) => `coalesce(sum(value ->> ${index + 1}), 0) AS ${column}`,
+  );
+  const carried = MEASURES[TABLE].flatMap((measure) =>
+    isMoney(measure)
+      ? [`${measure} % ${MICROS_PER_HIGH}`, `${measure}_high + ${measure} / ${MICROS_PER_HIGH}`]
+      : [measure],
+  );
+  return `(SELECT group_concat(part) FROM (SELECT json_array(id, ${carried.join(', ')}) AS part
+    FROM (SELECT value ->> 0 AS id, ${sums.join(', ')} FROM json_each('[' || ${list} || ']') GROUP BY 1)))`;
+}
+
+/** New hours are put at the end of a row's. To add them up takes longer, so that is done once for this many additions. */
+const MAX_HOUR_PARTS = 16;
+
+/** SQL that adds rows (`rows`: a JSON array of what `HourAdditions.rows` gives) to `rollup_hours`. */
+export function hoursSql(rows: string): string {
+  const columns = additionColumns(TABLE);
+  const appended = `${TABLE}.hours || ',' || excluded.hours`;
+  const hasRoom = `hour_parts < ${MAX_HOUR_PARTS}`;
+  return `INSERT INTO ${TABLE} (${columns.join(', ')})
+    SELECT ${columns.map((_, index) => `value ->> ${index}`).join(', ')} FROM json_each(${rows}) WHERE true
+    ON CONFLICT (${ROLLUP_KEYS[TABLE].join(', ')}) DO UPDATE SET
+      hours = CASE WHEN ${hasRoom} THEN ${appended} ELSE ${mergedHours(appended)} END,
+      hour_parts = CASE WHEN ${hasRoom} THEN hour_parts + 1 ELSE 1 END`;
+}
