@@ -3,7 +3,7 @@ import type { Target } from './import-file.ts';
 import { readParquet } from './import-parquet.ts';
 
 /**
- * Makes envelopes of a raw event file: each device gets a token under its archived id. Installs come with the devices; clicks
+ * Makes envelopes of a raw event file: each device gets a token under its archived id, with its country and OS. Installs come with the devices; clicks
  * have no envelope and are left out.
  */
 export const prepareArchive = (file: string, target: Target): Promise<string> =>
@@ -20,8 +20,9 @@ async function* archivedEvents(file: string): AsyncGenerator<ImportedEvent> {
           data: {
             device_name: 'archived',
             device_model: 'archived',
-            os_system: 'archived',
+            os_system: device.os_family ?? 'archived',
             timezone: 'UTC',
+            ...(device.country ? { country: device.country } : {}),
           },
         },
       },

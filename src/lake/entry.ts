@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '#catalogue';
+import type { LoggedEvent, OsFamily } from '#catalogue';
 
 /** What of an R2 bucket is used here; `put` replaces an object whole, `delete` may be repeated. */
 export type Bucket = {
@@ -19,15 +19,21 @@ export type Fate = {
   duplicate_of?: string;
 };
 
+/**
+ * Where an event counts in reports: the country and OS of its device at its acquisition, or a click's own. Absent where they are
+ * not known.
+ */
+export type Placed = { country?: string | undefined; os_family?: OsFamily | undefined };
+
 /** An event as the files keep it: with what counting it has found. */
-export type StoredEvent = LoggedEvent & Fate;
+export type StoredEvent = LoggedEvent & Fate & Placed;
 
 /** A counter's part of an application. */
 export type Source = { applicationId: string; shard: number };
 
 /**
- * What an index knows of a raw event file, so that readers open only files that may hold what they look for. Some 700 bytes,
- * and a byte for each device in the file. Plain data but for `deviceFilter`.
+ * What an index knows of a raw event file, so that readers open only files that may hold what they look for. Some 700 bytes, five for each
+ * country, and a byte for each device in the file. Plain data but for `deviceFilter`.
  */
 export type FileEntry = Source & {
   /** `events/<application>/<UTC day of receipt>/<first event id>.parquet`; `.r<revision>` stands before the ending of a rewritten one. */
@@ -47,6 +53,9 @@ export type FileEntry = Source & {
   lastEventId: string;
   /** How many events there are of each type. */
   types: Partial<Record<LoggedEvent['type'], number>>;
+  /** The countries and operating systems in the file; empty text where one is not known. */
+  countries: string[];
+  oses: string[];
   deviceFilter: Uint8Array;
   /** Objects that this file replaced and that may still be there: `deleteReplaced` removes them. */
   replaces: string[];
