@@ -563,13 +563,14 @@ describe.each([
 
         const today = localDay(zone, Date.now());
         const acquired = sent.filter((own) => within(own.acquired) && device(own));
-        for (const group of ['country', 'os'] as const) {
+        for (const group of ['country', 'os', 'app_version'] as const) {
           const retention = await report('retention', `group_by=${group}&days=1,3&${filter}`);
           const ltv = await report('ltv', `group_by=${group}&days=3&${filter}`);
-          const values = new Set(acquired.map((own) => own[group] || null));
+          const groupOf = (own: Sent) => (group === 'app_version' ? own.firstVersion : own[group]) || null;
+          const values = new Set(acquired.map(groupOf));
           expect(retention.data.length).toBe(values.size);
           for (const value of values) {
-            const own = acquired.filter((one) => (one[group] || null) === value);
+            const own = acquired.filter((one) => groupOf(one) === value);
             const daysOf = (rows: Row[]) =>
               rows.find((row) => row[group] === value)?.days as unknown as Record<string, Row>;
             expect(daysOf(retention.data)[3]).toEqual(naive.retention(own, 3, today));
@@ -611,26 +612,42 @@ describe.each([
       expect(devices_with_incomplete_history).toBe(0);
     });
 
-    it('the funnel of each creative', async () => {
-      const { data } = await report('funnel', 'steps=install,ad,purchase&group_by=creative');
+    const creativeId = ({ creative }: Sent) => (creative === null ? null : creatives[creative]);
+    it.each([
+      { group: 'creative', column: 'creative_id', of: creativeId },
+      { group: 'country', column: 'country', of: ({ country }: Sent) => country || 'unknown' },
+      { group: 'os', column: 'os', of: ({ os }: Sent) => os },
+      { group: 'app_version', column: 'app_version', of: ({ firstVersion }: Sent) => firstVersion },
+    ])('the funnel of each $group', async ({ group, column, of }) => {
+      const { data } = await report('funnel', `steps=install,ad,purchase&group_by=${group}`);
       const steps = [(event: Sent) => event.type === 'install', naive.isAd, naive.isPaid];
-      const groups = Map.groupBy(data, (row) => row.creative_id);
-      expect(groups.size).toBeGreaterThan(1);
-      for (const [id, rows] of groups) {
-        const own = sent.filter(
-          (event) =>
-            within(event.acquired) && (event.creative === null ? null : creatives[event.creative]) === id,
-        );
+      const groups = Map.groupBy(data, (row) => row[column]);
+      const acquired = sent.filter((event) => within(event.acquired));
+      expect(new Set(groups.keys())).toEqual(new Set(acquired.map(of)));
+      for (const [value, rows] of groups) {
+        const own = acquired.filter((event) => of(event) === value);
         const reached = naive.funnel(own, steps, Number.POSITIVE_INFINITY);
         expect(rows.map(({ devices, median_seconds }) => ({ devices, median_seconds }))).toEqual(reached);
       }
     });
 
-    it('the ads of each day, format and network', async () => {
-      const { data } = await report('ads', '');
+    const campaignOf = ({ creative }: Sent) => (creative === null ? null : CREATIVES[creative]?.campaign);
+    it.each([
+      { group: 'nothing else', query: '', column: null, of: () => null },
+      { group: 'creative', query: 'group_by=creative', column: 'creative_id', of: creativeId },
+      { group: 'campaign', query: 'group_by=campaign', column: 'campaign', of: campaignOf },
+      ...[COUNTRY, OS, VERSION].map(({ column, of }) => {
+        const ofKnown = (event: Sent) => of(event) || null;
+        return { group: column, query: `group_by=${column}`, column, of: ofKnown };
+      }),
+    ])('the ads of each day, format, network and $group', async ({ query, column, of }) => {
+      const { data } = await report('ads', query);
       for (const row of data) {
         const ofFormat = sent.filter(
-          (event) => event.day === row.day && (event.payload.source ?? params(event).key) === row.source,
+          (event) =>
+            event.day === row.day &&
+            (event.payload.source ?? params(event).key) === row.source &&
+            (column === null || of(event) === row[column]),
         );
         const shown = ofFormat.filter(
           (event) => naive.isAd(event) && (event.payload.media_source ?? null) === row.media_source,
