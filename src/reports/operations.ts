@@ -58,7 +58,7 @@ export const operations: Operation[] = [
   report(
     'performance',
     'Performance by day, creative, country and other dimensions',
-    `\`group_by\` is one or two of ${Object.keys(DIMENSIONS).join(', ')}. ${money} Missing counts are 0. Metrics that a grouping cannot provide, and ratios with a zero denominator, are null. A cost that names no ad set or creative is in the totals but in no row by ad set or creative. ${rest} With \`q\`, only groups with this text in one of their names have a row.\n\n${definitions}\n\n`,
+    `\`group_by\` is one or two of ${Object.keys(DIMENSIONS).join(', ')}. ${money} Missing counts are 0. Metrics that a grouping cannot provide, and ratios with a zero denominator, are null. A cost that names no ad set or creative is in the totals but in no row by ad set or creative. ${rest} With \`q\`, only groups with this text in one of their names have a row; \`Germany\` finds \`de\`, and \`Unity Ads\` finds \`unityads\`.\n\n${definitions}\n\n`,
     PerformanceQuery,
     { group_by: 'day,source', currency: 'usd', limit: 1000, q: 'rewarded' },
     Performance,
