@@ -3,8 +3,8 @@ import type { Target } from './import-file.ts';
 import { readParquet } from './import-parquet.ts';
 
 /**
- * Converts a raw event file to envelopes. Each device gets a token under its archived id. Installs are created with the devices; clicks have
- * no envelope and are left out.
+ * Converts a raw event file to envelopes. Each device gets a token under its archived id, with its country and OS. Installs are created with
+ * the devices; clicks have no envelope and are left out.
  */
 export const prepareArchive = (file: string, target: Target): Promise<string> =>
   prepareEnvelopes(file, archivedEvents(file), target);
@@ -20,8 +20,9 @@ async function* archivedEvents(file: string): AsyncGenerator<ImportedEvent> {
           data: {
             device_name: 'archived',
             device_model: 'archived',
-            os_system: 'archived',
+            os_system: device.os_family ?? 'archived',
             timezone: 'UTC',
+            ...(device.country ? { country: device.country } : {}),
           },
         },
       },

@@ -1,12 +1,12 @@
 import { open } from 'node:fs/promises';
 import { type DeviceEvent, isOfDevice, kindOf, sentKeyOf } from '#catalogue';
-import { type Bucket, type StoredEvent, streamFile } from '#lake';
+import { type Bucket, type Placed, type StoredEvent, streamFile } from '#lake';
 
 const MAGIC = 'PAR1';
 
 /** A device and an envelope without a token; null for an event that the service itself creates. */
 export type ArchivedEvent = {
-  device: { id: string; acquiredDay: string };
+  device: { id: string; acquiredDay: string } & Placed;
   envelope: { type: string; [field: string]: unknown } | null;
 };
 
@@ -56,11 +56,11 @@ async function readRange(file: string, offset: number, length: number): Promise<
 }
 
 function toArchived(event: StoredDeviceEvent): ArchivedEvent {
-  const { device_id, acquired_day, device, test } = event;
+  const { device_id, acquired_day, country, os_family, device, test } = event;
   const wire = kindOf(event).toWire?.(event);
   const dedupeKey = sentKeyOf(event, 'dedupe_key');
   return {
-    device: { id: device_id, acquiredDay: acquired_day },
+    device: { id: device_id, acquiredDay: acquired_day, country, os_family },
     envelope: wire
       ? {
           ...device,

@@ -1,7 +1,6 @@
 import { asc, gt, lt, lte, sql } from 'drizzle-orm';
-import { isOfDevice } from '#catalogue';
 import type { FileEntry, StoredEvent } from '#lake';
-import { loadDevices } from './devices.ts';
+import { withPlaces } from './device-places.ts';
 import { eraseFromNewFiles } from './file-erasures.ts';
 import { addFiles } from './file-index.ts';
 import { progressOf } from './log.ts';
@@ -84,14 +83,12 @@ export function* eventsThrough(
     if (!row || row.batch > lastBatch) return;
     batch = row.batch;
     const outcomes = outcomesOf(store, [batch]).get(batch) ?? {};
-    const events = unpackEvents(applicationId, row.events);
-    const ids = new Set(events.flatMap((event) => (event && isOfDevice(event) ? [event.device_id] : [])));
-    const known = new Set(loadDevices(store, applicationId, ids).map(({ state }) => state.id));
-    yield events.flatMap((event, index) => {
-      if (!event || (isOfDevice(event) && !known.has(event.device_id))) return [];
+    const events = unpackEvents(applicationId, row.events).flatMap((event, index) => {
+      if (!event) return [];
       const outcome = outcomes[index];
       return [outcome ? { ...event, ...fateOf(store, applicationId, event, outcome) } : event];
     });
+    yield withPlaces(store, events);
   }
 }
 

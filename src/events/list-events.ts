@@ -33,6 +33,9 @@ export const EventsQuery = z.object({
   ),
   /** As sent with the event; `unknown` matches events without one. */
   app_version: repeatable(requiredText(128)),
+  /** Of the device at its acquisition, or of the click; `unknown` where it is not known. */
+  country: repeatable(requiredText(16).toLowerCase()),
+  os: repeatable(requiredText(16).toLowerCase()),
   attribution: z.enum(['paid', 'organic'], { error: 'must be paid or organic' }).optional(),
   format: z.enum(['json', 'ndjson', 'csv'], { error: 'must be json, ndjson or csv' }).default('json'),
   ...listQuery.shape,
@@ -111,7 +114,7 @@ export async function listEventsWithStatus(env: Env, application: Place, query: 
 }
 
 async function findEvents(env: Env, application: Place, query: EventsQuery) {
-  const { from, to, type, event_name: eventName, app_version, attribution } = query;
+  const { from, to, type, event_name: eventName, country, os, app_version, attribution } = query;
   const device = query.token ? await deviceOf(env, application.id, query.token) : undefined;
   const deviceId = device?.deviceId ?? query.device_id;
   if (query.device_id && query.device_id !== deviceId) return { events: [], next_cursor: null };
@@ -127,13 +130,18 @@ async function findEvents(env: Env, application: Place, query: EventsQuery) {
     ...(deviceId ? { deviceId } : {}),
     ...(creativeIds ? { creativeIds } : {}),
     ...(attribution ? { attribution } : {}),
-    ...(app_version ? { appVersions: app_version.map((own) => (own === 'unknown' ? '' : own)) } : {}),
+    ...(app_version ? { appVersions: known(app_version) } : {}),
+    ...(country ? { countries: known(country) } : {}),
+    ...(os ? { oses: known(os) } : {}),
   };
   // A token names its device's counter.
   const shards = device ? [device.shard] : Array.from({ length: application.shards }, (_, shard) => shard);
   const place = { applicationId: application.id, shards };
   return readEvents(env, place, filter, query);
 }
+
+/** Filter values as events have them: what is not known is empty text. */
+const known = (values: readonly string[]) => values.map((value) => (value === 'unknown' ? '' : value));
 
 async function deviceOf(env: Env, applicationId: string, token: string) {
   const claims = await readToken(token, settingsOf(env).TOKEN_SECRET);

@@ -156,7 +156,7 @@ const MAKERS: Record<ColumnType, (name: string, field: string) => Column> = {
 };
 
 const ownColumns = EVENT_COLUMNS.map(({ name, type, field = name }) => MAKERS[type](name, field));
-const isLookedFor = ({ name }: Column) => name === 'event_name';
+const isLookedFor = ({ name }: Column) => ['event_name', 'country', 'os_family'].includes(name);
 const LOOKED_FOR = ownColumns.filter(isLookedFor);
 const OWN_COLUMNS = ownColumns.filter((column) => !isLookedFor(column));
 
@@ -170,6 +170,7 @@ export const COLUMNS: readonly Column[] = [
   day('day', 'day'),
   ...LOOKED_FOR,
   id('creative_id', 'creative_id', 'crt'),
+  text('app_version'),
   timestamp('created_at', 'occurred_at'),
   timestamp('received_at', 'received_at'),
   text('application_id', 'application_id'),
@@ -187,7 +188,6 @@ export const COLUMNS: readonly Column[] = [
   text('device_name'),
   text('device_model'),
   text('os_system'),
-  text('app_version'),
   json('device'),
   json('warnings', 'warnings'),
   uuid('key_id'),

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '#catalogue';
+import type { LoggedEvent, OsFamily } from '#catalogue';
 
 /** The part of the R2 bucket API that is used here. `put` replaces a whole object; `delete` is idempotent. */
 export type Bucket = {
@@ -19,15 +19,18 @@ export type Fate = {
   duplicate_of?: string;
 };
 
+/** Where an event counts in reports: the country and OS of its device at its acquisition, or a click's own. Absent if unknown. */
+export type Placed = { country?: string | undefined; os_family?: OsFamily | undefined };
+
 /** An event as stored in files: with the outcome of counting. */
-export type StoredEvent = LoggedEvent & Fate;
+export type StoredEvent = LoggedEvent & Fate & Placed;
 
 /** A counter's share of an application. */
 export type Source = { applicationId: string; shard: number };
 
 /**
  * What an index knows about a raw event file, so that readers open only files that may contain what they look for. About 700 bytes, plus
- * one byte for each device in the file. Plain data except for `deviceFilter`.
+ * five for each country and one for each device in the file. Plain data except for `deviceFilter`.
  */
 export type FileEntry = Source & {
   /** `events/<application>/<UTC day of receipt>/<first event id>.parquet`; a rewritten one ends in `.r<revision>.parquet`. */
@@ -47,6 +50,9 @@ export type FileEntry = Source & {
   lastEventId: string;
   /** The number of events of each type. */
   types: Partial<Record<LoggedEvent['type'], number>>;
+  /** The countries and operating systems in the file; empty text where one is not known. */
+  countries: string[];
+  oses: string[];
   deviceFilter: Uint8Array;
   /** Objects that this file replaced and that may still exist. `deleteReplaced` removes them. */
   replaces: string[];

@@ -65,7 +65,7 @@ class ColumnBuilder {
 }
 
 type Contents = Omit<FileEntry, keyof Source | 'key' | 'revision' | 'bytes' | 'footerBytes' | 'replaces'>;
-type Span = Omit<Contents, 'rows' | 'deviceFilter'>;
+type Span = Omit<Contents, 'rows' | 'deviceFilter' | 'countries' | 'oses'>;
 export type BuiltFile = { bytes: Uint8Array; footerBytes: number; contents: Contents };
 
 function widen(span: Span, { id, day, received_at, type }: StoredEvent): void {
@@ -99,6 +99,8 @@ export class FileBuilder {
     lastEventId: '',
     types: {},
   };
+  private readonly countries = new Set<string>();
+  private readonly oses = new Set<string>();
   private readonly shard: number;
 
   constructor(shard: number) {
@@ -120,6 +122,8 @@ export class FileBuilder {
     }
     this.deviceOfRow.push(device);
     this.occurredAt.push(event.occurred_at);
+    this.countries.add(event.country ?? '');
+    this.oses.add(event.os_family ?? '');
     widen(this.span, event);
   }
 
@@ -164,7 +168,13 @@ export class FileBuilder {
   private contents(): Contents {
     const devices = new Set(this.deviceRanks.keys());
     devices.delete('');
-    return { rows: this.rows, ...this.span, deviceFilter: makeDeviceFilter(devices) };
+    return {
+      rows: this.rows,
+      ...this.span,
+      countries: [...this.countries].sort(),
+      oses: [...this.oses].sort(),
+      deviceFilter: makeDeviceFilter(devices),
+    };
   }
 
   private sortRows(): Uint32Array {
