@@ -2,23 +2,23 @@ import { mondayOf, monthOf, weekOf } from '#lib/calendar';
 import { addDays, daysBetween } from '#lib/time';
 import { type Days, daysBegun } from './period.ts';
 
-/** How a chart cuts time. */
+/** The unit of a chart's time axis. */
 export type Unit = 'day' | 'week' | 'month';
 
 const MAX_DAYS = 100;
 const MAX_WEEK_DAYS = 700;
-/** As many labels as fit below a chart on a phone: of days, and of months with their year. */
+/** The number of labels that fit below a chart on a phone, as days or as months with their year. */
 const MAX_LABELS = 5;
 const MAX_MONTH_LABELS = 4;
 
-/** The unit in which a period has some 20 to 100 places. */
+/** The unit that divides a period into about 20 to 100 places. */
 export function unitOf({ from, to }: Days): Unit {
   const days = daysBetween(from, to) + 1;
   if (days <= MAX_DAYS) return 'day';
   return days <= MAX_WEEK_DAYS ? 'week' : 'month';
 }
 
-/** The key of a day's unit, as the reports name it: `2026-11-20`, `2026-W47`, `2026-11`. */
+/** The key of a day's unit in reports: `2026-11-20`, `2026-W47`, `2026-11`. */
 const KEY_OF: Record<Unit, (day: string) => string> = { day: String, week: weekOf, month: monthOf };
 
 const START_OF: Record<Unit, (day: string) => string> = {
@@ -45,11 +45,11 @@ const formatters = {
 };
 const dateOf = (day: string) => new Date(`${day}T00:00:00Z`);
 
-/** A day as people write it: `20 Nov`. */
+/** A day for people: `20 Nov`. */
 export const shortDay = (day: string): string => formatters.day.format(dateOf(day));
 const shortMonth = (day: string) => `${formatters.month.format(dateOf(day))} ${day.slice(0, 4)}`;
 
-/** Days as people write them, with the year where it is not this one: `25 Oct – 20 Nov`. */
+/** A range of days for people, with the year if it is not the current one: `25 Oct – 20 Nov`. */
 export function shortDays({ from, to }: Days, today: string): string {
   const year =
     from.slice(0, 4) === today.slice(0, 4) && to.slice(0, 4) === today.slice(0, 4)
@@ -61,17 +61,17 @@ export function shortDays({ from, to }: Days, today: string): string {
 }
 
 export type Place = {
-  /** What the reports call it. */
+  /** The key in reports. */
   key: string;
   /** Its first day. */
   start: string;
-  /** What the readout says. */
+  /** The text in the readout. */
   label: string;
-  /** Whether days of it are missing: before the period, after it, or not over yet. */
+  /** Whether some of its days are outside the period or not over yet. */
   partial: boolean;
 };
 
-/** Every place of a period that has begun, whether or not anything happened there. */
+/** Every place of a period that has begun, with or without data. */
 export function placesOf(view: Days & { today: string }, unit: Unit): Place[] {
   const begun = daysBegun(view);
   const last = begun.at(-1);
@@ -91,17 +91,17 @@ export function placesOf(view: Days & { today: string }, unit: Unit): Place[] {
   return places;
 }
 
-/** A word below the axis, at the index of a place. */
+/** A label below the axis, at the index of a place. */
 export type Tick = { index: number; text: string };
 
-/** At most `most` places that are evenly apart, the first among them. */
+/** At most `most` evenly spaced places, including the first. */
 export function evenly(length: number, most = MAX_LABELS): number[] {
   const step = [1, 2, 5, 7, 10, 14, 15, 20, 28, 30, 50, 60, 90].find((size) => (length - 1) / size < most);
   const apart = step ?? Math.ceil(length / most);
   return Array.from({ length: Math.ceil(length / apart) }, (_, index) => index * apart);
 }
 
-/** What stands below a chart over time. */
+/** The labels below a chart over time. */
 export const ticksOf = (places: readonly Place[], unit: Unit): Tick[] =>
   evenly(places.length, unit === 'month' ? MAX_MONTH_LABELS : MAX_LABELS).map((index) => {
     const start = places[index]?.start ?? '';
@@ -109,8 +109,7 @@ export const ticksOf = (places: readonly Place[], unit: Unit): Tick[] =>
   });
 
 /**
- * A report's figures at every place. A place without a row is one where nothing came: `nothing` is 0 for what is added up and null
- * for a ratio.
+ * A report's values at every place. `nothing` is the value of places without a row: 0 for sums, null for ratios.
  */
 export function valuesAt<Row extends Record<string, unknown>>(
   places: readonly Place[],

@@ -25,7 +25,7 @@ import { type View, viewQuery } from './view.ts';
 
 type Row = PerformanceReport['data'][number];
 
-/** The columns of a performance table: its groupings, then the metrics that they give; every heading sorts. */
+/** The columns of a performance table: its groupings, then the metrics that they support. Every heading sorts. */
 export function performanceColumns(
   report: PerformanceReport,
   groups: readonly string[],
@@ -35,9 +35,9 @@ export function performanceColumns(
     sort: string;
     parameters: Record<string, string>;
     first?: readonly MetricName[];
-    /** The only metrics that are wanted; all that the groupings give where this is left out. */
+    /** The metrics to show; all that the groupings support if left out. */
     metrics?: readonly MetricName[];
-    /** What a row is called in the column of a grouping; its plain name where this is left out. */
+    /** The text of a row in a grouping's column; its plain name if left out. */
     cell?: (name: string, row: Row) => Child;
   },
 ): Column<Row>[] {
@@ -73,7 +73,7 @@ export function performanceColumns(
   ];
 }
 
-/** Where a click on a row leads: narrowed to it, and one step finer. */
+/** The grouping that a click on a row leads to, filtered by that row. */
 const FINER: Readonly<Record<string, string>> = { campaign: 'adset', adset: 'creative', day: 'campaign' };
 
 type Asked = { by: string; and: string; metric: MetricName; sort: string; q: string };
@@ -161,7 +161,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
           <Table
             caption={`Figures by ${groups.join(' and ')}, days in ${view.application.timezone}`}
             rows={rows}
-            empty="Nothing in this period."
+            empty="No data in this period."
             columns={[
               ...columns.slice(0, at),
               ...changeColumns(rows, metric, view, (name) => {
