@@ -202,7 +202,7 @@ const PredictedCard = ({
       <Table
         caption={`Predicted lifetime value by cohort, ${report.horizon_days} days ahead`}
         rows={report.data}
-        empty="No device was acquired in this period."
+        empty="No devices were acquired in this period."
         columns={[
           { label: 'Devices of', cell: (row) => cohortName(asked, row as unknown as CohortRow, view.today) },
           { label: 'Devices', numeric: true, cell: (row) => count(row.size) },
