@@ -1,3 +1,5 @@
+import type { Earning } from './journal.ts';
+
 /**
  * Revenue of a device is kept by bands of its age: a band ends with each of these day numbers, and a last one has no end. So
  * what it earned by one of these days is exact, and a device takes the same room however long it stays.
@@ -24,14 +26,13 @@ export class DeviceRevenue {
     return new DeviceRevenue(new Map(readRevenue(text).map(({ currency, bands }) => [currency, bands])));
   }
 
-  /** `age`: days since the acquisition; what happened before counts as day 0. */
-  add(kind: 'ad' | 'purchase', currency: string, age: number, micros: number): void {
+  /** `band`: see `bandOf`. */
+  addToBand(kind: Earning, currency: string, band: number, micros: number): void {
     let bands = this.currencies.get(currency);
     if (!bands) {
       bands = [];
       this.currencies.set(currency, bands);
     }
-    const band = bandOf(age);
     const sums = bands[band] ?? { ad: 0, purchase: 0 };
     sums[kind] += micros;
     bands[band] = sums;
@@ -53,7 +54,8 @@ export class DeviceRevenue {
 const toDigits = (micros: number) => (micros === 0 ? '' : micros.toString(36));
 const fromDigits = (digits: string) => (digits === '' ? 0 : Number.parseInt(digits, 36));
 
-function bandOf(age: number): number {
+/** The place of an age (days since the acquisition) among the bands; what happened before the acquisition counts as day 0. */
+export function bandOf(age: number): number {
   const band = REVENUE_DAYS.findIndex((day) => age <= day);
   return band === -1 ? REVENUE_DAYS.length : band;
 }
