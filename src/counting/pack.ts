@@ -36,6 +36,13 @@ export function packEvents(applicationId: string, events: readonly LoggedEvent[]
   return { applicationId, rows };
 }
 
+/** The events of a row with what stands beside them put back in; null for an erased device's. */
+export function unpackEvents(applicationId: string, events: string): (LoggedEvent | null)[] {
+  const unpacked: (LoggedEvent | null)[] = JSON.parse(events);
+  for (const event of unpacked) if (event) event.application_id = applicationId;
+  return unpacked;
+}
+
 function packRow(events: readonly LoggedEvent[], text: string): PackedRow {
   const ids = new Uint8Array(events.length * 16);
   const words: number[] = [];

@@ -1,3 +1,5 @@
+import type { Earning } from './journal.ts';
+
 /**
  * A device's revenue is stored by age bands: each band ends on one of these days since acquisition, and the last is open-ended. Revenue up to
  * one of these days is therefore exact, and a device takes the same space however long it stays.
@@ -24,14 +26,13 @@ export class DeviceRevenue {
     return new DeviceRevenue(new Map(readRevenue(text).map(({ currency, bands }) => [currency, bands])));
   }
 
-  /** `age` is days since the acquisition; anything earlier counts as day 0. */
-  add(kind: 'ad' | 'purchase', currency: string, age: number, micros: number): void {
+  /** `band`: see `bandOf`. */
+  addToBand(kind: Earning, currency: string, band: number, micros: number): void {
     let bands = this.currencies.get(currency);
     if (!bands) {
       bands = [];
       this.currencies.set(currency, bands);
     }
-    const band = bandOf(age);
     const sums = bands[band] ?? { ad: 0, purchase: 0 };
     sums[kind] += micros;
     bands[band] = sums;
@@ -53,7 +54,8 @@ export class DeviceRevenue {
 const toDigits = (micros: number) => (micros === 0 ? '' : micros.toString(36));
 const fromDigits = (digits: string) => (digits === '' ? 0 : Number.parseInt(digits, 36));
 
-function bandOf(age: number): number {
+/** The place of an age (days since the acquisition) among the bands; what happened before the acquisition counts as day 0. */
+export function bandOf(age: number): number {
   const band = REVENUE_DAYS.findIndex((day) => age <= day);
   return band === -1 ? REVENUE_DAYS.length : band;
 }

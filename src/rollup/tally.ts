@@ -14,6 +14,8 @@ import {
 import { daysBetween } from '#lib/time';
 import { type DeviceState, deviceKey, RunningDevice } from './device-state.ts';
 import { HourAdditions } from './hours.ts';
+import { Journal } from './journal.ts';
+import { KeyValues } from './key-values.ts';
 import { type EventKey, keysOf, partKey, scopedKey } from './keys.ts';
 import { Additions } from './tables.ts';
 
@@ -37,9 +39,8 @@ export type Counted = {
   custom: Additions<'rollup_custom'>;
   activity: Additions<'cohort_activity'>;
   revenue: Additions<'cohort_revenue'>;
-  /** The new state of devices that changed. */
-  devices: DeviceState[];
-  keys: { applicationId: string; day: number; key: string; eventId: string }[];
+  /** Of the keys of all of these. */
+  values: KeyValues;
 };
 
 export const deviceKeyOf = (event: DeviceEvent) =>
@@ -67,46 +68,74 @@ export function reasonToIgnore(
  * are too many. Events of erased devices and events with a `reasonToIgnore` add nothing, change no device and store no key. A refund only
  * counts as activity of its device.
  */
-export function tally(events: Iterable<LoggedEvent>, { devices, ...known }: Known): Counted {
-  const run = startTally({ ...known, deviceOf: (event) => devices.get(deviceKeyOf(event)) });
+export function tally(
+  events: Iterable<LoggedEvent>,
+  { devices, keys, ...known }: Known,
+): Counted & { devices: DeviceState[]; keys: Omit<TakenKey, 'name'>[] } {
+  const taken = new Map<string, Omit<TakenKey, 'name'>>();
+  const seen: SeenKeys = {
+    eventOf: (name) => keys.get(name) ?? taken.get(name)?.eventId,
+    take: ({ name, ...key }) => taken.set(name, key),
+  };
+  const journal = new Journal();
+  const running = new Map<string, { stored: DeviceState; device: RunningDevice }>();
+  const deviceOf = (event: DeviceEvent) => {
+    const key = deviceKeyOf(event);
+    const stored = devices.get(key);
+    if (stored && !running.has(key)) running.set(key, { stored, device: new RunningDevice(stored, journal) });
+    return running.get(key)?.device;
+  };
+  const run = startTally({ ...known, keys: seen, deviceOf });
   for (const event of events) run.count(event);
-  run.counted.devices.push(...run.takeDevices());
-  return run.counted;
+  const after = [...running.values()].map(({ stored, device }) => device.toState(stored));
+  return {
+    ...run.counted,
+    devices: after.flatMap(({ state, isChanged }) => (isChanged ? [state] : [])),
+    keys: [...taken.values()],
+  };
 }
 
-/** Like `Known`, but looked up when an event is counted, and growing from event to event. */
-export type KnownSoFar = Omit<Known, 'devices'> & {
-  /** Always the same object for a device until `takeDevices`. A device that is missing was erased. */
-  deviceOf: (event: DeviceEvent) => DeviceState | undefined;
+/** What is known when an event is counted: it may be found then, and grow from event to event. */
+export type KnownSoFar = Omit<Known, 'devices' | 'keys'> & {
+  /** Of keys, by `scopedKey`. */
+  keys: SeenKeys;
+  /** Where the event is counted too. A device that is missing was erased. */
+  deviceOf: (event: DeviceEvent) => RunningDevice | undefined;
 };
 
-/** A tally that receives events one by one. */
+/** The keys that were seen, before a run and in it. */
+export type SeenKeys = {
+  /** The event that was counted under a key (`scopedKey`); undefined for a key that was not seen. */
+  eventOf(name: string): string | undefined;
+  /** Remembers a key that was not seen. */
+  take(key: TakenKey): void;
+};
+export type TakenKey = { name: string; applicationId: string; day: number; key: string; eventId: string };
+
+/** A tally that is fed event by event. */
 export type Tally = {
-  /** The sums so far, without the devices. */
+  /** What was added up so far; what changed of devices stands with them. */
   readonly counted: Counted;
   /** Returns false for an event that is not counted: a duplicate, an erased device's, or one with a `reasonToIgnore`. */
   count(event: LoggedEvent): boolean;
-  /** The devices that changed since the last call. Events counted afterwards look their devices up again. */
-  takeDevices(): Generator<DeviceState>;
 };
 
 /**
  * Starts a `tally` whose size the caller controls. If `count` throws, the sums so far are unusable.
  */
 export function startTally(known: KnownSoFar): Tally {
+  const values = new KeyValues();
   const counted: Counted = {
-    daily: new Additions('rollup_daily'),
-    hours: new HourAdditions(),
-    ads: new Additions('rollup_ads'),
-    items: new Additions('rollup_items'),
-    custom: new Additions('rollup_custom'),
-    activity: new Additions('cohort_activity'),
-    revenue: new Additions('cohort_revenue'),
-    devices: [],
-    keys: [],
+    daily: new Additions('rollup_daily', values),
+    hours: new HourAdditions(values),
+    ads: new Additions('rollup_ads', values),
+    items: new Additions('rollup_items', values),
+    custom: new Additions('rollup_custom', values),
+    activity: new Additions('cohort_activity', values),
+    revenue: new Additions('cohort_revenue', values),
+    values,
   };
-  const isFirst = firstOfKeys(known, counted);
-  const running = new Map<DeviceState, RunningDevice>();
+  const isFirst = firstOfKeys(known.keys);
   const adding = new AddingUp(counted, isFirst);
   const count = (event: LoggedEvent): boolean => {
     const kind = kindOf(event);
@@ -117,20 +146,10 @@ export function startTally(known: KnownSoFar): Tally {
       kind.count(event, adding);
       return true;
     }
-    const stored = known.deviceOf(event);
-    if (!stored || reasonToIgnore(event, stored, known.revokedTokens.get(event.token_id ?? ''))) return false;
+    const device = known.deviceOf(event);
+    if (!device || reasonToIgnore(event, device, known.revokedTokens.get(event.token_id ?? ''))) return false;
     if (!isFirst(event, keysOf(event))) return false;
-    let device = running.get(stored);
-    if (!device) {
-      device = new RunningDevice(stored);
-      running.set(stored, device);
-    }
-    const { segment } = stored;
-    const appVersion = event.device?.app_version ?? segment.appVersion;
-    const segments = {
-      event: known.segments.idOf({ ...segment, appVersion }),
-      cohort: known.segments.idOf(segment),
-    };
+    const segments = segmentsOf(event, device, known.segments);
     adding.begin(event, event.creative_id ?? '', segments, { event, device });
     kind.count(event, adding);
     adding.addActivity(kind);
@@ -138,37 +157,35 @@ export function startTally(known: KnownSoFar): Tally {
     if (step !== null) device.reach(step, event.occurred_at);
     return true;
   };
-  const takeDevices = function* () {
-    for (const device of running.values()) {
-      const state = device.toState();
-      if (state) yield state;
-    }
-    running.clear();
-  };
-  return { counted, count, takeDevices };
+  return { counted, count };
+}
+
+/** Most events of a device are of one segment, so their ids are kept with it. */
+function segmentsOf(event: DeviceEvent, device: RunningDevice, book: SegmentBook): Segments {
+  const { segment } = device;
+  const appVersion = event.device?.app_version ?? segment.appVersion;
+  const known = device.segmentIds;
+  if (known?.appVersion === appVersion) return known;
+  const own = book.idOf({ ...segment, appVersion });
+  device.segmentIds = { event: own, cohort: known?.cohort ?? book.idOf(segment), appVersion };
+  return device.segmentIds;
 }
 
 type IsFirst = (event: DeviceEvent, keys: readonly EventKey[]) => boolean;
 
-/** Returns whether none of these keys was counted before, and stores them all for the event, or for the original that it repeats. */
-function firstOfKeys(known: Pick<Known, 'keys'>, counted: Counted): IsFirst {
-  const taken = new Map<string, string>();
-  const counterpart = (name: string) => known.keys.get(name) ?? taken.get(name);
+/** Answers whether none of these keys has been seen, and remembers them all for the event, or for the one that it repeats. */
+function firstOfKeys(seen: SeenKeys): IsFirst {
   return (event, keys) => {
     if (keys.length === 0) return true;
     const applicationId = event.application_id;
     const names = keys.map(({ key, days }) => days.map((day) => scopedKey(applicationId, day, key)));
-    const first = names
-      .flat()
-      .map(counterpart)
-      .find((id) => id !== undefined);
+    let first: string | undefined;
+    for (const name of names.flat()) first ??= seen.eventOf(name);
     for (const [index, { key, days }] of keys.entries()) {
       const name = names[index]?.[0] ?? '';
-      if (counterpart(name) !== undefined) continue;
-      // A duplicate's other keys now refer to the original event too.
-      const eventId = first ?? event.id;
-      taken.set(name, eventId);
-      counted.keys.push({ applicationId, day: days[0], key, eventId });
+      if (seen.eventOf(name) !== undefined) continue;
+      // A repeat's other keys have been seen too: they stand for the event that it repeats.
+      seen.take({ name, applicationId, day: days[0], key, eventId: first ?? event.id });
     }
     return first === undefined;
   };
