@@ -7,6 +7,8 @@ export type Series = {
   values: readonly (number | null)[];
   /** The number of the series whose earlier figures these are: drawn in its colour, paler. */
   before?: number;
+  /** Whether all of it is complete, whatever places of the chart are not. */
+  isWhole?: boolean;
 };
 
 /** Something that happened at a place, by its index. */
@@ -184,7 +186,7 @@ export const LineChart = ({
               )}
               {series.map((shown, index) => (
                 <g class={`line ${classOf(shown, index)}`} data-line={String(index)}>
-                  {linesOf(shown.values, places, top, apart).map((line) => (
+                  {linesOf(shown.values, places, top, shown.isWhole ? new Set() : apart).map((line) => (
                     <polyline points={line.points} class={line.partial ? 'partial' : ''} />
                   ))}
                 </g>
