@@ -1,9 +1,12 @@
 import { mondayOf, monthOf, weekOf } from '#lib/calendar';
-import { addDays, daysBetween } from '#lib/time';
+import { addDays, daysBetween, hourIn, hoursOf } from '#lib/time';
+import { clock, showsHours } from './part-of-day.ts';
 import { type Days, daysBegun } from './period.ts';
+import type { View } from './view.ts';
 
-/** The unit of a chart's time axis. */
-export type Unit = 'day' | 'week' | 'month';
+/** How a chart cuts time. */
+export type DayUnit = 'day' | 'week' | 'month';
+export type Unit = 'hour' | DayUnit;
 
 const MAX_DAYS = 100;
 const MAX_WEEK_DAYS = 700;
@@ -11,22 +14,25 @@ const MAX_WEEK_DAYS = 700;
 const MAX_LABELS = 5;
 const MAX_MONTH_LABELS = 4;
 
-/** The unit that divides a period into about 20 to 100 places. */
-export function unitOf({ from, to }: Days): Unit {
+/** Hours for a day or two where they are known, else as `unitOf`. */
+export const finestUnitOf = (view: View): Unit => (showsHours(view) ? 'hour' : unitOf(view));
+
+/** The unit in which a period has some 20 to 100 places, of those that every figure is known by. */
+export function unitOf({ from, to }: Days): DayUnit {
   const days = daysBetween(from, to) + 1;
   if (days <= MAX_DAYS) return 'day';
   return days <= MAX_WEEK_DAYS ? 'week' : 'month';
 }
 
-/** The key of a day's unit in reports: `2026-11-20`, `2026-W47`, `2026-11`. */
-const KEY_OF: Record<Unit, (day: string) => string> = { day: String, week: weekOf, month: monthOf };
+/** The key of a day's unit, as the reports name it: `2026-11-20`, `2026-W47`, `2026-11`. */
+const KEY_OF: Record<DayUnit, (day: string) => string> = { day: String, week: weekOf, month: monthOf };
 
-const START_OF: Record<Unit, (day: string) => string> = {
+const START_OF: Record<DayUnit, (day: string) => string> = {
   day: String,
   week: mondayOf,
   month: (day) => `${monthOf(day)}-01`,
 };
-const NEXT_OF: Record<Unit, (start: string) => string> = {
+const NEXT_OF: Record<DayUnit, (start: string) => string> = {
   day: (start) => addDays(start, 1),
   week: (start) => addDays(start, 7),
   month: (start) => START_OF.month(addDays(start, 31)),
@@ -63,16 +69,66 @@ export function shortDays({ from, to }: Days, today: string): string {
 export type Place = {
   /** The key in reports. */
   key: string;
-  /** Its first day. */
+  /** Its first day; of an hour, its key. */
   start: string;
   /** The text in the readout. */
   label: string;
   /** Whether some of its days are outside the period or not over yet. */
   partial: boolean;
+  /** An hour of today that has not begun: drawn, so that the day has its whole width, but without a figure. */
+  isAhead?: boolean;
 };
 
-/** Every place of a period that has begun, with or without data. */
-export function placesOf(view: Days & { today: string }, unit: Unit): Place[] {
+type Shown = Days & Pick<View, 'today' | 'now'> & { application: Pick<View['application'], 'timezone'> };
+
+/** Every place of a period in a unit: see `hoursIn` and `placesOf`. */
+export const placesIn = (view: Shown, unit: Unit): Place[] =>
+  unit === 'hour' ? hoursIn(view) : placesOf(view, unit);
+
+/** Every hour of the days of a period that have begun; those of today that are ahead too. */
+export function hoursIn(view: Shown): Place[] {
+  const { timezone } = view.application;
+  const current = hourIn(timezone, view.now);
+  return daysBegun(view).flatMap((day) => {
+    const hours = hoursOf(timezone, day);
+    const at = day === view.today ? hours.indexOf(current) : hours.length;
+    return hours.map((key, index): Place => {
+      const hour = Number(key.slice(11, 13));
+      // The hour that comes twice is told by its offset.
+      const isTwice = hours.filter((other) => other.slice(11, 13) === key.slice(11, 13)).length > 1;
+      const span = `${clock(hour)}–${clock((hour + 1) % 24)}${isTwice ? ` (UTC${key.slice(-6)})` : ''}`;
+      const label = `${formatters.full.format(dateOf(day))}, ${span}`;
+      return { key, start: key, label, partial: index === at, isAhead: index > at };
+    });
+  });
+}
+
+/**
+ * The figures of earlier places at those of a period, day by day and by the hour of the clock: days need not have the same number of
+ * hours. Other units are compared in their order.
+ */
+export function alignedTo(
+  places: readonly Place[],
+  earlier: readonly Place[],
+  figures: readonly (number | null)[],
+  unit: Unit,
+): (number | null)[] {
+  if (unit !== 'hour') return places.map((_, index) => figures[index] ?? null);
+  const hourOf = (all: readonly Place[]) => {
+    const days = [...new Set(all.map(({ key }) => key.slice(0, 10)))];
+    return ({ key }: Place) => `${days.indexOf(key.slice(0, 10))} ${key.slice(11, 13)}`;
+  };
+  const [ofNow, ofEarlier] = [hourOf(places), hourOf(earlier)];
+  const byHour = new Map<string, number | null>();
+  for (const [index, place] of earlier.entries()) {
+    const hour = ofEarlier(place);
+    if (!byHour.has(hour)) byHour.set(hour, figures[index] ?? null);
+  }
+  return places.map((place) => byHour.get(ofNow(place)) ?? null);
+}
+
+/** Every place of a period that has begun, whether or not anything happened there. */
+export function placesOf(view: Days & { today: string }, unit: DayUnit): Place[] {
   const begun = daysBegun(view);
   const last = begun.at(-1);
   if (last === undefined) return [];
@@ -103,10 +159,25 @@ export function evenly(length: number, most = MAX_LABELS): number[] {
 
 /** The labels below a chart over time. */
 export const ticksOf = (places: readonly Place[], unit: Unit): Tick[] =>
-  evenly(places.length, unit === 'month' ? MAX_MONTH_LABELS : MAX_LABELS).map((index) => {
+  placesToName(places, unit).map((index) => {
     const start = places[index]?.start ?? '';
-    return { index, text: unit === 'month' ? shortMonth(start) : shortDay(start) };
+    return { index, text: tickText(start, unit) };
   });
+
+function tickText(start: string, unit: Unit): string {
+  if (unit === 'month') return shortMonth(start);
+  const [day = '', time = ''] = start.split('T');
+  return unit === 'hour' && !time.startsWith('00') ? time.slice(0, 5) : shortDay(day);
+}
+
+/** Hours are named at parts of the day, whatever clocks do on it. */
+function placesToName(places: readonly Place[], unit: Unit): number[] {
+  if (unit !== 'hour') return evenly(places.length, unit === 'month' ? MAX_MONTH_LABELS : MAX_LABELS);
+  const apart = places.length > 30 ? 12 : 6;
+  const named = places.flatMap(({ key }, index) => (Number(key.slice(11, 13)) % apart === 0 ? [index] : []));
+  const hourAt = (index: number | undefined) => places[index ?? -1]?.key.slice(0, 13);
+  return named.filter((index, number) => hourAt(index) !== hourAt(named[number - 1]));
+}
 
 /**
  * A report's values at every place. `nothing` is the value of places without a row: 0 for sums, null for ratios.
@@ -119,7 +190,8 @@ export function valuesAt<Row extends Record<string, unknown>>(
   nothing: number | null,
 ): (number | null)[] {
   const byKey = new Map(rows.map((row) => [String(row[unit]), row]));
-  return places.map(({ key }) => {
+  return places.map(({ key, isAhead }) => {
+    if (isAhead) return null;
     const row = byKey.get(key);
     if (!row) return nothing;
     const value = figureOf(row);

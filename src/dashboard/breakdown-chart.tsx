@@ -1,4 +1,4 @@
-import { placesOf, ticksOf, type Unit, valuesAt } from './axis.ts';
+import { alignedTo, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
 import { Bar, LineChart, type Series } from './chart.tsx';
 import { type ComparedReport, figuresBefore } from './compared.tsx';
 import { groupName, isTimeGroup } from './groups.tsx';
@@ -30,7 +30,16 @@ function largest(rows: readonly Row[], group: string, metric: MetricName): { nam
   return sums.sort((left, right) => right.sum - left.sum).slice(0, MAX_CURVES);
 }
 
-/** Curves over time: the total and the earlier period, or one per group. */
+/**
+ * What the first place is called that a report has rows of, where its limit cut off the earlier ones: what these brought stands in
+ * the row of everything else. Null for a report that has them all.
+ */
+function firstShown({ data, total_rows }: ComparedReport['report'], unit: Unit): string | null {
+  const rows = data.filter((row) => !row.is_other);
+  return rows.length < total_rows ? String(rows[0]?.[unit] ?? '') : null;
+}
+
+/** Curves over time: one of all and one of before, or one of each of the largest groups. */
 const OverTime = ({
   view,
   unit,
@@ -38,18 +47,24 @@ const OverTime = ({
   metric,
   compared,
 }: Shown & { unit: Unit; other: string | undefined }) => {
-  const { report, before, days } = compared;
-  const places = placesOf(view, unit);
+  const { report, before, days, part } = compared;
+  const places = placesIn(view, unit);
+  const firstKnown = firstShown(report, unit);
+  const firstIndex = firstKnown === null ? 0 : places.findIndex(({ key }) => key === firstKnown);
   const valuesOf = (rows: readonly Row[], at = places) =>
-    valuesAt(at, unit, rows, (row) => row[metric], nothingOf(metric));
+    valuesAt(at, unit, rows, (row) => row[metric], nothingOf(metric)).map((value, index) =>
+      at === places && index < firstIndex ? null : value,
+    );
   const series: Series[] = other
     ? largest(report.data, other, metric).map(({ name, rows }) => ({ name, values: valuesOf(rows) }))
     : [{ name: METRICS[metric].label, values: valuesOf(report.data) }];
   if (!other && before && days) {
-    const earlier = valuesOf(before.data, placesOf({ ...days.before, today: view.today }, unit));
+    const to = part?.before ?? days.before.to;
+    const earlier = placesIn({ ...view, ...days.before, to }, unit);
     series.push({
       name: `${METRICS[metric].label}, before`,
-      values: places.map((_, index) => earlier[index] ?? null),
+      values: alignedTo(places, earlier, valuesOf(before.data, earlier), unit),
+      isWhole: part === null,
       before: 0,
     });
   }

@@ -22,18 +22,18 @@ export function withBefore(
   view: View,
   compared: ComparedReport,
 ): Row[] {
-  const { report, complete, days, before } = compared;
+  const { report, complete, days, before, part } = compared;
   const isByTime = groups.some(isTimeGroup);
-  if (!before || !days?.complete || (isByTime && groups.join() !== 'day')) return report.data;
-  const lasting = figuresBefore(groups, { before: complete ?? report }, metric);
+  if (!before || !(days?.complete || part) || (isByTime && groups.join() !== 'day')) return report.data;
+  const ended = figuresBefore(groups, { before: complete ?? report }, metric);
   const earlier = figuresBefore(groups, compared, metric);
-  const apart = daysBetween(days.before.from, view.from);
+  const apart = days ? daysBetween(days.before.from, view.from) : 0;
   return report.data.map((row) => {
-    if (row.is_other || (isByTime && String(row.day) >= view.today)) {
+    if (row.is_other || (isByTime && String(row.day) >= view.today && !part)) {
       return { ...row, [beforeOf(metric)]: null, [changeOf(metric)]: null };
     }
     const was = earlier(isByTime ? { ...row, day: addDays(String(row.day), -apart) } : row);
-    const is = isByTime ? row[metric] : lasting(row);
+    const is = isByTime && !part ? row[metric] : ended(row);
     const by = was === null || typeof is !== 'number' ? null : is - was;
     return { ...row, [beforeOf(metric)]: was, [changeOf(metric)]: by };
   });

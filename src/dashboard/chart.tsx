@@ -7,6 +7,8 @@ export type Series = {
   values: readonly (number | null)[];
   /** The index of the series whose earlier values these are. They are drawn in a paler shade of its colour. */
   before?: number;
+  /** Whether all of it is complete, whatever places of the chart are not. */
+  isWhole?: boolean;
 };
 
 /** An event at a place, by the place's index. */
@@ -182,7 +184,7 @@ export const LineChart = ({
               )}
               {series.map((shown, index) => (
                 <g class={`line ${classOf(shown, index)}`} data-line={String(index)}>
-                  {linesOf(shown.values, places, top, apart).map((line) => (
+                  {linesOf(shown.values, places, top, shown.isWhole ? new Set() : apart).map((line) => (
                     <polyline points={line.points} class={line.partial ? 'partial' : ''} />
                   ))}
                 </g>

@@ -1,6 +1,6 @@
 import { findNewCreatives } from '#creatives';
 import { database } from '#db';
-import { DAY_MS, dayIn } from '#lib/time';
+import { DAY_MS, dayIn, hourIn } from '#lib/time';
 import { findFirstSpendDay } from '#money';
 import type { Place } from './axis.ts';
 import type { Marker } from './chart.tsx';
@@ -20,12 +20,17 @@ export async function readMarkers(db: D1Database, view: View, places: readonly P
       limit: MAX_NEW,
     }),
   ]);
-  const indexOf = (day: string) => places.findLastIndex(({ start }) => start <= day);
+  const isByHour = places.some(({ start }) => start.length > 'YYYY-MM-DD'.length);
+  const indexOf = (at: string) =>
+    isByHour
+      ? places.findIndex(({ start }) => start.startsWith(at))
+      : places.findLastIndex(({ start }) => start <= at);
   const inView = (day: string) => day >= from && day <= to;
   const names = new Map<number, string[]>();
   for (const { name, createdAt } of made) {
     const day = dayIn(application.timezone, createdAt);
-    if (inView(day)) names.set(indexOf(day), [...(names.get(indexOf(day)) ?? []), name]);
+    const index = indexOf(isByHour ? hourIn(application.timezone, createdAt) : day);
+    if (inView(day)) names.set(index, [...(names.get(index) ?? []), name]);
   }
   const news = [...names].map(([index, all]) => ({
     index,

@@ -3,6 +3,7 @@ import { ChangeShare, change, keyOf } from './compared.tsx';
 import { count, money } from './format.ts';
 import { GroupCell, groupLabel, groupName } from './groups.tsx';
 import type { MetricName } from './metrics.ts';
+import { clock, knowsHours, partOfDay } from './part-of-day.ts';
 import { Card } from './parts.tsx';
 import { comparedDays } from './period.ts';
 import { ask, viewAsked } from './report.tsx';
@@ -64,18 +65,31 @@ const ALSO: Partial<Record<MetricName, string>> = { installs: 'installs', impres
 /** What changed revenue most, by creative, country and network. Null if there is nothing to compare with. */
 export async function Movers(env: Env, view: View, now: number) {
   const days = comparedDays(view, view.comparison);
-  if (!days?.complete) return null;
+  if (!days) return null;
   const { complete, before } = days;
+  const part = partOfDay(view, days);
+  /** What is compared by a grouping: where hours are known by it, with the part of today; null where no day is over. */
+  const periodsOf = (group: string) => {
+    if (part && knowsHours([group], view)) {
+      const until_hour = part.untilHour;
+      return [
+        { from: view.from, to: part.today, until_hour },
+        { from: before.from, to: part.before, until_hour },
+      ];
+    }
+    return complete && [complete, before];
+  };
   const offered = BY.filter(({ group }) => Object.hasOwn(DIMENSIONS, group));
   const found = await Promise.all(
     offered.map(async ({ group, metric, also }) => {
+      const periods = periodsOf(group) ?? [];
       const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: group, limit: MAX_ROWS });
       const [later, earlier] = await Promise.all(
-        [complete, before].map((part) =>
+        periods.map((period) =>
           reportPerformance(
             env,
             view.application,
-            { ...query, ...part, metrics: [metric, also], totals: false },
+            { ...query, ...period, metrics: [metric, also], totals: false },
             now,
           ),
         ),
@@ -88,7 +102,15 @@ export async function Movers(env: Env, view: View, now: number) {
   if (shown.length === 0) return null;
   const amount = (value: number) => money(value, view.currency);
   return (
-    <Card title="What changed revenue most">
+    <Card
+      title="What changed revenue most"
+      aside={
+        part &&
+        complete && (
+          <span class="muted">{`Countries and networks without today; creatives until ${clock(part.untilHour)}`}</span>
+        )
+      }
+    >
       <div class="movers">
         {shown.map((one) => (
           <section>

@@ -27,6 +27,8 @@ export type View = {
   from: string;
   to: string;
   today: string;
+  /** When the page was asked for, epoch milliseconds. */
+  now: number;
   comparison: Comparison;
   /** The filters of the report. */
   filters: ReportFilters;
@@ -75,6 +77,7 @@ export async function readView(c: DashboardContext, now: number): Promise<View |
     applications,
     application,
     today,
+    now,
     ...(await readPeriod(c, application, today)),
     comparison: Object.hasOwn(COMPARISONS, comparison) ? (comparison as Comparison) : DEFAULT_COMPARISON,
     filters: readFilters(c, application.id),
