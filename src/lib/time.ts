@@ -53,6 +53,33 @@ export function zoneOffset(timezone: string, at: number): number {
   return offset;
 }
 
+/** The hour of the clock at an instant (epoch milliseconds) in an IANA time zone, 0 to 23. */
+export function clockHour(timezone: string, at: number): number {
+  return new Date(at + zoneOffset(timezone, at) * 60_000).getUTCHours();
+}
+
+/** The hour of the clock at an instant, as ISO 8601 with its offset: `2026-11-01T01:00:00-04:00`. */
+export function hourIn(timezone: string, at: number): string {
+  const offset = zoneOffset(timezone, at);
+  const clock = new Date(at + offset * 60_000).toISOString().slice(0, 13);
+  const [sign, size] = offset < 0 ? ['-', -offset] : ['+', offset];
+  const two = (part: number) => String(Math.floor(part)).padStart(2, '0');
+  return `${clock}:00:00${sign}${two(size / 60)}:${two(size % 60)}`;
+}
+
+/** Every hour of the clock on a day, in order: 24, or one more or less where clocks change. */
+export function hoursOf(timezone: string, day: string): string[] {
+  const hours = new Set<string>();
+  // No clock is further from UTC than this.
+  const margin = 15 * 4 * QUARTER_MS;
+  const midnight = dayNumber(day) * DAY_MS;
+  for (let at = midnight - margin; at < midnight + DAY_MS + margin; at += QUARTER_MS) {
+    const hour = hourIn(timezone, at);
+    if (hour.startsWith(day)) hours.add(hour);
+  }
+  return [...hours];
+}
+
 const clockFormatters = new Map<string, Intl.DateTimeFormat>();
 
 function clockFormatter(timezone: string): Intl.DateTimeFormat {

@@ -81,6 +81,10 @@ export function checkHours(query: Asked & ReportFilters, ctx: z.RefinementCtx): 
   }
 }
 
+/** Whether figures by hour are known with these groupings and filters. */
+export const isKnownByHour = (names: readonly DimensionName[], filters: ReportFilters): boolean =>
+  rollupOf([...names, 'hour']) !== undefined && NOT_BY_HOUR.every((name) => filters[name] === undefined);
+
 /** The first day that figures by hour are kept of. `today` is the application's. */
 export const firstDayOfHours = (today: string): string => addDays(today, -HOURS_KEPT_DAYS);
 
