@@ -20,10 +20,10 @@ type Row = [
   purchaseTotals: string | null,
 ];
 
-/** A device as it is stored, without its history. */
+/** A stored device, without its history. */
 export type LoadedDevice = DeviceFacts & { totals: { ad: string | null; purchase: string | null } };
 
-/** What many devices have in common, so that it is kept once. */
+/** Values that many devices share, stored only once. */
 export class Shared {
   private readonly days = new Map<string, string>();
   private readonly segments = new Map<string, Segment>();
@@ -42,7 +42,7 @@ export class Shared {
   }
 }
 
-/** The devices of these ids that are known, one after the other; erased ones are not. */
+/** Iterates over the known devices with these ids. Erased ones are left out. */
 export function* loadDevices(
   store: Store,
   applicationId: string,
@@ -79,7 +79,7 @@ export function readHistories(store: Store, ids: Iterable<string>): Map<string, 
   return found;
 }
 
-/** A device of a run, with the totals that its client keeps: as text until an event adds to them. */
+/** A device of a run, with its client's totals, which stay text until an event adds to them. */
 export class CountedDevice extends RunningDevice {
   private ad: string | DeviceTotals | null;
   private purchase: string | DeviceTotals | null;
@@ -91,7 +91,7 @@ export class CountedDevice extends RunningDevice {
     this.purchase = loaded.totals.purchase;
   }
 
-  /** Compares a counted event with the running total that the client sent along. Throws where the stored totals cannot be read. */
+  /** Compares a counted event with the running total that the client sent with it. Throws if the stored totals cannot be parsed. */
   addToTotals(event: DeviceEvent): void {
     const { clientTotal } = kindOf(event);
     if (!clientTotal) return;
@@ -101,7 +101,7 @@ export class CountedDevice extends RunningDevice {
     this.hasNewTotals = true;
   }
 
-  /** What is to be stored with its `history` so far, in the order of `updateDevices`; null where nothing changed. Throws as `toState` does. */
+  /** The values to store, given the `history` so far, in the order of `updateDevices`; null if nothing changed. Throws like `toState`. */
   toRow(history: DeviceHistory): ChangedRow | null {
     const { state, isChanged } = this.toState(history);
     if (!isChanged && !this.hasNewTotals) return null;
@@ -124,7 +124,7 @@ export type ChangedRow = [
   purchase: string | null,
 ];
 
-/** Writes what changed of devices. `paidChanged`: whether their days with a purchase are others than those that are stored. */
+/** Writes the changes of devices. `paidChanged`: whether their days with a purchase differ from the stored ones. */
 export function saveDevices(
   store: Store,
   changed: Iterable<{ row: ChangedRow; paidChanged: boolean }>,
@@ -137,7 +137,7 @@ export function saveDevices(
     }
   };
   updateDevices(store, others(), sql``);
-  // To set `paid_days` writes the index `devices_that_paid` too, even where it stays what it is.
+  // Setting `paid_days` also writes the index `devices_that_paid`, even if the value is unchanged.
   updateDevices(store, paying, sql`${named(devices.paidDays)} = changed.value ->> 3,`);
 }
 

@@ -23,7 +23,7 @@ export function findById(store: Store, id: string): DeviceIdentity | null {
   return row ? toIdentity(row) : null;
 }
 
-/** Which of these devices are known, erased ones left out, and whether each is an editor's or a debug build's. */
+/** Which of these devices exist, without erased ones, and whether each is an editor's or a debug build's. */
 export function findKnown(store: Store, ids: Iterable<string>): Map<string, { test: boolean }> {
   const known = new Map<string, { test: boolean }>();
   for (const parameter of toParameters(ids)) {
@@ -35,7 +35,7 @@ export function findKnown(store: Store, ids: Iterable<string>): Map<string, { te
   return known;
 }
 
-/** The click that a device is credited to; null for an organic one and one of a deep link. */
+/** The click that a device is credited with; null if it is organic or came through a deep link. */
 export function creditedClick(store: Store, id: string): string | null {
   const clickId = sql<string | null>`${devices.attribution} ->> 'click_id'`;
   return store.select({ clickId }).from(devices).where(eq(devices.id, id)).get()?.clickId ?? null;
@@ -76,7 +76,7 @@ export function readDevice(store: Store, id: string): StoredDevice | null {
   };
 }
 
-/** Whether there was such a device. */
+/** Returns whether the device existed. */
 export function deleteDevice(store: Store, id: string): boolean {
   const found = findById(store, id) !== null;
   store.delete(aliases).where(eq(aliases.deviceId, id)).run();

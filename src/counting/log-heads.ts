@@ -7,12 +7,12 @@ import { type Store, wordsOf } from './store.ts';
 /** A batch of the log without its events; `keys`: see `pack.ts`. */
 export type Head = { batch: number; eventCount: number; appendedAt: number; keys: Uint32Array };
 
-/** So many are read of the log to find where a run ends. */
+/** The number of batches read to find where a run ends. */
 const MAX_BATCHES = 4_000;
-/** Of the hashed keys of a run: some 350,000. */
+/** The limit for a run's hashed keys: about 350,000. */
 const MAX_KEY_BYTES = 8_400_000;
 
-/** The batches of the next run, in order: at least one if any waits, and then no more than hold `limit` events. */
+/** The batches of the next run, in order: at least one if any waits, but no more than contain `limit` events. */
 export function nextHeads(store: Store, limit: number): Head[] {
   const rows = store
     .select({

@@ -16,7 +16,7 @@ import { log, logOutcomes, revokedTokens } from './schema.ts';
 import type { SeenIds } from './seen-ids.ts';
 import type { Store } from './store.ts';
 
-/** What one call reads of the log at most, unless batches overlap in time. */
+/** The largest amount of the log that one call reads, unless batches overlap in time. */
 const MAX_CHARACTERS = 8_000_000;
 
 /** See `CounterApi.readLog`. */
@@ -34,7 +34,7 @@ export function readLog(
     .where(before === null ? undefined : lt(log.firstEventId, before))
     .orderBy(desc(log.lastEventId))
     .all();
-  // What the events themselves decide comes first: devices are looked up for what is left.
+  // Filter by the events' own fields first, so that fewer devices have to be looked up.
   const { countries: _countries, oses: _oses, ...ofEvents } = filter;
   let found: StoredEvent[] = [];
   let characters = 0;
@@ -44,7 +44,7 @@ export function readLog(
     const own = unpackEvents(applicationId, text ?? '[]').filter((event) => event !== null);
     const wanted = own.filter((event) => isBefore(event.id) && matches(event, ofEvents));
     found.push(...withPlaces(store, wanted).filter((event) => matches(event, filter)));
-    // Batches overlap in time: beyond the newest event of the batches to come, nothing is missing.
+    // Batches overlap in time. Newer events than the newest one of the remaining batches are complete.
     const horizon = heads[index + 1]?.lastEventId;
     if (horizon === undefined) break;
     const next = idAfter(horizon);
@@ -86,7 +86,7 @@ export function eventStatus(
   const [shown = null] = withPlaces(store, [event]);
   const { countedBatch, countedAt } = progressOf(store);
   const { appendedAt } = row;
-  // What waits in the outbox is in no report yet.
+  // Events in the outbox are not in reports yet.
   if (row.batch > countedBatch || appendedAt >= (oldestInOutbox(store) ?? Number.POSITIVE_INFINITY)) {
     return { status: 'queued', appendedAt, event: shown };
   }
@@ -95,7 +95,7 @@ export function eventStatus(
   return { status: outcome ?? 'counted', appendedAt, countedBy: countedAt, event: shown, fate };
 }
 
-/** What a file says of an event that did not count. */
+/** The outcome that a file records for an event that was not counted. */
 export function fateOf(store: Store, event: LoggedEvent, outcome: Outcome): Fate {
   if (!isOfDevice(event)) return { outcome };
   if (outcome === 'duplicate') {
@@ -113,7 +113,7 @@ export function fateOf(store: Store, event: LoggedEvent, outcome: Outcome): Fate
   return reason ? { outcome, reason } : { outcome };
 }
 
-/** Which purchase was counted under one of an event's keys. Other keys are kept as hashes alone. */
+/** The purchase that was counted under one of an event's keys. Other kinds' keys are stored only as hashes. */
 function firstPurchase(store: Store, event: DeviceEvent): string | undefined {
   if (!keepsKeys(event)) return undefined;
   const hashes = new Map(
@@ -133,8 +133,8 @@ export function outcomesOf(store: Store, batches: readonly number[]): Map<number
 }
 
 /**
- * Replaces the events of a device, or the one of an id, by null in the counted part of the hot log; answers how many. An event that
- * is not counted yet stays.
+ * Replaces the events of a device, or a single event by id, with null in the counted part of the hot log. Returns how many. Events that are not
+ * counted yet are kept.
  */
 export function blankEvents(store: Store, id: string): number {
   const isMeant = (event: { id: string; device_id?: string } | null) =>

@@ -4,7 +4,7 @@ import { type DeviceHistory, Journal, startTally } from '#rollup';
 import { CountedDevice, loadDevices, readHistories, Shared } from './counted-devices.ts';
 import type { Store } from './store.ts';
 
-/** An event whose counting threw. */
+/** Counting this event threw an error. */
 export class PoisonError extends Error {
   readonly event: LoggedEvent;
   constructor(event: LoggedEvent, cause: unknown) {
@@ -13,7 +13,7 @@ export class PoisonError extends Error {
   }
 }
 
-/** Devices whose stored state can't be read, which was found when what was counted was to be added to it. */
+/** Devices whose stored state cannot be parsed, which was noticed when the counted changes were to be added to it. */
 export class BrokenDevicesError extends Error {
   readonly ids: readonly string[];
   constructor(ids: readonly string[], cause: unknown) {
@@ -22,12 +22,12 @@ export class BrokenDevicesError extends Error {
   }
 }
 
-/** Fixed texts are parked; what was thrown stands in the log alone, beside the event's id. */
+/** Parked messages have fixed texts. The error itself is only in the log, next to the event's id. */
 function logPoison(event: LoggedEvent, error: unknown): void {
   logError('event parked', error, { event_id: event.id, application_id: event.application_id });
 }
 
-/** The ids of those events that can't be counted: each is counted alone, so that all are found at once. */
+/** The ids of the events that cannot be counted. Each is counted alone, so that all of them are found at once. */
 export function* findPoison(
   store: Store,
   applicationId: string,

@@ -11,20 +11,20 @@ import { RunDevices } from './run-devices.ts';
 import { logOutcomes, outbox, progress, revokedTokens, segments } from './schema.ts';
 import { type Store, toParameters } from './store.ts';
 
-/** A run ends with the batch that reaches one of these. */
+/** A run ends with the batch that reaches one of these limits. */
 export type RunLimits = {
   events: number;
-  /** Of what is kept in memory, in bytes: devices, which are written when they take too much, and the rows to add. */
+  /** The memory limit in bytes, for devices, which are written when they exceed their share, and for the rows to add. */
   weight: number;
 };
 
-/** The share of the weight that is for the rows to add: what is left takes thousands of devices before they are written. */
+/** The share of the memory for the rows to add. The rest holds thousands of devices before they have to be written. */
 const ROWS_SHARE = 0.75;
 
-/** What a run leaves out: events, and devices with all of theirs. */
+/** What a run leaves out: events, and devices with all their events. */
 export type Poison = { events: ReadonlySet<string>; devices: ReadonlySet<string> };
 
-/** One run: fed batch by batch, then written. */
+/** A run, which receives batches one by one and is then written. */
 export class Run {
   private readonly store: Store;
   private readonly applicationId: string;
@@ -56,7 +56,7 @@ export class Run {
     this.segments = new SegmentBook(known.map(({ segmentId }) => segmentId));
     this.tally = startTally({
       deviceOf: (event) => this.devices.of(event),
-      // An event's own keys are looked up here: it is given to the tally without them, which then asks for sessions only.
+      // An event's own keys are looked up here. The tally receives it without them, and then asks only for sessions.
       keys: {
         eventOf: (name) => (this.book.hasSession(this.sessionOf(name)) ? 'seen' : undefined),
         take: ({ key }) => this.book.takeSession(key),
@@ -107,7 +107,7 @@ export class Run {
     }
   }
 
-  /** Undefined for an event that counted. */
+  /** Returns undefined for an event that was counted. */
   private countEvent(event: LoggedEvent, keys: KeyRange): Outcome | undefined {
     if (this.isPoison(event)) {
       this.parked.push(toParkedEvent(event));

@@ -8,9 +8,9 @@ export type { RunLimits } from './run.ts';
 export const FULL_RUN: RunLimits = { events: 200_000, weight: 32_000_000 };
 
 /**
- * Counts the next batches of the log: device state, keys, what D1 is to add and how far the log is counted are one local
- * transaction, and a run may write the same device several times in it. Synchronous, so nothing comes in between, and repeatable at any point: without the commit nothing happened.
- * Null when nothing waits.
+ * Counts the next batches of the log. Device state, keys, the sums for D1 and the position in the log are one local transaction, in which a run
+ * may write the same device several times. Synchronous, so nothing runs in between. Safe to repeat at any point: without the commit, nothing has
+ * happened. Returns null if nothing waits.
  */
 export function settleRun(
   storage: DurableObjectStorage,
@@ -31,7 +31,7 @@ export function settleRun(
         return counted;
       });
     } catch (error) {
-      // The state of a run that an event broke is thrown away; its other events are counted without any that break one.
+      // An event broke the run, so its state is discarded. The other events are counted again without any that break a run.
       if (error instanceof PoisonError) poison.events.add(error.event.id);
       else if (error instanceof BrokenDevicesError) for (const id of error.ids) poison.devices.add(id);
       else throw error;

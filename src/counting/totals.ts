@@ -9,13 +9,13 @@ export const MIXED = '*';
 const LIMB = 1_000_000_000;
 export const joinLimbs = (high: number, low: number): bigint => BigInt(high) * BigInt(LIMB) + BigInt(low);
 
-/** One kind of value of one device. Flat and changed in place, because a run keeps two for each of its devices. */
+/** The totals of one kind of value for one device. Flat and mutable, because a run keeps two per device. */
 export type DeviceTotals = {
   events: number;
   currency: string;
   countedHigh: number;
   countedLow: number;
-  /** Both null as long as the client claimed nothing. */
+  /** Both null as long as the client reported no total. */
   clientHigh: number | null;
   clientLow: number | null;
 };
@@ -30,20 +30,20 @@ type Stored = [
   clientLow: number | null,
 ];
 
-/** As a device's row keeps it: a JSON array, see `Stored`. */
+/** The form in a device's row: a JSON array, see `Stored`. */
 export function writeTotals(totals: DeviceTotals): string {
   const { events, currency, countedHigh, countedLow, clientHigh, clientLow } = totals;
   const stored: Stored = [events, currency, gapOf(totals), countedHigh, countedLow, clientHigh, clientLow];
   return JSON.stringify(stored);
 }
 
-/** Throws for what `writeTotals` did not write. */
+/** Throws on anything that `writeTotals` did not write. */
 export function readTotals(text: string): DeviceTotals {
   const [events, currency, , countedHigh, countedLow, clientHigh, clientLow]: Stored = JSON.parse(text);
   return { events, currency, countedHigh, countedLow, clientHigh, clientLow };
 }
 
-/** 1 where the two are further apart than the rounding of the events to whole micros explains. */
+/** 1 if the two differ by more than rounding each event to whole micros can explain. */
 function gapOf({ events, currency, countedHigh, countedLow, clientHigh, clientLow }: DeviceTotals): 0 | 1 {
   if (clientHigh === null || clientLow === null || currency === MIXED) return 0;
   // Exact below 2^53, far above any number of events.
@@ -51,7 +51,7 @@ function gapOf({ events, currency, countedHigh, countedLow, clientHigh, clientLo
   return Math.abs(gap) > events ? 1 : 0;
 }
 
-/** The totals with a counted event; a purchase that failed or was refunded adds an event but no value. Changes `before`, if any. */
+/** The totals after a counted event. A failed or refunded purchase adds an event but no value. Modifies `before`, if given. */
 export function addToTotals(
   before: DeviceTotals | null,
   event: LoggedEvent,
@@ -86,7 +86,7 @@ function add([high, low]: Amount, micros: number): Amount {
   return [high + Math.floor(micros / LIMB) + carry, sum - carry * LIMB];
 }
 
-/** Whether a client claims as much as it ever did, or more. */
+/** Whether the client's total is at least as large as ever before. */
 const isAfter = ([high, low]: Amount, { clientHigh, clientLow }: DeviceTotals) =>
   clientHigh === null || clientLow === null || high > clientHigh || (high === clientHigh && low >= clientLow);
 

@@ -84,7 +84,7 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
       readDetail(),
     ]);
     const { report } = compared;
-    // A name alone may be there by requests of other figures: what showed no ad has no place here.
+    // A row may exist only because of other metrics. Rows without any ads are left out.
     const isAd = (row: (typeof report.data)[number]) => row.is_other || FIGURES.some((name) => row[name]);
     const rows = sortRows(withBefore([by], metric, view, compared), changeOrder(sort, metric)).filter(isAd);
     const columns = performanceColumns({ ...report, data: rows }, [by], {

@@ -4,7 +4,7 @@ import { clock, showsHours } from './part-of-day.ts';
 import { type Days, daysBegun } from './period.ts';
 import type { View } from './view.ts';
 
-/** How a chart cuts time. */
+/** The unit of a chart's time axis. */
 export type DayUnit = 'day' | 'week' | 'month';
 export type Unit = 'hour' | DayUnit;
 
@@ -14,17 +14,17 @@ const MAX_WEEK_DAYS = 700;
 const MAX_LABELS = 5;
 const MAX_MONTH_LABELS = 4;
 
-/** Hours for a day or two where they are known, else as `unitOf`. */
+/** Hours for a day or two if figures by hour exist, otherwise like `unitOf`. */
 export const finestUnitOf = (view: View): Unit => (showsHours(view) ? 'hour' : unitOf(view));
 
-/** The unit in which a period has some 20 to 100 places, of those that every figure is known by. */
+/** The unit, among those in which every metric exists, that divides a period into about 20 to 100 places. */
 export function unitOf({ from, to }: Days): DayUnit {
   const days = daysBetween(from, to) + 1;
   if (days <= MAX_DAYS) return 'day';
   return days <= MAX_WEEK_DAYS ? 'week' : 'month';
 }
 
-/** The key of a day's unit, as the reports name it: `2026-11-20`, `2026-W47`, `2026-11`. */
+/** The key of a day's unit in reports: `2026-11-20`, `2026-W47`, `2026-11`. */
 const KEY_OF: Record<DayUnit, (day: string) => string> = { day: String, week: weekOf, month: monthOf };
 
 const START_OF: Record<DayUnit, (day: string) => string> = {
@@ -69,13 +69,13 @@ export function shortDays({ from, to }: Days, today: string): string {
 export type Place = {
   /** The key in reports. */
   key: string;
-  /** Its first day; of an hour, its key. */
+  /** Its first day; for an hour, its key. */
   start: string;
   /** The text in the readout. */
   label: string;
   /** Whether some of its days are outside the period or not over yet. */
   partial: boolean;
-  /** An hour of today that has not begun: drawn, so that the day has its whole width, but without a figure. */
+  /** An hour of today that has not begun. It is drawn without a value, so that the day has its full width. */
   isAhead?: boolean;
 };
 
@@ -85,7 +85,7 @@ type Shown = Days & Pick<View, 'today' | 'now'> & { application: Pick<View['appl
 export const placesIn = (view: Shown, unit: Unit): Place[] =>
   unit === 'hour' ? hoursIn(view) : placesOf(view, unit);
 
-/** Every hour of the days of a period that have begun; those of today that are ahead too. */
+/** Every hour of a period's days that have begun, including the remaining hours of today. */
 export function hoursIn(view: Shown): Place[] {
   const { timezone } = view.application;
   const current = hourIn(timezone, view.now);
@@ -94,7 +94,7 @@ export function hoursIn(view: Shown): Place[] {
     const at = day === view.today ? hours.indexOf(current) : hours.length;
     return hours.map((key, index): Place => {
       const hour = Number(key.slice(11, 13));
-      // The hour that comes twice is told by its offset.
+      // An hour that occurs twice is identified by its offset.
       const isTwice = hours.filter((other) => other.slice(11, 13) === key.slice(11, 13)).length > 1;
       const span = `${clock(hour)}–${clock((hour + 1) % 24)}${isTwice ? ` (UTC${key.slice(-6)})` : ''}`;
       const label = `${formatters.full.format(dateOf(day))}, ${span}`;
@@ -104,8 +104,8 @@ export function hoursIn(view: Shown): Place[] {
 }
 
 /**
- * The figures of earlier places at those of a period, day by day and by the hour of the clock: days need not have the same number of
- * hours. Other units are compared in their order.
+ * Aligns earlier values with the places of a period, by day and hour of the clock, because days may have different numbers of hours. Other units
+ * are aligned by position.
  */
 export function alignedTo(
   places: readonly Place[],
@@ -127,7 +127,7 @@ export function alignedTo(
   return places.map((place) => byHour.get(ofNow(place)) ?? null);
 }
 
-/** Every place of a period that has begun, whether or not anything happened there. */
+/** Every place of a period that has begun, with or without data. */
 export function placesOf(view: Days & { today: string }, unit: DayUnit): Place[] {
   const begun = daysBegun(view);
   const last = begun.at(-1);
@@ -170,7 +170,7 @@ function tickText(start: string, unit: Unit): string {
   return unit === 'hour' && !time.startsWith('00') ? time.slice(0, 5) : shortDay(day);
 }
 
-/** Hours are named at parts of the day, whatever clocks do on it. */
+/** Hours are labelled at fixed times of day, even if clocks change on that day. */
 function placesToName(places: readonly Place[], unit: Unit): number[] {
   if (unit !== 'hour') return evenly(places.length, unit === 'month' ? MAX_MONTH_LABELS : MAX_LABELS);
   const apart = places.length > 30 ? 12 : 6;

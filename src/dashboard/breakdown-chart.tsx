@@ -31,15 +31,15 @@ function largest(rows: readonly Row[], group: string, metric: MetricName): { nam
 }
 
 /**
- * What the first place is called that a report has rows of, where its limit cut off the earlier ones: what these brought stands in
- * the row of everything else. Null for a report that has them all.
+ * The key of the first place with a row, if the report's limit cut off earlier ones, whose figures are in the row of everything else. Null if the
+ * report has all rows.
  */
 function firstShown({ data, total_rows }: ComparedReport['report'], unit: Unit): string | null {
   const rows = data.filter((row) => !row.is_other);
   return rows.length < total_rows ? String(rows[0]?.[unit] ?? '') : null;
 }
 
-/** Curves over time: one of all and one of before, or one of each of the largest groups. */
+/** Curves over time: the total and the earlier period, or one per group. */
 const OverTime = ({
   view,
   unit,

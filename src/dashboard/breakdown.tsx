@@ -75,7 +75,7 @@ export function performanceColumns(
   ];
 }
 
-/** Where a click on a row leads: narrowed to it, and one step finer. */
+/** The grouping that a click on a row leads to, filtered by that row. */
 const FINER: Readonly<Record<string, string>> = {
   campaign: 'adset',
   adset: 'creative',
@@ -106,7 +106,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
     const chosen = [...new Set([by, and])].filter((name) => name !== '');
     const hasHours = view.from >= firstDayOfHours(view.today) && knowsHours(chosen, view);
     const lacksHours = chosen.includes('hour') && !hasHours;
-    // The period or the filters may have been changed since hours were chosen.
+    // The period or the filters may have changed after hours were chosen.
     const groups = lacksHours ? [...new Set(chosen.map((name) => (name === 'hour' ? 'day' : name)))] : chosen;
     const sort = lacksHours ? asked.sort.replace('hour', 'day') : asked.sort;
     const wanted = { ...listingOf(c), group_by: groups.join(',') };

@@ -7,7 +7,7 @@ export type Series = {
   values: readonly (number | null)[];
   /** The index of the series whose earlier values these are. They are drawn in a paler shade of its colour. */
   before?: number;
-  /** Whether all of it is complete, whatever places of the chart are not. */
+  /** Whether the whole series is complete, even if places of the chart are not. */
   isWhole?: boolean;
 };
 

@@ -28,16 +28,16 @@ export type ComparedReport = {
   complete: PerformanceReport | null;
   before: PerformanceReport | null;
   /**
-   * The part of today that is compared. Of a report with a metric, `complete` and `before` end with it; else its totals stand in
-   * `parts`, and those two are of whole days.
+   * The part of today that is compared. If a report has a single metric, `complete` and `before` include it; otherwise its totals are in `parts`,
+   * and those two cover whole days.
    */
   part: PartOfDay | null;
   parts: { now: PerformanceReport; before: PerformanceReport } | null;
 };
 
 /**
- * The performance report of a view and of what it is compared with, both with the same groupings. `complete` says what is wanted of
- * the part that is over. `metric`: the only one that is compared; by totals all are.
+ * The performance report of a view and of the period it is compared with, with the same groupings. `complete` restricts what is read of the
+ * completed part. `metric` is the only metric to compare; all totals are compared without it.
  */
 export async function readCompared(
   env: Env,
@@ -91,7 +91,7 @@ export async function readCompared(
 
 type Wanted = { complete?: 'totals' | 'rows' | 'nothing'; metric?: MetricName };
 
-/** A figure's total over the days that are compared and, where it is known by hour, over the part of today. */
+/** A metric's total over the compared days, including the part of today if it exists by hour. */
 function comparedTotal(compared: ComparedReport, name: MetricName, of: 'now' | 'before'): number | null {
   const { report, days, complete, before, parts } = compared;
   const whole = of === 'before' ? before : (complete ?? report);
@@ -112,7 +112,7 @@ export function change(now: number | null, before: number | null): number | null
   return now === null || before === null || before === 0 ? null : now / before - 1;
 }
 
-/** Why a figure of a period can't be compared yet; null where it can. `hasPart`: its part of today is known. */
+/** Why a metric of a period cannot be compared yet; null if it can. `hasPart`: its part of today exists. */
 export function unreadyReason(
   name: string,
   view: Pick<View, 'to' | 'today'>,
@@ -189,7 +189,7 @@ export const Change = ({
   );
 };
 
-/** What is compared with what, in a sentence. `without`: the figures that leave today out, although a part of it is compared. */
+/** One sentence that says which periods are compared. `without` names metrics that leave today out although a part of it is compared. */
 export const ComparedDays = ({
   view,
   compared: { days, part },

@@ -68,7 +68,7 @@ export async function Movers(env: Env, view: View, now: number) {
   if (!days) return null;
   const { complete, before } = days;
   const part = partOfDay(view, days);
-  /** What is compared by a grouping: where hours are known by it, with the part of today; null where no day is over. */
+  /** What to compare for a grouping, including the part of today if its hours exist; null if no day is over. */
   const periodsOf = (group: string) => {
     if (part && knowsHours([group], view)) {
       const until_hour = part.untilHour;

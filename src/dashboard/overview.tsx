@@ -31,9 +31,9 @@ const named = FIGURES.filter((name) => !isAddedUp(name)).map((name) => {
   const { label } = METRICS[name];
   return label === label.toUpperCase() ? label : label.toLowerCase();
 });
-/** The figures that are compared by whole days only, as a list of words. */
+/** The metrics that are compared only by whole days, as a list of words. */
 const WHOLE_DAYS_ONLY = `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
-/** A device is one of a day, however many hours it is active in. */
+/** A device counts once per day, however many hours it is active in. */
 const DEVICE_CURVES = { hour: ['installs', 'sessions'], day: ['dau', 'installs'] } as const;
 const CAMPAIGN_FIGURES = ['spend', 'installs', 'cpi', 'revenue', 'roas'] as const;
 const MAX_CAMPAIGNS = 5;

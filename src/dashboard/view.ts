@@ -27,7 +27,7 @@ export type View = {
   from: string;
   to: string;
   today: string;
-  /** When the page was asked for, epoch milliseconds. */
+  /** When the page was requested, in epoch milliseconds. */
   now: number;
   comparison: Comparison;
   /** The filters of the report. */

@@ -1,4 +1,4 @@
-/** The items in order, so many at a time. */
+/** Splits items, in order, into chunks of this size. */
 export function* chunksOf<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {
   let chunk: Item[] = [];
   for (const item of items) {

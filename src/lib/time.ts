@@ -32,8 +32,8 @@ const MAX_OFFSETS = 10_000;
 const offsets = new Map<string, Map<number, number>>();
 
 /**
- * Minutes by which the clocks of an IANA time zone are ahead of UTC at an instant (epoch milliseconds). Exact to the minute since
- * 2012: until then, St. John's changed its clocks one minute past midnight.
+ * The number of minutes by which an IANA time zone is ahead of UTC at an instant (epoch milliseconds). Exact to the minute since 2012: until then,
+ * St. John's changed its clocks one minute past midnight.
  */
 export function zoneOffset(timezone: string, at: number): number {
   if (timezone === 'UTC') return 0;
@@ -42,7 +42,7 @@ export function zoneOffset(timezone: string, at: number): number {
     known = new Map();
     offsets.set(timezone, known);
   }
-  // Clocks change at a quarter of an hour, and most events are of a few of them: formatting takes 30 times as long.
+  // Cached per quarter of an hour, when clocks may change. Most events fall into a few of these, and formatting takes 30 times as long.
   const quarter = Math.floor(at / QUARTER_MS);
   let offset = known.get(quarter);
   if (offset === undefined) {
@@ -67,10 +67,10 @@ export function hourIn(timezone: string, at: number): string {
   return `${clock}:00:00${sign}${two(size / 60)}:${two(size % 60)}`;
 }
 
-/** Every hour of the clock on a day, in order: 24, or one more or less where clocks change. */
+/** Every hour of the clock on a day, in order: 24, or one more or fewer if clocks change. */
 export function hoursOf(timezone: string, day: string): string[] {
   const hours = new Set<string>();
-  // No clock is further from UTC than this.
+  // No time zone is further from UTC than this.
   const margin = 15 * 4 * QUARTER_MS;
   const midnight = dayNumber(day) * DAY_MS;
   for (let at = midnight - margin; at < midnight + DAY_MS + margin; at += QUARTER_MS) {
@@ -85,7 +85,7 @@ const clockFormatters = new Map<string, Intl.DateTimeFormat>();
 function clockFormatter(timezone: string): Intl.DateTimeFormat {
   let formatter = clockFormatters.get(timezone);
   if (!formatter) {
-    // Swedish dates are written as ISO 8601 has them.
+    // Swedish dates have the format of ISO 8601.
     formatter = new Intl.DateTimeFormat('sv-SE', {
       timeZone: timezone,
       dateStyle: 'short',

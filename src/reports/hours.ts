@@ -6,9 +6,9 @@ import { sumColumnsOf } from '#rollup';
 import { type DimensionName, rollupOf } from './dimensions.ts';
 import type { Reported, ReportFilters } from './query.ts';
 
-// Figures by hour of the application's clock, as tables that the performance report adds up.
+// Figures by hour of the application's clock, as SQL tables for the performance report.
 
-/** A day has at most this many hours: one more when clocks are set back. */
+/** The largest number of hours in a day: 25 if clocks are set back. */
 export const MAX_DAY_HOURS = 25;
 
 const TABLE = 'rollup_hours';
@@ -21,7 +21,7 @@ const hourSql = (day: string, id: string) => {
     iif(${quarters} < 0, '-', '+'), abs(${quarters}) / 4, abs(${quarters}) % 4 * 15)`;
 };
 
-/** The hours of the rows that a condition holds for, each with its sums, without an alias. */
+/** The hours of the rows that match a condition, each with its sums, without an alias. */
 function unpackedHours(condition: string): string {
   const sums = sumColumnsOf(TABLE).map(
     (column, index) => `coalesce(part.value ->> ${index + 1}, 0) AS ${column}`,
@@ -33,16 +33,16 @@ function unpackedHours(condition: string): string {
     WHERE ${TABLE}.application_id = ?1 AND ${condition}`;
 }
 
-/** Ids of hours begin with the hour of the clock. */
+/** The id of an hour starts with the hour of the clock. */
 const isBefore = (hour: number) => `part.value ->> 0 < ${hour * HOUR_ID.perHour}`;
 
-/** The hours of the days ?2 to ?3 as a table; with `untilHour`, those of the last day before this hour of the clock. */
+/** The hours of the days ?2 to ?3 as a table. With `untilHour`, the last day ends before this hour of the clock. */
 export function hoursTable(untilHour?: number): string {
   const until = untilHour === undefined ? '' : ` AND (${TABLE}.day < ?3 OR ${isBefore(untilHour)})`;
   return `(${unpackedHours(`${TABLE}.day BETWEEN ?2 AND ?3${until}`)}) AS ${TABLE}`;
 }
 
-/** The days ?2 to ?3 as a table, the last of them until this hour of the clock (1 to 23). */
+/** The days ?2 to ?3 as a table, where the last day ends before this hour of the clock (1 to 23). */
 export function daysUntil(untilHour = 0): string {
   const columns = [...KEYS, ...sumColumnsOf(TABLE)].join(', ');
   return `(SELECT ${columns} FROM rollup_daily WHERE application_id = ?1 AND day >= ?2 AND day < ?3
@@ -64,7 +64,7 @@ const NOT_BY_HOUR = ['country', 'os', 'app_version'] as const;
 
 type Asked = { from: string; to: string; group_by: DimensionName[]; until_hour?: number | undefined };
 
-/** Faults of a query by hour that its fields alone do not show. */
+/** Checks a query by hour for faults that its fields alone do not show. */
 export function checkHours(query: Asked & ReportFilters, ctx: z.RefinementCtx): void {
   const { group_by: names, until_hour: untilHour } = query;
   const byHour = names.includes('hour');
@@ -81,14 +81,14 @@ export function checkHours(query: Asked & ReportFilters, ctx: z.RefinementCtx): 
   }
 }
 
-/** Whether figures by hour are known with these groupings and filters. */
+/** Whether figures by hour exist for these groupings and filters. */
 export const isKnownByHour = (names: readonly DimensionName[], filters: ReportFilters): boolean =>
   rollupOf([...names, 'hour']) !== undefined && NOT_BY_HOUR.every((name) => filters[name] === undefined);
 
-/** The first day that figures by hour are kept of. `today` is the application's. */
+/** The first day for which figures by hour are kept. `today` is the application's. */
 export const firstDayOfHours = (today: string): string => addDays(today, -HOURS_KEPT_DAYS);
 
-/** Throws `invalid_request` for days whose figures by hour are no longer kept. */
+/** Throws `invalid_request` if figures by hour are no longer kept for the days. */
 export function checkHoursKept(
   { from, to, group_by, until_hour: untilHour }: Asked,
   application: Pick<Reported, 'timezone'>,

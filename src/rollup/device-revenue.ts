@@ -54,7 +54,7 @@ export class DeviceRevenue {
 const toDigits = (micros: number) => (micros === 0 ? '' : micros.toString(36));
 const fromDigits = (digits: string) => (digits === '' ? 0 : Number.parseInt(digits, 36));
 
-/** The place of an age (days since the acquisition) among the bands; what happened before the acquisition counts as day 0. */
+/** The index of the band for an age (days since the acquisition). Anything before the acquisition counts as day 0. */
 export function bandOf(age: number): number {
   const band = REVENUE_DAYS.findIndex((day) => age <= day);
   return band === -1 ? REVENUE_DAYS.length : band;

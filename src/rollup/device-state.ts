@@ -4,38 +4,38 @@ import { bandOf, DeviceRevenue } from './device-revenue.ts';
 import type { Earning, Journal } from './journal.ts';
 import { StepHistory } from './step-history.ts';
 
-/** What an event is counted with: of its device, as its counter stores it. */
+/** The part of a device's stored state that every event needs. */
 export type DeviceFacts = {
   applicationId: string;
   acquiredDay: string;
   id: string;
-  /** Made by an editor or a debug build: nothing of it is counted. */
+  /** Created by an editor or a debug build. Nothing of it is counted. */
   test: boolean;
-  /** Its country, OS and application version at its acquisition. */
+  /** Its country, OS and app version at its acquisition. */
   segment: Segment;
   activeDays: string;
   activeAges: string;
   paidDays: string;
 };
 
-/** What events only add to, as it is stored. */
+/** The part of a device's stored state that events only add to. */
 export type DeviceHistory = {
   /** Its funnel steps: see `StepHistory`. */
   steps: string;
-  /** What it earned: see `DeviceRevenue`. */
+  /** Its revenue: see `DeviceRevenue`. */
   revenue: string;
 };
 
-/** What counting remembers of a device. */
+/** A device's state, as stored by its counter. */
 export type DeviceState = DeviceFacts & DeviceHistory;
 
 export const deviceKey = (device: { applicationId: string; acquiredDay: string; id: string }) =>
   `${device.applicationId}/${device.acquiredDay}/${device.id}`;
 
 /**
- * A device while a run of events is counted. A run keeps many of them, so each set of days is kept once: as text until a day is
- * added, then parsed. What is added to its steps and revenue waits in the journal of the run, and what they were is read only when all
- * of it is written. So a device and an event take as much however many days, steps and currencies a device has had.
+ * A device during a run. A run keeps many of them, so each set of days exists only once: as text until a day is added, then parsed. Additions to
+ * steps and revenue wait in the run's journal, and the stored ones are read only when everything is written. A device and an event thus take the
+ * same resources however many days, steps and currencies a device has had.
  */
 export class RunningDevice {
   readonly applicationId: string;
@@ -43,19 +43,19 @@ export class RunningDevice {
   readonly id: string;
   readonly test: boolean;
   readonly segment: Segment;
-  /** The ids of its own segment, and of the one in which its last event was; kept here by whoever counts. */
+  /** The ids of its own segment and of its last event's segment. Maintained by the tally. */
   segmentIds: { cohort: number; event: number; appVersion: string } | null = null;
   private readonly journal: Journal;
   private activeDays: string | DaySet;
   private activeAges: string | DaySet;
   private paidDays: string | DaySet;
-  /** Places in the journal; -1 as long as nothing was added. */
+  /** Positions in the journal; -1 as long as nothing was added. */
   private firstEntry = -1;
   private lastEntry = -1;
   private hasNewDays = false;
   private hasNewPaidDays = false;
 
-  /** `journal` is the same one for all devices of a run. */
+  /** All devices of a run share one `journal`. */
   constructor(stored: DeviceFacts, journal: Journal) {
     this.applicationId = stored.applicationId;
     this.acquiredDay = stored.acquiredDay;
@@ -68,18 +68,18 @@ export class RunningDevice {
     this.journal = journal;
   }
 
-  /** Whether its days with a purchase are others than those that are stored. */
+  /** Whether its days with a purchase differ from the stored ones. */
   get paidChanged(): boolean {
     return this.hasNewPaidDays;
   }
 
-  /** Marks a calendar day; false where the device was active on it already. Throws where the stored days cannot be read. */
+  /** Marks a calendar day as active. Returns false if it already was. Throws if the stored days cannot be parsed. */
   addActiveDay(day: number): boolean {
     this.activeDays = parsed(this.activeDays);
     return this.mark(this.activeDays.add(day));
   }
 
-  /** Marks a calendar day; false where the device paid on it already. Throws as above. */
+  /** Marks a calendar day as paid. Returns false if it already was. Throws like `addActiveDay`. */
   addPaidDay(day: number): boolean {
     this.paidDays = parsed(this.paidDays);
     const isNew = this.paidDays.add(day);
@@ -87,14 +87,14 @@ export class RunningDevice {
     return this.mark(isNew);
   }
 
-  /** Marks a day number of retention. Null where it was marked already, else the latest one before. Throws as above. */
+  /** Marks a retention day number. Returns null if it was already marked, otherwise the latest earlier one. Throws like `addActiveDay`. */
   addActiveAge(age: number): { previous: number | null } | null {
     this.activeAges = parsed(this.activeAges);
     const previous = this.activeAges.last;
     return this.mark(this.activeAges.add(age)) ? { previous } : null;
   }
 
-  /** Adds a funnel step; `at` in epoch milliseconds. */
+  /** Adds a funnel step; `at` is in epoch milliseconds. */
   reach(step: string, at: number): void {
     this.note(this.journal.addStep(this.lastEntry, step, Math.max(0, Math.floor(at / 1_000))));
   }
@@ -106,8 +106,7 @@ export class RunningDevice {
   }
 
   /**
-   * As it is to be stored, and whether that is anything else than what is. `stored`: its history so far. Throws where something was
-   * added to one that cannot be read.
+   * The state to store, and whether it changed. `stored` is its history so far. Throws if something was added to a history that cannot be parsed.
    */
   toState(stored: DeviceHistory): { state: DeviceState; isChanged: boolean } {
     let [history, earned]: [StepHistory | null, DeviceRevenue | null] = [null, null];

@@ -1,6 +1,6 @@
 export type Earning = 'ad' | 'purchase';
 
-/** What an entry is, in the low bits of its code; above them is the number of its text. */
+/** The kind of an entry, in the low bits of its code. The bits above are the number of its text. */
 const STEP = 0;
 const AD = 1;
 const PURCHASE = 2;
@@ -9,15 +9,14 @@ const TEXT_SHIFT = 6;
 const CODE_MASK = 2 ** TEXT_SHIFT - 1;
 
 const FIRST_CAPACITY = 256;
-/** Of an entry: its value, its code and the next one's place. */
+/** Per entry: its value, its code and the position of the next one. */
 const ENTRY_BYTES = 16;
-/** Of a text beside its characters: its entries in an array and a map. */
+/** Per text, besides its characters: its entries in an array and a map. */
 const TEXT_BYTES = 100;
 
 /**
- * What the devices of a run did since they were read: funnel steps and earnings, in the order in which they came, as three columns of
- * numbers. An entry takes 16 bytes outside of the heap, where an object of its own would take a hundred. The entries of a device are a
- * list that leads from place to place.
+ * The funnel steps and revenue of a run's devices since they were read, in order of arrival, as three columns of numbers. An entry takes 16 bytes
+ * outside the heap, where an object would take a hundred. The entries of a device form a linked list.
  */
 export class Journal {
   private length = 0;
@@ -28,23 +27,23 @@ export class Journal {
   private readonly numbers = new Map<string, number>();
   private textBytes = 0;
 
-  /** What the journal takes, in bytes. */
+  /** The memory that the journal takes, in bytes. */
   get weight(): number {
     return this.length * ENTRY_BYTES + this.textBytes;
   }
 
-  /** Adds a funnel step at an epoch second after a device's last entry (-1 for none); answers the place of the new one. */
+  /** Appends a funnel step at an epoch second to a device's last entry (-1 for none). Returns the new entry's position. */
   addStep(last: number, step: string, second: number): number {
     return this.add(last, (this.numberOf(step) << TEXT_SHIFT) | STEP, second);
   }
 
-  /** The same for revenue in micros; `band`: see `bandOf`. */
+  /** Appends revenue in micros in the same way. `band`: see `bandOf`. */
   addEarning(last: number, kind: Earning, currency: string, band: number, micros: number): number {
     const own = (band << BAND_SHIFT) | (kind === 'ad' ? AD : PURCHASE);
     return this.add(last, (this.numberOf(currency) << TEXT_SHIFT) | own, micros);
   }
 
-  /** Visits a device's entries from the place of its first one (-1 for none) on. */
+  /** Visits a device's entries, starting at the position of the first one (-1 for none). */
   visit(
     first: number,
     onStep: (step: string, second: number) => void,

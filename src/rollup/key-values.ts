@@ -1,20 +1,20 @@
-/** What a value takes beside its characters: an entry in a list and one in a map. */
+/** The memory of a value besides its characters: an entry in a list and one in a map. */
 const VALUE_WEIGHT = 120;
 
-/** A number takes one character up to here, and two beyond. */
+/** Numbers up to here take one character, larger ones two. */
 const HIGH_BIT = 0x8000;
 
 /**
- * Numbers for the values that the keys of a run's rows are made of. A key is then a character or two per value: an eighth of the
- * memory of the values themselves, and looked up as much faster.
+ * Numbers the values in the keys of a run's rows. A key is then one or two characters per value, which takes an eighth of the memory of the values
+ * and makes lookups as much faster.
  */
 export class KeyValues {
-  /** What the values take, in bytes. */
+  /** The memory that the values take, in bytes. */
   weight = 0;
   private readonly values: (string | number)[] = [];
   private readonly texts = new Map<string | number, string>();
 
-  /** The text that stands for a value. Texts that follow each other can be told apart. */
+  /** The text that represents a value. Concatenated texts can be separated again. */
   textOf(value: string | number): string {
     let text = this.texts.get(value);
     if (text === undefined) {
@@ -25,7 +25,7 @@ export class KeyValues {
     return text;
   }
 
-  /** The values for which the texts stand that a key is made of. */
+  /** The values that the texts in a key represent. */
   read(key: string): (string | number)[] {
     const read: (string | number)[] = [];
     for (let at = 0; at < key.length; at++) {

@@ -39,7 +39,7 @@ export type Counted = {
   custom: Additions<'rollup_custom'>;
   activity: Additions<'cohort_activity'>;
   revenue: Additions<'cohort_revenue'>;
-  /** Of the keys of all of these. */
+  /** The values of the keys of all these tables. */
   values: KeyValues;
 };
 
@@ -95,26 +95,26 @@ export function tally(
   };
 }
 
-/** What is known when an event is counted: it may be found then, and grow from event to event. */
+/** Like `Known`, but looked up when an event is counted, and growing from event to event. */
 export type KnownSoFar = Omit<Known, 'devices' | 'keys'> & {
-  /** Of keys, by `scopedKey`. */
+  /** Events by key (`scopedKey`). */
   keys: SeenKeys;
-  /** Where the event is counted too. A device that is missing was erased. */
+  /** The device of the event, which is updated too. A device that is missing was erased. */
   deviceOf: (event: DeviceEvent) => RunningDevice | undefined;
 };
 
-/** The keys that were seen, before a run and in it. */
+/** The keys that were seen, before the run and during it. */
 export type SeenKeys = {
-  /** The event that was counted under a key (`scopedKey`); undefined for a key that was not seen. */
+  /** The event that was counted under a key (`scopedKey`); undefined for a new key. */
   eventOf(name: string): string | undefined;
-  /** Remembers a key that was not seen. */
+  /** Stores a new key. */
   take(key: TakenKey): void;
 };
 export type TakenKey = { name: string; applicationId: string; day: number; key: string; eventId: string };
 
-/** A tally that is fed event by event. */
+/** A tally that receives events one by one. */
 export type Tally = {
-  /** What was added up so far; what changed of devices stands with them. */
+  /** The sums so far. The devices hold their own changes. */
   readonly counted: Counted;
   /** Returns false for an event that is not counted: a duplicate, an erased device's, or one with a `reasonToIgnore`. */
   count(event: LoggedEvent): boolean;
@@ -160,7 +160,7 @@ export function startTally(known: KnownSoFar): Tally {
   return { counted, count };
 }
 
-/** Most events of a device are of one segment, so their ids are kept with it. */
+/** Most events of a device have the same segment, so its id is cached with the device. */
 function segmentsOf(event: DeviceEvent, device: RunningDevice, book: SegmentBook): Segments {
   const { segment } = device;
   const appVersion = event.device?.app_version ?? segment.appVersion;
@@ -173,7 +173,7 @@ function segmentsOf(event: DeviceEvent, device: RunningDevice, book: SegmentBook
 
 type IsFirst = (event: DeviceEvent, keys: readonly EventKey[]) => boolean;
 
-/** Answers whether none of these keys has been seen, and remembers them all for the event, or for the one that it repeats. */
+/** Returns whether none of these keys was seen, and stores them all for the event, or for the original that it repeats. */
 function firstOfKeys(seen: SeenKeys): IsFirst {
   return (event, keys) => {
     if (keys.length === 0) return true;
@@ -184,7 +184,7 @@ function firstOfKeys(seen: SeenKeys): IsFirst {
     for (const [index, { key, days }] of keys.entries()) {
       const name = names[index]?.[0] ?? '';
       if (seen.eventOf(name) !== undefined) continue;
-      // A repeat's other keys have been seen too: they stand for the event that it repeats.
+      // A duplicate's other keys now refer to the original event too.
       seen.take({ name, applicationId, day: days[0], key, eventId: first ?? event.id });
     }
     return first === undefined;
@@ -224,7 +224,7 @@ class AddingUp implements Rollups {
     if (this.hour !== null) this.counted.hours.add(key, this.hour, amounts);
   }
 
-  /** Adds what a device counts for once a day, which no hour has. */
+  /** Adds measures that count a device once per day, which do not exist by hour. */
   private addOnceADay(amounts: Amounts<'rollup_daily'>): void {
     this.counted.daily.add({ ...this.key, currency: '' }, this.segments.event, amounts);
   }
