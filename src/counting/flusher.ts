@@ -1,3 +1,4 @@
+import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import { flushNext, oldestInOutbox, SequenceGap } from './outbox.ts';
 import type { Store } from './store.ts';
@@ -34,6 +35,17 @@ export class Flusher {
       this.flushing = null;
     });
     return this.flushing;
+  }
+
+  /** Flushes until a time (epoch milliseconds); false where that fails or takes longer, and then it goes on afterwards. */
+  async flushBy(deadline: number): Promise<boolean> {
+    try {
+      await withTimeout(this.flush(), Math.max(0, deadline - Date.now()));
+      return true;
+    } catch (error) {
+      logWarning('flush put off', error);
+      return false;
+    }
   }
 
   /** Waits for what is being sent, whether it succeeds or not. */
