@@ -91,9 +91,9 @@ export const requireBearerKey = createMiddleware<AppEnv>(async (c, next) => {
 });
 
 /** Lets a request pass only while the application collects data. */
-export const requireDataCollection = createMiddleware<AppEnv>(async (c, next) => {
+export const requireDataCollection = createMiddleware<AppEnv>((c, next) => {
   if (!c.get('application').dataCollection) throw accessDenied();
-  await next();
+  return next();
 });
 
 /** Authenticates the team by the header `<name>-Token`; sets `team`. */

@@ -22,15 +22,16 @@ import {
   publicClickId,
   recordClick,
   recordMeasurement,
+  type Visitor,
 } from './record.ts';
 import { isRobot, parseUserAgent } from './user-agent.ts';
 
 const MEASUREMENT_BYTES = 2 * 1024;
 
-const visitorOf = (c: AppContext) => ({
-  browser: parseUserAgent(c.req.header('User-Agent') ?? ''),
-  address: c.req.header('cf-connecting-ip'),
-});
+function visitorOf(c: AppContext): Visitor {
+  const userAgent = c.req.header('User-Agent') ?? '';
+  return { userAgent, browser: parseUserAgent(userAgent), address: c.req.header('cf-connecting-ip') };
+}
 
 const linkOf = (c: AppContext, token: string): Promise<Link | null> =>
   findLink(c.env, token, addressOf(c), Date.now(), (work) => c.executionCtx.waitUntil(work));
@@ -43,12 +44,12 @@ function answerPage(c: AppContext, page: ReturnType<typeof plainPage>, status: 2
 }
 
 /** A click is a person's own: neither a robot's, nor a look ahead (`HEAD`, a browser's prefetch), nor of a switched-off application. */
-function isCounted(c: AppContext, link: Link): boolean {
+function isCounted(c: AppContext, link: Link, { userAgent }: Visitor): boolean {
   const purpose = `${c.req.header('Sec-Purpose') ?? ''} ${c.req.header('Purpose') ?? ''}`;
   return (
     link.dataCollection &&
     c.req.method !== 'HEAD' &&
-    !isRobot(c.req.header('User-Agent') ?? '') &&
+    !isRobot(userAgent) &&
     !/prefetch|preview|prerender/i.test(purpose)
   );
 }
@@ -66,7 +67,7 @@ async function follow(c: AppContext, token: string) {
   const now = Date.now();
   const query = new URL(c.req.url).searchParams;
   const visitor = visitorOf(c);
-  const clickId = isCounted(c, link) && (await isWithinLimit(c)) ? newClickId() : null;
+  const clickId = isCounted(c, link, visitor) && (await isWithinLimit(c)) ? newClickId() : null;
   if (clickId !== null) {
     const details = { country: countryOf(c.req.raw.cf), params: clickParams(query) };
     c.executionCtx.waitUntil(recordClick(c.env, link, clickId, visitor, details, now));
@@ -84,7 +85,7 @@ async function follow(c: AppContext, token: string) {
 
 export const trackingRoutes = new Hono<AppEnv>()
   .get('/t/:token', (c) => follow(c, c.req.param('token')))
-  .post('/t/:token', limitBody(MEASUREMENT_BYTES), ...jsonBody(Measurement), async (c) => {
+  .post('/t/:token', limitBody(MEASUREMENT_BYTES), jsonBody(Measurement), async (c) => {
     const link = await linkOf(c, c.req.param('token'));
     if (!link) throw new AppError('not_found', 'Unknown link');
     const measurement = c.req.valid('json');
@@ -109,12 +110,12 @@ function tokenUnder(baseUrl: string, requested: string): string | null {
 
 /** Lets tracking links live under an address of their own, such as `https://go.example.com/<token>`. */
 export function trackingHost(app: Hono<AppEnv>) {
-  return createMiddleware<AppEnv>(async (c, next) => {
+  return createMiddleware<AppEnv>((c, next) => {
     const token = tokenUnder(settingsOf(c.env).TRACKING_BASE_URL, c.req.url);
     if (token === null || c.req.path === `/t/${token}`) return next();
     const url = new URL(c.req.url);
     url.pathname = `/t/${token}`;
-    return app.fetch(new Request(url, c.req.raw), c.env, c.executionCtx);
+    return Promise.resolve(app.fetch(new Request(url, c.req.raw), c.env, c.executionCtx));
   });
 }
 
