@@ -28,7 +28,7 @@ export const Measurement = z.object({
 export type Measurement = z.infer<typeof Measurement>;
 
 /** The request behind a click or a measurement. */
-export type Visitor = { userAgent: string; browser: Browser; address: string | undefined };
+export type Visitor = { browser: Browser; address: string | undefined };
 /** What the request for the link alone tells: its country in lower case, its query parameters as far as they are kept. */
 export type ClickDetails = { country: string | undefined; params: Record<string, string> };
 

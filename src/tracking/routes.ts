@@ -24,14 +24,14 @@ import {
   recordMeasurement,
   type Visitor,
 } from './record.ts';
-import { isRobot, parseUserAgent } from './user-agent.ts';
+import { readUserAgent } from './user-agent.ts';
 
 const MEASUREMENT_BYTES = 2 * 1024;
 
-function visitorOf(c: AppContext): Visitor {
-  const userAgent = c.req.header('User-Agent') ?? '';
-  return { userAgent, browser: parseUserAgent(userAgent), address: c.req.header('cf-connecting-ip') };
-}
+const visitorOf = (c: AppContext): Visitor => ({
+  browser: readUserAgent(c.req.header('User-Agent') ?? ''),
+  address: c.req.header('cf-connecting-ip'),
+});
 
 const linkOf = (c: AppContext, token: string): Promise<Link | null> =>
   findLink(c.env, token, addressOf(c), Date.now(), (work) => c.executionCtx.waitUntil(work));
@@ -44,12 +44,12 @@ function answerPage(c: AppContext, page: ReturnType<typeof plainPage>, status: 2
 }
 
 /** A click is a person's own: neither a robot's, nor a look ahead (`HEAD`, a browser's prefetch), nor of a switched-off application. */
-function isCounted(c: AppContext, link: Link, { userAgent }: Visitor): boolean {
+function isCounted(c: AppContext, link: Link, { browser }: Visitor): boolean {
   const purpose = `${c.req.header('Sec-Purpose') ?? ''} ${c.req.header('Purpose') ?? ''}`;
   return (
     link.dataCollection &&
     c.req.method !== 'HEAD' &&
-    !isRobot(userAgent) &&
+    !browser.isRobot &&
     !/prefetch|preview|prerender/i.test(purpose)
   );
 }
