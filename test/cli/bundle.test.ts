@@ -45,6 +45,7 @@ describe('bundleWorker', () => {
       'src/service.ts',
       'src/schedule.ts',
       'src/creatives/create-creative.ts',
+      'src/lake/gzip.ts',
       'src/deletion/',
       'src/devices/routes.ts',
       'src/money/',
