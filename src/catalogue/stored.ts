@@ -4,16 +4,19 @@ import { isDay } from '#lib/time';
 // The stored form of every event, as carried by the queue and kept in the log. Ingestion validates it and computes its day and money once.
 // The consumer validates it again, because a message may come from another version of the Worker.
 
-export const text = () => z.string().min(1);
-export const micros = () => z.int().min(0);
+// Made once each: a schema costs an isolate's start more than a hundred uses of it.
+export const text = z.string().min(1);
+export const optionalText = text.optional();
+export const micros = z.int().min(0);
 /** Far above what ingestion accepts, and small enough that sums of counts stay exact. */
-export const count = () => z.int().min(0).max(1e9);
+export const count = z.int().min(0).max(1e9);
+const flag = z.literal(true).optional();
 const day = z.string().refine(isDay);
 
 const identity = {
   /** `evt_…`, minted once before the event is sent to the queue, so that a redelivered event has the same id. */
   id: z.string().regex(/^evt_[0-9a-f]{32}$/),
-  application_id: text(),
+  application_id: text,
   /** The day of the event in the application's time zone. */
   day,
   /** When it happened and when we received it, in epoch milliseconds. */
@@ -25,7 +28,7 @@ const identity = {
 
 const ofDevice = {
   ...identity,
-  device_id: text(),
+  device_id: text,
   /** The number of the counter that the device is in; absent for the first. */
   shard: z.int().min(0).max(63).optional(),
   /** Null for an organic device. */
@@ -33,17 +36,17 @@ const ofDevice = {
   /** Day 0 of the device. */
   acquired_day: day,
   /** The token it was sent with, used to recognize events of a revoked token. */
-  token_id: text().optional(),
+  token_id: optionalText,
   /** The token had expired. Its signature still identifies the device. */
-  token_expired: z.literal(true).optional(),
+  token_expired: flag,
   /** An event is a duplicate if any of its keys was counted before. */
-  keys: z.array(text()).max(8).optional(),
+  keys: z.array(text).max(8).optional(),
   /** The UTC day (since 1970) of `created_at` as sent. Keys match by it: see `EventKind.keepsKeys`. */
   key_day: z.int().optional(),
   /** Sent by an editor or a debug build: stored and shown, but never counted. */
-  test: z.literal(true).optional(),
+  test: flag,
   /** The caller's clock was ahead of ours or not Gregorian, so `occurred_at` is our time. */
-  clock_ahead: z.literal(true).optional(),
+  clock_ahead: flag,
   /** Other properties that the caller sent about the device and its application, unchanged. */
   device: z.record(z.string(), z.string()).optional(),
   /** Malformed descriptive fields that the caller sent and that were dropped. */
@@ -66,4 +69,4 @@ export const storedOfDevice = <const Type extends string, Fields extends z.ZodRa
 export const storedOfCreative = <const Type extends string, Fields extends z.ZodRawShape>(
   type: Type,
   fields: Fields,
-) => z.object({ ...identity, type: z.literal(type), creative_id: text(), ...fields });
+) => z.object({ ...identity, type: z.literal(type), creative_id: text, ...fields });

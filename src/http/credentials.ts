@@ -91,9 +91,9 @@ export const requireBearerKey = createMiddleware<AppEnv>(async (c, next) => {
 });
 
 /** Refuses the request if the application's data collection is off. */
-export const requireDataCollection = createMiddleware<AppEnv>(async (c, next) => {
+export const requireDataCollection = createMiddleware<AppEnv>((c, next) => {
   if (!c.get('application').dataCollection) throw accessDenied();
-  await next();
+  return next();
 });
 
 /** Authenticates the team by the header `<name>-Token`; sets `team`. */

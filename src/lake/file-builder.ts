@@ -1,7 +1,6 @@
 import type { RowGroup } from 'hyparquet';
 import type { ParquetWriter } from 'hyparquet-writer';
 import { nextTurn } from '#lib/next-turn';
-import { compressors } from './codec.ts';
 import { type Cell, COLUMNS, type Column, SCHEMA } from './columns.ts';
 import { makeDeviceFilter } from './device-filter.ts';
 import type { FileEntry, Source, StoredEvent } from './entry.ts';
@@ -129,7 +128,7 @@ export class FileBuilder {
 
   /** The file with everything that was added. The same events produce the same bytes. */
   async build(): Promise<BuiltFile> {
-    const { ByteWriter, ParquetWriter } = await import('./parquet.ts');
+    const { ByteWriter, compressors, ParquetWriter } = await import('./parquet.ts');
     const writer = new ByteWriter();
     const parquet = new ParquetWriter({
       writer,

@@ -2,3 +2,4 @@
 
 export { parquetMetadataAsync, parquetRead } from 'hyparquet';
 export { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+export { compressors, decompressors } from './gzip.ts';

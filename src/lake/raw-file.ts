@@ -1,6 +1,6 @@
 import type { FileMetaData } from 'hyparquet';
 import { compareBytes } from './bytes.ts';
-import { decompressors, parsers, readDecimalsUnscaled } from './codec.ts';
+import { parsers, readDecimalsUnscaled } from './codec.ts';
 import { type Cell, COLUMNS, columnIndex } from './columns.ts';
 import { type Bucket, type FileEntry, MissingFileError, type StoredEvent } from './entry.ts';
 import { cellFilter, type EventFilter } from './filter.ts';
@@ -59,7 +59,7 @@ export class RawFile {
 
   /** The cells of some columns in a row group, by column. */
   async readColumns({ start, rows }: RowGroup, names: readonly string[]): Promise<Map<string, Cell[]>> {
-    const { parquetRead } = await import('./parquet.ts');
+    const { decompressors, parquetRead } = await import('./parquet.ts');
     const columns = new Map(names.map((name) => [name, new Array<Cell>(rows).fill(null)]));
     await parquetRead({
       file: bufferOf(this.bucket, this.location),

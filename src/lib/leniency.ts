@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Fault } from './fields.ts';
+import { keeps, keptBy } from './keeps.ts';
 
 // Fields that decide money or identity are strict. All others only describe an event: a malformed one is dropped, the event is accepted,
 // and the answer names what was dropped.
@@ -25,9 +26,21 @@ type Caught = { error: { issues: readonly { message: string; path: PropertyKey[]
 
 const reasonOf = ({ error }: Caught) => error.issues[0]?.message ?? 'is malformed';
 
-/** An optional descriptive field: dropped if malformed. */
-export function descriptive<Schema extends z.ZodType>(schema: Schema) {
-  return schema.catch((caught) => dropped(`${reasonOf(caught)}; ignored`) as never);
+const lenient = <Schema extends z.ZodType>(schema: Schema) => {
+  const isKept = keptBy(schema);
+  return keeps(
+    schema.catch((caught) => dropped(`${reasonOf(caught)}; ignored`) as never),
+    (value) => value === undefined || isKept(value),
+  );
+};
+
+const made = new WeakMap<z.core.$ZodType, z.core.$ZodType>();
+
+/** An optional field that only describes: dropped where it is malformed. One schema for each that is given. */
+export function descriptive<Schema extends z.ZodType>(schema: Schema): ReturnType<typeof lenient<Schema>> {
+  const known = made.get(schema) ?? lenient(schema);
+  made.set(schema, known);
+  return known as ReturnType<typeof lenient<Schema>>;
 }
 
 /** A required descriptive field: refused if absent, replaced if malformed. */
@@ -37,13 +50,15 @@ export function replaceable<Schema extends z.ZodType>(
   more: { effect?: string; isAbsent?: (value: unknown) => boolean } = {},
 ) {
   const { effect = `taken as ${replacement}`, isAbsent = isEmpty } = more;
-  return z.preprocess(
+  const isKept = keptBy(schema);
+  const checked = z.preprocess(
     (value, ctx) => {
       if (isAbsent(value)) ctx.issues.push({ code: 'custom', message: 'is required', input: value });
       return value;
     },
     schema.catch((caught) => new Dropped(`${reasonOf(caught)}; ${effect}`, replacement) as never),
   );
+  return keeps(checked, (value) => isKept(value) && !isAbsent(value));
 }
 
 /** Drops one value inside a descriptive field, such as one parameter of many. */

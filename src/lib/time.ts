@@ -96,29 +96,35 @@ function clockFormatter(timezone: string): Intl.DateTimeFormat {
   return formatter;
 }
 
-/** Whether the runtime knows this IANA name. Bare offsets such as `+05:30` are refused, because they have no daylight saving. */
-export function isTimezone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
+const MAX_ZONE_NAMES = 2_000;
+const zones = new Map<string, string | null>();
+
+/** The canonical name of a zone; null for a name that is none. */
+function zoneOf(name: string): string | null {
+  let zone = zones.get(name);
+  if (zone === undefined) {
+    // Only a formatter tells, and it costs more to construct than all else that is done with a device's zone.
+    if (zones.size >= MAX_ZONE_NAMES) zones.clear();
+    zone = readZone(name);
+    zones.set(name, zone);
+  }
+  return zone;
+}
+
+function readZone(name: string): string | null {
+  if (!/^[A-Za-z]/.test(name)) return null;
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
   } catch {
-    return false;
+    return null;
   }
 }
 
-const canonicalNames = new Map<string, string>();
+/** Whether the runtime knows this IANA name. Bare offsets such as `+05:30` are refused, because they have no daylight saving. */
+export const isTimezone = (name: string): boolean => zoneOf(name) !== null;
 
 /** Maps every alias of a zone to one name (`Asia/Calcutta` and `Asia/Kolkata`). Unknown names are returned unchanged. */
-export function canonicalTimezone(name: string): string {
-  let canonical = canonicalNames.get(name);
-  if (canonical === undefined) {
-    if (!isTimezone(name)) return name;
-    canonical = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
-    canonicalNames.set(name, canonical);
-  }
-  return canonical;
-}
+export const canonicalTimezone = (name: string): string => zoneOf(name) ?? name;
 
 const MAX_DAY_NUMBERS = 10_000;
 const dayNumbers = new Map<string, number>();

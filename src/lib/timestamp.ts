@@ -13,6 +13,7 @@ export type SentTime = {
   day: number;
 };
 
+const PRINTABLE_ASCII = /^[ -~]*$/;
 const INVISIBLE = /[\u200e\u200f\u061c]/g;
 const DIGIT = /\p{Nd}/gu;
 const SEPARATED =
@@ -36,7 +37,7 @@ function toAsciiDigits(text: string): string {
  * so these are accepted too. Returns null for any other format, and for a time that does not exist, such as February 30th or 24:00:00.
  */
 export function readTimestamp(text: string): SentTime | null {
-  const plain = toAsciiDigits(text.replace(INVISIBLE, '')).trim();
+  const plain = (PRINTABLE_ASCII.test(text) ? text : toAsciiDigits(text.replace(INVISIBLE, ''))).trim();
   const match = SEPARATED.exec(plain);
   if (!match) return null;
   const [, year, month, date, hour, minute, second] = match.map(Number) as number[];

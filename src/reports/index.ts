@@ -13,4 +13,3 @@ export { PerformanceQuery, type PerformanceReport, reportPerformance } from './p
 export { PredictedLtvQuery, REASONS, reportPredictedLtv } from './predicted-ltv.ts';
 export { filterFields, filtersOf, MAX_ROWS, ReportFilters } from './query.ts';
 export { RetentionQuery, reportRetention } from './retention.ts';
-export { reportRoutes } from './routes.ts';

@@ -22,13 +22,14 @@ import {
   publicClickId,
   recordClick,
   recordMeasurement,
+  type Visitor,
 } from './record.ts';
-import { isRobot, parseUserAgent } from './user-agent.ts';
+import { readUserAgent } from './user-agent.ts';
 
 const MEASUREMENT_BYTES = 2 * 1024;
 
-const visitorOf = (c: AppContext) => ({
-  browser: parseUserAgent(c.req.header('User-Agent') ?? ''),
+const visitorOf = (c: AppContext): Visitor => ({
+  browser: readUserAgent(c.req.header('User-Agent') ?? ''),
   address: c.req.header('cf-connecting-ip'),
 });
 
@@ -43,12 +44,12 @@ function answerPage(c: AppContext, page: ReturnType<typeof plainPage>, status: 2
 }
 
 /** Whether a person clicked: not a bot, not a preview (`HEAD`, a browser's prefetch), and the application collects data. */
-function isCounted(c: AppContext, link: Link): boolean {
+function isCounted(c: AppContext, link: Link, { browser }: Visitor): boolean {
   const purpose = `${c.req.header('Sec-Purpose') ?? ''} ${c.req.header('Purpose') ?? ''}`;
   return (
     link.dataCollection &&
     c.req.method !== 'HEAD' &&
-    !isRobot(c.req.header('User-Agent') ?? '') &&
+    !browser.isRobot &&
     !/prefetch|preview|prerender/i.test(purpose)
   );
 }
@@ -66,7 +67,7 @@ async function follow(c: AppContext, token: string) {
   const now = Date.now();
   const query = new URL(c.req.url).searchParams;
   const visitor = visitorOf(c);
-  const clickId = isCounted(c, link) && (await isWithinLimit(c)) ? newClickId() : null;
+  const clickId = isCounted(c, link, visitor) && (await isWithinLimit(c)) ? newClickId() : null;
   if (clickId !== null) {
     const details = { country: countryOf(c.req.raw.cf), params: clickParams(query) };
     c.executionCtx.waitUntil(recordClick(c.env, link, clickId, visitor, details, now));
@@ -84,7 +85,7 @@ async function follow(c: AppContext, token: string) {
 
 export const trackingRoutes = new Hono<AppEnv>()
   .get('/t/:token', (c) => follow(c, c.req.param('token')))
-  .post('/t/:token', limitBody(MEASUREMENT_BYTES), ...jsonBody(Measurement), async (c) => {
+  .post('/t/:token', limitBody(MEASUREMENT_BYTES), jsonBody(Measurement), async (c) => {
     const link = await linkOf(c, c.req.param('token'));
     if (!link) throw new AppError('not_found', 'Unknown link');
     const measurement = c.req.valid('json');
@@ -109,12 +110,12 @@ function tokenUnder(baseUrl: string, requested: string): string | null {
 
 /** Serves tracking links on a host of their own, such as `https://go.example.com/<token>`. */
 export function trackingHost(app: Hono<AppEnv>) {
-  return createMiddleware<AppEnv>(async (c, next) => {
+  return createMiddleware<AppEnv>((c, next) => {
     const token = tokenUnder(settingsOf(c.env).TRACKING_BASE_URL, c.req.url);
     if (token === null || c.req.path === `/t/${token}`) return next();
     const url = new URL(c.req.url);
     url.pathname = `/t/${token}`;
-    return app.fetch(new Request(url, c.req.raw), c.env, c.executionCtx);
+    return Promise.resolve(app.fetch(new Request(url, c.req.raw), c.env, c.executionCtx));
   });
 }
 

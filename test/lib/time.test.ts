@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   addDays,
+  canonicalTimezone,
   clockHour,
   dayFromNumber,
   dayIn,
@@ -107,6 +108,21 @@ describe('isTimezone', () => {
   it.each(['+05:30', '-08:00', 'Mars/Olympus', '', '5', 'Europe/Berlin '])('refuses %j', (name) =>
     expect(isTimezone(name)).toBe(false),
   );
+});
+
+describe('canonicalTimezone', () => {
+  it('gives the names of one zone one name, each time they are asked for', () => {
+    for (let time = 0; time < 2; time++) {
+      expect(canonicalTimezone('Asia/Calcutta')).toBe(canonicalTimezone('Asia/Kolkata'));
+      expect(canonicalTimezone('europe/berlin')).toBe('Europe/Berlin');
+      expect(canonicalTimezone('Mars/Olympus')).toBe('Mars/Olympus');
+    }
+  });
+
+  it('knows zones after very many names that are none', () => {
+    for (let name = 0; name < 5_000; name++) isTimezone(`Mars/${name}`);
+    expect(canonicalTimezone('europe/berlin')).toBe('Europe/Berlin');
+  });
 });
 
 describe('calendar days', () => {

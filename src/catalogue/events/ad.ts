@@ -4,18 +4,18 @@ import { descriptive, replaceable } from '#lib/leniency';
 import { fromMicros, MAX_AMOUNT, toMicros } from '#lib/money';
 import { present } from '#lib/present';
 import { type EventKind, line } from '../kind.ts';
-import { micros, type OwnFields, storedOfDevice, text } from '../stored.ts';
+import { micros, type OwnFields, optionalText, storedOfDevice, text } from '../stored.ts';
 import { flag, grouping, payload, runningTotal, UNKNOWN, wireForm } from '../wire.ts';
 
 const AdView = storedOfDevice('custom.ad', {
-  ad_id: text(),
-  name: text().optional(),
-  source: text(),
-  media_source: text().optional(),
-  channel: text().optional(),
+  ad_id: text,
+  name: optionalText,
+  source: text,
+  media_source: optionalText,
+  channel: optionalText,
   watch_time: z.number().optional(),
   reward: z.boolean().optional(),
-  value_micros: micros(),
+  value_micros: micros,
   /** Empty if unknown; the revenue is then 0. */
   currency: z.string(),
   total_ad_value: z.number().optional(),

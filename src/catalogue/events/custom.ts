@@ -15,10 +15,10 @@ const AD_REQUEST = 'ad_request';
 const REQUEST_COUNT = /^\d{1,6}$/;
 
 const Custom = storedOfDevice('custom', {
-  event_name: text(),
+  event_name: text,
   params: z.record(z.string(), z.string()).optional(),
   /** Only of `ad_request` events: the number of requests, their placement and ad format. */
-  ad_requests: z.object({ count: count(), placement: z.string(), source: z.string() }).optional(),
+  ad_requests: z.object({ count, placement: z.string(), source: z.string() }).optional(),
 });
 type Custom = z.infer<typeof Custom>;
 

@@ -4,17 +4,17 @@ import { descriptive } from '#lib/leniency';
 import { fromMicros, MAX_AMOUNT, toMicros } from '#lib/money';
 import { present } from '#lib/present';
 import { type EventKind, line } from '../kind.ts';
-import { micros, type OwnFields, storedOfDevice, text } from '../stored.ts';
+import { micros, type OwnFields, optionalText, storedOfDevice, text } from '../stored.ts';
 import { grouping, key, payload, runningTotal, wireForm } from '../wire.ts';
 
 const Purchase = storedOfDevice('custom.purchase', {
-  item_id: text(),
-  item_name: text().optional(),
-  value_micros: micros(),
-  currency: text(),
+  item_id: text,
+  item_name: optionalText,
+  value_micros: micros,
+  currency: text,
   /** A refund is stored, but not counted yet. */
   status: z.enum(['completed', 'success', 'failed', 'refunded']),
-  tr_id: text().optional(),
+  tr_id: optionalText,
   total_purchase_value: z.number().optional(),
 });
 type Purchase = z.infer<typeof Purchase>;

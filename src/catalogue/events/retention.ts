@@ -3,15 +3,15 @@ import { optionalName, optionalNumber } from '#lib/fields';
 import { descriptive } from '#lib/leniency';
 import { present } from '#lib/present';
 import { type EventKind, line } from '../kind.ts';
-import { count, type OwnFields, storedOfDevice, text } from '../stored.ts';
+import { count, type OwnFields, optionalText, storedOfDevice } from '../stored.ts';
 import { dayNumber, payload, wireForm } from '../wire.ts';
 
 const MAX_SESSION_SECONDS = 7 * 86_400;
 
 const Retention = storedOfDevice('retention', {
-  session_id: text().optional(),
+  session_id: optionalText,
   /** The length is sent with a session's end. Start and end together count as one session. */
-  session_seconds: count().optional(),
+  session_seconds: count.optional(),
   session_end: z.literal(true).optional(),
   /** Days since acquisition, as counted for retention. */
   age: z.int().min(0),
