@@ -213,10 +213,8 @@ export interface CounterApi {
 
   health(): Promise<CounterHealth>;
 
-  /** Deletes all that this counter holds, but for its raw event files. To be followed by `restart`. */
+  /** Deletes all that this counter holds, but for its raw event files. The next call finds an empty counter. Repeatable. */
   deleteAll(): Promise<void>;
-  /** Ends the object, with what it remembers of its storage; the call itself fails. The next call starts it again. */
-  restart(): Promise<void>;
 }
 
 /**
