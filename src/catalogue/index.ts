@@ -35,6 +35,7 @@ export {
   isMoney,
   MEASURES,
   type Measure,
+  type MoneyMeasure,
   ROLLUP_KEYS,
   type RollupTable,
 } from './measures.ts';
