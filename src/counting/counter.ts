@@ -85,7 +85,7 @@ export class Counter extends DurableObject<Env> implements CounterApi {
   flushTimeoutMs = FLUSH_TIMEOUT_MS;
   private storage: DurableObjectStorage = this.ctx.storage;
   private opened: Store = openStore(this.ctx.storage);
-  /** All was deleted, and nothing asked for since. */
+  /** Everything was deleted, and no call has used the store since. */
   private isDeleted = false;
   private seen = new SeenIds(this.opened);
   private pending: Pending = { events: 0, oldestAt: null };
@@ -110,7 +110,7 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     });
   }
 
-  /** After `deleteAll` the tables are made again by whoever needs them: late events may still come. */
+  /** Creates the tables again after `deleteAll` when a call needs them, because late events may still arrive. */
   private get store(): Store {
     if (this.isDeleted) {
       this.isDeleted = false;
@@ -121,7 +121,7 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return this.opened;
   }
 
-  /** Reads what is remembered of the store. */
+  /** Loads the state kept in memory from the store. */
   private begin(): void {
     const { id } = this.ctx;
     const { name } = progressOf(this.opened);

@@ -5,8 +5,8 @@ import { eraseFromNewFiles } from './file-erasures.ts';
 import { addFiles } from './file-index.ts';
 import { progressOf } from './log.ts';
 import { fateOf, outcomesOf } from './log-reader.ts';
+import { unpackEvents } from './pack.ts';
 import { log, logOutcomes, progress } from './schema.ts';
-import { unpackEvents } from './settle.ts';
 import type { Store } from './store.ts';
 
 /** What leaves the hot log for R2: whatever was appended so long ago, and whatever is beyond so many newer events. */
@@ -86,7 +86,7 @@ export function* eventsThrough(
     const events = unpackEvents(applicationId, row.events).flatMap((event, index) => {
       if (!event) return [];
       const outcome = outcomes[index];
-      return [outcome ? { ...event, ...fateOf(store, applicationId, event, outcome) } : event];
+      return [outcome ? { ...event, ...fateOf(store, event, outcome) } : event];
     });
     yield withPlaces(store, events);
   }

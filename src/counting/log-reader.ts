@@ -6,14 +6,14 @@ import { murmur128 } from '#lib/murmur';
 import { keysOf, reasonToIgnore } from '#rollup';
 import type { AppendedStatus, LogPage, Outcome } from './api.ts';
 import { withPlaces } from './device-places.ts';
-import { loadDevices } from './devices.ts';
+import { findKnown } from './devices.ts';
 import { filesOfEvent } from './file-index.ts';
 import { progressOf } from './log.ts';
 import { oldestInOutbox } from './outbox.ts';
+import { unpackEvents } from './pack.ts';
 import { findPurchases, hexOfHash } from './purchase-keys.ts';
 import { log, logOutcomes, revokedTokens } from './schema.ts';
 import type { SeenIds } from './seen-ids.ts';
-import { unpackEvents } from './settle.ts';
 import type { Store } from './store.ts';
 
 /** What one call reads of the log at most, unless batches overlap in time. */
@@ -91,25 +91,25 @@ export function eventStatus(
     return { status: 'queued', appendedAt, event: shown };
   }
   const outcome = outcomesOf(store, [row.batch]).get(row.batch)?.[index];
-  const fate = outcome ? fateOf(store, applicationId, event, outcome) : {};
+  const fate = outcome ? fateOf(store, event, outcome) : {};
   return { status: outcome ?? 'counted', appendedAt, countedBy: countedAt, event: shown, fate };
 }
 
 /** What a file says of an event that did not count. */
-export function fateOf(store: Store, applicationId: string, event: LoggedEvent, outcome: Outcome): Fate {
+export function fateOf(store: Store, event: LoggedEvent, outcome: Outcome): Fate {
   if (!isOfDevice(event)) return { outcome };
   if (outcome === 'duplicate') {
     const first = firstPurchase(store, event);
     return first ? { outcome, duplicate_of: first } : { outcome };
   }
   if (outcome !== 'ignored') return { outcome };
-  const [device] = loadDevices(store, applicationId, [event.device_id]);
+  const device = findKnown(store, [event.device_id]).get(event.device_id);
   const revoked = store
     .select({ at: revokedTokens.revokedAt })
     .from(revokedTokens)
     .where(eq(revokedTokens.tokenId, event.token_id ?? ''))
     .get();
-  const reason = device ? reasonToIgnore(event, device.state, revoked?.at) : 'its device was erased';
+  const reason = device ? reasonToIgnore(event, device, revoked?.at) : 'its device was erased';
   return reason ? { outcome, reason } : { outcome };
 }
 

@@ -74,7 +74,7 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
     if (wantsCsv(c)) return answerCsv(c, await readDetail(), CSV_COLUMNS, view);
     const unit = unitOf(view);
     const [compared, overTime, detail] = await Promise.all([
-      readCompared(c.env, view, { group_by: by, limit: MAX_TABLE_ROWS }, now, { complete: 'rows' }),
+      readCompared(c.env, view, { group_by: by, limit: MAX_TABLE_ROWS }, now, { complete: 'rows', metric }),
       readCompared(
         c.env,
         { ...view, comparison: 'none' },
@@ -116,7 +116,7 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
         <Card title={`${METRICS[metric].label} by ${label}`}>
           <BreakdownChart view={view} groups={[unit, by]} metric={metric} compared={overTime} />
         </Card>
-        <Card title={`By ${label}`} aside={<ComparedDays view={view} days={compared.days} />}>
+        <Card title={`By ${label}`} aside={<ComparedDays view={view} compared={compared} />}>
           <Table
             caption={`Ad figures by ${label}, days in ${view.application.timezone}`}
             rows={rows}

@@ -6,6 +6,7 @@ import type { Days } from './period.ts';
 import { type FilterName, type View, type ViewChanges, viewQuery, withFilter } from './view.ts';
 
 const LABELS: Record<string, string> = {
+  hour: 'Hour',
   day: 'Day',
   week: 'Week',
   month: 'Month',
@@ -40,7 +41,7 @@ export const groupLabel = (name: string): string => LABELS[name] ?? name;
 /** The same within a sentence. */
 export const groupWord = (name: string): string => (name === 'os' ? 'OS' : groupLabel(name).toLowerCase());
 
-export const isTimeGroup = (name: string): boolean => ['day', 'week', 'month'].includes(name);
+export const isTimeGroup = (name: string): boolean => ['hour', 'day', 'week', 'month'].includes(name);
 
 const FILTER_OF: Readonly<Record<string, FilterName>> = {
   campaign: 'campaign_id',
@@ -59,12 +60,14 @@ type Row = Record<string, Value>;
 export function groupName(name: string, row: Row): string {
   const value = row[name];
   if (row.is_other) return 'Everything else';
+  if (name === 'hour' && value) return String(value).slice(0, 16).replace('T', ' ');
   return valueName(name as DimensionName, String(value ?? ''));
 }
 
-/** The days of a row's day, week (`2026-W47`) or month; null of anything else. */
+/** The days of a row's hour (`2026-11-01T01:00:00-04:00`), day, week (`2026-W47`) or month; null of anything else. */
 function daysOfRow(name: string, value: Value): Days | null {
   if (typeof value !== 'string') return null;
+  if (name === 'hour') return { from: value.slice(0, 10), to: value.slice(0, 10) };
   if (name === 'day') return { from: value, to: value };
   if (name === 'month') {
     const from = `${value}-01`;

@@ -11,7 +11,7 @@ import {
 } from '#http/operations';
 import { EventsQuery } from './list-events.ts';
 
-// Its other fields depend on its type.
+// The other fields depend on the event's type.
 const Event = z
   .looseObject({
     event_id: z.string(),

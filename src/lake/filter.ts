@@ -5,26 +5,26 @@ import { type Cell, COLUMNS, columnIndex } from './columns.ts';
 import { mayHoldDevice } from './device-filter.ts';
 import type { FileEntry, StoredEvent } from './entry.ts';
 
-/** Which events are asked for; each field that is set narrows it. Days are the application's, both inclusive. */
+/** Selects events; each field that is set narrows the selection. Days are in the application's time zone, both inclusive. */
 export type EventFilter = {
   from?: string;
   to?: string;
   type?: LoggedEvent['type'];
   eventName?: string;
   deviceId?: string;
-  /** Of one of these creatives; of none for an empty list. */
+  /** Events of any of these creatives; an empty list matches nothing. */
   creativeIds?: readonly string[];
-  /** With a creative or without. */
+  /** Events with a creative, or without one. */
   attribution?: 'paid' | 'organic';
-  /** Sent by one of these versions of the app; empty text for events that name none. */
+  /** Events sent by any of these app versions. Empty text matches events without one. */
   appVersions?: readonly string[];
-  /** See `Placed`; empty text where it is not known. */
+  /** See `Placed`. Empty text matches unknown values. */
   countries?: readonly string[];
   oses?: readonly string[];
   eventId?: string;
 };
 
-/** Whether a file may hold what is asked for, by its entry alone. */
+/** Whether a file may contain matches, judging by its entry alone. */
 export function mayHold(entry: FileEntry, filter: EventFilter): boolean {
   const { from, to, type, eventName, deviceId, countries, oses, eventId } = filter;
   return (
@@ -40,11 +40,11 @@ export function mayHold(entry: FileEntry, filter: EventFilter): boolean {
   );
 }
 
-/** Whether a file may hold events of a device, or the event of an id. */
+/** Whether a file may contain a device's events, or the event with an id. */
 export const mayHoldId = (entry: FileEntry, id: string) =>
   mayHold(entry, id.startsWith('evt_') ? { eventId: id } : { deviceId: id });
 
-/** Of a device's event `withPlaces` tells the country and OS. */
+/** The country and OS of a device's event must have been added by `withPlaces`. */
 export function matches(event: StoredEvent, filter: EventFilter): boolean {
   const { from, to, type, eventName, deviceId, creativeIds, attribution, appVersions, eventId } = filter;
   const { countries, oses } = filter;
@@ -69,8 +69,8 @@ const appVersionOf = (event: StoredEvent): string => (isOfDevice(event) && event
 type Condition = { column: string; holds: (cell: Cell) => boolean };
 
 /**
- * The same filter over the cells of a row, and the columns that it needs. It never leaves out an event that matches, but may let
- * through one that does not: what is unusual about an event stands in `rest`, whose cells are not looked into.
+ * The same filter over the cells of a row, with the columns that it needs. It never drops a matching event, but may let others through:
+ * unusual values are in `rest`, which it does not inspect.
  */
 export function cellFilter(filter: EventFilter): {
   columns: string[];
@@ -104,7 +104,7 @@ export function cellFilter(filter: EventFilter): {
 const equals = (column: string, value: string | undefined): Condition[] =>
   value === undefined ? [] : isOneOf(column, [value]);
 
-/** Empty text stands for events without a value, whose cell is null: those the cells cannot rule out. */
+/** Empty text matches events without a value, whose cell is null, so the cells cannot rule anything out. */
 const isOneOfKnown = (column: string, values: readonly string[] | undefined): Condition[] =>
   values === undefined || values.includes('') ? [] : isOneOf(column, values);
 

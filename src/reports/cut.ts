@@ -4,6 +4,7 @@ import { daysBetween } from '#lib/time';
 import { readRateBook } from '#money';
 import { DIMENSIONS, type DimensionName, isNamed, isTime } from './dimensions.ts';
 import { bindFiltered } from './filters.ts';
+import { MAX_DAY_HOURS } from './hours.ts';
 import type { AmountSql } from './money.ts';
 import type { Reported, ReportFilters } from './query.ts';
 import type { Part } from './sums.ts';
@@ -84,7 +85,9 @@ export async function rankGroups(
 ): Promise<Cut | null> {
   const { from, to, reporting, limit, q = '', within = '' } = asked;
   const isFiltered = q !== '' || within !== '';
-  if (!isFiltered && names.length === 1 && names.every(isTime) && daysBetween(from, to) < limit) return null;
+  const days = daysBetween(from, to) + 1;
+  const mostGroups = names.includes('hour') ? days * MAX_DAY_HOURS : days;
+  if (!isFiltered && names.length === 1 && names.every(isTime) && mostGroups <= limit) return null;
   const rates = await readApproximateRates(db, application.teamId, reporting, to);
   const values = [application.id, from, to, JSON.stringify(rates), searchValue(q), within, limit + 1];
   const ranked = await bindFiltered(db, rankingSql(parts, names), values, asked.filters).all<RankedGroup>();

@@ -204,7 +204,11 @@ it.each([
     { status: 200, body: { results: [{ index: 0, error: 'no' }] } },
     `refused the device dev_${'0'.repeat(32)}: no`,
   ],
-  ['a device without an answer', { status: 200, body: { results: [] } }, 'did not answer for every device'],
+  [
+    'a device without an answer',
+    { status: 200, body: { results: [] } },
+    'did not return a token for every device',
+  ],
 ])('stops at %s, and makes the file when it is called again', async (name, refused, message) => {
   const file = await rawEventFile(`${name}.parquet`, adsOf(1));
   refusal = refused;
