@@ -38,7 +38,7 @@ import { progress, revokedTokens } from './schema.ts';
 import { SeenIds } from './seen-ids.ts';
 import { FULL_RUN, type RunLimits, settleRun } from './settle.ts';
 import { readCounterName } from './shards.ts';
-import { openStore } from './store.ts';
+import { openStore, type Store } from './store.ts';
 import { MAX_BACKOFF_MS, pruneDueAt, pruneRepeats, readRedeliveryLimit } from './upkeep.ts';
 
 /**
@@ -55,6 +55,8 @@ export class Counter extends AnsweringCounter implements CounterApi {
   quietWaitMs = QUIET_WAIT_MS;
   flushTimeoutMs = FLUSH_TIMEOUT_MS;
   private storage: DurableObjectStorage = this.ctx.storage;
+  /** Everything was deleted, and no call has used the store since. */
+  private isDeleted = false;
   private pending: Pending = { events: 0, oldestAt: null };
   private files!: RawFiles;
   private readonly flusher = new Flusher({
@@ -70,26 +72,45 @@ export class Counter extends AnsweringCounter implements CounterApi {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     void ctx.blockConcurrencyWhile(async () => {
-      await migrate(this.store, migrations);
-      const { name } = progressOf(this.store);
-      // An alarm is not told the name of its object, a call is.
-      if (name === '' && ctx.id.name) this.store.update(progress).set({ name: ctx.id.name }).run();
-      this.pending = pendingIn(this.store);
-      this.files = new RawFiles({
-        store: () => this.store,
-        bucket: () => this.bucket,
-        source: () => readCounterName(this.name),
-        transaction: (work) => this.write(work),
-      });
+      await migrate(this.opened, migrations);
+      this.begin();
       await this.arm(Date.now());
     });
+  }
+
+  /** Creates the tables again after `deleteAll` when a call needs them, because late events may still arrive. */
+  protected override get store(): Store {
+    if (this.isDeleted) {
+      this.isDeleted = false;
+      // Its promise is fulfilled when it returns: an object's SQLite is synchronous.
+      void migrate(this.opened, migrations);
+      this.begin();
+    }
+    return this.opened;
+  }
+
+  /** Loads the state kept in memory from the store. */
+  private begin(): void {
+    const { id } = this.ctx;
+    const { name } = progressOf(this.opened);
+    // An alarm is not told the name of its object, a call is.
+    if (name === '' && id.name) this.opened.update(progress).set({ name: id.name }).run();
+    this.seen.forget();
+    this.pending = pendingIn(this.opened);
+    this.files = new RawFiles({
+      store: () => this.store,
+      bucket: () => this.bucket,
+      source: () => readCounterName(this.name),
+      transaction: (work) => this.write(work),
+    });
+    this.ownAlarm.forget();
   }
 
   /** Puts the object on this storage, as a restart does; a test may give one that fails. */
   use(storage: DurableObjectStorage): void {
     this.storage = storage;
-    this.store = openStore(storage);
-    this.seen = new SeenIds(this.store);
+    this.opened = openStore(storage);
+    this.seen = new SeenIds(this.opened);
     this.pending = pendingIn(openStore(this.ctx.storage));
   }
 
@@ -191,14 +212,13 @@ export class Counter extends AnsweringCounter implements CounterApi {
   }
 
   async deleteAll(): Promise<void> {
-    // What is on its way to D1 arrives first, or not at all.
+    // What is on its way to D1 or R2 arrives first, or not at all.
     await this.flusher.ended();
+    await this.files.end();
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
-  }
-
-  async restart(): Promise<void> {
-    this.ctx.abort('The storage of this counter was deleted');
+    this.isDeleted = true;
+    this.pending = { events: 0, oldestAt: null };
   }
 
   override async alarm(): Promise<void> {
@@ -213,12 +233,14 @@ export class Counter extends AnsweringCounter implements CounterApi {
       // Nothing is lost: what was not counted or not taken by D1 waits for the next alarm.
       logWarning('counting put off', error, { counter: this.name });
     }
+    if (this.isDeleted) return;
     try {
       await this.files.work(deadline);
     } catch (error) {
       // Nothing is lost: what R2 did not take stays in the log.
       logWarning('raw event files put off', error, { counter: this.name });
     }
+    if (this.isDeleted) return;
     try {
       await this.pruneDaily(Date.now(), deadline);
     } catch (error) {

@@ -13,6 +13,11 @@ export class ObjectAlarm {
     this.at = null;
   }
 
+  /** To be called when the storage was deleted or opened: whether it is set is then unknown. */
+  forget(): void {
+    this.at = undefined;
+  }
+
   /** Sets it for a time (epoch milliseconds), unless it is set for an earlier one. */
   async setFor(at: number): Promise<void> {
     if (this.at === undefined) this.at = await this.storage.getAlarm();
