@@ -1,3 +1,4 @@
+import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import { flushNext, oldestInOutbox, SequenceGap } from './outbox.ts';
 import type { Store } from './store.ts';
@@ -34,6 +35,17 @@ export class Flusher {
       this.flushing = null;
     });
     return this.flushing;
+  }
+
+  /** Flushes until a deadline (epoch milliseconds). Returns false if that fails or takes longer; the flush then continues in the background. */
+  async flushBy(deadline: number): Promise<boolean> {
+    try {
+      await withTimeout(this.flush(), Math.max(0, deadline - Date.now()));
+      return true;
+    } catch (error) {
+      logWarning('flush put off', error);
+      return false;
+    }
   }
 
   /** Waits for the current attempt, whether it succeeds or not. */

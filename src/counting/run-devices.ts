@@ -47,7 +47,8 @@ export class RunDevices {
       const { device_id: id } = event;
       if (!this.devices.has(id) && !this.missing.has(id)) wanted.add(id);
     }
-    for (const loaded of loadDevices(this.store, this.applicationId, wanted, this.shared)) {
+    const ids = [...wanted].sort();
+    for (const loaded of loadDevices(this.store, this.applicationId, ids, this.shared)) {
       this.devices.set(loaded.id, new CountedDevice(loaded, this.journal));
       const { activeDays, activeAges, paidDays } = loaded;
       this.dayBytes += (activeDays.length + activeAges.length + paidDays.length) * BYTES_PER_CHARACTER;
@@ -75,7 +76,9 @@ export class RunDevices {
   private *changed(): Generator<{ row: ChangedRow; paidChanged: boolean }> {
     const broken: string[] = [];
     let cause: unknown;
-    for (const devices of chunksOf(this.devices.values(), DEVICES_PER_WRITE)) {
+    // In the order of the table: in workerd that takes two fifths of the time of any other order.
+    const sorted = [...this.devices.values()].sort((left, right) => (left.id < right.id ? -1 : 1));
+    for (const devices of chunksOf(sorted, DEVICES_PER_WRITE)) {
       const histories = readHistories(
         this.store,
         devices.map(({ id }) => id),

@@ -1,12 +1,11 @@
-import { eq, inArray, lt, min } from 'drizzle-orm';
-import { applications, database, parkedMessages } from '#db';
+import { inArray, lt, min } from 'drizzle-orm';
+import { database, parkedMessages } from '#db';
 import { settingsOf } from '#env';
 import { DAY_MS } from '#lib/time';
 import { pruneKeys } from './key-book.ts';
 import { progressOf } from './log.ts';
 import { progress, revokedTokens } from './schema.ts';
 import type { SeenIds } from './seen-ids.ts';
-import { MAX_SHARDS, raiseShards } from './shards.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -53,33 +52,4 @@ export function pruneRepeats(
   store.delete(revokedTokens).where(lt(revokedTokens.revokedAt, lastValid)).run();
   pruneKeys(store, now - IDEMPOTENCY_DAYS * DAY_MS, now - RAW_RETENTION_DAYS * DAY_MS, now);
   store.update(progress).set({ prunedAt: now }).run();
-}
-
-/** Beyond these limits, an application's new devices are spread over twice as many counters. */
-export type GrowthLimits = { eventsPerSecond: number; bytes: number };
-export const GROWTH: GrowthLimits = { eventsPerSecond: 5_000, bytes: 4_000_000_000 };
-
-/** The load of one counter: shard, database size, event rate, and the size at which it last requested more shards. */
-export type Load = { shard: number; bytes: number; eventsPerSecond: number; raisedBytes: number };
-
-/**
- * Requests more shards if a limit is exceeded, and returns whether it did. Only the newest counters request them because of their load: an older
- * one keeps its devices whatever is added. Because of size, each counter requests them once for every doubling of its size.
- */
-export async function growWhenLoaded(
-  db: D1Database,
-  applicationId: string,
-  load: Load,
-  limits: GrowthLimits,
-): Promise<'size' | 'rate' | null> {
-  const isLarge = load.bytes > Math.max(limits.bytes, 2 * load.raisedBytes);
-  if (!isLarge && load.eventsPerSecond <= limits.eventsPerSecond) return null;
-  const [row] = await database(db)
-    .select({ shards: applications.shards })
-    .from(applications)
-    .where(eq(applications.id, applicationId));
-  if (!row || row.shards >= MAX_SHARDS) return null;
-  if (!isLarge && load.shard < row.shards / 2) return null;
-  await raiseShards(db, applicationId, row.shards);
-  return isLarge ? 'size' : 'rate';
 }
