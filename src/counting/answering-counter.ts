@@ -27,7 +27,7 @@ import { SeenIds } from './seen-ids.ts';
 import { readCounterName } from './shards.ts';
 import { openStore, type Store } from './store.ts';
 
-/** The part of a counter that answers questions: none of these calls changes anything. */
+/** The read-only calls of a counter. */
 export abstract class AnsweringCounter extends DurableObject<Env> {
   protected opened: Store = openStore(this.ctx.storage);
   protected seen = new SeenIds(this.opened);

@@ -42,13 +42,13 @@ import { openStore, type Store } from './store.ts';
 import { MAX_BACKOFF_MS, pruneDueAt, pruneRepeats, readRedeliveryLimit } from './upkeep.ts';
 
 /**
- * Counts the events of one application, or of one shard of it: keeps their log, tells repeats, keeps the state of the devices
- * that live here, and adds what it counted to the rollups in D1. See `CounterApi` for its calls.
+ * Counts the events of one application or of one shard of it: keeps their log, recognizes duplicates, keeps the state of the devices that live
+ * here, and adds the counted sums to the rollups in D1. See `CounterApi` for its calls.
  */
 export class Counter extends AnsweringCounter implements CounterApi {
-  /** The database; an own field so that a test may put a failing one in its place. */
+  /** The database. A field of its own, so that a test can substitute a failing one. */
   db: D1Database = this.env.DB;
-  /** Where raw events go; an own field for the same reason. */
+  /** The bucket for raw events, also substitutable in tests. */
   bucket: Bucket = this.env.RAW_EVENTS;
   growth: GrowthLimits = GROWTH;
   fullRun: RunLimits = FULL_RUN;
@@ -93,7 +93,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
   private begin(): void {
     const { id } = this.ctx;
     const { name } = progressOf(this.opened);
-    // An alarm is not told the name of its object, a call is.
+    // An alarm does not receive its object's name, but a call does.
     if (name === '' && id.name) this.opened.update(progress).set({ name: id.name }).run();
     this.seen.forget();
     this.pending = pendingIn(this.opened);
@@ -106,7 +106,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     this.ownAlarm.forget();
   }
 
-  /** Puts the object on this storage, as a restart does; a test may give one that fails. */
+  /** Starts the object on this storage, as a restart does. A test may pass one that fails. */
   use(storage: DurableObjectStorage): void {
     this.storage = storage;
     this.opened = openStore(storage);
@@ -148,7 +148,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
       const place = { shard: this.shard, shards, known };
       const outcomes = wanted.map((one) => createOrFind(this.store, one, place));
       const created = outcomes.flatMap(({ outcome }, index) => (outcome === 'created' ? [index] : []));
-      // A repeated call finds the devices, so their installs need no place among the ids.
+      // A repeated call finds the devices, so the ids of their installs need not be remembered.
       appendSome(this.store, installs, created, now);
       return { outcomes, created: created.length };
     });
@@ -165,7 +165,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
   }
 
   async eraseDevice(id: string): Promise<{ found: boolean; events: number }> {
-    // What arrived before is counted first: totals stay.
+    // What arrived before is counted first, so that totals are complete.
     while (this.countNext(this.fullRun)) await nextTurn();
     const erased = this.write(() => ({
       found: deleteDevice(this.store, id),
@@ -192,7 +192,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
   }
 
   async resumeFlush(): Promise<boolean> {
-    // What is being sent ends first, whether it succeeds or not.
+    // Wait for the current flush, whether it succeeds or not.
     await this.flusher.flush().catch(() => undefined);
     const resumed = this.flusher.hasGap && (await closeGap(this.store, this.db, this.name));
     if (resumed) await this.flusher.flush();
@@ -212,7 +212,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
   }
 
   async deleteAll(): Promise<void> {
-    // What is on its way to D1 or R2 arrives first, or not at all.
+    // Parts on their way to D1 or R2 must have arrived, or failed, before the storage is deleted.
     await this.flusher.ended();
     await this.files.end();
     await this.ctx.storage.deleteAlarm();
@@ -230,14 +230,14 @@ export class Counter extends AnsweringCounter implements CounterApi {
         await this.flusher.flush();
       await this.grow(Date.now());
     } catch (error) {
-      // Nothing is lost: what was not counted or not taken by D1 waits for the next alarm.
+      // Nothing is lost: whatever was not counted, or not accepted by D1, waits for the next alarm.
       logWarning('counting put off', error, { counter: this.name });
     }
     if (this.isDeleted) return;
     try {
       await this.files.work(deadline);
     } catch (error) {
-      // Nothing is lost: what R2 did not take stays in the log.
+      // Nothing is lost: whatever R2 did not accept stays in the log.
       logWarning('raw event files put off', error, { counter: this.name });
     }
     if (this.isDeleted) return;
@@ -250,7 +250,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     await this.arm(Date.now());
   }
 
-  /** One transaction. Where it fails, what is remembered of it in memory is forgotten. */
+  /** Runs one transaction. If it fails, the caches of its data are cleared. */
   private write<Result>(work: () => Result): Result {
     try {
       return this.storage.transactionSync(work);
@@ -261,7 +261,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     }
   }
 
-  /** Counts one run; false when nothing waits. */
+  /** Counts one run. Returns false if nothing waits. */
   private countNext(limits: RunLimits): boolean {
     const run = settleRun(this.storage, this.applicationId, limits, Date.now());
     this.pending = pendingIn(this.store);
@@ -282,7 +282,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     return (this.countDueAt(now) ?? Number.POSITIVE_INFINITY) <= now;
   }
 
-  /** Sets the alarm for the next thing to do, unless it is set for an earlier time. */
+  /** Sets the alarm for the next work, unless it is set for an earlier time. */
   private async arm(now: number): Promise<void> {
     const times = [
       this.countDueAt(now) ?? [],
