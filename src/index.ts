@@ -16,7 +16,7 @@ import { runChores } from './chores.ts';
 export { Counter } from '#counting';
 export { CreativeRegistry } from '#creatives';
 
-/** As wrangler.toml has it; its other schedule, every minute, is that of the chores. */
+/** Must match wrangler.toml. Its other schedule runs the chores every minute. */
 const RATES_SCHEDULE = '30 15,17,19 * * *';
 
 const app = createApp();
@@ -34,13 +34,13 @@ export default {
       }
       return;
     }
-    // Loaded by the cron alone: the ingestion path starts without them.
+    // Imported here because only the cron needs it, which keeps it out of the ingestion path's startup.
     const [{ composeDigests, sendNotices, watchAlerts }, { pruneShareLinks }] = await Promise.all([
       import('#alerts'),
       import('#views'),
     ]);
-    // What D1 has to forget: none waits for the others. Counters need no cron: each sets its own alarm with whatever gives it
-    // work, and again when it starts, so one that lost its alarm has it back with the next call of anyone who would miss it.
+    // Chores that prune D1 are independent of each other. Counters need no cron: a counter sets its alarm whenever it gets work and
+    // again when it starts, so a lost alarm is restored by the next call to it.
     await runChores({
       'continue deletions of applications': continueDeletions(env, database(env.DB), now),
       'prune clicks': pruneClicks(env.DB, now),
@@ -52,7 +52,7 @@ export default {
       'prune sessions': pruneSessions(env.DB, now),
       'prune share links': pruneShareLinks(database(env.DB), now),
     });
-    // In this order, so that what a check finds is sent by the same run.
+    // In this order, so that what a check finds is sent in the same run.
     await runChores({ 'watch alerts': watchAlerts(env, now), 'compose digests': composeDigests(env, now) });
     await runChores({ 'send notices': sendNotices(env, now) });
   },

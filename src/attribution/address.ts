@@ -5,12 +5,12 @@ import { hmac } from '#lib/crypto';
 const { IPv4, IPv6 } = ipaddr;
 
 /**
- * What of an address stands for its household: all of an IPv4 address, the /64 network of an IPv6 one, whose other half
- * devices change daily (RFC 8981). Null for what is no address.
+ * The part of an address that identifies a household: all of an IPv4 address, or the /64 network of an IPv6 address, because devices
+ * change the other half daily (RFC 8981). Returns null if the text is not an address.
  */
 export function networkOf(address: string): string | null {
   const text = address.trim().split('%')[0] ?? '';
-  // IPv4 in four decimal parts only: other forms that the library reads (hexadecimal, fewer parts) are no address in a header.
+  // Only IPv4 in four decimal parts. The library also accepts hexadecimal and shorter forms, which no header should contain.
   if (IPv4.isValidFourPartDecimal(text)) return IPv4.parse(text).toString();
   if (!text.includes(':') || !IPv6.isValid(text)) return null;
   const parsed = IPv6.parse(text);
@@ -22,8 +22,8 @@ export function networkOf(address: string): string | null {
 }
 
 /**
- * A keyed hash of an address, the only form in which one is ever stored or sent on. It differs between applications, so that
- * nobody is followed from one to another. Null for what is no address.
+ * A keyed hash of an address, the only form in which one is ever stored or sent on. It differs between applications, so that nobody can
+ * be followed from one to another. Returns null if the text is not an address.
  */
 export async function hashAddress(
   secret: string,

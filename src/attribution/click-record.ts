@@ -6,9 +6,8 @@ const optionalText = (max: number) => text(max).optional();
 const size = () => z.number().positive().max(1e5).optional();
 
 /**
- * What is learnt of a click, as the queue carries it: once from the request for the link, once from the landing page's
- * measurement. Any number of records of one click, in any order, make one row. Everything in it is bounded: whatever a browser
- * claims, a row stays small.
+ * Facts about a click, as the queue carries them: one record from the request for the link, another from the landing page's measurement.
+ * Any number of records of one click, in any order, make one row. Every field is bounded, so a row stays small whatever a browser claims.
  */
 export const ClickRecord = z.object({
   application_id: text(64),
@@ -17,12 +16,12 @@ export const ClickRecord = z.object({
   os_family: z.enum(OS_FAMILIES),
   os_version: optionalText(32),
   device_model: optionalText(128),
-  /** A keyed hash; the address itself goes nowhere. */
+  /** A keyed hash. The address itself is never sent. */
   ip_hash: optionalText(64),
-  /** Of the request for the link only, as the edge and the link tell them. */
+  /** Only in the record of the request for the link, from the edge and the link's query. */
   country: ClickCountry.optional(),
   params: ClickParams.optional(),
-  /** Only what was measured: a time zone by its canonical name, CSS pixels, device pixels to each. */
+  /** Only in the record of the measurement: a canonical time zone name, CSS pixels, device pixels per CSS pixel. */
   timezone: optionalText(64),
   screen_width: size(),
   screen_height: size(),

@@ -1,24 +1,24 @@
 import { MEASURES, type Measure, ROLLUP_KEYS, type RollupTable } from './measures.ts';
 import { ALL_METRICS, type Metric } from './metrics.ts';
 
-/** What a report by a dimension groups by. */
+/** A dimension that reports can group by. */
 export type DimensionDefinition = {
   label: string;
-  /** A span of time; a creative and what it is in; a part of the segment; else a column of some rollups. */
+  /** A span of time; a creative, ad set or campaign; a part of the segment; or else a column of some rollups. */
   kind: 'time' | 'named' | 'segment' | 'column';
-  /** The column of the rollups, or of the segment. */
+  /** The column of the rollups or of the segment. */
   column: string;
-  /** Metrics that are null in reports by it. */
+  /** Metrics that are null in reports grouped by it. */
   lacks?: readonly Metric[];
 };
 
-/** Metrics that costs are needed for. Costs name campaigns, ad sets and creatives, so no spend is known by anything else. */
+/** Metrics that need costs. Costs name only campaigns, ad sets and creatives, so no other dimension has spend. */
 export const OF_SPEND: readonly Metric[] = ['spend', 'cpi', 'roas', 'roas_blended'];
 
-/** Metrics made of what devices have earned since their acquisition. */
+/** Metrics based on what devices have earned since their acquisition. */
 export const OF_ACQUIRED: readonly Metric[] = ['roas', 'roas_blended'];
 
-/** Metrics without a currency cannot be grouped by currency. */
+/** Metrics that cannot be grouped by currency, because they have none. */
 const WITHOUT_CURRENCY: readonly Metric[] = [
   'clicks',
   'installs',
@@ -49,7 +49,7 @@ export const DIMENSIONS = {
   os: { label: 'OS', kind: 'segment', column: 'os', lacks: OF_SPEND },
   app_version: { label: 'App version', kind: 'segment', column: 'app_version', lacks: OF_SPEND },
   source: { label: 'Ad format', kind: 'column', column: 'source', lacks: OF_SPEND },
-  // Requests are made of a placement before any network is known, so no network can be held against them.
+  // Ad requests are made before any network is known, so they cannot be attributed to one.
   media_source: {
     label: 'Ad network',
     kind: 'column',
@@ -64,7 +64,7 @@ export const DIMENSIONS = {
 
 export type DimensionName = keyof typeof DIMENSIONS;
 
-/** The rollups that the performance report reads, that with most metrics first. */
+/** The rollups that the performance report reads, the one with the most metrics first. */
 const REPORTED: readonly RollupTable[] = [
   'rollup_daily',
   'rollup_ads',
@@ -73,7 +73,7 @@ const REPORTED: readonly RollupTable[] = [
   'rollup_hours',
 ];
 
-/** The rollup that has all of these dimensions, the one with most metrics first; undefined where no event has them all. */
+/** The rollup with all of these dimensions, preferring the one with the most metrics; undefined if no event has them all. */
 export function rollupOf(names: readonly DimensionName[]): RollupTable | undefined {
   const columns = names.flatMap((name) => {
     const { kind, column }: DimensionDefinition = DIMENSIONS[name];
@@ -88,7 +88,7 @@ const columnsIn = (table: RollupTable): readonly string[] => [
   table === 'rollup_hours' ? 'hour' : 'segments',
 ];
 
-/** The measures that each metric is made of, where it is not made of all that a rollup by day has. */
+/** The measures that a metric is computed from, if it does not need all those of the daily rollup. */
 const MADE_OF = {
   clicks: ['clicks'],
   installs: ['installs'],
@@ -106,7 +106,7 @@ const MADE_OF = {
   events: ['custom_events'],
 } satisfies Partial<Record<Metric, readonly Measure[]>>;
 
-/** The metrics that a rollup has all measures of; `all` are those of the rollup by day, which has every measure. */
+/** The metrics whose measures a rollup has. `all` are those of the daily rollup, which has every measure. */
 export function metricsIn(table: RollupTable, all: readonly Metric[]): Metric[] {
   if (table === 'rollup_daily') return [...all];
   const measures: readonly string[] = MEASURES[table];

@@ -62,3 +62,4 @@ export {
   segmentId,
   UNKNOWN_SEGMENT,
 } from './segments.ts';
+export { valueName, valuesCalled } from './value-names.ts';

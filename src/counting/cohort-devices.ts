@@ -16,6 +16,7 @@ export type CohortDevice = {
   /** Empty where it is not known. */
   country: string;
   os: string;
+  appVersion: string;
   activeAges: string;
   paidDays: string;
   steps: string;
@@ -33,7 +34,7 @@ type Row = [
   revenue: string,
 ];
 
-type Described = Pick<DeviceDescription, 'country' | 'os' | 'test'>;
+type Described = Pick<DeviceDescription, 'country' | 'os' | 'appVersion' | 'test'>;
 
 /**
  * The devices of a cohort that a question is about, those of editors and debug builds left out. Between pages the object may do
@@ -53,13 +54,14 @@ export async function* devicesOf(
       ORDER BY ${devices.id} LIMIT ${PAGE}`);
     const page: CohortDevice[] = [];
     for (const [, acquiredDay, creativeId, text, activeAges, paidDays, steps, revenue] of rows) {
-      const { country, os, test }: Described = JSON.parse(text);
+      const { country, os, appVersion, test }: Described = JSON.parse(text);
       if (test) continue;
       page.push({
         acquiredDay,
         creativeId,
         country: country ?? '',
         os,
+        appVersion: appVersion ?? '',
         activeAges,
         paidDays,
         steps,

@@ -1,13 +1,12 @@
 import { asc, gt, lt, lte, sql } from 'drizzle-orm';
-import { isOfDevice } from '#catalogue';
 import type { FileEntry, StoredEvent } from '#lake';
-import { loadDevices } from './devices.ts';
+import { withPlaces } from './device-places.ts';
 import { eraseFromNewFiles } from './file-erasures.ts';
 import { addFiles } from './file-index.ts';
 import { progressOf } from './log.ts';
 import { fateOf, outcomesOf } from './log-reader.ts';
+import { unpackEvents } from './pack.ts';
 import { log, logOutcomes, progress } from './schema.ts';
-import { unpackEvents } from './settle.ts';
 import type { Store } from './store.ts';
 
 /** What leaves the hot log for R2: whatever was appended so long ago, and whatever is beyond so many newer events. */
@@ -84,14 +83,12 @@ export function* eventsThrough(
     if (!row || row.batch > lastBatch) return;
     batch = row.batch;
     const outcomes = outcomesOf(store, [batch]).get(batch) ?? {};
-    const events = unpackEvents(applicationId, row.events);
-    const ids = new Set(events.flatMap((event) => (event && isOfDevice(event) ? [event.device_id] : [])));
-    const known = new Set(loadDevices(store, applicationId, ids).map(({ state }) => state.id));
-    yield events.flatMap((event, index) => {
-      if (!event || (isOfDevice(event) && !known.has(event.device_id))) return [];
+    const events = unpackEvents(applicationId, row.events).flatMap((event, index) => {
+      if (!event) return [];
       const outcome = outcomes[index];
-      return [outcome ? { ...event, ...fateOf(store, applicationId, event, outcome) } : event];
+      return [outcome ? { ...event, ...fateOf(store, event, outcome) } : event];
     });
+    yield withPlaces(store, events);
   }
 }
 

@@ -69,11 +69,12 @@ export class KeyBook {
     return isFirst;
   }
 
-  /** Whether a session of a row that was given here was counted before this run. */
+  /** Whether a session of a row that was given here was counted before, in this run or another. */
   hasSession(key: string): boolean {
-    return this.table.has(this.sessionSlot(key), FLAG.storedSameDay);
+    return this.table.has(this.sessionSlot(key), FLAG.storedSameDay | FLAG.taken);
   }
 
+  /** Remembers a session that was not counted before. */
   takeSession(key: string): void {
     this.table.mark(this.sessionSlot(key), FLAG.taken);
   }

@@ -7,7 +7,7 @@ import type { Sample } from '#lib/statistics/compare';
 export type Cohort = { from: string; to: string };
 
 /** What tells devices apart by their own row. */
-export type DeviceGroup = 'creative' | 'country' | 'os';
+export type DeviceGroup = 'creative' | 'country' | 'os' | 'appVersion';
 
 export type FunnelQuestion = {
   cohort: Cohort;
@@ -22,7 +22,7 @@ export type FunnelQuestion = {
 };
 
 export type FunnelAnswer = {
-  /** A creative's id (`''` for organic), a country (`''` for an unknown one) or an OS; `''` without grouping. */
+  /** A creative's id (`''` for organic), a country or a version (`''` for an unknown one), or an OS; `''` without grouping. */
   key: string;
   /** By step: devices that reach it. */
   devices: number[];
@@ -78,7 +78,7 @@ export type PurchasesQuestion = {
 export type PurchasesAnswer = {
   /** `2026-03-02`, `2026-W10` or `2026-03`; empty for all. */
   cohort: string;
-  /** A creative's id (`''` for organic), a country (`''` for an unknown one) or an OS; `''` without grouping. */
+  /** A creative's id (`''` for organic), a country or a version (`''` for an unknown one), or an OS; `''` without grouping. */
   key: string;
   size: number;
   payers: number;

@@ -3,7 +3,7 @@ import { addDays } from '#lib/time';
 import { shortDay, shortDays, type Tick } from './axis.ts';
 import { LineChart, type Series } from './chart.tsx';
 import { count } from './format.ts';
-import { GROUPINGS, GroupCell, groupLabel, groupName } from './groups.tsx';
+import { DEVICE_GROUPINGS, GroupCell, groupLabel, groupName } from './groups.tsx';
 import type { DashboardContext } from './guard.ts';
 import { type Column, Field, Table } from './parts.tsx';
 import { ViewFields } from './report.tsx';
@@ -15,7 +15,6 @@ const COHORTS = [
   ['month', 'By month'],
   ['all', 'All together'],
 ] as const;
-const GROUPS: ReadonlySet<string> = new Set(['creative', 'campaign', 'adset', 'country', 'os']);
 
 /** A month day by day, then weeks: where curves bend first. */
 export const CURVE_DAYS = [...Array.from({ length: 31 }, (_, day) => day), 37, 44, 51, 60, 75, 90];
@@ -62,12 +61,7 @@ export const CohortForm = ({
 }) => (
   <form method="get" action={path} class="row" data-submit-on-change>
     <ViewFields view={view} />
-    <Field
-      label="Group by"
-      name="group"
-      value={group}
-      options={[['', 'Nothing'], ...GROUPINGS.filter(([name]) => GROUPS.has(name))]}
-    />
+    <Field label="Group by" name="group" value={group} options={[['', 'Nothing'], ...DEVICE_GROUPINGS]} />
     <Field label="Cohorts" name="cohort" value={cohort} options={COHORTS} />
     {fields.map((field) => (
       <Field {...field} />

@@ -7,7 +7,7 @@ import { shortDays } from './axis.ts';
 import { NAMED_KINDS, valueLabel } from './filter-names.ts';
 import { checkForm } from './form.ts';
 import { count, money, NOTHING, percent } from './format.ts';
-import { GROUPINGS } from './groups.tsx';
+import { DEVICE_GROUPINGS } from './groups.tsx';
 import { type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
 import { sortRows } from './metrics.ts';
 import { Card, Field, Table } from './parts.tsx';
@@ -17,8 +17,7 @@ import type { FilterName, View } from './view.ts';
 
 const DAYS = '1,7,30';
 const MAX_OFFERED = 100;
-const KINDS: ReadonlySet<string> = new Set(['creative', 'campaign', 'adset', 'country', 'os']);
-const BY = [...GROUPINGS.filter(([name]) => KINDS.has(name)), ['period', 'Period'] as const];
+const BY = [...DEVICE_GROUPINGS, ['period', 'Period'] as const];
 const METRIC_LABELS = {
   retention: 'Retention',
   conversion: 'Paying devices',
@@ -59,7 +58,7 @@ async function optionsOf(
   chosen: readonly string[],
   now: number,
 ) {
-  const filter = (KINDS.has(by) && !['country', 'os'].includes(by) ? `${by}_id` : by) as FilterName;
+  const filter = (['creative', 'adset', 'campaign'].includes(by) ? `${by}_id` : by) as FilterName;
   const kind = NAMED_KINDS[filter];
   const db = database(c.env.DB);
   if (kind) {

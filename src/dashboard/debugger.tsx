@@ -6,6 +6,7 @@ import { listRejections } from '#ingestion';
 import { devicePage } from './device-page.tsx';
 import { eventPage } from './event-page.tsx';
 import { type ShownEvent, StatusBadge, summary, text } from './event-parts.tsx';
+import { readChips } from './filter-names.ts';
 import { Filters } from './filters.tsx';
 import { checkForm } from './form.ts';
 import { ago, count, moment, NOTHING } from './format.ts';
@@ -13,6 +14,7 @@ import { NeedsApplication } from './get-started.tsx';
 import { type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
 import { renderPage } from './page.tsx';
 import { Card, Field, Notice, Table } from './parts.tsx';
+import { ViewFields } from './report.tsx';
 import { readView, type View, viewQuery } from './view.ts';
 
 const SHOWN = 30;
@@ -159,6 +161,7 @@ async function debuggerPage(c: DashboardContext) {
     application_id: view.application.id,
     limit: SHOWN,
     cursor,
+    ...view.filters,
     ...(type ? { type } : {}),
     ...(token ? { token } : {}),
     ...(deviceId ? { device_id: deviceId } : {}),
@@ -181,7 +184,15 @@ async function debuggerPage(c: DashboardContext) {
       title: 'Debugger',
       current: '/debugger',
       view,
-      filters: <Filters view={view} path="/debugger" shown={['app']} />,
+      filters: (
+        <Filters
+          view={view}
+          path="/debugger"
+          shown={['app', 'filters']}
+          carry={own}
+          chips={await readChips(c.env.DB, view)}
+        />
+      ),
     },
     <>
       <Card
@@ -191,7 +202,7 @@ async function debuggerPage(c: DashboardContext) {
         }
       >
         <form method="get" action="/debugger" class="row">
-          <input type="hidden" name="app" value={view.application.id} />
+          <ViewFields view={view} />
           <Field
             label="Type"
             name="type"

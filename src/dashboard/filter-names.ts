@@ -1,3 +1,4 @@
+import { valueName } from '#catalogue';
 import { findNames, type NamedKind } from '#creatives';
 import { database } from '#db';
 import { FILTER_NAMES, type FilterName, filterValues, type View } from './view.ts';
@@ -19,22 +20,10 @@ export const NAMED_KINDS: Readonly<Partial<Record<FilterName, NamedKind>>> = {
   creative_id: 'creative',
 };
 
-const OS_NAMES: Record<string, string> = { ios: 'iOS', ipados: 'iPadOS', macos: 'macOS', tvos: 'tvOS' };
-const regions = new Intl.DisplayNames('en', { type: 'region' });
-
-const capitalised = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
-
-/** A country as people call it; the code where it is none that anyone knows. */
-export function countryName(code: string): string {
-  if (!/^[a-z]{2}$/i.test(code)) return capitalised(code);
-  return regions.of(code.toUpperCase()) ?? code.toUpperCase();
-}
-
 /** What a value of a filter is called, as far as that can be told without looking it up. */
 export function valueLabel(name: FilterName, value: string): string {
-  if (name === 'country') return countryName(value);
-  if (name === 'os') return OS_NAMES[value] ?? capitalised(value);
-  return name === 'attribution' ? capitalised(value) : value;
+  if (name === 'attribution') return value === 'paid' ? 'Paid' : 'Organic';
+  return name === 'country' || name === 'os' ? valueName(name, value) : value;
 }
 
 export type Chip = { name: FilterName; value: string; label: string };

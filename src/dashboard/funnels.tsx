@@ -7,7 +7,7 @@ import { listViews, viewAddress } from '#views';
 import { Bar } from './chart.tsx';
 import { checkForm } from './form.ts';
 import { count, duration, percent } from './format.ts';
-import { GROUPINGS, GroupCell, groupLabel, groupWord } from './groups.tsx';
+import { DEVICE_GROUPINGS, GroupCell, groupLabel, groupWord } from './groups.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { sortRows } from './metrics.ts';
 import { Card, Field, Table } from './parts.tsx';
@@ -24,7 +24,6 @@ const WINDOWS = [
   ['168', '7 days'],
   ['720', '30 days'],
 ] as const;
-const GROUPS: ReadonlySet<string> = new Set(['creative', 'campaign', 'adset', 'country', 'os']);
 type FunnelRow = Awaited<ReturnType<typeof reportFunnel>>['data'][number];
 type Plain = Record<string, string | number | boolean | null>;
 
@@ -88,7 +87,7 @@ const StepsForm = ({
       label="Group by"
       name="group"
       value={group}
-      options={[['', 'Nothing'], ...GROUPINGS.filter(([name]) => GROUPS.has(name))]}
+      options={[['', 'Nothing'], ...DEVICE_GROUPINGS]}
       faults={faults.map((fault) => ({ ...fault, path: fault.path.replace('group_by', 'group') }))}
     />
     <button type="submit">Apply</button>

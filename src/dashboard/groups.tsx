@@ -1,8 +1,7 @@
+import { type DimensionName, valueName } from '#catalogue';
 import { mondayOf, monthOf } from '#lib/calendar';
 import { addDays } from '#lib/time';
-import { DIMENSIONS } from '#reports';
-import { adFormatName, networkName } from './ad-names.ts';
-import { valueLabel } from './filter-names.ts';
+import { DEVICE_GROUPS, DIMENSIONS } from '#reports';
 import type { Days } from './period.ts';
 import { type FilterName, type View, type ViewChanges, viewQuery, withFilter } from './view.ts';
 
@@ -30,6 +29,13 @@ export const GROUPINGS: readonly (readonly [name: string, label: string])[] = Ob
   ([name]) => Object.hasOwn(DIMENSIONS, name),
 );
 
+/** What devices can be grouped by. */
+export const DEVICE_GROUPINGS = GROUPINGS.filter(([name]) => isDeviceGroup(name));
+
+export function isDeviceGroup(name: string): name is (typeof DEVICE_GROUPS)[number] {
+  return DEVICE_GROUPS.some((group) => group === name);
+}
+
 export const groupLabel = (name: string): string => LABELS[name] ?? name;
 
 /** The same within a sentence. */
@@ -54,12 +60,7 @@ type Row = Record<string, Value>;
 export function groupName(name: string, row: Row): string {
   const value = row[name];
   if (row.is_other) return 'Everything else';
-  if (value === null || value === undefined || value === '') return NAMED.has(name) ? 'Organic' : 'None';
-  if (name === 'media_source') return networkName(String(value));
-  if (name === 'source') return adFormatName(String(value));
-  if (name === 'hour') return String(value).slice(0, 16).replace('T', ' ');
-  const filter = FILTER_OF[name];
-  return filter ? valueLabel(filter, String(value)) : String(value);
+  return valueName(name as DimensionName, String(value ?? ''));
 }
 
 /** The days of a row's hour (`2026-11-01T01:00:00-04:00`), day, week (`2026-W47`) or month; null of anything else. */

@@ -7,12 +7,12 @@ import type { Fault } from '#lib/fields';
 import type { AppEnv } from './context.ts';
 import { AppError, invalidRequest } from './errors.ts';
 
-/** The limit of bodies that hold one thing, in bytes. */
+/** The size limit of bodies with a single item, in bytes. */
 export const SMALL_BODY = 64 * 1024;
 
 /**
- * Refuses a body of more than `bytes` before anything else looks at the request. A small declared length is enough to pass:
- * to touch the body's stream would cost more than all of this.
+ * Refuses a body of more than `bytes` before anything else reads the request. A small declared length passes without further checks,
+ * because touching the body's stream would cost more than everything else here.
  */
 export function limitBody(bytes: number) {
   const counted = bodyLimit({
@@ -28,12 +28,12 @@ export function limitBody(bytes: number) {
   }) satisfies MiddlewareHandler;
 }
 
-/** What a schema found wrong, each fault with the path of its field. */
+/** A schema's errors as faults, each with the path of its field. */
 export function toFaults(error: z.core.$ZodError): Fault[] {
   return error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
 }
 
-// A request without a body goes on as `{}`, so that the answer names the fields that it lacks.
+// A request without a body is treated as `{}`, so that the answer names the required fields.
 const requireJson = createMiddleware<AppEnv>(async (c, next) => {
   const type = c.req.header('Content-Type') ?? '';
   if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type) && c.req.raw.body) {
@@ -46,19 +46,19 @@ function refuseFaults(result: { success: true } | { success: false; error: z.cor
   if (!result.success) throw invalidRequest(toFaults(result.error));
 }
 
-/** Parses the JSON body by a schema, for `c.req.valid('json')`; every failure is a 400 that names its fields. */
+/** Validates the JSON body against a schema, for `c.req.valid('json')`. Every failure is a 400 that names its fields. */
 export function jsonBody<Schema extends z.ZodType>(schema: Schema) {
   return [
     requireJson,
-    // No schema of ours waits for anything, and zod is faster when it is not asked to. (The cast: its own type of a result
-    // says less than the validator's.)
+    // None of our schemas is asynchronous, and zod is faster in synchronous mode. (The cast: zod's result type is less specific than the
+    // validator's.)
     zValidator('json', schema, refuseFaults, {
       validationFunction: (known, value) => known.safeParse(value) as never,
     }),
   ] as const;
 }
 
-/** Parses the query string by a schema, for `c.req.valid('query')`. */
+/** Validates the query string against a schema, for `c.req.valid('query')`. */
 export function queryString<Schema extends z.ZodType>(schema: Schema) {
   return zValidator('query', schema, refuseFaults);
 }

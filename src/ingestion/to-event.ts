@@ -5,7 +5,7 @@ import { present } from '#lib/present';
 import { dayIn, daysBetween, zoneOffset } from '#lib/time';
 import { settleTime } from '#lib/timestamp';
 
-/** What becomes of a valid envelope: days in the application's time zone, money in micros, the device from the token. */
+/** Converts a valid envelope to an event: days in the application's time zone, money in micros, the device from the token. */
 export function toEvent(
   envelope: EventEnvelope,
   source: {

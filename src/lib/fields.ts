@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { CURRENCIES } from './currencies.ts';
 
-/** One fault of a request: where (`payload.value`) and what. An empty path is the body as a whole. */
+/** One fault of a request: where (`payload.value`) and what. An empty path means the body as a whole. */
 export type Fault = { path: string; message: string };
 
-// The kinds of field that requests are made of. Text is trimmed, and what is then empty counts as absent, as null does.
-// A NUL ends a text early inside SQLite and a lone surrogate does not survive it, so neither gets in.
+// The kinds of fields that requests consist of. Text is trimmed; empty text counts as absent, and so does null. NUL characters and lone
+// surrogates are refused, because a NUL ends a text early inside SQLite and a lone surrogate does not survive storage.
 
 const wellFormed = (max: number) =>
   z
@@ -24,14 +24,14 @@ export const optionalText = (max = 256) =>
     .nullish()
     .transform((text) => text || undefined);
 
-/** Some clients send a name that is made of digits as a number. */
+/** Some clients send a name that consists of digits as a number. */
 const numberAsText = (value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) ? String(value) : value;
 
-/** As `requiredText`, also sent as a number. */
+/** Like `requiredText`, but also accepts a number. */
 export const requiredName = (max = 256) => z.preprocess(numberAsText, requiredText(max));
 
-/** As `optionalText`, also sent as a number. */
+/** Like `optionalText`, but also accepts a number. */
 export const optionalName = (max = 256) => z.preprocess(numberAsText, optionalText(max));
 
 const finite = () =>
@@ -50,7 +50,7 @@ export const optionalNumber = (max: number) =>
 
 const NOT_A_COUNT = 'must be a whole number of at least 0';
 
-/** A whole number ≥ 0, sent as a number or as text; empty text and null count as absent. */
+/** A whole number of at least 0, as a number or as text. Empty text and null count as absent. */
 export const optionalCount = (max: number) =>
   z
     .union([z.number(), z.string().trim().regex(/^\d*$/, NOT_A_COUNT), z.null()], { error: NOT_A_COUNT })
@@ -74,7 +74,7 @@ export const currencyCode = () =>
 
 const limitError = 'must be a whole number from 1 to 200';
 
-/** `?limit=&cursor=` of every list. */
+/** The `?limit=&cursor=` query of every list. */
 export const listQuery = z.object({
   limit: z.coerce
     .number({ error: limitError })
@@ -85,10 +85,10 @@ export const listQuery = z.object({
   cursor: z.string().max(128, 'must be at most 128 characters').default(''),
 });
 
-/** The most values of one filter. */
+/** The largest number of values of one filter. */
 export const MAX_FILTER_VALUES = 50;
 
-/** A parameter that may be repeated: one of its values has to match. */
+/** A parameter that may be repeated; any of its values may match. */
 export function repeatable(value: z.ZodType<string, string>) {
   const asList = (sent: unknown) => (sent === undefined || sent === null ? undefined : [sent].flat());
   const values = z

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import type { Fault } from './fields.ts';
 
-// What decides money or identity is strict. Everything else only describes an event: where it is malformed it is dropped, the
-// event is taken, and the answer names what was dropped.
+// Fields that decide money or identity are strict. All others only describe an event: a malformed one is dropped, the event is accepted,
+// and the answer names what was dropped.
 
-/** More faults than these say nothing new about a request. */
+/** Beyond this many, warnings say nothing new about a request. */
 const MAX_WARNINGS = 20;
 
-/** Stands in a parsed body for a malformed field, until `withWarnings` takes it out. */
+/** Marks a malformed field in a parsed body until `withWarnings` removes it. */
 class Dropped {
   readonly message: string;
   readonly replacement: unknown;
@@ -25,12 +25,12 @@ type Caught = { error: { issues: readonly { message: string; path: PropertyKey[]
 
 const reasonOf = ({ error }: Caught) => error.issues[0]?.message ?? 'is malformed';
 
-/** An optional field that only describes: dropped where it is malformed. */
+/** An optional descriptive field: dropped if malformed. */
 export function descriptive<Schema extends z.ZodType>(schema: Schema) {
   return schema.catch((caught) => dropped(`${reasonOf(caught)}; ignored`) as never);
 }
 
-/** A required field that only describes: refused where it is absent, replaced where it is malformed. */
+/** A required descriptive field: refused if absent, replaced if malformed. */
 export function replaceable<Schema extends z.ZodType>(
   schema: Schema,
   replacement: z.output<Schema>,
@@ -46,7 +46,7 @@ export function replaceable<Schema extends z.ZodType>(
   );
 }
 
-/** A value that was dropped within a descriptive field, such as one parameter of many. */
+/** Drops one value inside a descriptive field, such as one parameter of many. */
 export const dropped = (message: string) => new Dropped(message);
 
 function sweep(value: unknown, path: string, warnings: Fault[]): unknown {
@@ -66,7 +66,7 @@ function sweep(value: unknown, path: string, warnings: Fault[]): unknown {
   return swept ?? value;
 }
 
-/** Takes the dropped fields out of a parsed body and adds `warnings`, which name them. For `.transform()`. */
+/** Removes the dropped fields from a parsed body and adds `warnings`, which name them. For use in `.transform()`. */
 export function withWarnings<Body extends object>(body: Body) {
   const warnings: Fault[] = [];
   return { ...(sweep(body, '', warnings) as Body), warnings };

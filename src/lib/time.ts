@@ -1,4 +1,4 @@
-/** Milliseconds of a day without a daylight-saving change. */
+/** Milliseconds in a day without a daylight-saving change. */
 export const DAY_MS = 86_400_000;
 
 /** An instant (epoch milliseconds) as ISO 8601 in UTC. */
@@ -6,7 +6,7 @@ export const iso = (at: number): string => new Date(at).toISOString();
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-// Constructing a formatter costs some 80 times more than using it.
+// Constructing a formatter costs about 80 times as much as using it.
 function dayFormatter(timezone: string): Intl.DateTimeFormat {
   let formatter = formatters.get(timezone);
   if (!formatter) {
@@ -96,7 +96,7 @@ function clockFormatter(timezone: string): Intl.DateTimeFormat {
   return formatter;
 }
 
-/** Whether this is an IANA name that the runtime knows. Bare offsets such as `+05:30` are refused: they have no daylight saving. */
+/** Whether the runtime knows this IANA name. Bare offsets such as `+05:30` are refused, because they have no daylight saving. */
 export function isTimezone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
@@ -109,7 +109,7 @@ export function isTimezone(name: string): boolean {
 
 const canonicalNames = new Map<string, string>();
 
-/** One name for all the names of a zone (`Asia/Calcutta` and `Asia/Kolkata` are one); the name itself where it is unknown. */
+/** Maps every alias of a zone to one name (`Asia/Calcutta` and `Asia/Kolkata`). Unknown names are returned unchanged. */
 export function canonicalTimezone(name: string): string {
   let canonical = canonicalNames.get(name);
   if (canonical === undefined) {
@@ -123,11 +123,11 @@ export function canonicalTimezone(name: string): string {
 const MAX_DAY_NUMBERS = 10_000;
 const dayNumbers = new Map<string, number>();
 
-/** Days since 1970-01-01 of a `YYYY-MM-DD` day; NaN of what is no day. */
+/** Days since 1970-01-01 of a `YYYY-MM-DD` day; NaN for anything else. */
 export function dayNumber(day: string): number {
   let number = dayNumbers.get(day);
   if (number === undefined) {
-    // Parsing takes ten times as long, and most events are of a few days.
+    // Parsing takes ten times as long, and most events fall on a few days.
     if (dayNumbers.size >= MAX_DAY_NUMBERS) dayNumbers.clear();
     number = Date.parse(`${day}T00:00:00Z`) / DAY_MS;
     dayNumbers.set(day, number);

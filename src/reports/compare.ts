@@ -51,7 +51,8 @@ function faultsOfSides({ by, a, b, b_from, b_to }: Sides): Fault[] {
 type Side = { name: string | null; from: string; to: string; filter: DeviceFilter };
 
 /**
- * Compares the devices of two creatives, ad sets, campaigns, countries, systems or periods of acquisition: retention on day N,
+ * Compares the devices of two creatives, ad sets, campaigns, countries, operating systems, app versions or periods
+ * of acquisition: retention on day N,
  * who paid by day N, and revenue per device by day N. Only devices whose day N is over count. Differences are b - a. Throws
  * `invalid_request` where `a` or `b` is nothing of this application.
  */
@@ -95,7 +96,7 @@ async function sidesOf(env: Env, applicationId: string, query: CompareQuery): Pr
   const side = async (path: 'a' | 'b', value = ''): Promise<Side> => {
     const name = isOfCreatives(by)
       ? await nameById(database(env.DB), applicationId, by, value)
-      : value.toLowerCase();
+      : sideValue(by, value);
     if (name === null) throw invalidRequest([{ path, message: `is no ${by} of this application` }]);
     const own = await deviceFilterOf(env.DB, applicationId, filterOf(by, value));
     return { name, from, to, filter: narrow(filtered, own) };
@@ -103,8 +104,11 @@ async function sidesOf(env: Env, applicationId: string, query: CompareQuery): Pr
   return await Promise.all([side('a', query.a), side('b', query.b)]);
 }
 
+/** Countries and systems are kept in lower case, versions as they were sent. */
+const sideValue = (by: Group, value: string) => (by === 'app_version' ? value : value.toLowerCase());
+
 const filterOf = (by: Group, value: string) =>
-  isOfCreatives(by) ? { [`${by}_id`]: [value] } : { [by]: [value.toLowerCase()] };
+  isOfCreatives(by) ? { [`${by}_id`]: [value] } : { [by]: [sideValue(by, value)] };
 
 /** What both select. */
 function narrow(left: DeviceFilter, right: DeviceFilter): DeviceFilter {
@@ -113,11 +117,13 @@ function narrow(left: DeviceFilter, right: DeviceFilter): DeviceFilter {
   const creativeIds = both(left.creativeIds, right.creativeIds);
   const countries = both(left.countries, right.countries);
   const oses = both(left.oses, right.oses);
+  const appVersions = both(left.appVersions, right.appVersions);
   return {
     ...left,
     ...(creativeIds ? { creativeIds } : {}),
     ...(countries ? { countries } : {}),
     ...(oses ? { oses } : {}),
+    ...(appVersions ? { appVersions } : {}),
   };
 }
 

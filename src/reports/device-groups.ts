@@ -9,7 +9,8 @@ import { CREATIVE_GROUPS, type CreativeGroup } from './names.ts';
 /** What a group is called whose devices have no known value. */
 const UNKNOWN = 'unknown';
 
-export const GROUPS = [...CREATIVE_GROUPS, 'country', 'os'] as const;
+/** What the reports that are not by day alone can be grouped by: what is known of a device at its acquisition. */
+export const GROUPS = [...CREATIVE_GROUPS, 'country', 'os', 'app_version'] as const;
 export type Group = (typeof GROUPS)[number];
 
 export const deviceGroupBy = z.enum(GROUPS, { error: `must be one of ${GROUPS.join(', ')}` }).optional();
@@ -18,8 +19,11 @@ export const isOfCreatives = (group: string): group is CreativeGroup =>
   (CREATIVE_GROUPS as readonly string[]).includes(group);
 
 /** By what a counter tells the devices of a grouping apart: it knows creatives, not their campaigns. */
-export const counterGroup = (group: Group | undefined): DeviceGroup | null =>
-  group === undefined ? null : isOfCreatives(group) ? 'creative' : group;
+export function counterGroup(group: Group | undefined): DeviceGroup | null {
+  if (group === undefined) return null;
+  if (isOfCreatives(group)) return 'creative';
+  return group === 'app_version' ? 'appVersion' : group;
+}
 
 /** The name of a creative, an ad set or a campaign of an application; null where there is none of this id. */
 export async function nameById(

@@ -60,7 +60,7 @@ export const operations: Operation[] = [
   report(
     'performance',
     'Performance by day, creative, country and other dimensions',
-    `\`group_by\` is one or two of ${Object.keys(DIMENSIONS).join(', ')}. ${money} Missing counts are 0. Metrics that a grouping cannot provide, and ratios with a zero denominator, are null. A cost that names no ad set or creative is in the totals but in no row by ad set or creative. ${rest} With \`q\`, only groups with this text in one of their names have a row.\n\n${hours}\n\n${definitions}\n\n`,
+    `\`group_by\` is one or two of ${Object.keys(DIMENSIONS).join(', ')}. ${money} Missing counts are 0. Metrics that a grouping cannot provide, and ratios with a zero denominator, are null. A cost that names no ad set or creative is in the totals but in no row by ad set or creative. ${rest} With \`q\`, only groups with this text in one of their names have a row; \`Germany\` finds \`de\`, and \`Unity Ads\` finds \`unityads\`.\n\n${hours}\n\n${definitions}\n\n`,
     PerformanceQuery,
     { group_by: 'day,source', currency: 'usd', limit: 1000, q: 'rewarded' },
     Performance,
@@ -96,7 +96,7 @@ export const operations: Operation[] = [
   report(
     'compare',
     'Compare two groups of devices',
-    'Compares the retention, conversion and revenue per device of two creatives, ad sets, campaigns, countries or operating systems (`a` and `b`, by id or value), or of two acquisition periods (`from` to `to`, and `b_from` to `b_to`). Only devices whose day N is over count for day N. Each difference is b - a, with a 95 % confidence interval and a p-value. Choose the day and the metric before you look: on average, one in twenty comparisons has p < 0.05 by chance alone.',
+    'Compares the retention, conversion and revenue per device of two creatives, ad sets, campaigns, countries, operating systems or app versions at acquisition (`a` and `b`, by id or value), or of two acquisition periods (`from` to `to`, and `b_from` to `b_to`). Only devices whose day N is over count for day N. Each difference is b - a, with a 95 % confidence interval and a p-value. Choose the day and the metric before you look: on average, one in twenty comparisons has p < 0.05 by chance alone.',
     CompareQuery,
     { by: 'os', a: 'android', b: 'ios', days: '1,7,30', currency: 'usd' },
     Compare,
@@ -114,9 +114,9 @@ export const operations: Operation[] = [
   report(
     'ads',
     'Ad revenue, eCPM and fill rate by day, format and network',
-    `${money} ${rest} With \`q\`, only formats and networks with this text in their names have a row.`,
+    `With \`group_by\`, each row is of one creative, ad set, campaign, country, operating system or app version too. The app version is the one that an event was sent by, the country and the operating system those of the device at its acquisition. ${money} ${rest} With \`q\`, only rows with this text in one of their names are shown.`,
     AdsQuery,
-    { currency: 'usd', limit: 1000, q: 'banner' },
+    { group_by: 'country', currency: 'usd', limit: 1000, q: 'banner' },
     Ads,
     'day,source,media_source,impressions,ad_revenue,ecpm,ad_requests,fill_rate\r\n',
   ),

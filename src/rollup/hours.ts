@@ -1,4 +1,5 @@
 import { isMoney, MEASURES, ROLLUP_KEYS } from '#catalogue';
+import type { KeyValues } from './key-values.ts';
 import { Additions, additionColumns, MICROS_PER_HIGH, sumColumnsOf } from './tables.ts';
 
 // Figures by hour: a row of `rollup_hours` has the hours of one row of `rollup_daily`, packed. An hour has no row of its own, because
@@ -8,12 +9,12 @@ const TABLE = 'rollup_hours';
 
 /** What a run of events adds by hour: `add` takes the id of an hour in the place of a segment. */
 export class HourAdditions extends Additions<typeof TABLE> {
-  constructor() {
-    super(TABLE);
+  constructor(values?: KeyValues) {
+    super(TABLE, values);
   }
 
   override *rows(): Generator<(string | number)[]> {
-    for (const [joined, { segments }] of this.byKey) yield [...this.split(joined), packed(segments)];
+    for (const [joined, hours] of this.rowsByKey) yield [...this.values.read(joined), packed(hours)];
   }
 }
 

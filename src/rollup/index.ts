@@ -1,7 +1,8 @@
 export { additionStatements } from './add-rows.ts';
 export { readCountedArrivals, readFirstDay } from './arrivals.ts';
 export { type Earned, REVENUE_DAYS, readRevenue } from './device-revenue.ts';
-export { type DeviceState, deviceKey } from './device-state.ts';
+export { type DeviceFacts, type DeviceHistory, RunningDevice } from './device-state.ts';
+export { Journal } from './journal.ts';
 export { keysOf, scopedKey } from './keys.ts';
 export { EventMessage } from './message.ts';
 export {
@@ -24,7 +25,6 @@ export { type Additions, sumColumnsOf } from './tables.ts';
 
 export {
   type Counted,
-  deviceKeyOf,
   type IgnoredReason,
   reasonToIgnore,
   startTally,

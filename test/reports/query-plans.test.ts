@@ -90,6 +90,13 @@ const statementsOf = (filters: ReportFilters) => {
     { name: 'ads', sql: adsSql(false, ads) },
     { name: 'ads, cut', sql: adsSql(true, ads) },
     { name: 'the ranking of ads', sql: adsRankingSql(ads) },
+    ...(['country', 'adset'] as const).flatMap((group) => {
+      const rows = adsRows(filters, group);
+      return [
+        { name: `ads by ${group}, cut`, sql: adsSql(true, rows, group) },
+        { name: `the ranking of ads by ${group}`, sql: adsRankingSql(rows, group) },
+      ];
+    }),
   ];
 };
 
