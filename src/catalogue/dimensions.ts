@@ -82,7 +82,7 @@ export function rollupOf(names: readonly DimensionName[]): RollupTable | undefin
   return REPORTED.find((table) => columns.every((column) => columnsIn(table).includes(column)));
 }
 
-/** What the rows of a rollup are told apart by: their key, and what they are broken down by. */
+/** The columns that distinguish the rows of a rollup: its key, and its breakdown. */
 const columnsIn = (table: RollupTable): readonly string[] => [
   ...ROLLUP_KEYS[table],
   table === 'rollup_hours' ? 'hour' : 'segments',
@@ -116,5 +116,5 @@ export function metricsIn(table: RollupTable, all: readonly Metric[]): Metric[] 
   return all.filter((metric) => made.some(([name]) => name === metric));
 }
 
-/** The metrics that are known of a part of a day. The others count a device once a day, or are of whole days. */
+/** The metrics that exist for a part of a day. The others count a device once per day, or exist only for whole days. */
 export const HOURLY_METRICS: readonly Metric[] = metricsIn('rollup_hours', ALL_METRICS);

@@ -1,21 +1,21 @@
 import { DAY_MS } from '#lib/time';
 
-// Figures by hour follow the clocks of the application's time zone. When clocks are set back, one hour of the clock comes twice;
-// the two differ in their offset from UTC, so a day has 23, 24 or 25 hours. Lord Howe Island sets its clocks by half an hour, which makes
-// one hour of the day shorter or adds half an hour.
+// Figures by hour follow the clock of the application's time zone. When clocks are set back, one hour of the clock occurs twice; the two differ in
+// their UTC offset, so a day has 23, 24 or 25 hours. Lord Howe Island changes its clocks by half an hour, which shortens one hour of the day or
+// adds half an hour.
 
 /** Figures by hour are kept for this many days before today. */
 export const HOURS_KEPT_DAYS = 32;
 
-/** How the id of an hour is made: `clockHour * perHour + quarters + ofUtc`, with the offset from UTC in quarters of an hour. */
+/** The format of an hour's id: `clockHour * perHour + quarters + ofUtc`, with the UTC offset in quarters of an hour. */
 export const HOUR_ID = { perHour: 256, ofUtc: 128 } as const;
 
 const HOUR_MS = 3_600_000;
 const QUARTER_MINUTES = 15;
 
 /**
- * The hour of the application's clock in which an event happened; null for an event that arrived too late to be counted by hour.
- * `zone_offset`: minutes by which the clock is ahead of UTC.
+ * The hour of the application's clock in which an event happened; null for an event that arrived too late to be counted by hour. `zone_offset` is
+ * the number of minutes by which the clock is ahead of UTC.
  */
 export function hourIdOf(event: {
   occurred_at: number;
@@ -23,7 +23,7 @@ export function hourIdOf(event: {
   zone_offset?: number | undefined;
 }): number | null {
   const { occurred_at, received_at, zone_offset = 0 } = event;
-  // A day more, because days begin at other times in other zones: what is left out here is never asked for.
+  // One more day, because days start at different times in different zones. Events that are even later are outside every report.
   if (received_at - occurred_at > (HOURS_KEPT_DAYS + 1) * DAY_MS) return null;
   const local = occurred_at + zone_offset * 60_000;
   const clockHour = Math.floor((local - Math.floor(local / DAY_MS) * DAY_MS) / HOUR_MS);

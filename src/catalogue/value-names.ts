@@ -1,6 +1,6 @@
 import type { DimensionName } from './dimensions.ts';
 
-/** Networks and mediators as they write their own names, by the value of `media_source`. */
+/** The names of networks and mediators as they write them, by `media_source`. */
 const NETWORK_NAMES: Readonly<Record<string, string>> = {
   adcolony: 'AdColony',
   admob: 'AdMob',
@@ -70,7 +70,7 @@ const named = (names: Readonly<Record<string, string>>, value: string) =>
 
 const capitalised = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-/** The code where it is no country that anyone knows. */
+/** The name of a country; the code if it is not a known country. */
 function countryName(code: string): string {
   if (!/^[a-z]{2}$/i.test(code)) return capitalised(code);
   return regions.of(code.toUpperCase()) ?? code.toUpperCase();
@@ -79,8 +79,8 @@ function countryName(code: string): string {
 const OF_CREATIVES: ReadonlySet<DimensionName> = new Set(['creative', 'adset', 'campaign']);
 
 /**
- * What people call a value of a dimension: `AdMob` for `admob`, `Germany` for `de`. An unknown network or format is called as it
- * was sent. Empty text is a group without a value.
+ * The name of a dimension's value: `AdMob` for `admob`, `Germany` for `de`. Unknown networks and formats are shown as sent. Empty text is a
+ * group without a value.
  */
 export function valueName(dimension: DimensionName, value: string): string {
   if (value === '') return OF_CREATIVES.has(dimension) ? 'Organic' : 'None';
@@ -92,14 +92,14 @@ export function valueName(dimension: DimensionName, value: string): string {
   return value;
 }
 
-/** The values whose names are more than another way to write them. */
+/** Values whose names differ in more than spelling. */
 const NAMED_VALUES: Readonly<Partial<Record<DimensionName, readonly string[]>>> = {
   media_source: Object.keys(NETWORK_NAMES),
   source: Object.keys(FORMAT_NAMES),
   country: COUNTRY_CODES,
 };
 
-/** The values of a dimension with a text in their names, in any case. Those that are called as they are written are left out. */
+/** The values of a dimension whose names contain a text, in any case, except values that are their own names. */
 export function valuesCalled(dimension: DimensionName, text: string): string[] {
   const wanted = text.toLowerCase();
   return ['', ...(NAMED_VALUES[dimension] ?? [])].filter((value) =>

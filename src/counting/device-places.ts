@@ -7,8 +7,8 @@ import { type Store, toParameters } from './store.ts';
 type Row = [id: string, country: string | null, os: OsFamily | null];
 
 /**
- * These events with the country and OS of their devices, without those of erased devices. An event of a creative stays as it is:
- * it has its own.
+ * Adds the country and OS of their devices to events and leaves out those of erased devices. An event of a creative has its own and is
+ * unchanged.
  */
 export function withPlaces(store: Store, events: readonly StoredEvent[]): StoredEvent[] {
   const places = placesOf(store, new Set(events.flatMap((event) => deviceIdOf(event) ?? [])));
@@ -22,7 +22,7 @@ export function withPlaces(store: Store, events: readonly StoredEvent[]): Stored
 
 const deviceIdOf = (event: LoggedEvent): string | null => (isOfDevice(event) ? event.device_id : null);
 
-/** Where these devices were acquired; erased ones are missing. */
+/** Country and OS of these devices at their acquisition. Erased devices are missing. */
 function placesOf(store: Store, ids: Iterable<string>): Map<string, Placed> {
   const places = new Map<string, Placed>();
   for (const parameter of toParameters(ids)) {

@@ -10,7 +10,7 @@ export type Unit = 'hour' | DayUnit;
 
 const MAX_DAYS = 100;
 const MAX_WEEK_DAYS = 700;
-/** As many labels as fit below a chart on a phone: of days, and of months with their year. */
+/** The number of labels that fit below a chart on a phone, as days or as months with their year. */
 const MAX_LABELS = 5;
 const MAX_MONTH_LABELS = 4;
 
@@ -51,11 +51,11 @@ const formatters = {
 };
 const dateOf = (day: string) => new Date(`${day}T00:00:00Z`);
 
-/** A day as people write it: `20 Nov`. */
+/** A day for people: `20 Nov`. */
 export const shortDay = (day: string): string => formatters.day.format(dateOf(day));
 const shortMonth = (day: string) => `${formatters.month.format(dateOf(day))} ${day.slice(0, 4)}`;
 
-/** Days as people write them, with the year where it is not this one: `25 Oct – 20 Nov`. */
+/** A range of days for people, with the year if it is not the current one: `25 Oct – 20 Nov`. */
 export function shortDays({ from, to }: Days, today: string): string {
   const year =
     from.slice(0, 4) === today.slice(0, 4) && to.slice(0, 4) === today.slice(0, 4)
@@ -67,13 +67,13 @@ export function shortDays({ from, to }: Days, today: string): string {
 }
 
 export type Place = {
-  /** What the reports call it. */
+  /** The key in reports. */
   key: string;
   /** Its first day; of an hour, its key. */
   start: string;
-  /** What the readout says. */
+  /** The text in the readout. */
   label: string;
-  /** Whether days of it are missing: before the period, after it, or not over yet. */
+  /** Whether some of its days are outside the period or not over yet. */
   partial: boolean;
   /** An hour of today that has not begun: drawn, so that the day has its whole width, but without a figure. */
   isAhead?: boolean;
@@ -147,17 +147,17 @@ export function placesOf(view: Days & { today: string }, unit: DayUnit): Place[]
   return places;
 }
 
-/** A word below the axis, at the index of a place. */
+/** A label below the axis, at the index of a place. */
 export type Tick = { index: number; text: string };
 
-/** At most `most` places that are evenly apart, the first among them. */
+/** At most `most` evenly spaced places, including the first. */
 export function evenly(length: number, most = MAX_LABELS): number[] {
   const step = [1, 2, 5, 7, 10, 14, 15, 20, 28, 30, 50, 60, 90].find((size) => (length - 1) / size < most);
   const apart = step ?? Math.ceil(length / most);
   return Array.from({ length: Math.ceil(length / apart) }, (_, index) => index * apart);
 }
 
-/** What stands below a chart over time. */
+/** The labels below a chart over time. */
 export const ticksOf = (places: readonly Place[], unit: Unit): Tick[] =>
   placesToName(places, unit).map((index) => {
     const start = places[index]?.start ?? '';
@@ -180,8 +180,7 @@ function placesToName(places: readonly Place[], unit: Unit): number[] {
 }
 
 /**
- * A report's figures at every place. A place without a row is one where nothing came: `nothing` is 0 for what is added up and null
- * for a ratio.
+ * A report's values at every place. `nothing` is the value of places without a row: 0 for sums, null for ratios.
  */
 export function valuesAt<Row extends Record<string, unknown>>(
   places: readonly Place[],

@@ -5,7 +5,7 @@ import { groupName, isTimeGroup } from './groups.tsx';
 import { METRICS, type MetricName, nothingOf, showMetric, sortRows } from './metrics.ts';
 import type { View } from './view.ts';
 
-/** More curves than this can't be told apart. */
+/** More curves cannot be told apart. */
 const MAX_CURVES = 6;
 const MAX_BARS = 10;
 
@@ -14,7 +14,7 @@ type Shown = { view: View; groups: readonly string[]; metric: MetricName; compar
 
 const numberIn = (row: Row, name: string) => (typeof row[name] === 'number' ? row[name] : 0);
 
-/** The names of a grouping that have most of a metric, each with its rows. */
+/** The groups with the largest totals of a metric, each with its rows. */
 function largest(rows: readonly Row[], group: string, metric: MetricName): { name: string; rows: Row[] }[] {
   const byName = new Map<string, Row[]>();
   for (const row of rows) {
@@ -80,7 +80,7 @@ const OverTime = ({
   );
 };
 
-/** Bars of the largest groups, each with what it was before. */
+/** Bars of the largest groups, each with its earlier value. */
 const Bars = ({ view, groups, metric, compared }: Shown) => {
   const rows = sortRows(
     compared.report.data.filter((row) => !row.is_other && typeof row[metric] === 'number'),
@@ -111,7 +111,7 @@ const Bars = ({ view, groups, metric, compared }: Shown) => {
   );
 };
 
-/** The chosen metric of a breakdown: curves where it is by time, bars otherwise. */
+/** The chosen metric of a breakdown, as curves over time or as bars. */
 export const BreakdownChart = (shown: Shown) => {
   const { groups } = shown;
   const unit = groups.find(isTimeGroup) as Unit | undefined;

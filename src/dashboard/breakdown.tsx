@@ -27,7 +27,7 @@ import { type View, viewQuery } from './view.ts';
 
 type Row = PerformanceReport['data'][number];
 
-/** The columns of a performance table: its groupings, then the metrics that they give; every heading sorts. */
+/** The columns of a performance table: its groupings, then the metrics that they support. Every heading sorts. */
 export function performanceColumns(
   report: PerformanceReport,
   groups: readonly string[],
@@ -37,9 +37,9 @@ export function performanceColumns(
     sort: string;
     parameters: Record<string, string>;
     first?: readonly MetricName[];
-    /** The only metrics that are wanted; all that the groupings give where this is left out. */
+    /** The metrics to show; all that the groupings support if left out. */
     metrics?: readonly MetricName[];
-    /** What a row is called in the column of a grouping; its plain name where this is left out. */
+    /** The text of a row in a grouping's column; its plain name if left out. */
     cell?: (name: string, row: Row) => Child;
   },
 ): Column<Row>[] {
@@ -178,7 +178,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
           <Table
             caption={`Figures by ${groups.join(' and ')}, days in ${view.application.timezone}`}
             rows={rows}
-            empty="Nothing in this period."
+            empty="No data in this period."
             columns={[
               ...columns.slice(0, at),
               ...changeColumns(rows, metric, view, (name) => {

@@ -13,8 +13,8 @@ const beforeOf = (metric: MetricName) => `${metric}_before`;
 const changeOf = (metric: MetricName) => `${metric}_change`;
 
 /**
- * The rows with the chosen figure of before and its change. A row of a day is compared with the day in its place; weeks and months
- * with none, because two periods need not begin on the same one.
+ * Adds the earlier value of the chosen metric, and its change, to rows. The row of a day is compared with the day at the same position. Weeks
+ * and months are not compared, because two periods need not start on the same weekday or date.
  */
 export function withBefore(
   groups: readonly string[],
@@ -52,14 +52,14 @@ const Changed = ({ row, metric, view }: { row: Row; metric: MetricName; view: Vi
   );
 };
 
-/** The column that `before` or `change`, `-` before its name for the largest first, stands for. */
+/** The sort order for `before` or `change`, with `-` before the name for largest first. */
 export const changeOrder = (sort: string, metric: MetricName): string =>
   sort.replace(
     /^(-?)(before|change)$/,
     (_, order, name) => order + (name === 'before' ? beforeOf(metric) : changeOf(metric)),
   );
 
-/** The columns of before and change of rows that have them. `heading` tells how the table is sorted and where a click leads. */
+/** The columns for the earlier value and its change. `heading` returns how the table is sorted and where a click leads. */
 export function changeColumns(
   rows: readonly Row[],
   metric: MetricName,

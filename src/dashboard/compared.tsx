@@ -8,14 +8,14 @@ import { type Compared, comparedDays } from './period.ts';
 import { ask, viewAsked } from './report.tsx';
 import type { View } from './view.ts';
 
-/** Devices go on bringing revenue; what they brought is compared once the youngest of them had this many days. */
+/** Devices keep earning revenue, so their revenue is compared only once the youngest of them is this many days old. */
 export const MATURE_DAYS = 30;
 
-/** More of these is neither good nor bad news. */
+/** An increase in these is neither good nor bad. */
 const NEUTRAL: ReadonlySet<string> = new Set(['spend']);
-/** Less of these is good news. */
+/** A decrease in these is good. */
 const COSTS: ReadonlySet<string> = new Set(['cpi', 'failed_purchases']);
-/** Figures that grow with the age of the devices acquired in the period. */
+/** Metrics that grow with the age of the devices acquired in the period. */
 const GROWING: ReadonlySet<string> = new Set(['roas', 'roas_blended']);
 
 type Row = PerformanceReport['data'][number];
@@ -24,7 +24,7 @@ type Totals = Readonly<Record<string, unknown>>;
 export type ComparedReport = {
   report: PerformanceReport;
   days: Compared | null;
-  /** The report of the part of the period that is over, when it is not the whole period's. */
+  /** The report of the completed part of the period, if it is not the whole period. */
   complete: PerformanceReport | null;
   before: PerformanceReport | null;
   /**
@@ -107,7 +107,7 @@ const figure = (totals: Totals | undefined, name: string): number | null => {
   return typeof value === 'number' ? value : null;
 };
 
-/** The change from one figure to another; null where it has nothing to be measured against. */
+/** The relative change between two values; null if it is undefined. */
 export function change(now: number | null, before: number | null): number | null {
   return now === null || before === null || before === 0 ? null : now / before - 1;
 }
@@ -129,14 +129,14 @@ export const toneOf = (name: string, by: number): 'up' | 'down' | 'muted' => {
   return by > 0 === !COSTS.has(name) ? 'up' : 'down';
 };
 
-/** From here on a change reads better as a multiple: 737×, not 73,635%. */
+/** From here on, a change is easier to read as a multiple: 737×, not 73,635%. */
 const MULTIPLE = 10;
 
-/** How large a change is, without its direction. */
+/** The size of a change, without its direction. */
 export const shareText = (by: number): string =>
   by >= MULTIPLE ? `${count(Math.round(by + 1))}×` : percent(Math.abs(by));
 
-/** A change as an arrow and a share. */
+/** A change, as an arrow and a percentage. */
 export const ChangeShare = ({ name, by }: { name: string; by: number }) => (
   <span class={toneOf(name, by)}>
     {by > 0 ? '▲' : by < 0 ? '▼' : ''} {shareText(by)}
@@ -144,7 +144,7 @@ export const ChangeShare = ({ name, by }: { name: string; by: number }) => (
   </span>
 );
 
-/** How a figure changed, and what it was before; or what it was and why no change is computed. */
+/** The change of a metric and its earlier value, or the earlier value and why there is no change. */
 export const Change = ({
   name,
   view,
@@ -223,11 +223,11 @@ export const ComparedDays = ({
   );
 };
 
-/** A row's identity among the rows of a report with the same groupings. */
+/** The key of a row among the rows of reports with the same groupings. */
 export const keyOf = (groups: readonly string[], row: Readonly<Record<string, unknown>>): string =>
   JSON.stringify(groups.map((name) => row[`${name}_id`] ?? row[name] ?? null));
 
-/** A figure of every group before, by `keyOf`: null where the group may have been cut off, 0 where it brought nothing. */
+/** The earlier value of a metric for every group, by `keyOf`: null if the group may have been cut off, 0 if it had no data. */
 export function figuresBefore(
   groups: readonly string[],
   { before }: Pick<ComparedReport, 'before'>,

@@ -27,7 +27,7 @@ const FLAGS: readonly (readonly [string, string])[] = [
   ['clock_ahead', 'Clock ahead: dated when received'],
 ];
 
-/** What is worth a look: marks of the event, and what was dropped of it. */
+/** Things worth noting about an event: its flags and what was dropped from it. */
 function Notes({ event }: { event: ShownEvent }) {
   const warnings = Array.isArray(event.warnings)
     ? (event.warnings as { path: string; message: string }[])
@@ -57,7 +57,7 @@ function EventTable({ view, events, now }: { view: View; events: readonly ShownE
       rows={events}
       empty={
         <>
-          No event matches. Your backend sends them; this page shows them within seconds.{' '}
+          No events match. Events from your backend appear here within seconds.{' '}
           <a href={`/get-started${viewQuery(view)}`}>How to send the first event</a>
         </>
       }
@@ -139,7 +139,7 @@ const RejectionTable = ({ rows, now }: { rows: readonly Rejection[]; now: number
   />
 );
 
-/** A script turns it into a button that pauses the page; without one nothing is renewed, so nothing is claimed. */
+/** A script replaces this with a button that pauses the page. Without a script, the page does not update itself. */
 const LiveState = () => (
   <span class="muted" data-live-state>
     Reload for newer events

@@ -13,14 +13,14 @@ export const FILTER_LABELS: Readonly<Record<FilterName, string>> = {
   attribution: 'Paid or organic',
 };
 
-/** The filters by something that has a name of its own besides its id. */
+/** The filters whose values have a name besides their id. */
 export const NAMED_KINDS: Readonly<Partial<Record<FilterName, NamedKind>>> = {
   campaign_id: 'campaign',
   adset_id: 'adset',
   creative_id: 'creative',
 };
 
-/** What a value of a filter is called, as far as that can be told without looking it up. */
+/** The label of a filter's value, as far as it is known without a lookup. */
 export function valueLabel(name: FilterName, value: string): string {
   if (name === 'attribution') return value === 'paid' ? 'Paid' : 'Organic';
   return name === 'country' || name === 'os' ? valueName(name, value) : value;
@@ -28,7 +28,7 @@ export function valueLabel(name: FilterName, value: string): string {
 
 export type Chip = { name: FilterName; value: string; label: string };
 
-/** The view's filters with the names of what they stand for; an id without a name shows as it is. */
+/** The view's filters with the names of their values. An id without a name is shown as it is. */
 export async function readChips(db: D1Database, view: View): Promise<Chip[]> {
   const chips = await Promise.all(
     FILTER_NAMES.map(async (name) => {

@@ -8,12 +8,12 @@ import type { View } from './view.ts';
 
 const MAX_NEW = 100;
 
-/** What explains a bend in a chart: the first spend, and creatives that were new. */
+/** Events that may explain a change in a chart: the first spend, and new creatives. */
 export async function readMarkers(db: D1Database, view: View, places: readonly Place[]): Promise<Marker[]> {
   const { application, from, to } = view;
   const [firstSpend, made] = await Promise.all([
     findFirstSpendDay(database(db), application.id),
-    // A day of a time zone lies within a day and a half of the same day in UTC.
+    // A day in any time zone lies within a day and a half of the same day in UTC.
     findNewCreatives(database(db), application.id, {
       since: Date.parse(from) - DAY_MS,
       until: Date.parse(to) + 2 * DAY_MS,

@@ -11,7 +11,7 @@ import { type View, viewQuery } from './view.ts';
 
 const MAX_MOVERS = 3;
 
-/** By what a change of revenue is explained, and which figure tells it: a network has no purchases. */
+/** The groupings that explain a change of revenue, and the metric to compare. Networks have no purchases. */
 const BY: readonly { group: string; metric: MetricName; also: MetricName }[] = [
   { group: 'creative', metric: 'revenue', also: 'installs' },
   { group: 'country', metric: 'revenue', also: 'installs' },
@@ -24,8 +24,8 @@ export type Mover = { row: Row; now: number; before: number; also: { now: number
 const numberIn = (row: Row, name: string) => (typeof row[name] === 'number' ? row[name] : 0);
 
 /**
- * The groups whose figure changed most between two reports by one grouping, the largest change first. Groups that one of the
- * reports has no row of their own for, because it has too many, are left out: what they were is not known.
+ * The groups whose metric changed most between two reports with the same grouping, largest change first. Groups without a row of their own in one
+ * of the reports, because it has too many, are left out: their earlier value is unknown.
  */
 export function findMovers(
   group: string,
@@ -62,7 +62,7 @@ const ALL: Readonly<Record<string, string>> = {
 
 const ALSO: Partial<Record<MetricName, string>> = { installs: 'installs', impressions: 'impressions' };
 
-/** What changed revenue most, by creative, country and network. Null where there is nothing to compare with. */
+/** What changed revenue most, by creative, country and network. Null if there is nothing to compare with. */
 export async function Movers(env: Env, view: View, now: number) {
   const days = comparedDays(view, view.comparison);
   if (!days) return null;
@@ -128,7 +128,7 @@ export async function Movers(env: Env, view: View, now: number) {
                       {amount(Math.abs(later - before))}
                     </strong>
                     <span class="muted">
-                      {by === null ? 'nothing before' : <ChangeShare name="revenue" by={by} />}
+                      {by === null ? 'none before' : <ChangeShare name="revenue" by={by} />}
                       {`, ${count(also.before)} → ${count(also.now)} ${ALSO[one.also] ?? ''}`}
                     </span>
                   </li>

@@ -129,10 +129,10 @@ async function Curves({
   );
 }
 
-/** The campaigns with the highest revenue, each leading to itself. */
+/** The campaigns with the highest revenue, each linked to its own figures. */
 async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: number }) {
   const groups = ['campaign'];
-  // What it was before is looked up among more campaigns than are shown: the largest now need not have been the largest then.
+  // Earlier values are read for more campaigns than are shown, because the largest now need not have been the largest then.
   const compared = await readCompared(
     env,
     view,
@@ -180,7 +180,7 @@ async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: num
   );
 }
 
-/** The numbers of a period against those before it; `alerts` stand above them. Fetched again every minute by the page's script. */
+/** The figures of a period compared with earlier ones, below any firing `alerts`. The page's script reloads it every minute. */
 export async function Overview(env: Env, view: View, now: number, alerts: Child = null) {
   const unit = finestUnitOf(view);
   const columns = BY_TIME.filter((name) => unit !== 'hour' || isHourly(name));

@@ -33,7 +33,7 @@ export const EventsQuery = z.object({
   ),
   /** As sent with the event; `unknown` matches events without one. */
   app_version: repeatable(requiredText(128)),
-  /** Of the device at its acquisition, or of the click; `unknown` where it is not known. */
+  /** The device's at its acquisition, or the click's; `unknown` matches events without one. */
   country: repeatable(requiredText(16).toLowerCase()),
   os: repeatable(requiredText(16).toLowerCase()),
   attribution: z.enum(['paid', 'organic'], { error: 'must be paid or organic' }).optional(),
@@ -140,7 +140,7 @@ async function findEvents(env: Env, application: Place, query: EventsQuery) {
   return readEvents(env, place, filter, query);
 }
 
-/** Filter values as events have them: what is not known is empty text. */
+/** Filter values in the form that events have: unknown is empty text. */
 const known = (values: readonly string[]) => values.map((value) => (value === 'unknown' ? '' : value));
 
 async function deviceOf(env: Env, applicationId: string, token: string) {

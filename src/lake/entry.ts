@@ -19,7 +19,7 @@ export type Fate = {
   duplicate_of?: string;
 };
 
-/** Where an event counts in reports: the country and OS of its device at its acquisition, or a click's own. Absent if unknown. */
+/** The country and OS under which reports count an event: its device's at the acquisition, or a click's own. Absent if unknown. */
 export type Placed = { country?: string | undefined; os_family?: OsFamily | undefined };
 
 /** An event as stored in files: with the outcome of counting. */
@@ -50,7 +50,7 @@ export type FileEntry = Source & {
   lastEventId: string;
   /** The number of events of each type. */
   types: Partial<Record<LoggedEvent['type'], number>>;
-  /** The countries and operating systems in the file; empty text where one is not known. */
+  /** The countries and operating systems in the file; empty text for unknown ones. */
   countries: string[];
   oses: string[];
   deviceFilter: Uint8Array;

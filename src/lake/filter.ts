@@ -18,7 +18,7 @@ export type EventFilter = {
   attribution?: 'paid' | 'organic';
   /** Events sent by any of these app versions. Empty text matches events without one. */
   appVersions?: readonly string[];
-  /** See `Placed`; empty text where it is not known. */
+  /** See `Placed`. Empty text matches unknown values. */
   countries?: readonly string[];
   oses?: readonly string[];
   eventId?: string;
@@ -44,7 +44,7 @@ export function mayHold(entry: FileEntry, filter: EventFilter): boolean {
 export const mayHoldId = (entry: FileEntry, id: string) =>
   mayHold(entry, id.startsWith('evt_') ? { eventId: id } : { deviceId: id });
 
-/** Of a device's event `withPlaces` tells the country and OS. */
+/** The country and OS of a device's event must have been added by `withPlaces`. */
 export function matches(event: StoredEvent, filter: EventFilter): boolean {
   const { from, to, type, eventName, deviceId, creativeIds, attribution, appVersions, eventId } = filter;
   const { countries, oses } = filter;
@@ -104,7 +104,7 @@ export function cellFilter(filter: EventFilter): {
 const equals = (column: string, value: string | undefined): Condition[] =>
   value === undefined ? [] : isOneOf(column, [value]);
 
-/** Empty text stands for events without a value, whose cell is null: those the cells cannot rule out. */
+/** Empty text matches events without a value, whose cell is null, so the cells cannot rule anything out. */
 const isOneOfKnown = (column: string, values: readonly string[] | undefined): Condition[] =>
   values === undefined || values.includes('') ? [] : isOneOf(column, values);
 

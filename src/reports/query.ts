@@ -26,7 +26,7 @@ export const filterFields = {
 export const ReportFilters = z.object(filterFields);
 export type ReportFilters = z.infer<typeof ReportFilters>;
 
-/** The filters among a query's fields; empty where there is none. */
+/** The filters among a query's fields; empty if there are none. */
 export function filtersOf(query: ReportFilters): ReportFilters {
   const names = Object.keys(filterFields) as (keyof ReportFilters)[];
   const given = names.filter((name) => query[name] !== undefined && query[name].length > 0);

@@ -2,12 +2,12 @@ import { isMoney, MEASURES, ROLLUP_KEYS } from '#catalogue';
 import type { KeyValues } from './key-values.ts';
 import { Additions, additionColumns, MICROS_PER_HIGH, sumColumnsOf } from './tables.ts';
 
-// Figures by hour: a row of `rollup_hours` has the hours of one row of `rollup_daily`, packed. An hour has no row of its own, because
-// rows are what writing and deleting cost.
+// Figures by hour: a row of `rollup_hours` has the hours of one row of `rollup_daily`, packed. Hours are not separate rows, because the cost of
+// writing and deleting is by row.
 
 const TABLE = 'rollup_hours';
 
-/** What a run of events adds by hour: `add` takes the id of an hour in the place of a segment. */
+/** The sums that a run of events adds by hour. `add` takes the id of an hour in place of a segment. */
 export class HourAdditions extends Additions<typeof TABLE> {
   constructor(values?: KeyValues) {
     super(TABLE, values);
@@ -18,7 +18,7 @@ export class HourAdditions extends Additions<typeof TABLE> {
   }
 }
 
-/** `[id, sum, …],…` of hours that stand one after the other; the zeros at the end of each are left out. */
+/** Packs consecutive hours as `[id, sum, …],…`, without trailing zeros in each. */
 function packed(hours: readonly number[]): string {
   const step = sumColumnsOf(TABLE).length + 1;
   const parts: string[] = [];
@@ -30,7 +30,7 @@ function packed(hours: readonly number[]): string {
   return parts.join(',');
 }
 
-/** The hours of a list, each once: a list again. Amounts carry what passes 10^12 micros into their high part. */
+/** Merges a list so that each hour occurs once. Amounts carry what exceeds 10^12 micros into their high part. */
 function mergedHours(list: string): string {
   const sums = sumColumnsOf(TABLE).map(
     (column, index) => `coalesce(sum(value ->> ${index + 1}), 0) AS ${column}`,
@@ -44,10 +44,10 @@ function mergedHours(list: string): string {
     FROM (SELECT value ->> 0 AS id, ${sums.join(', ')} FROM json_each('[' || ${list} || ']') GROUP BY 1)))`;
 }
 
-/** New hours are put at the end of a row's. To add them up takes longer, so that is done once for this many additions. */
+/** New hours are appended to a row. Merging them takes longer, so that is done once per this many additions. */
 const MAX_HOUR_PARTS = 16;
 
-/** SQL that adds rows (`rows`: a JSON array of what `HourAdditions.rows` gives) to `rollup_hours`. */
+/** SQL that adds rows (`rows`: a JSON array in the form of `HourAdditions.rows`) to `rollup_hours`. */
 export function hoursSql(rows: string): string {
   const columns = additionColumns(TABLE);
   const appended = `${TABLE}.hours || ',' || excluded.hours`;

@@ -6,15 +6,15 @@ import { addDays, dayIn } from '#lib/time';
 const PRUNED_AT_ONCE = 1_000;
 
 /**
- * Forgets figures by hour that no report reads any more; the figures of their days stay. At most 1,000 rows a call: the cron calls
- * it every minute, and whatever is left goes then.
+ * Deletes figures by hour that reports no longer read; the figures by day are kept. Deletes at most 1,000 rows per call: the cron calls it every
+ * minute, and the next call continues.
  */
 export async function pruneHours(d1: D1Database, now: number): Promise<void> {
   const db = database(d1);
   const { applicationId, day, creativeId, currency } = rollupHours;
-  // Somewhere it is still the day before today in UTC.
+  // Somewhere it is still the day before UTC's today.
   const firstKept = addDays(dayIn('UTC', now), -HOURS_KEPT_DAYS - 1);
-  // Application by application, so that the primary key finds the oldest days.
+  // Per application, so that the primary key finds the oldest days.
   const old = db
     .select({ applicationId, day, creativeId, currency })
     .from(rollupHours)
