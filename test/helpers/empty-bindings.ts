@@ -1,19 +1,12 @@
-import { applyD1Migrations, type D1Migration } from 'cloudflare:test';
+import { applyD1Migrations, type D1Migration, reset } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 
-// Test files share isolates and bindings (vitest.config.ts). Each starts with an empty database and an empty bucket; counters and
-// creative registries belong to applications, whose ids are new. `reset()` of cloudflare:test would leave a database that still answers.
+// Test files share isolates and bindings (vitest.config.ts): each starts with none of the others' rows, files and objects. `reset`
+// ends the counters with their alarms, but a database that was in use may keep its rows, so its tables are dropped as well.
 
-const { results } = await env.DB.prepare(
-  `SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT GLOB '_cf_*' AND name NOT GLOB 'sqlite_*'`,
-).all<{ type: string; name: string }>();
-const drops = results.map(({ type, name }) => env.DB.prepare(`DROP ${type} "${name}"`));
-if (drops.length > 0) await env.DB.batch(drops);
+await reset();
+const { results: tables } = await env.DB.prepare(
+  "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_cf_*' AND name NOT GLOB 'sqlite_*'",
+).all<{ name: string }>();
+if (tables.length > 0) await env.DB.batch(tables.map(({ name }) => env.DB.prepare(`DROP TABLE "${name}"`)));
 await applyD1Migrations(env.DB, (env as unknown as { MIGRATIONS: D1Migration[] }).MIGRATIONS);
-
-let truncated = true;
-while (truncated) {
-  const listed = await env.RAW_EVENTS.list();
-  if (listed.objects.length > 0) await env.RAW_EVENTS.delete(listed.objects.map(({ key }) => key));
-  truncated = listed.truncated;
-}
