@@ -101,7 +101,9 @@ it('sends one message when the figure leaves the limit, none while it stays, one
   await addDay(application, '2026-03-27', 95);
   await run(NOW + 4 * HOUR);
   expect(posts).toHaveLength(2);
-  expect(posts[1]?.text).toMatch(/^Recovered · Test game: Revenue on 2026-03-27 was \$95\.00, 5% below/);
+  const recovered =
+    'Recovered · Test game: Revenue on 2026-03-27 was $95.00, 5% below the mean of the last 4 Fridays ($100.00).';
+  expect(posts[1]?.text).toBe(`${recovered}\nhttps://dash.test/alerts?app=${application.id}`);
   await addDay(application, '2026-03-27', 10);
   await run(NOW + 5 * HOUR);
   expect(posts).toHaveLength(3);
@@ -297,7 +299,9 @@ it('sends a digest at eight in the morning, with the figures of the day before a
   expect(next).toEqual([morning + 24 * HOUR, Date.UTC(2026, 2, 30, 8)]);
   await composeDigests(env, Date.UTC(2026, 2, 30, 8));
   await sendNotices(env, Date.UTC(2026, 2, 30, 8));
-  expect(posts.at(-1)?.text).toContain('2026-03-23 to 2026-03-29');
+  expect(posts.at(-1)?.text.split('\n')[0]).toBe(
+    'Test game, 2026-03-23 to 2026-03-29, in brackets the change against the seven days before',
+  );
 });
 
 it('is run by the cron of every minute', async () => {

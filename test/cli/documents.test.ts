@@ -70,3 +70,41 @@ it('gives every decision a line in its index', async () => {
   const index = await read('docs/adr/README.md');
   for (const decision of decisions) expect(index).toContain(`(${decision})`);
 });
+
+/** What runs each block of commands, queries or settings of the documents, by its first line. */
+const RUN_BY: Record<string, string> = {
+  'npm ci': '.ci/run, which installs; test/cli/start.slow.test.ts, which starts',
+  'fact() { node -p "require(\'./.wrangler/state/demo.json\').$1"; }': 'test/cli/service-name.slow.test.ts',
+  'TOKEN=$(curl -s $URL/fetch-token': 'test/cli/service-name.slow.test.ts',
+  'event() { curl -s $URL/webhook': 'test/cli/service-name.slow.test.ts',
+  'sleep 3': 'test/cli/service-name.slow.test.ts',
+  'curl -s $URL/v1/creatives': 'test/cli/service-name.slow.test.ts',
+  // The account is a pretended one: creating an org needs a token of Cloudflare's.
+  'export CLOUDFLARE_API_TOKEN=…': 'test/cli/org.slow.test.ts',
+  'npm run check': '.ci/run',
+  'SELECT ': 'test/lake/duckdb.slow.test.ts',
+  'SET VARIABLE today': 'test/lake/duckdb.slow.test.ts',
+  'CREATE VIEW events': 'test/lake/duckdb.slow.test.ts',
+  'CREATE MACRO uuid_of': 'test/lake/duckdb.slow.test.ts',
+};
+/** What nothing here can run, with the reason. */
+const NOT_RUN: Record<string, string> = {
+  'INSTALL httpfs;': 'needs the keys of a bucket in R2',
+  '[[send_email]]': 'needs a domain that is onboarded for mail',
+  'flowchart LR': 'a drawing',
+};
+
+it('has a test, or a reason against one, for every block of its documents', async () => {
+  const texts = await Promise.all(files.map(read));
+  const blocks = texts.flatMap((text) =>
+    [...text.matchAll(/^ *```[a-z].*\n *(.*)/gm)].map(([, first = '']) => first),
+  );
+  const known = Object.keys({ ...RUN_BY, ...NOT_RUN });
+  expect(blocks.filter((first) => !known.some((start) => first.startsWith(start)))).toEqual([]);
+  expect(known.filter((start) => !blocks.some((first) => first.startsWith(start)))).toEqual([]);
+  for (const runner of Object.values(RUN_BY)) {
+    for (const [file] of runner.matchAll(/[.\w/-]+\/(?:run|[\w-]+(?:\.slow)?\.test\.ts)/g)) {
+      expect(await stat(path.join(ROOT, file)).catch(() => null), file).not.toBeNull();
+    }
+  }
+});

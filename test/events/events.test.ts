@@ -7,7 +7,7 @@ import { RunningDevice } from '../../src/rollup/device-state.ts';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { fetchToken, startWorker } from '../helpers/worker.ts';
+import { fetchToken, fieldsOf, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
 
@@ -125,12 +125,14 @@ describe('GET /v1/events', () => {
     await deliver();
     const path = `/v1/events?application_id=${tenant.application.id}&limit=2`;
     const ndjson = await worker.team(tenant, `${path}&format=ndjson`);
-    expect(ndjson.headers.get('Content-Type')).toContain('application/x-ndjson');
+    expect(ndjson.headers.get('Content-Type')).toBe('application/x-ndjson; charset=utf-8');
     const lines = (await ndjson.text()).trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toEqual((await list(tenant, '&limit=2')).data);
     expect(ndjson.headers.get('X-Next-Cursor')).toBe(JSON.parse(lines[1] ?? '').event_id);
     const csv = await worker.team(tenant, `${path}&format=csv&from=2026-01-01`);
-    expect(csv.headers.get('Content-Disposition')).toContain('filename="events-Test game-2026-01-01.csv"');
+    expect(csv.headers.get('Content-Disposition')).toBe(
+      `attachment; filename="events-Test game-2026-01-01.csv"; filename*=UTF-8''events-Test%20game-2026-01-01.csv`,
+    );
     const { data } = Papa.parse<Record<string, string>>(await csv.text(), {
       header: true,
       skipEmptyLines: true,
@@ -149,7 +151,11 @@ describe('GET /v1/events', () => {
       { type: 'click', creative_id: id, country: 'de', params: { gclid: 'Cj0K' } },
     ]);
     const csv = await worker.team(tenant, `/v1/events?application_id=${tenant.application.id}&format=csv`);
-    expect(await csv.text()).toContain('"{""gclid"":""Cj0K""}"');
+    const parsed = Papa.parse<Record<string, string>>(await csv.text(), {
+      header: true,
+      skipEmptyLines: true,
+    });
+    expect(parsed.data.map(({ type, params }) => [type, params])).toEqual([['click', '{"gclid":"Cj0K"}']]);
     await revenue(tenant);
     const { body } = await status(tenant, data[0]?.event_id ?? '');
     expect(body).toMatchObject({ status: 'counted', event: { type: 'click' } });
@@ -166,7 +172,8 @@ describe('GET /v1/events', () => {
     const tenant = await createTenant();
     const answer = await worker.team(tenant, `/v1/events?application_id=${tenant.application.id}${query}`);
     expect(answer.status).toBe(400);
-    expect(((await answer.json()) as { message: string }).message).toContain(field);
+    const { message }: { message: string } = await answer.json();
+    expect(fieldsOf(message)).toEqual([field]);
   });
 
   it("shows no other team's", async () => {

@@ -1,30 +1,32 @@
 import { env } from 'cloudflare:workers';
-import { eq } from 'drizzle-orm';
-import { database, members } from '#db';
-import { acceptInvitation, findInvitation, invite, type Role } from '#members';
-import { forgetAudit } from './tenant.ts';
+import { hashPassword, makeSignature } from 'better-auth/crypto';
+import { accounts, database, members, sessions, users } from '#db';
+import { settingsOf } from '#env';
+import { newId } from '#lib/ids';
+import type { Role } from '#members';
 import type { TestWorker } from './worker.ts';
 
 export const ORIGIN = 'https://ingest.test';
 export const PASSWORD = 'correct horse battery';
 
 let people = 0;
+let passwordHash: string | undefined;
 
-/** A member of the team by the way that people take: an invitation. */
+/** A member of a team, with the rows that accepting an invitation writes. The password is hashed once: scrypt is slow on purpose. */
 export async function createPerson(team: { id: string }, role: Role) {
   const db = database(env.DB);
   const now = Date.now();
+  const times = { createdAt: new Date(now), updatedAt: new Date(now) };
+  const id = newId('usr');
   const email = `person-${++people}@team.test`;
-  // An invitation works as long as its maker belongs to the team; here it is an owner who leaves afterwards.
-  const inviter = { userId: `usr_inviter_${people}`, role: 'owner' } as const;
-  await db.insert(members).values({ ...inviter, teamId: team.id, createdAt: now });
-  const secret = await invite({ db, team, actor: 'test', now, ...inviter }, { role, note: 'test' });
-  const invitation = await findInvitation(db, secret, now);
-  if (!invitation) throw new Error('the invitation was not found');
-  await acceptInvitation(env.DB, invitation, { name: `Person ${people}`, email, password: PASSWORD }, now);
-  await db.delete(members).where(eq(members.userId, inviter.userId));
-  await forgetAudit(team, 'test', email);
-  return { email, password: PASSWORD };
+  passwordHash ??= await hashPassword(PASSWORD);
+  const account = { id: newId('acc'), accountId: id, providerId: 'credential', userId: id };
+  await db.batch([
+    db.insert(members).values({ userId: id, teamId: team.id, role, createdAt: now }),
+    db.insert(users).values({ id, name: `Person ${people}`, email, ...times }),
+    db.insert(accounts).values({ ...account, password: passwordHash, ...times }),
+  ]);
+  return { id, email, password: PASSWORD };
 }
 
 const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
@@ -39,29 +41,56 @@ export const cookieOf = (response: Response) =>
     .filter((cookie) => !cookie.endsWith('='))
     .join('; ');
 
-/** Signs in; what a browser does afterwards. */
-export async function signIn(worker: TestWorker, { email, password }: { email: string; password: string }) {
+/** A browser that holds a cookie. */
+const browserWith = (worker: TestWorker, cookie: string) => ({
+  cookie,
+  get: (path: string) => worker.request(path, { headers: { Cookie: cookie } }),
+  post: (path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+    worker.request(path, {
+      method: 'POST',
+      headers: { ...FORM, Cookie: cookie, ...headers },
+      body: form(fields),
+    }),
+});
+
+export type Browser = ReturnType<typeof browserWith>;
+
+/** Signs in with the form, as a person does. */
+export async function signIn(
+  worker: TestWorker,
+  { email, password }: { email: string; password: string },
+): Promise<Browser> {
   const answer = await worker.request('/login', {
     method: 'POST',
     headers: FORM,
     body: form({ email, password }),
   });
   if (answer.status !== 303) throw new Error(`the sign-in was answered with ${answer.status}`);
-  const cookie = cookieOf(answer);
-  return {
-    cookie,
-    get: (path: string) => worker.request(path, { headers: { Cookie: cookie } }),
-    post: (path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
-      worker.request(path, {
-        method: 'POST',
-        headers: { ...FORM, Cookie: cookie, ...headers },
-        body: form(fields),
-      }),
-  };
+  return browserWith(worker, cookieOf(answer));
 }
 
-export type Browser = Awaited<ReturnType<typeof signIn>>;
+const SESSION_MS = 7 * 86_400_000;
 
+/** A browser in which the person is signed in already: with the session that the form would start, but without scrypt. */
+export async function openSession(worker: TestWorker, person: { id: string }): Promise<Browser> {
+  const now = new Date();
+  const token = crypto.randomUUID();
+  await database(env.DB)
+    .insert(sessions)
+    .values({
+      id: crypto.randomUUID(),
+      userId: person.id,
+      token,
+      expiresAt: new Date(now.getTime() + SESSION_MS),
+      createdAt: now,
+      updatedAt: now,
+    });
+  const signature = await makeSignature(token, settingsOf(env).SESSION_SECRET);
+  const value = encodeURIComponent(`${token}.${signature}`);
+  return browserWith(worker, `__Secure-dashboard.session_token=${value}`);
+}
+
+/** A new member of the team and a browser in which they are signed in. */
 export async function signedIn(worker: TestWorker, team: { id: string }, role: Role): Promise<Browser> {
-  return signIn(worker, await createPerson(team, role));
+  return openSession(worker, await createPerson(team, role));
 }

@@ -94,6 +94,10 @@ export function startWorker(overrides: Partial<Env> = {}) {
 
 export type TestWorker = ReturnType<typeof startWorker>;
 
+/** The fields that an error message of the team API names, one for each fault. */
+export const fieldsOf = (message: string): string[] =>
+  message.split('; ').map((fault) => fault.split(' ')[0] ?? '');
+
 /** A device's token, by the public way. */
 export async function fetchToken(
   worker: TestWorker,

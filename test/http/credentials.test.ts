@@ -8,6 +8,9 @@ import { countingLimit, watchedLimit } from '../helpers/limits.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
+// An isolate of its own: one that refused requests a short while ago notes the next ones later.
+vi.hoisted(() => vi.resetModules());
+
 beforeEach(() => {
   forgetCredentials();
 });

@@ -8,6 +8,9 @@ import { envelope } from '../helpers/envelopes.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
+// An isolate of its own: one that refused requests a short while ago notes the next ones later.
+vi.hoisted(() => vi.resetModules());
+
 const worker = startWorker();
 
 const purchase = (creativeToken: string, payload: object = {}) => ({

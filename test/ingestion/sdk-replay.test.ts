@@ -16,6 +16,22 @@ beforeEach(async () => {
 const DAY = '2026-03-02';
 const CREATED_AT = `${DAY} 10:00:00`;
 
+/** What the Unity SDK says of itself and of the installation, with device metrics and events alike. */
+const unityInstallation = {
+  sdk_version: '1.2.0',
+  sdk_type: 'unity',
+  app_version: '2.14.0',
+  unity_version: '2022.3.20f1',
+  dev: false,
+  ifv: null,
+  ga: 'a3d1c7de-0b53-44a2-9a5a-2f2b6f3a9a10',
+  asid: '6f0f2b5e-58f6-4a34-9f0e-0f4f8b2a9d11',
+  aid: '9774d56d682e549c',
+  lat: false,
+  wp: { vip: true, level: 3 },
+  bp: {},
+};
+
 /** The Unity SDK of an Android game: identities at the top level, the moment in place of a time zone. */
 const unityMetrics = {
   type: 'device-metrics',
@@ -37,18 +53,7 @@ const unityMetrics = {
     timezone: '2026-03-01T09:00:00.0580000Z',
   },
   created_at: '2026-03-01 09:00:00',
-  sdk_version: '1.2.0',
-  sdk_type: 'unity',
-  app_version: '2.14.0',
-  unity_version: '2022.3.20f1',
-  dev: false,
-  ifv: null,
-  ga: 'a3d1c7de-0b53-44a2-9a5a-2f2b6f3a9a10',
-  asid: '6f0f2b5e-58f6-4a34-9f0e-0f4f8b2a9d11',
-  aid: '9774d56d682e549c',
-  lat: false,
-  wp: { vip: true, level: 3 },
-  bp: {},
+  ...unityInstallation,
 };
 
 /** The iOS SDK: decimal numbers, no field where there is no value. */
@@ -113,49 +118,31 @@ async function token(metrics: unknown): Promise<string> {
   return body.token;
 }
 
-const unityEvent = (
-  creativeToken: string,
-  type: string,
-  payload: unknown,
-  more: Record<string, unknown> = {},
-) => ({
-  type,
-  eid: crypto.randomUUID(),
+/** Makes the events of an SDK from the fields that it sends with every event. */
+const envelopeOf =
+  (sdk: Record<string, unknown>) =>
+  (creativeToken: string, type: string, payload: unknown, more: Record<string, unknown> = {}) => ({
+    type,
+    eid: crypto.randomUUID(),
+    created_at: CREATED_AT,
+    creativeToken,
+    ...sdk,
+    payload,
+    ...more,
+  });
+
+const unityEvent = envelopeOf({
   dk: null,
-  created_at: CREATED_AT,
-  creativeToken,
   device_name: '<unknown>',
   device_model: 'samsung SM-S911B',
   os_system: 'Android OS 14 / API-34 (UP1A.231005.007/S911BXXU3)',
   utc_offset: '+02:00',
   retention_day: 1,
-  sdk_version: '1.2.0',
-  sdk_type: 'unity',
-  app_version: '2.14.0',
-  unity_version: '2022.3.20f1',
-  dev: false,
-  ifv: null,
-  ga: 'a3d1c7de-0b53-44a2-9a5a-2f2b6f3a9a10',
-  asid: '6f0f2b5e-58f6-4a34-9f0e-0f4f8b2a9d11',
-  aid: '9774d56d682e549c',
-  lat: false,
-  wp: { vip: true, level: 3 },
-  bp: {},
-  payload,
-  ...more,
+  ...unityInstallation,
 });
 
 /** As the iOS SDK's envelope: an offset in hours, absent fields left out. */
-const iosEvent = (
-  creativeToken: string,
-  type: string,
-  payload: unknown,
-  more: Record<string, unknown> = {},
-) => ({
-  type,
-  eid: crypto.randomUUID(),
-  created_at: CREATED_AT,
-  creativeToken,
+const iosEvent = envelopeOf({
   device_name: 'iPhone',
   device_model: 'iPhone16,1',
   os_system: 'iOS 18.1',
@@ -166,31 +153,19 @@ const iosEvent = (
   dev: false,
   wp: {},
   bp: {},
-  payload,
-  ...more,
 });
 
 /** As the web SDK's: no ids, and an empty text for the day number that it does not know. */
-const webEvent = (
-  creativeToken: string,
-  type: string,
-  payload: unknown,
-  more: Record<string, unknown> = {},
-) => ({
-  type,
-  created_at: CREATED_AT,
-  creativeToken,
+const webEvent = envelopeOf({
+  eid: undefined,
   device_name: 'iPhone',
   device_model: 'Unknown',
   os_system: '18_1',
   utc_offset: '-07:00',
   retention_day: '',
-  payload,
-  ...more,
 });
 
-type Envelope = typeof unityEvent | typeof iosEvent | typeof webEvent;
-const SDKS: [name: string, metrics: unknown, event: Envelope][] = [
+const SDKS: [name: string, metrics: unknown, event: ReturnType<typeof envelopeOf>][] = [
   ['Unity', unityMetrics, unityEvent],
   ['iOS', iosMetrics, iosEvent],
   ['web', webMetrics, webEvent],

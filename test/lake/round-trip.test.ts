@@ -1,36 +1,5 @@
-import fc from 'fast-check';
-import { expect, it } from 'vitest';
-import { type FileEntry, readEvents, type StoredEvent, streamEvents, writeFiles } from '#lake';
-import { arbitraryEvent } from './arbitrary-event.ts';
-import { kept } from './kept.ts';
-import { MemoryBucket } from './memory-bucket.ts';
+import { it } from 'vitest';
+import { checkRoundTrip } from './round-trip.ts';
 
-const SOURCE = { applicationId: 'app_1', shard: 3 };
-
-async function readAll(bucket: MemoryBucket, entries: FileEntry[]): Promise<StoredEvent[]> {
-  const events: StoredEvent[] = [];
-  for await (const slice of streamEvents(bucket, entries, {})) events.push(...slice);
-  return events;
-}
-
-const byId = (events: readonly StoredEvent[]) =>
-  [...events].sort((left, right) => (left.id < right.id ? -1 : 1));
-
-it('gives back every event as it was, but for the keys that only purchases keep', async () => {
-  const events = fc.uniqueArray(arbitraryEvent, { selector: ({ id }) => id, minLength: 1, maxLength: 40 });
-  await fc.assert(
-    fc.asyncProperty(events, async (written) => {
-      const bucket = new MemoryBucket();
-      const entries = await writeFiles(bucket, SOURCE, [written]);
-      expect(byId(await readAll(bucket, entries))).toEqual(
-        byId(written.map((event) => kept(event, SOURCE.shard))),
-      );
-      const page = await readEvents(bucket, entries, {}, { limit: 100, cursor: '' });
-      expect(page).toEqual({
-        events: byId(written.map((event) => kept(event, SOURCE.shard))).reverse(),
-        next_cursor: null,
-      });
-    }),
-    { numRuns: 200 },
-  );
-});
+it('files give back every event as it was, but for the keys that only purchases keep', () =>
+  checkRoundTrip(25));

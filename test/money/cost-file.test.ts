@@ -83,12 +83,15 @@ describe('an export of', () => {
 });
 
 it.each([
-  ['', 'The header line needs the columns date, campaign and amount'],
-  ['date,campaign\n2026-01-01,x', 'The header line needs the columns'],
+  ['', 'The header line needs the columns date, campaign and amount, or those of a network’s export'],
+  [
+    'date,campaign\n2026-01-01,x',
+    'The header line needs the columns date, campaign and amount, or those of a network’s export',
+  ],
   ['date,campaign,currency,amount\n2026-01-01,x,usd,1,2', 'Line 2: has more fields than the header line'],
   ['date,campaign,currency,amount\n2026-01-01,x,usd,1\n\n2026-01-02,x,usd,', 'Line 4: amount is required'],
   ['date,campaign,currency,amount\n2026-01-01,x,usd,"1,234"', 'Line 2: amount must be a number, not "1,234"'],
 ])('finds the fault of %j', (text, fault) => {
   const { faults } = parseCostFile(text, 'usd');
-  expect(faults.map(({ path, message }) => `${path} ${message}`).join()).toContain(fault);
+  expect(faults.map(({ path, message }) => `${path} ${message}`.trim())).toEqual([fault]);
 });

@@ -5,7 +5,7 @@ import worker from '../../src/index.ts';
 import wrangler from '../../wrangler.toml?raw';
 import { createCreative } from '../helpers/creatives.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { fetchToken, startWorker } from '../helpers/worker.ts';
+import { fetchToken, fieldsOf, startWorker } from '../helpers/worker.ts';
 
 const at = startWorker();
 const put = (tenant: Tenant, path: string, body: unknown) => at.team(tenant, path, { method: 'PUT', body });
@@ -90,7 +90,8 @@ describe('PUT /v1/costs', () => {
     const rows = [{ ...good, ...row }];
     const answer = await put(tenant, '/v1/costs', { application_id: tenant.application.id, rows });
     expect(answer.status).toBe(400);
-    expect(((await answer.json()) as { message: string }).message).toContain(fault);
+    const { message }: { message: string } = await answer.json();
+    expect([...new Set(fieldsOf(message))]).toEqual([fault]);
   });
 
   it("knows no other team's application", async () => {
@@ -141,7 +142,8 @@ describe('PUT /v1/exchange-rates', () => {
       ...body,
     });
     expect(answer.status).toBe(400);
-    expect(((await answer.json()) as { message: string }).message).toContain(fault);
+    const { message }: { message: string } = await answer.json();
+    expect([...new Set(fieldsOf(message))]).toEqual([fault]);
   });
 });
 

@@ -288,8 +288,9 @@ it('sends a flood of clicks on, and counts none of it', async () => {
     redirect: 'manual',
     headers: { 'User-Agent': ANDROID_AGENT },
   });
-  expect(sentOn.status).toBe(302);
-  expect(sentOn.headers.get('Location')).toContain('play.google.com');
+  const store = new URL(sentOn.headers.get('Location') ?? '');
+  store.searchParams.delete('referrer');
+  expect([sentOn.status, store.href]).toEqual([302, STORES.android_store_url]);
 });
 
 it('puts the security headers on every kind of answer', async () => {
@@ -312,9 +313,9 @@ it('puts the security headers on every kind of answer', async () => {
       headers: { 'User-Agent': ANDROID_AGENT },
     });
     expect(headers.get('X-Content-Type-Options'), path).toBe('nosniff');
-    expect(headers.get('Content-Security-Policy'), path).toContain("default-src 'none'");
-    expect(headers.get('Referrer-Policy'), path).toBeTruthy();
-    expect(headers.get('Strict-Transport-Security'), path).toContain('max-age');
+    expect(headers.get('Content-Security-Policy')?.split('; '), path).toContain("default-src 'none'");
+    expect(headers.get('Referrer-Policy'), path).toBe(path === '/login' ? 'same-origin' : 'no-referrer');
+    expect(headers.get('Strict-Transport-Security'), path).toBe('max-age=31536000');
   }
 });
 
@@ -368,7 +369,8 @@ it('logs a busy session without a key, a token, a body or an address in it', asy
   await worker.team(tenant, `/v1/devices/${token}`, { method: 'DELETE' });
   const log = lines.join('\n');
   expect(lines.length).toBeGreaterThan(10);
-  for (const level of ['info', 'warn', 'error']) expect(log).toContain(`"level":"${level}"`);
+  const levels = lines.map((line) => (JSON.parse(line) as { level: string }).level);
+  expect([...new Set(levels)].sort()).toEqual(['error', 'info', 'warn']);
   const secrets = [
     wrongKey,
     tenant.apiKey,

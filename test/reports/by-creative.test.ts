@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
+import { putCosts } from '../helpers/money.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
@@ -131,13 +132,11 @@ it('names no creative of another application', async () => {
 
 it('holds the cost of a creative whose ad set is not named against the creative of that name', async () => {
   const { tenant, creatives } = await history();
-  const rows = [
-    { date: today(), campaign: 'A', creative: 'Knight', currency: 'usd', amount: 5 },
-    { date: today(), campaign: 'A', adset: 'other', creative: 'Knight', currency: 'usd', amount: 7 },
-    { date: today(), campaign: 'B', creative: 'Knight', currency: 'usd', amount: 11 },
-  ];
-  const body = { application_id: tenant.application.id, rows };
-  expect((await worker.team(tenant, '/v1/costs', { method: 'PUT', body })).status).toBe(200);
+  await putCosts(worker, tenant, [
+    { date: today(), campaign: 'A', creative: 'Knight', amount: 5 },
+    { date: today(), campaign: 'A', adset: 'other', creative: 'Knight', amount: 7 },
+    { date: today(), campaign: 'B', creative: 'Knight', amount: 11 },
+  ]);
   const byCreative = await report(tenant, 'performance', 'group_by=creative');
   const spent = byCreative.filter(({ spend }) => spend !== 0);
   expect(

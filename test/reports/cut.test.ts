@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import Papa from 'papaparse';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCreative } from '../helpers/creatives.ts';
+import { putCosts, putRates } from '../helpers/money.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 import { sendHistory } from '../oracle/history.ts';
@@ -36,10 +37,9 @@ beforeAll(async () => {
     currencies: ['usd', 'eur', 'jpy'],
   });
   // One rate for all days, so that the ranking knows the revenue exactly.
-  const rates = { date: '2026-03-01', base: 'usd', rates: { eur: 1.25, jpy: 0.008 } };
-  expect((await worker.team(tenant, '/v1/exchange-rates', { method: 'PUT', body: rates })).status).toBe(200);
-  const rows = [
-    { date: '2026-03-27', campaign: 'Campaign 0', currency: 'usd', amount: 12.5 },
+  await putRates(worker, tenant, '2026-03-01', { eur: 1.25, jpy: 0.008 });
+  await putCosts(worker, tenant, [
+    { date: '2026-03-27', campaign: 'Campaign 0', amount: 12.5 },
     {
       date: '2026-03-28',
       campaign: 'Campaign 1',
@@ -56,12 +56,7 @@ beforeAll(async () => {
       currency: 'eur',
       amount: 7,
     },
-  ];
-  const costs = await worker.team(tenant, '/v1/costs', {
-    method: 'PUT',
-    body: { application_id: tenant.application.id, rows },
-  });
-  expect(costs.status).toBe(200);
+  ]);
 });
 
 async function report(name: string, query: string, of = tenant): Promise<Report> {

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { reportPerformance } from '#reports';
 import { envelope } from '../helpers/envelopes.ts';
+import { putCosts } from '../helpers/money.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
@@ -265,12 +266,10 @@ describe('GET /v1/reports/ltv', () => {
     const token = await fetchToken(worker, other, { created_at: old });
     await worker.post(other, '/webhook', envelope.purchase(token, { created_at: old }, { value: 20 }));
     await worker.deliver(worker.queue.take());
-    const rows = [
-      { date: old.slice(0, 10), campaign: 'Spring', currency: 'usd', amount: 10 },
-      { date: yesterday.slice(0, 10), campaign: 'Spring', currency: 'usd', amount: 30 },
-    ];
-    const body = { application_id: other.application.id, rows };
-    await worker.team(other, '/v1/costs', { method: 'PUT', body });
+    await putCosts(worker, other, [
+      { date: old.slice(0, 10), campaign: 'Spring', amount: 10 },
+      { date: yesterday.slice(0, 10), campaign: 'Spring', amount: 30 },
+    ]);
     const answer = await worker.team(
       other,
       `/v1/reports/ltv?application_id=${other.application.id}&from=${old.slice(0, 10)}&to=${yesterday.slice(0, 10)}&days=0,3`,

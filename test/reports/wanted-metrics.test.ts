@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { PerformanceQuery, reportPerformance } from '#reports';
 import { createCreative } from '../helpers/creatives.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
+import { putCosts } from '../helpers/money.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -26,9 +27,7 @@ async function withHistory() {
     );
   const history = { creativeTokens, seed: 3, start: '2026-03-26', days: 9, devices: 40, zone: 'UTC' };
   await sendHistory(worker, tenant, { ...history, currencies: ['usd'] });
-  const rows = [{ date: '2026-03-27', campaign: 'Campaign', currency: 'usd', amount: 12.5 }];
-  const body = { application_id: tenant.application.id, rows };
-  expect((await worker.team(tenant, '/v1/costs', { method: 'PUT', body })).status).toBe(200);
+  await putCosts(worker, tenant, [{ date: '2026-03-27', campaign: 'Campaign', amount: 12.5 }]);
   await settleAll(tenant.application.id);
   return tenant;
 }
