@@ -1,15 +1,14 @@
 import * as z from 'zod';
 import { ClickCountry, ClickParams, OS_FAMILIES } from '#catalogue';
 
-// Made once each: a schema costs an isolate's start more than a hundred uses of it.
+// Created once: building a schema slows an isolate's start more than hundreds of uses.
 const text = (max: number) => z.string().min(1).max(max);
 const [name, optionalText] = [text(64), text(64).optional()];
 const size = z.number().positive().max(1e5).optional();
 
 /**
- * What is learnt of a click, as the queue carries it: once from the request for the link, once from the landing page's
- * measurement. Any number of records of one click, in any order, make one row. Everything in it is bounded: whatever a browser
- * claims, a row stays small.
+ * Facts about a click, as the queue carries them: one record from the request for the link, another from the landing page's measurement.
+ * Any number of records of one click, in any order, make one row. Every field is bounded, so a row stays small whatever a browser claims.
  */
 export const ClickRecord = z.object({
   application_id: name,
@@ -18,12 +17,12 @@ export const ClickRecord = z.object({
   os_family: z.enum(OS_FAMILIES),
   os_version: text(32).optional(),
   device_model: text(128).optional(),
-  /** A keyed hash; the address itself goes nowhere. */
+  /** A keyed hash. The address itself is never sent. */
   ip_hash: optionalText,
-  /** Of the request for the link only, as the edge and the link tell them. */
+  /** Only in the record of the request for the link, from the edge and the link's query. */
   country: ClickCountry.optional(),
   params: ClickParams.optional(),
-  /** Only what was measured: a time zone by its canonical name, CSS pixels, device pixels to each. */
+  /** Only in the record of the measurement: a canonical time zone name, CSS pixels, device pixels per CSS pixel. */
   timezone: optionalText,
   screen_width: size,
   screen_height: size,

@@ -38,7 +38,7 @@ function idempotencyKey(c: AppContext): string | undefined {
   return key || undefined;
 }
 
-/** The database, once the application that is asked about has proved to be the caller's own. */
+/** The database, after checking that the application belongs to the caller's team. */
 async function databaseOf(c: AppContext, applicationId: string) {
   const db = database(c.env.DB);
   await getApplication(db, c.get('team').id, applicationId);

@@ -6,12 +6,12 @@ import type { Fault } from '#lib/fields';
 import type { AppContext, AppEnv } from './context.ts';
 import { AppError, invalidRequest } from './errors.ts';
 
-/** The limit of bodies that hold one thing, in bytes. */
+/** The size limit of bodies with a single item, in bytes. */
 export const SMALL_BODY = 64 * 1024;
 
 /**
- * Refuses a body of more than `bytes` before anything else looks at the request. A small declared length is enough to pass:
- * to touch the body's stream would cost more than all of this.
+ * Refuses a body of more than `bytes` before anything else reads the request. A small declared length passes without further checks,
+ * because touching the body's stream would cost more than everything else here.
  */
 export function limitBody(bytes: number) {
   const counted = bodyLimit({
@@ -27,7 +27,7 @@ export function limitBody(bytes: number) {
   }) satisfies MiddlewareHandler;
 }
 
-/** What a schema found wrong, each fault with the path of its field. */
+/** A schema's errors as faults, each with the path of its field. */
 export function toFaults(error: z.core.$ZodError): Fault[] {
   return error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
 }
@@ -43,7 +43,7 @@ async function readJson(c: AppContext): Promise<unknown> {
   if (c.req.raw.body) {
     throw invalidRequest([{ path: '', message: 'The Content-Type must be application/json' }]);
   }
-  // So that the answer names the fields that a request without a body lacks.
+  // A request without a body is treated as `{}`, so that the answer names the required fields.
   return {};
 }
 
@@ -53,7 +53,7 @@ function refuseFaults(result: { success: true } | { success: false; error: z.cor
 
 type ValidJson<Schema extends z.ZodType> = { in: { json: z.input<Schema> }; out: { json: z.output<Schema> } };
 
-/** Parses the JSON body by a schema, for `c.req.valid('json')`; every failure is a 400 that names its fields. */
+/** Validates the JSON body against a schema, for `c.req.valid('json')`. Every failure is a 400 that names its fields. */
 export function jsonBody<Schema extends z.ZodType<object>>(
   schema: Schema,
 ): MiddlewareHandler<AppEnv, string, ValidJson<Schema>> {
@@ -65,7 +65,7 @@ export function jsonBody<Schema extends z.ZodType<object>>(
   };
 }
 
-/** Parses the query string by a schema, for `c.req.valid('query')`. */
+/** Validates the query string against a schema, for `c.req.valid('query')`. */
 export function queryString<Schema extends z.ZodType>(schema: Schema) {
   return zValidator('query', schema, refuseFaults);
 }

@@ -84,7 +84,7 @@ export const ingestionRoutes = new Hono<AppEnv>()
     return c.json<VerifiedToken>(await verifyToken(c.env, c.get('application').id, token.trim(), Date.now()));
   })
   .get('/check-data-collection-status', requireApiKey, collectionStatus)
-  // Where an SDK's editor asks whether its key is right.
+  // SDK editors check their key here.
   .get('/auth', requireBearerKey, collectionStatus)
   .post(
     '/webhook',

@@ -2,16 +2,13 @@ import * as z from 'zod';
 import { CURRENCIES } from './currencies.ts';
 import { keeps, keptBy } from './keeps.ts';
 
-/** One fault of a request: where (`payload.value`) and what. An empty path is the body as a whole. */
+/** One fault of a request: where (`payload.value`) and what. An empty path means the body as a whole. */
 export type Fault = { path: string; message: string };
 
-// The kinds of field that requests are made of. Text is trimmed, and what is then empty counts as absent, as null does.
-// A NUL ends a text early inside SQLite and a lone surrogate does not survive it, so neither gets in.
+// The kinds of fields that requests consist of. Text is trimmed; empty text counts as absent, and so does null. NUL characters and lone
+// surrogates are refused, because a NUL ends a text early inside SQLite and a lone surrogate does not survive storage.
 
-/**
- * One schema per limit, made when it is first asked for. A schema never changes, and making one costs an isolate's start more than
- * a hundred uses of it.
- */
+/** Creates one schema per limit, on first use: building a schema slows an isolate's start more than hundreds of uses. */
 function perLimit<Schema>(make: (max: number) => Schema): (max?: number) => Schema {
   const made = new Map<number, Schema>();
   return (max = 256) => {
@@ -34,7 +31,7 @@ const wellFormed = (max: number, ...more: z.core.$ZodCheck<string>[]) =>
       ...more,
     );
 
-/** Whether it is text that none of the schemas below changes. */
+/** Whether the schemas below return this text unchanged. */
 const isPlainText = (value: unknown, max: number): value is string =>
   typeof value === 'string' &&
   value.length > 0 &&
@@ -56,16 +53,16 @@ export const optionalText = perLimit((max) =>
   ),
 );
 
-/** Some clients send a name that is made of digits as a number. */
+/** Some clients send a name that consists of digits as a number. */
 const numberAsText = (value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) ? String(value) : value;
 
-/** As `requiredText`, also sent as a number. */
+/** Like `requiredText`, but also accepts a number. */
 export const requiredName = perLimit((max) =>
   keeps(z.preprocess(numberAsText, requiredText(max)), keptBy(requiredText(max))),
 );
 
-/** As `optionalText`, also sent as a number. */
+/** Like `optionalText`, but also accepts a number. */
 export const optionalName = perLimit((max) =>
   keeps(z.preprocess(numberAsText, optionalText(max)), keptBy(optionalText(max))),
 );
@@ -94,7 +91,7 @@ export const optionalNumber = perLimit((max) =>
 
 const NOT_A_COUNT = 'must be a whole number of at least 0';
 
-/** A whole number ≥ 0, sent as a number or as text; empty text and null count as absent. */
+/** A whole number of at least 0, as a number or as text. Empty text and null count as absent. */
 export const optionalCount = perLimit((max) => {
   const isCount = (value: unknown) =>
     value === undefined || (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= max);
@@ -127,7 +124,7 @@ export const currencyCode = () =>
 
 const limitError = 'must be a whole number from 1 to 200';
 
-/** `?limit=&cursor=` of every list. */
+/** The `?limit=&cursor=` query of every list. */
 export const listQuery = z.object({
   limit: z.coerce
     .number({ error: limitError })
@@ -138,10 +135,10 @@ export const listQuery = z.object({
   cursor: z.string().max(128, 'must be at most 128 characters').default(''),
 });
 
-/** The most values of one filter. */
+/** The largest number of values of one filter. */
 export const MAX_FILTER_VALUES = 50;
 
-/** A parameter that may be repeated: one of its values has to match. */
+/** A parameter that may be repeated; any of its values may match. */
 export function repeatable(value: z.ZodType<string, string>) {
   const asList = (sent: unknown) => (sent === undefined || sent === null ? undefined : [sent].flat());
   const values = z

@@ -1,30 +1,20 @@
-import * as z from 'zod';
 import { PART_OF, type Part } from '#lib/calendar';
 import { daysBetween } from '#lib/time';
 import { type Cut, cutAfter, cutKeySql, keySql, keyValues, NO_GROUP, OTHER, REST } from './cut.ts';
+import { type Group, isOfCreatives } from './device-groups.ts';
 import { isBySegment, mondaySql, monthSql } from './dimensions.ts';
 import { bindFiltered, rollupConditions, segmentedTable } from './filters.ts';
-import { COST_NAMES, CREATIVE_GROUPS, CREATIVE_NAMES, type CreativeGroup, namedColumns } from './names.ts';
+import { COST_NAMES, CREATIVE_NAMES, namedColumns } from './names.ts';
 import { filtersOf, type ReportFilters } from './query.ts';
 
 export type Cohort = Part;
 
-const COHORT_GROUPS = [...CREATIVE_GROUPS, 'country', 'os'] as const;
-type CohortGroup = (typeof COHORT_GROUPS)[number];
-
 /** How devices are put into cohorts. */
-export type CohortGrouping = { cohort: Cohort; group_by?: CohortGroup | undefined };
-
-export const groupBy = z
-  .enum(COHORT_GROUPS, { error: `must be one of ${COHORT_GROUPS.join(', ')}` })
-  .optional();
-
-const isNamedGroup = (group: CohortGroup): group is CreativeGroup =>
-  CREATIVE_GROUPS.some((name) => name === group);
+export type Grouping = { cohort: Cohort; group_by?: Group | undefined };
 
 /** Costs name campaigns, ad sets and creatives, so spend is unknown for any other grouping. */
-export const knowsSpend = ({ group_by: group }: CohortGrouping, filters: ReportFilters): boolean =>
-  !isBySegment(filters) && (!group || isNamedGroup(group));
+export const knowsSpend = ({ group_by: group }: Grouping, filters: ReportFilters): boolean =>
+  !isBySegment(filters) && (!group || isOfCreatives(group));
 
 /** A cohort table as SQL reads it, and the conditions on its rows. */
 export type CohortRows = { table: string; conditions: string };
@@ -32,10 +22,10 @@ export type CohortRows = { table: string; conditions: string };
 /** The cohort table with the filters applied, by segment where a grouping or a filter needs it. */
 export function cohortRows(
   table: 'cohort_activity' | 'cohort_revenue',
-  { group_by: group }: CohortGrouping,
+  { group_by: group }: Grouping,
   filters: ReportFilters,
 ): CohortRows {
-  const segmented = isBySegment(filters) || (group !== undefined && !isNamedGroup(group));
+  const segmented = isBySegment(filters) || (group !== undefined && !isOfCreatives(group));
   return {
     table: segmented ? segmentedTable(table, 'acquired_day') : table,
     conditions: rollupConditions(filters),
@@ -53,20 +43,20 @@ const PART_SQL: Record<Cohort, (day: string) => string> = {
  * SQL for the key of a row's cohort, over the cohort tables and over `costs`. Where there is a cut, `kept` names the parameter
  * that lists the cohorts with a row of their own, and the others' key is `REST`.
  */
-export function cohortKeys({ cohort, group_by: group }: CohortGrouping, kept?: string) {
+export function cohortKeys({ cohort, group_by: group }: Grouping, kept?: string) {
   const keyOf = (day: string, column: string) => {
     const key = keySql([PART_SQL[cohort](day), column]);
     return kept ? cutKeySql(key, kept) : key;
   };
   if (!group) return { acquired: keyOf('acquired_day', "''"), cost: keyOf('day', "''") };
-  if (!isNamedGroup(group)) return { acquired: keyOf('acquired_day', group), cost: `'${NO_GROUP}'` };
+  if (!isOfCreatives(group)) return { acquired: keyOf('acquired_day', group), cost: `'${NO_GROUP}'` };
   const acquired = keyOf('acquired_day', CREATIVE_NAMES[group]);
   const cost = COST_NAMES[group];
   return { acquired, cost: `CASE WHEN (${cost}) = '' THEN '${NO_GROUP}' ELSE ${keyOf('day', cost)} END` };
 }
 
 /** ?1 application, ?2 to ?3 days of acquisition, ?4 how many cohorts: by time, latest first, then the largest. */
-export const cohortRankingSql = (grouping: CohortGrouping, { table, conditions }: CohortRows) =>
+export const cohortRankingSql = (grouping: Grouping, { table, conditions }: CohortRows) =>
   `SELECT ${cohortKeys(grouping).acquired} AS key, count(*) OVER () AS total
    FROM ${table} WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3 AND age = 0${conditions}
    GROUP BY key HAVING sum(active_devices) > 0 ORDER BY key ->> 0 DESC, sum(active_devices) DESC, key LIMIT ?4`;
@@ -75,7 +65,7 @@ export const cohortRankingSql = (grouping: CohortGrouping, { table, conditions }
 export async function cutCohorts(
   db: D1Database,
   applicationId: string,
-  query: CohortGrouping & ReportFilters & { from: string; to: string; limit: number },
+  query: Grouping & ReportFilters & { from: string; to: string; limit: number },
 ): Promise<Cut | null> {
   const { from, to, limit } = query;
   if (!query.group_by && (query.cohort === 'all' || daysBetween(from, to) < limit)) return null;
@@ -99,7 +89,7 @@ export type CohortKey = { cohort_from: string; cohort_to: string; is_other?: tru
 export function intoCohorts<Row extends { acquiredDay: string; label: string }>(
   rows: readonly Row[],
   days: readonly string[],
-  { cohort, group_by: group }: CohortGrouping,
+  { cohort, group_by: group }: Grouping,
 ): { key: CohortKey; rows: Row[] }[] {
   const bounds = new Map<string, { cohort_from: string; cohort_to: string }>();
   for (const day of days) {
@@ -122,20 +112,20 @@ export function intoCohorts<Row extends { acquiredDay: string; label: string }>(
   return rest.length === 0 ? sorted : [...sorted, { key: restKey(rest, group), rows: rest }];
 }
 
-function shownOf(label: string, group: CohortGroup | undefined): Record<string, string | null> {
+function shownOf(label: string, group: Group | undefined): Record<string, string | null> {
   const [, value = null] = keyValues(label);
   if (!group) return { creative: null, creative_id: null };
-  return isNamedGroup(group) ? namedColumns(group, value) : { [group]: value };
+  return isOfCreatives(group) ? namedColumns(group, value) : { [group]: value };
 }
 
-function restKey(rows: readonly { acquiredDay: string }[], group: CohortGroup = 'creative'): CohortKey {
+function restKey(rows: readonly { acquiredDay: string }[], group: Group = 'creative'): CohortKey {
   const days = rows.map(({ acquiredDay }) => acquiredDay).sort();
   const [first = ''] = days;
   return {
     cohort_from: first,
     cohort_to: days.at(-1) ?? first,
     [group]: OTHER,
-    ...(isNamedGroup(group) ? { [`${group}_id`]: null } : {}),
+    ...(isOfCreatives(group) ? { [`${group}_id`]: null } : {}),
     is_other: true,
   };
 }

@@ -3,15 +3,8 @@ import { currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
 import { type Parts, partsToMicros } from '#money';
-import {
-  type CohortRows,
-  cohortKeys,
-  cohortRows,
-  cutCohorts,
-  groupBy,
-  intoCohorts,
-  knowsSpend,
-} from './cohorts.ts';
+import { type CohortRows, cohortKeys, cohortRows, cutCohorts, intoCohorts, knowsSpend } from './cohorts.ts';
+import { deviceGroupBy } from './device-groups.ts';
 import { bindFiltered, costConditions } from './filters.ts';
 import { isOver, lifetimeValueOf } from './metrics.ts';
 import {
@@ -27,7 +20,7 @@ import { checkPeriod, cohortPeriod, filtersOf, type Reported } from './query.ts'
 import { EARNED } from './sums.ts';
 
 export const LtvQuery = z
-  .object({ ...cohortPeriod, group_by: groupBy, currency: currencyCode().optional() })
+  .object({ ...cohortPeriod, group_by: deviceGroupBy, currency: currencyCode().optional() })
   .superRefine(checkPeriod);
 export type LtvQuery = z.infer<typeof LtvQuery>;
 
@@ -82,7 +75,7 @@ export async function reportLtv(db: D1Database, application: Reported, query: Lt
       reporting,
       JSON.stringify(query.days),
     ]),
-    bound(spendSql(cost, costConditions(filters)), [...asked, reporting]),
+    ...(hasSpend ? [bound(spendSql(cost, costConditions(filters)), [...asked, reporting])] : []),
   ]);
   const sized = (sizes?.results ?? []) as SizeRow[];
   const today = dayIn(application.timezone, now);
@@ -90,8 +83,8 @@ export async function reportLtv(db: D1Database, application: Reported, query: Lt
   const revenue = ((revenues?.results ?? []) as RevenueRow[]).filter((row) =>
     isOver(row.acquiredDay, row.day, today),
   );
-  const spend = ((spends?.results ?? []) as SpendRow[]).filter(
-    (row) => hasSpend && isOver(row.acquiredDay, first, today),
+  const spend = ((spends?.results ?? []) as SpendRow[]).filter((row) =>
+    isOver(row.acquiredDay, first, today),
   );
   const converter = await converterFor(db, application, reporting, [...revenue, ...spend]);
   for (const row of [...revenue, ...spend]) converter.convertOrList(readMicros(row.micros), row);

@@ -1,12 +1,13 @@
 import * as z from 'zod';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
-import { type CohortRows, cohortKeys, cohortRows, cutCohorts, groupBy, intoCohorts } from './cohorts.ts';
+import { type CohortRows, cohortKeys, cohortRows, cutCohorts, intoCohorts } from './cohorts.ts';
+import { deviceGroupBy } from './device-groups.ts';
 import { bindFiltered } from './filters.ts';
 import { type ActivityRow, cohortSize, retentionOf } from './metrics.ts';
 import { checkPeriod, cohortPeriod, filtersOf, type Reported } from './query.ts';
 
-export const RetentionQuery = z.object({ ...cohortPeriod, group_by: groupBy }).superRefine(checkPeriod);
+export const RetentionQuery = z.object({ ...cohortPeriod, group_by: deviceGroupBy }).superRefine(checkPeriod);
 export type RetentionQuery = z.infer<typeof RetentionQuery>;
 
 /**

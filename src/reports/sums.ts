@@ -27,6 +27,7 @@ import {
   segmentedDays,
   segmentedTable,
 } from './filters.ts';
+import { daysUntil, hoursTable } from './hours.ts';
 import {
   type AmountRow,
   type AmountSql,
@@ -258,7 +259,13 @@ function narrowed(source: Source, filters: ReportFilters, table = source.table):
 }
 
 /** A rollup as the groupings and filters need it: whole, or by segment. */
-function rollupTable(table: RollupTable, names: readonly DimensionName[], filters: ReportFilters): string {
+function rollupTable(
+  table: RollupTable,
+  names: readonly DimensionName[],
+  filters: ReportFilters,
+  untilHour: number | undefined,
+): string {
+  if (table === 'rollup_hours') return names.includes('hour') ? hoursTable(untilHour) : daysUntil(untilHour);
   if (!needsSegments(names, filters)) return table;
   const needsCreatives = names.some(isNamed) || isByCreative(filters);
   return table === 'rollup_daily' && !needsCreatives ? segmentedDays() : segmentedTable(table, 'day');
@@ -266,12 +273,13 @@ function rollupTable(table: RollupTable, names: readonly DimensionName[], filter
 
 /**
  * The sources that these metrics need, with the columns of the groupings in each. A source that does not have all of the columns
- * is left out.
+ * is left out. With `untilHour`, the last day ends at this hour of the clock.
  */
 export function sourcesOf(
   names: readonly DimensionName[],
   filters: ReportFilters = {},
   metrics: readonly Metric[] = ALL_METRICS,
+  untilHour?: number,
 ): Part[] {
   const needs = (some: readonly Metric[]) => some.some((metric) => metrics.includes(metric));
   const dimensions: Dimension[] = names.map((name) => DIMENSIONS[name]);
@@ -279,8 +287,8 @@ export function sourcesOf(
     const columns = dimensions.flatMap((dimension) => column(dimension) ?? []);
     return columns.length === dimensions.length ? columns : null;
   };
-  const rollup = rollupOf(names) ?? 'rollup_daily';
-  const table = rollupTable(rollup, names, filters);
+  const rollup = untilHour === undefined ? (rollupOf(names) ?? 'rollup_daily') : 'rollup_hours';
+  const table = rollupTable(rollup, names, filters, untilHour);
   return [
     { source: narrowed(rollupSource(rollup), filters, table), columns: columnsBy(({ sql }) => sql) },
     ...(!isBySegment(filters) && needs(OF_SPEND)
@@ -293,8 +301,11 @@ export function sourcesOf(
 }
 
 /** The sources of the totals, which do not depend on the groupings. */
-export const totalSources = (filters: ReportFilters = {}, metrics: readonly Metric[] = ALL_METRICS): Part[] =>
-  sourcesOf([], filters, metrics);
+export const totalSources = (
+  filters: ReportFilters = {},
+  metrics: readonly Metric[] = ALL_METRICS,
+  untilHour?: number,
+): Part[] => sourcesOf([], filters, metrics, untilHour);
 
 /** Adds up the rows of one group; amounts stay exact to a part of a micro until they are read. */
 export class Adder {

@@ -1,15 +1,15 @@
 import { sql } from 'drizzle-orm';
 import { isMoney, MEASURES, OTHER_SEGMENT, ROLLUP_KEYS, type RollupTable, segmentId } from '#catalogue';
 import { toStatement } from '#db';
+import { hoursSql } from './hours.ts';
 import { additionColumns, MICROS_PER_HIGH, sumColumnsOf } from './tables.ts';
 
-// The statements that add what a run counted to the rollup tables. Names are columns, so they are made from the catalogue and from
-// nothing a caller sends.
+// The statements that add a run's sums to the rollup tables. Table and column names come from the catalogue, never from a caller.
 
-/** Where the rows are bound. */
+/** The parameter with the rows. */
 const ROWS = '?1';
 
-/** Sums of amounts carry what passes 10^12 micros into their high part. */
+/** Carries what exceeds 10^12 micros into the high part of an amount. */
 function carried(table: RollupTable, sumOf: (column: string) => string): [column: string, sum: string][] {
   return MEASURES[table].flatMap((measure): [string, string][] => {
     const sum = sumOf(measure);
@@ -89,7 +89,8 @@ export function additionStatements(
   rows: readonly unknown[],
 ): D1PreparedStatement[] {
   const json = JSON.stringify(rows);
-  const statements = [additionSql(table), ...(table === 'rollup_daily' ? [segmentsOfDaySql()] : [])];
+  const own = table === 'rollup_hours' ? hoursSql(ROWS) : additionSql(table);
+  const statements = [own, ...(table === 'rollup_daily' ? [segmentsOfDaySql()] : [])];
   return statements.map((text) => {
     const [before = '', after = ''] = text.split(ROWS);
     return toStatement(db, sql`${sql.raw(before)}${json}${sql.raw(after)}`);

@@ -1,7 +1,8 @@
 export { additionStatements } from './add-rows.ts';
 export { readCountedArrivals, readFirstDay } from './arrivals.ts';
 export { type Earned, REVENUE_DAYS, readRevenue } from './device-revenue.ts';
-export { type DeviceState, deviceKey } from './device-state.ts';
+export { type DeviceFacts, type DeviceHistory, RunningDevice } from './device-state.ts';
+export { Journal } from './journal.ts';
 export { keysOf, scopedKey } from './keys.ts';
 export { EventMessage } from './message.ts';
 export {
@@ -16,6 +17,7 @@ export {
   toParkedEvent,
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
+export { pruneHours } from './prune-hours.ts';
 export { sendWithRetry } from './send.ts';
 
 export { firstTimes, type Walk, walkSteps } from './step-walk.ts';
@@ -23,7 +25,6 @@ export { type Additions, sumColumnsOf } from './tables.ts';
 
 export {
   type Counted,
-  deviceKeyOf,
   type IgnoredReason,
   reasonToIgnore,
   startTally,

@@ -1,25 +1,25 @@
 import { isbot } from 'isbot';
 import type { OsFamily } from '#catalogue';
 
-/** What a browser tells of its device; null for what it keeps to itself. */
+/** What a browser reveals about its device; null for what it does not. */
 type Device = { osFamily: OsFamily; osVersion: string | null; deviceModel: string | null };
 
-/** `isRobot`: a link preview, a crawler or a program, which is sent on, but nobody clicked. */
+/** `isRobot`: link previews, crawlers and programs. They are redirected, but not counted as clicks. */
 export type Browser = Device & { isRobot: boolean };
 
-/** Real user agents have some 300 characters at most. Work on a header grows no further, however long it is. */
+/** Real user agents have about 300 characters at most. Longer headers are cut, which bounds the work. */
 const MAX_USER_AGENT_CHARS = 512;
-/** What a click's row takes as a model; what is longer is not one. */
+/** The longest model that a click's row stores; longer text is not a model. */
 const MAX_MODEL_CHARS = 128;
 
-// Each pattern is tried once from one place, with nothing that can match in two ways: the time is linear.
+// Each pattern is matched once from a fixed position and is unambiguous, so matching takes linear time.
 const IOS_DEVICE = /\((?:iPhone|iPad|iPod)/;
 const IOS_VERSION = / OS (\d{1,4}(?:_\d{1,4}){0,2})/;
 const ANDROID_VERSION = /^Android (\d{1,4}(?:\.\d{1,4}){0,2})/;
-/** What stands in a model's place: a web view, a form factor, a language, Firefox's engine. */
+/** What may appear in place of a model: a web view, a form factor, a language, Firefox's engine. */
 const NOT_A_MODEL = /^(?:wv|Mobile|Tablet|[a-z]{2}[-_][A-Za-z]{2}|rv:.*)$/;
 
-// Chrome's reduced user agent claims Android 10 and the model K of every phone.
+// Chrome's reduced user agent reports Android 10 and the model K for every phone.
 const REDUCED_MODEL = 'K';
 
 const OTHER_FAMILIES: readonly [RegExp, OsFamily][] = [
@@ -28,7 +28,7 @@ const OTHER_FAMILIES: readonly [RegExp, OsFamily][] = [
   [/Linux|CrOS/, 'linux'],
 ];
 
-/** The rest of the parenthesis that a place in a user agent lies in. */
+/** The rest of the parenthesis around a position in a user agent. */
 function restOfComment(userAgent: string, start: number): string {
   const end = userAgent.indexOf(')', start);
   return userAgent.slice(start, end < 0 ? undefined : end);
@@ -38,8 +38,8 @@ const MAX_REMEMBERED = 1_000;
 const remembered = new Map<string, Browser>();
 
 /**
- * Reads a user agent, as far as attribution needs it and no further than its first 512 characters. Those of many clicks are equal,
- * and what tells robots is the longest of all patterns.
+ * Parses a user agent, as far as attribution needs it, and no further than its first 512 characters. Cached, because many clicks
+ * share a user agent and the pattern that recognizes robots is a long one.
  */
 export function readUserAgent(header: string): Browser {
   const known = remembered.get(header);

@@ -59,6 +59,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'rollup_ads',
       'rollup_custom',
       'rollup_daily',
+      'rollup_hours',
       'rollup_items',
       'rollup_segments',
     ],

@@ -16,7 +16,7 @@ const AdView = storedOfDevice('custom.ad', {
   watch_time: z.number().optional(),
   reward: z.boolean().optional(),
   value_micros: micros,
-  /** Empty where it is not known; nothing was then earned. */
+  /** Empty if unknown; the revenue is then 0. */
   currency: z.string(),
   total_ad_value: z.number().optional(),
 });
@@ -35,7 +35,7 @@ const asAd = wireForm(
     channel: descriptive(optionalName()),
     watch_time: descriptive(optionalNumber(Number.MAX_SAFE_INTEGER)),
     reward: descriptive(flag()),
-    /** Some networks send -1 or no currency where they do not know what an impression earned. */
+    /** Some networks send -1 or no currency if they do not know the revenue of an impression. */
     value: replaceable(requiredNumber(MAX_AMOUNT), 0, {
       effect: 'revenue counted as 0',
       isAbsent: isUndefined,
@@ -65,7 +65,7 @@ const asAd = wireForm(
   },
 );
 
-/** An impression of an ad, with what it earned. */
+/** An ad impression and its revenue. */
 export const ad = {
   type: 'custom.ad',
   description: 'An ad impression and its revenue.',

@@ -12,14 +12,14 @@ const Purchase = storedOfDevice('custom.purchase', {
   item_name: optionalText,
   value_micros: micros,
   currency: text,
-  /** A refund is kept, and counted nowhere yet. */
+  /** A refund is stored, but not counted yet. */
   status: z.enum(['completed', 'success', 'failed', 'refunded']),
   tr_id: optionalText,
   total_purchase_value: z.number().optional(),
 });
 type Purchase = z.infer<typeof Purchase>;
 
-/** `success` and `completed` are revenue; a purchase that did not come about, or not yet, counts as failed. */
+/** `success` and `completed` count as revenue. A purchase that was not completed, or not yet, counts as failed. */
 const STATUSES = {
   completed: 'completed',
   success: 'success',
@@ -54,7 +54,7 @@ const asPurchase = wireForm(
       },
     },
     transactionKey: ({ tr_id }) => tr_id,
-    // It may fail first and then succeed under the same keys: those are two events.
+    // A purchase may first fail and then succeed with the same keys. These are two events.
     keyScope: ({ status }) => (status === 'completed' ? 'success' : status),
     toStored: ({ value, ...rest }): OwnFields<Purchase> => ({
       value_micros: toMicros(value),
@@ -65,7 +65,7 @@ const asPurchase = wireForm(
 
 const isPaid = ({ status }: Purchase) => status === 'completed' || status === 'success';
 
-/** A purchase, whatever became of it. A refund is activity of its device and nothing else. */
+/** A purchase, successful or not. A refund only counts as activity of its device. */
 export const purchase = {
   type: 'custom.purchase',
   description: 'A purchase, successful or not.',

@@ -2,13 +2,13 @@ import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 const applicationId = () => text('application_id').notNull();
 const day = () => text().notNull();
-/** Empty text, not null, where there is none: a primary key of nulls would not be unique. */
+/** Empty text instead of null, because a primary key with nulls would not be unique. */
 const creativeId = () => text('creative_id').notNull();
 const currency = () => text().notNull();
 const count = (name: string) => integer(name).notNull().default(0);
 /**
- * An amount in the row's currency, in two columns so that no sum leaves 64 bits: millionths of a unit below 10^12, and whole
- * millions of units.
+ * An amount in the row's currency, split over two columns so that no sum overflows 64 bits: millionths of a unit below 10^12, and
+ * whole millions of units.
  */
 const microsLow = (name: string) => integer(name).notNull().default(0);
 const microsHigh = (name: string) => integer(`${name}_high`).notNull().default(0);
@@ -22,7 +22,7 @@ const bySegment = () => ({
   segmentParts: integer('segment_parts').notNull().default(1),
 });
 
-/** What has no currency stands in rows of currency ''. */
+/** Sums without a currency are in rows with currency ''. */
 export const rollupDaily = sqliteTable(
   'rollup_daily',
   {
@@ -46,6 +46,24 @@ export const rollupDaily = sqliteTable(
     purchaseRevenue: microsLow('purchase_revenue'),
     purchaseRevenueHigh: microsHigh('purchase_revenue'),
     ...bySegment(),
+  },
+  (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
+);
+
+/**
+ * How the rows of `rollup_daily` break down by hour of the application's clock, for some weeks. Sums that a device counts for once a day
+ * are left out.
+ */
+export const rollupHours = sqliteTable(
+  'rollup_hours',
+  {
+    applicationId: applicationId(),
+    day: day(),
+    creativeId: creativeId(),
+    currency: currency(),
+    /** `[hour id, sum, …],…`; an hour may stand in it several times: that many `hour_parts` were put one after the other. */
+    hours: text().notNull(),
+    hourParts: integer('hour_parts').notNull().default(1),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
 );
@@ -185,10 +203,10 @@ export const segments = sqliteTable(
   (table) => [primaryKey({ columns: [table.applicationId, table.segmentId] })],
 );
 
-/** What could not be counted, kept whole with the reason, to be looked at and replayed. */
+/** Events that could not be counted, stored whole with the reason, for inspection and replay. */
 export const parkedMessages = sqliteTable('parked_messages', {
   id: text().primaryKey(),
-  /** Empty where the message is too broken to tell. */
+  /** Empty if the message is too broken to identify its application. */
   applicationId: applicationId(),
   body: text().notNull(),
   reason: text().notNull(),
@@ -196,7 +214,7 @@ export const parkedMessages = sqliteTable('parked_messages', {
 });
 
 /**
- * The last part of each counter's outbox that was added to the rollups, moved on in the same transaction: a part that is sent
+ * The last part of each counter's outbox that was added to the rollups. It advances in the same transaction, so a part that is sent
  * again changes nothing.
  */
 export const counterFlushes = sqliteTable('counter_flushes', {
