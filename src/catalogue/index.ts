@@ -37,6 +37,7 @@ export {
   isMoney,
   MEASURES,
   type Measure,
+  type MoneyMeasure,
   ROLLUP_KEYS,
   type RollupTable,
 } from './measures.ts';

@@ -29,6 +29,7 @@ export const MEASURES = {
   rollup_ads: ['impressions', 'ad_revenue', 'ad_requests'],
   rollup_items: ['purchases', 'failed_purchases', 'purchase_revenue'],
   rollup_custom: ['custom_events'],
+  // Devices active on exactly this day, and those whose last active day (so far) it is: their sum from N on is rolling retention.
   cohort_activity: ['active_devices', 'last_active_devices'],
   cohort_revenue: ['ad_revenue', 'purchase_revenue'],
 } as const;
@@ -52,7 +53,9 @@ export const ROLLUP_KEYS = {
   cohort_revenue: ['application_id', 'acquired_day', 'creative_id', 'day', 'currency'],
 } as const satisfies Record<RollupTable, readonly string[]>;
 
-const MONEY = new Set<string>(['ad_revenue', 'purchase_revenue'] satisfies Measure[]);
+const MONEY_MEASURES = ['ad_revenue', 'purchase_revenue'] as const satisfies readonly Measure[];
+export type MoneyMeasure = (typeof MONEY_MEASURES)[number];
+const MONEY = new Set<string>(MONEY_MEASURES);
 
 /** Whether a measure is an amount of money in its row's currency; otherwise it is a count. */
 export const isMoney = (measure: string): boolean => MONEY.has(measure);

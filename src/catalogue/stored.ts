@@ -4,7 +4,7 @@ import { isDay } from '#lib/time';
 // The stored form of every event, as carried by the queue and kept in the log. Ingestion validates it and computes its day and money once.
 // The consumer validates it again, because a message may come from another version of the Worker.
 
-// Created once: building a schema slows an isolate's start more than hundreds of uses.
+// Made once each: a schema costs an isolate's start more than a hundred uses of it.
 export const text = z.string().min(1);
 export const optionalText = text.optional();
 export const micros = z.int().min(0);

@@ -84,6 +84,7 @@ const OF_CREATIVES: ReadonlySet<DimensionName> = new Set(['creative', 'adset', '
  */
 export function valueName(dimension: DimensionName, value: string): string {
   if (value === '') return OF_CREATIVES.has(dimension) ? 'Organic' : 'None';
+  if (dimension === 'hour') return value.slice(0, 16).replace('T', ' ');
   if (dimension === 'media_source') return named(NETWORK_NAMES, value) ?? value;
   if (dimension === 'source') return named(FORMAT_NAMES, value) ?? value;
   if (dimension === 'country') return countryName(value);

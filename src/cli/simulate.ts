@@ -21,7 +21,7 @@ import { CREATIVES, isIos } from './simulation/world.ts';
 
 const USAGE = 'Usage: npm run simulate -- --devices N --days D [--seed S]';
 const PARALLEL = 6;
-const EVENTS_A_REQUEST = 500;
+const EVENTS_PER_REQUEST = 500;
 const COSTS_A_REQUEST = 1_000;
 /** How long the queue may take until a click can be found. */
 const CLICKS_SETTLE_MS = 5_000;
@@ -176,9 +176,9 @@ async function simulate(): Promise<void> {
       const creativeToken = await fetchToken(api, device, link, referrers.get(device.id));
       const events = simulateEvents(new Random(seed + 1 + index), device, now);
       waiting.push(...events.map((event) => ({ ...event, creativeToken })));
-      while (waiting.length >= EVENTS_A_REQUEST) {
-        const batch = waiting.slice(0, EVENTS_A_REQUEST);
-        waiting = waiting.slice(EVENTS_A_REQUEST);
+      while (waiting.length >= EVENTS_PER_REQUEST) {
+        const batch = waiting.slice(0, EVENTS_PER_REQUEST);
+        waiting = waiting.slice(EVENTS_PER_REQUEST);
         await sendEvents(api, batch);
         sent += batch.length;
       }

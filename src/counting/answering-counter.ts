@@ -27,10 +27,15 @@ import { SeenIds } from './seen-ids.ts';
 import { readCounterName } from './shards.ts';
 import { openStore, type Store } from './store.ts';
 
-/** The part of a counter that answers questions: none of these calls changes anything. */
+/** The read-only calls of a counter. */
 export abstract class AnsweringCounter extends DurableObject<Env> {
-  protected store: Store = openStore(this.ctx.storage);
-  protected seen = new SeenIds(this.store);
+  protected opened: Store = openStore(this.ctx.storage);
+  protected seen = new SeenIds(this.opened);
+
+  /** The store that calls read. */
+  protected get store(): Store {
+    return this.opened;
+  }
 
   async readDevice(id: string): Promise<StoredDevice | null> {
     return readDevice(this.store, id);

@@ -211,10 +211,8 @@ export interface CounterApi {
 
   health(): Promise<CounterHealth>;
 
-  /** Deletes everything in this counter except its raw event files. Must be followed by `restart`. */
+  /** Deletes everything in this counter except its raw event files. The next call finds an empty counter. Idempotent. */
   deleteAll(): Promise<void>;
-  /** Ends the object and its caches; the call itself fails. The next call starts the object again. */
-  restart(): Promise<void>;
 }
 
 /**

@@ -38,23 +38,25 @@ import { progress, revokedTokens } from './schema.ts';
 import { SeenIds } from './seen-ids.ts';
 import { FULL_RUN, type RunLimits, settleRun } from './settle.ts';
 import { readCounterName } from './shards.ts';
-import { openStore } from './store.ts';
+import { openStore, type Store } from './store.ts';
 import { MAX_BACKOFF_MS, pruneDueAt, pruneRepeats, readRedeliveryLimit } from './upkeep.ts';
 
 /**
- * Counts the events of one application, or of one shard of it: keeps their log, tells repeats, keeps the state of the devices
- * that live here, and adds what it counted to the rollups in D1. See `CounterApi` for its calls.
+ * Counts the events of one application or of one shard of it: keeps their log, recognizes duplicates, keeps the state of the devices that live
+ * here, and adds the counted sums to the rollups in D1. See `CounterApi` for its calls.
  */
 export class Counter extends AnsweringCounter implements CounterApi {
-  /** The database; an own field so that a test may put a failing one in its place. */
+  /** The database. A field of its own, so that a test can substitute a failing one. */
   db: D1Database = this.env.DB;
-  /** Where raw events go; an own field for the same reason. */
+  /** The bucket for raw events, also substitutable in tests. */
   bucket: Bucket = this.env.RAW_EVENTS;
   growth: GrowthLimits = GROWTH;
   fullRun: RunLimits = FULL_RUN;
   quietWaitMs = QUIET_WAIT_MS;
   flushTimeoutMs = FLUSH_TIMEOUT_MS;
   private storage: DurableObjectStorage = this.ctx.storage;
+  /** Everything was deleted, and no call has used the store since. */
+  private isDeleted = false;
   private pending: Pending = { events: 0, oldestAt: null };
   private files!: RawFiles;
   private readonly flusher = new Flusher({
@@ -70,26 +72,45 @@ export class Counter extends AnsweringCounter implements CounterApi {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     void ctx.blockConcurrencyWhile(async () => {
-      await migrate(this.store, migrations);
-      const { name } = progressOf(this.store);
-      // An alarm is not told the name of its object, a call is.
-      if (name === '' && ctx.id.name) this.store.update(progress).set({ name: ctx.id.name }).run();
-      this.pending = pendingIn(this.store);
-      this.files = new RawFiles({
-        store: () => this.store,
-        bucket: () => this.bucket,
-        source: () => readCounterName(this.name),
-        transaction: (work) => this.write(work),
-      });
+      await migrate(this.opened, migrations);
+      this.begin();
       await this.arm(Date.now());
     });
   }
 
-  /** Puts the object on this storage, as a restart does; a test may give one that fails. */
+  /** Creates the tables again after `deleteAll` when a call needs them, because late events may still arrive. */
+  protected override get store(): Store {
+    if (this.isDeleted) {
+      this.isDeleted = false;
+      // Its promise is fulfilled when it returns: an object's SQLite is synchronous.
+      void migrate(this.opened, migrations);
+      this.begin();
+    }
+    return this.opened;
+  }
+
+  /** Loads the state kept in memory from the store. */
+  private begin(): void {
+    const { id } = this.ctx;
+    const { name } = progressOf(this.opened);
+    // An alarm does not receive its object's name, but a call does.
+    if (name === '' && id.name) this.opened.update(progress).set({ name: id.name }).run();
+    this.seen.forget();
+    this.pending = pendingIn(this.opened);
+    this.files = new RawFiles({
+      store: () => this.store,
+      bucket: () => this.bucket,
+      source: () => readCounterName(this.name),
+      transaction: (work) => this.write(work),
+    });
+    this.ownAlarm.forget();
+  }
+
+  /** Starts the object on this storage, as a restart does. A test may pass one that fails. */
   use(storage: DurableObjectStorage): void {
     this.storage = storage;
-    this.store = openStore(storage);
-    this.seen = new SeenIds(this.store);
+    this.opened = openStore(storage);
+    this.seen = new SeenIds(this.opened);
     this.pending = pendingIn(openStore(this.ctx.storage));
   }
 
@@ -127,7 +148,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
       const place = { shard: this.shard, shards, known };
       const outcomes = wanted.map((one) => createOrFind(this.store, one, place));
       const created = outcomes.flatMap(({ outcome }, index) => (outcome === 'created' ? [index] : []));
-      // A repeated call finds the devices, so their installs need no place among the ids.
+      // A repeated call finds the devices, so the ids of their installs need not be remembered.
       appendSome(this.store, installs, created, now);
       return { outcomes, created: created.length };
     });
@@ -144,7 +165,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
   }
 
   async eraseDevice(id: string): Promise<{ found: boolean; events: number }> {
-    // What arrived before is counted first: totals stay.
+    // What arrived before is counted first, so that totals are complete.
     while (this.countNext(this.fullRun)) await nextTurn();
     const erased = this.write(() => ({
       found: deleteDevice(this.store, id),
@@ -171,7 +192,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
   }
 
   async resumeFlush(): Promise<boolean> {
-    // What is being sent ends first, whether it succeeds or not.
+    // Wait for the current flush, whether it succeeds or not.
     await this.flusher.flush().catch(() => undefined);
     const resumed = this.flusher.hasGap && (await closeGap(this.store, this.db, this.name));
     if (resumed) await this.flusher.flush();
@@ -191,14 +212,13 @@ export class Counter extends AnsweringCounter implements CounterApi {
   }
 
   async deleteAll(): Promise<void> {
-    // What is on its way to D1 arrives first, or not at all.
+    // Parts on their way to D1 or R2 must have arrived, or failed, before the storage is deleted.
     await this.flusher.ended();
+    await this.files.end();
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
-  }
-
-  async restart(): Promise<void> {
-    this.ctx.abort('The storage of this counter was deleted');
+    this.isDeleted = true;
+    this.pending = { events: 0, oldestAt: null };
   }
 
   override async alarm(): Promise<void> {
@@ -210,15 +230,17 @@ export class Counter extends AnsweringCounter implements CounterApi {
         await this.flusher.flush();
       await this.grow(Date.now());
     } catch (error) {
-      // Nothing is lost: what was not counted or not taken by D1 waits for the next alarm.
+      // Nothing is lost: whatever was not counted, or not accepted by D1, waits for the next alarm.
       logWarning('counting put off', error, { counter: this.name });
     }
+    if (this.isDeleted) return;
     try {
       await this.files.work(deadline);
     } catch (error) {
-      // Nothing is lost: what R2 did not take stays in the log.
+      // Nothing is lost: whatever R2 did not accept stays in the log.
       logWarning('raw event files put off', error, { counter: this.name });
     }
+    if (this.isDeleted) return;
     try {
       await this.pruneDaily(Date.now(), deadline);
     } catch (error) {
@@ -228,7 +250,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     await this.arm(Date.now());
   }
 
-  /** One transaction. Where it fails, what is remembered of it in memory is forgotten. */
+  /** Runs one transaction. If it fails, the caches of its data are cleared. */
   private write<Result>(work: () => Result): Result {
     try {
       return this.storage.transactionSync(work);
@@ -239,7 +261,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     }
   }
 
-  /** Counts one run; false when nothing waits. */
+  /** Counts one run. Returns false if nothing waits. */
   private countNext(limits: RunLimits): boolean {
     const run = settleRun(this.storage, this.applicationId, limits, Date.now());
     this.pending = pendingIn(this.store);
@@ -260,7 +282,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     return (this.countDueAt(now) ?? Number.POSITIVE_INFINITY) <= now;
   }
 
-  /** Sets the alarm for the next thing to do, unless it is set for an earlier time. */
+  /** Sets the alarm for the next work, unless it is set for an earlier time. */
   private async arm(now: number): Promise<void> {
     const times = [
       this.countDueAt(now) ?? [],

@@ -5,16 +5,16 @@ import { progress } from './schema.ts';
 import { MAX_SHARDS, raiseShards } from './shards.ts';
 import type { Store } from './store.ts';
 
-/** Beyond these an application's new devices are spread over twice as many counters. */
+/** Beyond these limits, an application's new devices are spread over twice as many counters. */
 export type GrowthLimits = { eventsPerSecond: number; bytes: number };
 export const GROWTH: GrowthLimits = { eventsPerSecond: 5_000, bytes: 4_000_000_000 };
 
-/** Of one counter: its shard, the size of its database, its rate of events, and at which size it last asked for more shards. */
+/** The load of one counter: shard, database size, event rate, and the size at which it last requested more shards. */
 type Load = { shard: number; bytes: number; eventsPerSecond: number; raisedBytes: number };
 
 /**
- * Asks for more shards when a limit is passed; answers whether it did. By load only a counter among the newest asks, because an
- * older one keeps its devices whatever is added; by size each asks once for every doubling of its own.
+ * Requests more shards if a limit is exceeded, and returns whether it did. Only the newest counters request them because of their load: an older
+ * one keeps its devices whatever is added. Because of size, each counter requests them once for every doubling of its size.
  */
 async function growWhenLoaded(
   db: D1Database,
@@ -34,10 +34,10 @@ async function growWhenLoaded(
   return isLarge ? 'size' : 'rate';
 }
 
-/** A rate is measured for as long as this at most. */
+/** The longest time over which a rate is measured. */
 const MAX_MEASURED_SECONDS = 60;
 
-/** Measures the rate at which a counter takes events. */
+/** Measures the rate at which a counter receives events. */
 export class LoadMeter {
   private since: number;
   private events = 0;
@@ -55,7 +55,7 @@ export class LoadMeter {
     this.events = 0;
   }
 
-  /** Since the measurement started; 0 in its first second, which tells nothing. */
+  /** The rate since the measurement started; 0 in the first second, which is too short. */
   perSecond(now: number): number {
     const seconds = (now - this.since) / 1_000;
     return seconds >= 1 ? this.events / seconds : 0;
@@ -71,12 +71,12 @@ type Growing = {
   db: D1Database;
   applicationId: string;
   shard: number;
-  /** The size of the counter's database. */
+  /** The size of the counter's database in bytes. */
   bytes: number;
   limits: GrowthLimits;
 };
 
-/** Asks for more shards where a counter is past a limit (see `growWhenLoaded`), and then measures its rate anew. */
+/** Requests more shards if a counter exceeds a limit (see `growWhenLoaded`), and then restarts the measurement of its rate. */
 export async function growByLoad(counter: Growing, meter: LoadMeter, now: number): Promise<void> {
   const { store, db, applicationId, shard, bytes, limits } = counter;
   const { raisedBytes } = progressOf(store);

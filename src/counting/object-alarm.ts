@@ -1,23 +1,28 @@
-/** The alarm of an object, which has one: it is set for the earliest of the times that are asked for. */
+/** The single alarm of an object, set for the earliest of the requested times. */
 export class ObjectAlarm {
   private readonly storage: DurableObjectStorage;
-  /** When it is set for; null for not set, undefined where that is not known. */
+  /** The time it is set for; null if it is not set, undefined if unknown. */
   private at: number | null | undefined;
 
   constructor(storage: DurableObjectStorage) {
     this.storage = storage;
   }
 
-  /** To be called when it rings: it is no longer set then. */
+  /** Call it when the alarm fires, after which it is no longer set. */
   rang(): void {
     this.at = null;
   }
 
-  /** Sets it for a time (epoch milliseconds), unless it is set for an earlier one. */
+  /** Must be called when the storage was opened or deleted: it is then unknown whether an alarm is set. */
+  forget(): void {
+    this.at = undefined;
+  }
+
+  /** Sets the alarm for a time (epoch milliseconds), unless it is set for an earlier one. */
   async setFor(at: number): Promise<void> {
     if (this.at === undefined) this.at = await this.storage.getAlarm();
     if (this.at !== null && this.at <= at) return;
-    // Where this fails, the next call looks whether there is an alarm.
+    // If this fails, the next call checks whether there is an alarm.
     this.at = undefined;
     await this.storage.setAlarm(at);
     this.at = at;

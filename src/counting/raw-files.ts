@@ -23,6 +23,7 @@ export class RawFiles {
   private readonly around: Surroundings;
   private failures = 0;
   private running: Promise<void> = Promise.resolve();
+  private isEnded = false;
   hotEvents: number;
   /** Why the last work failed; null if it succeeded. */
   error: string | null = null;
@@ -45,23 +46,33 @@ export class RawFiles {
   async work(deadline: number): Promise<void> {
     await this.attempt(async () => {
       await this.deleteLoose();
-      while (Date.now() < deadline && (await this.exportNext()));
-      while (Date.now() < deadline && (await this.eraseNext()));
+      while (this.hasTime(deadline) && (await this.exportNext()));
+      while (this.hasTime(deadline) && (await this.eraseNext()));
       await this.deleteLoose();
     });
+  }
+
+  /** Stops after the current file, waits for it, and starts nothing else. Never throws. */
+  async end(): Promise<void> {
+    this.isEnded = true;
+    await this.running;
   }
 
   /** Merges the small files of past days, and deletes files whose events were received before a time. */
   async tidy(deadline: number, now: number, before: number): Promise<void> {
     await this.attempt(async () => {
       while (
-        Date.now() < deadline &&
+        this.hasTime(deadline) &&
         this.around.transaction(() => dropExpired(this.around.store(), before)) > 0
       )
         await this.deleteLoose();
-      while (Date.now() < deadline && (await this.mergeNext(now)));
+      while (this.hasTime(deadline) && (await this.mergeNext(now)));
       await this.deleteLoose();
     });
+  }
+
+  private hasTime(deadline: number): boolean {
+    return !this.isEnded && Date.now() < deadline;
   }
 
   /** Runs one piece of work at a time, because another would delete objects that are written but not yet listed. */

@@ -12,14 +12,14 @@ import {
 import { BrokenDevicesError } from './poison.ts';
 import type { Store } from './store.ts';
 
-/** What a device takes beside its days, in bytes: measured in Node, whose pointers have 8. */
+/** The memory of a device besides its days, in bytes, measured in Node, whose pointers have 8. */
 const DEVICE_BYTES = 850;
-/** A day takes some four characters as text and 16 bytes as numbers. */
+/** A day takes about four characters as text and 16 bytes as numbers. */
 const BYTES_PER_CHARACTER = 4;
-/** So many histories are in memory at once: 2 KB each. */
+/** The number of histories in memory at once, at 2 KB each. */
 const DEVICES_PER_WRITE = 1_000;
 
-/** The devices of a run: read when their first event comes, and written when they take too much memory, at best once. */
+/** The devices of a run. They are read with their first event and written when they take too much memory, ideally only once. */
 export class RunDevices {
   private readonly store: Store;
   private readonly applicationId: string;
@@ -34,12 +34,12 @@ export class RunDevices {
     this.applicationId = applicationId;
   }
 
-  /** What they take, in bytes. */
+  /** The memory that they take, in bytes. */
   get weight(): number {
     return this.dayBytes + this.devices.size * DEVICE_BYTES + this.journal.weight;
   }
 
-  /** Reads the devices of these events, as far as they are not known yet. */
+  /** Reads the devices of these events that are not loaded yet. */
   load(events: readonly (LoggedEvent | null)[]): void {
     const wanted = new Set<string>();
     for (const event of events) {
@@ -57,13 +57,13 @@ export class RunDevices {
     for (const id of wanted) this.missing.add(id);
   }
 
-  /** Undefined for a device that was erased. Events of it that were sent with another acquisition day are not its own. */
+  /** Returns undefined for a device that was erased. Events sent with a different acquisition day do not belong to the device. */
   of(event: DeviceEvent): CountedDevice | undefined {
     const device = this.devices.get(event.device_id);
     return device?.acquiredDay === event.acquired_day ? device : undefined;
   }
 
-  /** Writes what changed, and forgets all: those that further events are of are read again. */
+  /** Writes the changes and unloads all devices. Devices of later events are read again. */
   write(): void {
     saveDevices(this.store, this.changed());
     this.devices.clear();
@@ -76,7 +76,7 @@ export class RunDevices {
   private *changed(): Generator<{ row: ChangedRow; paidChanged: boolean }> {
     const broken: string[] = [];
     let cause: unknown;
-    // In the order of the table: in workerd that takes two fifths of the time of any other order.
+    // In the order of the table, which in workerd takes two fifths of the time of any other order.
     const sorted = [...this.devices.values()].sort((left, right) => (left.id < right.id ? -1 : 1));
     for (const devices of chunksOf(sorted, DEVICES_PER_WRITE)) {
       const histories = readHistories(

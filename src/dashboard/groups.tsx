@@ -60,10 +60,7 @@ type Row = Record<string, Value>;
 export function groupName(name: string, row: Row): string {
   const value = row[name];
   if (row.is_other) return 'Everything else';
-  if (name === 'hour')
-    return String(value ?? '')
-      .slice(0, 16)
-      .replace('T', ' ');
+  if (name === 'hour' && value) return String(value).slice(0, 16).replace('T', ' ');
   return valueName(name as DimensionName, String(value ?? ''));
 }
 

@@ -57,7 +57,7 @@ export const optionalText = perLimit((max) =>
 const numberAsText = (value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) ? String(value) : value;
 
-/** Like `requiredText`, but also accepts a number. */
+/** As `requiredText`, also sent as a number. */
 export const requiredName = perLimit((max) =>
   keeps(z.preprocess(numberAsText, requiredText(max)), keptBy(requiredText(max))),
 );
@@ -91,7 +91,7 @@ export const optionalNumber = perLimit((max) =>
 
 const NOT_A_COUNT = 'must be a whole number of at least 0';
 
-/** A whole number of at least 0, as a number or as text. Empty text and null count as absent. */
+/** A whole number ≥ 0, sent as a number or as text; empty text and null count as absent. */
 export const optionalCount = perLimit((max) => {
   const isCount = (value: unknown) =>
     value === undefined || (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= max);

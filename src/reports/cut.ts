@@ -117,7 +117,11 @@ export function rankingSql(parts: readonly Part[], names: readonly DimensionName
   const ranked = parts
     .filter(({ source }) => source.kind !== 'acquired')
     .map((part) => weightsSql(part, names));
-  const times = names.flatMap((name, index) => (isTime(name) ? [`key ->> ${index} DESC`] : []));
+  // Hours sort by instant: text would swap the two hours of a clock that is set back.
+  const times = names.flatMap((name, index) => {
+    if (!isTime(name)) return [];
+    return name === 'hour' ? [`unixepoch(key ->> ${index}) DESC`] : [`key ->> ${index} DESC`];
+  });
   const named = names.flatMap((name, index) => (isNamed(name) ? [`key ->> ${index} ->> 0 = ?6`] : []));
   // Requests alone are no group by network: they are made before any network is known.
   const shown = names.includes('media_source') ? 'sum(impressions) > 0' : 'true';

@@ -6,23 +6,23 @@ import { type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
 import type { CreativeGroup } from './names.ts';
 import type { Reported, ReportFilters } from './query.ts';
 
-// Who paid on two days of a period is one payer of it, so what the rollups have by day can't be added up. The counters know the
-// days on which each device paid.
+// A device that paid on two days of a period is one payer of the period, so the daily figures of the rollups cannot be added up. The counters know
+// the days on which each device paid.
 
 type Values = readonly (string | null)[];
 
 export type PayerCounts = {
-  /** Of the whole period. */
+  /** The distinct payers of the whole period. */
   total: number;
-  /** Of the row of these values; `byDay` is what the rollups add up, which is exact for a single day. */
+  /** The payers of the row with these values. `byDay` is the sum of the rollups, which is exact for a single day. */
   row: (values: Values, byDay: number) => number;
-  /** Of the row that sums up the rest; null where devices may be in several rows. */
+  /** The payers of the row that sums up the rest; null if devices may be in several rows. */
   rest: (shown: readonly unknown[]) => number | null;
 };
 
 type Asked = { names: readonly DimensionName[]; from: string; to: string; filters: ReportFilters };
 
-/** The devices that the filters leave. The counters know creatives, not what these are in. */
+/** The device filter for a report's filters. The counters know creatives, but not their ad sets or campaigns. */
 export async function deviceFilterOf(
   db: D1Database,
   applicationId: string,
@@ -54,7 +54,7 @@ function groupingOf(name: DimensionName): PayerGrouping | null {
 
 export const NO_PAYERS: PayerCounts = { total: 0, row: (_, byDay) => byDay, rest: () => 0 };
 
-/** Distinct devices that paid, of the whole period and of each row. `byDay`: what the rollups have of the whole, added up. */
+/** Distinct devices that paid, in the whole period and in each row. `byDay` is the sum of the rollups for the whole. */
 export async function countPayers(
   env: Pick<Env, 'DB' | 'COUNTERS'>,
   application: Reported,
@@ -64,7 +64,7 @@ export async function countPayers(
   if (byDay === 0) return NO_PAYERS;
   const filter = await deviceFilterOf(env.DB, application.id, filters);
   const whole = { from, to };
-  // Rows of a single day are exact as they are; rows by what no device tells, and by hour, have no payers.
+  // Rows of a single day are exact as they are. Rows by hour, or by something that is not a property of devices, have no payers.
   const isKnown = names.every((name) => isTime(name) || groupingOf(name) !== null);
   if (names.includes('day') || names.includes('hour') || !isKnown) {
     const found = await askCounters(env, application, { periods: [whole], by: [], filter });
@@ -91,7 +91,7 @@ export async function countPayers(
   return {
     total,
     row: (values) => counts.get(JSON.stringify(values.map((value, index) => idOf(value, names[index])))) ?? 0,
-    // Each device has one creative, one country and one OS, so rows that differ in these have no device in common.
+    // Each device has one creative, one country and one OS, so rows that differ in these have no devices in common.
     rest: (shown) =>
       names.some(isTime) ? null : shown.reduce<number>((left, own) => left - (Number(own) || 0), total),
   };
@@ -104,7 +104,7 @@ function idOf(value: string | null, name: DimensionName | undefined): string | n
   return value !== null && isNamed(name) ? (JSON.parse(value) as [string | null])[0] : value;
 }
 
-/** The spans of days that the rows cover; a single one, the whole period, if no grouping is by time. */
+/** The periods that the rows cover; only the whole period if no grouping is by time. */
 function spansWithin(from: string, to: string, names: readonly DimensionName[]) {
   const spans = new Map<string, { values: Values; period: { from: string; to: string } }>();
   for (const day of daysOf(from, to)) {

@@ -1,7 +1,7 @@
 import { isbot } from 'isbot';
 import type { OsFamily } from '#catalogue';
 
-/** What a browser reveals about its device; null for what it does not. */
+/** What a browser tells of its device; null for what it keeps to itself. */
 type Device = { osFamily: OsFamily; osVersion: string | null; deviceModel: string | null };
 
 /** `isRobot`: link previews, crawlers and programs. They are redirected, but not counted as clicks. */
@@ -28,7 +28,7 @@ const OTHER_FAMILIES: readonly [RegExp, OsFamily][] = [
   [/Linux|CrOS/, 'linux'],
 ];
 
-/** The rest of the parenthesis around a position in a user agent. */
+/** The rest of the parenthesis that a place in a user agent lies in. */
 function restOfComment(userAgent: string, start: number): string {
   const end = userAgent.indexOf(')', start);
   return userAgent.slice(start, end < 0 ? undefined : end);

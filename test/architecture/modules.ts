@@ -23,7 +23,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: ['lib'],
   },
   db: {
-    imports: ['lib'],
+    imports: ['catalogue', 'lib'],
   },
   http: {
     imports: ['db', 'env', 'lib'],

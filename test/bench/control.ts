@@ -3,10 +3,9 @@ import { uuidv7obj } from 'uuidv7';
 import type { LoggedEvent } from '../../src/catalogue/index.ts';
 import { consumeEvents, counterName, packEvents } from '../../src/counting/index.ts';
 import { packMessages } from '../../src/ingestion/enqueue.ts';
-import { addDays } from '../../src/lib/time.ts';
 import { saveReferenceRates } from '../../src/money/exchange-rates.ts';
 import type { BenchCounter } from './bench-counter.ts';
-import { CREATIVE_IDS, makeDevices, makeEvents } from './workload.ts';
+import { ACQUISITION_DAYS, benchDay, CREATIVE_IDS, makeDevices, makeEvents } from './workload.ts';
 
 // What the benchmark asks for over HTTP: devices, events through the consumer, runs, exports, and what all of it cost.
 
@@ -45,15 +44,15 @@ async function insertSpend(db: D1Database, applicationId: string): Promise<void>
   await db
     .prepare(
       `INSERT INTO costs (application_id, day, campaign, currency, amount, updated_at)
-       VALUES (?, '2026-02-10', 'campaign', 'usd', 1000000000, 0)`,
+       VALUES (?, ?, 'campaign', 'usd', 1000000000, 0)`,
     )
-    .bind(applicationId)
+    .bind(applicationId, benchDay(19))
     .run();
-  const rates = Array.from({ length: 60 }, (_, index) =>
+  const rates = Array.from({ length: ACQUISITION_DAYS }, (_, index) =>
     ['usd', 'gbp', 'jpy', 'brl'].map((currency) => ({
       currency,
       base: 'eur',
-      day: addDays('2026-01-01', index),
+      day: benchDay(ACQUISITION_DAYS - 1 - index),
       units: '1',
       worth: `0.9${index}`,
     })),

@@ -3,7 +3,7 @@ import type { Consumed, Load } from './control.ts';
 import { bytesOfADay, LIVE_RUN } from './price.ts';
 import type { Rig } from './rig.ts';
 import { makeApplication, type Tenant } from './tenant.ts';
-import { BATCH_EVENTS, DEVICES, MANY_DEVICES, median } from './workload.ts';
+import { BATCH_EVENTS, benchDay, DEVICES, MANY_DEVICES, median } from './workload.ts';
 
 /** How much is counted; `--quick` counts less. */
 export type Size = { large: number; huge: number; run: number; rounds: number; liveRuns: number };
@@ -91,7 +91,7 @@ export class CountingBench {
 
   /** Milliseconds of a report over HTTP. */
   async report(applicationId: string): Promise<number> {
-    const query = `application_id=${applicationId}&from=2026-01-31&to=2026-03-01&group_by=day,creative`;
+    const query = `application_id=${applicationId}&from=${benchDay(29)}&to=${benchDay(0)}&group_by=day,creative`;
     const url = new URL(`/v1/reports/performance?${query}`, await this.rig.url('service'));
     const startedAt = performance.now();
     const response = await fetch(url, { headers: { 'Service-Token': this.tenant.teamToken } });

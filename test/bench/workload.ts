@@ -1,5 +1,5 @@
 import type { LoggedEvent } from '../../src/catalogue/index.ts';
-import { dayFromNumber, dayNumber } from '../../src/lib/time.ts';
+import { addDays, dayFromNumber, dayIn, dayNumber } from '../../src/lib/time.ts';
 import { pick, seededRandom } from '../helpers/random.ts';
 
 // The event mix that every figure is measured with: 80 % ad views (5 formats × 6 networks), 12 % retention, 6 % custom events,
@@ -12,8 +12,12 @@ const CURRENCIES = ['usd', 'usd', 'usd', 'eur', 'gbp', 'jpy', 'brl'];
 const CREATIVES = 20;
 const COUNTRIES = 'us in br de fr gb id jp mx tr it es kr ph pl ca au vn th nl'.split(' ');
 const SYSTEMS = ['android', 'android', 'ios', 'windows'];
-const ACQUISITION_DAYS = 60;
-const LAST_DAY = dayNumber('2026-03-01');
+export const ACQUISITION_DAYS = 60;
+/** Yesterday: events by hour are counted of recent days only. */
+const LAST_DAY = dayNumber(addDays(dayIn('UTC', Date.now()), -1));
+
+/** A day of the workload, by how many days it is before the last. */
+export const benchDay = (age: number): string => dayFromNumber(LAST_DAY - age);
 
 /** How many devices an application has. */
 export const DEVICES = 20_000;

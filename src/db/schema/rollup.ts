@@ -1,18 +1,11 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { measureColumns } from './measure-columns.ts';
 
 const applicationId = () => text('application_id').notNull();
 const day = () => text().notNull();
 /** Empty text instead of null, because a primary key with nulls would not be unique. */
 const creativeId = () => text('creative_id').notNull();
 const currency = () => text().notNull();
-const count = (name: string) => integer(name).notNull().default(0);
-/**
- * An amount in the row's currency, split over two columns so that no sum overflows 64 bits: millionths of a unit below 10^12, and
- * whole millions of units.
- */
-const microsLow = (name: string) => integer(name).notNull().default(0);
-const microsHigh = (name: string) => integer(`${name}_high`).notNull().default(0);
-
 /**
  * How a row breaks down by segment: `[segment id, sum, …],…` with the sums in the order of the row's columns, those at the end
  * left out where they are 0. A segment may stand in it several times: that many `segment_parts` were put one after the other.
@@ -30,21 +23,7 @@ export const rollupDaily = sqliteTable(
     day: day(),
     creativeId: creativeId(),
     currency: currency(),
-    clicks: count('clicks'),
-    installs: count('installs'),
-    activeDevices: count('active_devices'),
-    sessions: count('sessions'),
-    sessionSeconds: count('session_seconds'),
-    customEvents: count('custom_events'),
-    adRequests: count('ad_requests'),
-    payers: count('payers'),
-    impressions: count('impressions'),
-    adRevenue: microsLow('ad_revenue'),
-    adRevenueHigh: microsHigh('ad_revenue'),
-    purchases: count('purchases'),
-    failedPurchases: count('failed_purchases'),
-    purchaseRevenue: microsLow('purchase_revenue'),
-    purchaseRevenueHigh: microsHigh('purchase_revenue'),
+    ...measureColumns('rollup_daily'),
     ...bySegment(),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
@@ -95,10 +74,7 @@ export const rollupAds = sqliteTable(
     placement: text().notNull(),
     creativeId: creativeId(),
     currency: currency(),
-    impressions: count('impressions'),
-    adRevenue: microsLow('ad_revenue'),
-    adRevenueHigh: microsHigh('ad_revenue'),
-    adRequests: count('ad_requests'),
+    ...measureColumns('rollup_ads'),
     ...bySegment(),
   },
   (table) => [
@@ -124,10 +100,7 @@ export const rollupItems = sqliteTable(
     itemId: text('item_id').notNull(),
     creativeId: creativeId(),
     currency: currency(),
-    purchases: count('purchases'),
-    failedPurchases: count('failed_purchases'),
-    purchaseRevenue: microsLow('purchase_revenue'),
-    purchaseRevenueHigh: microsHigh('purchase_revenue'),
+    ...measureColumns('rollup_items'),
     ...bySegment(),
   },
   (table) => [
@@ -142,7 +115,7 @@ export const rollupCustom = sqliteTable(
     day: day(),
     eventName: text('event_name').notNull(),
     creativeId: creativeId(),
-    customEvents: count('custom_events'),
+    ...measureColumns('rollup_custom'),
     ...bySegment(),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.eventName, table.creativeId] })],
@@ -157,10 +130,7 @@ export const cohortActivity = sqliteTable(
     creativeId: creativeId(),
     /** Days since acquisition. */
     age: integer().notNull(),
-    /** Devices active on exactly this day. */
-    activeDevices: count('active_devices'),
-    /** Devices whose last active day (so far) this is: their sum from N on is rolling retention. */
-    lastActiveDevices: count('last_active_devices'),
+    ...measureColumns('cohort_activity'),
     ...bySegment(),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.acquiredDay, table.creativeId, table.age] })],
@@ -175,10 +145,7 @@ export const cohortRevenue = sqliteTable(
     creativeId: creativeId(),
     day: day(),
     currency: currency(),
-    adRevenue: microsLow('ad_revenue'),
-    adRevenueHigh: microsHigh('ad_revenue'),
-    purchaseRevenue: microsLow('purchase_revenue'),
-    purchaseRevenueHigh: microsHigh('purchase_revenue'),
+    ...measureColumns('cohort_revenue'),
     ...bySegment(),
   },
   (table) => [
