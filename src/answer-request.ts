@@ -2,8 +2,8 @@ import { ingestionRoutes } from '#ingestion/routes';
 import { LINK_TOKEN, trackingRoutes } from '#tracking';
 import { createApp } from './app.ts';
 
-// Most requests are events and clicks, and most isolates see nothing else. They start with these routes alone; the others are
-// loaded by the first request for one of them.
+// Most requests are events and clicks, and many isolates see nothing else. So an isolate starts with only these routes, and loads the
+// others with the first request for one of them.
 const busyRoutes = createApp((app) => {
   app.route('/', ingestionRoutes);
   app.route('/', trackingRoutes);
@@ -12,12 +12,12 @@ const busyRoutes = createApp((app) => {
 /** The first segment of an address's path. */
 const firstSegment = (url: string) => /^(?:https?:\/\/[^/]+)?\/([^/?#]*)/.exec(url)?.[1] ?? '';
 
-// What is registered for all methods is what all routes share.
+// Handlers registered for all methods are the middleware that all routes share.
 const busySegments = new Set(
   busyRoutes.routes.filter(({ method }) => method !== 'ALL').map(({ path }) => firstSegment(path)),
 );
 
-/** A link under an address of its own (see `trackingHost`) is a token alone, and nothing else has that form. */
+/** On a tracking host of its own (see `trackingHost`) a link's path is just its token, and no other path has that form. */
 const isBusy = (segment: string) => busySegments.has(segment) || LINK_TOKEN.test(segment);
 
 async function answerOther(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {

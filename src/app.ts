@@ -13,7 +13,7 @@ import {
 import { noteRejection } from '#ingestion';
 import { trackingHost } from '#tracking';
 
-/** An app of the routes that `mount` adds, with what all routes share: headers, log and errors. */
+/** Creates an app with the routes that `mount` adds, and the headers, log and error handling that all routes share. */
 export function createApp(mount: (app: Hono<AppEnv>) => void): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   app.use(trackingHost(app));

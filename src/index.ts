@@ -9,7 +9,7 @@ export default {
   queue: (batch, env) =>
     batch.queue.endsWith('-dead') ? consumeDeadLetters(batch, env) : consumeEvents(batch, env),
   async scheduled({ cron }, env) {
-    // Loaded by the cron alone: an isolate that receives events starts without it.
+    // Imported here because only the cron needs it, which keeps it out of every other isolate's start-up.
     const { runSchedule } = await import('./schedule.ts');
     await runSchedule(cron, env);
   },

@@ -16,7 +16,7 @@ import { runChores } from './chores.ts';
 /** Must match wrangler.toml. Its other schedule runs the chores every minute. */
 const RATES_SCHEDULE = '30 15,17,19 * * *';
 
-/** Does what a schedule of wrangler.toml is for. Throws an error that names every chore that failed. */
+/** Runs the work of a cron schedule. Throws an error that names every failed chore. */
 export async function runSchedule(cron: string, env: Env): Promise<void> {
   const now = Date.now();
   const { EXCHANGE_RATES_URL, TOKEN_TTL_DAYS } = settingsOf(env);
@@ -39,7 +39,7 @@ export async function runSchedule(cron: string, env: Env): Promise<void> {
     'prune sessions': pruneSessions(env.DB, now),
     'prune share links': pruneShareLinks(database(env.DB), now),
   });
-  // In this order, so that what a check finds is sent by the same run.
+  // In this order, so that what a check finds is sent in the same run.
   await runChores({ 'watch alerts': watchAlerts(env, now), 'compose digests': composeDigests(env, now) });
   await runChores({ 'send notices': sendNotices(env, now) });
 }

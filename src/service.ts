@@ -12,7 +12,7 @@ import { teamRoutes } from '#teams/routes';
 import { trackingRoutes } from '#tracking';
 import { createApp } from './app.ts';
 
-/** Every route there is. */
+/** The app with every route. */
 export const service = createApp((app) => {
   app.route('/', ingestionRoutes);
   app.route('/', teamRoutes);

@@ -12,7 +12,7 @@ export function networkOf(address: string): string | null {
   const text = address.trim().split('%')[0] ?? '';
   // The library throws and catches an error to say that text is no address: it took a fifth of a click to ask IPv4 of IPv6 or of nothing.
   if (!text.includes(':')) {
-    // In four decimal parts only: other forms that the library reads (hexadecimal, fewer parts) are no address in a header.
+    // Only IPv4 in four decimal parts. The library also accepts hexadecimal and shorter forms, which no header should contain.
     return text !== '' && IPv4.isValidFourPartDecimal(text) ? IPv4.parse(text).toString() : null;
   }
   if (!IPv6.isValid(text)) return null;

@@ -43,7 +43,7 @@ async function readJson(c: AppContext): Promise<unknown> {
   if (c.req.raw.body) {
     throw invalidRequest([{ path: '', message: 'The Content-Type must be application/json' }]);
   }
-  // So that the answer names the fields that a request without a body lacks.
+  // A request without a body is treated as `{}`, so that the answer names the required fields.
   return {};
 }
 
@@ -53,7 +53,7 @@ function refuseFaults(result: { success: true } | { success: false; error: z.cor
 
 type ValidJson<Schema extends z.ZodType> = { in: { json: z.input<Schema> }; out: { json: z.output<Schema> } };
 
-/** Parses the JSON body by a schema, for `c.req.valid('json')`; every failure is a 400 that names its fields. */
+/** Validates the JSON body against a schema, for `c.req.valid('json')`. Every failure is a 400 that names its fields. */
 export function jsonBody<Schema extends z.ZodType<object>>(
   schema: Schema,
 ): MiddlewareHandler<AppEnv, string, ValidJson<Schema>> {

@@ -8,10 +8,7 @@ export type Fault = { path: string; message: string };
 // The kinds of fields that requests consist of. Text is trimmed; empty text counts as absent, and so does null. NUL characters and lone
 // surrogates are refused, because a NUL ends a text early inside SQLite and a lone surrogate does not survive storage.
 
-/**
- * One schema per limit, made when it is first asked for. A schema never changes, and making one costs an isolate's start more than
- * a hundred uses of it.
- */
+/** Creates one schema per limit, on first use: building a schema slows an isolate's start more than hundreds of uses. */
 function perLimit<Schema>(make: (max: number) => Schema): (max?: number) => Schema {
   const made = new Map<number, Schema>();
   return (max = 256) => {
@@ -34,7 +31,7 @@ const wellFormed = (max: number, ...more: z.core.$ZodCheck<string>[]) =>
       ...more,
     );
 
-/** Whether it is text that none of the schemas below changes. */
+/** Whether the schemas below return this text unchanged. */
 const isPlainText = (value: unknown, max: number): value is string =>
   typeof value === 'string' &&
   value.length > 0 &&
@@ -65,7 +62,7 @@ export const requiredName = perLimit((max) =>
   keeps(z.preprocess(numberAsText, requiredText(max)), keptBy(requiredText(max))),
 );
 
-/** As `optionalText`, also sent as a number. */
+/** Like `optionalText`, but also accepts a number. */
 export const optionalName = perLimit((max) =>
   keeps(z.preprocess(numberAsText, optionalText(max)), keptBy(optionalText(max))),
 );

@@ -5,9 +5,9 @@ type Predicate = (value: unknown) => boolean;
 const predicates = new WeakMap<z.core.$ZodType, Predicate>();
 
 /**
- * Lets a schema give back what it would not change without walking its chain: `isKept` tells such input. zod compiles schemas where
- * `new Function` is allowed; a Worker does not allow it, and then each link of each field costs, absent fields' too, which most of
- * an event's are. Whatever is not kept goes the schema's own way, so errors come from there alone.
+ * Makes a schema return input unchanged, without running its checks, if `isKept` says that they would not change or refuse it. zod
+ * usually compiles schemas with `new Function`, which Workers do not allow. Without it every step of every field costs time, even for
+ * absent fields, and most fields of an event are absent. Any other input takes the schema's own path, so errors only come from there.
  */
 export function keeps<Schema extends z.ZodType>(schema: Schema, isKept: Predicate): Schema {
   const { run } = schema._zod;
@@ -18,5 +18,5 @@ export function keeps<Schema extends z.ZodType>(schema: Schema, isKept: Predicat
 
 const nothing = () => false;
 
-/** What `keeps` was told of a schema, for another schema around it. */
+/** The predicate that `keeps` was given for a schema, for a schema that wraps it. */
 export const keptBy = (schema: z.core.$ZodType): Predicate => predicates.get(schema) ?? nothing;

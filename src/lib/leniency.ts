@@ -36,7 +36,7 @@ const lenient = <Schema extends z.ZodType>(schema: Schema) => {
 
 const made = new WeakMap<z.core.$ZodType, z.core.$ZodType>();
 
-/** An optional field that only describes: dropped where it is malformed. One schema for each that is given. */
+/** An optional descriptive field: dropped if malformed. Returns the same schema for the same argument. */
 export function descriptive<Schema extends z.ZodType>(schema: Schema): ReturnType<typeof lenient<Schema>> {
   const known = made.get(schema) ?? lenient(schema);
   made.set(schema, known);

@@ -4,7 +4,7 @@ import type { OsFamily } from '#catalogue';
 /** What a browser tells of its device; null for what it keeps to itself. */
 type Device = { osFamily: OsFamily; osVersion: string | null; deviceModel: string | null };
 
-/** `isRobot`: a link preview, a crawler or a program, which is sent on, but nobody clicked. */
+/** `isRobot`: link previews, crawlers and programs. They are redirected, but not counted as clicks. */
 export type Browser = Device & { isRobot: boolean };
 
 /** Real user agents have about 300 characters at most. Longer headers are cut, which bounds the work. */
@@ -38,8 +38,8 @@ const MAX_REMEMBERED = 1_000;
 const remembered = new Map<string, Browser>();
 
 /**
- * Reads a user agent, as far as attribution needs it and no further than its first 512 characters. Those of many clicks are equal,
- * and what tells robots is the longest of all patterns.
+ * Parses a user agent, as far as attribution needs it, and no further than its first 512 characters. Cached, because many clicks
+ * share a user agent and the pattern that recognizes robots is a long one.
  */
 export function readUserAgent(header: string): Browser {
   const known = remembered.get(header);
