@@ -6,7 +6,7 @@ import { type Parts, partsToMicros } from '#money';
 import type { Ads } from './answers.ts';
 import { approximateSql, type Cut, cutAfter, keySql, keyValues, OTHER, readApproximateRates } from './cut.ts';
 import { isBySegment } from './dimensions.ts';
-import { bindFiltered, rollupConditions, segmentedTable } from './filters.ts';
+import { bindFiltered, rollupConditions, segmentedTable, wholeTable } from './filters.ts';
 import { moneyField } from './metrics.ts';
 import { type AmountRow, converterFor, microsSql, rateDaySql, readMicros, storedAmount } from './money.ts';
 import { checkPeriod, filtersOf, listing, period, type Reported, type ReportFilters } from './query.ts';
@@ -26,7 +26,9 @@ const FORMAT = keySql(['day', 'source']);
 
 /** What is read: the days ?2 to ?3 of the application ?1, as far as the filters leave them. */
 export function adsRows(filters: ReportFilters): string {
-  const table = isBySegment(filters) ? segmentedTable('rollup_ads', 'day') : 'rollup_ads';
+  const table = isBySegment(filters)
+    ? segmentedTable('rollup_ads', 'day')
+    : wholeTable('rollup_ads', false, filters);
   return `FROM ${table} WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3${rollupConditions(filters)}`;
 }
 

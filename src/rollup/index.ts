@@ -19,7 +19,7 @@ export { discardParked, listParked, type ParkedMessage, replayParked } from './p
 export { sendWithRetry } from './send.ts';
 
 export { firstTimes, type Walk, walkSteps } from './step-walk.ts';
-export { type Additions, sumColumnsOf } from './tables.ts';
+export { type Additions, isTotalled, sumColumnsOf, TOTALS } from './tables.ts';
 
 export {
   type Counted,

@@ -14,7 +14,7 @@ export const QUICK_PAGES: PagePace = { history: QUICK_HISTORY, rounds: 5 };
 const CREATIVE = `crt_${'8'.padStart(32, '0')}`;
 
 /** The pages with figures, each as its link in the navigation opens it, and the ways of asking that read most. */
-const PAGES = {
+export const PAGES = {
   overview: '/',
   creatives: '/creatives',
   creatives_all_metrics: '/creatives?set=all',

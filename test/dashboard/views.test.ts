@@ -6,6 +6,7 @@ import { DAY_MS } from '#lib/time';
 import { pruneShareLinks } from '#views';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { addTotals } from '../helpers/totals.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
@@ -25,6 +26,7 @@ beforeAll(async () => {
   )
     .bind(tenant.application.id)
     .run();
+  await addTotals(env.DB);
 });
 
 const addressOf = (path: string, more = '') => `${path}?app=${tenant.application.id}&${PERIOD}${more}`;

@@ -93,6 +93,7 @@ it('deletes all of it in D1, its counters and R2, and nothing of another applica
       'tokens',
       'parked_messages',
       'rollup_daily',
+      'rollup_daily_totals',
       'rollup_segments',
       'costs',
       'clicks',
@@ -283,6 +284,7 @@ it('deletes what was on its way too, once nothing can arrive any more', async ()
     'clicks',
     'counter_flushes',
     'rollup_daily',
+    'rollup_daily_totals',
     'rollup_segments',
     'segments',
   ];

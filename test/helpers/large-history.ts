@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { QUIET, ROOT, WRANGLER } from '../../src/cli/local-state.ts';
+import { totalsOfRows } from './totals.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -101,6 +102,7 @@ export function largeHistory(applicationId: string, size: HistorySize, now: numb
       WITH RECURSIVE ${numbers('days', size.days)}
       SELECT ${app}, date(${first}, '+' || (days.n - 1) || ' days'), campaigns.name, 'usd', 5000000, 0
       FROM days, campaigns WHERE campaigns.application_id = ${app}`,
+    ...totalsOfRows(),
   ];
 }
 

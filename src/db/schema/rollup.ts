@@ -23,32 +23,39 @@ const bySegment = () => ({
 });
 
 /** What has no currency stands in rows of currency ''. */
-export const rollupDaily = sqliteTable(
-  'rollup_daily',
-  {
-    applicationId: applicationId(),
-    day: day(),
-    creativeId: creativeId(),
-    currency: currency(),
-    clicks: count('clicks'),
-    installs: count('installs'),
-    activeDevices: count('active_devices'),
-    sessions: count('sessions'),
-    sessionSeconds: count('session_seconds'),
-    customEvents: count('custom_events'),
-    adRequests: count('ad_requests'),
-    payers: count('payers'),
-    impressions: count('impressions'),
-    adRevenue: microsLow('ad_revenue'),
-    adRevenueHigh: microsHigh('ad_revenue'),
-    purchases: count('purchases'),
-    failedPurchases: count('failed_purchases'),
-    purchaseRevenue: microsLow('purchase_revenue'),
-    purchaseRevenueHigh: microsHigh('purchase_revenue'),
-    ...bySegment(),
-  },
-  (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
-);
+const daily = () => ({
+  applicationId: applicationId(),
+  day: day(),
+  creativeId: creativeId(),
+  currency: currency(),
+  clicks: count('clicks'),
+  installs: count('installs'),
+  activeDevices: count('active_devices'),
+  sessions: count('sessions'),
+  sessionSeconds: count('session_seconds'),
+  customEvents: count('custom_events'),
+  adRequests: count('ad_requests'),
+  payers: count('payers'),
+  impressions: count('impressions'),
+  adRevenue: microsLow('ad_revenue'),
+  adRevenueHigh: microsHigh('ad_revenue'),
+  purchases: count('purchases'),
+  failedPurchases: count('failed_purchases'),
+  purchaseRevenue: microsLow('purchase_revenue'),
+  purchaseRevenueHigh: microsHigh('purchase_revenue'),
+});
+
+export const rollupDaily = sqliteTable('rollup_daily', { ...daily(), ...bySegment() }, (table) => [
+  primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] }),
+]);
+
+/**
+ * The rows of `rollup_daily` with all creatives together: `creative_id` is `paid`, and empty for organic devices. A report that names
+ * no creative reads these few rows instead of every creative's. The other tables of totals are made the same way.
+ */
+export const rollupDailyTotals = sqliteTable('rollup_daily_totals', daily(), (table) => [
+  primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] }),
+]);
 
 /**
  * The rows of `rollup_daily` of one day and currency together, by segment alone: paid ones, those with a creative, and organic ones
@@ -67,36 +74,47 @@ export const rollupSegments = sqliteTable(
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.paid, table.currency] })],
 );
 
-export const rollupAds = sqliteTable(
-  'rollup_ads',
-  {
-    applicationId: applicationId(),
-    day: day(),
-    source: text().notNull(),
-    mediaSource: text('media_source').notNull(),
-    placement: text().notNull(),
-    creativeId: creativeId(),
-    currency: currency(),
-    impressions: count('impressions'),
-    adRevenue: microsLow('ad_revenue'),
-    adRevenueHigh: microsHigh('ad_revenue'),
-    adRequests: count('ad_requests'),
-    ...bySegment(),
-  },
-  (table) => [
-    primaryKey({
-      columns: [
-        table.applicationId,
-        table.day,
-        table.source,
-        table.mediaSource,
-        table.placement,
-        table.creativeId,
-        table.currency,
-      ],
-    }),
-  ],
-);
+const ads = () => ({
+  applicationId: applicationId(),
+  day: day(),
+  source: text().notNull(),
+  mediaSource: text('media_source').notNull(),
+  placement: text().notNull(),
+  creativeId: creativeId(),
+  currency: currency(),
+  impressions: count('impressions'),
+  adRevenue: microsLow('ad_revenue'),
+  adRevenueHigh: microsHigh('ad_revenue'),
+  adRequests: count('ad_requests'),
+});
+
+export const rollupAds = sqliteTable('rollup_ads', { ...ads(), ...bySegment() }, (table) => [
+  primaryKey({
+    columns: [
+      table.applicationId,
+      table.day,
+      table.source,
+      table.mediaSource,
+      table.placement,
+      table.creativeId,
+      table.currency,
+    ],
+  }),
+]);
+
+export const rollupAdsTotals = sqliteTable('rollup_ads_totals', ads(), (table) => [
+  primaryKey({
+    columns: [
+      table.applicationId,
+      table.day,
+      table.source,
+      table.mediaSource,
+      table.placement,
+      table.creativeId,
+      table.currency,
+    ],
+  }),
+]);
 
 export const rollupItems = sqliteTable(
   'rollup_items',
@@ -131,44 +149,50 @@ export const rollupCustom = sqliteTable(
 );
 
 /** Devices by acquisition day and creative. A cohort's size is its `active_devices` of age 0: every install is active then. */
-export const cohortActivity = sqliteTable(
-  'cohort_activity',
-  {
-    applicationId: applicationId(),
-    acquiredDay: text('acquired_day').notNull(),
-    creativeId: creativeId(),
-    /** Days since acquisition. */
-    age: integer().notNull(),
-    /** Devices active on exactly this day. */
-    activeDevices: count('active_devices'),
-    /** Devices whose last active day (so far) this is: their sum from N on is rolling retention. */
-    lastActiveDevices: count('last_active_devices'),
-    ...bySegment(),
-  },
-  (table) => [primaryKey({ columns: [table.applicationId, table.acquiredDay, table.creativeId, table.age] })],
-);
+const activity = () => ({
+  applicationId: applicationId(),
+  acquiredDay: text('acquired_day').notNull(),
+  creativeId: creativeId(),
+  /** Days since acquisition. */
+  age: integer().notNull(),
+  /** Devices active on exactly this day. */
+  activeDevices: count('active_devices'),
+  /** Devices whose last active day (so far) this is: their sum from N on is rolling retention. */
+  lastActiveDevices: count('last_active_devices'),
+});
+
+export const cohortActivity = sqliteTable('cohort_activity', { ...activity(), ...bySegment() }, (table) => [
+  primaryKey({ columns: [table.applicationId, table.acquiredDay, table.creativeId, table.age] }),
+]);
+
+export const cohortActivityTotals = sqliteTable('cohort_activity_totals', activity(), (table) => [
+  primaryKey({ columns: [table.applicationId, table.acquiredDay, table.creativeId, table.age] }),
+]);
 
 /** Revenue by acquisition day and by the day it was earned on, which gives its age and its exchange rate. */
-export const cohortRevenue = sqliteTable(
-  'cohort_revenue',
-  {
-    applicationId: applicationId(),
-    acquiredDay: text('acquired_day').notNull(),
-    creativeId: creativeId(),
-    day: day(),
-    currency: currency(),
-    adRevenue: microsLow('ad_revenue'),
-    adRevenueHigh: microsHigh('ad_revenue'),
-    purchaseRevenue: microsLow('purchase_revenue'),
-    purchaseRevenueHigh: microsHigh('purchase_revenue'),
-    ...bySegment(),
-  },
-  (table) => [
-    primaryKey({
-      columns: [table.applicationId, table.acquiredDay, table.creativeId, table.day, table.currency],
-    }),
-  ],
-);
+const revenue = () => ({
+  applicationId: applicationId(),
+  acquiredDay: text('acquired_day').notNull(),
+  creativeId: creativeId(),
+  day: day(),
+  currency: currency(),
+  adRevenue: microsLow('ad_revenue'),
+  adRevenueHigh: microsHigh('ad_revenue'),
+  purchaseRevenue: microsLow('purchase_revenue'),
+  purchaseRevenueHigh: microsHigh('purchase_revenue'),
+});
+
+export const cohortRevenue = sqliteTable('cohort_revenue', { ...revenue(), ...bySegment() }, (table) => [
+  primaryKey({
+    columns: [table.applicationId, table.acquiredDay, table.creativeId, table.day, table.currency],
+  }),
+]);
+
+export const cohortRevenueTotals = sqliteTable('cohort_revenue_totals', revenue(), (table) => [
+  primaryKey({
+    columns: [table.applicationId, table.acquiredDay, table.creativeId, table.day, table.currency],
+  }),
+]);
 
 /** The combinations of country, OS and application version that the rollups' rows break down by. */
 export const segments = sqliteTable(
