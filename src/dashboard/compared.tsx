@@ -40,19 +40,21 @@ export async function readCompared(
     limit?: number;
     q?: string;
     metrics?: readonly MetricName[];
+    /** The metrics that are wanted of what it is compared with, where those are fewer. */
+    metricsBefore?: readonly MetricName[];
     totals?: boolean;
   },
   now: number,
   { complete: wanted = 'totals' }: { complete?: 'totals' | 'rows' | 'nothing' } = {},
 ): Promise<ComparedReport> {
   const days = comparedDays(view, view.comparison);
-  const { metrics, totals, ...parameters } = asked;
+  const { metrics, metricsBefore = metrics, totals, ...parameters } = asked;
   const query = {
     ...ask(PerformanceQuery, { ...viewAsked(view), ...parameters }),
     ...(metrics ? { metrics } : {}),
     ...(totals === undefined ? {} : { totals }),
   };
-  const read = (changes: Partial<PerformanceQuery>) =>
+  const read = (changes: Partial<PerformanceQuery> & { metrics?: readonly MetricName[] }) =>
     reportPerformance(env, view.application, { ...query, ...changes }, now);
   const isWhole = !days?.complete || days.complete.to === view.to || wanted === 'nothing';
   const [report, complete, before] = await Promise.all([
@@ -60,7 +62,7 @@ export async function readCompared(
     isWhole || !days?.complete
       ? null
       : read({ ...days.complete, ...(wanted === 'rows' ? {} : { group_by: ['month'] }) }),
-    days ? read(days.before) : null,
+    days ? read({ ...days.before, ...(metricsBefore ? { metrics: metricsBefore } : {}) }) : null,
   ]);
   return { report, days, complete, before };
 }

@@ -1,4 +1,4 @@
-import { DIMENSIONS, MAX_ROWS, PerformanceQuery, reportPerformance } from '#reports';
+import { DIMENSIONS, PerformanceQuery, reportPerformance } from '#reports';
 import { ChangeShare, change, keyOf } from './compared.tsx';
 import { count, money } from './format.ts';
 import { GroupCell, groupLabel, groupName } from './groups.tsx';
@@ -9,6 +9,8 @@ import { ask, viewAsked } from './report.tsx';
 import { type View, viewQuery } from './view.ts';
 
 const MAX_MOVERS = 3;
+/** More than this are not looked through. With fewer, no ranking is needed, and none of them is left out. */
+const MAX_LOOKED_THROUGH = 5_000;
 
 /** By what a change of revenue is explained, and which figure tells it: a network has no purchases. */
 const BY: readonly { group: string; metric: MetricName; also: MetricName }[] = [
@@ -69,13 +71,13 @@ export async function Movers(env: Env, view: View, now: number) {
   const offered = BY.filter(({ group }) => Object.hasOwn(DIMENSIONS, group));
   const found = await Promise.all(
     offered.map(async ({ group, metric, also }) => {
-      const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: group, limit: MAX_ROWS });
+      const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: group });
       const [later, earlier] = await Promise.all(
         [complete, before].map((part) =>
           reportPerformance(
             env,
             view.application,
-            { ...query, ...part, metrics: [metric, also], totals: false },
+            { ...query, ...part, limit: MAX_LOOKED_THROUGH, metrics: [metric, also], totals: false },
             now,
           ),
         ),

@@ -32,7 +32,7 @@ beforeAll(async () => {
 const addressOf = (path: string, more = '') => `${path}?app=${tenant.application.id}&${PERIOD}${more}`;
 
 async function share(address: string): Promise<string> {
-  const page = await (await admin.post('/views/links', { address, note: 'The board', days: '7' })).text();
+  const page = await (await admin.submit('/views/links', { address, note: 'The board', days: '7' })).text();
   const [, path = ''] = /https:\/\/ingest\.test(\/shared\/[\w-]{43})/.exec(page) ?? [];
   return path;
 }

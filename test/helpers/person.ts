@@ -48,16 +48,22 @@ export async function signIn(worker: TestWorker, { email, password }: { email: s
   });
   if (answer.status !== 303) throw new Error(`the sign-in was answered with ${answer.status}`);
   const cookie = cookieOf(answer);
-  return {
-    cookie,
-    get: (path: string) => worker.request(path, { headers: { Cookie: cookie } }),
-    post: (path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
-      worker.request(path, {
-        method: 'POST',
-        headers: { ...FORM, Cookie: cookie, ...headers },
-        body: form(fields),
-      }),
+  const get = (path: string, more = '') =>
+    worker.request(path, { headers: { Cookie: more === '' ? cookie : `${cookie}; ${more}` } });
+  const post = (path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+    worker.request(path, {
+      method: 'POST',
+      headers: { ...FORM, Cookie: cookie, ...headers },
+      body: form(fields),
+    });
+  /** Sends a form and opens the page that it redirects to, with the cookies that the redirect sets. */
+  const submit = async (path: string, fields: Record<string, string> = {}) => {
+    const answer = await post(path, fields);
+    const to = answer.headers.get('Location');
+    if (answer.status !== 303 || to === null) throw new Error(`${path} was answered with ${answer.status}`);
+    return get(to.split('#')[0] ?? to, cookieOf(answer));
   };
+  return { cookie, get, post, submit };
 }
 
 export type Browser = Awaited<ReturnType<typeof signIn>>;
