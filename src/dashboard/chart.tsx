@@ -7,6 +7,12 @@ export type Series = {
   values: readonly (number | null)[];
   /** The number of the series whose earlier figures these are: drawn in its colour, paler. */
   before?: number;
+  /** What is drawn, where that is more than the figures that are known: the line between two of them. */
+  drawn?: readonly (number | null)[];
+  /** What the readout says in place of the figures. */
+  texts?: readonly string[];
+  /** The range in which the figures probably lie. */
+  band?: { low: readonly (number | null)[]; high: readonly (number | null)[] };
 };
 
 /** Something that happened at a place, by its index. */
@@ -81,9 +87,29 @@ function linesOf(
   }));
 }
 
+/** The points of a band: along its upper edge and back along the lower one. */
+function pointsOfBand(
+  { low, high }: NonNullable<Series['band']>,
+  places: readonly number[],
+  top: number,
+): string {
+  const edge = (values: readonly (number | null)[]) =>
+    values.flatMap((value, index) =>
+      value === null ? [] : [`${(places[index] ?? 0).toFixed(2)},${(100 - (value / top) * 100).toFixed(2)}`],
+    );
+  return [...edge(high), ...edge(low).reverse()].join(' ');
+}
+
+/** Every figure that a series needs room for. */
+const extentOf = ({ values, drawn = [], band }: Series) => [...values, ...drawn, ...(band?.high ?? [])];
+
 /** The class of a series: its colour is that of its number, for earlier figures that of the series they belong to. */
-const classOf = ({ before }: Series, index: number) =>
-  before === undefined ? `s${index + 1}` : `s${before + 1} before`;
+const classOf = ({ before, band }: Series, index: number) =>
+  band
+    ? `s${(before ?? index) + 1} predicted`
+    : before === undefined
+      ? `s${index + 1}`
+      : `s${before + 1} before`;
 
 /**
  * Curves, drawn by the server. The drawing stretches with the page while words and lines keep their size; what it says stands in
@@ -116,7 +142,7 @@ export const LineChart = ({
   if (series.every(({ values }) => values.every((value) => value === null))) {
     return <p class="empty">No figures in this period.</p>;
   }
-  const top = niceTop(Math.max(...series.map(({ values }) => topOf(values))));
+  const top = niceTop(Math.max(...series.map((one) => topOf(extentOf(one)))));
   const at = xs ?? labels.map((_, index) => index);
   const [first = 0, last = 0] = [at[0], at.at(-1)];
   const places = at.map((x) => (last === first ? 50 : ((x - first) / (last - first)) * 100));
@@ -128,11 +154,12 @@ export const LineChart = ({
     labels: labels.map((label, index) => (apart.has(index) ? `${label}, not complete` : label)),
     notes: labels.map((_, index) => marked.get(index)?.join(', ') ?? ''),
     // What the axis says when a series is the largest that is shown.
-    series: series.map(({ name, values }) => {
-      const own = niceTop(topOf(values));
+    series: series.map((one) => {
+      const { name, values, texts } = one;
+      const own = niceTop(topOf(extentOf(one)));
       return {
         name,
-        texts: values.map((value) => format(value ?? null)),
+        texts: texts ?? values.map((value) => format(value ?? null)),
         top: own,
         ticks: gridOf(own).map(format),
       };
@@ -184,7 +211,8 @@ export const LineChart = ({
               )}
               {series.map((shown, index) => (
                 <g class={`line ${classOf(shown, index)}`} data-line={String(index)}>
-                  {linesOf(shown.values, places, top, apart).map((line) => (
+                  {shown.band && <polygon class="band" points={pointsOfBand(shown.band, places, top)} />}
+                  {linesOf(shown.drawn ?? shown.values, places, top, apart).map((line) => (
                     <polyline points={line.points} class={line.partial ? 'partial' : ''} />
                   ))}
                 </g>

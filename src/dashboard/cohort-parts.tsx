@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx';
 import { addDays } from '#lib/time';
 import { shortDay, shortDays, type Tick } from './axis.ts';
 import { LineChart, type Series } from './chart.tsx';
+import { type Forecast, withForecasts } from './forecast.ts';
 import { count } from './format.ts';
 import { GROUPINGS, GroupCell, groupLabel, groupName } from './groups.tsx';
 import type { DashboardContext } from './guard.ts';
@@ -213,8 +214,10 @@ export function curveOf<Day extends { eligible: number }>(
 export const CURVE_HINT = 'A curve ends where less than half of its devices have that day behind them.';
 
 /** Curves over the days since acquisition, up to the last that any of them knows. */
-export const CohortCurves = ({ title, format, level, series }: CurvesProps) => {
-  const { days, ticks } = curveAxis(series);
+export const CohortCurves = ({ title, format, level, series, predicted }: CurvesProps) => {
+  const { days, ticks, shown } = predicted
+    ? predictedAxis(series, predicted, format)
+    : { ...curveAxis(series), shown: null };
   return (
     <LineChart
       title={`${title} by day since acquisition`}
@@ -223,7 +226,7 @@ export const CohortCurves = ({ title, format, level, series }: CurvesProps) => {
       ticks={ticks}
       format={format}
       {...(level ? { level } : {})}
-      series={series.map((one) => ({ ...one, values: one.values.slice(0, days.length) }))}
+      series={shown ?? series.map((one) => ({ ...one, values: one.values.slice(0, days.length) }))}
     />
   );
 };
@@ -234,7 +237,19 @@ type CurvesProps = {
   /** A line across, such as where spend is paid back. */
   level?: { value: number; text: string } | undefined;
   series: Series[];
+  /** What is predicted of each series so many days ahead. */
+  predicted?: { ahead: number; forecasts: readonly (Forecast | null)[] } | undefined;
 };
+
+/** The axis and the curves with what is predicted of them. */
+function predictedAxis(
+  series: readonly Series[],
+  predicted: NonNullable<CurvesProps['predicted']>,
+  format: CurvesProps['format'],
+) {
+  const { days, ends, series: shown } = withForecasts(series, CURVE_DAYS, predicted, format);
+  return { days, ticks: ticksOn(days, new Set([...TICK_DAYS, ...ends])), shown };
+}
 
 /** The day numbers of a curve up to the last that any series knows, and the words below its axis. */
 export function curveAxis(series: readonly { values: readonly (number | null)[] }[]): {
@@ -243,11 +258,16 @@ export function curveAxis(series: readonly { values: readonly (number | null)[] 
 } {
   const last = Math.max(0, ...series.map(({ values }) => values.findLastIndex((value) => value !== null)));
   const days = CURVE_DAYS.slice(0, last + 1);
+  return { days, ticks: ticksOn(days, new Set(TICK_DAYS)) };
+}
+
+/** The words below those days that are among `named`, as far as there is room for them. */
+function ticksOn(days: readonly number[], named: ReadonlySet<number>): Tick[] {
   const ticks: Tick[] = [];
   for (const [index, day] of days.entries()) {
     const before = days[ticks.at(-1)?.index ?? -1] ?? Number.NEGATIVE_INFINITY;
     const isApart = day - before >= (days.at(-1) ?? 0) * MIN_TICK_GAP;
-    if (TICK_DAYS.includes(day) && isApart) ticks.push({ index, text: `Day ${day}` });
+    if (named.has(day) && isApart) ticks.push({ index, text: `Day ${day}` });
   }
-  return { days, ticks };
+  return ticks;
 }
