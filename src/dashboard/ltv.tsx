@@ -110,6 +110,7 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
           ]
         : []),
     ];
+    const forecasts = predicted ? forecastsOf(predicted, shown, asked, view) : undefined;
     const inCurrency = (value: number | null) => money(value, view.currency);
     const format = figure === 'ltv' ? inCurrency : percent;
     return (
@@ -135,11 +136,11 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
               title="Lifetime value of a device"
               format={inCurrency}
               series={seriesOf('ltv')}
-              predicted={predicted ? forecastsOf(predicted, shown, asked, view) : undefined}
+              predicted={forecasts}
             />
-            {predicted && (
+            {forecasts?.forecasts.some((one) => one !== null) && (
               <p class="hint">
-                {`Dashed: LTV with what devices are predicted to purchase in the next ${predicted.horizon_days} days, and the range in which that probably lies. Ad revenue is not predicted.`}
+                {`Dashed: LTV with what devices are predicted to purchase in the next ${forecasts.ahead} days, and the range in which that probably lies. Ad revenue is not predicted.`}
               </p>
             )}
           </Card>
