@@ -3,12 +3,9 @@ import {
   ALERT_KINDS,
   type Alert,
   alertText,
-  type Channel,
   canMail,
-  channelText,
   createAlert,
   createChannel,
-  DIGESTS,
   listAlerts,
   listChannels,
   NewAlert,
@@ -18,8 +15,9 @@ import {
   sendTestMessage,
 } from '#alerts';
 import { database } from '#db';
-import { AppError, type Fault } from '#http';
+import type { Fault } from '#http';
 import { atLeast } from '#members';
+import { ChannelsCard, NewChannelCard, type PartProps, type Values } from './alert-channels.tsx';
 import { Filters } from './filters.tsx';
 import { checkForm, doneText, readForm, redirectDone } from './form.ts';
 import { ago } from './format.ts';
@@ -27,9 +25,7 @@ import { NeedsApplication } from './get-started.tsx';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { renderPage } from './page.tsx';
 import { Action, Card, type Column, Field, Notice, Table } from './parts.tsx';
-import { readView, type View, viewQuery } from './view.ts';
-
-type Values = Record<string, string>;
+import { readView, requireView, type View, viewQuery } from './view.ts';
 
 const KIND_OPTIONS = Object.entries(ALERT_KINDS).map(
   ([name, { label, unit, suggested }]) =>
@@ -93,8 +89,6 @@ function AlertsCard({ view, rows, mayChange, now }: PartProps & { rows: Alert[] 
   );
 }
 
-type PartProps = { view: View; mayChange: boolean; now: number };
-
 const NewAlertCard = ({ view, values, faults }: { view: View; values: Values; faults: Fault[] }) => (
   <Card title="New alert">
     <form method="post" action={`/alerts${viewQuery(view)}`} class="row">
@@ -135,100 +129,6 @@ const NewAlertCard = ({ view, values, faults }: { view: View; values: Values; fa
   </Card>
 );
 
-function ChannelsCard({ view, rows, mayChange, now }: PartProps & { rows: Channel[] }) {
-  const query = viewQuery(view);
-  const actions: Column<Channel>[] = mayChange
-    ? [
-        {
-          label: 'Actions',
-          cell: (channel) => (
-            <span class="actions">
-              <Action to={`/alerts/channels/${channel.id}/test${query}`} label="Send a test" kind="quiet" />
-              <Action
-                to={`/alerts/channels/${channel.id}/remove${query}`}
-                label="Remove"
-                kind="danger"
-                confirm={`Send nothing to ${channelText(channel)} any more?`}
-              />
-            </span>
-          ),
-        },
-      ]
-    : [];
-  return (
-    <Card title="Where messages go">
-      <Table
-        caption="Channels"
-        rows={rows}
-        empty="Nowhere yet. Without a channel, alerts show on this page only."
-        columns={[
-          { label: 'Channel', cell: (channel) => (channel.kind === 'mail' ? 'Email' : 'Webhook') },
-          { label: 'Address', cell: (channel) => channelText(channel) },
-          { label: 'Digest', cell: (channel) => channel.digest },
-          {
-            label: 'Last message',
-            wrap: true,
-            cell: (channel) =>
-              channel.failure === null
-                ? 'No failure'
-                : `Failed ${ago(channel.failedAt ?? now, now)}: ${channel.failure}`,
-          },
-          ...actions,
-        ]}
-      />
-    </Card>
-  );
-}
-
-const NewChannelCard = ({
-  view,
-  mail,
-  values,
-  faults,
-}: {
-  view: View;
-  mail: boolean;
-  values: Values;
-  faults: Fault[];
-}) => (
-  <Card title="New channel">
-    <form method="post" action={`/alerts/channels${viewQuery(view)}`} class="row">
-      <Field
-        label="Kind"
-        name="channel_kind"
-        value={values.kind ?? 'webhook'}
-        options={[['webhook', 'Webhook (Slack)'], ...(mail ? [['mail', 'Email'] as const] : [])]}
-      />
-      <Field
-        label="Address"
-        name="target"
-        value={values.target ?? ''}
-        faults={faults}
-        maxlength={2048}
-        hint={
-          mail
-            ? 'An https URL or an email address'
-            : 'An https URL. Email needs a mail binding, see docs/operations.md.'
-        }
-        required
-      />
-      <Field
-        label="Digest"
-        name="digest"
-        value={values.digest ?? 'daily'}
-        faults={faults}
-        options={DIGESTS.map((name) => [name, name])}
-        hint={`At 8:00 in ${view.application.timezone}; weekly on Mondays`}
-      />
-      <button type="submit">Add channel</button>
-    </form>
-    <p class="muted">
-      A webhook gets <code>{'{"text": "…"}'}</code>, which Slack, Mattermost and Discord (with{' '}
-      <code>/slack</code> at the end of its URL) understand.
-    </p>
-  </Card>
-);
-
 type Form = { values: Values; faults: Fault[] };
 const UNTOUCHED: Form = { values: {}, faults: [] };
 
@@ -260,12 +160,6 @@ async function alertsPage(c: DashboardContext, forms: { alert?: Form; channel?: 
       {mayChange && <NewChannelCard view={view} mail={canMail(c.env)} {...channel} />}
     </>,
   );
-}
-
-async function requireView(c: DashboardContext): Promise<View> {
-  const view = await readView(c, Date.now());
-  if (!view) throw new AppError('not_found', 'The team has no application yet');
-  return view;
 }
 
 const admin = requireRole('admin');

@@ -9,6 +9,12 @@ export type Series = {
   before?: number;
   /** Whether the whole series is complete, even if places of the chart are not. */
   isWhole?: boolean;
+  /** The values to draw, if they differ from the known ones: a line between two of them. */
+  drawn?: readonly (number | null)[];
+  /** The texts that the readout shows instead of the values. */
+  texts?: readonly string[];
+  /** The range in which the values probably lie. */
+  band?: { low: readonly (number | null)[]; high: readonly (number | null)[] };
 };
 
 /** An event at a place, by the place's index. */
@@ -81,9 +87,29 @@ function linesOf(
   }));
 }
 
+/** The points of a band: along its upper edge and back along its lower edge. */
+function pointsOfBand(
+  { low, high }: NonNullable<Series['band']>,
+  places: readonly number[],
+  top: number,
+): string {
+  const edge = (values: readonly (number | null)[]) =>
+    values.flatMap((value, index) =>
+      value === null ? [] : [`${(places[index] ?? 0).toFixed(2)},${(100 - (value / top) * 100).toFixed(2)}`],
+    );
+  return [...edge(high), ...edge(low).reverse()].join(' ');
+}
+
+/** Every value that a series needs room for. */
+const extentOf = ({ values, drawn = [], band }: Series) => [...values, ...drawn, ...(band?.high ?? [])];
+
 /** The class of a series, which sets its colour: by its index, or for earlier values by that of the series they belong to. */
-const classOf = ({ before }: Series, index: number) =>
-  before === undefined ? `s${index + 1}` : `s${before + 1} before`;
+const classOf = ({ before, band }: Series, index: number) =>
+  band
+    ? `s${(before ?? index) + 1} predicted`
+    : before === undefined
+      ? `s${index + 1}`
+      : `s${before + 1} before`;
 
 /**
  * A line chart, rendered by the server. The drawing stretches with the page, while text and lines keep their size. A table next to it has the
@@ -116,7 +142,7 @@ export const LineChart = ({
   if (series.every(({ values }) => values.every((value) => value === null))) {
     return <p class="empty">No figures in this period.</p>;
   }
-  const top = niceTop(Math.max(...series.map(({ values }) => topOf(values))));
+  const top = niceTop(Math.max(...series.map((one) => topOf(extentOf(one)))));
   const at = xs ?? labels.map((_, index) => index);
   const [first = 0, last = 0] = [at[0], at.at(-1)];
   const places = at.map((x) => (last === first ? 50 : ((x - first) / (last - first)) * 100));
@@ -128,11 +154,12 @@ export const LineChart = ({
     labels: labels.map((label, index) => (apart.has(index) ? `${label}, not complete` : label)),
     notes: labels.map((_, index) => marked.get(index)?.join(', ') ?? ''),
     // The label of the axis if this is the largest visible series.
-    series: series.map(({ name, values }) => {
-      const own = niceTop(topOf(values));
+    series: series.map((one) => {
+      const { name, values, texts } = one;
+      const own = niceTop(topOf(extentOf(one)));
       return {
         name,
-        texts: values.map((value) => format(value ?? null)),
+        texts: texts ?? values.map((value) => format(value ?? null)),
         top: own,
         ticks: gridOf(own).map(format),
       };
@@ -184,9 +211,12 @@ export const LineChart = ({
               )}
               {series.map((shown, index) => (
                 <g class={`line ${classOf(shown, index)}`} data-line={String(index)}>
-                  {linesOf(shown.values, places, top, shown.isWhole ? new Set() : apart).map((line) => (
-                    <polyline points={line.points} class={line.partial ? 'partial' : ''} />
-                  ))}
+                  {shown.band && <polygon class="band" points={pointsOfBand(shown.band, places, top)} />}
+                  {linesOf(shown.drawn ?? shown.values, places, top, shown.isWhole ? new Set() : apart).map(
+                    (line) => (
+                      <polyline points={line.points} class={line.partial ? 'partial' : ''} />
+                    ),
+                  )}
                 </g>
               ))}
             </g>

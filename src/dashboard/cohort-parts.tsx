@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx';
 import { addDays } from '#lib/time';
 import { shortDay, shortDays, type Tick } from './axis.ts';
 import { LineChart, type Series } from './chart.tsx';
+import { type Forecast, withForecasts } from './forecast.ts';
 import { count } from './format.ts';
 import { DEVICE_GROUPINGS, GroupCell, groupLabel, groupName } from './groups.tsx';
 import type { DashboardContext } from './guard.ts';
@@ -207,8 +208,10 @@ export function curveOf<Day extends { eligible: number }>(
 export const CURVE_HINT = 'A curve ends where fewer than half of its devices have completed that day.';
 
 /** Curves by day since acquisition, up to the last day that any of them has. */
-export const CohortCurves = ({ title, format, level, series }: CurvesProps) => {
-  const { days, ticks } = curveAxis(series);
+export const CohortCurves = ({ title, format, level, series, predicted }: CurvesProps) => {
+  const { days, ticks, shown } = predicted
+    ? predictedAxis(series, predicted, format)
+    : { ...curveAxis(series), shown: null };
   return (
     <LineChart
       title={`${title} by day since acquisition`}
@@ -217,7 +220,7 @@ export const CohortCurves = ({ title, format, level, series }: CurvesProps) => {
       ticks={ticks}
       format={format}
       {...(level ? { level } : {})}
-      series={series.map((one) => ({ ...one, values: one.values.slice(0, days.length) }))}
+      series={shown ?? series.map((one) => ({ ...one, values: one.values.slice(0, days.length) }))}
     />
   );
 };
@@ -228,7 +231,19 @@ type CurvesProps = {
   /** A horizontal line, such as where spend is paid back. */
   level?: { value: number; text: string } | undefined;
   series: Series[];
+  /** The prediction for each series, this many days ahead. */
+  predicted?: { ahead: number; forecasts: readonly (Forecast | null)[] } | undefined;
 };
+
+/** The axis and the curves, with their predictions. */
+function predictedAxis(
+  series: readonly Series[],
+  predicted: NonNullable<CurvesProps['predicted']>,
+  format: CurvesProps['format'],
+) {
+  const { days, ends, series: shown } = withForecasts(series, CURVE_DAYS, predicted, format);
+  return { days, ticks: ticksOn(days, new Set([...TICK_DAYS, ...ends])), shown };
+}
 
 /** The days of a curve's axis, up to the last that any series has, and its labels. */
 export function curveAxis(series: readonly { values: readonly (number | null)[] }[]): {
@@ -237,11 +252,16 @@ export function curveAxis(series: readonly { values: readonly (number | null)[] 
 } {
   const last = Math.max(0, ...series.map(({ values }) => values.findLastIndex((value) => value !== null)));
   const days = CURVE_DAYS.slice(0, last + 1);
+  return { days, ticks: ticksOn(days, new Set(TICK_DAYS)) };
+}
+
+/** The words below those days that are among `named`, as far as there is room for them. */
+function ticksOn(days: readonly number[], named: ReadonlySet<number>): Tick[] {
   const ticks: Tick[] = [];
   for (const [index, day] of days.entries()) {
     const before = days[ticks.at(-1)?.index ?? -1] ?? Number.NEGATIVE_INFINITY;
     const isApart = day - before >= (days.at(-1) ?? 0) * MIN_TICK_GAP;
-    if (TICK_DAYS.includes(day) && isApart) ticks.push({ index, text: `Day ${day}` });
+    if (named.has(day) && isApart) ticks.push({ index, text: `Day ${day}` });
   }
-  return { days, ticks };
+  return ticks;
 }

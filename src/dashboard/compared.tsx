@@ -47,6 +47,8 @@ export async function readCompared(
     limit?: number;
     q?: string;
     metrics?: readonly MetricName[];
+    /** The metrics that are wanted of what it is compared with, where those are fewer. */
+    metricsBefore?: readonly MetricName[];
     totals?: boolean;
   },
   now: number,
@@ -56,7 +58,7 @@ export async function readCompared(
   const groups = asked.group_by.split(',');
   const known = days && partOfDay(view, days);
   const part = known && (!metric || (isHourly(metric) && knowsHours(groups, view))) ? known : null;
-  const { metrics, totals, ...parameters } = asked;
+  const { metrics, metricsBefore = metrics, totals, ...parameters } = asked;
   const query = {
     ...ask(PerformanceQuery, { ...viewAsked(view), ...parameters }),
     ...(metrics ? { metrics } : {}),
@@ -81,7 +83,7 @@ export async function readCompared(
     isWhole || !days?.complete
       ? null
       : read({ ...days.complete, ...(wanted === 'rows' ? {} : { group_by: ['month'] }) }),
-    days ? read(days.before) : null,
+    days ? read({ ...days.before, ...(metricsBefore ? { metrics: metricsBefore } : {}) }) : null,
     part && readPart(part.today, part.untilHour),
     part && readPart(part.before, part.untilHour),
   ]);

@@ -8,7 +8,7 @@ import type { DashboardContext } from './guard.ts';
 import { renderPage } from './page.tsx';
 import { Card } from './parts.tsx';
 import { ask } from './report.tsx';
-import { readView, viewQuery } from './view.ts';
+import { requireView, viewQuery } from './view.ts';
 
 const SHOWN = 100;
 
@@ -16,9 +16,8 @@ const text = (value: unknown) => (typeof value === 'string' ? value : '');
 
 /** One device: its attribution, then its events, newest first. */
 export async function devicePage(c: DashboardContext) {
-  const view = await readView(c, Date.now());
+  const view = await requireView(c);
   const id = c.req.query('device_id') ?? '';
-  if (!view) throw new AppError('not_found', 'The team has no application yet');
   const { application } = view;
   const query = ask(EventsQuery, {
     application_id: application.id,

@@ -2,14 +2,16 @@ import { Hono } from 'hono';
 import { type Arrivals, readArrivals } from '#counting';
 import { database } from '#db';
 import { settingsOf } from '#env';
-import { AppError } from '#http';
 import { atLeast } from '#members';
 import { type ApplicationRow, revealApiKey } from '#teams';
 import { Checklist, readProgress } from './checklist.tsx';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { renderPage } from './page.tsx';
 import { Action, Card, Copyable, Notice } from './parts.tsx';
-import { readView, type View, viewQuery } from './view.ts';
+import { redirectShowing, takeShown } from './show-once.ts';
+import { readView, requireView, type View, viewQuery } from './view.ts';
+
+const PATH = '/get-started';
 
 /** Two calls that a shell can run unchanged: one fetches a token for a device, the other sends an event. */
 export function firstCalls(origin: string, serviceName: string, apiKey: string, now: number): string {
@@ -111,26 +113,30 @@ export const NeedsApplication = ({ mayCreate }: { mayCreate: boolean }) => (
   </Card>
 );
 
-async function getStartedPage(c: DashboardContext, view: View | null, apiKey?: string) {
+async function getStartedPage(c: DashboardContext) {
+  const view = await readView(c, Date.now());
   const page = { title: 'Get started', current: '/' };
   if (!view) {
     return renderPage(c, page, <NeedsApplication mayCreate={atLeast(c.get('person').role, 'admin')} />);
   }
   const arrivals = await readArrivals(c.env, view.application);
-  return renderPage(c, { ...page, view }, await GetStarted(c, view, arrivals, apiKey));
+  const { apiKey, applicationId } = await takeShown(c, PATH);
+  const own = applicationId === view.application.id ? apiKey : undefined;
+  return renderPage(c, { ...page, view }, await GetStarted(c, view, arrivals, own));
 }
 
 export const getStartedPages = new Hono<DashboardEnv>()
   .use('/get-started/*', requirePerson)
-  .get('/get-started', async (c) => getStartedPage(c, await readView(c, Date.now())))
+  .get('/get-started', (c) => getStartedPage(c))
   .post('/get-started', requireRole('admin'), async (c) => {
     const view = await readView(c, Date.now());
-    if (!view) return getStartedPage(c, view);
+    if (!view) return c.redirect(PATH, 303);
     const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
-    return getStartedPage(c, view, await revealApiKey(callerOf(c), view.application, secret));
+    const apiKey = await revealApiKey(callerOf(c), view.application, secret);
+    const shown = { apiKey, applicationId: view.application.id };
+    return redirectShowing(c, PATH, shown, `${PATH}${viewQuery(view)}#first-event`);
   })
   .get('/get-started/status', async (c) => {
-    const view = await readView(c, Date.now());
-    if (!view) throw new AppError('not_found', 'The team has no application yet');
+    const view = await requireView(c);
     return c.json(await readArrivals(c.env, view.application));
   });

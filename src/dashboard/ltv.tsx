@@ -1,13 +1,11 @@
 import { Hono } from 'hono';
-import { LtvQuery, PredictedLtvQuery, REASONS, reportLtv, reportPredictedLtv } from '#reports';
+import { LtvQuery, PREDICTED_LTV_COLUMNS, PredictedLtvQuery, reportLtv, reportPredictedLtv } from '#reports';
 import { shortDays } from './axis.ts';
-import { Range, type Series } from './chart.tsx';
+import type { Series } from './chart.tsx';
 import {
   COHORT_COLUMNS,
   CohortCurves,
   CohortForm,
-  type CohortRow,
-  type CohortsAsked,
   CohortTable,
   CURVE_DAYS,
   CURVE_HINT,
@@ -17,10 +15,11 @@ import {
   MAX_CURVES,
   readCohorts,
 } from './cohort-parts.tsx';
-import { count, money, NOTHING, percent } from './format.ts';
+import { money, NOTHING, percent } from './format.ts';
 import { type DashboardEnv, requirePerson } from './guard.ts';
-import { Card, Table } from './parts.tsx';
+import { Card } from './parts.tsx';
 import { comparedDays } from './period.ts';
+import { forecastsOf, PredictedCard } from './predicted-ltv.tsx';
 import {
   answerCsv,
   ask,
@@ -32,7 +31,6 @@ import {
   viewAsked,
   wantsCsv,
 } from './report.tsx';
-import type { View } from './view.ts';
 
 const DAYS = [0, 1, 3, 7, 14, 21, 30, 60, 90];
 const SHOWN = [
@@ -73,6 +71,16 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
         now,
       );
     const grouped = cohortsAsked(asked);
+    const predict = (changes: Record<string, unknown>) =>
+      reportPredictedLtv(
+        c.env,
+        view.application,
+        ask(PredictedLtvQuery, { ...viewAsked(view), ...grouped, horizon_days: horizon, ...changes }),
+        now,
+      );
+    if (wantsCsv(c) && horizon !== '' && c.req.query('table') === 'predicted') {
+      return answerCsv(c, await predict({}), PREDICTED_LTV_COLUMNS, view);
+    }
     if (wantsCsv(c)) {
       return answerCsv(c, await read(DAYS, grouped), [...COHORT_COLUMNS, 'revenue', 'ltv', 'roas'], view);
     }
@@ -81,19 +89,7 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
     const [report, before, predicted] = await Promise.all([
       read(CURVE_DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),
       compared ? read(CURVE_DAYS, { cohort: 'all', ...compared.before }) : null,
-      horizon === ''
-        ? null
-        : reportPredictedLtv(
-            c.env,
-            view.application,
-            ask(PredictedLtvQuery, {
-              ...viewAsked(view),
-              ...grouped,
-              horizon_days: horizon,
-              limit: MAX_PREDICTED,
-            }),
-            now,
-          ),
+      horizon === '' ? null : predict({ limit: MAX_PREDICTED }),
     ]);
     const named = report.data.filter((row) => !row.is_other);
     const largest = [...named].sort((left, right) => right.size - left.size).slice(0, MAX_CURVES);
@@ -114,6 +110,7 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
           ]
         : []),
     ];
+    const forecasts = predicted ? forecastsOf(predicted, shown, asked, view) : undefined;
     const inCurrency = (value: number | null) => money(value, view.currency);
     const format = figure === 'ltv' ? inCurrency : percent;
     return (
@@ -135,13 +132,27 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
         )}
         <div class="pair">
           <Card title="Lifetime value of a device">
-            <CohortCurves title="Lifetime value of a device" format={inCurrency} series={seriesOf('ltv')} />
+            <CohortCurves
+              title="Lifetime value of a device"
+              format={inCurrency}
+              series={seriesOf('ltv')}
+              predicted={forecasts}
+            />
+            {forecasts?.forecasts.some((one) => one !== null) && (
+              <p class="hint">
+                {`Dashed: LTV with what devices are predicted to purchase in the next ${forecasts.ahead} days, and the range in which that probably lies. Ad revenue is not predicted.`}
+              </p>
+            )}
           </Card>
           <Card title="ROAS">
             <CohortCurves title="ROAS" format={percent} level={PAID_BACK} series={seriesOf('roas')} />
           </Card>
         </div>
-        {predicted && <PredictedCard view={view} asked={asked} report={predicted} />}
+        {predicted && (
+          <PredictedCard view={view} asked={asked} report={predicted}>
+            <CsvLink view={view} path="/ltv" parameters={{ ...carry, table: 'predicted' }} />
+          </PredictedCard>
+        )}
         <Card
           title={figure === 'ltv' ? 'LTV by cohort' : 'ROAS by cohort'}
           aside={<CsvLink view={view} path="/ltv" parameters={carry} />}
@@ -181,74 +192,4 @@ const Payback = ({ row }: { row: Row }) => {
   if (day !== null) return <>{`Day ${day}`}</>;
   const hasSpend = Object.values(row.days).some(({ roas }) => roas !== null);
   return hasSpend ? <span class="muted">Not yet</span> : <span title="No costs are known">{NOTHING}</span>;
-};
-
-type Predicted = Awaited<ReturnType<typeof reportPredictedLtv>>['data'][number];
-
-/** The predicted LTV of each cohort, with its interval, or why there is no prediction. */
-const PredictedCard = ({
-  view,
-  asked,
-  report,
-}: {
-  view: View;
-  asked: CohortsAsked;
-  report: Awaited<ReturnType<typeof reportPredictedLtv>>;
-}) => {
-  const inCurrency = (value: number | null) => money(value, view.currency);
-  const top = Math.max(0, ...report.data.map((row) => row.predicted_ltv_high ?? 0));
-  return (
-    <Card title={`Predicted LTV after another ${report.horizon_days} days`}>
-      <Table
-        caption={`Predicted lifetime value by cohort, ${report.horizon_days} days ahead`}
-        rows={report.data}
-        empty="No devices were acquired in this period."
-        columns={[
-          { label: 'Devices of', cell: (row) => cohortName(asked, row as unknown as CohortRow, view.today) },
-          { label: 'Devices', numeric: true, cell: (row) => count(row.size) },
-          { label: 'Payers', numeric: true, cell: (row) => count(row.payers) },
-          {
-            label: 'Purchases per device so far',
-            numeric: true,
-            cell: (row) => inCurrency(row.revenue === null || row.size === 0 ? null : row.revenue / row.size),
-          },
-          { label: 'Predicted LTV', numeric: true, cell: (row) => inCurrency(row.predicted_ltv) },
-          {
-            label: 'Likely between',
-            numeric: true,
-            cell: (row) =>
-              row.predicted_ltv_low === null
-                ? NOTHING
-                : `${inCurrency(row.predicted_ltv_low)} and ${inCurrency(row.predicted_ltv_high)}`,
-          },
-          ...(top > 0
-            ? [
-                {
-                  label: 'Band',
-                  cell: ({
-                    predicted_ltv: value,
-                    predicted_ltv_low: low,
-                    predicted_ltv_high: high,
-                  }: Predicted) =>
-                    value !== null && low !== null && high !== null ? (
-                      <Range {...{ low, value, high, top }} />
-                    ) : (
-                      ''
-                    ),
-                },
-              ]
-            : []),
-          {
-            label: 'Note',
-            wrap: true,
-            cell: (row) => (row.reason === null ? '' : REASONS[row.reason]),
-          },
-        ]}
-      />
-      <p class="hint">
-        From purchases only; ad revenue is not predicted. The true value is within the range 19 times out of
-        20, as long as the devices keep purchasing as they have so far.
-      </p>
-    </Card>
-  );
 };

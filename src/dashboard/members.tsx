@@ -20,7 +20,9 @@ import { moment } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { Action, Card, Copyable, Field, Notice, Table } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
+import { redirectShowing, takeShown } from './show-once.ts';
 
+const PATH = '/settings/members';
 const AUDIT_PAGE = 100;
 
 const role = z.enum(ROLES, 'must be one of the roles');
@@ -29,14 +31,13 @@ const Invitation = z.object({ note: requiredText(255), role });
 async function membersPage(
   c: DashboardContext,
   shown: {
-    link?: string;
-    reset?: { email: string; link: string };
     values?: Record<string, string>;
     faults?: Fault[];
   } = {},
 ) {
   const { person } = c.var;
-  const { link, reset, values = {}, faults = [] } = shown;
+  const { values = {}, faults = [] } = shown;
+  const { invitation, passwordLink, email } = await takeShown(c, PATH);
   const db = database(c.env.DB);
   const [people, invitations] = await Promise.all([
     listMembers(db, person.team.id),
@@ -47,22 +48,22 @@ async function membersPage(
     c,
     { title: 'Members', section: '/settings/members', status: faults.length > 0 ? 400 : 200 },
     <>
-      {reset && (
+      {passwordLink && (
         <Notice kind="good">
           <p>
-            <strong>Copy this link now</strong> and send it to {reset.email}. It is shown only once, works
-            once, and expires after {RESET_HOURS} hours.
+            <strong>Copy this link now</strong> and send it to {email}. It is shown only once, works once, and
+            expires after {RESET_HOURS} hours.
           </p>
-          <Copyable text={reset.link} label="password link" />
+          <Copyable text={passwordLink} label="password link" />
         </Notice>
       )}
-      {link && (
+      {invitation && (
         <Notice kind="good">
           <p>
             <strong>Copy this invitation link now</strong> and send it yourself. It is shown only once, works
             once, and expires after {INVITATION_DAYS} days.
           </p>
-          <Copyable text={link} label="invitation link" />
+          <Copyable text={invitation} label="invitation link" />
         </Notice>
       )}
       <Card title="Invite someone">
@@ -202,7 +203,8 @@ export const memberPages = new Hono<DashboardEnv>()
     const { data, faults } = checkForm(Invitation, values);
     if (!data) return membersPage(c, { values, faults });
     const secret = await invite(callerOf(c), data);
-    return membersPage(c, { link: `${new URL(c.req.url).origin}/join/${secret}` });
+    const invitation = `${new URL(c.req.url).origin}/join/${secret}`;
+    return redirectShowing(c, PATH, { invitation });
   })
   .post('/settings/members/invitations/:hash/withdraw', async (c) => {
     await withdrawInvitation(callerOf(c), c.req.param('hash'));
@@ -216,9 +218,8 @@ export const memberPages = new Hono<DashboardEnv>()
   })
   .post('/settings/members/:id/password-reset', async (c) => {
     const { email, secret } = await createPasswordReset(callerOf(c), c.req.param('id'));
-    return membersPage(c, {
-      reset: { email, link: `${new URL(c.req.url).origin}/reset-password/${secret}` },
-    });
+    const passwordLink = `${new URL(c.req.url).origin}/reset-password/${secret}`;
+    return redirectShowing(c, PATH, { passwordLink, email });
   })
   .post('/settings/members/:id/remove', async (c) => {
     await removeMember(callerOf(c), c.req.param('id'));

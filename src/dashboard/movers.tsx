@@ -1,4 +1,4 @@
-import { DIMENSIONS, MAX_ROWS, PerformanceQuery, reportPerformance } from '#reports';
+import { DIMENSIONS, PerformanceQuery, reportPerformance } from '#reports';
 import { ChangeShare, change, keyOf } from './compared.tsx';
 import { count, money } from './format.ts';
 import { GroupCell, groupLabel, groupName } from './groups.tsx';
@@ -10,6 +10,8 @@ import { ask, viewAsked } from './report.tsx';
 import { type View, viewQuery } from './view.ts';
 
 const MAX_MOVERS = 3;
+/** More than this are not looked through. With fewer, no ranking is needed, and none of them is left out. */
+const MAX_LOOKED_THROUGH = 5_000;
 
 /** The groupings that explain a change of revenue, and the metric to compare. Networks have no purchases. */
 const BY: readonly { group: string; metric: MetricName; also: MetricName }[] = [
@@ -83,13 +85,13 @@ export async function Movers(env: Env, view: View, now: number) {
   const found = await Promise.all(
     offered.map(async ({ group, metric, also }) => {
       const periods = periodsOf(group) ?? [];
-      const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: group, limit: MAX_ROWS });
+      const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: group });
       const [later, earlier] = await Promise.all(
         periods.map((period) =>
           reportPerformance(
             env,
             view.application,
-            { ...query, ...period, metrics: [metric, also], totals: false },
+            { ...query, ...period, limit: MAX_LOOKED_THROUGH, metrics: [metric, also], totals: false },
             now,
           ),
         ),

@@ -136,12 +136,15 @@ async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: num
   const compared = await readCompared(
     env,
     view,
-    { group_by: 'campaign', limit: 200, metrics: CAMPAIGN_FIGURES, totals: false },
-    now,
     {
-      complete: 'nothing',
-      metric: 'revenue',
+      group_by: 'campaign',
+      limit: 200,
+      metrics: CAMPAIGN_FIGURES,
+      metricsBefore: ['revenue'],
+      totals: false,
     },
+    now,
+    { complete: 'nothing', metric: 'revenue' },
   );
   const rows = sortRows(
     compared.report.data.filter((row) => !row.is_other && row.campaign !== null),

@@ -1,7 +1,6 @@
 import { Hono } from 'hono';
 import { type ApplicationHealth, isStuck, readApplicationHealth } from '#counting';
 import { database } from '#db';
-import { AppError } from '#http';
 import { atLeast } from '#members';
 import { resumeApplication } from '#operations';
 import { ClientTotalsQuery, reportClientTotals } from '#reports';
@@ -13,7 +12,7 @@ import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requ
 import { renderPage } from './page.tsx';
 import { Action, Card, Notice, Table } from './parts.tsx';
 import { answerCsv, ask, CsvLink, settleView, viewAsked, wantsCsv } from './report.tsx';
-import { readView, type View, viewQuery } from './view.ts';
+import { readView, requireView, type View, viewQuery } from './view.ts';
 
 const SHOWN = 50;
 const CLIENT_TOTALS = ['device_id', 'kind', 'currency', 'client_total', 'counted_total', 'gap'];
@@ -286,8 +285,7 @@ export const statusPages = new Hono<DashboardEnv>()
   .use('/status/*', requirePerson)
   .get('/status', statusPage)
   .post('/status/resume', requireRole('admin'), async (c) => {
-    const view = await readView(c, Date.now());
-    if (!view) throw new AppError('not_found', 'The team has no application yet');
+    const view = await requireView(c);
     await resumeApplication(c.env, callerOf(c), view.application.id);
     return redirectDone(c, `/status${viewQuery(view)}`, 'resumed');
   })

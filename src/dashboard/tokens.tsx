@@ -10,6 +10,9 @@ import { moment, NOTHING } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { Action, Card, Copyable, Field, Notice, Table } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
+import { redirectShowing, takeShown } from './show-once.ts';
+
+const PATH = '/settings/tokens';
 
 const LIFETIMES = [
   ['30', '30 days'],
@@ -25,21 +28,22 @@ const NewToken = z.object({
 
 async function tokensPage(
   c: DashboardContext,
-  shown: { accessToken?: string; values?: Record<string, string>; faults?: Fault[] } = {},
+  shown: { values?: Record<string, string>; faults?: Fault[] } = {},
 ) {
   const now = Date.now();
   const tokens = await listAccessTokens(database(c.env.DB), c.get('person').team.id);
   const { faults = [], values = {} } = shown;
+  const { accessToken } = await takeShown(c, PATH);
   return renderSettings(
     c,
     { title: 'Access tokens', section: '/settings/tokens', status: faults.length > 0 ? 400 : 200 },
     <>
-      {shown.accessToken && (
+      {accessToken && (
         <Notice kind="good">
           <p>
             <strong>Copy the token now.</strong> It is shown only once and is not stored.
           </p>
-          <Copyable text={shown.accessToken} label="access token" />
+          <Copyable text={accessToken} label="access token" />
         </Notice>
       )}
       <Card title="New access token">
@@ -110,7 +114,7 @@ export const tokenPages = new Hono<DashboardEnv>()
     const caller = callerOf(c);
     const expiresAt = data.days === 0 ? null : caller.now + data.days * DAY_MS;
     const { accessToken } = await createAccessToken(caller, data.name, expiresAt);
-    return tokensPage(c, { accessToken });
+    return redirectShowing(c, PATH, { accessToken });
   })
   .post('/settings/tokens/:id/revoke', async (c) => {
     await revokeAccessToken(callerOf(c), c.req.param('id'));

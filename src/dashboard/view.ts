@@ -87,6 +87,13 @@ export async function readView(c: DashboardContext, now: number): Promise<View |
   };
 }
 
+/** The view of a request that needs an application. Throws `not_found` where the team has none yet. */
+export async function requireView(c: DashboardContext): Promise<View> {
+  const view = await readView(c, Date.now());
+  if (!view) throw new AppError('not_found', 'The team has no application yet');
+  return view;
+}
+
 async function readPeriod(
   c: DashboardContext,
   application: ApplicationRow,

@@ -19,6 +19,9 @@ import { moment } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { renderPage } from './page.tsx';
 import { Action, Card, Copyable, Field, Notice, Table } from './parts.tsx';
+import { redirectShowing, takeShown } from './show-once.ts';
+
+const PATH = '/views';
 
 const LIFETIMES = [
   ['1', '1 day'],
@@ -33,7 +36,7 @@ type Stored = { path: string; query: string };
 const pageOf = ({ path }: Stored) =>
   Object.hasOwn(VIEW_PAGES, path) ? VIEW_PAGES[path as keyof typeof VIEW_PAGES] : path;
 
-type Shown = { link?: string; values?: Record<string, string>; faults?: Fault[]; form?: 'view' | 'link' };
+type Shown = { values?: Record<string, string>; faults?: Fault[]; form?: 'view' | 'link' };
 
 /** Forms to save or share the view that the person came from. */
 const NewForms = ({ address, shown, mayShare }: { address: string; shown: Shown; mayShare: boolean }) => {
@@ -102,20 +105,21 @@ async function viewsPage(c: DashboardContext, shown: Shown = {}) {
   ]);
   const address = shown.values?.address ?? c.req.query('for') ?? '';
   const done = doneText(c);
+  const { shareLink } = await takeShown(c, PATH);
   return renderPage(
     c,
     { title: 'Saved views', current: '/views', status: shown.faults?.length ? 400 : 200 },
     <>
       {done && <Notice kind="good">{done}</Notice>}
-      {shown.link && (
+      {shareLink && (
         <Notice kind="good">
           <p>
             <strong>Copy this link now.</strong> It is shown only once.
           </p>
-          <Copyable text={shown.link} label="share link" />
+          <Copyable text={shareLink} label="share link" />
         </Notice>
       )}
-      {address !== '' && !shown.link && <NewForms address={address} shown={shown} mayShare={mayShare} />}
+      {address !== '' && !shareLink && <NewForms address={address} shown={shown} mayShare={mayShare} />}
       <Card title="Saved views">
         <Table
           caption="Saved views"
@@ -191,7 +195,7 @@ export const viewPages = new Hono<DashboardEnv>()
     const { data, faults } = checkForm(NewShareLink, values);
     if (!data) return viewsPage(c, { values, faults, form: 'link' });
     const secret = await createShareLink(callerOf(c), data);
-    return viewsPage(c, { link: `${new URL(c.req.url).origin}/shared/${secret}` });
+    return redirectShowing(c, PATH, { shareLink: `${new URL(c.req.url).origin}/shared/${secret}` });
   })
   .post('/views/links/:hash/revoke', admin, async (c) => {
     await revokeShareLink(callerOf(c), c.req.param('hash'));

@@ -16,8 +16,8 @@ import {
   searchValue,
 } from './cut.ts';
 import { deviceGroupBy, type Group, otherColumns } from './device-groups.ts';
-import { DIMENSIONS, type Shown as GroupColumns, needsSegments } from './dimensions.ts';
-import { bindFiltered, rollupConditions, segmentedTable } from './filters.ts';
+import { DIMENSIONS, type Shown as GroupColumns, isNamed, needsSegments } from './dimensions.ts';
+import { bindFiltered, rollupConditions, segmentedTable, wholeTable } from './filters.ts';
 import { moneyField } from './metrics.ts';
 import { type AmountRow, converterFor, microsSql, rateDaySql, readMicros, storedAmount } from './money.ts';
 import { checkPeriod, filtersOf, listing, period, type Reported, type ReportFilters } from './query.ts';
@@ -34,7 +34,7 @@ type AdsRow = AmountRow & { key: string | null; impressions: number; requests: n
 const formatNames = (group: Group | undefined) => ['day', 'source', ...(group ? [group] : [])] as const;
 
 function keysOf(group: Group | undefined) {
-  const columns = formatNames(group).map((name) => DIMENSIONS[name].sql);
+  const columns = formatNames(group).flatMap((name) => DIMENSIONS[name].of.rollup?.sql ?? []);
   return {
     network: keySql([...columns, 'media_source']),
     /** A placement makes requests before any network is known, so requests are counted without a network. */
@@ -45,8 +45,10 @@ function keysOf(group: Group | undefined) {
 
 /** What is read: the days ?2 to ?3 of the application ?1, as far as the filters leave them. */
 export function adsRows(filters: ReportFilters, group?: Group): string {
-  const isSegmented = needsSegments(group ? [group] : [], filters);
-  const table = isSegmented ? segmentedTable('rollup_ads', 'day') : 'rollup_ads';
+  const names = group ? [group] : [];
+  const table = needsSegments(names, filters)
+    ? segmentedTable('rollup_ads', 'day')
+    : wholeTable('rollup_ads', names.some(isNamed), filters);
   return `FROM ${table} WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3${rollupConditions(filters)}`;
 }
 

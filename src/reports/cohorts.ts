@@ -3,7 +3,7 @@ import { daysBetween } from '#lib/time';
 import { type Cut, cutAfter, cutKeySql, keySql, keyValues, NO_GROUP, OTHER, REST } from './cut.ts';
 import { type Group, isOfCreatives } from './device-groups.ts';
 import { isBySegment, mondaySql, monthSql } from './dimensions.ts';
-import { bindFiltered, rollupConditions, segmentedTable } from './filters.ts';
+import { bindFiltered, rollupConditions, segmentedTable, wholeTable } from './filters.ts';
 import { COST_NAMES, CREATIVE_NAMES, namedColumns } from './names.ts';
 import { filtersOf, type ReportFilters } from './query.ts';
 
@@ -27,7 +27,9 @@ export function cohortRows(
 ): CohortRows {
   const segmented = isBySegment(filters) || (group !== undefined && !isOfCreatives(group));
   return {
-    table: segmented ? segmentedTable(table, 'acquired_day') : table,
+    table: segmented
+      ? segmentedTable(table, 'acquired_day')
+      : wholeTable(table, group !== undefined && isOfCreatives(group), filters),
     conditions: rollupConditions(filters),
   };
 }
@@ -39,27 +41,58 @@ const PART_SQL: Record<Cohort, (day: string) => string> = {
   all: () => "''",
 };
 
+// Day numbers are checked to be whole numbers, so they may stand in the text: a list in a parameter would be gone through for each row.
+
+const sorted = (days: readonly number[]) => [...new Set(days)].sort((left, right) => left - right);
+
+/** SQL for the last of these day numbers that is not after `age`; null where all of them are. */
+export const lastDayUntil = (age: string, days: readonly number[]): string =>
+  `CASE ${sorted(days)
+    .reverse()
+    .map((day) => `WHEN ${age} >= ${day} THEN ${day}`)
+    .join(' ')} END`;
+
+/** SQL for the first of these day numbers that is not before `age`; null where all of them are. */
+export const firstDayFrom = (age: string, days: readonly number[]): string =>
+  `CASE ${sorted(days)
+    .map((day) => `WHEN ${age} <= ${day} THEN ${day}`)
+    .join(' ')} END`;
+
+export const isOneOf = (age: string, days: readonly number[]): string =>
+  `${age} IN (${sorted(days).join(', ')})`;
+
 /**
  * SQL for the key of a row's cohort, over the cohort tables and over `costs`. Where there is a cut, `kept` names the parameter
- * that lists the cohorts with a row of their own, and the others' key is `REST`.
+ * that lists the cohorts with a row of their own, and the others' key is `REST`. `reads` are the columns that `acquired` is made
+ * from, besides the day of acquisition.
  */
 export function cohortKeys({ cohort, group_by: group }: Grouping, kept?: string) {
   const keyOf = (day: string, column: string) => {
     const key = keySql([PART_SQL[cohort](day), column]);
     return kept ? cutKeySql(key, kept) : key;
   };
-  if (!group) return { acquired: keyOf('acquired_day', "''"), cost: keyOf('day', "''") };
-  if (!isOfCreatives(group)) return { acquired: keyOf('acquired_day', group), cost: `'${NO_GROUP}'` };
+  if (!group) return { acquired: keyOf('acquired_day', "''"), cost: keyOf('day', "''"), reads: [] };
+  if (!isOfCreatives(group)) {
+    return { acquired: keyOf('acquired_day', group), cost: `'${NO_GROUP}'`, reads: [group] };
+  }
   const acquired = keyOf('acquired_day', CREATIVE_NAMES[group]);
   const cost = COST_NAMES[group];
-  return { acquired, cost: `CASE WHEN (${cost}) = '' THEN '${NO_GROUP}' ELSE ${keyOf('day', cost)} END` };
+  return {
+    acquired,
+    cost: `CASE WHEN (${cost}) = '' THEN '${NO_GROUP}' ELSE ${keyOf('day', cost)} END`,
+    reads: ['creative_id'],
+  };
 }
 
 /** ?1 application, ?2 to ?3 days of acquisition, ?4 how many cohorts: by time, latest first, then the largest. */
-export const cohortRankingSql = (grouping: Grouping, { table, conditions }: CohortRows) =>
-  `SELECT ${cohortKeys(grouping).acquired} AS key, count(*) OVER () AS total
-   FROM ${table} WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3 AND age = 0${conditions}
-   GROUP BY key HAVING sum(active_devices) > 0 ORDER BY key ->> 0 DESC, sum(active_devices) DESC, key LIMIT ?4`;
+export function cohortRankingSql(grouping: Grouping, { table, conditions }: CohortRows): string {
+  const { acquired, reads } = cohortKeys(grouping);
+  const stored = [...(grouping.cohort === 'all' ? [] : ['acquired_day']), ...reads].join(', ');
+  return `SELECT ${acquired} AS key, count(*) OVER () AS total
+    FROM (SELECT ${stored}, sum(active_devices) AS size FROM ${table}
+      WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3 AND age = 0${conditions} GROUP BY ${stored})
+    GROUP BY key HAVING sum(size) > 0 ORDER BY key ->> 0 DESC, sum(size) DESC, key LIMIT ?4`;
+}
 
 /** Which cohorts have a row of their own; null: all of them. */
 export async function cutCohorts(

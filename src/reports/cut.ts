@@ -59,7 +59,7 @@ export function keyedPart(part: Part, names: readonly DimensionName[], cut: Cut 
   const shown = cut ? cutKeySql(key, '?7') : key;
   const condition = noGroupSql(part, names);
   const column = condition ? `CASE WHEN ${condition} THEN '${NO_GROUP}' ELSE ${shown} END` : shown;
-  return { source: part.source, columns: [column], ...(cut ? { kept: cut.kept } : {}) };
+  return { source: part.source, columns: [column], reads: part.reads, ...(cut ? { kept: cut.kept } : {}) };
 }
 
 /** Rows without a currency belong to no group by currency; costs without an ad set or creative belong to no group by those. */
@@ -162,22 +162,26 @@ export function searchSql(names: readonly DimensionName[], parameter: string): s
 /** An amount as a floating-point number: enough for an order, and nothing to overflow. */
 export const approximateSql = ({ high, low }: AmountSql) => `(CAST(${high} AS REAL) * 1e12 + (${low}))`;
 
-/** What the groups of one source weigh. */
+/** What the groups of one source weigh. Rows are added up by their stored columns before any name is looked up. */
 function weightsSql(part: Part, names: readonly DimensionName[]): string {
-  const { source } = part;
+  const { source, reads } = part;
   const noGroup = noGroupSql(part, names);
   const sum = (columns: string[]) => `sum(${columns.join(' + ') || '0'})`;
   const amounts = sum(Object.values(source.amounts).map(approximateSql));
   // Those installs are counted already.
   const { impressions = '0', attributedInstalls: _, ...counts } = source.counts;
-  const worth = 'coalesce(amounts * rates.rate, 0)';
+  const worth = 'coalesce(sum(amounts) * rates.rate, 0)';
   const isCosts = source.kind === 'costs';
-  return `SELECT key, ${isCosts ? `0 AS revenue, ${worth} AS spend` : `${worth} AS revenue, 0 AS spend`}, impressions, counts
-    FROM (SELECT ${keySql(part.columns)} AS key, ${source.currency} AS currency, ${amounts} AS amounts,
-        ${sum([impressions])} AS impressions, ${sum(Object.values(counts))} AS counts
-      FROM ${source.table} WHERE application_id = ?1 AND ${source.day} BETWEEN ?2 AND ?3
-      ${source.conditions} ${noGroup ? `AND NOT (${noGroup})` : ''} GROUP BY 1, 2)
-    LEFT JOIN rates USING (currency)`;
+  const stored = reads.filter((column) => column !== 'currency');
+  return `SELECT key, ${isCosts ? `0 AS revenue, ${worth} AS spend` : `${worth} AS revenue, 0 AS spend`},
+      sum(impressions) AS impressions, sum(counts) AS counts
+    FROM (SELECT ${keySql(part.columns)} AS key, currency, amounts, impressions, counts
+      FROM (SELECT ${[...stored, `${source.currency} AS currency`].join(', ')}, ${amounts} AS amounts,
+          ${sum([impressions])} AS impressions, ${sum(Object.values(counts))} AS counts
+        FROM ${source.table} WHERE application_id = ?1 AND ${source.day} BETWEEN ?2 AND ?3
+        ${source.conditions} GROUP BY ${[...stored, 'currency'].join(', ')})
+      ${noGroup ? `WHERE NOT (${noGroup})` : ''})
+    LEFT JOIN rates USING (currency) GROUP BY key, currency`;
 }
 
 /** About how much of `reporting` one unit of each currency is worth on a day, as far as it is known. */

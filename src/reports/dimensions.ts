@@ -8,19 +8,24 @@ import {
   rollupOf,
 } from '#catalogue';
 import { mondayOf, monthOf, weekOf } from '#lib/calendar';
-import { COST_NAMES, CREATIVE_NAMES, type CreativeGroup, namedColumns } from './names.ts';
+import { COST_COLUMNS, COST_NAMES, CREATIVE_NAMES, type CreativeGroup, namedColumns } from './names.ts';
 import type { ReportFilters } from './query.ts';
 
 export type { DimensionName };
 export { rollupOf };
 
+/** What reports add up: what happened, what was spent, and what the devices acquired in a period have earned since. */
+export type SourceKind = 'rollup' | 'costs' | 'acquired';
+
+/** SQL for a dimension's value, null or empty text for none, and the stored columns that it reads. */
+export type Grouped = { sql: string; reads: readonly string[] };
+
 export type Dimension = DimensionDefinition & {
-  /** SQL over the rollups for its value: the same text in every source. Null or empty text for none. */
-  sql: string;
-  /** The same over `costs`, empty text for a cost that belongs to no single group; absent if costs do not have it. */
-  cost?: string;
-  /** The same over `cohort_revenue`; absent if cohort revenue does not have it. */
-  acquired?: string;
+  /**
+   * Its value in each source; absent where that does not have it. The SQL is the same text in every source, except that costs name
+   * what they are spent on.
+   */
+  of: Partial<Record<SourceKind, Grouped>>;
   /** The columns of the answer that a value becomes. */
   show: (value: string | null) => Shown;
 };
@@ -47,24 +52,39 @@ function dimensionOf(name: DimensionName): Dimension {
   switch (definition.kind) {
     case 'time': {
       const { ofDay, show } = SPANS[name as keyof typeof SPANS];
-      if (!ofDay) return { ...definition, sql: name, show: (value) => ({ [name]: show(value) }) };
-      const acquired = ofDay('acquired_day');
-      const sql = ofDay('day');
-      return { ...definition, sql, cost: sql, acquired, show: (value) => ({ [name]: show(value) }) };
+      // Hours are in the table of hours only.
+      if (!ofDay) {
+        return {
+          ...definition,
+          of: { rollup: { sql: name, reads: [name] } },
+          show: (value) => ({ [name]: show(value) }),
+        };
+      }
+      const own = { sql: ofDay('day'), reads: ['day'] };
+      const acquired = { sql: ofDay('acquired_day'), reads: ['acquired_day'] };
+      return {
+        ...definition,
+        of: { rollup: own, costs: own, acquired },
+        show: (value) => ({ [name]: show(value) }),
+      };
     }
     case 'named': {
       const group = name as CreativeGroup;
-      const sql = CREATIVE_NAMES[group];
-      const show = (value: string | null) => namedColumns(group, value);
-      return { ...definition, sql, acquired: sql, cost: COST_NAMES[group], show };
+      const own = { sql: CREATIVE_NAMES[group], reads: ['creative_id'] };
+      const costs = { sql: COST_NAMES[group], reads: COST_COLUMNS };
+      return {
+        ...definition,
+        of: { rollup: own, costs, acquired: own },
+        show: (value) => namedColumns(group, value),
+      };
     }
     default: {
-      const own = {
+      const own = { sql: definition.column, reads: [definition.column] };
+      return {
         ...definition,
-        sql: definition.column,
-        show: (value: string | null) => ({ [name]: value }),
+        of: name === 'currency' ? { rollup: own, costs: own } : { rollup: own },
+        show: (value) => ({ [name]: value }),
       };
-      return name === 'currency' ? { ...own, cost: 'currency' } : own;
     }
   }
 }

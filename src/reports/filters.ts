@@ -1,5 +1,5 @@
 import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
-import { sumColumnsOf } from '#rollup';
+import { isTotalled, sumColumnsOf, TOTALS } from '#rollup';
 import { COST_NAMES, CREATIVE_GROUPS } from './names.ts';
 import type { ReportFilters } from './query.ts';
 
@@ -49,6 +49,13 @@ export function costConditions(filters: ReportFilters): string {
     ...(filters.attribution === 'organic' ? ['false'] : []),
   ]);
 }
+
+/**
+ * A rollup under its own name, as reports read it that need no segments: its totals where no grouping (`isNamed`) and no filter tells
+ * creatives apart.
+ */
+export const wholeTable = (table: RollupTable, isNamed: boolean, filters: ReportFilters): string =>
+  isTotalled(table) && !isNamed && !isByCreative(filters) ? `${TOTALS[table]} AS ${table}` : table;
 
 /**
  * A rollup broken down by segment, as a table of its name: its own columns, and `country`, `os` and `app_version`. `day` is the column

@@ -10,6 +10,6 @@ export { firstDayOfHours, isKnownByHour } from './hours.ts';
 export { LtvQuery, reportLtv } from './ltv.ts';
 export { deviceFilterOf } from './payers.ts';
 export { PerformanceQuery, type PerformanceReport, reportPerformance } from './performance.ts';
-export { PredictedLtvQuery, REASONS, reportPredictedLtv } from './predicted-ltv.ts';
+export { PREDICTED_LTV_COLUMNS, PredictedLtvQuery, REASONS, reportPredictedLtv } from './predicted-ltv.ts';
 export { filterFields, filtersOf, MAX_ROWS, ReportFilters } from './query.ts';
 export { RetentionQuery, reportRetention } from './retention.ts';

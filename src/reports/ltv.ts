@@ -3,7 +3,15 @@ import { currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
 import { type Parts, partsToMicros } from '#money';
-import { type CohortRows, cohortKeys, cohortRows, cutCohorts, intoCohorts, knowsSpend } from './cohorts.ts';
+import {
+  type CohortRows,
+  cohortKeys,
+  cohortRows,
+  cutCohorts,
+  firstDayFrom,
+  intoCohorts,
+  knowsSpend,
+} from './cohorts.ts';
 import { deviceGroupBy } from './device-groups.ts';
 import { bindFiltered, costConditions } from './filters.ts';
 import { isOver, lifetimeValueOf } from './metrics.ts';
@@ -34,20 +42,31 @@ type Part =
   | ({ kind: 'revenue' } & RevenueRow)
   | ({ kind: 'spend' } & SpendRow);
 
-export const sizeSql = (label: string, { table, conditions }: CohortRows) =>
-  `SELECT acquired_day AS acquiredDay, ${label} AS label, sum(active_devices) AS size
-   FROM ${table} WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3 AND age = 0${conditions}
-   GROUP BY acquired_day, label`;
+/** `label` is made from the day and `reads`. */
+export function sizeSql(label: string, reads: readonly string[], { table, conditions }: CohortRows): string {
+  const stored = ['acquired_day', ...reads].join(', ');
+  return `SELECT acquired_day AS acquiredDay, ${label} AS label, sum(size) AS size
+    FROM (SELECT ${stored}, sum(active_devices) AS size FROM ${table}
+      WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3 AND age = 0${conditions} GROUP BY ${stored})
+    GROUP BY acquired_day, label`;
+}
 
-/** ?4 the reporting currency, ?5 the day numbers. Revenue after the last of them is left out. */
-export const revenueSql = (label: string, { table, conditions }: CohortRows) =>
-  `SELECT acquiredDay, label, rateDay, currency, asked.day, ${microsSql({ high: 'high', low: 'low' })} AS micros
-   FROM (SELECT acquired_day AS acquiredDay, ${label} AS label, currency, ${EARNED.high} AS high, ${EARNED.low} AS low,
-           ${rateDaySql('currency', 'day', '?4')} AS rateDay,
-           (SELECT min(number.value) FROM json_each(?5) AS number
-             WHERE number.value >= julianday(cohort_revenue.day) - julianday(acquired_day)) AS day
-         FROM ${table} WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3${conditions}) AS asked
-   WHERE asked.day IS NOT NULL GROUP BY acquiredDay, label, currency, rateDay, asked.day`;
+/** ?4 the reporting currency. Revenue after the last of `days` is left out. `label` is made from `reads`. */
+export function revenueSql(
+  label: string,
+  reads: readonly string[],
+  days: readonly number[],
+  { table, conditions }: CohortRows,
+): string {
+  const stored = ['acquired_day', ...reads, 'currency', 'rateDay', 'asked'].join(', ');
+  const age = 'julianday(day) - julianday(acquired_day)';
+  return `SELECT acquired_day AS acquiredDay, ${label} AS label, rateDay, currency, asked AS day,
+      ${microsSql({ high: 'high', low: 'low' })} AS micros
+    FROM (SELECT acquired_day${reads.map((column) => `, ${column}`).join('')}, currency, sum(${EARNED.high}) AS high, sum(${EARNED.low}) AS low,
+        ${rateDaySql('currency', 'day', '?4')} AS rateDay, ${firstDayFrom(age, days)} AS asked
+      FROM ${table} WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3${conditions} GROUP BY ${stored})
+    WHERE asked IS NOT NULL GROUP BY acquiredDay, label, currency, rateDay, asked`;
+}
 
 export const spendSql = (label: string, conditions = '') =>
   `SELECT day AS acquiredDay, ${label} AS label, currency, ${rateDaySql('currency', 'day', '?4')} AS rateDay,
@@ -60,20 +79,19 @@ export const spendSql = (label: string, conditions = '') =>
  */
 export async function reportLtv(db: D1Database, application: Reported, query: LtvQuery, now: number) {
   const cut = await cutCohorts(db, application.id, query);
-  const { acquired, cost } = cohortKeys(query, cut ? '?6' : undefined);
+  const { acquired, cost, reads } = cohortKeys(query, cut ? '?5' : undefined);
   const filters = filtersOf(query);
   const hasSpend = knowsSpend(query, filters);
   const reporting = query.currency ?? application.currency;
   const asked = [application.id, query.from, query.to];
-  // The list of the cohorts that are kept is the sixth parameter of each statement, whether or not it has five others.
+  // The list of the cohorts that are kept is the fifth parameter of each statement, whether or not it has four others.
   const bound = (sql: string, values: readonly string[]) =>
-    bindFiltered(db, sql, cut ? [...values, '', ''].slice(0, 5).concat(cut.kept) : values, filters);
+    bindFiltered(db, sql, cut ? [...values, ''].slice(0, 4).concat(cut.kept) : values, filters);
   const [sizes, revenues, spends] = await db.batch<unknown>([
-    bound(sizeSql(acquired, cohortRows('cohort_activity', query, filters)), asked),
-    bound(revenueSql(acquired, cohortRows('cohort_revenue', query, filters)), [
+    bound(sizeSql(acquired, reads, cohortRows('cohort_activity', query, filters)), asked),
+    bound(revenueSql(acquired, reads, query.days, cohortRows('cohort_revenue', query, filters)), [
       ...asked,
       reporting,
-      JSON.stringify(query.days),
     ]),
     ...(hasSpend ? [bound(spendSql(cost, costConditions(filters)), [...asked, reporting])] : []),
   ]);

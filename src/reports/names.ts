@@ -17,7 +17,7 @@ export const CREATIVE_NAMES: Record<CreativeGroup, string> = {
   campaign: `(SELECT json_array(campaigns.id, campaigns.name) ${ofCreative(`${ADSETS} ${CAMPAIGNS}`)})`,
 };
 
-const CAMPAIGN = 'campaigns.application_id = costs.application_id AND campaigns.name = costs.campaign';
+const CAMPAIGN = 'campaigns.application_id = ?1 AND campaigns.name = campaign';
 const ADSET = 'adsets INNER JOIN campaigns ON campaigns.id = adsets.campaign_id';
 
 /**
@@ -25,14 +25,17 @@ const ADSET = 'adsets INNER JOIN campaigns ON campaigns.id = adsets.campaign_id'
  * no such name; of creatives with one name the oldest is meant. Empty text where the row names nothing so fine.
  */
 export const COST_NAMES: Record<CreativeGroup, string> = {
-  campaign: `json_array((SELECT campaigns.id FROM campaigns WHERE ${CAMPAIGN}), costs.campaign)`,
-  adset: `CASE WHEN costs.adset = '' THEN '' ELSE json_array(
-    (SELECT adsets.id FROM ${ADSET} WHERE ${CAMPAIGN} AND adsets.name = costs.adset), costs.adset) END`,
-  creative: `CASE WHEN costs.creative = '' THEN '' ELSE json_array(
+  campaign: `json_array((SELECT campaigns.id FROM campaigns WHERE ${CAMPAIGN}), campaign)`,
+  adset: `CASE WHEN adset = '' THEN '' ELSE json_array(
+    (SELECT adsets.id FROM ${ADSET} WHERE ${CAMPAIGN} AND adsets.name = adset), adset) END`,
+  creative: `CASE WHEN creative = '' THEN '' ELSE json_array(
     (SELECT min(creatives.id) FROM ${ADSET} INNER JOIN creatives
-       ON creatives.adset_id = adsets.id AND creatives.application_id = costs.application_id
-     WHERE ${CAMPAIGN} AND costs.adset IN ('', adsets.name) AND creatives.name = costs.creative), costs.creative) END`,
+       ON creatives.adset_id = adsets.id AND creatives.application_id = ?1
+     WHERE ${CAMPAIGN} AND adset IN ('', adsets.name) AND creatives.name = creative), creative) END`,
 };
+
+/** The columns of `costs` that these read. */
+export const COST_COLUMNS = ['campaign', 'adset', 'creative'];
 
 /** The columns of a report by `group` for a value of `CREATIVE_NAMES` or `COST_NAMES`: both null for organic devices. */
 export function namedColumns(group: CreativeGroup, value: string | null): Record<string, string | null> {

@@ -38,6 +38,13 @@ export const PredictedLtvQuery = z
   .superRefine(checkPeriod);
 export type PredictedLtvQuery = z.infer<typeof PredictedLtvQuery>;
 
+/** The columns of the report's table. */
+export const PREDICTED_LTV_COLUMNS = [
+  ...['cohort_from', 'cohort_to', 'size', 'payers', 'revenue', 'predicted_purchases'],
+  ...['predicted_revenue', 'predicted_revenue_low', 'predicted_revenue_high'],
+  ...['predicted_ltv', 'predicted_ltv_low', 'predicted_ltv_high', 'reason'],
+];
+
 /** With less data than this, a prediction would be a guess. */
 const MIN_PAYERS = 50;
 const MIN_REPEAT_PAYERS = 20;

@@ -21,7 +21,7 @@ import { CompareQuery, reportCompare } from './compare.ts';
 import { FunnelQuery, reportFunnel } from './funnel.ts';
 import { LtvQuery, reportLtv } from './ltv.ts';
 import { PerformanceQuery, reportPerformance } from './performance.ts';
-import { PredictedLtvQuery, reportPredictedLtv } from './predicted-ltv.ts';
+import { PREDICTED_LTV_COLUMNS, PredictedLtvQuery, reportPredictedLtv } from './predicted-ltv.ts';
 import { RetentionQuery, reportRetention } from './retention.ts';
 
 /** The caller's application, after its counters have been settled. Nothing is settled if the application is another team's. */
@@ -37,11 +37,6 @@ const FUNNEL = ['step', 'devices', 'from_first', 'from_previous', 'median_second
 const COMPARE = [
   ...['metric', 'day', 'a_devices', 'a_count', 'a', 'b_devices', 'b_count', 'b'],
   ...['difference', 'low', 'high', 'p_value', 'test'],
-];
-const PREDICTED_LTV = [
-  ...['cohort_from', 'cohort_to', 'size', 'payers', 'revenue', 'predicted_purchases'],
-  ...['predicted_revenue', 'predicted_revenue_low', 'predicted_revenue_high'],
-  ...['predicted_ltv', 'predicted_ltv_low', 'predicted_ltv_high', 'reason'],
 ];
 const ADS = metricsIn('rollup_ads', ALL_METRICS);
 
@@ -112,7 +107,7 @@ export const reportRoutes = new Hono<AppEnv>()
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportPredictedLtv(c.env, application, query, Date.now());
-    return answerReport<PredictedLtv>(c, query.format, report, PREDICTED_LTV, {
+    return answerReport<PredictedLtv>(c, query.format, report, PREDICTED_LTV_COLUMNS, {
       ...query,
       application,
       countedThrough,

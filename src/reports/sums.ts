@@ -18,6 +18,7 @@ import {
   isNamed,
   needsSegments,
   rollupOf,
+  type SourceKind,
 } from './dimensions.ts';
 import {
   bindFiltered,
@@ -26,6 +27,7 @@ import {
   rollupConditions,
   segmentedDays,
   segmentedTable,
+  wholeTable,
 } from './filters.ts';
 import { daysUntil, hoursTable } from './hours.ts';
 import {
@@ -73,17 +75,15 @@ export type SumRow = {
   counts: Partial<Record<Count, number>>;
   /** Each by its currency and the day of its rate. */
   amounts: (AmountRow & { name: Amount; micros: bigint })[];
-  /** Amounts of which a part is in a currency without a rate on any day. */
-  rateless: Amount[];
 };
 
 /** As `sumsSql` answers it: amounts are lists of `currency:day of the rate:amount`, the amount as `microsSql` gives it. */
-type RawRow = { key0?: string; key1?: string; rateless?: string } & Partial<
+type RawRow = { key0?: string; key1?: string } & Partial<
   Record<Amount, string | null> & Record<Count, number | null>
 >;
 
 export type Source = {
-  kind: 'rollup' | 'costs' | 'acquired';
+  kind: SourceKind;
   /** Its name, or a subquery with its columns. */
   table: string;
   /** More conditions on its rows, each with `AND` before it. */
@@ -145,6 +145,8 @@ const ACQUIRED: Source = {
 export type Part = {
   source: Source;
   columns: readonly string[];
+  /** The stored columns that `columns` are made from. */
+  reads: readonly string[];
   /** What the columns know as ?7: the groups that have a row of their own, as a JSON array of keys. */
   kept?: string;
 };
@@ -153,25 +155,16 @@ export type Part = {
  * Adds up one table by these columns (aliased `key0`, `key1`), a row a group, for the application ?1, the days ?2 to ?3, reported
  * in ?4; what was earned over the life of devices also for the team ?5, of the currencies ?6.
  */
-export function sumsSql({ source, columns }: Part): string {
-  if (source.kind !== 'acquired') return groupsSql(source, columns, inPeriod(source));
-  // The longest table: a row a day of earning. It is only read where there is spend to hold against it, and by that day only what
-  // can be converted. Of the rest what counts is the sum of the reporting currency, and whether there is anything else.
-  const amounts = Object.entries(source.amounts);
-  const ofReporting = (part: string) => `iif(currency = ?4, ${part}, 0)`;
-  const own = amounts.map(
-    ([name, { high, low }]) =>
-      `?4 || '::' || ${microsSql({ high: ofReporting(high), low: ofReporting(low) })} AS ${name}`,
-  );
-  const rateless = amounts.map(
-    ([name, { high, low }]) => `iif(max(currency <> ?4 AND ${high} + ${low} > 0), '${name},', '')`,
-  );
-  const withSpend = inPeriod(source, `iif((SELECT 1 ${inPeriod(COSTS)} LIMIT 1), ?3, '')`);
+export function sumsSql({ source, columns, reads }: Part): string {
+  if (source.kind !== 'acquired') {
+    const rateDay = rateDaySql(source.currency, source.rateDay, '?4');
+    return groupsSql(source, columns, reads, inPeriod(source), rateDay);
+  }
+  // The longest table: a row a day of earning. It is only read where there is spend to hold against it, and told apart by that day
+  // only in currencies that have a rate.
+  const from = inPeriod(source, `iif((SELECT 1 ${inPeriod(COSTS)} LIMIT 1), ?3, '')`);
   return `WITH rated AS MATERIALIZED (${ratedSql('?4', '?5', '?6')})
-    ${groupsSql(source, columns, `${withSpend} AND currency IN rated`)}
-    UNION ALL
-    SELECT ${list(keysOf(columns), own, rateless.join(' || '))}
-    ${withSpend} AND currency NOT IN rated ${grouped(aliasesOf(columns))}`;
+    ${groupsSql(source, columns, reads, from, `iif(currency IN rated, ${source.rateDay}, '')`)}`;
 }
 
 // An end before all days is an empty range; a condition would be evaluated for every row.
@@ -181,13 +174,30 @@ const list = (...parts: (string | readonly string[])[]) => parts.flat().join(', 
 const grouped = (columns: readonly string[]) => (columns.length > 0 ? `GROUP BY ${list(columns)}` : '');
 const aliasesOf = (columns: readonly string[]) => columns.map((_, index) => `key${index}`);
 const keysOf = (columns: readonly string[]) => columns.map((column, index) => `${column} AS key${index}`);
+const partsOf = (name: string): AmountSql => ({ high: `${name}_high`, low: `${name}_low` });
 
-function groupsSql(source: Source, columns: readonly string[], from: string): string {
+/**
+ * Rows are added up by their stored columns first: the names behind these are then looked up once per creative, not once per row.
+ */
+function groupsSql(
+  source: Source,
+  columns: readonly string[],
+  reads: readonly string[],
+  from: string,
+  rateDay: string,
+): string {
   const counts = Object.entries(source.counts);
   const amounts = Object.entries(source.amounts);
-  const byCurrency = [
+  const stored = [
     ...counts.map(([name, column]) => `sum(${column}) AS ${name}`),
-    ...amounts.map(([name, amount]) => `${microsSql(amount)} AS ${name}`),
+    ...amounts.flatMap(([name, { high, low }]) => [
+      `sum(${high}) AS ${name}_high`,
+      `sum(${low}) AS ${name}_low`,
+    ]),
+  ];
+  const byCurrency = [
+    ...counts.map(([name]) => `sum(${name}) AS ${name}`),
+    ...amounts.map(([name]) => `${microsSql(partsOf(name))} AS ${name}`),
   ];
   const together = [
     ...counts.map(([name]) => `sum(${name}) AS ${name}`),
@@ -197,10 +207,15 @@ function groupsSql(source: Source, columns: readonly string[], from: string): st
     ),
   ];
   const keys = aliasesOf(columns);
-  const rateDay = rateDaySql(source.currency, source.rateDay, '?4');
-  return `SELECT ${list(keys, together, "'' AS rateless")}
-    FROM (SELECT ${list(keysOf(columns), `${source.currency} AS currency`, `${rateDay} AS rateDay`, byCurrency)}
-      ${from} ${grouped([...keys, 'currency', 'rateDay'])})
+  const currency = reads.includes('currency') ? [] : [`${source.currency} AS currency`];
+  // A day says which rate it needs. Rows in the order of the primary key are added up without being sorted.
+  const storedBy = reads.includes(source.rateDay)
+    ? [...new Set([...reads, 'currency'])]
+    : [...new Set([...reads, 'currency', 'rateDay'])];
+  return `SELECT ${list(keys, together)}
+    FROM (SELECT ${list(keysOf(columns), 'currency', 'rateDay', byCurrency)}
+      FROM (SELECT ${list(reads, currency, `${rateDay} AS rateDay`, stored)} ${from} ${grouped(storedBy)})
+      ${grouped([...keys, 'currency', 'rateDay'])})
     ${grouped(keys)}`;
 }
 
@@ -242,7 +257,6 @@ function sumRow(raw: RawRow): SumRow {
   return {
     keys: [raw.key0 ?? '', raw.key1 ?? ''],
     counts,
-    rateless: AMOUNTS.filter((name) => raw.rateless?.split(',').includes(name)),
     amounts: AMOUNTS.flatMap((name) =>
       (raw[name]?.split(',') ?? []).map((text) => {
         const [currency = '', rateDay = '', sum = ''] = text.split(':');
@@ -266,7 +280,7 @@ function rollupTable(
   untilHour: number | undefined,
 ): string {
   if (table === 'rollup_hours') return names.includes('hour') ? hoursTable(untilHour) : daysUntil(untilHour);
-  if (!needsSegments(names, filters)) return table;
+  if (!needsSegments(names, filters)) return wholeTable(table, names.some(isNamed), filters);
   const needsCreatives = names.some(isNamed) || isByCreative(filters);
   return table === 'rollup_daily' && !needsCreatives ? segmentedDays() : segmentedTable(table, 'day');
 }
@@ -283,21 +297,22 @@ export function sourcesOf(
 ): Part[] {
   const needs = (some: readonly Metric[]) => some.some((metric) => metrics.includes(metric));
   const dimensions: Dimension[] = names.map((name) => DIMENSIONS[name]);
-  const columnsBy = (column: (dimension: Dimension) => string | undefined) => {
-    const columns = dimensions.flatMap((dimension) => column(dimension) ?? []);
-    return columns.length === dimensions.length ? columns : null;
-  };
   const rollup = untilHour === undefined ? (rollupOf(names) ?? 'rollup_daily') : 'rollup_hours';
   const table = rollupTable(rollup, names, filters, untilHour);
-  return [
-    { source: narrowed(rollupSource(rollup), filters, table), columns: columnsBy(({ sql }) => sql) },
-    ...(!isBySegment(filters) && needs(OF_SPEND)
-      ? [{ source: narrowed(COSTS, filters), columns: columnsBy(({ cost }) => cost) }]
-      : []),
+  const sources = [
+    narrowed(rollupSource(rollup), filters, table),
+    ...(!isBySegment(filters) && needs(OF_SPEND) ? [narrowed(COSTS, filters)] : []),
     ...(!isBySegment(filters) && needs(OF_ACQUIRED)
-      ? [{ source: narrowed(ACQUIRED, filters), columns: columnsBy(({ acquired }) => acquired) }]
+      ? [narrowed(ACQUIRED, filters, wholeTable('cohort_revenue', names.some(isNamed), filters))]
       : []),
-  ].flatMap(({ source, columns }) => (columns ? [{ source, columns }] : []));
+  ];
+  return sources.flatMap((source): Part[] => {
+    const expressions = dimensions.map((dimension) => dimension.of[source.kind]);
+    const known = expressions.filter((expression) => expression !== undefined);
+    if (known.length < expressions.length) return [];
+    const reads = [...new Set(known.flatMap(({ reads: columns }) => columns))];
+    return [{ source, columns: known.map(({ sql }) => sql), reads }];
+  });
 }
 
 /** The sources of the totals, which do not depend on the groupings. */
@@ -315,9 +330,8 @@ export class Adder {
   private readonly incomplete = new Set<Amount>();
 
   /** `list` puts what has no rate on the converter's list. */
-  add({ counts, amounts, rateless }: SumRow, converter: Converter, list: boolean): void {
+  add({ counts, amounts }: SumRow, converter: Converter, list: boolean): void {
     for (const name of COUNTS) this.counts.set(name, (this.counts.get(name) ?? 0) + (counts[name] ?? 0));
-    for (const name of rateless) this.incomplete.add(name);
     for (const amount of amounts) {
       const { name, micros } = amount;
       const parts = converter.convert(micros, amount);

@@ -2,7 +2,14 @@ import { sql } from 'drizzle-orm';
 import { isMoney, MEASURES, OTHER_SEGMENT, ROLLUP_KEYS, type RollupTable, segmentId } from '#catalogue';
 import { toStatement } from '#db';
 import { hoursSql } from './hours.ts';
-import { additionColumns, MICROS_PER_HIGH, sumColumnsOf } from './tables.ts';
+import {
+  additionColumns,
+  isTotalled,
+  MICROS_PER_HIGH,
+  sumColumnsOf,
+  TOTALS,
+  type TotalledTable,
+} from './tables.ts';
 
 // The statements that add a run's sums to the rollup tables. Table and column names come from the catalogue, never from a caller.
 
@@ -66,6 +73,24 @@ function additionSql(table: RollupTable): string {
       ${addedSegments(table, table, MAX_SEGMENT_PARTS)}`;
 }
 
+/** What all creatives together are called in a table of totals; organic devices have empty text there too. */
+const PAID = 'paid';
+
+/** Adds rows (`ROWS`, as above) to the table of totals, which does not tell creatives apart. */
+function totalsSql(table: TotalledTable): string {
+  const keys: readonly string[] = ROLLUP_KEYS[table];
+  const at = (column: string) => `value ->> ${additionColumns(table).indexOf(column)}`;
+  const ofKeys = keys.map((key) =>
+    key === 'creative_id' ? `iif(${at(key)} = '', '', '${PAID}') AS creative_id` : `${at(key)} AS ${key}`,
+  );
+  const added = carried(table, (column) => `sum(${at(column)})`);
+  const sums = carried(table, (column) => `${column} + excluded.${column}`);
+  return `INSERT INTO ${TOTALS[table]} (${[...keys, ...added.map(([column]) => column)].join(', ')})
+    SELECT * FROM (SELECT ${[...ofKeys, ...added.map(([column, sum]) => `${sum} AS ${column}`)].join(', ')}
+      FROM json_each(${ROWS}) GROUP BY ${keys.map((_, index) => index + 1).join(', ')}) WHERE true
+    ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${sums.map(([column, sum]) => `${column} = ${sum}`).join(', ')}`;
+}
+
 /** These rows are few, and read by every report by country: they are kept shorter than the others. */
 const MAX_DAY_SEGMENT_PARTS = 4;
 
@@ -82,15 +107,18 @@ function segmentsOfDaySql(): string {
       ${addedSegments('rollup_segments', 'rollup_daily', MAX_DAY_SEGMENT_PARTS)}`;
 }
 
-/** The statements that add rows, as `Additions.rows` gives them, to a rollup table and to what is kept of it by segment. */
+/** The statements that add rows, as `Additions.rows` gives them, to a rollup table, to its totals, and to what is kept by segment. */
 export function additionStatements(
   db: D1Database,
   table: RollupTable,
   rows: readonly unknown[],
 ): D1PreparedStatement[] {
   const json = JSON.stringify(rows);
-  const own = table === 'rollup_hours' ? hoursSql(ROWS) : additionSql(table);
-  const statements = [own, ...(table === 'rollup_daily' ? [segmentsOfDaySql()] : [])];
+  const statements = [
+    table === 'rollup_hours' ? hoursSql(ROWS) : additionSql(table),
+    ...(isTotalled(table) ? [totalsSql(table)] : []),
+    ...(table === 'rollup_daily' ? [segmentsOfDaySql()] : []),
+  ];
   return statements.map((text) => {
     const [before = '', after = ''] = text.split(ROWS);
     return toStatement(db, sql`${sql.raw(before)}${json}${sql.raw(after)}`);

@@ -21,7 +21,7 @@ export { pruneHours } from './prune-hours.ts';
 export { sendWithRetry } from './send.ts';
 
 export { firstTimes, type Walk, walkSteps } from './step-walk.ts';
-export { type Additions, sumColumnsOf } from './tables.ts';
+export { type Additions, isTotalled, sumColumnsOf, TOTALS } from './tables.ts';
 
 export {
   type Counted,

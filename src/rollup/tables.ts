@@ -13,6 +13,20 @@ import { KeyValues } from './key-values.ts';
 
 export const ROLLUP_TABLES = Object.keys(MEASURES) as RollupTable[];
 
+/**
+ * The tables that have totals: the same columns, in a row for all creatives together. Reports that name no creative read these: there
+ * are as many rows a day as there are currencies or networks, and not as many as there are creatives.
+ */
+export const TOTALS = {
+  rollup_daily: 'rollup_daily_totals',
+  rollup_ads: 'rollup_ads_totals',
+  cohort_activity: 'cohort_activity_totals',
+  cohort_revenue: 'cohort_revenue_totals',
+} as const satisfies Partial<Record<RollupTable, string>>;
+export type TotalledTable = keyof typeof TOTALS;
+
+export const isTotalled = (table: RollupTable): table is TotalledTable => Object.hasOwn(TOTALS, table);
+
 type KeyOf<Table extends RollupTable> = (typeof ROLLUP_KEYS)[Table][number];
 
 /** What a row takes beside its segments, and a segment beside its sums of 8 bytes each, in bytes. */

@@ -19,6 +19,7 @@ import { alerts, applications, channels, database, notices } from '#db';
 import type { ApplicationRow } from '#teams';
 import worker from '../../src/index.ts';
 import { createTenant } from '../helpers/tenant.ts';
+import { addTotals } from '../helpers/totals.ts';
 
 const db = database(env.DB);
 const HOUR = 3_600_000;
@@ -70,6 +71,7 @@ async function addDay(application: ApplicationRow, day: string, dollars: number,
   )
     .bind(application.id, day, installs, dollars * 1e6)
     .run();
+  await addTotals(env.DB);
 }
 
 async function withFridays() {

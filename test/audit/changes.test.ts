@@ -48,7 +48,7 @@ async function member({ tenant }: Prepared): Promise<string> {
 }
 
 async function invitation({ owner }: Prepared): Promise<string> {
-  const page = await (await owner.post('/settings/members', { note: 'Ann', role: 'viewer' })).text();
+  const page = await (await owner.submit('/settings/members', { note: 'Ann', role: 'viewer' })).text();
   return /\/join\/[\w-]+/.exec(page)?.[0] ?? '';
 }
 
@@ -66,7 +66,7 @@ const after =
 
 async function resetLink({ tenant, owner }: Prepared): Promise<string> {
   const [self] = await listMembers(db, tenant.team.id);
-  const page = await (await owner.post(`/settings/members/${self?.userId}/password-reset`)).text();
+  const page = await (await owner.submit(`/settings/members/${self?.userId}/password-reset`)).text();
   return /\/reset-password\/[\w-]{43}/.exec(page)?.[0] ?? '';
 }
 

@@ -30,9 +30,15 @@ const BARS: Record<string, ['>=' | '<=', number]> = {
   startup_cpu_ms: ['<=', 35],
 };
 
+/** Bars of all figures whose names begin so: each page of the dashboard. */
+const PREFIXED: Record<string, ['>=' | '<=', number]> = { page_ms_: ['<=', 150], page_kb_: ['<=', 300] };
+
+const barOf = (name: string) =>
+  BARS[name] ?? Object.entries(PREFIXED).find(([prefix]) => name.startsWith(prefix))?.[1];
+
 /** `>= 0.85`, and whether it was missed; empty for a figure without a bar. */
 export function againstBar(name: string, value: number): string {
-  const [sign, bar] = BARS[name] ?? [];
+  const [sign, bar] = barOf(name) ?? [];
   if (bar === undefined) return '';
   const isMet = sign === '>=' ? value >= bar : value <= bar;
   return `${sign} ${bar}${isMet ? '' : '  missed'}`;

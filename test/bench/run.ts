@@ -5,6 +5,7 @@ import { againstBar } from './bars.ts';
 import { CountingBench, countingSteps, FULL_SIZE, QUICK_SIZE } from './measure-counting.ts';
 import { measureHeap } from './measure-heap.ts';
 import { FULL_PACE, httpSteps, measureHttp, QUICK_PACE } from './measure-http.ts';
+import { FULL_PAGES, measurePages, PAGE_STEPS, QUICK_PAGES } from './measure-pages.ts';
 import { type Consumption, priceOfAMillion } from './price.ts';
 import { measureBundle, measureStartup, startRig } from './rig.ts';
 import { makeTenant } from './tenant.ts';
@@ -22,14 +23,16 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { json: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },
   });
-  const [size, pace] = values.quick ? [QUICK_SIZE, QUICK_PACE] : [FULL_SIZE, FULL_PACE];
+  const [size, pace, pages] = values.quick
+    ? [QUICK_SIZE, QUICK_PACE, QUICK_PAGES]
+    : [FULL_SIZE, FULL_PACE, FULL_PAGES];
   const bar = new cliProgress.SingleBar({
     format: '{bar} {what}',
     hideCursor: true,
     noTTYOutput: true,
     notTTYSchedule: 5000,
   });
-  bar.start(httpSteps(pace) + countingSteps(size) + 4, 0, { what: '' });
+  bar.start(httpSteps(pace) + countingSteps(size) + PAGE_STEPS + 4, 0, { what: '' });
   const step = (what: string) => bar.increment(1, { what });
   step('bundle');
   const bundleGzipKib = await measureBundle();
@@ -48,6 +51,7 @@ async function main(): Promise<void> {
     const tenant = await makeTenant(rig.db);
     const http = await measureHttp(rig, tenant, pace, step);
     const counting = await new CountingBench(rig, tenant, step).measure(size);
+    const pageFigures = await measurePages(rig, pages, step);
     bar.stop();
     const { single, batched } = counting.live;
     const { hot_bytes_per_event, lake_bytes_per_event } = counting.figures;
@@ -74,6 +78,7 @@ async function main(): Promise<void> {
     const figures: Record<string, number> = {
       ...http,
       ...counting.figures,
+      ...pageFigures,
       usd_per_million_single: prices.single.total,
       usd_per_million_batch: prices.batch.total,
       ...heap,

@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { envelope } from '../helpers/envelopes.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { addTotals } from '../helpers/totals.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
@@ -31,6 +32,7 @@ beforeAll(async () => {
       ).bind(tenant.application.id, day, source, network, impressions, dollars * 1_000_000),
     ),
   ]);
+  await addTotals(env.DB);
 });
 
 async function ads(query: string) {

@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { createCreative } from '../helpers/creatives.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { addTotals } from '../helpers/totals.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
@@ -39,6 +40,7 @@ beforeAll(async () => {
   )
     .bind(tenant.application.id)
     .run();
+  await addTotals(env.DB);
 });
 
 async function breakdown(query: string) {

@@ -6,6 +6,7 @@ import { paybackDay } from '../../src/dashboard/ltv.tsx';
 import { createCreative } from '../helpers/creatives.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { addTotals } from '../helpers/totals.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
@@ -44,6 +45,7 @@ beforeAll(async () => {
        VALUES (?1, ?2, 'Summer', 'Dragon', 'usd', 20000000, 0)`,
     ).bind(app, ago(5)),
   ]);
+  await addTotals(env.DB);
 });
 
 async function page(path: string) {

@@ -4,6 +4,7 @@ import { ANDROID_AGENT, follow } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { addTotals } from '../helpers/totals.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
@@ -33,6 +34,7 @@ beforeAll(async () => {
        VALUES (?1, '2026-03-02', 'Spring', 'Young', 'Cat', 'usd', 2000000, 0)`,
     ).bind(id),
   ]);
+  await addTotals(env.DB);
 });
 
 async function list(query: string, browser = admin) {
@@ -176,6 +178,7 @@ it('shows 50 of 2,000 creatives at a time in less than 300 KB, every one of them
   )
     .bind(made.application.id)
     .run();
+  await addTotals(env.DB);
   const seen = new Set<string>();
   for (let page = 1; page <= 40; page++) {
     const answer = await browser.get(`/creatives?${PERIOD}&page=${page}&set=all`);

@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { createCreative } from '../helpers/creatives.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { addTotals } from '../helpers/totals.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 // A page shows at most 200 rows of a table, says how many there are, and finds the others on the server.
@@ -33,6 +34,7 @@ beforeAll(async () => {
        VALUES (?1, '2026-03-02', ?2, 'usd', 3, 3000000, '[0]'), (?1, '2026-03-02', '', 'usd', 5, 5000000, '[0]')`,
     ).bind(application, id),
   ]);
+  await addTotals(env.DB);
 });
 
 async function page(path: string, query: string) {

@@ -7,6 +7,7 @@ import { findMovers } from '../../src/dashboard/movers.tsx';
 import { createCreative } from '../helpers/creatives.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { addTotals } from '../helpers/totals.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
@@ -35,6 +36,7 @@ beforeAll(async () => {
   for (let age = 8; age <= 13; age++) await bring(addDays(TODAY, -age), creative, 10);
   await bring(addDays(TODAY, -7), creative, 400);
   await bring(TODAY, creative, 2);
+  await addTotals(env.DB);
   await env.DB.prepare(
     `INSERT INTO costs (application_id, day, campaign, currency, amount, updated_at) VALUES (?1, ?2, 'Summer', 'usd', 5000000, 0)`,
   )

@@ -75,7 +75,7 @@ it('names the header of a deployment that is called otherwise', async () => {
   } as unknown as Partial<Env>);
   const browser = await signedIn(renamed, fresh.team, 'admin');
   expect(await textOf(await browser.get('/get-started'))).toContain('acme-api-key: &lt;API key&gt;');
-  expect(await textOf(await browser.post('/get-started'))).toContain(`acme-api-key: ${fresh.apiKey}`);
+  expect(await textOf(await browser.submit('/get-started'))).toContain(`acme-api-key: ${fresh.apiKey}`);
 });
 
 it('shows the key on the page that gets people started only when an admin asks, and records that once', async () => {
@@ -98,7 +98,7 @@ it('shows the key on the page that gets people started only when an admin asks, 
   expect(await textOf(await viewer.get('/get-started'))).not.toContain('Show with the API key');
   expect(await shown()).toEqual([]);
 
-  const page = await textOf(await admin.post(`/get-started?app=${fresh.application.id}`));
+  const page = await textOf(await admin.submit(`/get-started?app=${fresh.application.id}`));
   expect(page).toContain(`service-api-key: ${fresh.apiKey}`);
   expect(page).not.toContain('Show with the API key');
   expect((await viewer.post('/get-started')).status).toBe(403);
@@ -192,7 +192,9 @@ it('makes, changes and regenerates by the forms what the API then sees', async (
     probabilistic_window_hours: 0,
   });
   const keyOf = async (path: string, body = {}) =>
-    /appkey_[\w-]+/.exec(await (await owner.post(`/settings/applications/${id}/${path}`, body)).text())?.[0];
+    /appkey_[\w-]+/.exec(
+      await (await owner.submit(`/settings/applications/${id}/${path}`, body)).text(),
+    )?.[0];
   const before = await keyOf('key');
   const replaced = await owner.post(`/settings/applications/${id}/new-key`, { grace_hours: '0' });
   expect([replaced.status, replaced.headers.get('Location')]).toEqual([
@@ -209,7 +211,7 @@ it('makes, changes and regenerates by the forms what the API then sees', async (
 });
 
 it('makes an access token that works until it is revoked, and shows it once', async () => {
-  const page = await (await owner.post('/settings/tokens', { name: 'For the backend', days: '30' })).text();
+  const page = await (await owner.submit('/settings/tokens', { name: 'For the backend', days: '30' })).text();
   const teamToken = /teamtoken_[\w-]+/.exec(page)?.[0] ?? '';
   expect((await worker.team({ teamToken }, '/v1/applications')).status).toBe(200);
   expect(await (await owner.get('/settings/tokens')).text()).not.toContain(teamToken);

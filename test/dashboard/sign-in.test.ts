@@ -180,7 +180,7 @@ it('takes an invitation up once, and not after it was withdrawn', async () => {
   const { team } = await createTenant();
   const owner = await signedIn(worker, team, 'owner');
   const linkFor = async (role: string) => {
-    const page = await (await owner.post('/settings/members', { note: 'Ada', role })).text();
+    const page = await (await owner.submit('/settings/members', { note: 'Ada', role })).text();
     const [, link = ''] = /https:\/\/ingest\.test(\/join\/[\w-]{43})/.exec(page) ?? [];
     return link;
   };
@@ -245,7 +245,7 @@ it('changes the password and ends the other sessions', async () => {
 it('takes no session and no invitation that is over, and forgets them', async () => {
   const { team } = await createTenant();
   const browser = await signedIn(worker, team, 'owner');
-  const page = await (await browser.post('/settings/members', { note: 'late', role: 'viewer' })).text();
+  const page = await (await browser.submit('/settings/members', { note: 'late', role: 'viewer' })).text();
   const [, link = ''] = /https:\/\/ingest\.test(\/join\/[\w-]{43})/.exec(page) ?? [];
   expect((await worker.request(link)).status).toBe(200);
   const past = Date.now() - 1;

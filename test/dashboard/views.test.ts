@@ -6,6 +6,7 @@ import { DAY_MS } from '#lib/time';
 import { pruneShareLinks } from '#views';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { addTotals } from '../helpers/totals.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
@@ -25,12 +26,13 @@ beforeAll(async () => {
   )
     .bind(tenant.application.id)
     .run();
+  await addTotals(env.DB);
 });
 
 const addressOf = (path: string, more = '') => `${path}?app=${tenant.application.id}&${PERIOD}${more}`;
 
 async function share(address: string): Promise<string> {
-  const page = await (await admin.post('/views/links', { address, note: 'The board', days: '7' })).text();
+  const page = await (await admin.submit('/views/links', { address, note: 'The board', days: '7' })).text();
   const [, path = ''] = /https:\/\/ingest\.test(\/shared\/[\w-]{43})/.exec(page) ?? [];
   return path;
 }

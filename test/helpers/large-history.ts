@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { QUIET, ROOT, WRANGLER } from '../../src/cli/local-state.ts';
+import { totalsOfRows } from './totals.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -24,8 +25,28 @@ export type HistorySize = {
 
 const text = (value: string) => `'${value.replaceAll("'", "''")}'`;
 
-/** The SQL of a history that ends today: names, figures by day, networks, cohorts and costs. */
-export function largeHistorySql(applicationId: string, size: HistorySize, now: number): string {
+const COUNTRIES = ['us', 'de', 'jp', 'br', 'in'];
+
+/** What a creative's day brings, in the order of the columns; `n` makes one day differ from the next. */
+const DAILY = {
+  clicks: '40 + n % 9',
+  installs: '4 + n % 3',
+  active_devices: '20 + n % 7',
+  sessions: '30',
+  session_seconds: '900',
+  custom_events: '0',
+  ad_requests: '0',
+  payers: '1',
+  impressions: '200 + n % 50',
+  ad_revenue: '900000 + n * 1000',
+  ad_revenue_high: '0',
+  purchases: '1',
+  failed_purchases: '0',
+  purchase_revenue: '1990000',
+};
+
+/** The statements of a history that ends today: names, figures by day, networks, cohorts and costs. */
+export function largeHistory(applicationId: string, size: HistorySize, now: number): string[] {
   const app = text(applicationId);
   const first = text(new Date(now - (size.days - 1) * DAY_MS).toISOString().slice(0, 10));
   const names = ODD_NAMES.map((name, index) => `(${index + 1}, ${text(name)})`).join(', ');
@@ -34,43 +55,55 @@ export function largeHistorySql(applicationId: string, size: HistorySize, now: n
   const odd = `odd (n, name) AS (VALUES ${names})`;
   const id = (prefix: string, n: string) => `${text(`${prefix}_`)} || printf('%032x', ${n})`;
   const named = (word: string) => `coalesce(odd.name, ${text(`${word} `)} || own.n)`;
-  // A creative's day, and what of it is not the same every day.
+  const network = `CASE n / ${size.everyDays} % 3 WHEN 0 THEN 'admob' WHEN 1 THEN 'unity_ads' ELSE ${text(ODD_NAMES[0] ?? '')} END`;
+  const last = `date(${first}, '+${size.days - 1} days')`;
+  const atAge = `date(day, '+' || ages.value || ' days')`;
   const cells = `cells (day, creative, n) AS (
     SELECT date(${first}, '+' || (days.n - 1) || ' days'), ${id('crt', 'own.n')}, own.n + days.n FROM days, own
     WHERE (own.n + days.n) % ${size.everyDays} = 0)`;
   const withCells = `WITH RECURSIVE ${numbers('own', size.creatives)}, ${numbers('days', size.days)}, ${cells}`;
   const withNames = (count: number) => `WITH RECURSIVE ${numbers('own', count)}, ${odd}`;
-  return `
-INSERT INTO campaigns (id, application_id, name, created_at) ${withNames(20)}
-  SELECT ${id('cmp', 'own.n')}, ${app}, ${named('Campaign')}, own.n FROM own LEFT JOIN odd ON odd.n = own.n;
-INSERT INTO adsets (id, application_id, campaign_id, name, created_at) ${withNames(100)}
-  SELECT ${id('ads', 'own.n')}, ${app}, ${id('cmp', '1 + own.n % 20')}, ${named('Ad set')}, own.n
-  FROM own LEFT JOIN odd ON odd.n = own.n;
-INSERT INTO creatives (id, application_id, adset_id, name, token, created_at) ${withNames(size.creatives)}
-  SELECT ${id('crt', 'own.n')}, ${app}, ${id('ads', '1 + own.n % 100')}, ${named('Creative')},
-    'large_history_' || own.n, own.n FROM own LEFT JOIN odd ON odd.n = own.n;
-INSERT INTO rollup_daily (application_id, day, creative_id, currency, clicks, installs, active_devices, sessions,
-    impressions, ad_revenue, purchases, purchase_revenue, payers, segments) ${withCells}
-  SELECT ${app}, day, creative, 'usd', 40 + n % 9, 4 + n % 3, 20 + n % 7, 30, 200 + n % 50, 900000 + n * 1000, 1, 1990000, 1,
-    '[]' FROM cells;
-INSERT INTO rollup_ads (application_id, day, source, media_source, placement, creative_id, currency, impressions,
-    ad_revenue, segments) ${withCells}
-  SELECT ${app}, day, 'banner', CASE n / ${size.everyDays} % 3 WHEN 0 THEN 'admob' WHEN 1 THEN 'unity_ads' ELSE ${text(ODD_NAMES[0] ?? '')} END,
-    'main', creative, 'usd', 200 + n % 50, 900000 + n * 1000, '[]' FROM cells;
-INSERT INTO cohort_activity (application_id, acquired_day, creative_id, age, active_devices, last_active_devices,
-    segments) ${withCells}
-  SELECT ${app}, day, creative, ages.value, max(1, 4 - ages.value), 1, '[]' FROM cells, json_each('[0, 1, 7]') AS ages
-  WHERE date(day, '+' || ages.value || ' days') <= date(${first}, '+${size.days - 1} days');
-INSERT INTO cohort_revenue (application_id, acquired_day, creative_id, day, currency, ad_revenue, purchase_revenue,
-    segments) ${withCells}
-  SELECT ${app}, day, creative, date(day, '+' || ages.value || ' days'), 'usd', 100000, 500000, '[]'
-  FROM cells, json_each('[0, 3]') AS ages
-  WHERE date(day, '+' || ages.value || ' days') <= date(${first}, '+${size.days - 1} days');
-INSERT INTO costs (application_id, day, campaign, currency, amount, updated_at)
-  WITH RECURSIVE ${numbers('days', size.days)}
-  SELECT ${app}, date(${first}, '+' || (days.n - 1) || ' days'), campaigns.name, 'usd', 5000000, 0
-  FROM days, campaigns WHERE campaigns.application_id = ${app};
-`;
+  // The devices of a creative's day are all of one country.
+  const packed = (...sums: string[]) => `json_array(${[`1 + n % ${COUNTRIES.length}`, ...sums].join(', ')})`;
+  const columns = Object.keys(DAILY);
+  const added = columns.map((column) => `sum(${column})`);
+  return [
+    `INSERT INTO segments (application_id, segment_id, country, os, app_version) VALUES ${COUNTRIES.map(
+      (country, index) => `(${app}, ${index + 1}, ${text(country)}, 'android', '1.0')`,
+    ).join(', ')}`,
+    `INSERT INTO campaigns (id, application_id, name, created_at) ${withNames(20)}
+      SELECT ${id('cmp', 'own.n')}, ${app}, ${named('Campaign')}, own.n FROM own LEFT JOIN odd ON odd.n = own.n`,
+    `INSERT INTO adsets (id, application_id, campaign_id, name, created_at) ${withNames(100)}
+      SELECT ${id('ads', 'own.n')}, ${app}, ${id('cmp', '1 + own.n % 20')}, ${named('Ad set')}, own.n
+      FROM own LEFT JOIN odd ON odd.n = own.n`,
+    `INSERT INTO creatives (id, application_id, adset_id, name, token, created_at) ${withNames(size.creatives)}
+      SELECT ${id('crt', 'own.n')}, ${app}, ${id('ads', '1 + own.n % 100')}, ${named('Creative')},
+        'large_history_' || own.n, own.n FROM own LEFT JOIN odd ON odd.n = own.n`,
+    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, ${columns.join(', ')}, segments) ${withCells}
+      SELECT ${app}, day, creative, 'usd', ${Object.values(DAILY).join(', ')}, ${packed(...Object.values(DAILY))} FROM cells`,
+    `INSERT INTO rollup_segments (application_id, day, paid, currency, segments)
+      SELECT application_id, day, 1, 'usd', group_concat(list) FROM (
+        SELECT application_id, day, json_array(segments ->> 0, ${added.join(', ')}) AS list FROM rollup_daily
+        WHERE application_id = ${app} GROUP BY day, segments ->> 0)
+      GROUP BY day`,
+    `INSERT INTO rollup_ads (application_id, day, source, media_source, placement, creative_id, currency, impressions,
+        ad_revenue, segments) ${withCells}
+      SELECT ${app}, day, 'banner', ${network}, 'main', creative, 'usd', ${DAILY.impressions}, ${DAILY.ad_revenue},
+        ${packed(DAILY.impressions, DAILY.ad_revenue)} FROM cells`,
+    `INSERT INTO cohort_activity (application_id, acquired_day, creative_id, age, active_devices, last_active_devices,
+        segments) ${withCells}
+      SELECT ${app}, day, creative, ages.value, max(1, 4 - ages.value), 1, ${packed('max(1, 4 - ages.value)', '1')}
+      FROM cells, json_each('[0, 1, 7]') AS ages WHERE ${atAge} <= ${last}`,
+    `INSERT INTO cohort_revenue (application_id, acquired_day, creative_id, day, currency, ad_revenue, purchase_revenue,
+        segments) ${withCells}
+      SELECT ${app}, day, creative, ${atAge}, 'usd', 100000, 500000, ${packed('100000', '0', '500000')}
+      FROM cells, json_each('[0, 3]') AS ages WHERE ${atAge} <= ${last}`,
+    `INSERT INTO costs (application_id, day, campaign, currency, amount, updated_at)
+      WITH RECURSIVE ${numbers('days', size.days)}
+      SELECT ${app}, date(${first}, '+' || (days.n - 1) || ' days'), campaigns.name, 'usd', 5000000, 0
+      FROM days, campaigns WHERE campaigns.application_id = ${app}`,
+    ...totalsOfRows(),
+  ];
 }
 
 /** Adds a large history to the local database of a running service, past its API, which would take an hour. */
@@ -80,7 +113,7 @@ export async function addLargeHistory(
   size: HistorySize,
 ): Promise<void> {
   const file = path.join(stateDir, 'large-history.sql');
-  await writeFile(file, largeHistorySql(applicationId, size, Date.now()));
+  await writeFile(file, `${largeHistory(applicationId, size, Date.now()).join(';\n')};\n`);
   const args = ['d1', 'execute', 'DB', '--local', '--yes', '--persist-to', stateDir, '--file', file];
   await promisify(execFile)(process.execPath, [WRANGLER, ...args], {
     cwd: ROOT,

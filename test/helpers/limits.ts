@@ -23,11 +23,14 @@ export function countingLimit(max: number): RateLimit {
 }
 
 /**
- * The limits of the two APIs as counters in memory, which production's are too. The local simulation writes each request into a
+ * Limits that let everything pass, as counters in memory, which production's are too. The local simulation writes each request into a
  * database on disk: that costs more than all the rest of a webhook, and says nothing of production.
  */
 export const unlimited = {
   API_KEY_LIMIT: countingLimit(Number.POSITIVE_INFINITY),
   TEAM_TOKEN_LIMIT: countingLimit(Number.POSITIVE_INFINITY),
   UNKNOWN_CREDENTIAL_LIMIT: countingLimit(Number.POSITIVE_INFINITY),
+  SIGN_IN_LIMIT: countingLimit(Number.POSITIVE_INFINITY),
+  SIGN_IN_EMAIL_LIMIT: countingLimit(Number.POSITIVE_INFINITY),
+  SIGN_IN_ADDRESS_LIMIT: countingLimit(Number.POSITIVE_INFINITY),
 };

@@ -42,16 +42,24 @@ export const cookieOf = (response: Response) =>
     .join('; ');
 
 /** A browser that holds a cookie. */
-const browserWith = (worker: TestWorker, cookie: string) => ({
-  cookie,
-  get: (path: string) => worker.request(path, { headers: { Cookie: cookie } }),
-  post: (path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+function browserWith(worker: TestWorker, cookie: string) {
+  const get = (path: string, more = '') =>
+    worker.request(path, { headers: { Cookie: more === '' ? cookie : `${cookie}; ${more}` } });
+  const post = (path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
     worker.request(path, {
       method: 'POST',
       headers: { ...FORM, Cookie: cookie, ...headers },
       body: form(fields),
-    }),
-});
+    });
+  /** Sends a form and opens the page that it redirects to, with the cookies that the redirect sets. */
+  const submit = async (path: string, fields: Record<string, string> = {}) => {
+    const answer = await post(path, fields);
+    const to = answer.headers.get('Location');
+    if (answer.status !== 303 || to === null) throw new Error(`${path} was answered with ${answer.status}`);
+    return get(to.split('#')[0] ?? to, cookieOf(answer));
+  };
+  return { cookie, get, post, submit };
+}
 
 export type Browser = ReturnType<typeof browserWith>;
 

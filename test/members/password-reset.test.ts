@@ -23,7 +23,7 @@ const idOf = async (email: string) =>
   await env.DB.prepare('SELECT id FROM users WHERE email = ?').bind(email).first<string>('id');
 
 async function linkFor(email: string, by = admin): Promise<string> {
-  const page = await (await by.post(`/settings/members/${await idOf(email)}/password-reset`)).text();
+  const page = await (await by.submit(`/settings/members/${await idOf(email)}/password-reset`)).text();
   return /https:\/\/ingest\.test(\/reset-password\/[\w-]{43})/.exec(page)?.[1] ?? '';
 }
 

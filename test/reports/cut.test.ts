@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createCreative } from '../helpers/creatives.ts';
 import { putCosts, putRates } from '../helpers/money.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { addTotals } from '../helpers/totals.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 import { sendHistory } from '../oracle/history.ts';
 
@@ -343,6 +344,7 @@ it('answers 50,000 placements with a thousand rows, in figures that are exact', 
   )
     .bind(many.application.id)
     .run();
+  await addTotals(env.DB);
   const path = `/v1/reports/performance?application_id=${many.application.id}&${PERIOD}&group_by=placement`;
   for (const format of ['json', 'csv']) {
     const answer = await worker.team(many, `${path}&format=${format}`);

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { createTenant } from '../helpers/tenant.ts';
+import { addTotals } from '../helpers/totals.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 // The week around New Year belongs to the ISO year that holds its Thursday, in every report.
@@ -42,6 +43,7 @@ it.each(YEARS)('puts $before and $after into $week', async ({ week, before, afte
       ]),
     )
     .run();
+  await addTotals(env.DB);
   const read = async (path: string) => {
     const query = `application_id=${tenant.application.id}&from=${before}&to=${nextDay}`;
     const answer = await worker.team(tenant, `/v1/reports/${path}&${query}`);

@@ -2,11 +2,11 @@ import { env } from 'cloudflare:workers';
 import { getTableColumns, getTableName, is } from 'drizzle-orm';
 import { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { expect, it } from 'vitest';
-import { OTHER_SEGMENT, segmentId } from '#catalogue';
+import { isMoney, MEASURES, OTHER_SEGMENT, segmentId } from '#catalogue';
 import * as tables from '#db';
 import { newId } from '#lib/ids';
 import { additionStatements } from '../../src/rollup/add-rows.ts';
-import { Additions, additionColumns, ROLLUP_TABLES, sumColumnsOf } from '../../src/rollup/tables.ts';
+import { Additions, additionColumns, ROLLUP_TABLES, sumColumnsOf, TOTALS } from '../../src/rollup/tables.ts';
 
 // What several runs add to one row of D1, broken down by segment.
 
@@ -139,3 +139,49 @@ it('adds the days of all creatives up by segment, paid and organic apart, exactl
     expect(segment_parts).toBeLessThanOrEqual(4);
   }
 });
+
+it.each(Object.keys(TOTALS) as (keyof typeof TOTALS)[])(
+  'keeps totals of %s: paid and organic rows, each added up exactly',
+  async (table) => {
+    const key = {
+      application_id: newId('app'),
+      day: '2026-03-01',
+      acquired_day: '2026-03-01',
+      age: 0,
+      source: 'banner',
+      media_source: '',
+      placement: '',
+      currency: 'usd',
+    };
+    // Amounts whose low parts pass 10^12 micros together, in one part of the outbox and from one to the next.
+    const amount = 900_000_000_000;
+    for (const creatives of [['', 'crt_1', 'crt_2'], ['crt_2', ''], ['crt_3']]) {
+      const additions = new Additions(table);
+      for (const creative_id of creatives) {
+        const amounts = Object.fromEntries(MEASURES[table].map((name) => [name, isMoney(name) ? amount : 1]));
+        additions.add({ ...key, creative_id }, 1, amounts);
+      }
+      await env.DB.batch(additionStatements(env.DB, table, [...additions.rows()]));
+    }
+    const { results } = await env.DB.prepare(
+      `SELECT * FROM ${TOTALS[table]} WHERE application_id = ? ORDER BY creative_id`,
+    )
+      .bind(key.application_id)
+      .all<Record<string, string | number>>();
+    const rowOf = (creative_id: string, rows: number) => ({
+      creative_id,
+      ...Object.fromEntries(
+        MEASURES[table].flatMap((name): [string, number][] => {
+          const micros = BigInt(rows * amount);
+          return isMoney(name)
+            ? [
+                [name, Number(micros % MICROS_PER_HIGH)],
+                [`${name}_high`, Number(micros / MICROS_PER_HIGH)],
+              ]
+            : [[name, rows]];
+        }),
+      ),
+    });
+    expect(results).toMatchObject([rowOf('', 2), rowOf('paid', 4)]);
+  },
+);

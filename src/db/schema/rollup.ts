@@ -16,18 +16,25 @@ const bySegment = () => ({
 });
 
 /** Sums without a currency are in rows with currency ''. */
-export const rollupDaily = sqliteTable(
-  'rollup_daily',
-  {
-    applicationId: applicationId(),
-    day: day(),
-    creativeId: creativeId(),
-    currency: currency(),
-    ...measureColumns('rollup_daily'),
-    ...bySegment(),
-  },
-  (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
-);
+const daily = () => ({
+  applicationId: applicationId(),
+  day: day(),
+  creativeId: creativeId(),
+  currency: currency(),
+  ...measureColumns('rollup_daily'),
+});
+
+export const rollupDaily = sqliteTable('rollup_daily', { ...daily(), ...bySegment() }, (table) => [
+  primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] }),
+]);
+
+/**
+ * The rows of `rollup_daily` for all creatives together: `creative_id` is `paid`, or empty for organic devices. A report that names no
+ * creative reads these few rows instead of every creative's. The other tables of totals work the same way.
+ */
+export const rollupDailyTotals = sqliteTable('rollup_daily_totals', daily(), (table) => [
+  primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] }),
+]);
 
 /**
  * How the rows of `rollup_daily` break down by hour of the application's clock, for some weeks. Sums that a device counts for once a day
@@ -64,33 +71,44 @@ export const rollupSegments = sqliteTable(
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.paid, table.currency] })],
 );
 
-export const rollupAds = sqliteTable(
-  'rollup_ads',
-  {
-    applicationId: applicationId(),
-    day: day(),
-    source: text().notNull(),
-    mediaSource: text('media_source').notNull(),
-    placement: text().notNull(),
-    creativeId: creativeId(),
-    currency: currency(),
-    ...measureColumns('rollup_ads'),
-    ...bySegment(),
-  },
-  (table) => [
-    primaryKey({
-      columns: [
-        table.applicationId,
-        table.day,
-        table.source,
-        table.mediaSource,
-        table.placement,
-        table.creativeId,
-        table.currency,
-      ],
-    }),
-  ],
-);
+const ads = () => ({
+  applicationId: applicationId(),
+  day: day(),
+  source: text().notNull(),
+  mediaSource: text('media_source').notNull(),
+  placement: text().notNull(),
+  creativeId: creativeId(),
+  currency: currency(),
+  ...measureColumns('rollup_ads'),
+});
+
+export const rollupAds = sqliteTable('rollup_ads', { ...ads(), ...bySegment() }, (table) => [
+  primaryKey({
+    columns: [
+      table.applicationId,
+      table.day,
+      table.source,
+      table.mediaSource,
+      table.placement,
+      table.creativeId,
+      table.currency,
+    ],
+  }),
+]);
+
+export const rollupAdsTotals = sqliteTable('rollup_ads_totals', ads(), (table) => [
+  primaryKey({
+    columns: [
+      table.applicationId,
+      table.day,
+      table.source,
+      table.mediaSource,
+      table.placement,
+      table.creativeId,
+      table.currency,
+    ],
+  }),
+]);
 
 export const rollupItems = sqliteTable(
   'rollup_items',
@@ -122,38 +140,44 @@ export const rollupCustom = sqliteTable(
 );
 
 /** Devices by acquisition day and creative. A cohort's size is its `active_devices` of age 0: every install is active then. */
-export const cohortActivity = sqliteTable(
-  'cohort_activity',
-  {
-    applicationId: applicationId(),
-    acquiredDay: text('acquired_day').notNull(),
-    creativeId: creativeId(),
-    /** Days since acquisition. */
-    age: integer().notNull(),
-    ...measureColumns('cohort_activity'),
-    ...bySegment(),
-  },
-  (table) => [primaryKey({ columns: [table.applicationId, table.acquiredDay, table.creativeId, table.age] })],
-);
+const activity = () => ({
+  applicationId: applicationId(),
+  acquiredDay: text('acquired_day').notNull(),
+  creativeId: creativeId(),
+  /** Days since acquisition. */
+  age: integer().notNull(),
+  ...measureColumns('cohort_activity'),
+});
+
+export const cohortActivity = sqliteTable('cohort_activity', { ...activity(), ...bySegment() }, (table) => [
+  primaryKey({ columns: [table.applicationId, table.acquiredDay, table.creativeId, table.age] }),
+]);
+
+export const cohortActivityTotals = sqliteTable('cohort_activity_totals', activity(), (table) => [
+  primaryKey({ columns: [table.applicationId, table.acquiredDay, table.creativeId, table.age] }),
+]);
 
 /** Revenue by acquisition day and by the day it was earned on, which gives its age and its exchange rate. */
-export const cohortRevenue = sqliteTable(
-  'cohort_revenue',
-  {
-    applicationId: applicationId(),
-    acquiredDay: text('acquired_day').notNull(),
-    creativeId: creativeId(),
-    day: day(),
-    currency: currency(),
-    ...measureColumns('cohort_revenue'),
-    ...bySegment(),
-  },
-  (table) => [
-    primaryKey({
-      columns: [table.applicationId, table.acquiredDay, table.creativeId, table.day, table.currency],
-    }),
-  ],
-);
+const revenue = () => ({
+  applicationId: applicationId(),
+  acquiredDay: text('acquired_day').notNull(),
+  creativeId: creativeId(),
+  day: day(),
+  currency: currency(),
+  ...measureColumns('cohort_revenue'),
+});
+
+export const cohortRevenue = sqliteTable('cohort_revenue', { ...revenue(), ...bySegment() }, (table) => [
+  primaryKey({
+    columns: [table.applicationId, table.acquiredDay, table.creativeId, table.day, table.currency],
+  }),
+]);
+
+export const cohortRevenueTotals = sqliteTable('cohort_revenue_totals', revenue(), (table) => [
+  primaryKey({
+    columns: [table.applicationId, table.acquiredDay, table.creativeId, table.day, table.currency],
+  }),
+]);
 
 /** The combinations of country, OS and application version that the rollups' rows break down by. */
 export const segments = sqliteTable(

@@ -1,0 +1,101 @@
+import { database } from '#db';
+import { AppError, type Fault, invalidRequest } from '#http';
+import { Costs, CostsQuery, CostsToDelete, deleteCosts, listCosts, namesText, saveCosts } from '#money';
+import { type Cost, keyOf } from './cost-ledger.tsx';
+import { checkForm, readForm, redirectDone } from './form.ts';
+import { callerOf, type DashboardContext } from './guard.ts';
+import { renderPage } from './page.tsx';
+import { Action, Card, Field } from './parts.tsx';
+import { ask } from './report.tsx';
+import { requireView, type View, viewQuery } from './view.ts';
+
+/** One stored row. Throws `not_found` where there is none of these names on that day. */
+async function findCost(c: DashboardContext, view: View, key: Record<string, string>): Promise<Cost> {
+  const { date = '', campaign = '', adset = '', creative = '' } = key;
+  const asked = { application_id: view.application.id, from: date, to: date, campaign, limit: 200 };
+  const query = ask(CostsQuery, asked);
+  for (let cursor = ''; ; ) {
+    const page = await listCosts(database(c.env.DB), view.application, { ...query, cursor });
+    const found = page.data.find((row) => (row.adset ?? '') === adset && (row.creative ?? '') === creative);
+    if (found) return found;
+    if (page.next_cursor === null) throw new AppError('not_found', 'There are no such costs on that day');
+    cursor = page.next_cursor;
+  }
+}
+
+/** The form of one stored row. */
+export async function costRowPage(
+  c: DashboardContext,
+  key: Record<string, string>,
+  shown: { values?: Record<string, string>; faults?: Fault[] } = {},
+) {
+  const view = await requireView(c);
+  const row = await findCost(c, view, key);
+  const { faults = [] } = shown;
+  const values: Record<string, string> = shown.values ?? {
+    amount: String(row.amount),
+    currency: row.currency,
+    impressions: row.impressions === null ? '' : String(row.impressions),
+    clicks: row.clicks === null ? '' : String(row.clicks),
+  };
+  const hidden = Object.entries(keyOf(row)).map(([name, value]) => (
+    <input type="hidden" name={name} value={value} />
+  ));
+  const field = (label: string, name: string, required = false) => (
+    <Field label={label} name={name} value={values[name] ?? ''} faults={faults} required={required} />
+  );
+  return renderPage(
+    c,
+    { title: 'Costs of a day', current: '/costs', view, status: faults.length > 0 ? 400 : 200 },
+    <>
+      <Card title={`${row.date} · ${namesText(row)}`}>
+        <form method="post" action={`/costs/row${viewQuery(view)}`} class="stack">
+          {hidden}
+          {field('Amount', 'amount', true)}
+          {field('Currency', 'currency', true)}
+          {field('Impressions', 'impressions')}
+          {field('Clicks', 'clicks')}
+          <button type="submit">Save</button>
+        </form>
+      </Card>
+      <Card title="Delete">
+        <Action
+          to={`/costs/row/delete${viewQuery(view)}`}
+          label="Delete these costs"
+          kind="danger"
+          confirm={`Delete the costs of ${row.date}, ${namesText(row)}?`}
+          fields={keyOf(row)}
+        />
+      </Card>
+      <p>
+        <a href={`/costs${viewQuery(view)}#ledger`}>Back to the ledger</a>
+      </p>
+    </>,
+  );
+}
+
+/** Stores what the form of a row says. */
+export async function saveCostRow(c: DashboardContext) {
+  const view = await requireView(c);
+  const form = await readForm(c);
+  await findCost(c, view, form);
+  const amount = Number(form.amount);
+  const row = { ...form, amount: form.amount?.trim() && Number.isFinite(amount) ? amount : form.amount };
+  const { data, faults } = checkForm(Costs, { application_id: view.application.id, rows: [row] });
+  if (data) {
+    await saveCosts(callerOf(c), view.application, data.rows);
+    return redirectDone(c, `/costs${viewQuery(view)}`, 'saved');
+  }
+  const own = faults.map(({ path, message }) => ({ path: path.replace('rows.0.', ''), message }));
+  return costRowPage(c, form, { values: form, faults: own });
+}
+
+export async function deleteCostRow(c: DashboardContext) {
+  const view = await requireView(c);
+  const { date, campaign, adset, creative } = await readForm(c);
+  const rows = [{ date, campaign, adset, creative }];
+  const { data, faults } = checkForm(CostsToDelete, { application_id: view.application.id, rows });
+  if (!data) throw invalidRequest(faults);
+  await deleteCosts(callerOf(c), view.application, data);
+  return redirectDone(c, `/costs${viewQuery(view)}`, 'deleted');
+}

@@ -1,0 +1,150 @@
+import { INVENTORY_LEVELS, type InventoryItem, type InventoryLevel } from '#creatives';
+import type { PerformanceReport } from '#reports';
+import { moment, NOTHING } from './format.ts';
+import type { DashboardContext } from './guard.ts';
+import { METRIC_NAMES, METRICS, type MetricName, showMetric } from './metrics.ts';
+import type { Column } from './parts.tsx';
+import { searchOf } from './report.tsx';
+import { type View, viewQuery } from './view.ts';
+
+/** The levels of the inventory, in the plural. */
+export const LABELS: Record<InventoryLevel, string> = {
+  campaign: 'Campaigns',
+  adset: 'Ad sets',
+  creative: 'Creatives',
+};
+const LABEL: Record<InventoryLevel, string> = { campaign: 'Campaign', adset: 'Ad set', creative: 'Creative' };
+
+export const STATUSES = [
+  ['all', 'All'],
+  ['active', 'Active'],
+  ['archived', 'Archived'],
+  ['silent', 'No data in this period'],
+] as const;
+type Status = (typeof STATUSES)[number][0];
+
+/** What a creative is judged by, for the two questions that people ask, or everything. */
+export const COLUMN_SETS = {
+  acquisition: {
+    label: 'Acquisition',
+    metrics: ['clicks', 'installs', 'spend', 'cpi', 'revenue', 'roas'],
+  },
+  monetisation: {
+    label: 'Monetisation',
+    metrics: ['revenue', 'ad_revenue', 'purchase_revenue', 'payers', 'dau', 'arpdau', 'ecpm'],
+  },
+  all: { label: 'All metrics', metrics: METRIC_NAMES },
+} as const satisfies Record<string, { label: string; metrics: readonly MetricName[] }>;
+export type ColumnSet = keyof typeof COLUMN_SETS;
+
+type Figures = PerformanceReport['data'][number];
+/** What sorts a row, and what it shows; the figures are undefined where the period has none. */
+export type Row = { item: InventoryItem; figures: Figures | undefined };
+
+/** What the page is asked for, as its URL says. */
+export type Asked = {
+  level: InventoryLevel;
+  status: Status;
+  set: ColumnSet;
+  sort: string;
+  q: string;
+  page: number;
+};
+
+export function readAsked(c: DashboardContext): Asked {
+  const { by = '', status = '', set = '', sort = '-revenue', page = '' } = c.req.query();
+  return {
+    level: INVENTORY_LEVELS.find((name) => name === by) ?? 'creative',
+    status: STATUSES.find(([name]) => name === status)?.[0] ?? 'all',
+    set: Object.hasOwn(COLUMN_SETS, set) ? (set as ColumnSet) : 'acquisition',
+    sort,
+    q: searchOf(c),
+    page: Math.max(1, Number.parseInt(page, 10) || 1),
+  };
+}
+
+/** What of the page's own stands in its URL; what is as it would be anyway is left out. */
+export const parametersOf = ({ level, status, set, sort, q }: Asked): Record<string, string> => ({
+  by: level === 'creative' ? '' : level,
+  status: status === 'all' ? '' : status,
+  set: set === 'acquisition' ? '' : set,
+  sort: sort === '-revenue' ? '' : sort,
+  q,
+});
+
+const heading = (view: View, asked: Asked, name: string, first: string) => {
+  const turned = first.startsWith('-') ? name : `-${name}`;
+  const sort = asked.sort === first ? turned : first;
+  return {
+    sortHref: `/creatives${viewQuery(view, { ...parametersOf({ ...asked, sort }) })}`,
+    ...(asked.sort === name ? { sorted: 'ascending' as const } : {}),
+    ...(asked.sort === `-${name}` ? { sorted: 'descending' as const } : {}),
+  };
+};
+
+/** A name leads one level down, a creative's to its page. Long ones are cut by the style sheet and whole in their title. */
+const NameCell = ({ view, asked, item }: { view: View; asked: Asked; item: InventoryItem }) => {
+  const { level } = asked;
+  const below = level === 'campaign' ? 'adset' : 'creative';
+  const href =
+    level === 'creative'
+      ? `/creatives/${item.id}${viewQuery(view)}`
+      : `/creatives${viewQuery(view, { by: below === 'creative' ? '' : below, [`${level}_id`]: item.id })}`;
+  const within = [item.campaign, item.adset].filter((name) => name !== null).join(' › ');
+  return (
+    <>
+      <a class="cut" href={href} title={item.name}>
+        {item.name}
+      </a>
+      {within !== '' && (
+        <span class="cut muted" title={within}>
+          {within}
+        </span>
+      )}
+    </>
+  );
+};
+
+/** The columns of the inventory's table. `links` are the tracking links of creatives, by id. */
+export function columnsOf(view: View, asked: Asked, links: ReadonlyMap<string, string>): Column<Row>[] {
+  const metrics: readonly MetricName[] = COLUMN_SETS[asked.set].metrics;
+  const ofCreatives: Column<Row>[] = [
+    { label: 'Status', cell: ({ item }) => (item.archived ? <span class="badge">Archived</span> : 'Active') },
+    {
+      label: 'Link',
+      wideOnly: true,
+      cell: ({ item }) => {
+        const url = links.get(item.id);
+        return url ? <CopyLink text={url} label={`the link of ${item.name}`} /> : '';
+      },
+    },
+  ];
+  return [
+    {
+      label: LABEL[asked.level],
+      ...heading(view, asked, 'name', 'name'),
+      cell: ({ item }) => <NameCell view={view} asked={asked} item={item} />,
+    },
+    ...(asked.level === 'creative' ? ofCreatives : []),
+    ...metrics.map((name) => ({
+      label: METRICS[name].label,
+      hint: METRICS[name].hint,
+      numeric: true,
+      ...heading(view, asked, name, `-${name}`),
+      cell: ({ figures }: Row) => (figures ? showMetric(name, figures[name], view.currency) : NOTHING),
+    })),
+    {
+      label: 'Created',
+      wideOnly: true,
+      ...heading(view, asked, 'created', '-created'),
+      cell: ({ item }) => moment(item.createdAt, view.application.timezone).slice(0, 10),
+    },
+  ];
+}
+
+/** The link itself stands on the creative's own page; here it is only taken along. */
+const CopyLink = ({ text, label }: { text: string; label: string }) => (
+  <button type="button" class="quiet" data-copy={text} hidden aria-label={`Copy ${label}`}>
+    Copy
+  </button>
+);
