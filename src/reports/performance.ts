@@ -135,7 +135,12 @@ export async function reportPerformance(
     const parts = sources.map((part) => keyedPart(part, names, cut));
     return { cut, read: await readSums(db, [...parts, ...others], asked) };
   };
-  const [{ cut, read }, firstDay] = await Promise.all([readGroups(), readFirstDay(db, application.id)]);
+  // Only means per day need to know how many days there are.
+  const needsDays = metrics.includes('dau');
+  const [{ cut, read }, firstDay] = await Promise.all([
+    readGroups(),
+    needsDays ? readFirstDay(db, application.id) : null,
+  ]);
   const amounts = read.flatMap(({ rows }) => rows.flatMap((row) => row.amounts));
   const converter = await converterFor(db, application, reporting, amounts);
 
