@@ -20,7 +20,7 @@ export function ChannelsCard({ view, rows, mayChange, now }: PartProps & { rows:
                 to={`/alerts/channels/${channel.id}/remove${query}`}
                 label="Remove"
                 kind="danger"
-                confirm={`Send nothing to ${channelText(channel)} any more?`}
+                confirm={`Remove ${channelText(channel)}?`}
               />
             </span>
           ),
@@ -32,7 +32,7 @@ export function ChannelsCard({ view, rows, mayChange, now }: PartProps & { rows:
       <Table
         caption="Channels"
         rows={rows}
-        empty="Nowhere yet. Without a channel, alerts show on this page only."
+        empty="No channels yet. Without one, alerts appear only on this page."
         columns={[
           { label: 'Channel', cell: (channel) => (channel.kind === 'mail' ? 'Email' : 'Webhook') },
           { label: 'Address', cell: (channel) => channelText(channel) },
@@ -42,7 +42,7 @@ export function ChannelsCard({ view, rows, mayChange, now }: PartProps & { rows:
             wrap: true,
             cell: (channel) =>
               channel.failure === null
-                ? 'No failure'
+                ? 'No failures'
                 : `Failed ${ago(channel.failedAt ?? now, now)}: ${channel.failure}`,
           },
           ...actions,

@@ -63,7 +63,7 @@ function AlertsCard({ view, rows, mayChange, now }: PartProps & { rows: Alert[] 
       <Table
         caption="Alerts"
         rows={rows}
-        empty="No alerts yet. Add one below to hear about a drop before you look for it."
+        empty="No alerts yet. Add one below to be notified about drops and missing events."
         columns={[
           { label: 'Alert when', wrap: true, cell: (alert) => alertText(alert, view.application.currency) },
           { label: 'State', cell: (alert) => <AlertState alert={alert} now={now} /> },
@@ -98,7 +98,7 @@ const NewAlertCard = ({ view, values, faults }: { view: View; values: Values; fa
         value={values.kind ?? 'revenue_change'}
         faults={faults}
         options={KIND_OPTIONS}
-        hint="In parentheses: a value to begin with"
+        hint="Suggested thresholds are in parentheses"
       />
       <Field
         label="Limit"
@@ -122,7 +122,7 @@ const NewAlertCard = ({ view, values, faults }: { view: View; values: Values; fa
         ))}
       </ul>
       <p class="muted">
-        Each alert sends one message when it starts and one when it is over. Days in{' '}
+        Each alert sends one message when it starts firing and one when it stops. Days in{' '}
         {view.application.timezone}.
       </p>
     </details>

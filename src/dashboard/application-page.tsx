@@ -73,7 +73,7 @@ const KeyCard = ({
   </Card>
 );
 
-/** Deleting takes typing the name: a click alone never loses an application. */
+/** Deletion requires typing the name, so that a single click cannot delete an application. */
 const DeleteCard = ({ row, faults }: { row: ApplicationRow; faults: Fault[] }) => (
   <Card title="Delete application" id="delete">
     <p class="muted">
@@ -128,14 +128,14 @@ export async function applicationPage(
           checked={values.data_collection === 'on'}
         />
         <label for="field-data_collection">Collect data</label>
-        <p class="hint">Off: new tokens and events are refused with 403, everywhere within 60 seconds.</p>
+        <p class="hint">If off, new tokens and events are refused with 403 within 60 seconds.</p>
       </div>
       {text('Time zone', 'timezone', {
         required: true,
-        hint: 'Such as Europe/Berlin. A change applies to later events; days that are counted stay as they are.',
+        hint: 'Such as Europe/Berlin. A change applies only to later events.',
       })}
       {text('Reporting currency', 'currency', { required: true, hint: 'ISO 4217, such as usd' })}
-      <h3 id="stores">Where tracking links lead</h3>
+      <h3 id="stores">Tracking link destinations</h3>
       {text('Google Play URL', 'android_store_url', {
         type: 'url',
         hint: 'https://play.google.com/store/apps/details?id=…',
@@ -143,7 +143,7 @@ export async function applicationPage(
       {text('App Store URL', 'ios_store_url', { type: 'url', hint: 'https://apps.apple.com/app/id…' })}
       {text('Fallback URL', 'fallback_url', {
         type: 'url',
-        hint: 'For devices of a platform that has no store URL.',
+        hint: 'For platforms without a store URL.',
       })}
       {text('Attribution window, hours after the click', 'attribution_window_hours', {
         type: 'number',
@@ -152,7 +152,7 @@ export async function applicationPage(
       {text('Probabilistic window, hours after the click', 'probabilistic_window_hours', {
         type: 'number',
         required: true,
-        hint: '0 turns probabilistic matching off.',
+        hint: '0 disables probabilistic matching.',
       })}
       {mayChange && <button type="submit">Save</button>}
     </fieldset>

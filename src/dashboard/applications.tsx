@@ -23,7 +23,7 @@ import { renderSettings } from './settings.tsx';
 import { redirectShowing } from './show-once.ts';
 
 const PAGE = 200;
-/** The form's text as the schema of the team API wants it; what the form does not have stays as it is. */
+/** Converts the form's text to the team API's schema. Settings that are not in the form are left unchanged. */
 function toChanges(values: Values) {
   const url = (text: string | undefined) => text?.trim() || null;
   return {
@@ -50,7 +50,7 @@ async function listPage(c: DashboardContext, values: Values = {}, faults: Fault[
         <Table
           caption="Applications of the team"
           rows={rows}
-          empty="No application yet. Create the first one below."
+          empty="No applications yet. Create the first one below."
           columns={[
             { label: 'Name', cell: (row) => <a href={`/settings/applications/${row.id}`}>{row.name}</a> },
             { label: 'Time zone', cell: (row) => row.timezone },
@@ -89,7 +89,7 @@ async function listPage(c: DashboardContext, values: Values = {}, faults: Fault[
               name="currency"
               value={values.currency ?? 'usd'}
               faults={faults}
-              hint="Of your reports, such as EUR"
+              hint="For your reports, such as EUR"
               maxlength={3}
               required
             />
@@ -139,7 +139,7 @@ export const applicationPages = new Hono<DashboardEnv>()
     if (!data) throw invalidRequest(faults);
     const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
     await replaceApiKey(callerOf(c), row, data.grace_hours, secret);
-    // The key is shown on request only: a reload of this answer must not make a further one.
+    // The key is shown only on request. Reloading this answer must not create another one.
     return redirectDone(c, pathOf(row), 'new_key');
   })
   .post('/settings/applications/:id/delete', admin, async (c) => {

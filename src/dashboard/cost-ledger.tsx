@@ -8,7 +8,7 @@ export type Cost = Awaited<ReturnType<typeof listCosts>>['data'][number];
 const ratio = (part: number | null, whole: number | null) =>
   part === null || whole === null || whole === 0 ? null : part / whole;
 
-/** What names a row of costs, as parameters. */
+/** The key of a row of costs, as URL parameters. */
 export const keyOf = ({ date, campaign, adset, creative }: Cost): Record<string, string> => ({
   date,
   campaign,
@@ -48,7 +48,7 @@ export function LedgerCard({
     },
     {
       label: 'Match',
-      cell: (row) => (row.matched ? 'Matched' : <span class="badge waiting">No such name</span>),
+      cell: (row) => (row.matched ? 'Matched' : <span class="badge waiting">Unmatched</span>),
     },
     { label: 'Amount', numeric: true, cell: (row) => amount(row.amount, row) },
     { label: 'Impressions', numeric: true, cell: (row) => count(row.impressions) },

@@ -9,7 +9,7 @@ import { Action, Card, Field } from './parts.tsx';
 import { ask } from './report.tsx';
 import { requireView, type View, viewQuery } from './view.ts';
 
-/** One stored row. Throws `not_found` where there is none of these names on that day. */
+/** One stored row. Throws `not_found` if that day has no row with these names. */
 async function findCost(c: DashboardContext, view: View, key: Record<string, string>): Promise<Cost> {
   const { date = '', campaign = '', adset = '', creative = '' } = key;
   const asked = { application_id: view.application.id, from: date, to: date, campaign, limit: 200 };
@@ -18,7 +18,7 @@ async function findCost(c: DashboardContext, view: View, key: Record<string, str
     const page = await listCosts(database(c.env.DB), view.application, { ...query, cursor });
     const found = page.data.find((row) => (row.adset ?? '') === adset && (row.creative ?? '') === creative);
     if (found) return found;
-    if (page.next_cursor === null) throw new AppError('not_found', 'There are no such costs on that day');
+    if (page.next_cursor === null) throw new AppError('not_found', 'That day has no such costs');
     cursor = page.next_cursor;
   }
 }

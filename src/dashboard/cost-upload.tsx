@@ -11,7 +11,7 @@ const EXAMPLE = 'date,campaign,adset,creative,currency,amount\n2026-11-19,Summer
 
 type Stored = Pick<CostsSaved, 'rows' | 'unmatched'> & { format: CostFile['format'] };
 export type Refused = { faults: Fault[]; text: string };
-/** `rows.3.amount` of the schema is in the line of the file that the fourth row came from. */
+/** Translates a fault's path: `rows.3.amount` refers to the line of the file that the fourth row came from. */
 const readable = ({ path, message }: Fault, lines: readonly number[]): Fault => {
   const match = /^rows\.(\d+)\.(.*)$/.exec(path);
   return match ? { path: `Line ${lines[Number(match[1])] ?? '?'}: ${match[2]}`, message } : { path, message };
@@ -31,7 +31,7 @@ export const RefusedNotice = ({ faults }: Refused) => (
   </Notice>
 );
 
-/** What an upload stored, as the redirect after it says in its URL; null on any other visit. */
+/** The outcome of an upload, from the URL of the redirect after it; null on any other visit. */
 export function readStored(c: DashboardContext): Stored | null {
   const { stored = '', unknown = '', format = '' } = c.req.query();
   if (!/^\d{1,6}$/.test(stored) || !/^\d{1,6}$/.test(unknown)) return null;
@@ -49,7 +49,7 @@ export const StoredNotice = ({ rows, unmatched, format }: Stored) => {
       <p>
         {`${count(rows)} ${rows === 1 ? 'row' : 'rows'} stored${source}. `}
         {unmatched > 0
-          ? `${count(unmatched)} have names that this application does not have. They count as spend, but for no campaign or creative until you map them below.`
+          ? `Rows with unmatched names: ${count(unmatched)}. Their spend counts in totals only, until you map the names below.`
           : 'All names match.'}
       </p>
     </Notice>
@@ -83,7 +83,7 @@ export const UploadCard = ({ view, text, currency }: { view: View; text: string;
         name="file_currency"
         value={currency}
         maxlength={3}
-        hint="For files that do not name one"
+        hint="For files without a currency"
         required
       />
       <details open={text !== ''}>

@@ -95,7 +95,7 @@ function costsPage(c: DashboardContext, refused?: Refused) {
   });
 }
 
-/** As the list of names sends one: JSON of campaign, ad set and creative. */
+/** The value in the list of names: JSON of campaign, ad set and creative. */
 const ChosenNames = z
   .string()
   .transform((text, ctx) => {

@@ -129,11 +129,11 @@ async function NewCreative(c: DashboardContext, view: View, open: boolean) {
   );
 }
 
-/** What the table is empty of, and what fills it. */
+/** Why the table is empty, and how to change that. */
 function emptyText(asked: Asked, view: View): Child {
   if (asked.q !== '') return `Nothing matches “${asked.q}”.`;
   if (asked.status === 'silent') return 'Every creative has data in this period.';
-  if (asked.status === 'archived') return 'No creative is archived.';
+  if (asked.status === 'archived') return 'No archived creatives.';
   if (Object.keys(view.filters).length > 0) return 'Nothing matches the filters.';
   return 'No creatives yet. Create one above and use its tracking link as the destination of your ad.';
 }
@@ -169,7 +169,7 @@ function listPage(c: DashboardContext) {
     const isWhole = asked.q === '' && asked.status === 'all';
     const sums = isWhole ? report.totals : await readFoundTotals(c, view, asked, rows, now);
     const totals = sums && [
-      isWhole ? 'Total, with organic' : 'Total of these',
+      isWhole ? 'Total, including organic' : 'Total of matches',
       ...(asked.level === 'creative' ? ['', ''] : []),
       ...columns.map((name) => showMetric(name, sums[name], view.currency)),
       '',

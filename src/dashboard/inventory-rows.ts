@@ -8,7 +8,7 @@ import { sortRows } from './metrics.ts';
 import { ask, viewAsked } from './report.tsx';
 import type { View } from './view.ts';
 
-/** Everything the application has at this level with its figures of the period, in the order that was asked for. */
+/** Every item of the application at this level, with its figures for the period, in the requested order. */
 export async function readRows(c: DashboardContext, view: View, asked: Asked, now: number) {
   const { level, status, q } = asked;
   const { campaign_id, adset_id, creative_id } = view.filters;
@@ -24,7 +24,7 @@ export async function readRows(c: DashboardContext, view: View, asked: Asked, no
         ? { archived: status === 'archived' }
         : {}),
     }),
-    // The list is the inventory's, so the report must not put any of it together.
+    // The inventory defines the list, so the report must not group any of it under `other`.
     reportPerformance(c.env, view.application, { ...query, limit: MAX_INVENTORY }, now),
   ]);
   const figures = new Map(report.data.map((row) => [row[`${level}_id`], row]));
@@ -42,7 +42,7 @@ export async function readRows(c: DashboardContext, view: View, asked: Asked, no
   return { rows: sortRows(sortable, asked.sort).map(({ row }) => row), report };
 }
 
-/** The totals of what a search found, of which the report alone knows the ratios; null where it found too much to ask for. */
+/** The totals of search results, computed by a report because of the ratios; null if there are too many results to query. */
 export async function readFoundTotals(
   c: DashboardContext,
   view: View,

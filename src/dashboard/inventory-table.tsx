@@ -23,7 +23,7 @@ export const STATUSES = [
 ] as const;
 type Status = (typeof STATUSES)[number][0];
 
-/** What a creative is judged by, for the two questions that people ask, or everything. */
+/** Sets of metrics for the two most common questions, and one with all. */
 export const COLUMN_SETS = {
   acquisition: {
     label: 'Acquisition',
@@ -38,7 +38,7 @@ export const COLUMN_SETS = {
 export type ColumnSet = keyof typeof COLUMN_SETS;
 
 type Figures = PerformanceReport['data'][number];
-/** What sorts a row, and what it shows; the figures are undefined where the period has none. */
+/** An item and its figures, which are undefined if the period has none. */
 export type Row = { item: InventoryItem; figures: Figures | undefined };
 
 /** What the page is asked for, as its URL says. */
@@ -63,7 +63,7 @@ export function readAsked(c: DashboardContext): Asked {
   };
 }
 
-/** What of the page's own stands in its URL; what is as it would be anyway is left out. */
+/** The page's own URL parameters. Defaults are left out. */
 export const parametersOf = ({ level, status, set, sort, q }: Asked): Record<string, string> => ({
   by: level === 'creative' ? '' : level,
   status: status === 'all' ? '' : status,
@@ -82,7 +82,7 @@ const heading = (view: View, asked: Asked, name: string, first: string) => {
   };
 };
 
-/** A name leads one level down, a creative's to its page. Long ones are cut by the style sheet and whole in their title. */
+/** A name, linked one level down or to the creative's page. The style sheet cuts long names; their title is complete. */
 const NameCell = ({ view, asked, item }: { view: View; asked: Asked; item: InventoryItem }) => {
   const { level } = asked;
   const below = level === 'campaign' ? 'adset' : 'creative';
@@ -142,7 +142,7 @@ export function columnsOf(view: View, asked: Asked, links: ReadonlyMap<string, s
   ];
 }
 
-/** The link itself stands on the creative's own page; here it is only taken along. */
+/** A button to copy the link. The creative's own page shows the link itself. */
 const CopyLink = ({ text, label }: { text: string; label: string }) => (
   <button type="button" class="quiet" data-copy={text} hidden aria-label={`Copy ${label}`}>
     Copy

@@ -75,7 +75,7 @@ it('adds a channel whose address only its host tells, sends a test, and shows wh
   );
   expect((await viewer.post(`/alerts/channels/${id}/remove`)).status).toBe(403);
   expect((await admin.post(`/alerts/channels/${id}/remove`)).status).toBe(303);
-  expect(await textOf(await admin.get('/alerts'))).toContain('Nowhere yet');
+  expect(await textOf(await admin.get('/alerts'))).toContain('No channels yet');
   expect((await actions()).slice(0, 2)).toEqual(['channel.removed', 'channel.created']);
 });
 

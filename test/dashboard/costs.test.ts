@@ -44,9 +44,9 @@ it('lists what was uploaded with CTR, CPC and CPM, and what has no match', async
       'date,campaign,adset,creative,currency,amount,impressions,clicks\n2026-03-02,Spring,Young,Cat,usd,10,2000,50\n2026-03-03,Unknown,,,eur,5,,',
     ),
   );
-  expect(answer).toContain('2 rows stored. 1 have names that this application does not have');
+  expect(answer).toContain('2 rows stored. Rows with unmatched names: 1.');
   expect(answer).toContain('|2026-03-02|Cat|Spring › Young|Matched|$10.00|2,000|50|2.5%|$0.20|$5.00|');
-  expect(answer).toContain('|2026-03-03|Unknown|No such name|€5.00|–|–|–|–|–|');
+  expect(answer).toContain('|2026-03-03|Unknown|Unmatched|€5.00|–|–|–|–|–|');
   expect(answer).toContain('Names without a match');
   const unmatched = await textOf(await admin.get(`/costs?${PERIOD}&unmatched=true`));
   expect(unmatched).not.toContain('|Cat|Spring › Young|Matched|');

@@ -54,15 +54,15 @@ it('lists every creative, silent and archived ones too, with the figures of the 
   expect(rows[1]).toMatch(/^\|Cat\|Spring › Young\|Active\|.*10\|4\|\$2\.00\|/);
   expect(rows[2]).toMatch(/\|–\|–\|–\|–\|–\|–\|/);
   expect(rows[3]).toContain('|Archived|');
-  expect(rows.at(-1)).toContain('|Total, with organic|');
+  expect(rows.at(-1)).toContain('|Total, including organic|');
   expect(rows.at(-1)).toContain('|$8.00|');
 });
 
 it('sums up what a search found, and nothing else', async () => {
   const found = (await list('q=cat')).rows.at(-1);
-  expect(found).toContain('|Total of these|');
+  expect(found).toContain('|Total of matches|');
   expect(found).toContain('|10|4|$2.00|$0.50|$3.00|');
-  expect((await list('q=dog')).html).not.toContain('Total of these');
+  expect((await list('q=dog')).html).not.toContain('Total of matches');
 });
 
 it('leads from the form to the page of the new creative, which a reload does not create again', async () => {
