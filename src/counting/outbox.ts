@@ -1,5 +1,5 @@
 import { asc, eq, min, sql } from 'drizzle-orm';
-import type { RollupTable } from '#catalogue';
+import { MEASURES, type RollupTable } from '#catalogue';
 import {
   batchWithRetry,
   columnList,
@@ -11,7 +11,14 @@ import {
   segments,
   toStatement,
 } from '#db';
-import { type Additions, additionStatements, type Parked, parkStatements } from '#rollup';
+import {
+  type Additions,
+  addBlocks,
+  additionStatement,
+  blockRows,
+  type Parked,
+  parkStatements,
+} from '#rollup';
 import { findRefused, parkRefused } from './refused-rows.ts';
 import { outbox, progress } from './schema.ts';
 import { readCounterName } from './shards.ts';
@@ -21,7 +28,7 @@ import { moveOn, wasAborted } from './turn.ts';
 /** What one transaction of D1 adds: some thousand rows, so that other queries get in between. */
 const MAX_PART_CHARACTERS = 500_000;
 
-type Kind = RollupTable | 'segments' | 'parked';
+type Kind = RollupTable | 'segments' | 'blocks' | 'parked';
 type Part = [kind: Kind, rows: unknown[]][];
 
 /** In the order of `SEGMENT_COLUMNS`. */
@@ -52,7 +59,14 @@ export function* toParts(
   let [part, size]: [Part, number] = [[], 0];
   const rowsOf = function* (): Generator<[Kind, unknown]> {
     for (const row of newSegments) yield ['segments', row];
-    for (const own of additions) for (const row of own.rows()) yield [own.table, row];
+    let number = 0;
+    for (const own of additions) {
+      for (const row of own.rows()) yield [own.table, row];
+      for (const row of blockRows(own, number)) {
+        number++;
+        yield ['blocks', row];
+      }
+    }
     for (const message of parked) yield ['parked', message];
   };
   for (const [kind, row] of rowsOf()) {
@@ -69,7 +83,24 @@ export function* toParts(
   if (size > 0) yield JSON.stringify(part);
 }
 
-const isRollup = (kind: Kind): kind is RollupTable => kind !== 'segments' && kind !== 'parked';
+const isRollup = (kind: Kind): kind is RollupTable => kind in MEASURES;
+
+/** What adds the rows of one kind; `sequence` is the number of their part. */
+function statementsOf(
+  db: D1Database,
+  { counter, sequence, now }: { counter: string; sequence: number; now: number },
+  [kind, rows]: Part[number],
+): D1PreparedStatement[] {
+  if (isRollup(kind)) return [additionStatement(db, kind, rows)];
+  switch (kind) {
+    case 'segments':
+      return [insertSegments(db, rows)];
+    case 'blocks':
+      return [addBlocks(db, { ...readCounterName(counter), sequence }, rows)];
+    case 'parked':
+      return parkStatements(db, rows as Parked[], now);
+  }
+}
 
 /**
  * Adds the next part of the outbox to D1, exactly once however often it is sent: the part and its number are one transaction.
@@ -88,10 +119,7 @@ export async function flushNext(
   try {
     await batchWithRetry(db, () => [
       moveOn(db, counter, next.sequence),
-      ...part.flatMap(([kind, rows]) => {
-        if (kind === 'parked') return parkStatements(db, rows as Parked[], now);
-        return isRollup(kind) ? additionStatements(db, kind, rows) : [insertSegments(db, rows)];
-      }),
+      ...part.flatMap((own) => statementsOf(db, { counter, sequence: next.sequence, now }, own)),
     ]);
   } catch (error) {
     if (!wasAborted(error)) {

@@ -1,7 +1,7 @@
 import type { RollupTable } from '#catalogue';
 import { isTransient } from '#db';
 import { logError } from '#lib/log';
-import { additionStatements, PARK_REASON, type Parked, parkedId, parkedSums } from '#rollup';
+import { additionStatement, PARK_REASON, type Parked, parkedId, parkedSums } from '#rollup';
 import { abortTrial, wasAborted } from './turn.ts';
 
 /** Of one flush, because an invocation has 1,000 queries. What is not found by then is found by the next flush. */
@@ -22,7 +22,7 @@ export async function findRefused(
   const tryRows = async (table: RollupTable, rows: readonly unknown[]): Promise<unknown> => {
     trials++;
     try {
-      await db.batch([...additionStatements(db, table, rows), abortTrial(db)]);
+      await db.batch([additionStatement(db, table, rows), abortTrial(db)]);
     } catch (error) {
       if (wasAborted(error)) return null;
       if (isTransient(error)) throw error;

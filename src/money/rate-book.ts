@@ -91,6 +91,7 @@ const PARTS_PER_MICRO = 10n ** 18n;
 /** An amount in parts of a micro. */
 export type Parts = bigint;
 
+export const microsToParts = (micros: bigint): Parts => micros * PARTS_PER_MICRO;
 export const partsToMicros = (parts: Parts): bigint => divideRounded(parts, PARTS_PER_MICRO);
 
 /** Micros of a currency on a day as parts of the reporting currency; null where no rate is known. */

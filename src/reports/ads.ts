@@ -1,15 +1,33 @@
 import * as z from 'zod';
-import { per } from '#catalogue';
+import { per, type Sums } from '#catalogue';
 import { currencyCode } from '#http';
 import { fromMicros } from '#lib/money';
-import { type Parts, partsToMicros } from '#money';
+import { microsToParts, type Parts, partsToMicros } from '#money';
 import type { Ads } from './answers.ts';
-import { approximateSql, type Cut, cutAfter, keySql, keyValues, OTHER, readApproximateRates } from './cut.ts';
-import { isBySegment } from './dimensions.ts';
-import { bindFiltered, rollupConditions, segmentedTable } from './filters.ts';
+import {
+  approximateSql,
+  type Cut,
+  cutAfter,
+  keySql,
+  keyValues,
+  OTHER,
+  REST,
+  readApproximateRates,
+} from './cut.ts';
+import { type DimensionName, isBySegment } from './dimensions.ts';
+import { bindFiltered, rollupConditions } from './filters.ts';
 import { moneyField } from './metrics.ts';
-import { type AmountRow, converterFor, microsSql, rateDaySql, readMicros, storedAmount } from './money.ts';
+import {
+  type AmountRow,
+  converterFor,
+  microsSql,
+  rateDaySql,
+  readMicros,
+  storedAmount,
+  type Unconverted,
+} from './money.ts';
 import { checkPeriod, filtersOf, listing, period, type Reported, type ReportFilters } from './query.ts';
+import { readSegmentedSums } from './segment-sums.ts';
 
 export const AdsQuery = z
   .object({ ...period, currency: currencyCode().optional(), ...listing })
@@ -25,10 +43,8 @@ const REQUESTS = keySql(['day', 'source', "''"]);
 const FORMAT = keySql(['day', 'source']);
 
 /** What is read: the days ?2 to ?3 of the application ?1, as far as the filters leave them. */
-export function adsRows(filters: ReportFilters): string {
-  const table = isBySegment(filters) ? segmentedTable('rollup_ads', 'day') : 'rollup_ads';
-  return `FROM ${table} WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3${rollupConditions(filters)}`;
-}
+export const adsRows = (filters: ReportFilters) =>
+  `FROM rollup_ads WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3${rollupConditions(filters)}`;
 
 /**
  * ?4 what a unit of each currency is worth, ?5 a text to be found in the names, ?6 how many rows: the latest first, then by
@@ -67,28 +83,12 @@ const nothing = (): Shown => ({ impressions: 0, requests: 0, revenue: 0n });
 export async function reportAds(db: D1Database, application: Reported, query: AdsQuery) {
   const reporting = query.currency ?? application.currency;
   const filters = filtersOf(query);
-  const rows = adsRows(filters);
-  const cut = await cutAds(db, application, rows, { ...query, reporting, filters });
-  const asked = [application.id, query.from, query.to, reporting, ...(cut ? [cut.kept] : [])];
-  const { results } = await bindFiltered(db, adsSql(cut !== null, rows), asked, filters).all<AdsRow>();
-  const converter = await converterFor(db, application, reporting, results);
-  const networks = new Map<string, Shown>();
-  const formats = new Map<string, number>();
-  const rest = nothing();
-  for (const row of results) {
-    const micros = readMicros(row.micros);
-    const revenue = converter.convert(micros, row);
-    if (revenue === null) converter.list(micros, row);
-    const values = row.key === null ? [] : keyValues(row.key);
-    const [day, source, network] = values;
-    const format = JSON.stringify([day, source]);
-    formats.set(format, (formats.get(format) ?? 0) + row.impressions);
-    const shown = row.key === null || network === undefined ? rest : (networks.get(row.key) ?? nothing());
-    if (row.key !== null && shown !== rest) networks.set(row.key, shown);
-    shown.impressions += row.impressions;
-    shown.requests += row.requests;
-    shown.revenue = shown.revenue === null || revenue === null ? null : shown.revenue + revenue;
-  }
+  const read = isBySegment(filters) ? readSegmentedNetworks : readNetworks;
+  const { networks, formats, rest, cut, unconverted } = await read(db, application, {
+    ...query,
+    reporting,
+    filters,
+  });
   const data = [...networks]
     .map(([key, shown]) => rowOf(keyValues(key), shown, (format) => formats.get(format) ?? 0))
     .sort(byNames);
@@ -98,8 +98,73 @@ export async function reportAds(db: D1Database, application: Reported, query: Ad
     total_rows,
     currency: reporting,
     timezone: application.timezone,
-    unconverted: converter.unconverted(),
+    unconverted,
   };
+}
+
+type Asked = AdsQuery & { reporting: string; filters: ReportFilters };
+type Networks = {
+  /** By the key of the row. */
+  networks: Map<string, Shown>;
+  /** By day and format: the impressions of all its networks, also of those without a row. */
+  formats: Map<string, number>;
+  rest: Shown;
+  cut: Cut | null;
+  unconverted: Unconverted;
+};
+
+async function readNetworks(db: D1Database, application: Reported, asked: Asked): Promise<Networks> {
+  const { reporting, filters } = asked;
+  const rows = adsRows(filters);
+  const cut = await cutAds(db, application, rows, asked);
+  const values = [application.id, asked.from, asked.to, reporting, ...(cut ? [cut.kept] : [])];
+  const { results } = await bindFiltered(db, adsSql(cut !== null, rows), values, filters).all<AdsRow>();
+  const converter = await converterFor(db, application, reporting, results);
+  const networks = new Map<string, Shown>();
+  const formats = new Map<string, number>();
+  const rest = nothing();
+  for (const row of results) {
+    const micros = readMicros(row.micros);
+    const revenue = converter.convert(micros, row);
+    if (revenue === null) converter.list(micros, row);
+    const [day, source, network] = row.key === null ? [] : keyValues(row.key);
+    const format = JSON.stringify([day, source]);
+    formats.set(format, (formats.get(format) ?? 0) + row.impressions);
+    const shown = row.key === null || network === undefined ? rest : (networks.get(row.key) ?? nothing());
+    if (row.key !== null && shown !== rest) networks.set(row.key, shown);
+    shown.impressions += row.impressions;
+    shown.requests += row.requests;
+    shown.revenue = shown.revenue === null || revenue === null ? null : shown.revenue + revenue;
+  }
+  return { networks, formats, rest, cut, unconverted: converter.unconverted() };
+}
+
+/** The same of some segments. */
+async function readSegmentedNetworks(db: D1Database, application: Reported, asked: Asked): Promise<Networks> {
+  const { groups, cut, missing } = await readSegmentedSums(db, application, {
+    ...asked,
+    names: ['day', 'source', 'media_source'],
+    keepsRequests: true,
+  });
+  const shownOf = ({ impressions, adRequests, adRevenue }: Sums): Shown => ({
+    impressions,
+    requests: adRequests,
+    revenue: adRevenue === null ? null : microsToParts(adRevenue),
+  });
+  const networks = new Map<string, Shown>();
+  let rest = nothing();
+  for (const [key, sums] of groups) {
+    if (key === REST) rest = shownOf(sums);
+    else networks.set(key, shownOf(sums));
+  }
+  const formats = new Map<string, number>();
+  const names: DimensionName[] = ['day', 'source'];
+  const whole = { names, from: asked.from, to: asked.to, reporting: asked.reporting, filters: asked.filters };
+  const byFormat = await readSegmentedSums(db, application, { ...whole, limit: Number.POSITIVE_INFINITY });
+  for (const [key, { impressions }] of byFormat.groups) formats.set(key, impressions);
+  const converter = await converterFor(db, application, asked.reporting, []);
+  for (const [currency, micros] of missing) converter.list(micros, { currency });
+  return { networks, formats, rest, cut, unconverted: converter.unconverted() };
 }
 
 /** Which rows are kept; null: all of them. */
@@ -107,7 +172,7 @@ async function cutAds(
   db: D1Database,
   application: Reported,
   rows: string,
-  asked: AdsQuery & { reporting: string; filters: ReportFilters },
+  asked: Asked,
 ): Promise<Cut | null> {
   const { from, to, reporting, limit, q = '' } = asked;
   const rates = await readApproximateRates(db, application.teamId, reporting, to);

@@ -1,11 +1,9 @@
 import * as z from 'zod';
-import { PART_OF, type Part } from '#lib/calendar';
-import { daysBetween } from '#lib/time';
-import { type Cut, cutAfter, cutKeySql, keySql, keyValues, NO_GROUP, OTHER, REST } from './cut.ts';
+import { mondayOf, monthOf, PART_OF, type Part } from '#lib/calendar';
+import { cutKeySql, keySql, keyValues, NO_GROUP, OTHER, REST } from './cut.ts';
 import { isBySegment, mondaySql, monthSql } from './dimensions.ts';
-import { bindFiltered, rollupConditions, segmentedTable } from './filters.ts';
 import { COST_NAMES, CREATIVE_GROUPS, CREATIVE_NAMES, type CreativeGroup, namedColumns } from './names.ts';
-import { filtersOf, type ReportFilters } from './query.ts';
+import type { ReportFilters } from './query.ts';
 
 export type Cohort = Part;
 
@@ -19,28 +17,16 @@ export const groupBy = z
   .enum(COHORT_GROUPS, { error: `must be one of ${COHORT_GROUPS.join(', ')}` })
   .optional();
 
-const isNamedGroup = (group: CohortGroup): group is CreativeGroup =>
+export const isNamedGroup = (group: CohortGroup): group is CreativeGroup =>
   CREATIVE_GROUPS.some((name) => name === group);
 
 /** Costs name campaigns, ad sets and creatives, so spend is unknown for any other grouping. */
 export const knowsSpend = ({ group_by: group }: CohortGrouping, filters: ReportFilters): boolean =>
   !isBySegment(filters) && (!group || isNamedGroup(group));
 
-/** A cohort table as SQL reads it, and the conditions on its rows. */
-export type CohortRows = { table: string; conditions: string };
-
-/** The cohort table with the filters applied, by segment where a grouping or a filter needs it. */
-export function cohortRows(
-  table: 'cohort_activity' | 'cohort_revenue',
-  { group_by: group }: CohortGrouping,
-  filters: ReportFilters,
-): CohortRows {
-  const segmented = isBySegment(filters) || (group !== undefined && !isNamedGroup(group));
-  return {
-    table: segmented ? segmentedTable(table, 'acquired_day') : table,
-    conditions: rollupConditions(filters),
-  };
-}
+/** Whether the cohort tables are to be read by segment, and so not in SQL: see `scanCohorts`. */
+export const needsCohortSegments = ({ group_by: group }: CohortGrouping, filters: ReportFilters): boolean =>
+  isBySegment(filters) || (group !== undefined && !isNamedGroup(group));
 
 const PART_SQL: Record<Cohort, (day: string) => string> = {
   day: String,
@@ -48,6 +34,15 @@ const PART_SQL: Record<Cohort, (day: string) => string> = {
   month: monthSql,
   all: () => "''",
 };
+
+/** What `PART_SQL` makes of a day. */
+const KEY_PART: Record<Cohort, (day: string) => string> = {
+  day: String,
+  week: mondayOf,
+  month: monthOf,
+  all: () => '',
+};
+export const keyPartOf = (cohort: Cohort) => KEY_PART[cohort];
 
 /**
  * SQL for the key of a row's cohort, over the cohort tables and over `costs`. Where there is a cut, `kept` names the parameter
@@ -59,31 +54,10 @@ export function cohortKeys({ cohort, group_by: group }: CohortGrouping, kept?: s
     return kept ? cutKeySql(key, kept) : key;
   };
   if (!group) return { acquired: keyOf('acquired_day', "''"), cost: keyOf('day', "''") };
-  if (!isNamedGroup(group)) return { acquired: keyOf('acquired_day', group), cost: `'${NO_GROUP}'` };
+  if (!isNamedGroup(group)) throw new Error('Cohorts by segment have no key in SQL');
   const acquired = keyOf('acquired_day', CREATIVE_NAMES[group]);
   const cost = COST_NAMES[group];
   return { acquired, cost: `CASE WHEN (${cost}) = '' THEN '${NO_GROUP}' ELSE ${keyOf('day', cost)} END` };
-}
-
-/** ?1 application, ?2 to ?3 days of acquisition, ?4 how many cohorts: by time, latest first, then the largest. */
-export const cohortRankingSql = (grouping: CohortGrouping, { table, conditions }: CohortRows) =>
-  `SELECT ${cohortKeys(grouping).acquired} AS key, count(*) OVER () AS total
-   FROM ${table} WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3 AND age = 0${conditions}
-   GROUP BY key HAVING sum(active_devices) > 0 ORDER BY key ->> 0 DESC, sum(active_devices) DESC, key LIMIT ?4`;
-
-/** Which cohorts have a row of their own; null: all of them. */
-export async function cutCohorts(
-  db: D1Database,
-  applicationId: string,
-  query: CohortGrouping & ReportFilters & { from: string; to: string; limit: number },
-): Promise<Cut | null> {
-  const { from, to, limit } = query;
-  if (!query.group_by && (query.cohort === 'all' || daysBetween(from, to) < limit)) return null;
-  const filters = filtersOf(query);
-  const sql = cohortRankingSql(query, cohortRows('cohort_activity', query, filters));
-  const values = [applicationId, from, to, limit + 1];
-  const { results } = await bindFiltered(db, sql, values, filters).all<{ key: string; total: number }>();
-  return cutAfter(results, limit, false);
 }
 
 /** The columns that name a row's cohort. `cohort_from` and `cohort_to` are its first and last acquisition day within the period. */

@@ -9,24 +9,9 @@ import {
   type Sums,
 } from '#catalogue';
 import { CURRENCIES } from '#lib/currencies';
-import { type Parts, partsToMicros, ratedSql } from '#money';
-import {
-  DIMENSIONS,
-  type Dimension,
-  type DimensionName,
-  isBySegment,
-  isNamed,
-  needsSegments,
-  rollupOf,
-} from './dimensions.ts';
-import {
-  bindFiltered,
-  costConditions,
-  isByCreative,
-  rollupConditions,
-  segmentedDays,
-  segmentedTable,
-} from './filters.ts';
+import { microsToParts, type Parts, partsToMicros, ratedSql } from '#money';
+import { DIMENSIONS, type Dimension, type DimensionName, rollupOf } from './dimensions.ts';
+import { bindFiltered, costConditions, rollupConditions } from './filters.ts';
 import {
   type AmountRow,
   type AmountSql,
@@ -62,7 +47,7 @@ const COUNTS = [
 ] as const satisfies readonly Count[];
 
 /** The name of a measure's sum: `ad_revenue` is added up as `adRevenue`. */
-const sumOf = (measure: string) =>
+export const sumOf = (measure: string) =>
   measure.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) as Amount | Count;
 
 /** What one source adds up for one group. */
@@ -83,7 +68,6 @@ type RawRow = { key0?: string; key1?: string; rateless?: string } & Partial<
 
 export type Source = {
   kind: 'rollup' | 'costs' | 'acquired';
-  /** Its name, or a subquery with its columns. */
   table: string;
   /** More conditions on its rows, each with `AND` before it. */
   conditions: string;
@@ -220,6 +204,7 @@ export async function readSums(
   asked: Asked,
   maxRows?: number,
 ): Promise<ReadSums[]> {
+  if (parts.length === 0) return [];
   const results = await db.batch<RawRow>(
     parts.map((part) => {
       const common = [asked.applicationId, asked.from, asked.to, asked.reporting];
@@ -252,20 +237,13 @@ function sumRow(raw: RawRow): SumRow {
 }
 
 /** A source with the conditions of the filters. */
-function narrowed(source: Source, filters: ReportFilters, table = source.table): Source {
+function narrowed(source: Source, filters: ReportFilters): Source {
   const conditions = source.kind === 'costs' ? costConditions(filters) : rollupConditions(filters);
-  return { ...source, conditions, table };
-}
-
-/** A rollup as the groupings and filters need it: whole, or by segment. */
-function rollupTable(table: RollupTable, names: readonly DimensionName[], filters: ReportFilters): string {
-  if (!needsSegments(names, filters)) return table;
-  const needsCreatives = names.some(isNamed) || isByCreative(filters);
-  return table === 'rollup_daily' && !needsCreatives ? segmentedDays() : segmentedTable(table, 'day');
+  return { ...source, conditions };
 }
 
 /**
- * The sources that these metrics need, with the columns of the groupings in each. A source that does not have all of the columns
+ * The sources that these metrics need of a report without segments, with the columns of the groupings in each. A source that does not have all of the columns
  * is left out.
  */
 export function sourcesOf(
@@ -280,13 +258,12 @@ export function sourcesOf(
     return columns.length === dimensions.length ? columns : null;
   };
   const rollup = rollupOf(names) ?? 'rollup_daily';
-  const table = rollupTable(rollup, names, filters);
   return [
-    { source: narrowed(rollupSource(rollup), filters, table), columns: columnsBy(({ sql }) => sql) },
-    ...(!isBySegment(filters) && needs(OF_SPEND)
+    { source: narrowed(rollupSource(rollup), filters), columns: columnsBy(({ sql }) => sql) },
+    ...(needs(OF_SPEND)
       ? [{ source: narrowed(COSTS, filters), columns: columnsBy(({ cost }) => cost) }]
       : []),
-    ...(!isBySegment(filters) && needs(OF_ACQUIRED)
+    ...(needs(OF_ACQUIRED)
       ? [{ source: narrowed(ACQUIRED, filters), columns: columnsBy(({ acquired }) => acquired) }]
       : []),
   ].flatMap(({ source, columns }) => (columns ? [{ source, columns }] : []));
@@ -295,6 +272,9 @@ export function sourcesOf(
 /** The sources of the totals, which do not depend on the groupings. */
 export const totalSources = (filters: ReportFilters = {}, metrics: readonly Metric[] = ALL_METRICS): Part[] =>
   sourcesOf([], filters, metrics);
+
+/** Nothing of anything. */
+export const emptySums = (): Sums => new Adder().sums();
 
 /** Adds up the rows of one group; amounts stay exact to a part of a micro until they are read. */
 export class Adder {
@@ -313,6 +293,16 @@ export class Adder {
       if (parts === null) this.incomplete.add(name);
       if (parts === null && list && !OVER_LIFE.has(name)) converter.list(micros, amount);
       this.parts.set(name, (this.parts.get(name) ?? 0n) + (parts ?? 0n));
+    }
+  }
+
+  /** Adds what was added up elsewhere. */
+  addSums(sums: Sums): void {
+    for (const name of COUNTS) this.counts.set(name, (this.counts.get(name) ?? 0) + sums[name]);
+    for (const name of AMOUNTS) {
+      const micros = sums[name];
+      if (micros === null) this.incomplete.add(name);
+      else this.parts.set(name, (this.parts.get(name) ?? 0n) + microsToParts(micros));
     }
   }
 

@@ -1,5 +1,14 @@
-export { additionStatements } from './add-rows.ts';
+export { additionStatement } from './add-rows.ts';
 export { readCountedArrivals, readFirstDay } from './arrivals.ts';
+export {
+  ALL_CREATIVES,
+  addBlocks,
+  blockRows,
+  bucketOf,
+  CREATIVE_BUCKETS,
+  PAID,
+  spanOf,
+} from './breakdown.ts';
 export { type Earned, REVENUE_DAYS, readRevenue } from './device-revenue.ts';
 export { type DeviceState, deviceKey } from './device-state.ts';
 export { keysOf, scopedKey } from './keys.ts';
@@ -16,10 +25,12 @@ export {
   toParkedEvent,
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
+export { readBlockPages } from './read-blocks.ts';
+export { blockKeys, type OpenBlock, openBlock } from './segment-blocks.ts';
 export { sendWithRetry } from './send.ts';
 
 export { firstTimes, type Walk, walkSteps } from './step-walk.ts';
-export { type Additions, sumColumnsOf } from './tables.ts';
+export { type Additions, MICROS_PER_HIGH, sumColumnsOf } from './tables.ts';
 
 export {
   type Counted,

@@ -12,7 +12,7 @@ import {
 } from '#db';
 import { AppError, unavailable } from '#http';
 import { logError } from '#lib/log';
-import { additionStatements } from './add-rows.ts';
+import { additionStatement } from './add-rows.ts';
 import { readParkedSums } from './park.ts';
 import { sendWithRetry } from './send.ts';
 
@@ -126,7 +126,7 @@ async function addParkedSums(
   try {
     await db.batch([
       abortUnlessParked(db, id),
-      ...additionStatements(db, table, rows),
+      additionStatement(db, table, rows),
       toStatement(db, auditStatement(caller, entry).getSQL()),
       toStatement(db, sql`DELETE FROM ${parkedMessages} WHERE ${parkedMessages.id} = ${id}`),
     ]);

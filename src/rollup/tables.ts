@@ -47,6 +47,9 @@ const NUMBERS: ReadonlySet<string> = new Set(['age']);
  */
 type Row = { sums: number[]; segments: number[]; places: Map<number, number> | null };
 
+/** A row's key, and one after the other each of its segments' id and sums. */
+export type SegmentedRow = { key: (string | number)[]; segments: readonly number[] };
+
 /** So many segments of a row are looked through; more are looked up. */
 const MAX_SCANNED = 8;
 
@@ -74,12 +77,7 @@ export class Additions<Table extends RollupTable> {
     // Text never holds a NUL, so joined keys are equal only where their parts are.
     let joined = '';
     for (const name of keys) joined += `\0${key[name]}`;
-    let row = this.byKey.get(joined);
-    if (!row) {
-      row = { sums: new Array<number>(this.width).fill(0), segments: [], places: null };
-      this.byKey.set(joined, row);
-      this.weight += joined.length + ROW_WEIGHT;
-    }
+    const row = this.rowOf(joined);
     const own = this.placeOf(row, segment);
     for (const name in amounts) {
       const place = this.places.get(name);
@@ -103,9 +101,59 @@ export class Additions<Table extends RollupTable> {
 
   /** The values of `additionColumns`. */
   *rows(): Generator<(string | number)[]> {
-    for (const [joined, { sums, segments }] of this.byKey) {
-      yield [...this.split(joined), ...sums, this.pack(segments)];
+    for (const [joined, { sums }] of this.byKey) yield [...this.split(joined), ...sums];
+  }
+
+  /** The rows by the span of days that they are in, which `spanOf` tells from the first day of a key. */
+  spans(spanOf: (day: string) => string): Map<string, Iterable<SegmentedRow>> {
+    const spans = new Map<string, string[]>();
+    for (const joined of this.byKey.keys()) {
+      // The application comes first in each key, then the day.
+      const start = joined.indexOf('\0', 1) + 1;
+      const end = joined.indexOf('\0', start);
+      const span = spanOf(joined.slice(start, end < 0 ? undefined : end));
+      const own = spans.get(span);
+      if (own) own.push(joined);
+      else spans.set(span, [joined]);
     }
+    const rowsOf = (keys: readonly string[]) => ({ [Symbol.iterator]: () => this.segmentedRows(keys) });
+    return new Map([...spans].map(([span, keys]) => [span, rowsOf(keys)]));
+  }
+
+  private *segmentedRows(keys: readonly string[]): Generator<SegmentedRow> {
+    for (const joined of keys) {
+      const row = this.byKey.get(joined);
+      if (row) yield { key: this.split(joined), segments: row.segments };
+    }
+  }
+
+  /** Adds segments, as `SegmentedRow` has them, to the row of a key in the order of `ROLLUP_KEYS`. */
+  addSegments(key: readonly (string | number)[], segments: ArrayLike<number>): void {
+    const row = this.rowOf(`\0${key.join('\0')}`);
+    for (let from = 0; from < segments.length; from += this.width + 1) {
+      const own = this.placeOf(row, segments[from] ?? 0);
+      for (const { at, isAmount } of this.places.values()) {
+        const sum = segments[from + 1 + at] ?? 0;
+        const high = isAmount ? (segments[from + 2 + at] ?? 0) : 0;
+        for (const [sums, place] of [
+          [row.sums, at],
+          [row.segments, own + at],
+        ] as const) {
+          if (sum !== 0) addAt(sums, place, isAmount, sum);
+          if (high !== 0) sums[place + 1] = (sums[place + 1] ?? 0) + high;
+        }
+      }
+    }
+  }
+
+  private rowOf(joined: string): Row {
+    let row = this.byKey.get(joined);
+    if (!row) {
+      row = { sums: new Array<number>(this.width).fill(0), segments: [], places: null };
+      this.byKey.set(joined, row);
+      this.weight += joined.length + ROW_WEIGHT;
+    }
+    return row;
   }
 
   /** Where the sums of a segment begin in a row's. */
@@ -136,18 +184,6 @@ export class Additions<Table extends RollupTable> {
     return place;
   }
 
-  /** `[id, sum, …],…`; the zeros at the end of each are left out. */
-  private pack(segments: readonly number[]): string {
-    const parts: string[] = [];
-    const step = this.width + 1;
-    for (let at = 0; at < segments.length; at += step) {
-      let end = at + step;
-      while (segments[end - 1] === 0 && end > at + 1) end--;
-      parts.push(`[${segments.slice(at, end).join(',')}]`);
-    }
-    return parts.join(',');
-  }
-
   private split(joined: string): (string | number)[] {
     const values = joined.slice(1).split('\0');
     return ROLLUP_KEYS[this.table].map((name, index) =>
@@ -167,12 +203,11 @@ function addAt(sums: number[], at: number, isAmount: boolean, amount: number): v
   if (high > 0) sums[at + 1] = (sums[at + 1] ?? 0) + high;
 }
 
-/** The columns of a table's sums, in the order in which a segment's stand in its list. */
+/** The columns of a table's sums, in the order in which a row and a segment have them. */
 export const sumColumnsOf = (table: RollupTable): string[] => MEASURES[table].flatMap(columnsOfMeasure);
 
 /** The columns of a table's rows in the order of `Additions.rows`. */
 export const additionColumns = (table: RollupTable): string[] => [
   ...ROLLUP_KEYS[table],
   ...sumColumnsOf(table),
-  'segments',
 ];

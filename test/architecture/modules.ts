@@ -60,7 +60,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'rollup_custom',
       'rollup_daily',
       'rollup_items',
-      'rollup_segments',
+      'segment_blocks',
     ],
     reads: ['applications', 'teams'],
   },

@@ -93,7 +93,7 @@ it('deletes all of it in D1, its counters and R2, and nothing of another applica
       'tokens',
       'parked_messages',
       'rollup_daily',
-      'rollup_segments',
+      'segment_blocks',
       'costs',
       'clicks',
     ]),
@@ -283,7 +283,7 @@ it('deletes what was on its way too, once nothing can arrive any more', async ()
     'clicks',
     'counter_flushes',
     'rollup_daily',
-    'rollup_segments',
+    'segment_blocks',
     'segments',
   ];
   expect(Object.keys(await tablesWith(id)).sort()).toEqual(late);

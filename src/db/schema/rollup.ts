@@ -13,15 +13,6 @@ const count = (name: string) => integer(name).notNull().default(0);
 const microsLow = (name: string) => integer(name).notNull().default(0);
 const microsHigh = (name: string) => integer(`${name}_high`).notNull().default(0);
 
-/**
- * How a row breaks down by segment: `[segment id, sum, …],…` with the sums in the order of the row's columns, those at the end
- * left out where they are 0. A segment may stand in it several times: that many `segment_parts` were put one after the other.
- */
-const bySegment = () => ({
-  segments: text().notNull(),
-  segmentParts: integer('segment_parts').notNull().default(1),
-});
-
 /** What has no currency stands in rows of currency ''. */
 export const rollupDaily = sqliteTable(
   'rollup_daily',
@@ -45,26 +36,8 @@ export const rollupDaily = sqliteTable(
     failedPurchases: count('failed_purchases'),
     purchaseRevenue: microsLow('purchase_revenue'),
     purchaseRevenueHigh: microsHigh('purchase_revenue'),
-    ...bySegment(),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
-);
-
-/**
- * The rows of `rollup_daily` of one day and currency together, by segment alone: paid ones, those with a creative, and organic ones
- * apart. A report by country need not unpack the rows of every creative.
- */
-export const rollupSegments = sqliteTable(
-  'rollup_segments',
-  {
-    applicationId: applicationId(),
-    day: day(),
-    /** 1 or 0. */
-    paid: integer().notNull(),
-    currency: currency(),
-    ...bySegment(),
-  },
-  (table) => [primaryKey({ columns: [table.applicationId, table.day, table.paid, table.currency] })],
 );
 
 export const rollupAds = sqliteTable(
@@ -81,7 +54,6 @@ export const rollupAds = sqliteTable(
     adRevenue: microsLow('ad_revenue'),
     adRevenueHigh: microsHigh('ad_revenue'),
     adRequests: count('ad_requests'),
-    ...bySegment(),
   },
   (table) => [
     primaryKey({
@@ -110,7 +82,6 @@ export const rollupItems = sqliteTable(
     failedPurchases: count('failed_purchases'),
     purchaseRevenue: microsLow('purchase_revenue'),
     purchaseRevenueHigh: microsHigh('purchase_revenue'),
-    ...bySegment(),
   },
   (table) => [
     primaryKey({ columns: [table.applicationId, table.day, table.itemId, table.creativeId, table.currency] }),
@@ -125,7 +96,6 @@ export const rollupCustom = sqliteTable(
     eventName: text('event_name').notNull(),
     creativeId: creativeId(),
     customEvents: count('custom_events'),
-    ...bySegment(),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.eventName, table.creativeId] })],
 );
@@ -143,7 +113,6 @@ export const cohortActivity = sqliteTable(
     activeDevices: count('active_devices'),
     /** Devices whose last active day (so far) this is: their sum from N on is rolling retention. */
     lastActiveDevices: count('last_active_devices'),
-    ...bySegment(),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.acquiredDay, table.creativeId, table.age] })],
 );
@@ -161,7 +130,6 @@ export const cohortRevenue = sqliteTable(
     adRevenueHigh: microsHigh('ad_revenue'),
     purchaseRevenue: microsLow('purchase_revenue'),
     purchaseRevenueHigh: microsHigh('purchase_revenue'),
-    ...bySegment(),
   },
   (table) => [
     primaryKey({
@@ -170,7 +138,7 @@ export const cohortRevenue = sqliteTable(
   ],
 );
 
-/** The combinations of country, OS and application version that the rollups' rows break down by. */
+/** The combinations of country, OS and application version that the rollups break down by. */
 export const segments = sqliteTable(
   'segments',
   {
@@ -183,6 +151,43 @@ export const segments = sqliteTable(
     appVersion: text('app_version').notNull(),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.segmentId] })],
+);
+
+/**
+ * The rollups broken down by segment: what a run of a counter counted for one rollup, bucket of creatives and span of days, packed.
+ * Rows are added and merged, never changed; a sum is what all rows of a span hold together.
+ */
+export const segmentBlocks = sqliteTable(
+  'segment_blocks',
+  {
+    applicationId: applicationId(),
+    /** The table that it breaks down. */
+    rollup: text().notNull(),
+    /** 0 for all creatives together; a creative is also in one of the others. */
+    bucket: integer().notNull(),
+    /** The first day of the span: a day, or the Monday of a week of acquisition. */
+    fromDay: text('from_day').notNull(),
+    /** The counter's shard and the number of its outbox part; `number` tells apart what came in one part. */
+    shard: integer().notNull(),
+    sequence: integer().notNull(),
+    number: integer().notNull(),
+    /** The length of `data`, before it so that it is read without it. */
+    bytes: integer().notNull(),
+    data: text().notNull(),
+  },
+  (table) => [
+    primaryKey({
+      columns: [
+        table.applicationId,
+        table.rollup,
+        table.bucket,
+        table.fromDay,
+        table.shard,
+        table.sequence,
+        table.number,
+      ],
+    }),
+  ],
 );
 
 /** What could not be counted, kept whole with the reason, to be looked at and replayed. */
