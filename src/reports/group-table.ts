@@ -14,6 +14,9 @@ const EXACT_HIGH = BigInt(MICROS_PER_HIGH);
 
 type Column = { at: number; measure: string };
 
+const COUNT = -2;
+const HIGH = -1;
+
 /**
  * The sums of the groups of a report, numbered from 0, in few large arrays: tens of thousands of groups fit beside what is read.
  * Amounts stay exact until they are read.
@@ -23,6 +26,9 @@ export class GroupTable {
   private readonly width: number;
   private readonly counts: readonly Column[];
   private readonly amounts: readonly Column[];
+  private readonly installsAt: number | null;
+  /** By column: which amount it is the low part of, `HIGH` for the other part, else `COUNT`. */
+  private readonly kinds: Int8Array;
   /** By group, in the order of `sumColumnsOf`; amounts in the reporting currency. */
   private sums = new Float64Array(0);
   /** By group: installs of devices that a creative brought. */
@@ -42,6 +48,12 @@ export class GroupTable {
     this.width = at;
     this.counts = columns.filter(({ measure }) => !isMoney(measure));
     this.amounts = columns.filter(({ measure }) => isMoney(measure));
+    this.installsAt = columns.find(({ measure }) => measure === 'installs')?.at ?? null;
+    this.kinds = new Int8Array(at).fill(COUNT);
+    for (const [index, amount] of this.amounts.entries()) {
+      this.kinds[amount.at] = index;
+      this.kinds[amount.at + 1] = HIGH;
+    }
     this.converted = this.amounts.map(() => []);
     this.incomplete = this.amounts.map(() => []);
   }
@@ -60,33 +72,28 @@ export class GroupTable {
     return group;
   }
 
-  /** Adds sums in the order of `sumColumnsOf`. */
-  add(group: number, added: Float64Array, conversion: Conversion): void {
+  /** Adds sums in the order of `sumColumnsOf`; `mask` says as bits which of them are not 0. */
+  add(group: number, added: Float64Array, mask: number, conversion: Conversion): void {
     const from = group * this.width;
-    for (const { at } of this.counts) {
-      const sum = added[at] ?? 0;
-      if (sum !== 0) this.sums[from + at] = (this.sums[from + at] ?? 0) + sum;
-    }
-    for (let index = 0; index < this.amounts.length; index++) {
-      const at = this.amounts[index]?.at ?? 0;
-      const [low, high] = [added[at] ?? 0, added[at + 1] ?? 0];
-      if (low === 0 && high === 0) continue;
-      if (conversion === 'same') this.addParts(from + at, low, high);
-      else if (conversion === null) this.setIncomplete(index, group);
-      else this.convert(index, group, microsOf(low, high) * conversion);
+    for (let at = 0, bits = mask; bits !== 0; at++, bits >>>= 1) {
+      if ((bits & 1) === 0) continue;
+      const kind = this.kinds[at] ?? COUNT;
+      if (kind === COUNT) this.sums[from + at] = (this.sums[from + at] ?? 0) + (added[at] ?? 0);
+      else if (kind === HIGH) this.addAmount(group, this.kinds[at - 1] ?? 0, 0, added[at] ?? 0, conversion);
+      else this.addAmount(group, kind, added[at] ?? 0, 0, conversion);
     }
   }
 
   /** Notes that of the sums of a row, installs are of devices that a creative brought. */
   addAttributed(group: number, added: Float64Array): void {
-    const installs = this.counts.find(({ measure }) => measure === 'installs');
-    this.attributed[group] = (this.attributed[group] ?? 0) + (installs ? (added[installs.at] ?? 0) : 0);
+    const installs = this.installsAt === null ? 0 : (added[this.installsAt] ?? 0);
+    if (installs !== 0) this.attributed[group] = (this.attributed[group] ?? 0) + installs;
   }
 
   /** Adds a group of another table of the same rollup. */
   addGroup(group: number, other: GroupTable, otherGroup: number): void {
     const from = otherGroup * this.width;
-    this.add(group, other.sums.subarray(from, from + this.width), 'same');
+    this.add(group, other.sums.subarray(from, from + this.width), 2 ** this.width - 1, 'same');
     this.attributed[group] = (this.attributed[group] ?? 0) + (other.attributed[otherGroup] ?? 0);
     for (let index = 0; index < this.amounts.length; index++) {
       this.convert(index, group, other.converted[index]?.[otherGroup] ?? 0n);
@@ -129,12 +136,17 @@ export class GroupTable {
     return { revenue, impressions, counts };
   }
 
-  /** The low part stays below 10^12, so that both parts are exact. */
-  private addParts(at: number, low: number, high: number): void {
-    const sum = (this.sums[at] ?? 0) + low;
-    const carried = sum >= MICROS_PER_HIGH ? 1 : 0;
-    this.sums[at] = sum - carried * MICROS_PER_HIGH;
-    if (high + carried !== 0) this.sums[at + 1] = (this.sums[at + 1] ?? 0) + high + carried;
+  private addAmount(group: number, index: number, low: number, high: number, conversion: Conversion): void {
+    if (conversion === null) this.setIncomplete(index, group);
+    else if (conversion !== 'same') this.convert(index, group, microsOf(low, high) * conversion);
+    else {
+      // The low part stays below 10^12, so that both parts are exact.
+      const at = group * this.width + (this.amounts[index]?.at ?? 0);
+      const sum = (this.sums[at] ?? 0) + low;
+      const carried = sum >= MICROS_PER_HIGH ? 1 : 0;
+      this.sums[at] = sum - carried * MICROS_PER_HIGH;
+      if (high + carried !== 0) this.sums[at + 1] = (this.sums[at + 1] ?? 0) + high + carried;
+    }
   }
 
   private convert(index: number, group: number, parts: bigint): void {

@@ -28,8 +28,10 @@ export type SegmentReader<Row> = {
   useCurrencies?(currencies: readonly string[]): Promise<void>;
   /** What is known of a row; null where it is not wanted. */
   row(key: RowKey): Row | null;
-  /** A segment of that row, which the filters leave. `sums`: in the order of `sumColumnsOf`, used again. */
-  add(row: Row, segment: ScannedSegment, sums: Float64Array): void;
+  /** A segment of that row, which the filters leave. `sums`: in the order of `sumColumnsOf`, used again; `mask`: which are not 0. */
+  add(row: Row, segment: ScannedSegment, sums: Float64Array, mask: number): void;
+  /** Whether nothing more is wanted. */
+  isFull?(): boolean;
 };
 
 /**
@@ -76,15 +78,17 @@ export async function scanSegments<Row>(
         row = isLeft ? reader.row(readKey) : null;
         return row !== null;
       },
-      segment: (index, sums) => {
+      segment: (index, sums, mask) => {
         const segment = own[index];
-        if (row !== null && segment) reader.add(row, segment, sums);
+        if (row !== null && segment) reader.add(row, segment, sums, mask);
       },
     });
   };
   const buckets = bucketsOf(scan, creativeIds);
-  for await (const page of readBlockPages(db, { ...scan, buckets }))
+  for await (const page of readBlockPages(db, { ...scan, buckets })) {
     for (const data of page) await read(data);
+    if (reader.isFull?.()) return;
+  }
 }
 
 function bucketsOf({ byCreative, filters }: SegmentScan, creativeIds: readonly string[] | null): number[] {

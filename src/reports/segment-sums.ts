@@ -55,7 +55,7 @@ export async function readSegmentedSums(
     for (; pass < passes; pass++) {
       const groups = new Groups(asked, { pass, passes, creatives, rates });
       await scanSegments(db, scanOf(application, asked), groups);
-      if (groups.table.size > (asked.maxGroups ?? MAX_GROUPS)) break;
+      if (groups.isFull()) break;
       ranking.take(groups);
     }
     if (pass < passes) continue;
@@ -123,14 +123,25 @@ type Row = { group: RowGroup | null; currency: string; conversion: Conversion; i
 
 /** A group of this table is counted in another pass. */
 const OTHER_PASS = -1;
-/** The group of the rows that belong to none. */
+/** The group of the rows that belong to none, and of those whose groups are cut off by their time. */
 const NONE = 0;
+const CUT_OFF = 1;
+const FIRST_GROUP = 2;
+
+const timesOf = (values: readonly (string | null)[], names: readonly DimensionName[]) =>
+  values.filter((_, index) => isTime(names[index])).join('\0');
 
 /** The groups of one pass. */
 class Groups implements SegmentReader<Row> {
   readonly table: GroupTable;
-  /** By group; null for `NONE`. */
-  readonly values: ((string | null)[] | null)[] = [null];
+  /** By group; null for those that are none. */
+  readonly values: ((string | null)[] | null)[] = [null, null];
+  /** How many groups are in `CUT_OFF`. */
+  cutOffGroups = 0;
+  /** The days of the groups that were opened last, and how many groups of later days there are. */
+  private span = '';
+  private later = 0;
+  private readonly asked: SegmentQuestion;
   private readonly names: readonly DimensionName[];
   private readonly around: { pass: number; passes: number; creatives: CreativeNames; rates: DayRates };
   private readonly maxGroups: number;
@@ -140,12 +151,14 @@ class Groups implements SegmentReader<Row> {
   private readonly parts: number[] = [];
   private readonly partIds = new Map<string, number>();
 
-  constructor({ names, filters: _, ...asked }: SegmentQuestion, around: Groups['around']) {
+  constructor(asked: SegmentQuestion, around: Groups['around']) {
+    const { names } = asked;
+    this.asked = asked;
     this.names = names;
     this.around = around;
     this.maxGroups = asked.maxGroups ?? MAX_GROUPS;
     this.table = new GroupTable(rollupFor(names));
-    this.table.open();
+    for (let group = 0; group < FIRST_GROUP; group++) this.table.open();
   }
 
   useCurrencies(currencies: readonly string[]): Promise<void> {
@@ -153,8 +166,6 @@ class Groups implements SegmentReader<Row> {
   }
 
   row(key: RowKey): Row | null {
-    // Past the limit, all that was added up so far is thrown away.
-    if (this.table.size > this.maxGroups) return null;
     const currency = key('currency');
     const isPaid = key('creative_id') !== '';
     const conversion = this.around.rates.of(currency, key('day'));
@@ -171,14 +182,19 @@ class Groups implements SegmentReader<Row> {
     return { group, currency, conversion, isPaid };
   }
 
-  add({ group, currency, conversion, isPaid }: Row, segment: ScannedSegment, sums: Float64Array): void {
+  add(row: Row, segment: ScannedSegment, sums: Float64Array, mask: number): void {
+    const { group, currency, conversion, isPaid } = row;
     const cell = group ? this.cellOf(group, segment) : NONE;
     if (cell === OTHER_PASS) return;
-    this.table.add(cell, sums, conversion);
+    this.table.add(cell, sums, mask, conversion);
     if (isPaid) this.table.addAttributed(cell, sums);
     if (conversion !== null) return;
     const { missing } = this.around.rates;
     missing.set(currency, (missing.get(currency) ?? 0n) + this.table.microsOf(sums));
+  }
+
+  isFull(): boolean {
+    return this.table.size > this.maxGroups;
   }
 
   private cellOf(row: RowGroup, segment: ScannedSegment): number {
@@ -188,13 +204,33 @@ class Groups implements SegmentReader<Row> {
       const values = this.names.map((name, index) =>
         DIMENSIONS[name].kind === 'segment' ? valueIn(segment, name) : (row.values[index] ?? null),
       );
-      cell =
-        passOf(JSON.stringify(values), this.around.passes) === this.around.pass
-          ? this.open(values)
-          : OTHER_PASS;
+      const { pass, passes } = this.around;
+      if (passOf(values, passes) !== pass) cell = OTHER_PASS;
+      else cell = this.isCutOff(values) ? this.cutOff() : this.open(values);
       row.cells[part] = cell;
     }
     return cell;
+  }
+
+  /**
+   * Whether enough groups of later days were found already: the latest are read first, and rank first. Of networks it is only known in
+   * the end which have a row.
+   */
+  private isCutOff(values: readonly (string | null)[]): boolean {
+    const { names, limit, q, within, keepsRequests } = this.asked;
+    if (!names.some(isTime) || q || within || (names.includes('media_source') && !keepsRequests))
+      return false;
+    const span = timesOf(values, names);
+    if (span !== this.span) {
+      this.span = span;
+      this.later = this.table.size - FIRST_GROUP;
+    }
+    return this.later > limit;
+  }
+
+  private cutOff(): number {
+    this.cutOffGroups++;
+    return CUT_OFF;
   }
 
   private open(values: (string | null)[]): number {
@@ -237,8 +273,9 @@ const valueIn = ({ country, os, appVersion }: ScannedSegment, name: DimensionNam
   (name === 'country' ? country : name === 'os' ? os : appVersion) || null;
 
 /** FNV-1a: a group is counted in the same pass whenever it is read. */
-function passOf(key: string, passes: number): number {
+function passOf(values: readonly (string | null)[], passes: number): number {
   if (passes === 1) return 0;
+  const key = JSON.stringify(values);
   let hash = 0x811c9dc5;
   for (let index = 0; index < key.length; index++) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);
   return (hash >>> 0) % passes;
@@ -281,8 +318,10 @@ class Ranking {
     this.rest = this.table.open();
   }
 
-  take({ table, values }: Groups): void {
+  take({ table, values, cutOffGroups }: Groups): void {
     const { names, limit, keepsRequests = false } = this.asked;
+    this.matching += cutOffGroups;
+    if (cutOffGroups > 0) this.addToRest(table, CUT_OFF);
     const found: Ranked[] = [];
     for (let group = 0; group < table.size; group++) {
       this.table.addGroup(this.total, table, group);
@@ -296,8 +335,7 @@ class Ranking {
         continue;
       }
       this.matching++;
-      const times = own.filter((_, index) => isTime(names[index])).join('\0');
-      found.push({ key: JSON.stringify(own), times, ...weight, group });
+      found.push({ key: JSON.stringify(own), times: timesOf(own, names), ...weight, group });
     }
     found.sort(byRank);
     for (const { group } of found.slice(limit + 1)) this.addToRest(table, group);

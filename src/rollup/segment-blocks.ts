@@ -118,8 +118,11 @@ const escaped = (json: string) =>
 export type BlockReader = {
   /** Where the values of a row's key stand in the block's `keys`; false where the row's segments are not wanted. */
   row(key: Int32Array): boolean;
-  /** Where a segment of that row stands in the block's `segments`, and its sums in the order of `sumColumnsOf`. */
-  segment(index: number, sums: Float64Array): void;
+  /**
+   * Where a segment of that row stands in the block's `segments`, its sums in the order of `sumColumnsOf`, and as bits which of them
+   * are not 0.
+   */
+  segment(index: number, sums: Float64Array, mask: number): void;
 };
 
 /** An opened block: the values of each column of `blockKeys`, the ids of its segments, and its rows. */
@@ -174,7 +177,7 @@ function readBody(from: Uint8Array, start: number, end: number, { key, sums, mas
         const number = next();
         sums[index] = number % 2 === 0 ? number / 2 : -(number + 1) / 2;
       }
-      if (isWanted) reader.segment(segment, sums);
+      if (isWanted) reader.segment(segment, sums, mask);
     }
   }
 }

@@ -50,20 +50,18 @@ INSERT INTO creatives (id, application_id, adset_id, name, token, created_at) ${
   SELECT ${id('crt', 'own.n')}, ${app}, ${id('ads', '1 + own.n % 100')}, ${named('Creative')},
     'large_history_' || own.n, own.n FROM own LEFT JOIN odd ON odd.n = own.n;
 INSERT INTO rollup_daily (application_id, day, creative_id, currency, clicks, installs, active_devices, sessions,
-    impressions, ad_revenue, purchases, purchase_revenue, payers, segments) ${withCells}
-  SELECT ${app}, day, creative, 'usd', 40 + n % 9, 4 + n % 3, 20 + n % 7, 30, 200 + n % 50, 900000 + n * 1000, 1, 1990000, 1,
-    '[]' FROM cells;
+    impressions, ad_revenue, purchases, purchase_revenue, payers) ${withCells}
+  SELECT ${app}, day, creative, 'usd', 40 + n % 9, 4 + n % 3, 20 + n % 7, 30, 200 + n % 50, 900000 + n * 1000, 1, 1990000, 1
+    FROM cells;
 INSERT INTO rollup_ads (application_id, day, source, media_source, placement, creative_id, currency, impressions,
-    ad_revenue, segments) ${withCells}
+    ad_revenue) ${withCells}
   SELECT ${app}, day, 'banner', CASE n / ${size.everyDays} % 3 WHEN 0 THEN 'admob' WHEN 1 THEN 'unity_ads' ELSE ${text(ODD_NAMES[0] ?? '')} END,
-    'main', creative, 'usd', 200 + n % 50, 900000 + n * 1000, '[]' FROM cells;
-INSERT INTO cohort_activity (application_id, acquired_day, creative_id, age, active_devices, last_active_devices,
-    segments) ${withCells}
-  SELECT ${app}, day, creative, ages.value, max(1, 4 - ages.value), 1, '[]' FROM cells, json_each('[0, 1, 7]') AS ages
+    'main', creative, 'usd', 200 + n % 50, 900000 + n * 1000 FROM cells;
+INSERT INTO cohort_activity (application_id, acquired_day, creative_id, age, active_devices, last_active_devices) ${withCells}
+  SELECT ${app}, day, creative, ages.value, max(1, 4 - ages.value), 1 FROM cells, json_each('[0, 1, 7]') AS ages
   WHERE date(day, '+' || ages.value || ' days') <= date(${first}, '+${size.days - 1} days');
-INSERT INTO cohort_revenue (application_id, acquired_day, creative_id, day, currency, ad_revenue, purchase_revenue,
-    segments) ${withCells}
-  SELECT ${app}, day, creative, date(day, '+' || ages.value || ' days'), 'usd', 100000, 500000, '[]'
+INSERT INTO cohort_revenue (application_id, acquired_day, creative_id, day, currency, ad_revenue, purchase_revenue) ${withCells}
+  SELECT ${app}, day, creative, date(day, '+' || ages.value || ' days'), 'usd', 100000, 500000
   FROM cells, json_each('[0, 3]') AS ages
   WHERE date(day, '+' || ages.value || ' days') <= date(${first}, '+${size.days - 1} days');
 INSERT INTO costs (application_id, day, campaign, currency, amount, updated_at)
