@@ -296,6 +296,7 @@ export class Counter extends DurableObject<Env> implements CounterApi {
       await this.flusher.flush();
       while (Date.now() < deadline && this.isDue(Date.now()) && this.countNext(this.fullRun))
         await this.flusher.flush();
+      await this.flusher.mergeBlocks();
       await this.grow(Date.now());
     } catch (error) {
       // Nothing is lost: what was not counted or not taken by D1 waits for the next alarm.

@@ -15,9 +15,12 @@ import {
   type Additions,
   addBlocks,
   additionStatement,
+  type BlockRow,
   blockRows,
+  type MergedBlocks,
   type Parked,
   parkStatements,
+  replaceBlocks,
 } from '#rollup';
 import { findRefused, parkRefused } from './refused-rows.ts';
 import { outbox, progress } from './schema.ts';
@@ -28,7 +31,7 @@ import { moveOn, wasAborted } from './turn.ts';
 /** What one transaction of D1 adds: some thousand rows, so that other queries get in between. */
 const MAX_PART_CHARACTERS = 500_000;
 
-type Kind = RollupTable | 'segments' | 'blocks' | 'parked';
+type Kind = RollupTable | 'segments' | 'blocks' | 'merged' | 'parked';
 type Part = [kind: Kind, rows: unknown[]][];
 
 /** In the order of `SEGMENT_COLUMNS`. */
@@ -49,6 +52,18 @@ const insertSegments = (db: D1Database, rows: readonly unknown[]) =>
       SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4
       FROM json_each(${JSON.stringify(rows)}) WHERE true ON CONFLICT DO NOTHING`,
   );
+
+/** Puts merged blocks at the end of the outbox. */
+export function queueMerged(store: Store, merged: MergedBlocks, now: number): void {
+  const part: Part = [['merged', [merged]]];
+  const state = store.select({ sequence: progress.sequence }).from(progress).get();
+  const sequence = (state?.sequence ?? 0) + 1;
+  store
+    .insert(outbox)
+    .values({ sequence, payload: JSON.stringify(part), oldestAt: now })
+    .run();
+  store.update(progress).set({ sequence }).run();
+}
 
 /** What a run adds to D1, in parts of a bounded size. */
 export function* toParts(
@@ -97,6 +112,10 @@ function statementsOf(
       return [insertSegments(db, rows)];
     case 'blocks':
       return [addBlocks(db, { ...readCounterName(counter), sequence }, rows)];
+    case 'merged':
+      return (rows as MergedBlocks[]).flatMap((own) =>
+        replaceBlocks(db, { ...readCounterName(counter), sequence }, own),
+      );
     case 'parked':
       return parkStatements(db, rows as Parked[], now);
   }
@@ -105,13 +124,14 @@ function statementsOf(
 /**
  * Adds the next part of the outbox to D1, exactly once however often it is sent: the part and its number are one transaction.
  * Rows that D1 refuses are parked, so that they hold up no others. False when the outbox is empty. Throws when D1 does not take
- * the part; then it stays the next one.
+ * the part; then it stays the next one. `onBlocks` is told which blocks were added.
  */
 export async function flushNext(
   store: Store,
   db: D1Database,
   counter: string,
   now: number,
+  onBlocks: (rows: BlockRow[]) => void = () => undefined,
 ): Promise<boolean> {
   const next = store.select().from(outbox).orderBy(asc(outbox.sequence)).limit(1).get();
   if (!next) return false;
@@ -135,6 +155,7 @@ export async function flushNext(
     if (isWaiting && applied !== next.sequence) throw new SequenceGap(applied, next.sequence);
   }
   store.delete(outbox).where(eq(outbox.sequence, next.sequence)).run();
+  for (const [kind, rows] of part) if (kind === 'blocks') onBlocks(rows as BlockRow[]);
   return true;
 }
 

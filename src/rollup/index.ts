@@ -3,6 +3,7 @@ export { readCountedArrivals, readFirstDay } from './arrivals.ts';
 export {
   ALL_CREATIVES,
   addBlocks,
+  type BlockRow,
   blockRows,
   bucketOf,
   CREATIVE_BUCKETS,
@@ -12,6 +13,13 @@ export {
 export { type Earned, REVENUE_DAYS, readRevenue } from './device-revenue.ts';
 export { type DeviceState, deviceKey } from './device-state.ts';
 export { keysOf, scopedKey } from './keys.ts';
+export {
+  type BlockPlace,
+  type MergedBlocks,
+  mergeBlocks,
+  placesToMerge,
+  replaceBlocks,
+} from './merge-blocks.ts';
 export { EventMessage } from './message.ts';
 export {
   applicationIdOf,
