@@ -1,5 +1,6 @@
 import type { Sums } from '#catalogue';
 import { database } from '#db';
+import { invalidRequest } from '#http';
 import { divideRounded } from '#lib/decimal';
 import { type RateBook, readRateBook } from '#money';
 import { type Cut, cutAfter, matches, REST, type Wanted } from './cut.ts';
@@ -14,7 +15,7 @@ import { type RowKey, type ScannedSegment, type SegmentReader, scanSegments } fr
 
 /** Of more groups, some are added up at a time, and the blocks are read again for the others. */
 const MAX_GROUPS = 60_000;
-const MAX_PASSES = 64;
+const MAX_PASSES = 16;
 
 export type SegmentQuestion = Wanted & {
   names: readonly DimensionName[];
@@ -39,6 +40,7 @@ export type SegmentedSums = {
 
 /**
  * Adds up the groups of a report and ranks them as `rankGroups` does, by what they earned at the rate of each day.
+ * Throws `invalid_request` where there are more groups than some passes add up.
  */
 export async function readSegmentedSums(
   db: D1Database,
@@ -48,6 +50,7 @@ export async function readSegmentedSums(
   const creatives = asked.names.some(isNamed)
     ? await readCreativeNames(database(db), application.id)
     : new Map();
+  const { maxGroups = MAX_GROUPS } = asked;
   for (let passes = 1; passes <= MAX_PASSES; passes *= 2) {
     const ranking = new Ranking(asked);
     const rates = new DayRates(db, application, asked);
@@ -61,7 +64,8 @@ export async function readSegmentedSums(
     if (pass < passes) continue;
     return { ...ranking.sums(), missing: rates.missing };
   }
-  throw new Error('The report has too many groups');
+  const message = `has more than ${maxGroups * MAX_PASSES} groups in this period; ask for fewer days or add a filter`;
+  throw invalidRequest([{ path: 'group_by', message }]);
 }
 
 const rollupFor = (names: readonly DimensionName[]) => rollupOf(names) ?? 'rollup_daily';
