@@ -7,6 +7,7 @@ import { addDays } from '../../src/lib/time.ts';
 import { saveReferenceRates } from '../../src/money/exchange-rates.ts';
 import type { BenchCounter } from './bench-counter.ts';
 import { CREATIVE_IDS, makeDevices, makeEvents } from './workload.ts';
+import { fillYear, type YearSize } from './year.ts';
 
 // What the benchmark asks for over HTTP: devices, events through the consumer, runs, exports, and what all of it cost.
 
@@ -192,12 +193,16 @@ const EVER = { from: '2000-01-01', to: '2100-01-01' };
 export const control = new Hono<{ Bindings: Env }>()
   .post('/devices/:app/:count', async (c) => {
     const { app, count } = c.req.param();
-    devicesOf.set(app, makeDevices(1, Number(count)));
+    devicesOf.set(app, makeDevices(1, Number(count), c.req.query('segments') === 'one'));
     await counterOf(c.env, app).insertDevices(Number(count));
     return c.json({});
   })
   .post('/creatives/:app', async (c) => {
     await insertCreatives(c.env.DB, c.req.param('app'));
+    return c.json({});
+  })
+  .post('/year/:app', async (c) => {
+    await fillYear(c.env.DB, c.req.param('app'), await c.req.json<YearSize>());
     return c.json({});
   })
   .post('/consume', async (c) => c.json(await consume(c.env, await c.req.json<Load>())))

@@ -5,6 +5,7 @@ import { againstBar } from './bars.ts';
 import { CountingBench, countingSteps, FULL_SIZE, QUICK_SIZE } from './measure-counting.ts';
 import { measureHeap } from './measure-heap.ts';
 import { FULL_PACE, httpSteps, measureHttp, QUICK_PACE } from './measure-http.ts';
+import { FULL_YEAR, measureSegments, QUICK_YEAR, SEGMENT_STEPS } from './measure-segments.ts';
 import { type Consumption, priceOfAMillion } from './price.ts';
 import { measureBundle, measureStartup, startRig } from './rig.ts';
 import { makeTenant } from './tenant.ts';
@@ -29,7 +30,7 @@ async function main(): Promise<void> {
     noTTYOutput: true,
     notTTYSchedule: 5000,
   });
-  bar.start(httpSteps(pace) + countingSteps(size) + 4, 0, { what: '' });
+  bar.start(httpSteps(pace) + countingSteps(size) + SEGMENT_STEPS + 4, 0, { what: '' });
   const step = (what: string) => bar.increment(1, { what });
   step('bundle');
   const bundleGzipKib = await measureBundle();
@@ -48,6 +49,7 @@ async function main(): Promise<void> {
     const tenant = await makeTenant(rig.db);
     const http = await measureHttp(rig, tenant, pace, step);
     const counting = await new CountingBench(rig, tenant, step).measure(size);
+    const segments = await measureSegments(rig, tenant, values.quick ? QUICK_YEAR : FULL_YEAR, step);
     bar.stop();
     const { single, batched } = counting.live;
     const { hot_bytes_per_event, lake_bytes_per_event } = counting.figures;
@@ -74,6 +76,7 @@ async function main(): Promise<void> {
     const figures: Record<string, number> = {
       ...http,
       ...counting.figures,
+      ...segments,
       usd_per_million_single: prices.single.total,
       usd_per_million_batch: prices.batch.total,
       ...heap,
