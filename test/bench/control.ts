@@ -193,8 +193,9 @@ const EVER = { from: '2000-01-01', to: '2100-01-01' };
 export const control = new Hono<{ Bindings: Env }>()
   .post('/devices/:app/:count', async (c) => {
     const { app, count } = c.req.param();
-    devicesOf.set(app, makeDevices(1, Number(count), c.req.query('segments') === 'one'));
-    await counterOf(c.env, app).insertDevices(Number(count));
+    const oneSegment = c.req.query('segments') === 'one';
+    devicesOf.set(app, makeDevices(1, Number(count), oneSegment));
+    await counterOf(c.env, app).insertDevices(Number(count), oneSegment);
     return c.json({});
   })
   .post('/creatives/:app', async (c) => {
