@@ -11,8 +11,8 @@ import { Additions, type SegmentedRow } from './tables.ts';
 /** The bucket of all creatives together: what has a creative has the creative `PAID` in it. */
 export const ALL_CREATIVES = 0;
 export const PAID = 'paid';
-/** Creatives are spread over so many buckets, so that a report on one reads an eighth. They are numbered from 1. */
-export const CREATIVE_BUCKETS = 8;
+/** Creatives are spread over so many buckets, so that a report on one reads a sixteenth. They are numbered from 1. */
+export const CREATIVE_BUCKETS = 16;
 
 /** FNV-1a. */
 export function bucketOf(creativeId: string): number {

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { newId } from '#lib/ids';
-import { addBlocks, blockRows } from '../../src/rollup/breakdown.ts';
+import { addBlocks, blockRows, CREATIVE_BUCKETS } from '../../src/rollup/breakdown.ts';
 import {
   type BlockPlace,
   MIN_MERGED_BLOCKS,
@@ -12,6 +12,9 @@ import {
 import { readBlockPages } from '../../src/rollup/read-blocks.ts';
 import { openBlock } from '../../src/rollup/segment-blocks.ts';
 import { Additions } from '../../src/rollup/tables.ts';
+
+/** The buckets that tell creatives apart. */
+const OF_CREATIVES = Array.from({ length: CREATIVE_BUCKETS }, (_, index) => index + 1);
 
 const PLACE: BlockPlace = { rollup: 'rollup_daily', bucket: 0, fromDay: '2026-03-01' };
 
@@ -78,7 +81,7 @@ it('merges the blocks of many runs into one that holds the same, exactly', async
   expect(await read(owner.applicationId, [0])).toEqual({ blocks: 1, sums: before.sums });
   expect(await placesToMerge(env.DB, owner, [PLACE])).toEqual([]);
   // The creatives' own blocks are others.
-  expect((await read(owner.applicationId, [1, 2, 3, 4, 5, 6, 7, 8])).sums).toEqual(before.sums);
+  expect((await read(owner.applicationId, OF_CREATIVES)).sums).toEqual(before.sums);
 });
 
 it('leaves few blocks as they are, and those of other shards', async () => {
@@ -127,11 +130,10 @@ it('reads in pages of bounded size, the latest first, and each block once', asyn
     }
     await addBlocks(env.DB, { applicationId, shard: 0, sequence: day }, [...blockRows(additions, 0)]).run();
   }
-  const buckets = [1, 2, 3, 4, 5, 6, 7, 8];
   const query = {
     applicationId,
     rollup: 'rollup_daily' as const,
-    buckets,
+    buckets: OF_CREATIVES,
     from: '2026-03-02',
     to: '2026-03-08',
   };
@@ -149,7 +151,7 @@ it('reads in pages of bounded size, the latest first, and each block once', asyn
   for (const [maxBytes, count] of [
     [day * 2.5, 4],
     [day * 1.1, 7],
-    [day / 2, 56],
+    [day / 2, 7 * CREATIVE_BUCKETS],
   ] as const) {
     const pages = await pagesOf(maxBytes);
     expect(pages).toHaveLength(count);
