@@ -37,7 +37,11 @@ const NODE = [
 
 const NEW_KIND = 'test/catalogue/new-kind.test.ts';
 
-const inWorker = { setupFiles: ['./test/helpers/apply-migrations.ts'], testTimeout: 60_000 };
+const inWorker = {
+  setupFiles: ['./test/helpers/apply-migrations.ts'],
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+};
 const inNode = { environment: 'node', testTimeout: 120_000 } as const;
 
 export default defineConfig({

@@ -125,6 +125,16 @@ CREATE TABLE `rollup_daily` (
 	PRIMARY KEY(`application_id`, `day`, `creative_id`, `currency`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
+CREATE TABLE `rollup_hours` (
+	`application_id` text NOT NULL,
+	`day` text NOT NULL,
+	`creative_id` text NOT NULL,
+	`currency` text NOT NULL,
+	`hours` text NOT NULL,
+	`hour_parts` integer DEFAULT 1 NOT NULL,
+	PRIMARY KEY(`application_id`, `day`, `creative_id`, `currency`)
+) WITHOUT ROWID, STRICT;
+--> statement-breakpoint
 CREATE TABLE `segment_blocks` (
 	`application_id` text NOT NULL,
 	`rollup` text NOT NULL,

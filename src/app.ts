@@ -1,11 +1,5 @@
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
-import { creativeRoutes } from '#creatives';
-import { dashboardRoutes } from '#dashboard';
-import { deletionRoutes } from '#deletion';
-import { deviceRoutes } from '#devices';
-import { docsRoutes } from '#docs';
-import { eventRoutes } from '#events';
 import {
   type AppEnv,
   AppError,
@@ -16,30 +10,16 @@ import {
   teamFailure,
   toAppError,
 } from '#http';
-import { ingestionRoutes, noteRejection } from '#ingestion';
-import { moneyRoutes } from '#money';
-import { operationRoutes } from '#operations';
-import { reportRoutes } from '#reports';
-import { teamRoutes } from '#teams';
-import { trackingHost, trackingRoutes } from '#tracking';
+import { noteRejection } from '#ingestion';
+import { trackingHost } from '#tracking';
 
-export function createApp(): Hono<AppEnv> {
+/** An app of the routes that `mount` adds, with what all routes share: headers, log and errors. */
+export function createApp(mount: (app: Hono<AppEnv>) => void): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   app.use(trackingHost(app));
   app.use(answerHeaders, requestLog);
   app.use('/v1/*', shapeErrors(teamFailure));
-  app.route('/', ingestionRoutes);
-  app.route('/', teamRoutes);
-  app.route('/', deletionRoutes);
-  app.route('/', eventRoutes);
-  app.route('/', deviceRoutes);
-  app.route('/', moneyRoutes);
-  app.route('/', creativeRoutes);
-  app.route('/', reportRoutes);
-  app.route('/', operationRoutes);
-  app.route('/', dashboardRoutes);
-  app.route('/', trackingRoutes);
-  app.route('/', docsRoutes);
+  mount(app);
   const refuseOtherMethods = methodNotAllowed({
     app,
     onMethodNotAllowed: (c, methods) => {

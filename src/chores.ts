@@ -1,8 +1,8 @@
 import { logError, underlying } from '#lib/log';
 
 /**
- * Waits for all chores, whichever fail. Logs each failure by the chore's name, then throws one error that names them all, so that
- * the run of the cron counts as failed.
+ * Runs all chores to their end, even if some fail. Logs each failure under the chore's name, then throws one error that names all of
+ * them, so that the cron run counts as failed.
  */
 export async function runChores(chores: Record<string, Promise<unknown>>): Promise<void> {
   const names = Object.keys(chores);

@@ -1,57 +1,16 @@
-import { pruneClicks } from '#attribution';
 import { consumeDeadLetters, consumeEvents } from '#counting';
-import { pruneCreativeRequests } from '#creatives';
-import { database } from '#db';
-import { continueDeletions } from '#deletion';
-import { pruneTokens } from '#devices';
-import { settingsOf } from '#env';
-import { pruneRejections } from '#ingestion';
-import { pruneSessions } from '#members';
-import { fetchReferenceRates } from '#money';
-import { pruneCredentials } from '#teams';
-import { createApp } from './app.ts';
-import { runChores } from './chores.ts';
+import { answerRequest } from './answer-request.ts';
 
 export { Counter } from '#counting';
-export { CreativeRegistry } from '#creatives';
-
-/** As wrangler.toml has it; its other schedule, every minute, is that of the chores. */
-const RATES_SCHEDULE = '30 15,17,19 * * *';
-
-const app = createApp();
+export { CreativeRegistry } from '#creatives/registry';
 
 export default {
-  fetch: app.fetch,
+  fetch: answerRequest,
   queue: (batch, env) =>
     batch.queue.endsWith('-dead') ? consumeDeadLetters(batch, env) : consumeEvents(batch, env),
-  async scheduled(controller, env) {
-    const now = Date.now();
-    const { EXCHANGE_RATES_URL, TOKEN_TTL_DAYS } = settingsOf(env);
-    if (controller.cron === RATES_SCHEDULE) {
-      if (EXCHANGE_RATES_URL) {
-        await runChores({ 'fetch exchange rates': fetchReferenceRates(env.DB, EXCHANGE_RATES_URL, now) });
-      }
-      return;
-    }
-    // Loaded by the cron alone: the ingestion path starts without them.
-    const [{ composeDigests, sendNotices, watchAlerts }, { pruneShareLinks }] = await Promise.all([
-      import('#alerts'),
-      import('#views'),
-    ]);
-    // What D1 has to forget: none waits for the others. Counters need no cron: each sets its own alarm with whatever gives it
-    // work, and again when it starts, so one that lost its alarm has it back with the next call of anyone who would miss it.
-    await runChores({
-      'continue deletions of applications': continueDeletions(env, database(env.DB), now),
-      'prune clicks': pruneClicks(env.DB, now),
-      'prune creative requests': pruneCreativeRequests(env.DB, now),
-      'prune tokens': pruneTokens(env.DB, TOKEN_TTL_DAYS, now),
-      'prune credentials': pruneCredentials(env.DB, now),
-      'prune rejections': pruneRejections(env.DB, now),
-      'prune sessions': pruneSessions(env.DB, now),
-      'prune share links': pruneShareLinks(database(env.DB), now),
-    });
-    // In this order, so that what a check finds is sent by the same run.
-    await runChores({ 'watch alerts': watchAlerts(env, now), 'compose digests': composeDigests(env, now) });
-    await runChores({ 'send notices': sendNotices(env, now) });
+  async scheduled({ cron }, env) {
+    // Loaded by the cron alone: an isolate that receives events starts without it.
+    const { runSchedule } = await import('./schedule.ts');
+    await runSchedule(cron, env);
   },
 } satisfies ExportedHandler<Env>;

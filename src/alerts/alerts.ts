@@ -34,7 +34,7 @@ export const listAlerts = (db: Database, applicationId: string): Promise<Alert[]
 const subjectOf = ({ name, currency }: ApplicationRow, alert: Pick<Alert, 'kind' | 'threshold'>) =>
   `${name}: ${alertText(alert, currency)}`;
 
-/** Its first check is due at once. Throws `conflict` past 50 alerts of an application. */
+/** The first check is due at once. Throws `conflict` beyond 50 alerts per application. */
 export async function createAlert(
   caller: Caller,
   application: ApplicationRow,
@@ -51,7 +51,7 @@ export async function createAlert(
   ]);
 }
 
-/** Throws `not_found` also for another application's. */
+/** Throws `not_found` for another application's alert too. */
 export async function removeAlert(caller: Caller, application: ApplicationRow, id: string): Promise<void> {
   const { db } = caller;
   const [row] = await db

@@ -12,7 +12,7 @@ const MAX_CHANNELS = 20;
 
 export type Channel = typeof channels.$inferSelect;
 
-/** Where messages go: a webhook that takes Slack's `{"text"}`, or an email address. */
+/** Where messages are sent: a webhook that accepts Slack's `{"text"}`, or an email address. */
 export const NewChannel = z
   .object({
     kind: z.enum(['webhook', 'mail'], { error: 'must be webhook or mail' }),
@@ -34,11 +34,11 @@ export const listChannels = (db: Database, applicationId: string): Promise<Chann
     .orderBy(asc(channels.id))
     .limit(MAX_CHANNELS);
 
-/** A webhook's address is a credential: its host tells people which one it is. */
+/** A webhook's URL is a credential, so only its host and last characters are shown. */
 export const channelText = ({ kind, target }: Pick<Channel, 'kind' | 'target'>): string =>
   kind === 'mail' ? target : `${new URL(target).host}/…${target.slice(-4)}`;
 
-/** `origin` is that of the dashboard, for links in messages. Throws `conflict` past 20 channels of an application. */
+/** `origin` is the dashboard's, for links in messages. Throws `conflict` beyond 20 channels per application. */
 export async function createChannel(
   caller: Caller,
   application: ApplicationRow,
@@ -73,7 +73,7 @@ async function requireChannel(db: Database, applicationId: string, id: string): 
   return row;
 }
 
-/** Removes a channel and what waits to be sent to it. Throws `not_found` also for another application's. */
+/** Removes a channel and its pending messages. Throws `not_found` for another application's channel too. */
 export async function removeChannel(caller: Caller, application: ApplicationRow, id: string): Promise<void> {
   const { db } = caller;
   const subject = `${application.name}: ${channelText(await requireChannel(db, application.id, id))}`;
@@ -84,7 +84,7 @@ export async function removeChannel(caller: Caller, application: ApplicationRow,
   ]);
 }
 
-/** Puts a message in the queue of one channel, so that people see whether it arrives. */
+/** Queues a message for one channel, so that people see whether it arrives. */
 export async function sendTestMessage(
   db: Database,
   application: ApplicationRow,

@@ -13,10 +13,10 @@ import {
 } from './findings.ts';
 import type { AlertKind } from './kinds.ts';
 
-/** Of an application with more campaigns, those with the most revenue and spend are looked at. */
+/** Of an application with more campaigns, those with the most revenue and spend are checked. */
 const MAX_CAMPAIGNS = 500;
 
-/** An application that the cron looks at, on nobody's behalf. */
+/** An application that the cron checks, on nobody's behalf. */
 export type WatchedApplication = typeof applications.$inferSelect;
 
 type Checked = { application: WatchedApplication; threshold: number; now: number };
@@ -25,7 +25,7 @@ type Checked = { application: WatchedApplication; threshold: number; now: number
 export const yesterdayOf = ({ timezone }: { timezone: string }, now: number) =>
   addDays(dayIn(timezone, now), -1);
 
-/** The performance report of some days, as the team API gives it. */
+/** The performance report for a range of days, in the team API's format. */
 export function readPerformance(
   env: Env,
   application: WatchedApplication,
@@ -36,7 +36,7 @@ export function readPerformance(
   return reportPerformance(env, application, query, now);
 }
 
-/** A figure of a report, as far as it exists. */
+/** A report's figure, or null if it does not exist. */
 export const numberOf = (value: unknown) => (typeof value === 'number' ? value : null);
 
 async function checkChange(
@@ -58,7 +58,7 @@ async function checkChange(
 
 async function checkSilence(env: Env, { application, threshold, now }: Checked): Promise<Finding> {
   const { counters } = await readApplicationHealth(env, application);
-  if (!counters) return { firing: null, text: 'The last check could not read when events arrived.' };
+  if (!counters) return { firing: null, text: 'The last check could not read the arrival times of events.' };
   return findSilence({
     hours: threshold,
     lastEventAt: counters.lastAppendedAt,
@@ -106,6 +106,6 @@ const CHECKS: Record<AlertKind, (env: Env, checked: Checked) => Promise<Finding>
   roas_below: (env, checked) => checkRatio(env, checked, 'roas'),
 };
 
-/** Reads what an alert is about and holds it against its threshold. Reads the rollups only: nothing is counted for it. */
+/** Compares an alert's figure with its threshold. Only reads rollups and does not trigger counting. */
 export const checkAlert = (env: Env, kind: AlertKind, checked: Checked): Promise<Finding> =>
   CHECKS[kind](env, checked);

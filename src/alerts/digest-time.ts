@@ -2,13 +2,12 @@ export const DIGESTS = ['never', 'daily', 'weekly'] as const;
 export type Digest = (typeof DIGESTS)[number];
 
 const AT = '08:00';
-/** Every offset from UTC is a multiple of this. */
+/** Every UTC offset is a multiple of this. */
 const STEP_MS = 15 * 60_000;
 const MAX_STEPS = 8 * 96;
 
 /**
- * When the next digest is due, in epoch milliseconds: at eight in the morning of the time zone, on Mondays if weekly; null for
- * never. Pure.
+ * When the next digest is due, in epoch milliseconds: at 8 a.m. in the time zone, on Mondays if weekly; null for never. Pure.
  */
 export function nextDigestAt(digest: Digest, timezone: string, now: number): number | null {
   if (digest === 'never') return null;
@@ -25,5 +24,5 @@ export function nextDigestAt(digest: Digest, timezone: string, now: number): num
     const shown = clock.format(at);
     if (shown.endsWith(AT) && (digest === 'daily' || shown.startsWith('Mon'))) return at;
   }
-  throw new Error(`no morning found in ${timezone}`);
+  throw new Error(`found no 8 a.m. in ${timezone}`);
 }

@@ -8,7 +8,7 @@ const CAMPAIGNS_NAMED = 3;
 
 type Totals = Awaited<ReturnType<typeof readPerformance>>['totals'];
 
-/** A change as people read it: `+12%`; empty where there is nothing to compare with. */
+/** A change for people: `+12%`. Empty if there is nothing to compare with. */
 function changeOf(now: number | null, before: number | null): string {
   if (now === null || before === null || before === 0) return '';
   const change = (now - before) / before;
@@ -30,8 +30,8 @@ function lines(now: Totals, before: Totals, currency: string): string[] {
 }
 
 /**
- * The figures of the last full day against the same weekday a week before, or of the last seven full days against the seven before,
- * as a plain-text message.
+ * A plain-text message that compares the last full day with the same weekday a week before, or the last seven full days with the seven
+ * before.
  */
 export async function composeDigest(
   env: Env,
@@ -59,7 +59,7 @@ export async function composeDigest(
   return {
     subject: `${application.name}: ${when}`,
     body: [
-      `${application.name}, ${when}, in brackets the change against ${against}`,
+      `${application.name}, ${when} (in brackets: change from ${against})`,
       ...lines(current.totals, before.totals, currency),
       ...(named.length > 0 ? [`Top campaigns by revenue: ${named.join(', ')}`] : []),
       `${origin}/?${view}`,

@@ -1,13 +1,13 @@
 import { count, money, percent } from '#lib/format';
 import { addDays } from '#lib/time';
 
-// What a figure says about its limit. Pure: the figures are read elsewhere.
+// Compares figures with their limits. Pure: the figures are read elsewhere.
 
-/** What a check found. `firing` is null where nothing can be said yet: the alert stays as it was. */
+/** The result of a check. `firing` is null if there is not enough data to tell; the alert then keeps its state. */
 export type Finding = { firing: boolean | null; text: string };
 
 const WEEKS_COMPARED = 4;
-/** Fewer weeks than this are no mean to judge a day by. */
+/** With fewer weeks than this, there is no meaningful mean to compare a day with. */
 const MIN_WEEKS = 2;
 const CAMPAIGNS_NAMED = 5;
 const HOUR_MS = 3_600_000;
@@ -15,19 +15,19 @@ const HOUR_MS = 3_600_000;
 const weekday = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
 export const weekdayOf = (day: string) => weekday.format(Date.parse(`${day}T00:00:00Z`));
 
-/** The first day whose figures a comparison with the same weekday needs. */
+/** The first day whose figures are needed to compare same weekdays. */
 export const firstComparedDay = (day: string) => addDays(day, -7 * WEEKS_COMPARED);
 
 export type ChangeInput = {
   name: string;
   day: string;
   thresholdPercent: number;
-  /** By day; days without anything are absent. */
+  /** By day. Days without data are absent. */
   values: ReadonlyMap<string, number | null>;
   show: (value: number) => string;
 };
 
-/** A day's figure against the mean of the same weekday of the weeks before, of those since the first figure. */
+/** Compares a day's figure with the mean of the same weekday in the weeks before, counting only weeks since the first figure. */
 export function findChange({ name, day, thresholdPercent, values, show }: ChangeInput): Finding {
   const first = [...values.keys()].sort()[0] ?? day;
   const days = Array.from({ length: WEEKS_COMPARED }, (_, index) => addDays(day, -7 * (index + 1)));
@@ -43,11 +43,11 @@ export function findChange({ name, day, thresholdPercent, values, show }: Change
   const against = `${percent(Math.abs(change))} ${change < 0 ? 'below' : 'above'} the mean of ${weekdays} (${show(mean)})`;
   return {
     firing: Math.abs(change) * 100 > thresholdPercent,
-    text: `${name} on ${day} was ${show(value)}, ${change === 0 ? `as much as the mean of ${weekdays}` : against}.`,
+    text: `${name} on ${day} was ${show(value)}, ${change === 0 ? `equal to the mean of ${weekdays}` : against}.`,
   };
 }
 
-/** `lastEventAt` is null where the application has sent none, or none for longer than is remembered. */
+/** `lastEventAt` is null if the application never sent an event, or none for longer than counters remember. */
 export function findSilence(input: {
   hours: number;
   lastEventAt: number | null;
@@ -94,7 +94,7 @@ export function findIdleSpend(input: {
   return { firing: true, text: `Spend without installs on ${day}: ${named}${more}.` };
 }
 
-/** A ratio against its limit. `value` is null where there was no spend, or it can't be converted. */
+/** Compares a ratio with its limit. `value` is null if there was no spend or it cannot be converted. */
 export function findLimit(input: {
   name: string;
   value: number | null;

@@ -1,24 +1,24 @@
 import { money } from '#lib/format';
 
-/** What a threshold is given in: percent, hours, or units of the application's currency. */
+/** The unit of a threshold: percent, hours, or units of the application's currency. */
 type Unit = 'percent' | 'hours' | 'money';
 
 type Kind = {
   label: string;
   unit: Unit;
-  /** What the threshold means, beside its field. */
+  /** Explains the threshold, next to its field. */
   hint: string;
-  /** What the form suggests. */
+  /** The default in the form. */
   suggested: number;
   max: number;
-  /** Minutes between two checks: as often as the answer can change. */
+  /** Minutes between two checks: as often as the figure can change. */
   every: number;
 };
 
 const OF_THE_WEEKDAY = 'Yesterday against the mean of the same weekday in the four weeks before';
 const SEVEN_DAYS = 'Over the last seven full days';
 
-/** What people can be alerted to. */
+/** The figures that alerts can watch. */
 export const ALERT_KINDS = {
   revenue_change: {
     label: 'Revenue differs by more than',

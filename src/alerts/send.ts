@@ -5,19 +5,19 @@ import { type Channel, channelsById } from './channels.ts';
 import { webhookFault } from './webhook-url.ts';
 
 const NOTICES_PER_RUN = 20;
-/** The platform opens six connections of an invocation at once. */
+/** An invocation may open six connections at once. */
 const SENT_AT_ONCE = 5;
 const TIMEOUT_MS = 10_000;
 const MINUTE_MS = 60_000;
-/** With waits of 1, 2, 4 … minutes a message is given up after some four hours. */
+/** With waits of 1, 2, 4 … minutes, a message is given up after about two hours. */
 export const MAX_ATTEMPTS = 8;
 
 type Notice = typeof notices.$inferSelect;
 
-/** A mail binding is optional: `[[send_email]] name = "MAIL"` in wrangler.toml, with `MAIL_FROM`. */
+/** The mail binding is optional: `[[send_email]] name = "MAIL"` in wrangler.toml, together with `MAIL_FROM`. */
 type MailEnv = Env & { MAIL?: SendEmail };
 
-/** Whether messages can go out by mail: there is a binding and a sender. */
+/** Whether mail can be sent: there is a binding and a sender. */
 export const canMail = (env: Env): boolean =>
   (env as MailEnv).MAIL !== undefined && settingsOf(env).MAIL_FROM !== '';
 
@@ -28,12 +28,12 @@ async function postToWebhook(url: string, { body }: Notice): Promise<void> {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ text: body }),
-    // Another address than the one that was checked is not followed.
+    // Do not follow redirects: only the original URL was checked.
     redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   await answer.body?.cancel();
-  if (!answer.ok) throw new Error(`it answered ${answer.status}`);
+  if (!answer.ok) throw new Error(`the webhook returned ${answer.status}`);
 }
 
 async function sendMail(env: MailEnv, to: string, { subject, body }: Notice): Promise<void> {
@@ -63,8 +63,8 @@ async function deliver(env: Env, db: Database, channel: Channel, notice: Notice,
 }
 
 /**
- * Delivers the messages that are due, at most 20 a run, each at least once. A failure is kept with the channel and tried again
- * after 1, 2, 4 … minutes, up to 8 times in all.
+ * Delivers due messages, at most 20 per run, each at least once. A failure is recorded with the channel and retried after 1, 2, 4 …
+ * minutes, up to 8 attempts in all.
  */
 export async function sendNotices(env: Env, now: number): Promise<void> {
   const db = database(env.DB);
@@ -82,7 +82,7 @@ export async function sendNotices(env: Env, now: number): Promise<void> {
     await Promise.all(
       due.slice(start, start + SENT_AT_ONCE).map(async (notice) => {
         const channel = places.get(notice.channelId);
-        // Claimed one by one: another run at the same time finds the attempt made.
+        // Claimed one by one, so that a concurrent run does not send it too.
         const [claimed] = await db
           .update(notices)
           .set({
@@ -92,7 +92,7 @@ export async function sendNotices(env: Env, now: number): Promise<void> {
           .where(and(ofNotice(notice), eq(notices.attempts, notice.attempts)))
           .returning();
         if (!claimed) return;
-        // Its channel went with its application.
+        // The channel was deleted with its application.
         if (!channel) await db.delete(notices).where(ofNotice(notice));
         else await deliver(env, db, channel, claimed, now);
       }),

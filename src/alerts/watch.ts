@@ -7,8 +7,8 @@ import { composeDigest } from './digest.ts';
 import { type Digest, nextDigestAt } from './digest-time.ts';
 import { ALERT_KINDS, isAlertKind } from './kinds.ts';
 
-// The cron's part: a bounded number of checks and digests a run, the longest due first. What a run takes it claims by moving its
-// time ahead, so that two runs at once do not do the same, and what fails comes again.
+// The cron's part: a bounded number of checks and digests per run, the longest overdue first. A run claims each by moving its time ahead,
+// so that concurrent runs do not repeat work, and whatever fails is retried later.
 
 const CHECKS_PER_RUN = 20;
 const DIGESTS_PER_RUN = 10;
@@ -26,7 +26,7 @@ async function applicationsById(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Inserts one message for each channel of an application; `guard` is SQL that has to hold. */
+/** Inserts one message for each of an application's channels; `guard` is an SQL condition. */
 const noticeEachChannel = (
   db: Database,
   applicationId: string,
@@ -42,7 +42,7 @@ const noticeEachChannel = (
     )
     .onConflictDoNothing();
 
-/** Checks one alert and, where it begins or ends to fire, puts a message in the queue of each channel: in one transaction. */
+/** Checks one alert. If it starts or stops firing, queues a message for each channel in the same transaction. */
 async function watchAlert(
   env: Env,
   db: Database,
@@ -83,8 +83,8 @@ async function watchAlert(
 }
 
 /**
- * Checks the alerts that are due, at most 20 a run. An alert sends one message when its figure leaves the limit and one when it is
- * back. One that cannot be checked is logged and tried again ten minutes later; it stops no other.
+ * Checks due alerts, at most 20 per run. An alert sends one message when its figure leaves the limit and one when it returns. If a check
+ * fails, it is logged and retried ten minutes later; the others continue.
  */
 export async function watchAlerts(env: Env, now: number): Promise<void> {
   const db = database(env.DB);
@@ -113,7 +113,7 @@ export async function watchAlerts(env: Env, now: number): Promise<void> {
   }
 }
 
-/** Composes the digests that are due, at most 10 a run, and puts each in the queue of its channel. */
+/** Composes due digests, at most 10 per run, and queues each for its channel. */
 export async function composeDigests(env: Env, now: number): Promise<void> {
   const db = database(env.DB);
   const due = db

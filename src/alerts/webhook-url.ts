@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js';
 const LOCAL_NAMES = ['localhost', 'local', 'internal', 'home.arpa', 'test', 'invalid'];
 
 /**
- * What is wrong with an address that messages are to be posted to; null for a public https URL. A public name that leads to a
- * private address is no way in either: a Worker's requests leave through Cloudflare's edge, which reaches public addresses only.
+ * Explains why messages must not be posted to a URL; null for a public https URL. A public name that resolves to a private address is
+ * harmless: a Worker's requests leave through Cloudflare's edge, which reaches only public addresses.
  */
 export function webhookFault(text: string): string | null {
   const url = URL.parse(text);
@@ -12,7 +12,7 @@ export function webhookFault(text: string): string | null {
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   if (ipaddr.isValid(host)) {
-    // `process` reads an IPv4 address in IPv6 notation as what it is.
+    // `process` also recognizes an IPv4 address in IPv6 notation.
     return ipaddr.process(host).range() === 'unicast' ? null : 'must not be a private or local address';
   }
   const isLocal = !host.includes('.') || LOCAL_NAMES.some((name) => host.endsWith(`.${name}`));

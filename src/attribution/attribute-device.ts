@@ -6,12 +6,12 @@ import { parseOs } from './device.ts';
 import { findClicks, toClick } from './find-clicks.ts';
 import { type Attribution, attribute, type Device, type Hints, mayBeGuessed } from './match.ts';
 
-/** What `/fetch-token` says of a device, as far as it helps to find its click. */
+/** What `/fetch-token` reports about a device, as far as it helps to find its click. */
 export type DeviceReport = {
   device_name: string;
   device_model: string;
   os_system: string;
-  /** An IANA name. Anything else, such as the timestamp that some SDKs send, is not known. */
+  /** An IANA name. Anything else, such as the timestamp that some SDKs send, counts as unknown. */
   timezone: string;
   dpi?: number | undefined;
   window_height?: number | undefined;
@@ -22,7 +22,7 @@ export type DeviceReport = {
   ip?: string | undefined;
 };
 
-/** The click id in what the Play Install Referrer returns, whether or not it was decoded on the way. */
+/** Extracts the click id from the Play Install Referrer's result, whether or not it was decoded on the way. */
 export function clickIdOf(referrer: string | undefined): string | null {
   for (let text = referrer ?? '', depth = 0; depth < 3; depth++) {
     const id = new URLSearchParams(text).get('click_id');
@@ -36,7 +36,7 @@ export function clickIdOf(referrer: string | undefined): string | null {
   return null;
 }
 
-/** Whether a device names a click itself, by what the store or its own application passed on. */
+/** Whether the report itself names a click, passed on by the store or by the device's application. */
 export const namesClick = ({ install_referrer, click_id }: DeviceReport): boolean =>
   Boolean(click_id) || clickIdOf(install_referrer) !== null;
 
@@ -71,24 +71,24 @@ function describe(report: DeviceReport, ipHash: string | null, acquiredAt: numbe
   };
 }
 
-/** A device whose creative is sought. */
+/** A device that is to be attributed to a creative. */
 export type Installation = {
-  /** Who may claim a click again after a failure: the device's alias, else its own id. */
+  /** Identifies who may claim a click again after a failure: the device's alias, or its id if it has none. */
   claim: string;
   report: DeviceReport;
-  /** When the device says that it was first opened, epoch milliseconds. */
+  /** When the device says it was first opened, in epoch milliseconds. */
   acquiredAt: number;
-  /** A test build, which takes no click away from a customer. */
+  /** A test build. It never takes a click away from a customer. */
   test: boolean;
 };
 
-/** `clickCountry`: of the click that is credited, as the edge told it. */
+/** `clickCountry` is the credited click's, as reported by the edge. */
 export type Attributed = { attribution: Attribution; clickCountry: string | null };
 
 /**
- * Reads what may have brought some devices, in one round trip however many they are. The answer finds out which creative brought
- * each of those that turn out to be new, in their order; of them a click is guessed for one at most, the first. Nothing is
- * written but what the statements of `alongside` do, in the same transaction. `now` is our time, by which the windows are measured.
+ * Reads the clicks that may have led to some devices, in one round trip however many devices there are. The returned function finds the
+ * creative of each device that turns out to be new, in their order; a given click is guessed for at most one of them, the first. The
+ * only writes are those of the statements in `alongside`, in the same transaction. Windows are measured from `now`.
  */
 export async function prepareAttribution<Own extends Installation>(
   env: Env,
@@ -112,11 +112,11 @@ export async function prepareAttribution<Own extends Installation>(
   const found = await findClicks(env.DB, applicationId, sought, now, alongside);
   const soughtOf = new Map(sought.map((one, index) => [installations[index], one]));
   return (chosen) => {
-    /** What the devices before one take. */
+    /** The clicks that earlier devices in the list take. */
     const taken = new Map<string, number>();
     return chosen.map((installation) => {
       const one = soughtOf.get(installation);
-      if (!one) throw new RangeError('an installation whose clicks were not read');
+      if (!one) throw new RangeError('the clicks of this installation were not read');
       const rows = found.rowsOf(one);
       const clicks = rows.map((row) => {
         const click = toClick(row, installation.claim);

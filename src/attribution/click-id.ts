@@ -2,10 +2,10 @@ import { fromBase64Url, toBase64Url } from '#lib/base64url';
 import { hmac } from '#lib/crypto';
 import { idFromBytes, idTime, idToBytes, isId } from '#lib/ids';
 
-// A click's public id travels with the person through the store. It says which creative was clicked and proves that we said
-// so: the phone may come back before the queue has brought the click, or although it never will.
+// A click's public id travels with the person through the store. It is signed and names the clicked creative, because the phone may come
+// back before the queue delivers the click, or the click may never be delivered.
 
-/** What a click's id names. `creativeId` only where the id itself proves it. Times are epoch milliseconds. */
+/** The click that an id names. `creativeId` is set only if the id itself proves it. Times are epoch milliseconds. */
 export type NamedClick = { id: string; clickedAt: number; creativeId: string | null };
 
 const MAC_BYTES = 12;
@@ -27,8 +27,8 @@ export async function signClickId(
 }
 
 /**
- * Reads a click id. One that is bare, was signed for another application or was tampered with proves nothing: then only the
- * click's row can tell what was clicked. Null for what is no click id.
+ * Reads a click id. An id that is unsigned, signed for another application or tampered with proves nothing; only the click's row then
+ * shows what was clicked. Returns null if the text is not a click id.
  */
 export async function readClickId(
   secret: string,
@@ -41,6 +41,6 @@ export async function readClickId(
   const bytes = fromBase64Url(creative);
   if (bytes?.length !== 16 || rest.length > 0) return named;
   const creativeId = idFromBytes('crt', bytes);
-  // Not in constant time: what a forged id could gain, a click on the link gives away.
+  // No constant-time comparison needed: a forged id gains nothing that a click on the link would not.
   return mac === (await macOf(secret, applicationId, id, creativeId)) ? { ...named, creativeId } : named;
 }

@@ -37,8 +37,8 @@ const COLUMNS = [
 ];
 
 /**
- * Merges records into the rows of their clicks. What is known already stays, so any order and any repetition of the same
- * records give the same row. A measurement tells an iPad from a Mac, so its family goes before the user agent's.
+ * Merges records into the rows of their clicks. Known values are kept, so any order and any repetition of the same records produce the
+ * same row. The exception is the OS family: only a measurement distinguishes an iPad from a Mac, so its family overrides the user agent's.
  */
 export function clickStatement(db: D1Database, records: readonly ClickRecord[]): D1PreparedStatement {
   const rows = records.map((record) => [
@@ -87,11 +87,11 @@ const PRUNING_ROUNDS = 10;
 
 const old = alias(clicks, 'old');
 
-/** The first id that a window of an application still reaches; `hours` is an expression over its row. */
+/** The first click id inside an application's window; `hours` is an expression over the application's row. */
 const startOf = (hours: SQLWrapper, now: number) =>
   sql`'clk_' || printf('%012x', ${now} - ${HOUR_MS} * ${hours})`;
 
-/** Which clicks are older than a window of their application, as a list of keys. SQLite is told where to begin: at the applications. */
+/** The keys of clicks that are older than a window of their application. The hint makes SQLite start at the applications. */
 const olderThan = (
   hours: SQLWrapper,
   now: number,
@@ -102,8 +102,8 @@ const olderThan = (
   WHERE ${condition} LIMIT ${PRUNED_AT_ONCE})`;
 
 /**
- * Forgets what no window reaches any more: first the addresses' hashes, then the clicks. A bounded amount of work; what is
- * left over is for the next minute.
+ * Deletes what is outside every window: first the address hashes, then the clicks. Each run does a bounded amount of work; the next run
+ * continues.
  */
 export async function pruneClicks(d1: D1Database, now: number): Promise<void> {
   const db = database(d1);
@@ -126,21 +126,21 @@ async function inRounds(prune: () => Promise<D1Result>): Promise<void> {
   }
 }
 
-/** A click that a device is to be credited to. */
+/** A device to be credited with a click. */
 export type Credit = {
   clickId: string;
   creativeId: string;
   deviceId: string;
-  /** The token that is made with the credit. */
+  /** The token that is created together with the credit. */
   tokenId: string;
-  /** Who may claim the click again: see `Installation`. */
+  /** Identifies who may claim the click again: see `Installation`. */
   claim: string;
   guessed: boolean;
 };
 
 const { applicationId: ofApplication, id, clickedAt, deviceId, claimedBy, namedInstalls } = clicks;
 
-/** The columns of a click that is credited before the queue has brought it. */
+/** The columns of a click that is credited before the queue delivers it. */
 const CREDIT_COLUMNS = [
   ofApplication,
   id,
@@ -172,12 +172,12 @@ function creditTemplate(applicationId: string, credits: readonly Credit[], guess
 }
 
 /**
- * Remembers which device a click brought, so that no other is matched to it, and counts the devices that name it. The first claim
- * stays. A guess fails the whole transaction where another device has claimed the click since it was read (`clickWasTaken` knows
- * that error); a named click may be named again, even before the queue has brought it.
+ * Records which device a click led to, so that no other device is matched to it, and counts the devices that name it. The first claim
+ * is kept. If another device has claimed a guessed click since it was read, the whole transaction fails (`clickWasTaken` recognizes that
+ * error). A named click may be named again, even before the queue delivers it.
  *
- * These belong before the statement that inserts the tokens: a token that is already there was counted, so the transaction can be
- * repeated. `undoCredits` undoes them for devices that were not created.
+ * Run these before the statement that inserts the tokens: a token that already exists marks a credit as counted, so the transaction can be
+ * repeated. `undoCredits` undoes the credits of devices that were not created.
  */
 export function creditStatements(
   db: D1Database,
@@ -189,7 +189,7 @@ export function creditStatements(
   );
 }
 
-/** A credit whose device was not created; `heir` is the device in its place, which is credited with the same click. */
+/** A credit whose device was not created. `heir` is the device that exists instead and is credited with the same click. */
 export type Undone = Credit & { heir: string | null };
 
 /** Applies only while the token exists, which shows that the credit was written and not yet undone. */
@@ -203,29 +203,29 @@ function undoTemplate(applicationId: string, undone: Undone): SQL {
     WHERE ${ofApplication} = ${applicationId} AND ${id} = value ->> 'clickId' AND ${hasToken}`;
 }
 
-/** Undoes credits. Belongs before the statement that deletes or moves their tokens; repeatable with it. */
+/** Undoes credits. Run it before the statement that deletes or moves their tokens. Idempotent together with that statement. */
 export function undoCredits(
   db: D1Database,
   applicationId: string,
   undone: readonly Undone[],
 ): D1PreparedStatement[] {
-  // An UPDATE takes one row of FROM for each click, and several devices may have named one.
+  // An UPDATE uses only one row of FROM per click, but several devices may have named the same click.
   return undone.map((one) => toStatement(db, undoTemplate(applicationId, one)));
 }
 
-/** Whether a transaction failed because the click that was guessed had been claimed by another device meanwhile. */
+/** Whether a transaction failed because another device claimed the guessed click in the meantime. */
 export function clickWasTaken(error: unknown): boolean {
   return error instanceof Error && error.message.includes('NOT NULL constraint failed: clicks.clicked_at');
 }
 
-/** Answers `device_id`: which device was credited to a click; no row where the click is not stored. */
+/** Selects `device_id`, the device that was credited with a click. Returns no row if the click is not stored. */
 export const selectClaim = (db: Database, applicationId: string, clickId: string) =>
   db
     .select({ deviceId: clicks.deviceId })
     .from(clicks)
     .where(and(eq(clicks.applicationId, applicationId), eq(clicks.id, clickId)));
 
-/** Erases the click that brought a device; one that another device claimed stays. */
+/** Erases the click that led to a device. A click that another device claimed is kept. */
 export const eraseClick = (db: Database, applicationId: string, clickId: string, deviceId: string) =>
   db
     .delete(clicks)

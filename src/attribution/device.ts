@@ -11,9 +11,9 @@ const FAMILY_WORDS: readonly [RegExp, OsFamily][] = [
 const familyIn = (text: string) => FAMILY_WORDS.find(([words]) => words.test(text))?.[1];
 
 /**
- * `"Android OS 16 / API-36"` is android 16. An SDK may send a bare version and name the system elsewhere (`18.1` beside the
- * device `iOS` and the model `iPhone`), so the first of the three texts that tells a family does. A number that follows some
- * other system's name, such as `Darwin 24.1`, is no version of that family.
+ * Parses an operating system: `"Android OS 16 / API-36"` is android 16. An SDK may send a bare version and name the system elsewhere
+ * (`18.1` next to the device `iOS` and the model `iPhone`), so the first of the three texts that names a family decides the family. A
+ * number after another system's name, such as `Darwin 24.1`, is not a version of that family.
  */
 export function parseOs(
   osSystem: string,

@@ -1,17 +1,17 @@
-// What one fact of a click says about one device. Each compares two readings of the same thing by different instruments: the
+// What one fact of a click says about one device. Each function compares two readings of the same property by different instruments: the
 // browser that clicked, and the application that was opened later.
 
 /** A rectangle of pixels, in either orientation. */
 export type Size = { width: number; height: number };
 
-/** `same` and `different` speak for and against; `close` a little for; null: one of the two is not known, or says nothing. */
+/** `same` speaks for a match, `close` weakly for it, `different` against it; null if a reading is unknown or says nothing. */
 export type Agreement = 'same' | 'close' | 'different' | null;
 
-// Safari 26 and later still calls its system 18 (WebKit froze the version in the user agent with release 26).
+// Safari 26 and later still reports iOS 18 (WebKit froze the version in the user agent with release 26).
 const FROZEN_IOS = 18;
 const FIRST_IOS_AFTER = 26;
 
-/** Versions agree as far as both go: `17.4` and `17.4.1` are the same, `17.4` and `17.5` close, `16` and `17` different. */
+/** Compares versions as far as both go: `17.4` and `17.4.1` are the same, `17.4` and `17.5` close, `16` and `17` different. */
 export function compareVersions(click: string | null, device: string | null, family: string): Agreement {
   if (!click || !device) return null;
   const [left, right] = [click, device].map((version) => version.split('.').map(Number));
@@ -25,7 +25,7 @@ export function compareVersions(click: string | null, device: string | null, fam
 
 const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
-/** `SM-S911B` is the same as `samsung SM-S911B`. Short names are compared whole: `A5` is no `A54`. */
+/** `SM-S911B` is the same as `samsung SM-S911B`. Short names are compared whole: `A5` is not `A54`. */
 export function compareModels(click: string | null, device: readonly string[]): Agreement {
   const clicked = plain(click ?? '');
   const names = device.map(plain).filter((name) => name !== '');
@@ -39,9 +39,9 @@ export function compareModels(click: string | null, device: readonly string[]): 
   return matches ? 'same' : 'different';
 }
 
-/** Browsers round CSS pixels, so 1080 device pixels at 2.625 are 411 or 412: half a pixel of 360. */
+/** Browsers round CSS pixels: 1080 device pixels at a ratio of 2.625 become 411 or 412. This allows half a pixel in 360. */
 const ROUNDING = 0.005;
-/** System bars may take this part of a window's side. */
+/** System bars may take up this share of a window's side. */
 const BARS = 0.15;
 
 const sides = ({ width, height }: Size) => [Math.min(width, height), Math.max(width, height)] as const;
@@ -51,8 +51,8 @@ const cut = (device: number, screen: number) =>
   device <= screen * (1 + ROUNDING) && device >= screen * (1 - BARS);
 
 /**
- * Whether a device's window can be this screen: measured in CSS pixels by the browser, in CSS or device pixels by the
- * application, held either way, and with system bars off one side.
+ * Whether a device's window can be this screen. The browser measures in CSS pixels, the application in CSS or device pixels, in either
+ * orientation and possibly without the system bars of one side.
  */
 export function compareScreens(
   screen: Size | null,
@@ -71,12 +71,12 @@ export function compareScreens(
   return [1, pixelRatio ?? 1].some(fits) ? 'same' : 'different';
 }
 
-/** The largest number that is a scale factor and not a number of dots per inch. */
+/** The largest number that is a scale factor rather than dots per inch. */
 const LARGEST_SCALE = 10;
 
 /**
- * Whether a density can belong to a pixel ratio: as a scale (3), as Android's logical density (420 = 160 × 2.625), or as the
- * panel's dots per inch, which lie between 120 and 180 to a CSS pixel on phones and tablets.
+ * Whether a density fits a pixel ratio: as a scale (3), as Android's logical density (420 = 160 × 2.625), or as the panel's dots per
+ * inch, which are 120 to 180 per CSS pixel on phones and tablets.
  */
 export function compareDensities(pixelRatio: number | null, dpi: number | null): Agreement {
   if (!pixelRatio || !dpi) return null;

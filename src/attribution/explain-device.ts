@@ -2,33 +2,33 @@ import { and, eq, inArray } from 'drizzle-orm';
 import { clicks, creatives, database } from '#db';
 import type { Attribution } from './match.ts';
 
-/** The click that a device is credited to, as far as it is still stored. Times are epoch milliseconds. */
+/** The click that a device is credited with, as far as it is still stored. Times are epoch milliseconds. */
 export type CreditedClick = {
   clickedAt: number;
-  /** ISO 3166 code in lower case; null where the edge did not know. */
+  /** Lower-case ISO 3166 code; null if the edge did not know it. */
   country: string | null;
-  /** The query parameters of the link that are kept. */
+  /** The link's stored query parameters. */
   params: Record<string, string>;
-  /** How many devices have named this click by now. */
+  /** The number of devices that have named this click so far. */
   namedInstalls: number;
 };
 
-/** The country that a device is counted in, and what told it; null where it is not known. */
+/** The country that a device is counted in, and its source; null if unknown. */
 export type Place = { country: string | null; countrySource: 'data' | 'click' | 'timezone' | null };
 
-/** Why a device was credited to what brought it, with the names of what is named. Times are epoch milliseconds. */
+/** Why a device was attributed as it was, with the names behind the ids. Times are epoch milliseconds. */
 export type Explanation = {
   acquiredDay: string;
   acquiredAt: number;
   place: Place;
   attribution: Partial<Attribution>;
-  /** Null where no click was credited, or no window reaches it any more. */
+  /** Null if no click was credited, or if the click is no longer in any window. */
   click: CreditedClick | null;
-  /** Name of each creative that the attribution speaks of, by id. */
+  /** The name of each creative that the attribution mentions, by id. */
   creatives: Record<string, string>;
 };
 
-/** What its counter keeps of a device's acquisition. */
+/** What a counter stores about a device's acquisition. */
 export type Acquisition = {
   acquiredDay: string;
   acquiredAt: number;
@@ -36,7 +36,7 @@ export type Acquisition = {
   description: Place;
 };
 
-/** Explains the attribution of a device. The caller has checked that the application is its own. */
+/** Explains the attribution of a device. The caller has checked that the application belongs to the team. */
 export async function explainDevice(
   d1: D1Database,
   applicationId: string,

@@ -2,20 +2,20 @@ import { type SQL, sql } from 'drizzle-orm';
 import { applications, batchWithRetry, clicks, commaList, creatives, isAmong, named, toStatement } from '#db';
 import { type Click, type Device, type Hints, toOsFamily, type Windows } from './match.ts';
 
-/** A device that has to be attributed, as far as the clicks that are read for it depend on it. */
+/** The properties of a device that determine which clicks are read for it. */
 export type Sought = {
   device: Device;
   named: Hints['named'];
   creativeToken: string | undefined;
-  /** It is of the time that a guess may reach. */
+  /** Whether the device is recent enough to be matched by a guess. */
   guessable: boolean;
 };
 
 export type FoundClicks = {
   windows: Windows;
-  /** Creatives of the application by the tokens that were named. */
+  /** The application's creatives, by the link tokens that the devices named. */
   creatives: ReadonlyMap<string, string>;
-  /** Those that were named for a device, and those that may be guessed to be its own. */
+  /** The clicks that were named for a device, and those that may be guessed to be its own. */
   rowsOf: (sought: Sought) => ClickRow[];
 };
 
@@ -37,11 +37,11 @@ export type ClickRow = {
 };
 
 /**
- * How many clicks of each kind are weighed, newest first: with more alike, no single one is likely anyway. A flood has to be
- * larger than this to push a genuine click out, and can't where the device's address is known: that has a range of its own.
+ * The number of clicks of each kind that are weighed, newest first. Among more clicks that look alike, no single one would be likely
+ * anyway. Only a larger flood can push a genuine click out, and not if the device's address is known, because that has a range of its own.
  */
 const MAX_WEIGHED = 200;
-/** How many clicks of all families are looked through for those of one. */
+/** The number of clicks of all families that are searched for those of one family. */
 const MAX_SCANNED = 500;
 const HOUR_MS = 3_600_000;
 
@@ -80,13 +80,13 @@ const readNamed = (application: string, ids: readonly string[]) => sql`
   SELECT ${COLUMNS} FROM ${clicks}
   WHERE ${applicationId} = ${application} AND ${isAmong(id, ids)}`;
 
-/** Begins a read with the first id that the window still reaches; without a row where guessing is off. */
+/** Starts a read at the first id inside the window. Returns no row if guessing is off. */
 const reach = (application: string, now: number) => sql`
   WITH reach AS MATERIALIZED (
     SELECT 'clk_' || printf('%012x', ${now} - ${HOUR_MS} * ${applications.probabilisticWindowHours}) AS first
     FROM ${applications} WHERE ${applications.id} = ${application} AND ${applications.probabilisticWindowHours} > 0)`;
 
-/** The newest clicks within the window that meet a condition, which together with the order is a range of an index. */
+/** The newest clicks in the window that meet a condition. Condition and order together are a range of an index. */
 const newest = (application: string, index: SQL, condition: SQL, limit = MAX_WEIGHED) => sql`
   SELECT * FROM (SELECT ${COLUMNS} FROM ${clicks} ${index}
     WHERE ${applicationId} = ${application} AND ${condition} AND ${id} >= (SELECT first FROM reach)
@@ -95,14 +95,13 @@ const newest = (application: string, index: SQL, condition: SQL, limit = MAX_WEI
 const BY_IP = sql`INDEXED BY clicks_by_ip`;
 const BY_TIMEZONE = sql`INDEXED BY clicks_by_timezone`;
 
-/** A range of clicks under a name that is the same for devices that share it. */
+/** A range of clicks. Devices that share the range use the same key. */
 type Range = { key: string; read: (application: string, now: number) => SQL };
 
-// Each kind is a range of an index, however many clicks an application has: those of the same address, those measured in
-// the same time zone, and those that were never measured. SQLite has to be told: without statistics it takes the primary key
-// to be as good and reads the whole window. Where the device's zone is not known, the newest of all clicks replace those of
-// its zone: an index by family alone would cost every click a row, and without a zone a match is found among few clicks or not
-// at all.
+// Each kind is a range of an index, however many clicks an application has: clicks from the same address, clicks measured in the same time
+// zone, and clicks that were never measured. SQLite needs the hint: without statistics it considers the primary key just as good and reads
+// the whole window. If the device's zone is unknown, the newest clicks of all zones are read instead. An index by family alone would cost
+// one more written row per click, and without a zone a match is found either among few clicks or not at all.
 
 const sameAddress = (hash: string): Range => ({
   key: JSON.stringify(['address', hash]),
@@ -127,7 +126,7 @@ const anyTimezone = (family: string): Range => ({
     UNION ALL ${newest(application, sql``, sql`true`, MAX_SCANNED)} WHERE ${named(osFamily)} = ${family}`,
 });
 
-/** The ranges of clicks that a device may be guessed from; devices that are alike share them. */
+/** The ranges of clicks from which a device's click may be guessed. Similar devices share them. */
 function rangesOf({ device, guessable }: Sought): Range[] {
   if (!guessable) return [];
   return [
@@ -137,8 +136,8 @@ function rangesOf({ device, guessable }: Sought): Range[] {
 }
 
 /**
- * Reads what may have brought these devices, in one round trip however many they are, or in none where nothing can have. `now`
- * ends the windows. The statements of `alongside` are run in the same transaction.
+ * Reads the clicks that may have led to these devices: one round trip however many devices there are, none if no click is possible.
+ * Windows end at `now`. The statements of `alongside` run in the same transaction.
  */
 export async function findClicks(
   db: D1Database,
@@ -150,7 +149,7 @@ export async function findClicks(
   const ids = sought.flatMap(({ named }) => named.map((click) => click.id));
   const linkTokens = sought.flatMap(({ creativeToken }) => creativeToken ?? []);
   const ranges = new Map(sought.flatMap(rangesOf).map(({ key, read }) => [key, read]));
-  /** What is read, under a name by which its rows are found again. */
+  /** The reads, each under a key by which its rows are found again. */
   const reads = new Map<string, SQL>();
   if (linkTokens.length > 0) reads.set('creatives', readCreatives(application, linkTokens));
   if (ids.length > 0) reads.set('named', readNamed(application, ids));
@@ -178,15 +177,15 @@ export async function findClicks(
         ...namedRows.filter((click) => own.has(click.id)),
         ...rangesOf(one).flatMap(({ key }) => (rowsOfRead.get(key) ?? []) as ClickRow[]),
       ];
-      // A click may be of several kinds.
+      // A click may be in several ranges.
       return [...new Map(rows.map((click) => [click.id, click])).values()];
     },
   };
 }
 
 /**
- * A click as the claimant of a device sees it: what an earlier try of the same one has claimed is not another's, and was not
- * another's install.
+ * A click from the point of view of a device's claimant: a click that an earlier attempt of the same claimant claimed does not count as
+ * taken, nor as another device's install.
  */
 export function toClick(row: ClickRow, claim: string): Click {
   const isOwn = row.claimed_by === claim;

@@ -2,8 +2,8 @@ import { and, desc, eq, gt } from 'drizzle-orm';
 import { clicks, type Database } from '#db';
 
 /**
- * The latest click on a creative since `since` (epoch milliseconds), or null. Reads the application's clicks of that time: ids begin
- * with their time, so they are a range of the primary key. The caller has checked that the application is its own.
+ * The latest click on a creative since `since` (epoch milliseconds), or null. Reads the application's clicks since then; ids begin with
+ * their time, so these are a range of the primary key. The caller has checked that the application belongs to the team.
  */
 export async function findLatestClick(
   db: Database,

@@ -10,9 +10,9 @@ import {
   type Size,
 } from './evidence.ts';
 
-// Which click brought a device. Pure: the caller reads the clicks and the clock.
+// Decides which click led to a device. Pure: the caller reads the clicks and the clock.
 
-/** A click as far as it is known. Times are epoch milliseconds. */
+/** What is known about a click. Times are epoch milliseconds. */
 export type Click = {
   id: string;
   creativeId: string;
@@ -24,9 +24,9 @@ export type Click = {
   timezone: string | null;
   screen: Size | null;
   pixelRatio: number | null;
-  /** Some device was credited to it before. */
+  /** Whether a device was already credited with it. */
   credited: boolean;
-  /** How many devices named it before. */
+  /** The number of devices that named it before. */
   namedInstalls: number;
 };
 
@@ -34,7 +34,7 @@ export type Click = {
 export type Device = {
   osFamily: OsFamily;
   osVersion: string | null;
-  /** Every name that its model goes by. */
+  /** Every name of its model. */
   models: string[];
   ipHash: string | null;
   timezone: string | null;
@@ -44,7 +44,7 @@ export type Device = {
 };
 
 export type Hints = {
-  /** The clicks that were named with the device, the most trusted first. */
+  /** The clicks that the device named, the most trusted first. */
   named: (NamedClick & { method: 'referrer' | 'click_id' })[];
   /** The creative of this application that a deep link named. */
   deepLinkCreativeId: string | null;
@@ -54,36 +54,36 @@ export type Windows = { clickMs: number; probabilisticMs: number };
 
 type Fact = 'ip' | 'timezone' | 'os_version' | 'model' | 'screen' | 'density';
 
-/** A click that was weighed, as it is stored to explain the outcome. */
+/** A click that was weighed, in the form that is stored to explain the outcome. */
 export type Candidate = {
   click_id: string;
   creative_id: string;
   clicked_at: number;
-  /** Bits of evidence: the sum of what the facts say. */
+  /** Bits of evidence: the sum over all facts. */
   score: number;
-  /** How likely it is, of all candidates and of none of them, that this one brought the device. */
+  /** The probability that this click led to the device, among all candidates and the case that none did. */
   probability: number;
   facts: Partial<Record<Fact, number>>;
 };
 
 export type Attribution = {
   method: 'referrer' | 'click_id' | 'deep_link' | 'probabilistic' | 'organic';
-  /** 0 to 1: how likely the outcome is right; 1 where a click or creative was named. */
+  /** 0 to 1: the probability that the outcome is right; 1 if a click or creative was named. */
   confidence: number;
   creative_id: string | null;
   click_id: string | null;
-  /** Another click speaks for the device just as well. */
+  /** Whether another click matches the device equally well. */
   ambiguous: boolean;
-  /** How many devices had named this click before; one click brings one install, so more than none is a sign of fraud. */
+  /** The number of devices that had named this click before. One click leads to one install, so any is a sign of fraud. */
   earlier_installs: number;
   candidates: Candidate[];
 };
 
 /**
- * What each fact says, in bits: log2(P(as seen | same phone) / P(as seen | another phone of that family)). The method is record
- * linkage's (Fellegi and Sunter, "A Theory for Record Linkage", JASA 1969); the figures are estimates, rounded to half a bit.
- * An address is shared by a household or, at a carrier, by hundreds; it changes between Wi-Fi and mobile data, so a
- * different one says little. Versions and models are frozen or left out by browsers more often than they are wrong.
+ * The evidence of each fact, in bits: log2(P(as seen | same phone) / P(as seen | another phone of that family)). The method is record
+ * linkage (Fellegi and Sunter, "A Theory for Record Linkage", JASA 1969); the figures are estimates, rounded to half a bit. An address is
+ * shared by a household or, at a carrier, by hundreds, and changes between Wi-Fi and mobile data, so a different one says little. Browsers
+ * freeze or omit versions and models more often than they get them wrong.
  */
 const BITS: Record<Fact, { same: number; close: number; different: number }> = {
   ip: { same: 8, close: 0, different: -1 },
@@ -94,32 +94,32 @@ const BITS: Record<Fact, { same: number; close: number; different: number }> = {
   density: { same: 1.5, close: 0, different: -2 },
 };
 
-/** What the facts must outweigh: that the device came by no click at all. */
+/** The evidence that a match has to exceed: the prior that no click led to the device. */
 const NO_CLICK_BITS = 8;
-/** Below this, a guess would more often be wrong than an install without a creative is. */
+/** Below this confidence, a guess would be wrong more often than an install without a creative. */
 const MIN_CONFIDENCE = 0.3;
-/** A guess is never as good as a name. */
+/** A guess is never as certain as a named click. */
 const MAX_CONFIDENCE = 0.99;
-/** A device's clock may be wrong, or meant as local time; an install of long ago is still not a click's of today. */
+/** A device's clock may be wrong or in local time. Even so, an old install cannot come from a recent click. */
 const CLOCK_ERROR_MS = 24 * 3_600_000;
-/** The same phone on the same link again within this time is one person trying twice. */
+/** Two clicks of the same phone on the same link within this time are one person trying twice. */
 const REPEAT_MS = 30 * 60_000;
 /**
- * All clicks of one address weigh at most what three of its best would. Whoever clicks by the hundred from a few addresses thus
- * can't drown a genuine match, while nobody is told from a crowd behind one address: its clicks share those three, so that each
- * of 50 alike gets three fiftieths. Dropping all but three would make each of them look likely.
+ * All clicks from one address together weigh at most as much as three of the best. Someone who clicks hundreds of times from a few
+ * addresses thus cannot drown out a genuine match. People behind one shared address remain indistinguishable: their clicks share those
+ * three, so each of 50 alike gets three fiftieths. Dropping all but three would make each of those look likely.
  */
 const MAX_CLICKS_PER_ADDRESS = 3;
 const MAX_EXPLAINED = 5;
 
-/** The widest window that an application may set for guesses. */
+/** The longest window that an application may set for guesses. */
 const MAX_WINDOW_MS = 2_160 * 3_600_000;
 
-/** Whether any window reaches clicks that this device may have come by: not for one of long ago, as imports bring. */
+/** Whether a window can include clicks of this device. It cannot for a device acquired long ago, as in an import. */
 export const mayBeGuessed = (acquiredAt: number, now: number): boolean =>
   acquiredAt + CLOCK_ERROR_MS >= now - MAX_WINDOW_MS;
 
-/** First match wins: a named click, a named creative, the likeliest click, none. `now` is the time of the request. */
+/** The first match wins: a named click, a named creative, the most likely click, none. `now` is the time of the request. */
 export function attribute(
   device: Device,
   hints: Hints,
@@ -142,7 +142,7 @@ export function attribute(
   return guess(device, clicks, windows, now);
 }
 
-/** A window ends with its last millisecond included. A click of the future is another isolate's clock, not a wonder. */
+/** A window includes its last millisecond. A click in the future comes from another isolate's clock and is accepted. */
 function within(click: { clickedAt: number }, windowMs: number, now: number): boolean {
   return now - click.clickedAt <= windowMs;
 }
@@ -170,7 +170,7 @@ function guess(device: Device, clicks: readonly Click[], windows: Windows, now: 
       probability: (shares[index] ?? 0) / all,
       facts,
     }))
-    // Of equals the newest: the last click is the one that led to the store.
+    // Among equals, the newest: the last click is the one that led to the store.
     .sort((left, right) => right.probability - left.probability || right.clicked_at - left.clicked_at);
   const [best, ...others] = candidates;
   const outcome = {
@@ -196,7 +196,7 @@ function guess(device: Device, clicks: readonly Click[], windows: Windows, now: 
   };
 }
 
-/** What each of these clicks, the best first, weighs among all: 2 to its score, less where its address has many. */
+/** Each click's share of the total weight, the best first: 2 to the power of its score, less if its address has many clicks. */
 function sharesOf(weighed: readonly { click: Click; score: number }[]): number[] {
   const weights = new Map<string, { best: number; all: number }>();
   const addressOf = ({ ipHash, id }: Click) => (ipHash === null ? id : `address ${ipHash}`);
@@ -225,16 +225,16 @@ function weigh(click: Click, device: Device): { score: number; facts: Candidate[
     if (agreement) facts[fact] = BITS[fact][agreement];
   }
   const { ip = 0, timezone = 0, os_version = 0, model = 0, screen = 0, density = 0 } = facts;
-  // A model has one screen of one density: where both agree they are one fact, and the stronger one counts.
+  // A model has one screen with one density: if both agree they are a single fact, and the stronger one counts.
   const hardware = model > 0 && screen > 0 ? Math.max(model, screen + density) : model + screen + density;
   return { score: ip + timezone + os_version + hardware, facts };
 }
 
-/** The newest of each person's clicks on one creative; only a known address can tell that it is the same person. */
+/** Keeps the newest of each person's clicks on one creative. Only a known address shows that it is the same person. */
 function withoutRepeats(clicks: readonly Click[]): Click[] {
   const newest = new Map<string, Click>();
   const kept: Click[] = [];
-  // Ids tell apart what was clicked at the same moment, so that the order in which clicks were read does not matter.
+  // Sorting by id as well makes the result independent of the order in which simultaneous clicks were read.
   const newestFirst = [...clicks].sort(
     (left, right) => right.clickedAt - left.clickedAt || (left.id < right.id ? 1 : -1),
   );
@@ -249,7 +249,7 @@ function withoutRepeats(clicks: readonly Click[]): Click[] {
   return kept;
 }
 
-/** A family that a row or message claims, or `other`. */
+/** The OS family in a row or message, or `other`. */
 export function toOsFamily(text: string): OsFamily {
   return OS_FAMILIES.find((family) => family === text) ?? 'other';
 }

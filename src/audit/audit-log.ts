@@ -3,7 +3,7 @@ import { auditLog, type Database, insertWhere } from '#db';
 import { newId } from '#lib/ids';
 import type { Caller } from './caller.ts';
 
-/** Everything that a person or an access token can do that is recorded. */
+/** Every recorded action of a person or an access token. */
 export const AUDIT_ACTIONS = [
   'access_token.created',
   'access_token.revoked',
@@ -44,10 +44,10 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** `id` names the row: a transaction that is repeated with the same one writes it once. */
+/** `id` identifies the row: a transaction that is repeated with the same id writes it once. */
 export type AuditEntry = { id: string; action: AuditAction; subject: string | SQL<string> };
 
-/** `subject` says what it was done to, readably, and is never a secret; as SQL it is read in the same transaction. */
+/** `subject` names what the action was done to, in readable form, and is never a secret. SQL is evaluated in the same transaction. */
 export const newAuditEntry = (action: AuditAction, subject: AuditEntry['subject']): AuditEntry => ({
   id: newId('aud'),
   action,
@@ -55,8 +55,8 @@ export const newAuditEntry = (action: AuditAction, subject: AuditEntry['subject'
 });
 
 /**
- * The statement that records a change. It goes into the batch of the change, so that there is neither without the other; where the
- * change may turn out to change nothing, before it and with its condition as `when`.
+ * The statement that records a change. It belongs in the change's own batch, so that neither is written without the other. If the change
+ * may turn out to be a no-op, put this statement before it, with the change's condition as `when`.
  */
 export function auditStatement(
   { db, team, actor, now }: Caller,
@@ -67,7 +67,7 @@ export function auditStatement(
   return insertWhere(db, auditLog, row, when).onConflictDoNothing();
 }
 
-/** One page of a team's log, newest first; `before` is the last id of the page before. */
+/** One page of a team's log, newest first; `before` is the previous page's last id. */
 export async function listAudit(db: Database, teamId: string, page: { limit: number; before?: string }) {
   const older = page.before ? lt(auditLog.id, page.before) : undefined;
   return db

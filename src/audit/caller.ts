@@ -2,19 +2,19 @@ import { type Database, database } from '#db';
 import type { AppContext } from '#http';
 
 /**
- * On whose behalf something is changed. A function that changes what a team has takes its caller first and writes its audit row in
- * the transaction of the change: see `auditStatement`.
+ * On whose behalf something changes. A function that changes a team's data takes its caller first and writes the audit row in the same
+ * transaction as the change: see `auditStatement`.
  */
 export type Caller = {
   readonly db: Database;
   readonly team: { readonly id: string };
-  /** Who it was, as the audit log names them: a person's email, or an access token's id. */
+  /** The actor's name in the audit log: a person's email or an access token's id. */
   readonly actor: string;
-  /** When it was asked for, epoch milliseconds. */
+  /** The time of the request, in epoch milliseconds. */
   readonly now: number;
 };
 
-/** The caller of the team API: an access token. */
+/** The caller of a team API request: an access token. */
 export function apiCaller(c: AppContext): Caller {
   const { id, accessTokenId } = c.get('team');
   return { db: database(c.env.DB), team: { id }, actor: `access token ${accessTokenId}`, now: Date.now() };

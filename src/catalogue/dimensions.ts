@@ -1,24 +1,24 @@
 import { MEASURES, type Measure, ROLLUP_KEYS, type RollupTable } from './measures.ts';
-import type { Metric } from './metrics.ts';
+import { ALL_METRICS, type Metric } from './metrics.ts';
 
-/** What a report by a dimension groups by. */
+/** A dimension that reports can group by. */
 export type DimensionDefinition = {
   label: string;
-  /** A span of days; a creative and what it is in; a part of the segment; else a column of some rollups. */
+  /** A span of time; a creative, ad set or campaign; a part of the segment; or else a column of some rollups. */
   kind: 'time' | 'named' | 'segment' | 'column';
-  /** The column of the rollups, or of the segment. */
+  /** The column of the rollups or of the segment. */
   column: string;
-  /** Metrics that are null in reports by it. */
+  /** Metrics that are null in reports grouped by it. */
   lacks?: readonly Metric[];
 };
 
-/** Metrics that costs are needed for. Costs name campaigns, ad sets and creatives, so no spend is known by anything else. */
+/** Metrics that need costs. Costs name only campaigns, ad sets and creatives, so no other dimension has spend. */
 export const OF_SPEND: readonly Metric[] = ['spend', 'cpi', 'roas', 'roas_blended'];
 
-/** Metrics made of what devices have earned since their acquisition. */
+/** Metrics based on what devices have earned since their acquisition. */
 export const OF_ACQUIRED: readonly Metric[] = ['roas', 'roas_blended'];
 
-/** Metrics without a currency cannot be grouped by currency. */
+/** Metrics that cannot be grouped by currency, because they have none. */
 const WITHOUT_CURRENCY: readonly Metric[] = [
   'clicks',
   'installs',
@@ -38,6 +38,7 @@ const WITHOUT_CURRENCY: readonly Metric[] = [
 
 /** The groupings of the performance report, in the order in which they are offered. */
 export const DIMENSIONS = {
+  hour: { label: 'Hour', kind: 'time', column: 'hour' },
   day: { label: 'Day', kind: 'time', column: 'day' },
   week: { label: 'Week', kind: 'time', column: 'day' },
   month: { label: 'Month', kind: 'time', column: 'day' },
@@ -48,7 +49,7 @@ export const DIMENSIONS = {
   os: { label: 'OS', kind: 'segment', column: 'os', lacks: OF_SPEND },
   app_version: { label: 'App version', kind: 'segment', column: 'app_version', lacks: OF_SPEND },
   source: { label: 'Ad format', kind: 'column', column: 'source', lacks: OF_SPEND },
-  // Requests are made of a placement before any network is known, so no network can be held against them.
+  // Ad requests are made before any network is known, so they cannot be attributed to one.
   media_source: {
     label: 'Ad network',
     kind: 'column',
@@ -63,22 +64,36 @@ export const DIMENSIONS = {
 
 export type DimensionName = keyof typeof DIMENSIONS;
 
-/** The rollups that the performance report reads, that with most metrics first. */
-const REPORTED: readonly RollupTable[] = ['rollup_daily', 'rollup_ads', 'rollup_items', 'rollup_custom'];
+/** The rollups that the performance report reads, the one with the most metrics first. */
+const REPORTED: readonly RollupTable[] = [
+  'rollup_daily',
+  'rollup_ads',
+  'rollup_items',
+  'rollup_custom',
+  'rollup_hours',
+];
 
-/** The rollup that has all of these dimensions, the one with most metrics first; undefined where no event has them all. */
+/** The rollup with all of these dimensions, preferring the one with the most metrics; undefined if no event has them all. */
 export function rollupOf(names: readonly DimensionName[]): RollupTable | undefined {
   const columns = names.flatMap((name) => {
     const { kind, column }: DimensionDefinition = DIMENSIONS[name];
-    return kind === 'column' ? [column] : [];
+    return kind === 'segment' ? ['segments'] : [column];
   });
-  return REPORTED.find((table) => columns.every((column) => keysOf(table).includes(column)));
+  return REPORTED.find((table) => columns.every((column) => columnsIn(table).includes(column)));
 }
 
-const keysOf = (table: RollupTable): readonly string[] => ROLLUP_KEYS[table];
+/** The columns that distinguish the rows of a rollup: its key, and its breakdown. */
+const columnsIn = (table: RollupTable): readonly string[] => [
+  ...ROLLUP_KEYS[table],
+  table === 'rollup_hours' ? 'hour' : 'segments',
+];
 
-/** The measures that each metric is made of, where it is not made of all that a rollup by day has. */
+/** The measures that a metric is computed from, if it does not need all those of the daily rollup. */
 const MADE_OF = {
+  clicks: ['clicks'],
+  installs: ['installs'],
+  sessions: ['sessions'],
+  session_seconds: ['session_seconds'],
   impressions: ['impressions'],
   ad_revenue: ['ad_revenue'],
   ecpm: ['ad_revenue', 'impressions'],
@@ -87,10 +102,11 @@ const MADE_OF = {
   purchases: ['purchases'],
   failed_purchases: ['failed_purchases'],
   purchase_revenue: ['purchase_revenue'],
+  revenue: ['ad_revenue', 'purchase_revenue'],
   events: ['custom_events'],
 } satisfies Partial<Record<Metric, readonly Measure[]>>;
 
-/** The metrics that a rollup has all measures of; `all` are those of the rollup by day, which has every measure. */
+/** The metrics whose measures a rollup has. `all` are those of the daily rollup, which has every measure. */
 export function metricsIn(table: RollupTable, all: readonly Metric[]): Metric[] {
   if (table === 'rollup_daily') return [...all];
   const measures: readonly string[] = MEASURES[table];
@@ -99,3 +115,6 @@ export function metricsIn(table: RollupTable, all: readonly Metric[]): Metric[] 
   );
   return all.filter((metric) => made.some(([name]) => name === metric));
 }
+
+/** The metrics that exist for a part of a day. The others count a device once per day, or exist only for whole days. */
+export const HOURLY_METRICS: readonly Metric[] = metricsIn('rollup_hours', ALL_METRICS);

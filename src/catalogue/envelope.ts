@@ -11,10 +11,10 @@ type WireSchema = Wire['schema'];
 
 const FORMS: readonly Wire[] = EVENT_KINDS.flatMap<Wire>(({ wires }) => wires);
 
-/** What `type` may be. */
+/** The possible values of `type`. */
 const SENT_TYPES: readonly string[] = FORMS.map(({ type }) => type);
 
-/** What a payload becomes: the event's type and the fields that only its kind has. */
+/** The result of parsing a payload: the event's type and the fields that only its kind has. */
 export type SentFields = DeviceEvent extends infer Event
   ? Event extends DeviceEvent
     ? { type: Event['type'] } & OwnFields<Event>
@@ -29,7 +29,7 @@ const byType = new Map<string, Sending>(
 
 function sendingOf(type: string): Sending {
   const sending = byType.get(type);
-  if (!sending) throw new Error(`Nothing is sent as ${type}`);
+  if (!sending) throw new Error(`No kind of event is sent as ${type}`);
   return sending;
 }
 
@@ -46,8 +46,8 @@ function parseObject(text: string): unknown {
 }
 
 /**
- * What clients put around the fields: other names, JSON within JSON, a type with spaces. Read here once, so that the schemas see
- * one form. Anything that is no object stays as it is.
+ * Normalizes what clients put around the fields: other names, JSON inside JSON, a type with spaces. Doing it once lets the schemas expect a
+ * single form. Values that are not objects are returned unchanged.
  */
 function readEnvelope(body: unknown): unknown {
   if (!isObject(body)) return body;
@@ -66,8 +66,8 @@ const typeError = (issue: { input?: unknown }) => {
 };
 
 /**
- * Body of `POST /webhook`, and an item of `POST /webhook/batch`: the payload's fields depend on `type`. `warnings` names what was
- * malformed and only described the event.
+ * Body of `POST /webhook`, and an item of `POST /webhook/batch`. The payload's fields depend on `type`. `warnings` names malformed
+ * descriptive fields.
  */
 export const EventEnvelope = z
   .preprocess(
@@ -79,15 +79,15 @@ export const EventEnvelope = z
   .transform(withWarnings);
 export type EventEnvelope = z.infer<typeof EventEnvelope>;
 
-/** The type and own fields of the event that an envelope becomes. `age`: whole days from its device's acquisition, at least 0. */
+/** The type and kind-specific fields of the event in an envelope. `age` is whole days since the device's acquisition, at least 0. */
 export function fieldsOf(envelope: EventEnvelope, age: number): SentFields {
   const { kind, form } = sendingOf(envelope.type);
-  // The form is the one whose schema parsed this payload, and gives its kind's fields.
+  // This form's schema parsed the payload, so it returns its own kind's fields.
   return { type: kind.type, ...(form.toStored(envelope.payload, envelope, age) as object) } as SentFields;
 }
 
 /**
- * The keys by which repeats of an event are recognised; none where every request is its own event. `header`: the value of
+ * The idempotency keys that identify repeats of an event; empty if every request is a new event. `header` is the value of
  * `Idempotency-Key`.
  */
 export function keysOfEnvelope(header: string | undefined, envelope: EventEnvelope): string[] {
@@ -105,7 +105,7 @@ export function keysOfEnvelope(header: string | undefined, envelope: EventEnvelo
   return scope === undefined ? keys : keys.map((key) => `${scope}:${key}`);
 }
 
-/** The reverse of `keysOfEnvelope`: the `event_id` or `dedupe_key` that an event was sent with. */
+/** The inverse of `keysOfEnvelope`: the `event_id` or `dedupe_key` that an event was sent with. */
 export function sentKeyOf(event: DeviceEvent, name: 'event_id' | 'dedupe_key'): string | undefined {
   const isScoped = kindOf(event).wires.some(({ keyScope }) => keyScope !== undefined);
   const form = new RegExp(`^${isScoped ? '[a-z]+:' : ''}${name === 'event_id' ? 'e' : 'd'}:(.+)$`, 's');

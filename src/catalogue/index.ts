@@ -2,6 +2,7 @@ export {
   DIMENSIONS,
   type DimensionDefinition,
   type DimensionName,
+  HOURLY_METRICS,
   metricsIn,
   OF_ACQUIRED,
   OF_SPEND,
@@ -9,6 +10,7 @@ export {
 } from './dimensions.ts';
 export { EventEnvelope, fieldsOf, keysOfEnvelope, sentKeyOf } from './envelope.ts';
 export { ClickCountry, ClickParams, MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from './events/click.ts';
+export { HOUR_ID, HOURS_KEPT_DAYS, hourIdOf } from './hours.ts';
 export type { ClientTotal, ColumnType, EventKind, Rollups } from './kind.ts';
 export {
   EVENT_COLUMNS,
@@ -35,6 +37,7 @@ export {
   isMoney,
   MEASURES,
   type Measure,
+  type MoneyMeasure,
   ROLLUP_KEYS,
   type RollupTable,
 } from './measures.ts';
@@ -60,3 +63,4 @@ export {
   segmentId,
   UNKNOWN_SEGMENT,
 } from './segments.ts';
+export { valueName, valuesCalled } from './value-names.ts';

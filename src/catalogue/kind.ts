@@ -4,23 +4,23 @@ import type { Segment } from './segments.ts';
 import type { OwnFields } from './stored.ts';
 import type { WireForm } from './wire.ts';
 
-/** What a field is, and so how it is shown and stored. `flag`: true or absent. `money`: micros, shown in units. */
+/** The type of a field, which decides how it is shown and stored. `flag`: true or absent. `money`: micros, shown in units. */
 export type ColumnType = 'text' | 'integer' | 'double' | 'boolean' | 'flag' | 'money' | 'json';
 
-/** A field of an event as the API, its CSV and the raw event files name it. */
+/** An event field, as named by the API, its CSV and the raw event files. */
 export type EventColumn = {
   name: string;
   type: ColumnType;
-  /** Its name in the stored event, where that is another. */
+  /** The name in the stored event, if it differs. */
   field?: string;
 };
 
-/** An event as the API shows it: amounts in units, under the names of its columns. */
+/** An event in the API's format: amounts in units, named like its columns. */
 export type ShownEvent = Readonly<Record<string, unknown>>;
 
-/** Where an event is added up. Each method adds to the row of the event's own day and of its device's creative and cohort. */
+/** Adds up an event. Each method adds to the row of the event's own day and of its device's creative and cohort. */
 export interface Rollups {
-  /** `currency`: of amounts of money; absent for counts, which have none. */
+  /** `currency` is that of the amounts of money; absent for counts. */
   addDaily(amounts: Amounts<'rollup_daily'>, currency?: string): void;
   addAds(
     by: { source: string; media_source: string; placement: string; currency: string },
@@ -30,62 +30,62 @@ export interface Rollups {
   addCustom(eventName: string, amounts: Amounts<'rollup_custom'>): void;
   /** Revenue of the device's cohort. */
   addRevenue(currency: string, amounts: Amounts<'cohort_revenue'>): void;
-  /** The device paid: it is one payer of the day, however often. */
+  /** Counts the device as a payer of the day, once however often it pays. */
   addPayer(): void;
-  /** Whether a part of events (see `partKeys`) has not been seen before. */
+  /** Whether this is the first event with the key (see `partKeys`). */
   isFirst(partKey: string): boolean;
 }
 
-/** The running total that clients keep of a kind's value and send along, to be compared with what was counted. */
+/** The running total of a kind's values that clients send along, which is compared with what was counted. */
 export interface ClientTotal<Event> {
-  /** Which of a device's totals it is. */
+  /** Which of a device's totals this is. */
   readonly of: 'ad' | 'purchase';
-  /** What the client says, in units. */
+  /** The client's total, in units. */
   claimed(event: Event): number | undefined;
-  /** What the event adds to what was counted, in micros. */
+  /** What the event adds to the counted total, in micros. */
   earned(event: Event): number;
   currencyOf(event: Event): string;
 }
 
 /**
- * Everything about one kind of event. Its methods are pure. The methods' parameters are of the kind's own event; whoever has an
- * event of any kind looks its kind up with `kindOf`.
+ * Everything about one kind of event. Its methods are pure, and take events of this kind only. For an event of any kind, look the kind up
+ * with `kindOf`.
  */
 export interface EventKind<Event extends { type: string } = { type: string }> {
   readonly type: Event['type'];
-  /** In a sentence, for documentation. */
+  /** One sentence, for documentation. */
   readonly description: string;
-  /** Whose event it is: a creative's is of no device yet. */
+  /** What the event belongs to. An event of a creative has no device yet. */
   readonly subject: 'device' | 'creative';
   readonly stored: z.ZodType<Event> & z.core.$ZodTypeDiscriminable;
-  /** How clients send it; empty where the service makes it itself. */
+  /** How clients send it; empty if the service creates it itself. */
   readonly wires: readonly WireForm<unknown, OwnFields<Event>>[];
-  /** Its own fields. Kinds may share a column, of one type. */
+  /** Its own fields. Kinds may share a column if its type is the same. */
   readonly columns: readonly EventColumn[];
   /**
-   * Its keys match whenever they come, are kept as long as raw events, and stand in the raw event files. Other kinds' match on the
-   * day of `created_at` and its neighbours.
+   * Whether its idempotency keys match repeats at any time. If so, they are kept as long as raw events and included in the raw event
+   * files. The keys of other kinds match only on the day of `created_at` and the days next to it.
    */
   readonly keepsKeys: boolean;
-  /** Its steps in funnels that are known beforehand, with their labels. */
+  /** The funnel steps that are known in advance, with their labels. */
   readonly steps: Readonly<Record<string, string>>;
   readonly clientTotal?: ClientTotal<Event>;
-  /** Adds the event up. */
+  /** Adds up the event. */
   count(event: Event, into: Rollups): void;
-  /** Of a kind whose subject is a creative: what its event says of country, OS and version. A device's stand with the device. */
+  /** Country, OS and version of an event whose subject is a creative. Those of a device event are stored with the device. */
   segmentOf?(event: Event): Segment;
-  /** The step of a funnel that an event is; null where it is none. */
+  /** The event's funnel step; null if it is not one. */
   stepOf(event: Event): string | null;
-  /** The day number for which the event makes its device active, where the event itself says so. */
+  /** The day number on which the event makes its device active, if the event reports it. */
   ageOf?(event: Event): number;
-  /** Keys of what counts once however many events tell of it, such as a session. They match whenever they come. */
+  /** Keys of things that count once across several events, such as a session. They match at any time. */
   partKeys?(event: Event): string[];
-  /** What the event is about, in a line. `amount`: its `value` as money, empty where it has none. */
+  /** Summarises the event in one line. `amount` is its `value` as money, empty if it has none. */
   summarise(shown: ShownEvent, amount: string): string;
-  /** The `type` and `payload` that give the event again. */
+  /** The `type` and `payload` that recreate the event. */
   toWire?(event: Event): { type: string; payload: Record<string, unknown> };
 }
 
-/** Words of a summary. What is absent or no word is left out. */
+/** Joins the parts of a summary. Leaves out absent values and anything that is not text or a number. */
 export const line = (...parts: unknown[]): string =>
   parts.filter((part) => typeof part === 'number' || (typeof part === 'string' && part !== '')).join(' · ');

@@ -3,11 +3,11 @@ import { EVENT_KINDS } from './events/index.ts';
 import type { EventColumn, ShownEvent } from './kind.ts';
 import { findKind, type LoggedEvent } from './logged-event.ts';
 
-// Lists that are made from the kinds, for documentation, pages and files.
+// Lists derived from the kinds of events, for documentation, pages and files.
 
 type EventType = LoggedEvent['type'];
 
-/** The types of events as they are stored, listed and filtered by. */
+/** The types of events, as stored, listed and filtered. */
 export const EVENT_TYPES = EVENT_KINDS.map(({ type }) => type) as [EventType, ...EventType[]];
 
 const columns: readonly EventColumn[] = EVENT_KINDS.flatMap<EventColumn>((kind) => kind.columns);
@@ -17,20 +17,20 @@ export const EVENT_COLUMNS: readonly EventColumn[] = [
   ...new Map(columns.map((column) => [column.name, column])).values(),
 ];
 
-/** Label of each funnel step that is known beforehand; those of custom events are `event:<name>`. */
+/** The labels of funnel steps that are known in advance. Steps of custom events are `event:<name>`. */
 export const FUNNEL_STEPS: Readonly<Record<string, string>> = Object.assign(
   {},
   ...EVENT_KINDS.map(({ steps }) => steps),
 );
 
-/** What funnel steps are, for an error text. */
+/** The possible funnel steps, for an error message. */
 export const FUNNEL_STEP_FORMS = [...Object.keys(FUNNEL_STEPS), `${EVENT_STEP}<name>`].join(', ');
 
 /** Whether a text names a funnel step. */
 export const isFunnelStep = (step: string): boolean =>
   Object.hasOwn(FUNNEL_STEPS, step) || (step.startsWith(EVENT_STEP) && step.length > EVENT_STEP.length);
 
-/** Type and payload of events as clients send them, by what each shows. */
+/** Example events as clients send them (type and payload), by what each demonstrates. */
 export const EVENT_EXAMPLES: Readonly<Record<string, { type: string; payload: object }>> = Object.fromEntries(
   EVENT_KINDS.flatMap(({ wires }) =>
     wires.flatMap(({ type, examples }) =>
@@ -39,11 +39,11 @@ export const EVENT_EXAMPLES: Readonly<Record<string, { type: string; payload: ob
   ),
 );
 
-/** What clients send: the values of `type` of each kind, and what its events say. */
+/** The `type` values with which clients send each kind, and its description. */
 export const SENT_KINDS: readonly { types: readonly string[]; description: string }[] = EVENT_KINDS.filter(
   ({ wires }) => wires.length > 0,
 ).map(({ wires, description }) => ({ types: wires.map(({ type }) => type), description }));
 
-/** A line that says what an event is about. `amount`: its `value` as money, empty where it has none. */
+/** Summarises an event in one line. `amount` is its `value` as money, empty if it has none. */
 export const summarise = (shown: ShownEvent & { type: string }, amount: string): string =>
   findKind(shown)?.summarise(shown, amount) ?? '';

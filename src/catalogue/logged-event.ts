@@ -5,14 +5,14 @@ import type { EventKind } from './kind.ts';
 type Kind = (typeof EVENT_KINDS)[number];
 type Stored = Kind['stored'];
 
-/** Everything that is ever counted. */
+/** Every event that is counted. */
 export const LoggedEvent = z.discriminatedUnion(
   'type',
   EVENT_KINDS.map(({ stored }) => stored) as [Stored, ...Stored[]],
 );
 export type LoggedEvent = z.infer<typeof LoggedEvent>;
 
-/** What some device did. */
+/** An event of a device. */
 export type DeviceEvent = z.infer<Extract<Kind, { subject: 'device' }>['stored']>;
 
 const byType = new Map<string, EventKind<LoggedEvent>>(
@@ -20,8 +20,8 @@ const byType = new Map<string, EventKind<LoggedEvent>>(
 );
 
 /**
- * The kind of an event. Throws for one that this version does not know, which a later version may have left in a log: counting then
- * sets the event aside. Whatever else is done with logged events asks `findKind` or the questions below, so that none of it stops.
+ * The kind of an event. Throws for a type that this version does not know, which a later version may have logged; counting then parks the
+ * event. Everything else that handles logged events uses `findKind` or the functions below, so that unknown types do not stop it.
  */
 export function kindOf({ type }: { type: string }): EventKind<LoggedEvent> {
   const kind = byType.get(type);
@@ -31,12 +31,12 @@ export function kindOf({ type }: { type: string }): EventKind<LoggedEvent> {
 
 export const findKind = ({ type }: { type: string }): EventKind<LoggedEvent> | undefined => byType.get(type);
 
-/** Whether it is some device's; of an unknown kind it is. */
+/** Whether an event belongs to a device. True for unknown kinds. */
 export const isOfDevice = (event: LoggedEvent): event is DeviceEvent =>
   byType.get(event.type)?.subject !== 'creative';
 
-/** Whether clients send events of its kind, with a token; the service makes others itself. Unknown kinds are sent. */
+/** Whether clients send this kind of event, with a token, rather than the service creating it. True for unknown kinds. */
 export const isSent = (event: LoggedEvent): boolean => byType.get(event.type)?.wires.length !== 0;
 
-/** See `EventKind.keepsKeys`; an unknown kind keeps them. */
+/** See `EventKind.keepsKeys`. True for unknown kinds. */
 export const keepsKeys = (event: LoggedEvent): boolean => byType.get(event.type)?.keepsKeys ?? true;

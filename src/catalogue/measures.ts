@@ -1,23 +1,35 @@
-/** What is added up in each rollup table. */
+const DAILY = [
+  'clicks',
+  'installs',
+  'active_devices',
+  'sessions',
+  'session_seconds',
+  'custom_events',
+  'ad_requests',
+  'payers',
+  'impressions',
+  'ad_revenue',
+  'purchases',
+  'failed_purchases',
+  'purchase_revenue',
+] as const;
+
+/** Measures that count a device once per day: the hours of a day would not add up to its total. */
+const ONCE_A_DAY = ['active_devices', 'payers'] as const;
+
+type DailyMeasure = (typeof DAILY)[number];
+type OnceADay = (typeof ONCE_A_DAY)[number];
+const isHourly = (measure: DailyMeasure): measure is Exclude<DailyMeasure, OnceADay> =>
+  !ONCE_A_DAY.some((name) => name === measure);
+
+/** The sums in each rollup table. */
 export const MEASURES = {
-  rollup_daily: [
-    'clicks',
-    'installs',
-    'active_devices',
-    'sessions',
-    'session_seconds',
-    'custom_events',
-    'ad_requests',
-    'payers',
-    'impressions',
-    'ad_revenue',
-    'purchases',
-    'failed_purchases',
-    'purchase_revenue',
-  ],
+  rollup_daily: DAILY,
+  rollup_hours: DAILY.filter(isHourly),
   rollup_ads: ['impressions', 'ad_revenue', 'ad_requests'],
   rollup_items: ['purchases', 'failed_purchases', 'purchase_revenue'],
   rollup_custom: ['custom_events'],
+  // Devices active on exactly this day, and those whose last active day (so far) it is: their sum from N on is rolling retention.
   cohort_activity: ['active_devices', 'last_active_devices'],
   cohort_revenue: ['ad_revenue', 'purchase_revenue'],
 } as const;
@@ -25,14 +37,15 @@ export const MEASURES = {
 export type RollupTable = keyof typeof MEASURES;
 export type Measure = (typeof MEASURES)[RollupTable][number];
 
-/** What is added to a row: counts, and money in micros. */
+/** The amounts to add to a row: counts, and money in micros. */
 export type Amounts<Table extends RollupTable> = Readonly<
   Partial<Record<(typeof MEASURES)[Table][number], number>>
 >;
 
-/** The primary key of each rollup table. A row's breakdown by segment is in the row itself. */
+/** The primary key of each rollup table. A row contains its own breakdown, by segment or by hour. */
 export const ROLLUP_KEYS = {
   rollup_daily: ['application_id', 'day', 'creative_id', 'currency'],
+  rollup_hours: ['application_id', 'day', 'creative_id', 'currency'],
   rollup_ads: ['application_id', 'day', 'source', 'media_source', 'placement', 'creative_id', 'currency'],
   rollup_items: ['application_id', 'day', 'item_id', 'creative_id', 'currency'],
   rollup_custom: ['application_id', 'day', 'event_name', 'creative_id'],
@@ -40,13 +53,15 @@ export const ROLLUP_KEYS = {
   cohort_revenue: ['application_id', 'acquired_day', 'creative_id', 'day', 'currency'],
 } as const satisfies Record<RollupTable, readonly string[]>;
 
-const MONEY = new Set<string>(['ad_revenue', 'purchase_revenue'] satisfies Measure[]);
+const MONEY_MEASURES = ['ad_revenue', 'purchase_revenue'] as const satisfies readonly Measure[];
+export type MoneyMeasure = (typeof MONEY_MEASURES)[number];
+const MONEY = new Set<string>(MONEY_MEASURES);
 
-/** Whether a measure is an amount of money in the currency of its row, else it is a count. */
+/** Whether a measure is an amount of money in its row's currency; otherwise it is a count. */
 export const isMoney = (measure: string): boolean => MONEY.has(measure);
 
 /**
- * The columns of a measure. An amount has two, so that no sum leaves 64 bits: micros below 10^12 in the one of its name, whole
+ * The columns of a measure. An amount has two, so that no sum overflows 64 bits: micros below 10^12 in the column with its name, whole
  * millions of units (10^12 micros) in `<name>_high`.
  */
 export const columnsOf = (measure: string): string[] =>

@@ -1,16 +1,16 @@
 import { fromMicros } from '#lib/money';
 
-// Every figure of every report is defined here, once: its words, its source and its arithmetic. The documentation and the
-// dashboard's labels are made from it.
+// Defines every figure of every report once: its texts, its source and its arithmetic. The documentation and the dashboard's labels are
+// derived from it.
 
 /**
- * What is added up over a group. Amounts are micros of the reporting currency; null where a part of one cannot be converted,
- * because what is known of it would look like all of it.
+ * The sums of a group. Amounts are micros of the reporting currency. An amount is null if a part of it cannot be converted, because the
+ * rest would look like the whole.
  */
 export type Sums = {
   clicks: number;
   installs: number;
-  /** Installs of devices that a creative brought. */
+  /** Installs of attributed devices. */
   attributedInstalls: number;
   activeDevices: number;
   sessions: number;
@@ -24,12 +24,12 @@ export type Sums = {
   failedPurchases: number;
   purchaseRevenue: bigint | null;
   spend: bigint | null;
-  /** What the devices acquired in the period have earned so far, and those of them that a creative brought. */
+  /** The revenue so far of the devices acquired in the period, and of the attributed ones among them. */
   acquiredRevenue: bigint | null;
   attributedRevenue: bigint | null;
 };
 
-/** Null where the divisor is 0, or where one of the two is not known. */
+/** Null if the divisor is 0 or either value is unknown. */
 export const per = (amount: number | null, divisor: number | null): number | null =>
   amount === null || divisor === null || divisor === 0 ? null : amount / divisor;
 
@@ -41,7 +41,7 @@ const revenueOf = ({ adRevenue, purchaseRevenue }: Sums) =>
 const ADMOB = 'https://support.google.com/admob/table/9462111';
 const ADJUST = 'https://www.adjust.com/glossary/';
 const AMPLITUDE = 'https://amplitude.com/docs/faq/retention-analysis';
-/** Counts that mean what this service says they do. */
+/** The source of metrics that this service defines itself. */
 const OURS = 'this service';
 
 export type Unit = 'count' | 'money' | 'percent';
@@ -51,22 +51,22 @@ type Words = { definition: string; source: string };
 export type MetricDefinition = Words & {
   label: string;
   unit: Unit;
-  /** For the dashboard, where the label alone may be misread. */
+  /** Shown on the dashboard if the label alone could be misread. */
   hint?: string;
-  /** Of the other metrics; absent for what is counted or added up. */
+  /** In terms of other metrics; absent for counts and sums. */
   formula?: string;
-  /** Where it is null, besides what the dimensions lack. */
+  /** When it is null, apart from dimensions that lack it. */
   missing?: string;
 } & (
     | {
-        /** `days` is the number of calendar days of the group that are over or have begun. */
+        /** `days` is the number of the group's calendar days that have begun. */
         value: (sums: Sums, days: number) => number | null;
       }
-    /** A sum of amounts, which stays exact however large it is. */
+    /** A sum of amounts, exact however large it is. */
     | { micros: (sums: Sums) => bigint | null }
   );
 
-/** The metrics of the performance report, in the order of its columns. */
+/** The metrics of the performance report, in column order. */
 export const METRICS = {
   clicks: {
     label: 'Clicks',
@@ -86,31 +86,31 @@ export const METRICS = {
     label: 'DAU',
     unit: 'count',
     formula: 'active devices of each day / days',
-    hint: 'Devices active a day; over several days the mean',
+    hint: 'Active devices per day; the mean over several days',
     definition:
-      "Devices with any event on a day, their acquisition included; over several days the mean over the days since the application's first event.",
+      "Devices with any event on a day, their acquisition included; over several days, the mean over all days since the application's first event.",
     source: `${ADJUST}daily-active-users/`,
     value: (sums, days) => per(sums.activeDevices, days),
   },
   sessions: {
     label: 'Sessions',
     unit: 'count',
-    definition: 'Retention events; repeats of one session_id by one device are one session.',
+    definition: 'Retention events. Repeats of a session_id by one device count as one session.',
     source: `${ADJUST}session/`,
     value: (sums) => sums.sessions,
   },
   session_seconds: {
     label: 'Session time (s)',
     unit: 'count',
-    hint: 'Seconds of sessions whose end was sent',
-    definition: 'The lengths of the sessions that ended, in seconds, as clients report them.',
+    hint: 'Total length of the sessions whose end was sent, in seconds',
+    definition: 'The total length of ended sessions, in seconds, as reported by clients.',
     source: OURS,
     value: (sums) => sums.sessionSeconds,
   },
   impressions: {
     label: 'Impressions',
     unit: 'count',
-    definition: 'Ads shown: ad events.',
+    definition: 'Ads shown, counted by ad events.',
     source: ADMOB,
     value: (sums) => sums.impressions,
   },
@@ -133,7 +133,7 @@ export const METRICS = {
   ad_requests: {
     label: 'Ad requests',
     unit: 'count',
-    definition: 'Ad requests that were reported by custom events of the name ad_request.',
+    definition: 'Ad requests, as reported by custom events named ad_request.',
     source: ADMOB,
     value: (sums) => sums.adRequests,
   },
@@ -149,21 +149,21 @@ export const METRICS = {
   purchases: {
     label: 'Purchases',
     unit: 'count',
-    definition: 'Purchases of the status completed or success.',
+    definition: 'Purchases with the status completed or success.',
     source: OURS,
     value: (sums) => sums.purchases,
   },
   failed_purchases: {
     label: 'Failed purchases',
     unit: 'count',
-    definition: 'Purchases of the status failed.',
+    definition: 'Purchases with the status failed.',
     source: OURS,
     value: (sums) => sums.failedPurchases,
   },
   payers: {
     label: 'Payers',
     unit: 'count',
-    missing: 'by app_version unless also by day; in the row other of a report by time',
+    missing: 'by app_version without day; in the row other of a report by time',
     hint: 'Distinct devices that paid',
     definition: 'Distinct devices with a successful purchase in the period of the row.',
     source: OURS,
@@ -191,14 +191,14 @@ export const METRICS = {
     formula: 'revenue / active devices of each day',
     hint: 'Revenue per active device and day',
     definition:
-      'Average revenue per daily active user: revenue / dau; over several days total revenue / summed dau.',
+      'Average revenue per daily active user: revenue / dau; over several days, total revenue / the sum of daily dau.',
     source: `${ADJUST}arpdau/`,
     value: (sums) => per(units(revenueOf(sums)), sums.activeDevices),
   },
   arppu: {
     label: 'ARPPU',
     unit: 'money',
-    missing: 'by app_version unless also by day; in the row other of a report by time',
+    missing: 'by app_version without day; in the row other of a report by time',
     formula: 'purchase_revenue / payers',
     hint: 'Purchase revenue per payer',
     definition: 'Average revenue per paying user: purchase revenue / payers.',
@@ -218,7 +218,7 @@ export const METRICS = {
     unit: 'money',
     formula: 'spend / attributed installs',
     hint: 'Spend per attributed install',
-    definition: 'Cost per install: spend / installs of devices that a creative brought.',
+    definition: 'Cost per install: spend / installs of attributed devices.',
     source: `${ADJUST}cost-per-install/`,
     value: (sums) => per(units(sums.spend), sums.attributedInstalls),
   },
@@ -228,7 +228,7 @@ export const METRICS = {
     formula: 'revenue so far of the attributed devices acquired in the period / spend',
     hint: 'Revenue so far of the attributed devices acquired in the period / spend',
     definition:
-      'Return on ad spend: what the devices that a creative brought in the period have earned so far / spend.',
+      'Return on ad spend: revenue so far of the attributed devices acquired in the period / spend.',
     source: `${ADJUST}roas-definition/`,
     value: (sums) => per(units(sums.attributedRevenue), units(sums.spend)),
   },
@@ -236,8 +236,8 @@ export const METRICS = {
     label: 'Blended ROAS',
     unit: 'percent',
     formula: 'revenue so far of all devices acquired in the period / spend',
-    hint: 'The same with the organic devices',
-    definition: 'What all devices acquired in the period, organic ones included, have earned so far / spend.',
+    hint: 'Like ROAS, but including organic devices',
+    definition: 'Revenue so far of all devices acquired in the period, including organic ones, / spend.',
     source: `${ADJUST}roas-definition/`,
     value: (sums) => per(units(sums.acquiredRevenue), units(sums.spend)),
   },
@@ -265,7 +265,7 @@ export const COHORT_METRICS = {
     definition: "Devices whose day N is over in the application's time zone.",
     source: AMPLITUDE,
   },
-  classic: { definition: 'Devices active on day N exactly / eligible devices.', source: AMPLITUDE },
+  classic: { definition: 'Devices active exactly on day N / eligible devices.', source: AMPLITUDE },
   rolling: { definition: 'Devices active on day N or later / eligible devices.', source: AMPLITUDE },
   ltv: {
     definition:
@@ -274,22 +274,25 @@ export const COHORT_METRICS = {
   },
   roas: {
     definition:
-      'Return on ad spend by day N: that revenue / costs of the days on which the eligible devices were acquired.',
+      'Return on ad spend by day N: revenue of the eligible devices from day 0 to day N / costs of the days on which the eligible devices were acquired.',
     source: `${ADJUST}roas-definition/`,
   },
   complete: {
     definition:
-      'Whether every device of the cohort is eligible: day N is over for all of them. Only such days compare with each other.',
+      'Whether every device of the cohort is eligible: day N is over for all of them. Only such days can be compared with each other.',
     source: OURS,
   },
-  from_first: { definition: 'Devices that reach the step / devices that reach the first.', source: OURS },
+  from_first: {
+    definition: 'Devices that reach the step / devices that reach the first step.',
+    source: OURS,
+  },
   from_previous: {
-    definition: 'Devices that reach the step / devices that reach the one before.',
+    definition: 'Devices that reach the step / devices that reach the previous step.',
     source: OURS,
   },
   median_seconds: {
     definition:
-      'The median time in seconds from the step before, of the devices that reach the step. Null for the first step. Exact unless there are more than a million different durations; long ones are then rounded by a thousandth.',
+      'The median time in seconds from the previous step, for the devices that reach this step. Null for the first step. Exact unless there are more than a million different durations; long ones are then rounded to a thousandth.',
     source: OURS,
   },
 } as const satisfies Record<string, Words>;

@@ -1,3 +1,3 @@
-/** The families of operating systems between which no phone changes. */
+/** Families of operating systems. A phone never changes its family. */
 export const OS_FAMILIES = ['android', 'ios', 'windows', 'macos', 'linux', 'other'] as const;
 export type OsFamily = (typeof OS_FAMILIES)[number];

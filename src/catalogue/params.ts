@@ -3,7 +3,7 @@ import { dropped } from '#lib/leniency';
 const MAX_PARAMS = 100;
 const MAX_NAME = 256;
 const MAX_TEXT = 256;
-/** Nested values are kept as JSON, which is longer than what it says. */
+/** Nested values are kept as JSON, which is longer than their content. */
 const MAX_JSON = 2048;
 
 type Params = Record<string, string>;
@@ -23,8 +23,8 @@ function readValue(value: unknown): string | ReturnType<typeof dropped> | undefi
 }
 
 /**
- * The entries of `params` as text, nested values as JSON; the empty ones are left out. What is too long, and what comes after the
- * first 100, is dropped.
+ * The entries of `params` as text, with nested values as JSON. Empty entries are left out. Entries that are too long, and those after the
+ * first 100, are dropped.
  */
 export function readParams(params: Record<string, unknown>): Params {
   const entries = Object.entries(params).map(([name, value], index) => {

@@ -1,35 +1,35 @@
 import { murmur128 } from '#lib/murmur';
 
 /**
- * What devices and clicks are grouped by besides their creative. `country` is an ISO 3166 code in lower case, `os` a family
- * such as `android`; empty text where it is not known.
+ * The properties by which devices and clicks are grouped, in addition to their creative. `country` is a lower-case ISO 3166 code, `os` a
+ * family such as `android`. Unknown values are empty text.
  */
 export type Segment = { country: string; os: string; appVersion: string };
 
 export const UNKNOWN_SEGMENT: Segment = { country: '', os: '', appVersion: '' };
 
-/** The value of segments beyond a counter's limits. */
+/** The value used for segments beyond a counter's limits. */
 export const OTHER_VALUE = 'other';
 export const OTHER_SEGMENT: Segment = { country: OTHER_VALUE, os: OTHER_VALUE, appVersion: OTHER_VALUE };
 
-/** A counter keeps this many segments with their application version, and then this many by country and OS. */
+/** A counter stores this many segments with their app version, and then this many by country and OS only. */
 export const MAX_SEGMENTS = 2_000;
 const MAX_COARSE_SEGMENTS = 3_000;
 const MAX_VERSION_CHARACTERS = 64;
-/** What a client may send without end is not remembered without end. */
+/** Bounds the cache, because clients may send any number of values. */
 const MAX_REMEMBERED = 10_000;
 
 const textOf = ({ country, os, appVersion }: Segment) => `${country}\0${os}\0${appVersion}`;
 
-/** 48 bits of the hash of its three texts: every counter gives a segment the same id without asking. */
+/** 48 bits of a hash of the three texts, so that every counter gives a segment the same id without coordination. */
 export function segmentId(segment: Segment): number {
   const [high, low] = murmur128(textOf(segment));
   return high * 0x10000 + (low >>> 16);
 }
 
-/** The segments that one counter knows, and their ids. */
+/** The segments that one counter knows, with their ids. */
 export class SegmentBook {
-  /** Those that were added since the book was opened. */
+  /** Segments that were added since the book was opened. */
   readonly added: (Segment & { id: number })[] = [];
   private readonly ids = new Map<string, number>();
   private readonly known: Set<number>;
@@ -38,7 +38,7 @@ export class SegmentBook {
     this.known = new Set(known);
   }
 
-  /** The id under which a segment is counted. Past the limits its version, then its country are `other`. */
+  /** The id under which a segment is counted. Beyond the limits, its version becomes `other`, then its country too. */
   idOf(segment: Segment): number {
     const text = textOf(segment);
     let id = this.ids.get(text);

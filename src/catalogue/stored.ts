@@ -1,67 +1,72 @@
 import * as z from 'zod';
 import { isDay } from '#lib/time';
 
-// What every stored event has: the event as the queue carries it and the log keeps it, checked at the door, its day and its money
-// computed there once. The consumer checks it again, because a message may come from another version of the Worker.
+// The stored form of every event, as carried by the queue and kept in the log. Ingestion validates it and computes its day and money once.
+// The consumer validates it again, because a message may come from another version of the Worker.
 
-export const text = () => z.string().min(1);
-export const micros = () => z.int().min(0);
-/** Far above what ingestion takes, and so small that sums of counts stay exact. */
-export const count = () => z.int().min(0).max(1e9);
+// Made once each: a schema costs an isolate's start more than a hundred uses of it.
+export const text = z.string().min(1);
+export const optionalText = text.optional();
+export const micros = z.int().min(0);
+/** Far above what ingestion accepts, and small enough that sums of counts stay exact. */
+export const count = z.int().min(0).max(1e9);
+const flag = z.literal(true).optional();
 const day = z.string().refine(isDay);
 
 const identity = {
-  /** `evt_…`, minted once, before the event was sent to the queue: a redelivered event carries the same id. */
+  /** `evt_…`, minted once before the event is sent to the queue, so that a redelivered event has the same id. */
   id: z.string().regex(/^evt_[0-9a-f]{32}$/),
-  application_id: text(),
+  application_id: text,
   /** The day of the event in the application's time zone. */
   day,
-  /** When it happened and when we took it, epoch milliseconds. */
+  /** When it happened and when we received it, in epoch milliseconds. */
   occurred_at: z.int(),
   received_at: z.int(),
+  /** Minutes by which the clocks of the application's time zone were ahead of UTC then; absent for 0. */
+  zone_offset: z.int().min(-1_440).max(1_440).optional(),
 };
 
 const ofDevice = {
   ...identity,
-  device_id: text(),
-  /** Which of the application's counters the device lives in; absent for the first. */
+  device_id: text,
+  /** The number of the counter that the device is in; absent for the first. */
   shard: z.int().min(0).max(63).optional(),
   /** Null for an organic device. */
   creative_id: z.string().nullable(),
   /** Day 0 of the device. */
   acquired_day: day,
-  /** The token it was sent with, by which a revoked token's events are told. */
-  token_id: text().optional(),
-  /** The token had expired; its signature still tells the device. */
-  token_expired: z.literal(true).optional(),
-  /** An event is a repeat when any of its keys has been counted before. */
-  keys: z.array(text()).max(8).optional(),
-  /** The UTC day (since 1970) of `created_at` as it was sent, by which keys match: see `EventKind.keepsKeys`. */
+  /** The token it was sent with, used to recognize events of a revoked token. */
+  token_id: optionalText,
+  /** The token had expired. Its signature still identifies the device. */
+  token_expired: flag,
+  /** An event is a duplicate if any of its keys was counted before. */
+  keys: z.array(text).max(8).optional(),
+  /** The UTC day (since 1970) of `created_at` as sent. Keys match by it: see `EventKind.keepsKeys`. */
   key_day: z.int().optional(),
-  /** Sent by an editor or a debug build: kept and shown, counted nowhere. */
-  test: z.literal(true).optional(),
-  /** The caller's clock was ahead of ours, or not Gregorian: `occurred_at` is our time. */
-  clock_ahead: z.literal(true).optional(),
-  /** What else the caller sent about the device and its application, as it came. */
+  /** Sent by an editor or a debug build: stored and shown, but never counted. */
+  test: flag,
+  /** The caller's clock was ahead of ours or not Gregorian, so `occurred_at` is our time. */
+  clock_ahead: flag,
+  /** Other properties that the caller sent about the device and its application, unchanged. */
   device: z.record(z.string(), z.string()).optional(),
-  /** What the caller sent that was malformed and only describes the event, so was dropped. */
+  /** Malformed descriptive fields that the caller sent and that were dropped. */
   warnings: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
 };
 
 /** The fields of every device event. */
 export type DeviceEventBase = z.infer<z.ZodObject<typeof ofDevice>>;
 
-/** What a kind's events have beside what all have. */
+/** The fields that a kind adds to those of every event. */
 export type OwnFields<Event> = Event extends unknown ? Omit<Event, keyof DeviceEventBase | 'type'> : never;
 
-/** The stored schema of events of a device. */
+/** The stored schema of a device's events. */
 export const storedOfDevice = <const Type extends string, Fields extends z.ZodRawShape>(
   type: Type,
   fields: Fields,
 ) => z.object({ ...ofDevice, type: z.literal(type), ...fields });
 
-/** The stored schema of events of a creative, which are of no device yet. */
+/** The stored schema of a creative's events, which have no device yet. */
 export const storedOfCreative = <const Type extends string, Fields extends z.ZodRawShape>(
   type: Type,
   fields: Fields,
-) => z.object({ ...identity, type: z.literal(type), creative_id: text(), ...fields });
+) => z.object({ ...identity, type: z.literal(type), creative_id: text, ...fields });

@@ -10,19 +10,19 @@ import {
 import { descriptive, replaceable } from '#lib/leniency';
 import { timestamp } from '#lib/timestamp';
 
-// What clients send: the envelope that every event has, and what payloads are made of.
+// What clients send: the envelope of every event, and the parts of payloads.
 
 const MAX_DAY_NUMBER = 100_000;
-/** Google Play's purchase tokens, which clients use as keys, have up to 165 characters. */
+/** Google Play's purchase tokens, which clients use as keys, can have 165 characters. */
 const MAX_KEY = 512;
 const MAX_PROPERTIES_JSON = 4096;
-/** Stands in reports for a name that was malformed. */
+/** The name shown in reports in place of a malformed one. */
 export const UNKNOWN = 'unknown';
 
 export const key = () => descriptive(optionalName(MAX_KEY));
 export const dayNumber = () => descriptive(optionalCount(MAX_DAY_NUMBER));
 export const runningTotal = () => descriptive(optionalNumber(Number.MAX_SAFE_INTEGER));
-/** A name that groups events: without it the event is not understood, but a malformed one is no reason to lose money. */
+/** A name by which events are grouped. It is required, but revenue must not be lost because of a malformed one. */
 export const grouping = () => replaceable(requiredName(), UNKNOWN);
 
 export const flag = () =>
@@ -33,7 +33,7 @@ export const flag = () =>
 
 const NOT_AN_OFFSET = 'must be like -07:00';
 
-/** `-07:00`, or decimal hours as some SDKs send them. Kept as text: it describes the device and counts nothing. */
+/** `-07:00`, or decimal hours as some SDKs send them. Kept as text: it only describes the device. */
 const utcOffset = () =>
   z
     .union(
@@ -50,7 +50,7 @@ const utcOffset = () =>
     .optional()
     .transform((offset) => (offset === null || offset === '' ? undefined : offset?.toString()));
 
-/** An object of the caller's own, kept as its JSON. */
+/** An object with the caller's own properties, stored as JSON. */
 const properties = () =>
   z
     .record(z.string(), z.unknown(), { error: 'must be an object' })
@@ -73,9 +73,9 @@ const envelope = {
   app_version: descriptive(optionalName()),
   sdk_version: descriptive(optionalName()),
   sdk_type: descriptive(optionalName()),
-  /** Sent by an editor or a debug build: kept and shown, counted in no report. */
+  /** Sent by an editor or a debug build: stored and shown, but not counted in reports. */
   dev: descriptive(flag()),
-  /** Properties of the user that may be kept. */
+  /** User properties that may be stored. */
   wp: descriptive(properties()),
   event_id: key(),
   eid: key(),
@@ -89,19 +89,19 @@ export type EnvelopeBase = z.output<z.ZodObject<typeof envelope>>;
 export const payload = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.object(shape, { error: (issue) => (issue.input === undefined ? 'is required' : 'must be an object') });
 
-/** One way in which clients send events of a kind: a `type` with its payload. A kind may be sent in several, or in none. */
+/** One way in which clients send a kind of event: a `type` with its payload. A kind may have several, or none. */
 export interface WireForm<Payload = unknown, Fields = unknown> {
   readonly type: string;
   readonly schema: z.core.$ZodTypeDiscriminable;
-  /** A payload for the API's documentation, by what it shows. */
+  /** Payloads for the API's documentation, by what each demonstrates. */
   readonly examples: Readonly<Record<string, object>>;
-  /** Gives the fields of a payload their names, where SDKs send others. */
+  /** Renames fields that SDKs send under other names. */
   readPayload?(payload: Record<string, unknown>): Record<string, unknown>;
-  /** The key that the payload itself carries, as a transaction's id. */
+  /** The key inside the payload, such as a transaction id. */
   transactionKey?(payload: Payload): string | undefined;
-  /** Under the same keys, events of another scope are others. Letters only. */
+  /** Events with the same keys but different scopes are different events. Letters only. */
   keyScope?(payload: Payload): string;
-  /** The stored fields. `age`: whole days from the device's acquisition to the event, at least 0. */
+  /** The stored fields. `age` is whole days from the device's acquisition to the event, at least 0. */
   toStored(payload: Payload, envelope: EnvelopeBase, age: number): Fields;
 }
 

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { bundleWorker, putFile } from './bundle.ts';
 import { ROOT } from './local-state.ts';
 
-// What wrangler serves and deploys: the Worker's modules in `dist`, and the files of the documentation page among the static
-// ones. Wrangler runs this first and after every change.
+// Builds what wrangler serves and deploys: the Worker's modules in `dist`, and the documentation page's files among the static ones.
+// Wrangler runs it first and after every change.
 
 const DIST = path.join(ROOT, 'dist');
 const SWAGGER_UI = path.join(ROOT, 'node_modules/swagger-ui-dist');

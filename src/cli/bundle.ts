@@ -3,8 +3,8 @@ import path from 'node:path';
 import { build } from 'esbuild';
 
 /**
- * Puts a file in place unless it is there already, or a watcher would never come to rest. It is written in `folder`, of
- * the same file system, and renamed, because a server may be starting from it at the same time.
+ * Writes a file unless it already has these contents, because a watcher would otherwise never stop. The file is written in `folder`, on the
+ * same file system, and then renamed, because a server may be starting from it at the same time.
  */
 export async function putFile(file: string, contents: Uint8Array, folder: string): Promise<void> {
   const present = await readFile(file).catch(() => null);
@@ -15,9 +15,9 @@ export async function putFile(file: string, contents: Uint8Array, folder: string
 }
 
 /**
- * Bundles a Worker into ES modules in `folder`; answers their paths, the entry's first. What is imported dynamically becomes
- * modules of its own, which an isolate loads when it first needs them. Repeatable: a file that would be the same is not
- * touched, and modules of an earlier build are taken away.
+ * Bundles a Worker into ES modules in `folder` and returns their paths, the entry's first. Dynamic imports become modules of their own,
+ * which an isolate loads when it first needs them. Idempotent: unchanged files are not touched, and modules of an earlier build are
+ * removed.
  */
 export async function bundleWorker(entry: string, folder: string): Promise<string[]> {
   const { outputFiles } = await build({
@@ -37,7 +37,7 @@ export async function bundleWorker(entry: string, folder: string): Promise<strin
     define: { 'process.env.NODE_ENV': '"production"' },
     jsx: 'automatic',
     jsxImportSource: 'hono/jsx',
-    // Half the size is half the start-up; the maps give stack traces their names back.
+    // Half the size takes half the time to start; the source maps restore names in stack traces.
     minify: true,
     sourcemap: 'linked',
   });

@@ -3,8 +3,8 @@ import type { Target } from './import-file.ts';
 import { readParquet } from './import-parquet.ts';
 
 /**
- * Makes envelopes of a raw event file: each device gets a token under its archived id. Installs come with the devices; clicks
- * have no envelope and are left out.
+ * Converts a raw event file to envelopes. Each device gets a token under its archived id, with its country and OS. Installs are created with
+ * the devices; clicks have no envelope and are left out.
  */
 export const prepareArchive = (file: string, target: Target): Promise<string> =>
   prepareEnvelopes(file, archivedEvents(file), target);
@@ -15,13 +15,14 @@ async function* archivedEvents(file: string): AsyncGenerator<ImportedEvent> {
       device: {
         id: device.id,
         metrics: {
-          // Noon UTC is the archived day in every time zone from UTC-12 to UTC+11.
+          // Noon UTC falls on the archived day in every time zone from UTC-12 to UTC+11.
           created_at: `${device.acquiredDay}T12:00:00.000Z`,
           data: {
             device_name: 'archived',
             device_model: 'archived',
-            os_system: 'archived',
+            os_system: device.os_family ?? 'archived',
             timezone: 'UTC',
+            ...(device.country ? { country: device.country } : {}),
           },
         },
       },

@@ -5,24 +5,24 @@ import type { Target } from './import-file.ts';
 import { exists } from './local-state.ts';
 
 const ATTEMPTS = 8;
-/** What `/fetch-token/batch` takes at once. */
+/** The largest batch that `/fetch-token/batch` accepts. */
 const DEVICES_PER_REQUEST = 200;
-/** Events that wait for the tokens of their devices, at most. */
+/** The largest number of events that wait for their devices' tokens. */
 const MAX_WAITING = 20_000;
 
-/** An event of a file, and the device that it is of. `envelope` is null for what only brings its device. */
+/** An event of a file and its device. `envelope` is null for an event that only introduces its device. */
 export type ImportedEvent = {
   device: { id: string; metrics: DeviceMetrics };
   envelope: Record<string, unknown> | null;
 };
-/** A body of `/fetch-token`, without the device's id. */
+/** A body of `/fetch-token` without the device's id. */
 export type DeviceMetrics = { created_at: string; data: Record<string, string> };
 
 export const readyFileOf = (file: string) => `${file}.ready.ndjson`;
 
 /**
- * Makes envelopes of a file's events, in `<file>.ready.ndjson`: each device gets a token under its own id, so that a repetition
- * finds the same device. A file that is ready stays as it is, so that an import that was stopped continues.
+ * Converts a file's events to envelopes in `<file>.ready.ndjson`. Each device gets a token under its own id, so that repeating the import
+ * finds the same device. A finished file is not written again, so an interrupted import continues.
  */
 export async function prepareEnvelopes(
   file: string,
@@ -63,7 +63,7 @@ async function write(output: WriteStream, line: string): Promise<void> {
 
 type DeviceAnswer = { results: ({ index: number; token: string } | { index: number; error: string })[] };
 
-/** Tokens of devices by their ids. */
+/** Fetches the tokens of devices, by device id. */
 async function fetchTokens(
   target: Target,
   wanted: ReadonlyMap<string, DeviceMetrics>,
@@ -83,11 +83,11 @@ async function fetchTokens(
     if ('error' in result) throw new Error(`${target.url} refused the device ${id}: ${result.error}`);
     tokens.set(id, result.token);
   }
-  if (tokens.size < ids.length) throw new Error(`${target.url} did not answer for every device`);
+  if (tokens.size < ids.length) throw new Error(`${target.url} did not return a token for every device`);
   return tokens;
 }
 
-/** Sends JSON, again where the service cannot answer for the moment. Throws what it refused. */
+/** Sends JSON, with retries while the service is temporarily unavailable. Throws if the request is refused. */
 export async function post<Answer>(
   url: string,
   headers: Record<string, string>,

@@ -4,7 +4,7 @@ import { appendFile, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { exists } from './local-state.ts';
 
-/** Lines and bytes of a batch, below what `/webhook/batch` takes. Cut in the same places at every run. */
+/** Lines and bytes of a batch, below the limits of `/webhook/batch`. The file is split in the same places on every run. */
 const BATCH_LINES = 500;
 const BATCH_BYTES = 900_000;
 const IN_FLIGHT = 4;
@@ -12,7 +12,7 @@ const ATTEMPTS = 8;
 
 export type Target = { url: string; apiKey: string; headerName: string };
 
-/** `lines` counts all of the file up to where everything is settled, `bytes` likewise. */
+/** `lines` and `bytes` count from the start of the file to the point up to which everything is done. */
 export type Progress = { lines: number; bytes: number; accepted: number; rejected: number };
 
 type Line = { number: number; bytes: number; text: string };
@@ -27,10 +27,10 @@ export const progressFileOf = (file: string) => `${file}.progress.json`;
 export const rejectedFileOf = (file: string) => `${file}.rejected.ndjson`;
 
 /**
- * Sends a file of events, one JSON envelope a line, in batches of 500. What is settled is noted beside the file, so an import
- * that was stopped goes on from there; a batch that had been sent without being noted is sent again under the same
- * Idempotency-Key and counts once. What was rejected is written, with the reason, to `<file>.rejected.ndjson`.
- * Throws when the service cannot be reached or refuses the whole; everything up to there stays settled.
+ * Sends a file of events, one JSON envelope per line, in batches of 500. Progress is saved next to the file, so an interrupted import
+ * continues from there. A batch that was sent before its progress was saved is sent again with the same Idempotency-Key and counts once.
+ * Rejected lines go to `<file>.rejected.ndjson`, with the reason. Throws if the service cannot be reached or refuses the whole batch;
+ * progress up to there is kept.
  */
 export async function importFile(
   file: string,
@@ -59,7 +59,7 @@ export async function importFile(
       const [first] = batch;
       if (!first || first.number <= progress.lines) continue;
       const sent = sendBatch(target, batch, `import-${fingerprint}-${first.number}`);
-      // It is awaited in its turn; until then its failure must not count as unhandled.
+      // Awaited later; until then, its failure must not count as unhandled.
       sent.catch(() => undefined);
       running.push(sent);
       if (running.length === IN_FLIGHT) await settleOldest();
@@ -72,7 +72,7 @@ export async function importFile(
   return progress;
 }
 
-/** Tells one file from another that took its name: its size and its first 64 KiB. */
+/** Distinguishes the file from another that took its name, by its size and first 64 KiB. */
 async function fingerprintOf(file: string): Promise<string> {
   const handle = await open(file);
   try {

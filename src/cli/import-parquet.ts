@@ -1,24 +1,24 @@
 import { open } from 'node:fs/promises';
 import { type DeviceEvent, isOfDevice, kindOf, sentKeyOf } from '#catalogue';
-import { type Bucket, type StoredEvent, streamFile } from '#lake';
+import { type Bucket, type Placed, type StoredEvent, streamFile } from '#lake';
 
 const MAGIC = 'PAR1';
 
-/** A device, and the envelope without a token of an event of it; null for an event that the service itself makes. */
+/** A device and an envelope without a token; null for an event that the service itself creates. */
 export type ArchivedEvent = {
-  device: { id: string; acquiredDay: string };
+  device: { id: string; acquiredDay: string } & Placed;
   envelope: { type: string; [field: string]: unknown } | null;
 };
 
-/** Whether a file begins as Parquet files do. */
+/** Whether a file starts like a Parquet file. */
 export async function isParquet(file: string): Promise<boolean> {
   return (await readRange(file, 0, MAGIC.length)).toString('latin1') === MAGIC;
 }
 
 /**
- * The events of a raw event file as envelopes, in the order of the file: by device, then time. Purchases go with their keys, other
- * events with their own id, so that an import can be repeated. Clicks are of no device and are left out, and so are events that
- * did not count; test events, which do not either, are kept.
+ * Reads the events of a raw event file as envelopes, in the order of the file: by device, then time. Purchases keep their keys; other events
+ * use their own id, so that an import can be repeated. Clicks are left out, because they have no device, and so are events that were not
+ * counted, except test events.
  */
 export async function* readParquet(file: string): AsyncGenerator<ArchivedEvent> {
   const handle = await open(file);
@@ -35,14 +35,14 @@ type StoredDeviceEvent = Extract<StoredEvent, DeviceEvent>;
 const isKept = (event: StoredEvent): event is StoredDeviceEvent =>
   isOfDevice(event) && (event.outcome === undefined || event.test === true);
 
-/** Files of this machine under their paths. */
+/** Local files by path. */
 const FILES: Bucket = {
   async get(file, { range: { offset, length } }) {
     const bytes = await readRange(file, offset, length);
     return { arrayBuffer: () => Promise.resolve(new Uint8Array(bytes).buffer) };
   },
-  put: () => Promise.reject(new Error('Raw event files are only read here')),
-  delete: () => Promise.reject(new Error('Raw event files are only read here')),
+  put: () => Promise.reject(new Error('Raw event files are read-only here')),
+  delete: () => Promise.reject(new Error('Raw event files are read-only here')),
 };
 
 async function readRange(file: string, offset: number, length: number): Promise<Buffer> {
@@ -56,11 +56,11 @@ async function readRange(file: string, offset: number, length: number): Promise<
 }
 
 function toArchived(event: StoredDeviceEvent): ArchivedEvent {
-  const { device_id, acquired_day, device, test } = event;
+  const { device_id, acquired_day, country, os_family, device, test } = event;
   const wire = kindOf(event).toWire?.(event);
   const dedupeKey = sentKeyOf(event, 'dedupe_key');
   return {
-    device: { id: device_id, acquiredDay: acquired_day },
+    device: { id: device_id, acquiredDay: acquired_day, country, os_family },
     envelope: wire
       ? {
           ...device,

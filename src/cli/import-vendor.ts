@@ -5,13 +5,13 @@ import { type DeviceMetrics, type ImportedEvent, post, prepareEnvelopes } from '
 import type { Target } from './import-file.ts';
 import { type ExportedEvent, type Row, VENDORS, type VendorName } from './vendors.ts';
 
-/** A credential of the team, to create the creatives that devices came by; without it they are organic. */
+/** A team credential, used to create the creatives that devices are attributed to. Without one, all devices are organic. */
 export type Team = { headerName: string; token: string } | null;
 
 /**
- * Makes envelopes of another service's raw export. Each device keeps the export's id and install time and, with a team's token,
- * the campaign, ad set and ad that it came by. Each event has a key made of its own content, so that a file counts once however
- * often it is imported. Throws for a file without the vendor's columns.
+ * Converts another service's raw export to envelopes. Each device keeps the export's id and install time and, with a team token, its
+ * campaign, ad set and ad. Each event's key is a hash of its content, so that a file counts once however often it is imported. Throws if the
+ * file lacks the vendor's columns.
  */
 export const prepareExport = (
   file: string,
@@ -49,7 +49,7 @@ function rowsOf(file: string): AsyncIterable<Row> {
   const stream = Papa.parse(Papa.NODE_STREAM_INPUT, {
     header: true,
     skipEmptyLines: true,
-    // The parser removes a byte order mark, but then takes the quotes after it as part of the name.
+    // The parser removes a byte order mark, but then treats the quotes after it as part of the name.
     transformHeader: (name) => name.replace(/^\ufeff?"?|"$/g, '').trim(),
   });
   const input = createReadStream(file);
@@ -57,7 +57,7 @@ function rowsOf(file: string): AsyncIterable<Row> {
   return input.pipe(stream);
 }
 
-/** ISO 8601 of `YYYY-MM-DD HH:MM:SS` in UTC or of epoch seconds; any other text as it is, for the service to refuse. */
+/** Converts `YYYY-MM-DD HH:MM:SS` in UTC or epoch seconds to ISO 8601. Other text is returned unchanged, for the service to refuse. */
 function toIso(text: string): string {
   if (/^\d{9,11}$/.test(text)) return new Date(Number(text) * 1000).toISOString();
   const match = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(\.\d{1,3})?Z?$/.exec(text);
@@ -79,7 +79,7 @@ function metricsOf(event: ExportedEvent, creativeToken: string | null): DeviceMe
   };
 }
 
-/** The body of `/webhook`; null for an install, which comes with its device. */
+/** The body of `/webhook`; null for an install, which is created with its device. */
 function envelopeOf(event: ExportedEvent): Record<string, unknown> | null {
   if (event.kind === 'install') return null;
   const key = createHash('sha256').update(JSON.stringify(event)).digest('hex').slice(0, 32);
@@ -121,7 +121,7 @@ function envelopeOf(event: ExportedEvent): Record<string, unknown> | null {
 
 type Created = { creative: { tracking_link: string } };
 
-/** The last segment of the tracking link of the event's creative, which is created once per file and name. */
+/** The link token of the event's creative, which is created once per file and name. */
 function creativeOf(
   { campaign, adset, creative }: ExportedEvent,
   target: Target,

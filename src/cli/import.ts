@@ -12,7 +12,7 @@ import { isVendor, VENDORS } from './vendors.ts';
 
 const USAGE = `Usage: npm run import -- <file> [--from <service>] [--archive] [--url https://ingest.example.com]
 
-Sends a file of webhook events, one JSON object per line, through /webhook/batch. Run it again to continue after a stop.
+Sends a file of webhook events, one JSON object per line, through /webhook/batch. Run it again to continue an interrupted import.
 --from ${Object.keys(VENDORS).join('|')} reads the CSV of another service's raw export (see docs/migrating.md): installs first, then events.
 A file of raw events (Parquet, see docs/raw-events.md) is taken with --archive, and only by a deployment that has not counted its
 events: where they were counted, they would be counted again. Its devices are made under their archived ids.
@@ -31,7 +31,7 @@ async function targetOf(url: string | undefined): Promise<{ target: Target; team
   if (url) throw new Error('Set API_KEY to the API key of the application.');
   const { demoFile } = localState();
   if (!(await exists(demoFile)))
-    throw new Error('There is no local service yet: run npm start, or name one by --url.');
+    throw new Error('There is no local service yet. Run npm start, or use --url to name one.');
   const demo: Demo = JSON.parse(await readFile(demoFile, 'utf8'));
   return {
     target: {

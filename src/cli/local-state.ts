@@ -19,13 +19,13 @@ export function localState(): LocalState {
   };
 }
 
-/** Makes the folder of the state, or takes an existing one, for its owner alone: it holds personal data, secrets and the database. */
+/** Creates the state directory, readable only by its owner: it holds personal data, secrets and the database. */
 export async function makeDirectory({ directory }: LocalState): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await chmod(directory, 0o700);
 }
 
-/** Makes the secrets that are missing; those that are there stay, because tokens and keys hang on them. */
+/** Creates missing secrets. Existing ones are kept, because tokens and keys depend on them. */
 export async function makeSecrets({ secretsFile }: LocalState): Promise<void> {
   const existing = await readFile(secretsFile, 'utf8').catch(() => '');
   const missing = SECRETS.filter((name) => !existing.includes(`${name}=`));
@@ -34,7 +34,7 @@ export async function makeSecrets({ secretsFile }: LocalState): Promise<void> {
   await chmod(secretsFile, 0o600);
 }
 
-/** Applies what migrations the local database has not seen yet. */
+/** Applies migrations that the local database does not have yet. */
 export async function applyMigrations({ directory }: LocalState): Promise<void> {
   const args = [WRANGLER, 'd1', 'migrations', 'apply', 'DB', '--local', '--persist-to', directory];
   await promisify(execFile)(process.execPath, args, { cwd: ROOT }).catch((error) => {
@@ -42,7 +42,7 @@ export async function applyMigrations({ directory }: LocalState): Promise<void> 
   });
 }
 
-/** What `wrangler.toml` says at its top level: `name = "value"`, wherever it stands there. */
+/** A top-level setting of `wrangler.toml`, in the form `name = "value"`. */
 export async function configured(name: string): Promise<string> {
   const config = await readFile(path.join(ROOT, 'wrangler.toml'), 'utf8');
   const value = new RegExp(`^${name} = "(.+?)"`, 'm').exec(config)?.[1];
@@ -50,7 +50,7 @@ export async function configured(name: string): Promise<string> {
   return value;
 }
 
-/** Wrangler asks nothing, talks to no one and reports errors only. */
+/** Makes wrangler ask nothing, send no metrics and report only errors. */
 export const QUIET = {
   CI: 'true',
   WRANGLER_LOG: 'error',
@@ -58,7 +58,7 @@ export const QUIET = {
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
 };
 
-/** Wrangler's database explorer answers SQL without a credential; its trace store outgrows the database. */
+/** Wrangler's database explorer accepts SQL without a credential, and its trace store grows larger than the database. */
 export const NO_EXPLORER = { X_LOCAL_EXPLORER: 'false', X_LOCAL_OBSERVABILITY: 'false' };
 
 export async function exists(file: string): Promise<boolean> {

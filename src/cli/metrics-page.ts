@@ -19,7 +19,7 @@ const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
   [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n');
 
-/** The dimensions whose reports do not have a metric. */
+/** The dimensions whose reports lack a metric. */
 function lackedBy(metric: Metric): DimensionName[] {
   return (Object.keys(DIMENSIONS) as DimensionName[]).filter((name) => {
     const { lacks = [] }: DimensionDefinition = DIMENSIONS[name];
@@ -35,13 +35,13 @@ function nullText(name: Metric): string {
   const reasons = [
     ...(lacking.length > 0 ? [`by ${lacking.map((dimension) => `\`${dimension}\``).join(', ')}`] : []),
     ...(missing ? [missing] : []),
-    ...(formula?.includes(' / ') ? ['where the divisor is 0'] : []),
-    ...(unit === 'money' || formula?.includes('spend') ? ['where an amount has no exchange rate'] : []),
+    ...(formula?.includes(' / ') ? ['if the divisor is 0'] : []),
+    ...(unit === 'money' || formula?.includes('spend') ? ['if an amount has no exchange rate'] : []),
   ];
   return reasons.join('; ') || 'never';
 }
 
-/** The text of docs/metrics.md, made from the catalogue. */
+/** The text of docs/metrics.md, generated from the catalogue. */
 export function metricsPage(): string {
   const metrics = ALL_METRICS.map((name) => {
     const { label, unit, definition, formula = '', source }: MetricDefinition = METRICS[name];
@@ -53,7 +53,7 @@ export function metricsPage(): string {
     sourceText(source),
   ]);
   const kinds = {
-    time: 'a span of days',
+    time: 'a span of time',
     named: 'names',
     segment: 'the device or event',
     column: 'the event',
@@ -65,8 +65,8 @@ export function metricsPage(): string {
   ]);
   return `# Metrics
 
-Made from \`src/catalogue\` by \`npm run docs:metrics\`. Counts without events are 0. A metric is null where a report
-cannot give it. Filters by country, OS or app version make the metrics null that cannot be grouped by these.
+Generated from \`src/catalogue\` by \`npm run docs:metrics\`. Counts without events are 0. A metric is null if a report
+cannot provide it. A filter by country, OS or app version makes metrics null that cannot be grouped by that dimension.
 
 ## Performance report
 

@@ -1,6 +1,6 @@
 import Client, { APIError, NotFoundError } from 'cloudflare';
 
-/** What an org needs of Cloudflare's API, for which wrangler has no quiet, repeatable command. Errors never contain the token. */
+/** The parts of Cloudflare's API for which wrangler has no quiet, idempotent command. Errors never contain the token. */
 export class Cloudflare {
   readonly accountId: string;
   private readonly client: Client;
@@ -12,20 +12,22 @@ export class Cloudflare {
     this.account = { account_id: accountId };
   }
 
-  /** By CLOUDFLARE_API_TOKEN, and CLOUDFLARE_ACCOUNT_ID where the token reaches several accounts. */
+  /** Uses CLOUDFLARE_API_TOKEN, and CLOUDFLARE_ACCOUNT_ID if the token can access several accounts. */
   static async connect(env: NodeJS.ProcessEnv): Promise<Cloudflare> {
     const apiToken = env.CLOUDFLARE_API_TOKEN;
     if (!apiToken) throw new Error('Set CLOUDFLARE_API_TOKEN; docs/operations.md lists its permissions.');
     const baseURL = env.CLOUDFLARE_API_BASE_URL;
-    // A change that failed may have been made, so the next run looks before it repeats.
+    // A failed change may have been applied, so there are no retries; the next run checks first.
     const client = new Client({ apiToken, maxRetries: 0, ...(baseURL ? { baseURL } : {}) });
     if (env.CLOUDFLARE_ACCOUNT_ID) return new Cloudflare(client, env.CLOUDFLARE_ACCOUNT_ID);
     const accounts = await allOf(client.accounts.list());
     const [account, ...others] = accounts;
-    if (!account) throw new Error('The API token reaches no account.');
+    if (!account) throw new Error('The API token has access to no account.');
     if (others.length > 0) {
       const names = accounts.map(({ id, name }) => `${id} (${name})`).join(', ');
-      throw new Error(`The API token reaches several accounts; set CLOUDFLARE_ACCOUNT_ID to one of ${names}`);
+      throw new Error(
+        `The API token has access to several accounts; set CLOUDFLARE_ACCOUNT_ID to one of ${names}`,
+      );
     }
     return new Cloudflare(client, account.id);
   }
@@ -37,7 +39,7 @@ export class Cloudflare {
 
   async createDatabase(name: string): Promise<string> {
     const { uuid } = await told(this.client.d1.database.create({ ...this.account, name }));
-    if (!uuid) throw new Error(`Cloudflare did not say the id of the database ${name}.`);
+    if (!uuid) throw new Error(`Cloudflare did not return the id of the database ${name}.`);
     return uuid;
   }
 
@@ -54,7 +56,7 @@ export class Cloudflare {
     await told(this.client.queues.create({ ...this.account, queue_name: name }));
   }
 
-  /** A Worker that consumes a queue cannot be deleted, so its consumers go first. */
+  /** A Worker that consumes a queue cannot be deleted, so its consumers are deleted first. */
   async deleteConsumers(queueId: string): Promise<void> {
     for (const { consumer_id } of await allOf(this.client.queues.consumers.list(queueId, this.account))) {
       if (!consumer_id) continue;
@@ -74,7 +76,7 @@ export class Cloudflare {
     await told(this.client.r2.buckets.create({ ...this.account, name }));
   }
 
-  /** The names of a Worker's secrets; null where there is no such Worker. */
+  /** The names of a Worker's secrets; null if there is no such Worker. */
   async secretNames(worker: string): Promise<string[] | null> {
     const secrets = await unlessMissing(
       allOf(this.client.workers.scripts.secrets.list(worker, this.account)),
@@ -82,7 +84,7 @@ export class Cloudflare {
     return secrets?.map(({ name }) => name) ?? null;
   }
 
-  /** The Worker that answers under a domain; null for none. */
+  /** The Worker that serves a domain; null if there is none. */
   async workerOf(domain: string): Promise<string | null> {
     const found = await allOf(this.client.workers.domains.list({ ...this.account, hostname: domain }));
     return found.find(({ hostname }) => hostname === domain)?.service ?? null;
@@ -112,7 +114,7 @@ async function unlessMissing<Result>(request: Promise<Result>): Promise<Result |
   }
 }
 
-/** Says what Cloudflare answered in words, instead of the client's dump of the body. */
+/** Turns Cloudflare's errors into readable messages; the client's own would dump the body. */
 async function told<Result>(request: Promise<Result>): Promise<Result> {
   try {
     return await request;

@@ -3,7 +3,7 @@ import type { Cloudflare } from './org-cloudflare.ts';
 import { Configuration, type OrgSettings } from './org-section.ts';
 import { applyRemoteMigrations, deployWorker } from './org-wrangler.ts';
 
-/** One thing to do, said so that an operator knows what will change. Each may be repeated after a failure. */
+/** One step, with a title that tells an operator what will change. Idempotent, so it may be repeated after a failure. */
 export type Step = { title: string; run: () => Promise<void> };
 
 export type Wanted = { org: string; domain?: string | undefined };
@@ -12,8 +12,8 @@ export type Wanted = { org: string; domain?: string | undefined };
 const NO_DATABASE = '';
 
 /**
- * What is missing of an org's deployment, found out from the account and the configuration; nothing when it stands. What a
- * run that failed halfway has made is found by its name, so the next run goes on from there.
+ * The steps that are missing to complete an org's deployment, based on the account and the configuration; empty if it is complete.
+ * Resources of a run that failed halfway are found by name, so the next run continues from there.
  */
 export async function planCreate(api: Cloudflare, file: string, wanted: Wanted): Promise<Step[]> {
   const configuration = await Configuration.read(file);
@@ -55,17 +55,17 @@ export async function planCreate(api: Cloudflare, file: string, wanted: Wanted):
   return [...steps, ...deploySteps(api, file, settings, missing)];
 }
 
-/** Without a terminal wrangler takes a domain away from whichever Worker has it. */
+/** Without a terminal, wrangler takes a domain away from the Worker that has it. */
 async function refuseTakenDomain(api: Cloudflare, worker: string, domain: string | null): Promise<void> {
   const owner = domain && (await api.workerOf(domain));
-  if (owner && owner !== worker) throw new Error(`${domain} is the address of the Worker ${owner}.`);
+  if (owner && owner !== worker) throw new Error(`${domain} already belongs to the Worker ${owner}.`);
 }
 
-/** Brings a deployment that exists to this version: its section, its tables, its code. */
+/** Updates an existing deployment to this version: its section, its tables, its code. */
 export async function planDeploy(api: Cloudflare, file: string, org: string): Promise<Step[]> {
   const configuration = await Configuration.read(file);
   const known = configuration.settingsOf(org);
-  if (!known) throw new Error(`There is no org "${org}"; \`npm run org -- create ${org}\` makes it.`);
+  if (!known) throw new Error(`There is no org "${org}"; \`npm run org -- create ${org}\` creates it.`);
   await refuseTakenDomain(api, configuration.namesOf(org).worker, known.domain);
   const missing = await missingSecrets(api, configuration, org);
   const begun = { ...known, deployed: false };
@@ -95,10 +95,10 @@ function deploySteps(
 ): Step[] {
   const deployment = { config: file, org, accountId: api.accountId };
   const secrets = missing.length > 0 ? ` with new secrets ${missing.join(', ')}` : '';
-  const address = domain ? `, answering on ${domain} in place of any DNS record there` : '';
+  const address = domain ? ` and serve it on ${domain}, replacing any DNS record there` : '';
   return [
     {
-      title: 'apply the migrations that the database has not seen',
+      title: 'apply pending database migrations',
       run: () => applyRemoteMigrations(deployment),
     },
     {
@@ -110,7 +110,7 @@ function deploySteps(
         ),
     },
     {
-      title: `note in ${file} that ${org} is deployed`,
+      title: `mark ${org} as deployed in ${file}`,
       run: async () => {
         const configuration = await Configuration.read(file);
         const settings = configuration.settingsOf(org);
@@ -120,7 +120,10 @@ function deploySteps(
   ];
 }
 
-/** Everything of the org that is there, the data last, so that nothing runs without what it stands on. The bucket stays: only an empty one can be deleted. */
+/**
+ * Everything of the org that exists, in an order in which nothing keeps running without its dependencies; the data comes last. The bucket is
+ * kept, because only an empty one can be deleted.
+ */
 export async function planDestroy(api: Cloudflare, file: string, org: string): Promise<Step[]> {
   const configuration = await Configuration.read(file);
   const names = configuration.namesOf(org);
@@ -131,7 +134,7 @@ export async function planDestroy(api: Cloudflare, file: string, org: string): P
     if (id) queues.push({ name, id });
   }
   for (const { name, id } of queues) {
-    steps.push({ title: `take the consumer off the queue ${name}`, run: () => api.deleteConsumers(id) });
+    steps.push({ title: `remove the consumer from the queue ${name}`, run: () => api.deleteConsumers(id) });
   }
   if (await api.secretNames(names.worker)) {
     steps.push({
@@ -154,7 +157,7 @@ export async function planDestroy(api: Cloudflare, file: string, org: string): P
   }
   if (configuration.settingsOf(org)) {
     steps.push({
-      title: `take the section [env.${org}] out of ${file}`,
+      title: `remove the section [env.${org}] from ${file}`,
       run: () => configuration.save(configuration.withoutSection(org)),
     });
   }

@@ -13,13 +13,13 @@ export type OrgNames = {
 /** The resources of an org's deployment. Orgs share none of them. */
 export type OrgSettings = {
   org: string;
-  /** Null: it is reached under workers.dev. */
+  /** Null if it is only on workers.dev. */
   domain: string | null;
   databaseId: string;
   deployed: boolean;
 };
 
-/** The first of an org's rate limits has at least this number; below are those of the top level. */
+/** Orgs number their rate limit namespaces from here on; lower numbers belong to the top level. */
 const FIRST_NAMESPACE = 2001;
 const DEPLOYED = '# Deployed.';
 const NOT_DEPLOYED = '# Has undeployed changes: run `npm run org -- deploy`.';
@@ -28,11 +28,11 @@ const begin = (org: string) =>
   `# >>> ${org}: written by \`npm run org\`; its vars may be edited, the rest follows the top`;
 const end = (org: string) => `# <<< ${org}`;
 
-/** The optional mail binding, which an org may have for itself alone. */
+/** The optional mail binding, which a single org may have. */
 const sendEmail = (binding: Unstable_RawEnvironment['send_email']) =>
   binding && binding.length > 0 ? { send_email: binding } : {};
 
-/** The configuration of all deployments: a file of wrangler's, in which each org has a section of its own. */
+/** The configuration of all deployments: wrangler's file, in which each org has its own section. */
 export class Configuration {
   readonly file: string;
   private readonly text: string;
@@ -56,7 +56,7 @@ export class Configuration {
   namesOf(org: string): OrgNames {
     const worker = `${this.raw.name}-${org}`;
     const queue = `${worker}-events`;
-    // The Worker tells the dead letters by the end of their queue's name.
+    // The Worker recognizes dead letters by the suffix of their queue's name.
     return { worker, database: worker, queue, deadQueue: `${queue}-dead`, bucket: `${worker}-raw-events` };
   }
 
@@ -76,7 +76,7 @@ export class Configuration {
     };
   }
 
-  /** The file's text with the org's section as it has to be. The same settings give the same text. */
+  /** The file's text with the org's section as it should be. The same settings produce the same text. */
   withSection(settings: OrgSettings): string {
     const block = [
       begin(settings.org),
@@ -94,7 +94,7 @@ export class Configuration {
     return old === null ? this.text : `${this.text.replace(old, '').trimEnd()}\n`;
   }
 
-  /** Whether the file says just this of the org, and of its bindings what the top level says today. */
+  /** Whether the file already has exactly these settings for the org, and bindings that match the top level. */
   holds(settings: OrgSettings): boolean {
     return this.withSection(settings) === this.text;
   }
@@ -116,7 +116,7 @@ export class Configuration {
     return this.text.slice(from, to + last.length);
   }
 
-  /** Bindings are not inherited by a section, everything else is. What an operator may have changed in it stays. */
+  /** Sections inherit everything except bindings. Settings that an operator may have changed are kept. */
   private sectionFor({ org, domain, databaseId }: OrgSettings) {
     const { raw } = this;
     const names = this.namesOf(org);
@@ -142,13 +142,13 @@ export class Configuration {
       ratelimits: this.rateLimitsFor(existing),
       ...sendEmail(existing?.send_email ?? raw.send_email),
       r2_buckets: raw.r2_buckets?.map((bucket) => ({ ...bucket, bucket_name: names.bucket })) ?? [],
-      // Inherited too. Written out because a section that set only a part of it would log request URLs again.
+      // Inherited too, but written out, because a section that sets only a part of it would log request URLs again.
       observability: raw.observability,
       secrets: raw.secrets,
     };
   }
 
-  /** A namespace is an account's, so each org needs its own: two under one number would share a limit. */
+  /** Namespaces belong to the account, so each org needs its own: two that share a number would share a limit. */
   private rateLimitsFor(existing: Unstable_RawEnvironment | undefined) {
     const taken = Object.values(this.raw.env ?? {}).flatMap((section) => section.ratelimits ?? []);
     let last = Math.max(FIRST_NAMESPACE - 1, ...taken.map(({ namespace_id }) => Number(namespace_id)));

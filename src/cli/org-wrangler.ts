@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { QUIET, ROOT, WRANGLER } from './local-state.ts';
 
-/** Runs wrangler for one org and shows nothing of it unless it fails, and then without any secret. */
+/** Runs wrangler for one org. Shows its output only if it fails, with secrets removed. */
 async function wrangler(args: string[], accountId: string, secrets: string[]): Promise<void> {
   const child = spawn(process.execPath, [WRANGLER, ...args], {
     cwd: ROOT,
@@ -29,13 +29,13 @@ async function wrangler(args: string[], accountId: string, secrets: string[]): P
 
 type Deployment = { config: string; org: string; accountId: string };
 
-/** Repeatable: wrangler keeps a table of what it has applied. */
+/** Idempotent: wrangler records which migrations it has applied. */
 export async function applyRemoteMigrations({ config, org, accountId }: Deployment): Promise<void> {
   const args = ['d1', 'migrations', 'apply', 'DB', '--remote', '--env', org, '--config', config];
   await wrangler(args, accountId, []);
 }
 
-/** Deploys together with new secrets; those that the Worker has already stay. They pass through a file that only we can read. */
+/** Deploys together with new secrets; the Worker's existing ones are kept. They pass through a file that only the owner can read. */
 export async function deployWorker(
   { config, org, accountId }: Deployment,
   newSecrets: Record<string, string>,

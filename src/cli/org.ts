@@ -12,16 +12,16 @@ const USAGE = `Usage: npm run org -- create <org> [domain] [--yes]
        npm run org -- destroy <org> [--yes]
 
 Each org is a deployment of its own: Worker, D1 database, queues, R2 bucket for raw events, secrets, rate limits. Every command
-shows what it will do and asks first (--yes: it does not ask). After a failure, run it again: it continues where it stopped. Needs
+shows what it will do and asks first, unless you pass --yes. After a failure, run it again: it continues where it stopped. Requires
 CLOUDFLARE_API_TOKEN, and CLOUDFLARE_ACCOUNT_ID where the token reaches several accounts.`;
 
-/** Of names: a queue's may have 63 characters, and ours adds to the org's. */
+/** An org's name. A queue's name may have 63 characters, and ours adds to the org's. */
 const ORG = /^[a-z](?:[a-z0-9-]{0,28}[a-z0-9])?$/;
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,}$/;
 
 async function isAgreed(question: string, expected: string): Promise<boolean> {
   if (!process.stdin.isTTY) {
-    console.error('Nobody is here to ask: add --yes.');
+    console.error('There is no terminal to ask for confirmation: add --yes.');
     return false;
   }
   const lines = createInterface({ input: process.stdin, output: process.stdout });
@@ -76,7 +76,9 @@ async function main(): Promise<number> {
     return 2;
   }
   if (!ORG.test(org))
-    throw new Error(`"${org}" cannot name an org: 1 to 30 of a-z, 0-9 and "-", a letter first.`);
+    throw new Error(
+      `"${org}" is not a valid org name: use 1 to 30 of a-z, 0-9 and "-", starting with a letter.`,
+    );
   if (domain && !DOMAIN.test(domain)) throw new Error(`"${domain}" is not a domain name.`);
   const api = await Cloudflare.connect(process.env);
   const steps = await {
@@ -92,7 +94,7 @@ async function main(): Promise<number> {
   for (const { title } of steps) console.log(`  - ${title}`);
   const [question, expected] =
     command === 'destroy'
-      ? [`This cannot be undone. Type "${org}" to go on: `, org]
+      ? [`This cannot be undone. Type "${org}" to continue: `, org]
       : ['Go on? (yes/no) ', 'yes'];
   if (!values.yes && !(await isAgreed(question, expected))) return 1;
   await carryOut(steps);

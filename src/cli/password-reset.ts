@@ -25,21 +25,20 @@ function readArguments() {
     });
     const [email] = positionals;
     if (!email?.includes('@') || positionals.length > 1) throw new Error('Name one member by email.');
-    if (values.remote && !values.url) throw new Error('--remote needs --url, the address of the deployment.');
-    if (values.url && !URL.canParse(values.url))
-      throw new Error(`--url must be an address, not "${values.url}".`);
+    if (values.remote && !values.url) throw new Error('--remote needs --url, the URL of the deployment.');
+    if (values.url && !URL.canParse(values.url)) throw new Error(`--url must be a URL, not "${values.url}".`);
     return { ...values, email };
   } catch (error) {
     throw new Explained(`${error instanceof Error ? error.message : error}\n${USAGE}`);
   }
 }
 
-/** Runs SQL and answers the rows of its last statement. */
+/** Runs SQL and returns the rows of its last statement. */
 async function execute(sql: string, where: string[]): Promise<unknown[]> {
   const args = [WRANGLER, 'd1', 'execute', 'DB', '--json', '--command', sql, ...where];
   const { stdout } = await promisify(execFile)(process.execPath, args, {
     cwd: ROOT,
-    // Its answer is a log line to wrangler, too.
+    // To wrangler, the result is a log line too.
     env: { ...process.env, ...QUIET, WRANGLER_LOG: 'log' },
   }).catch((error) => {
     throw new Explained(`The database could not be reached:\n${error.stdout}\n${error.stderr}`);

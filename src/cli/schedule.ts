@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ROOT } from './local-state.ts';
 
-// Cloudflare triggers the Worker's schedules; locally wrangler leaves that to its user, so `npm start` does it.
+// Cloudflare triggers the Worker's schedules. Locally, wrangler does not, so `npm start` does.
 
 const MINUTE_MS = 60_000;
-/** Wrangler's own address for it. It listens on this machine alone and refuses requests under any other host name. */
+/** Wrangler's own URL for this. It listens only on this machine and refuses requests with any other host name. */
 const TRIGGER = '/cdn-cgi/local/scheduled';
 
 /** The schedules of wrangler.toml. */
@@ -17,14 +17,14 @@ export async function readSchedules(): Promise<string[]> {
 }
 
 /**
- * Whether a schedule is due in the minute of `at`, in UTC. It knows `*`, numbers and lists of numbers in the first two of a
- * schedule's five fields, and `*` alone in the others; throws for any other form.
+ * Whether a schedule is due in the minute of `at`, in UTC. Supports `*`, numbers and lists of numbers in the first two of its five fields,
+ * and only `*` in the others. Throws for any other form.
  */
 export function isDue(schedule: string, at: Date): boolean {
   const [minute = '', hour = '', ...rest] = schedule.split(' ');
   const isKnown = /^(\*|\d+(,\d+)*)$/;
   if (rest.join(' ') !== '* * *' || ![minute, hour].every((field) => isKnown.test(field)))
-    throw new Error(`The schedule "${schedule}" is of a form that npm start does not know`);
+    throw new Error(`The schedule "${schedule}" has a form that npm start does not support`);
   const matches = (field: string, value: number) =>
     field === '*' || field.split(',').map(Number).includes(value);
   return matches(minute, at.getUTCMinutes()) && matches(hour, at.getUTCHours());
@@ -35,18 +35,18 @@ async function trigger(baseUrl: string, schedule: string, ended: AbortSignal): P
     const response = await fetch(`${baseUrl}${TRIGGER}?${new URLSearchParams({ cron: schedule })}`, {
       signal: ended,
     });
-    // The Worker has logged what failed.
+    // The Worker has already logged what failed.
     if (!response.ok) console.error(`The schedule "${schedule}" failed.`);
   } catch (error) {
     if (!ended.aborted) console.error(`The schedule "${schedule}" could not be triggered: ${String(error)}`);
   }
 }
 
-/** Triggers the schedules of each minute until `ended`; those of every minute at once, too, for the time it was switched off. */
+/** Triggers due schedules every minute until `ended`. Those of every minute also run at once, to catch up on the time it was stopped. */
 export function runSchedules(baseUrl: string, schedules: readonly string[], ended: AbortSignal): void {
   const running = new Set<string>();
   const run = async (schedule: string) => {
-    // One that takes longer than a minute is not started twice.
+    // A run that takes longer than a minute is not started twice.
     if (running.has(schedule)) return;
     running.add(schedule);
     await trigger(baseUrl, schedule, ended);

@@ -9,12 +9,12 @@ import { hasPassword, makeFirstOwner } from '#members';
 import { createAccessToken, createApplication, createTeam } from '#teams';
 import { configured, type LocalState } from './local-state.ts';
 
-/** What `npm start` prints and `demo.json` holds. */
+/** What `npm start` prints and stores in `demo.json`. */
 export type Demo = {
   base_url: string;
   tracking_base_url: string;
   dashboard_url: string;
-  /** Names the credential headers: `<service_name>-api-key` and `<service_name>-Token`. */
+  /** Part of the credential headers' names: `<service_name>-api-key` and `<service_name>-Token`. */
   service_name: string;
   /** The password is null once the owner has changed it. */
   owner: { email: string; password: string | null };
@@ -25,16 +25,15 @@ export type Demo = {
 };
 
 /**
- * Makes the demo team with its owner, an application and its credentials, where the database does not have them yet.
- * Of an earlier start's `demo.json` only what this start may change is written anew: addresses, the service's name, and whether
- * the password is still the one that was made.
+ * Creates the demo team with its owner, an application and their credentials, unless the database already has them. In an existing
+ * `demo.json` it updates only what this start may change: URLs, the service's name, and whether the password is still the original.
  */
 export async function seedDemo(state: LocalState, baseUrl: string, serviceName: string): Promise<Demo> {
   const local = new Miniflare({
     ...convertV4MiniflareOptions({
       modules: true,
       script: 'export default {}',
-      // By this id wrangler knows the local database too.
+      // Wrangler uses this id for the local database too.
       d1Databases: { DB: await configured('database_id') },
     }),
     resourcePersistencePath: path.join(state.directory, 'v3'),
@@ -60,7 +59,7 @@ export async function seedDemo(state: LocalState, baseUrl: string, serviceName: 
   }
 }
 
-/** Makes the owner where nobody belongs to a team yet; answers what is still true of the sign-in. */
+/** Creates the owner if no team has a member yet. Returns the credentials that are still valid. */
 async function makeOwner(
   d1: D1Database,
   { owner, team }: Pick<Demo, 'owner' | 'team'>,

@@ -16,14 +16,14 @@ import {
 import { Random } from './simulation/random.ts';
 import { CREATIVES, isIos } from './simulation/world.ts';
 
-// `npm run simulate -- --devices N --days D [--seed S]`: a plausible history for the demo application of a running `npm start`,
-// through its public API. The same seed on the same day sends the same devices and events, which the service counts once.
+// `npm run simulate -- --devices N --days D [--seed S]`: sends a plausible history for the demo application to a running `npm start`,
+// through its public API. The same seed on the same day sends the same devices and events, which are counted once.
 
 const USAGE = 'Usage: npm run simulate -- --devices N --days D [--seed S]';
 const PARALLEL = 6;
 const EVENTS_A_REQUEST = 500;
 const COSTS_A_REQUEST = 1_000;
-/** So long the queue may take until a click can be found. */
+/** How long the queue may take until a click can be found. */
 const CLICKS_SETTLE_MS = 5_000;
 const STORES = {
   android_store_url: 'https://play.google.com/store/apps/details?id=com.example.game',
@@ -58,12 +58,12 @@ async function readDemo(): Promise<Demo> {
   const { demoFile } = localState();
   const text = await readFile(demoFile, 'utf8').catch(() => null);
   if (text === null) {
-    throw new Explained(`${demoFile} is not there. Run \`npm start\` first, with the same STATE_DIR.`);
+    throw new Explained(`${demoFile} does not exist. Run \`npm start\` first, with the same STATE_DIR.`);
   }
   return JSON.parse(text);
 }
 
-/** The stores that tracking links lead to, where the application has none yet. */
+/** Sets the application's store URLs, if it has none yet. */
 async function giveStores(api: Api, demo: Demo): Promise<void> {
   const path = `/v1/applications/${demo.application.id}`;
   const application = await api.team<Record<keyof typeof STORES, string | null>>('GET', path);
@@ -86,7 +86,7 @@ async function makeCreatives(api: Api, demo: Demo): Promise<Link[]> {
   return links;
 }
 
-/** Clicks are dated by the service, so only devices of the last day can have theirs; older ones name their creative. */
+/** The service dates clicks itself, so only devices of the last day can have clicks. Older ones name their creative. */
 async function clickLinks(
   api: Api,
   devices: readonly SimulatedDevice[],
@@ -143,7 +143,7 @@ async function simulate(): Promise<void> {
   const { devices: count, days, seed } = readArguments();
   const demo = await readDemo();
   const api = new Api(demo);
-  // The start of the minute: a run that is repeated at once repeats the same events.
+  // The start of the minute, so that an immediate repeat sends the same events.
   const now = Math.floor(Date.now() / 60_000) * 60_000;
   const random = new Random(seed);
   const devices = simulateDevices(random, count, days, now, seed);
@@ -193,7 +193,7 @@ async function simulate(): Promise<void> {
   await printTotals(api, demo, dates, sent);
 }
 
-/** What the service counted so far. The queue may still hold some. */
+/** Prints what the service has counted so far. The queue may still hold some events. */
 async function printTotals(api: Api, demo: Demo, dates: readonly string[], sent: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, CLICKS_SETTLE_MS));
   const query = `application_id=${demo.application.id}&from=${dates[0]}&to=${dates.at(-1)}`;

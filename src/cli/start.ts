@@ -17,7 +17,7 @@ import {
 import { readSchedules, runSchedules } from './schedule.ts';
 import { type Demo, seedDemo } from './seed-demo.ts';
 
-// `npm start`: from a clone to a running service with nothing to configure. Started again, it changes nothing that is there.
+// `npm start`: from a clone to a running service without any configuration. Starting it again changes nothing that exists.
 
 const READY_WITHIN_MS = 60_000;
 
@@ -29,7 +29,7 @@ async function portIsFree(port: number): Promise<boolean> {
   });
 }
 
-/** Waits until the service answers; false when that was given up first. */
+/** Waits until the service responds. Returns false if the wait was aborted first. */
 async function isReady(baseUrl: string, givenUp: AbortSignal): Promise<boolean> {
   while (!givenUp.aborted) {
     const answer = await fetch(`${baseUrl}/health`).catch(() => null);
@@ -66,8 +66,8 @@ function describe(demo: Demo): string {
     curl ${demo.base_url}/fetch-token -H '${demo.service_name}-api-key: ${demo.api_key}' \\
       -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'
 
-  The same facts are in demo.json in the state directory. Events that were sent within the last few seconds are in a queue that
-  keeps nothing on disk here: let them be counted first. Stop with Ctrl-C.
+  This is also in demo.json in the state directory. Events that were sent within the last few seconds are in a queue that is
+  not stored on disk here: wait until they are counted. Stop with Ctrl-C.
 `;
 }
 
@@ -85,24 +85,24 @@ async function start(empty: boolean): Promise<number> {
   }
   if (!(await portIsFree(port))) {
     console.error(
-      `Port ${port} is taken. Stop what listens there, or choose another: PORT=${port + 1} npm start`,
+      `Port ${port} is taken. Stop the process that uses it, or choose another port: PORT=${port + 1} npm start`,
     );
     return 1;
   }
   const serviceName = process.env.SERVICE_NAME || (await configured('SERVICE_NAME'));
   if (!SERVICE_NAME_FORM.test(serviceName)) {
     console.error(
-      `SERVICE_NAME must be letters, digits and hyphens and begin with a letter, not "${serviceName}".`,
+      `SERVICE_NAME must be letters, digits and hyphens and start with a letter, not "${serviceName}".`,
     );
     return 1;
   }
   Object.assign(process.env, QUIET, NO_EXPLORER);
-  // Whatever is written from here on, by wrangler too, is for its owner alone.
+  // Files created from here on, also by wrangler, are readable only by their owner.
   process.umask(0o077);
   const state = localState();
   if (empty && (await exists(state.demoFile))) {
     console.error(
-      `${state.directory} has a demo team already. Choose an empty directory: STATE_DIR=.wrangler/empty npm start -- --empty`,
+      `${state.directory} already has a demo team. Choose an empty directory: STATE_DIR=.wrangler/empty npm start -- --empty`,
     );
     return 1;
   }
@@ -120,17 +120,17 @@ async function start(empty: boolean): Promise<number> {
       ...['--port', String(port), '--persist-to', state.directory, '--env-file', state.secretsFile],
       ...['--var', `SERVICE_NAME:${serviceName}`],
       ...['--inspector-port', '0', '--log-level', 'warn', '--show-interactive-dev-session', 'false'],
-      // Without it, wrangler warns that nobody triggers the schedules, which we do.
+      // Without it, wrangler warns that nothing triggers the schedules; we do.
       '--test-scheduled',
     ],
     { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] },
   );
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.kill(signal));
-  // A signal to npm ends the shell between us and leaves us behind, the port taken.
+  // A signal to npm ends the shell in between, but not this process, which would keep the port.
   const parent = process.ppid;
   setInterval(() => process.ppid !== parent && server.kill('SIGTERM'), 500).unref();
   const ended = new Promise<number>((resolve) => server.once('exit', (code) => resolve(code ?? 0)));
-  // Not a race: what goes on waiting for a server that has ended would keep this process alive.
+  // Aborted explicitly, because waiting for a server that has exited would keep this process alive.
   const over = new AbortController();
   server.once('exit', () => over.abort());
   const ready = await isReady(baseUrl, AbortSignal.any([AbortSignal.timeout(READY_WITHIN_MS), over.signal]));

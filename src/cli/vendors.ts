@@ -1,10 +1,10 @@
-// The raw exports of other attribution services: which of their columns means what. Sources: AppsFlyer, "Raw-data field
-// dictionary"; Adjust, "Placeholders" (a CSV upload's columns are the placeholders that its owner chose).
+// The columns of other attribution services' raw exports. Sources: AppsFlyer, "Raw-data field dictionary"; Adjust, "Placeholders" (the
+// columns of a CSV upload are the placeholders that its owner chose).
 
-/** A row of an export, by the names of its columns. */
+/** A row of an export, by column name. */
 export type Row = Readonly<Record<string, string>>;
 
-/** What a row says, in our words. Empty text for what it does not say. */
+/** A row in our terms. Unknown values are empty text. */
 export type ExportedEvent = {
   kind: 'install' | 'session' | 'purchase' | 'ad' | 'custom';
   deviceId: string;
@@ -30,7 +30,7 @@ export type ExportedEvent = {
 };
 
 type Vendor = {
-  /** Columns without which a file is not this vendor's. */
+  /** Columns that a file of this vendor must have. */
   required: readonly string[];
   read: (row: Row) => ExportedEvent | null;
 };
@@ -38,7 +38,7 @@ type Vendor = {
 const first = (row: Row, ...names: string[]) => names.map((name) => row[name]?.trim()).find(Boolean) ?? '';
 const isAbove0 = (amount: string) => Number(amount) > 0;
 
-/** "None" and "organic" in place of a campaign mean that there was none. */
+/** "None" or "organic" instead of a campaign means that there was none. */
 const campaignOf = (text: string) => (/^(?:none|organic|null|n\/a)$/i.test(text) ? '' : text);
 
 const appsflyer: Vendor = {
@@ -75,7 +75,7 @@ const appsflyer: Vendor = {
   },
 };
 
-/** The receipt's id where the app sent it with the event's values. */
+/** The receipt's id, if the app sent it with the event's values. */
 function transactionIn(values: string): string {
   try {
     const parsed: Record<string, unknown> = JSON.parse(values);

@@ -14,31 +14,31 @@ import type {
   PurchasesQuestion,
 } from './questions.ts';
 
-// What a counter answers: the types of its calls. A call goes to one object, which is one application's (or one shard of it);
-// whoever asks for a whole application adds up the answers of its counters (`countersOf`).
+// The types of a counter's calls. A call goes to one object, which belongs to one application or one shard of it. To query a whole
+// application, combine the answers of its counters (`countersOf`).
 
-/** A device as its backend described it in `/fetch-token`. */
+/** A device as described by its backend in `/fetch-token`. */
 export type DeviceDescription = {
   deviceName: string;
   deviceModel: string;
   osSystem: string;
-  /** IANA name; empty where it is not known. */
+  /** IANA name; empty if unknown. */
   timezone: string;
-  /** ISO 3166 code in lower case. */
+  /** Lower-case ISO 3166 code. */
   country: string | null;
-  /** What told the country: the backend, the click that brought the device, or its time zone. */
+  /** The source of the country: the backend, the device's click, or its time zone. */
   countrySource: 'data' | 'click' | 'timezone' | null;
-  /** The family of its system, such as `android`. */
+  /** The OS family, such as `android`. */
   os: OsFamily;
   appVersion: string | null;
   dpi: number | null;
   windowHeight: number | null;
   windowWidth: number | null;
-  /** Made by an editor or a debug build: nothing of it is counted. */
+  /** Created by an editor or a debug build. Nothing of it is counted. */
   test: boolean;
 };
 
-/** What a token says of a device. */
+/** What a token says about a device. */
 export type DeviceIdentity = {
   id: string;
   /** Day 0, `YYYY-MM-DD` in the application's time zone. */
@@ -51,21 +51,21 @@ export type NewDevice = DeviceIdentity & {
   /** Epoch milliseconds. */
   acquiredAt: number;
   description: DeviceDescription;
-  /** JSON: why the device was credited to its creative. */
+  /** JSON: why the device was attributed to its creative. */
   attribution: string;
 };
 
 export type StoredDevice = NewDevice & {
-  /** Day sets, counted from the acquisition day. */
+  /** Day sets, in days since acquisition. */
   activeDays: string;
   activeAges: string;
   paidDays: string;
-  /** Funnel step → epoch milliseconds of its first time, to the second. */
+  /** The first time of each funnel step, in epoch milliseconds, to the second. */
   milestones: Record<string, number>;
 };
 
 /**
- * `found`: it was there already, by its alias or because this call is repeated; `clickId` is the click that it is credited to.
+ * `found`: the device exists already, by its alias or because the call was repeated; `clickId` is the click that it is credited with.
  * `moved`: ask again with `shards`.
  */
 export type CreatedDevice =
@@ -73,88 +73,88 @@ export type CreatedDevice =
   | { outcome: 'moved'; shards: number };
 
 /**
- * How far a counter is. `countedThrough` is the time (epoch milliseconds) up to which everything that was appended stands in
- * the rollups of D1; `settled` is false where the wait was not long enough for what had been appended before the call.
+ * A counter's progress. Everything appended before `countedThrough` (epoch milliseconds) is in D1's rollups. `settled` is false if the wait
+ * was too short for what had been appended before the call.
  */
 export type Settled = { settled: boolean; countedThrough: number };
 
-/** Times are epoch milliseconds; null where there is none. */
+/** Times are epoch milliseconds; null if there is none. */
 export type CounterHealth = {
-  /** Appended events that no report has counted yet: not tallied, or tallied and not yet in D1. */
+  /** Appended events that are not in reports yet: not tallied, or tallied but not yet in D1. */
   pending: number;
   oldestPendingAt: number | null;
   countedThrough: number;
   lastAppendedAt: number | null;
-  /** The longest time from taking an event to its append, of the newest batches. */
+  /** The longest time from accepting an event to appending it, among the newest batches. */
   slowestMs: number | null;
-  /** Parts of the outbox that wait for D1, and why the last try failed. */
+  /** Parts of the outbox that wait for D1, and why the last attempt failed. */
   outbox: number;
   flushError: string | null;
-  /** The database and the counter disagree about what was written: see `resumeFlush`. */
+  /** Whether the database and the counter disagree about what was written: see `resumeFlush`. */
   hasGap: boolean;
-  /** Why raw events could not be written to R2, or a file not be rewritten, the last time; the counter tries again. */
+  /** Why the last attempt to export raw events to R2 or to rewrite a file failed. It is retried. */
   exportError: string | null;
   devices: number;
-  /** Raw events that have not left for R2. */
+  /** Raw events that are not exported to R2 yet. */
   hotEvents: number;
-  /** Size of the object's database in bytes. */
+  /** The size of the object's database in bytes. */
   bytes: number;
 };
 
 export type LogPage = {
   /** Newest first by event id, which is the order of receipt. */
   events: LoggedEvent[];
-  /** All matches down to this id are among `events`: ask on before it. Null: nothing that matches is older. */
+  /** `events` has all matches down to this id; continue before it. Null if no older event matches. */
   through: string | null;
 };
 
 export type FilePage = {
-  /** Files that may hold what is asked for, those with the newest events first. Their device filters have been asked here. */
+  /** Files that may contain matches, those with the newest events first. Their device filters have already been checked. */
   files: FileEntry[];
-  /** The newest event that a further file may hold; null when there is none. */
+  /** The newest event that a further file may contain; null if there is none. */
   next: string | null;
 };
 
 export type IndexedFile = FileEntry & { exportedAt: number };
 
-/** What became of an event that this counter took. Times are epoch milliseconds; the event is null where its device was erased. */
+/** The status of an event that this counter accepted. Times are epoch milliseconds. The event is null if its device was erased. */
 export type AppendedStatus =
   | { status: 'queued'; appendedAt: number; event: LoggedEvent | null }
   | {
       status: 'counted' | Outcome;
       appendedAt: number;
-      /** It was counted at this time at the latest. */
+      /** The latest time by which it was counted. */
       countedBy: number;
       event: LoggedEvent | null;
       fate: Fate;
     }
   | { status: 'erased' }
-  /** It is no longer in the hot log, but in one of these files unless it was erased. */
+  /** Exported: it is in one of these files, unless it was erased. */
   | {
       status: 'exported';
       files: IndexedFile[];
-      /** False: it may be an event that this counter never took. Ids are remembered for nine days. */
+      /** False if this counter may never have accepted the event. Ids are remembered for nine days. */
       wasTaken: boolean;
     };
 
-/** Why an event that was tallied did not count; absent for one that did. */
+/** Why a tallied event was not counted; absent for one that was. */
 export type Outcome = 'duplicate' | 'ignored' | 'parked';
 
 /**
- * What a counter offers by RPC (`counterOf(env, applicationId, shard)`). Every call may be repeated after an unclear failure.
- * Calls throw only when storage itself fails.
+ * A counter's RPC interface (`counterOf(env, applicationId, shard)`). Every call is idempotent, so it may be repeated after an unclear
+ * failure. Calls throw only if the storage itself fails.
  */
 export interface CounterApi {
-  /** Takes a packed batch into the log. Events that it took before, by id, add nothing. `pending` is what waits to be counted. */
+  /** Appends a packed batch to the log. Skips events that were appended before, by id. `pending` is what waits to be counted. */
   append(batch: PackedBatch): Promise<{ appended: number; pending: number }>;
 
-  /** Counts what was appended before the call and brings it to D1; answers after `waitMs` (at most 2,000) at the latest. */
+  /** Counts what was appended before the call and writes it to D1. Returns after at most `waitMs` (up to 2,000). */
   settle(waitMs?: number): Promise<Settled>;
 
   /**
-   * Makes devices and appends their installs, or finds those that their aliases name already; answers in their order. `installs`
-   * has the install of each, in the same order. `shards` is the number of shards by which the caller chose this counter: once a
-   * counter knows of a larger one, it creates no device that belongs elsewhere.
+   * Creates devices and appends their installs, or finds existing ones by alias; returns them in order. `installs` has the install of each,
+   * in the same order. `shards` is the number of shards by which the caller chose this counter: once a counter knows of a larger number, it
+   * creates no device that belongs elsewhere.
    */
   createOrFindDevices(
     shards: number,
@@ -162,73 +162,69 @@ export interface CounterApi {
     installs: PackedBatch,
   ): Promise<CreatedDevice[]>;
   /**
-   * The devices of these aliases, in their order; from now on this counter creates none whose home under `shards` is another
-   * counter.
+   * The devices with these aliases, in order. From now on, this counter creates none whose home under `shards` is another counter.
    */
   findDevices(aliases: string[], shards: number): Promise<(DeviceIdentity | null)[]>;
   /** Null for an unknown or erased device. */
   readDevice(id: string): Promise<StoredDevice | null>;
   /**
-   * Erases a device with its aliases and its raw events of the hot log; what arrived before is counted first, what arrives later
-   * is not counted. Answers how many events were erased, and whether there was such a device. Raw event files are rewritten in
-   * the background; until then its events are not shown: see `filesToRewrite`.
+   * Erases a device with its aliases and its raw events in the hot log. What arrived before is counted first; what arrives later is not
+   * counted. Returns how many events were erased, and whether the device existed. Raw event files are rewritten in the background; until
+   * then, the device's events are hidden: see `filesToRewrite`.
    */
   eraseDevice(id: string): Promise<{ found: boolean; events: number }>;
-  /** Erases events by their own ids, as of clicks, in the same way; answers how many were in the hot log. */
+  /** Erases events by their own ids, such as clicks, in the same way. Returns how many were in the hot log. */
   eraseEvents(ids: string[]): Promise<number>;
-  /** How many files may still hold devices or events of these ids that were erased; 0 when their erasure is done. */
+  /** How many files may still contain erased devices or events with these ids; 0 once the erasure is complete. */
   filesToRewrite(ids: string[]): Promise<number>;
-  /** Events that were taken (`received_at`) after `at` with this token are not counted. */
+  /** Events with this token that were received (`received_at`) after `at` are not counted. */
   revokeToken(tokenId: string, at: number): Promise<void>;
 
   /**
-   * Raw events of the hot log that were received before the event of an id. Reads a bounded part of the log per call; what was
-   * erased is not shown. Read the log before the files: an event may move meanwhile, and is then in both.
+   * Raw events in the hot log that were received before the event with an id. Reads a bounded part of the log per call. Erased events are left
+   * out. Read the log before the files: an event may be exported in the meantime, and is then in both.
    */
   readLog(filter: EventFilter, before: string | null, limit: number): Promise<LogPage>;
-  /** Which files to read for events after one id and before another. Answers and looks at a bounded number of entries. */
+  /** The files to read for events after one id and before another. Returns and scans a bounded number of entries. */
   listFiles(filter: EventFilter, range: { before: string | null; after: string | null }): Promise<FilePage>;
-  /** Which of these ids of devices and of events are erased here but may still stand in a file. */
+  /** Which of these device and event ids were erased but may still be in a file. */
   erasedAmong(ids: string[]): Promise<string[]>;
-  /** Null for an event that this counter never took, or that was erased. */
+  /** Returns null for an event that this counter never accepted, or that was erased. */
   eventStatus(eventId: string): Promise<AppendedStatus | null>;
-  /** What became of some events of this counter, in their order: the status alone; null where `eventStatus` has none. */
+  /** The statuses of some events, in order; null where `eventStatus` returns null. */
   eventStatuses(eventIds: string[]): Promise<(AppendedStatus['status'] | null)[]>;
 
   clientTotals(cohort: Cohort, filter?: DeviceFilter): Promise<ClientTotals>;
   /** How many devices of each group reach each step, in order and within the window, and how long they take: see `walkSteps`. */
   funnel(question: FunnelQuestion): Promise<FunnelAnswer>;
-  /** What a prediction of purchases needs to know of the devices of each cohort and group. */
+  /** The data for predicting purchases, for each cohort and group. */
   purchases(question: PurchasesQuestion): Promise<PurchasesAnswer>;
   /** Retention, conversion and revenue per device of a cohort. */
   outcomes(question: OutcomesQuestion): Promise<OutcomesAnswer>;
   payers(query: PayersQuery): Promise<Payers>;
 
   /**
-   * Goes on after a gap between what this counter wrote and what the database has, as a restore of one of them leaves it: what
-   * waits is written after what the database has. What was lost stays lost. Answers whether there was a gap; without one it
-   * only flushes.
+   * Continues after a gap between what this counter wrote and what the database has, as after restoring one of them: the waiting parts are
+   * written after the last one in the database. What was lost remains lost. Returns whether there was a gap; without one, it only flushes.
    */
   resumeFlush(): Promise<boolean>;
 
   health(): Promise<CounterHealth>;
 
-  /** Deletes all that this counter holds, but for its raw event files. To be followed by `restart`. */
+  /** Deletes everything in this counter except its raw event files. The next call finds an empty counter. Idempotent. */
   deleteAll(): Promise<void>;
-  /** Ends the object, with what it remembers of its storage; the call itself fails. The next call starts it again. */
-  restart(): Promise<void>;
 }
 
 /**
- * Events of one application as they travel to a counter and stay in its log. Made by `packEvents`, so that the object that
- * counts need not parse what only the consumer has to look at.
+ * Events of one application, as they are sent to a counter and stored in its log. Created by `packEvents`, so that the counter need not parse
+ * what only the consumer needs.
  */
 export type PackedBatch = {
   applicationId: string;
   rows: PackedRow[];
 };
 
-/** At most 1.5 MB of events, which is one row of the log. */
+/** One row of the log: at most 1.5 MB of events. */
 export type PackedRow = {
   count: number;
   /** 16 bytes per event. */

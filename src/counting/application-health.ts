@@ -5,15 +5,15 @@ import { readCountedArrivals } from '#rollup';
 import type { CounterHealth } from './api.ts';
 import { askAll, type Bindings, type Sharded } from './ask-all.ts';
 
-/** How an application's events get through: `CounterHealth` of all its counters. `counters` is null where one did not answer. */
+/** The health of an application's event processing: `CounterHealth` over all its counters. `counters` is null if one did not respond. */
 export type ApplicationHealth = { applicationId: string; counters: CounterHealth | null };
 
-/** How long a page waits to be told how a counter is. */
+/** How long to wait for the counters. */
 const MAX_WAIT_MS = 2_000;
-/** A busy counter waits up to ten minutes, so that it writes fewer rows: what has waited longer than this is stuck. */
+/** A busy counter waits up to ten minutes to write fewer rows. Events that have waited longer than this are stuck. */
 const STUCK_MS = 15 * 60_000;
 
-/** Counts nothing and waits for nothing that is being counted. Never throws. */
+/** Does not trigger counting or wait for it. Never throws. */
 export async function readApplicationHealth(env: Bindings, application: Sharded): Promise<ApplicationHealth> {
   try {
     const answers = await withTimeout(
@@ -28,7 +28,7 @@ export async function readApplicationHealth(env: Bindings, application: Sharded)
   }
 }
 
-/** Whether events of an application wait that should have been counted, or nothing is known of them. */
+/** Whether an application has events that should have been counted by now, or its counters do not respond. */
 export function isStuck({ counters }: ApplicationHealth, now: number): boolean {
   if (!counters) return true;
   return counters.oldestPendingAt !== null && now - counters.oldestPendingAt > STUCK_MS;
@@ -54,13 +54,13 @@ const earliest = (left: number | null, right: number | null) =>
 const latest = (left: number | null, right: number | null) =>
   left === null || right === null ? (left ?? right) : Math.max(left, right);
 
-/** What of an application has arrived so far: any device, and any event of one beyond its acquisition. */
+/** What has arrived for an application so far: any device, and any event other than an acquisition. */
 export type Arrivals = { device: boolean; event: boolean };
 
-/** Of how many of the newest events is looked what they are. */
+/** How many of the newest events are inspected. */
 const NEWEST_EVENTS = 50;
 
-/** Looks at what waits too, and at what is never counted because a debug build sent it. */
+/** Also considers waiting events, and events of debug builds, which are never counted. */
 export async function readArrivals(env: Bindings & Pick<Env, 'DB'>, application: Sharded): Promise<Arrivals> {
   const counted = await readCountedArrivals(env.DB, application.id);
   if (counted.event) return { device: true, event: true };

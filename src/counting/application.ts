@@ -5,16 +5,16 @@ import { askAll, type Bindings, type Sharded } from './ask-all.ts';
 import { largestGaps } from './queries.ts';
 import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery } from './questions.ts';
 
-// What reports ask of a whole application: its counters' answers, put together.
+// Queries by reports over a whole application: they combine the answers of its counters.
 
 /** How long a counter may count for a report, and how long a report waits for all counters. */
 const SETTLE_MS = 1_500;
 const MAX_WAIT_MS = 2_000;
 
 /**
- * Counts what an application's counters took before this call and brings it to D1, so that what is read next has it. Waits 2 s
- * at most and never throws: `countedThrough` (epoch milliseconds) tells how far all of its counters are, null where one did not
- * answer in time; `settled` is false where something was left over.
+ * Counts what an application's counters accepted before this call and writes it to D1, so that subsequent reads include it. Waits at most 2 s
+ * and never throws. `countedThrough` (epoch milliseconds) is the progress of all counters, null if one did not respond in time. `settled` is
+ * false if some events were not counted yet.
  */
 export async function settleCounters(
   env: Bindings,
@@ -36,19 +36,19 @@ export async function settleCounters(
   }
 }
 
-/** See `CounterApi.resumeFlush`; answers how many counters had stopped. Repeatable. */
+/** See `CounterApi.resumeFlush`. Returns how many counters had stopped. Idempotent. */
 export async function resumeCounting(env: Bindings, application: Sharded): Promise<number> {
   const answers = await askAll<boolean>(env, application, async (counter) => await counter.resumeFlush());
   return answers.filter((resumed) => resumed).length;
 }
 
-/** See `CounterApi.payers`. A device lives in one counter, so the answers of all add up; equal groups are not put together. */
+/** See `CounterApi.payers`. A device is in one counter, so all answers add up; equal groups are not merged. */
 export async function countPayers(env: Bindings, application: Sharded, query: PayersQuery): Promise<Payers> {
   const answers = await askAll<Payers>(env, application, async (counter) => await counter.payers(query));
   return answers.flat();
 }
 
-/** See `CounterApi.clientTotals`; of all the gaps the largest are kept. */
+/** See `CounterApi.clientTotals`. Keeps the largest of all gaps. */
 export async function sumClientTotals(
   env: Bindings,
   application: Sharded,

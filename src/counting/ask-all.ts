@@ -4,10 +4,10 @@ import { counterOf } from './shards.ts';
 
 export type Bindings = Pick<Env, 'COUNTERS'>;
 
-/** An application with the number of its counters, as its row has it. */
+/** An application and the number of its counters, as stored in its row. */
 export type Sharded = { id: string; shards: number };
 
-/** Asks all counters of an application at once. Fails when one of them does. */
+/** Asks all counters of an application at once. Fails if one of them does. */
 export function askAll<Answer>(
   env: Bindings,
   { id, shards }: Sharded,

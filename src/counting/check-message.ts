@@ -3,7 +3,7 @@ import { LoggedEvent } from '#catalogue';
 import { describeFaults, toFaults } from '#http';
 import { applicationIdOf, EventMessage, type Parked, parkedBody, parkedId } from '#rollup';
 
-/** A message whose parts were checked, with what of it has to be parked. */
+/** A validated message, with the parts that have to be parked. */
 export type CheckedMessage = {
   message: Message;
   events: LoggedEvent[];
@@ -11,7 +11,7 @@ export type CheckedMessage = {
   parked: Parked[];
 };
 
-/** All of a message, to be parked. */
+/** Parks a whole message. */
 export async function parkedWhole(message: Message, reason: string): Promise<Parked> {
   return {
     id: await parkedId(message.id, 'whole'),
@@ -21,7 +21,7 @@ export async function parkedWhole(message: Message, reason: string): Promise<Par
   };
 }
 
-/** Checks a message of the event queue, which may come from another version of the Worker. */
+/** Validates a message of the event queue, which may come from another version of the Worker. */
 export async function checkMessage(message: Message): Promise<CheckedMessage> {
   const checked: CheckedMessage = { message, events: [], clicks: [], parked: [] };
   const parsed = EventMessage.safeParse(message.body);

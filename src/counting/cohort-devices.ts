@@ -5,17 +5,18 @@ import type { Cohort, DeviceFilter } from './questions.ts';
 import { devices } from './schema.ts';
 import type { Store } from './store.ts';
 
-/** So many devices are in memory at once. */
+/** The number of devices in memory at once. */
 const PAGE = 2_000;
 
-/** What a question asks about is told of each device by its row, none of its events. */
+/** The facts about a device that questions use. All are in its row; its events are not read. */
 export type CohortDevice = {
   acquiredDay: string;
   /** Empty for an organic device. */
   creativeId: string;
-  /** Empty where it is not known. */
+  /** Empty if unknown. */
   country: string;
   os: string;
+  appVersion: string;
   activeAges: string;
   paidDays: string;
   steps: string;
@@ -33,11 +34,11 @@ type Row = [
   revenue: string,
 ];
 
-type Described = Pick<DeviceDescription, 'country' | 'os' | 'test'>;
+type Described = Pick<DeviceDescription, 'country' | 'os' | 'appVersion' | 'test'>;
 
 /**
- * The devices of a cohort that a question is about, those of editors and debug builds left out. Between pages the object may do
- * other work, so a large cohort holds up no events; what that changes may be in the answer or not.
+ * The devices of a cohort that match a question, without those of editors and debug builds. Between pages the object can do other work, so a
+ * large cohort does not hold up events. The answer may or may not include changes from that work.
  */
 export async function* devicesOf(
   store: Store,
@@ -53,13 +54,14 @@ export async function* devicesOf(
       ORDER BY ${devices.id} LIMIT ${PAGE}`);
     const page: CohortDevice[] = [];
     for (const [, acquiredDay, creativeId, text, activeAges, paidDays, steps, revenue] of rows) {
-      const { country, os, test }: Described = JSON.parse(text);
+      const { country, os, appVersion, test }: Described = JSON.parse(text);
       if (test) continue;
       page.push({
         acquiredDay,
         creativeId,
         country: country ?? '',
         os,
+        appVersion: appVersion ?? '',
         activeAges,
         paidDays,
         steps,

@@ -9,15 +9,15 @@ import { packEvents } from './pack.ts';
 import { counterName, counterOf, readCounterName } from './shards.ts';
 
 const MAX_RETRY_DELAY_SECONDS = 300;
-/** An invocation has 6 connections. */
+/** An invocation may open 6 connections. */
 const MAX_CALLS = 6;
-/** Clicks of one statement: some 600 bytes each, and a value takes 2 MB. */
+/** Clicks per statement: about 600 bytes each, and a value may have 2 MB. */
 const MAX_CLICKS = 1_000;
 
 /**
- * Hands a batch of the event queue to its counters; nothing is counted here. Never throws: a message is acked once all its
- * counters have taken their part and D1 its clicks, and every other one comes back later. Redelivered messages, whole or in
- * part and in any order, add nothing.
+ * Passes a batch of the event queue to its counters, without counting. Never throws: a message is acknowledged once all its counters have
+ * accepted their part and D1 its clicks; every other message is retried later. Redelivering messages, in whole or in part and in any order,
+ * adds nothing.
  */
 export async function consumeEvents(batch: MessageBatch, env: Env): Promise<void> {
   const checked = await Promise.all(batch.messages.map(checkMessage));
@@ -34,14 +34,14 @@ export async function consumeEvents(batch: MessageBatch, env: Env): Promise<void
       if (!failed.has(message)) return message.ack();
       const error = failed.get(message);
       if (isPassing(error)) return retryLater(message, error);
-      // Nothing about it is going to change: what did reach its counter is told from the message when that is replayed.
+      // Retrying would not help. When the message is replayed, counters recognize the events that they already have.
       return parkOrRetry(env.DB, message, await parkedWhole(message, PARK_REASON.unlogged), error);
     }),
   );
   logBatch(batch, checked, failed.size);
 }
 
-/** Parks what the queue gave up delivering. Never throws. */
+/** Parks messages that the queue gave up delivering. Never throws. */
 export async function consumeDeadLetters(batch: MessageBatch, env: Env): Promise<void> {
   const { queue, messages } = batch;
   logLine('error', 'dead letters', { queue, messages: messages.length });
@@ -54,7 +54,7 @@ export async function consumeDeadLetters(batch: MessageBatch, env: Env): Promise
 
 type Group = { message: Message; events: LoggedEvent[] }[];
 
-/** The events of each counter, by message. Clicks are of no device yet: an application's first counter counts them. */
+/** Groups events by counter and message. Clicks have no device yet, so the application's first counter counts them. */
 function groupByCounter(checked: readonly CheckedMessage[]): Map<string, Group> {
   const groups = new Map<string, Group>();
   for (const { message, events } of checked) {
@@ -69,7 +69,7 @@ function groupByCounter(checked: readonly CheckedMessage[]): Map<string, Group> 
   return groups;
 }
 
-/** One call for the group; a failure that will not go away is narrowed down to the messages that cause it. */
+/** One call for the group. A permanent failure is narrowed down to the messages that cause it. */
 async function append(env: Env, name: string, group: Group, failed: Map<Message, unknown>): Promise<void> {
   const { applicationId, shard } = readCounterName(name);
   const batch = packEvents(
@@ -89,7 +89,7 @@ async function append(env: Env, name: string, group: Group, failed: Map<Message,
   }
 }
 
-/** What does not go through a counter: clicks, which attribution reads, and what could not be read. */
+/** Stores what does not go through a counter: clicks for attribution, and messages that could not be read. */
 async function storeInD1(
   db: D1Database,
   checked: readonly CheckedMessage[],
@@ -121,7 +121,7 @@ const partsOf = (clicks: readonly ClickRecord[]): ClickRecord[][] =>
     clicks.slice(part * MAX_CLICKS, (part + 1) * MAX_CLICKS),
   );
 
-/** Whether an error of D1 or of an object may go away by itself. Objects say so in a property. */
+/** Whether an error of D1 or of an object may go away by itself. Objects mark such errors with a property. */
 function isPassing(error: unknown): boolean {
   if (isTransient(error)) return true;
   if (!(error instanceof Error)) return false;
@@ -147,20 +147,20 @@ async function parkOrRetry(db: D1Database, message: Message, parked: Parked, cau
   }
 }
 
-/** Backs off from 2 s to 5 min, so that an outage is outlived. */
+/** Backs off from 2 s to 5 min, which is enough to survive an outage. */
 function retryLater(message: Message, error: unknown): void {
   message.retry({ delaySeconds: Math.min(2 ** message.attempts, MAX_RETRY_DELAY_SECONDS) });
   logMessage('message put off', message, error);
 }
 
-/** What a line of the log says of a message, never what is in it; one event stands for all of them. */
+/** The log fields of a message, never its content. The first event's id represents all of them. */
 function fieldsOf({ id, body }: Message): LogFields {
   const { events } = (body ?? {}) as { events?: unknown };
   const [first] = (Array.isArray(events) ? events : []) as { id?: unknown }[];
   return { message_id: id, ...(typeof first?.id === 'string' ? { event_id: first.id } : {}) };
 }
 
-/** One line for each message that did not go through. */
+/** Logs one line for each message that failed. */
 function logMessage(what: string, message: Message, error: unknown): void {
   const { attempts } = message;
   logLine('warn', what, {
@@ -170,7 +170,7 @@ function logMessage(what: string, message: Message, error: unknown): void {
   });
 }
 
-/** One line for a batch of which something failed or was parked, and one for 1 in 100 of all messages. */
+/** Logs one line for a batch in which something failed or was parked, and one for 1 in 100 of all messages. */
 function logBatch(batch: MessageBatch, checked: readonly CheckedMessage[], failed: number): void {
   const sum = (count: (item: CheckedMessage) => number) =>
     checked.reduce((total, item) => total + count(item), 0);

@@ -1,36 +1,30 @@
-import { DurableObject } from 'cloudflare:workers';
 import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
 import migrations from '#counter-migrations';
 import { settingsOf } from '#env';
-import type { Bucket, EventFilter } from '#lake';
+import type { Bucket } from '#lake';
 import { logWarning } from '#lib/log';
 import { nextTurn } from '#lib/next-turn';
 import { DAY_MS } from '#lib/time';
-import { withTimeout } from '#lib/timeout';
+import { AnsweringCounter } from './answering-counter.ts';
 import type {
-  AppendedStatus,
   CounterApi,
   CounterHealth,
   CreatedDevice,
   DeviceIdentity,
-  FilePage,
-  LogPage,
   NewDevice,
   PackedBatch,
   Settled,
-  StoredDevice,
 } from './api.ts';
 import { createOrFind, noteShards } from './create-devices.ts';
-import { deleteDevice, findByAlias, readDevice } from './devices.ts';
-import { erasedAmong, eraseFromFiles, filesToRewrite } from './file-erasures.ts';
-import { listFiles } from './file-index.ts';
+import { deleteDevice, findByAlias } from './devices.ts';
+import { eraseFromFiles } from './file-erasures.ts';
 import { Flusher } from './flusher.ts';
-import { countFunnel } from './funnel.ts';
+import { GROWTH, type GrowthLimits, growByLoad, LoadMeter } from './growth.ts';
 import { readHealth } from './health.ts';
 import { appendFresh, appendSome, lastBatch, type Pending, pendingIn, progressOf } from './log.ts';
-import { blankEvents, eventStatus, readLog } from './log-reader.ts';
+import { blankEvents } from './log-reader.ts';
+import { ObjectAlarm } from './object-alarm.ts';
 import { closeGap, oldestInOutbox } from './outbox.ts';
-import { countOutcomes } from './outcomes.ts';
 import {
   countDueAt,
   FLUSH_TIMEOUT_MS,
@@ -39,42 +33,19 @@ import {
   QUIET_WAIT_MS,
   REPORT_RUN,
 } from './pace.ts';
-import { countPurchases } from './purchases.ts';
-import { clientTotals, payers } from './queries.ts';
-import type {
-  ClientTotals,
-  Cohort,
-  DeviceFilter,
-  FunnelAnswer,
-  FunnelQuestion,
-  OutcomesAnswer,
-  OutcomesQuestion,
-  Payers,
-  PayersQuery,
-  PurchasesAnswer,
-  PurchasesQuestion,
-} from './questions.ts';
 import { RawFiles } from './raw-files.ts';
 import { progress, revokedTokens } from './schema.ts';
 import { SeenIds } from './seen-ids.ts';
 import { FULL_RUN, type RunLimits, settleRun } from './settle.ts';
 import { readCounterName } from './shards.ts';
 import { openStore, type Store } from './store.ts';
-import {
-  GROWTH,
-  type GrowthLimits,
-  growWhenLoaded,
-  MAX_BACKOFF_MS,
-  pruneDueAt,
-  pruneRepeats,
-  readRedeliveryLimit,
-} from './upkeep.ts';
+import { MAX_BACKOFF_MS, pruneDueAt, pruneRepeats, readRedeliveryLimit } from './upkeep.ts';
 
 /**
  * Counts the events of one application, or of one shard of it: keeps their log, tells repeats, keeps the state of the devices
  * that live here, and adds what it counted to the rollups in D1. See `CounterApi` for its calls.
  */
-export class Counter extends DurableObject<Env> implements CounterApi {
+export class Counter extends AnsweringCounter implements CounterApi {
   /** The database; an own field so that a test may put a failing one in its place. */
   db: D1Database = this.env.DB;
   /** Where raw events go; an own field for the same reason. */
@@ -84,8 +55,8 @@ export class Counter extends DurableObject<Env> implements CounterApi {
   quietWaitMs = QUIET_WAIT_MS;
   flushTimeoutMs = FLUSH_TIMEOUT_MS;
   private storage: DurableObjectStorage = this.ctx.storage;
-  private store: Store = openStore(this.ctx.storage);
-  private seen = new SeenIds(this.store);
+  /** Everything was deleted, and no call has used the store since. */
+  private isDeleted = false;
   private pending: Pending = { events: 0, oldestAt: null };
   private files!: RawFiles;
   private readonly flusher = new Flusher({
@@ -95,45 +66,58 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     timeoutMs: () => this.flushTimeoutMs,
   });
   private pruneAgainAt = 0;
-  /** When the alarm is set for; undefined where it is not known. */
-  private alarmAt: number | null | undefined;
-  private load = { since: Date.now(), events: 0 };
+  private readonly ownAlarm = new ObjectAlarm(this.ctx.storage);
+  readonly load = new LoadMeter(Date.now());
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     void ctx.blockConcurrencyWhile(async () => {
-      await migrate(this.store, migrations);
-      const { name } = progressOf(this.store);
-      // An alarm is not told the name of its object, a call is.
-      if (name === '' && ctx.id.name) this.store.update(progress).set({ name: ctx.id.name }).run();
-      this.pending = pendingIn(this.store);
-      this.files = new RawFiles({
-        store: () => this.store,
-        bucket: () => this.bucket,
-        source: () => readCounterName(this.name),
-        transaction: (work) => this.write(work),
-      });
+      await migrate(this.opened, migrations);
+      this.begin();
       await this.arm(Date.now());
     });
+  }
+
+  /** Creates the tables again after `deleteAll` when a call needs them, because late events may still arrive. */
+  protected override get store(): Store {
+    if (this.isDeleted) {
+      this.isDeleted = false;
+      // Its promise is fulfilled when it returns: an object's SQLite is synchronous.
+      void migrate(this.opened, migrations);
+      this.begin();
+    }
+    return this.opened;
+  }
+
+  /** Loads the state kept in memory from the store. */
+  private begin(): void {
+    const { id } = this.ctx;
+    const { name } = progressOf(this.opened);
+    // An alarm is not told the name of its object, a call is.
+    if (name === '' && id.name) this.opened.update(progress).set({ name: id.name }).run();
+    this.seen.forget();
+    this.pending = pendingIn(this.opened);
+    this.files = new RawFiles({
+      store: () => this.store,
+      bucket: () => this.bucket,
+      source: () => readCounterName(this.name),
+      transaction: (work) => this.write(work),
+    });
+    this.ownAlarm.forget();
   }
 
   /** Puts the object on this storage, as a restart does; a test may give one that fails. */
   use(storage: DurableObjectStorage): void {
     this.storage = storage;
-    this.store = openStore(storage);
-    this.seen = new SeenIds(this.store);
+    this.opened = openStore(storage);
+    this.seen = new SeenIds(this.opened);
     this.pending = pendingIn(openStore(this.ctx.storage));
-  }
-
-  /** Starts measuring the rate of events anew. */
-  measureLoadFrom(since: number): void {
-    this.load = { since, events: 0 };
   }
 
   async append(batch: PackedBatch): Promise<{ appended: number; pending: number }> {
     const now = Date.now();
     const appended = this.write(() => appendFresh(this.store, this.seen, batch, now));
-    this.load.events += appended;
+    this.load.add(appended);
     this.notePending(appended, now);
     await this.arm(now);
     return { appended, pending: this.pending.events };
@@ -148,7 +132,7 @@ export class Counter extends DurableObject<Env> implements CounterApi {
       this.countNext(REPORT_RUN);
       await nextTurn();
     }
-    if (isCounted()) settled = await finishesBy(this.flusher.flush(), deadline);
+    if (isCounted()) settled = await this.flusher.flushBy(deadline);
     await this.arm(Date.now());
     return { settled, countedThrough: this.countedThrough(Date.now()) };
   }
@@ -180,10 +164,6 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     });
   }
 
-  async readDevice(id: string): Promise<StoredDevice | null> {
-    return readDevice(this.store, id);
-  }
-
   async eraseDevice(id: string): Promise<{ found: boolean; events: number }> {
     // What arrived before is counted first: totals stay.
     while (this.countNext(this.fullRun)) await nextTurn();
@@ -211,53 +191,6 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     return erased;
   }
 
-  async filesToRewrite(ids: string[]): Promise<number> {
-    return filesToRewrite(this.store, ids);
-  }
-
-  async readLog(filter: EventFilter, before: string | null, limit: number): Promise<LogPage> {
-    return readLog(this.store, this.applicationId, filter, before, limit);
-  }
-
-  async listFiles(
-    filter: EventFilter,
-    range: { before: string | null; after: string | null },
-  ): Promise<FilePage> {
-    return listFiles(this.store, filter, range);
-  }
-
-  async erasedAmong(ids: string[]): Promise<string[]> {
-    return erasedAmong(this.store, ids);
-  }
-
-  async eventStatus(eventId: string): Promise<AppendedStatus | null> {
-    return eventStatus(this.store, this.applicationId, this.seen, eventId);
-  }
-
-  async eventStatuses(eventIds: string[]): Promise<(AppendedStatus['status'] | null)[]> {
-    return eventIds.map((id) => eventStatus(this.store, this.applicationId, this.seen, id)?.status ?? null);
-  }
-
-  async clientTotals(cohort: Cohort, filter: DeviceFilter = {}): Promise<ClientTotals> {
-    return clientTotals(this.store, cohort, filter);
-  }
-
-  async funnel(question: FunnelQuestion): Promise<FunnelAnswer> {
-    return await countFunnel(this.store, question);
-  }
-
-  async outcomes(question: OutcomesQuestion): Promise<OutcomesAnswer> {
-    return await countOutcomes(this.store, question);
-  }
-
-  async purchases(question: PurchasesQuestion): Promise<PurchasesAnswer> {
-    return await countPurchases(this.store, question);
-  }
-
-  async payers(query: PayersQuery): Promise<Payers> {
-    return payers(this.store, query);
-  }
-
   async resumeFlush(): Promise<boolean> {
     // What is being sent ends first, whether it succeeds or not.
     await this.flusher.flush().catch(() => undefined);
@@ -279,18 +212,17 @@ export class Counter extends DurableObject<Env> implements CounterApi {
   }
 
   async deleteAll(): Promise<void> {
-    // What is on its way to D1 arrives first, or not at all.
+    // What is on its way to D1 or R2 arrives first, or not at all.
     await this.flusher.ended();
+    await this.files.end();
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
-  }
-
-  async restart(): Promise<void> {
-    this.ctx.abort('The storage of this counter was deleted');
+    this.isDeleted = true;
+    this.pending = { events: 0, oldestAt: null };
   }
 
   override async alarm(): Promise<void> {
-    this.alarmAt = null;
+    this.ownAlarm.rang();
     const deadline = Date.now() + MAX_ALARM_MS;
     try {
       await this.flusher.flush();
@@ -302,12 +234,14 @@ export class Counter extends DurableObject<Env> implements CounterApi {
       // Nothing is lost: what was not counted or not taken by D1 waits for the next alarm.
       logWarning('counting put off', error, { counter: this.name });
     }
+    if (this.isDeleted) return;
     try {
       await this.files.work(deadline);
     } catch (error) {
       // Nothing is lost: what R2 did not take stays in the log.
       logWarning('raw event files put off', error, { counter: this.name });
     }
+    if (this.isDeleted) return;
     try {
       await this.pruneDaily(Date.now(), deadline);
     } catch (error) {
@@ -315,18 +249,6 @@ export class Counter extends DurableObject<Env> implements CounterApi {
       logWarning('pruning put off', error, { counter: this.name });
     }
     await this.arm(Date.now());
-  }
-
-  private get name(): string {
-    return progressOf(this.store).name;
-  }
-
-  private get applicationId(): string {
-    return readCounterName(this.name).applicationId;
-  }
-
-  private get shard(): number {
-    return readCounterName(this.name).shard;
   }
 
   /** One transaction. Where it fails, what is remembered of it in memory is forgotten. */
@@ -371,12 +293,7 @@ export class Counter extends DurableObject<Env> implements CounterApi {
     ].flat();
     if (times.length === 0) return;
     const at = Math.max(now, Math.min(...times));
-    if (this.alarmAt === undefined) this.alarmAt = await this.ctx.storage.getAlarm();
-    if (this.alarmAt !== null && this.alarmAt <= at) return;
-    // Where this fails, the next call looks whether there is an alarm.
-    this.alarmAt = undefined;
-    await this.ctx.storage.setAlarm(at);
-    this.alarmAt = at;
+    await this.ownAlarm.setFor(at);
   }
 
   private pruneDueAt(): number | null {
@@ -397,25 +314,8 @@ export class Counter extends DurableObject<Env> implements CounterApi {
   }
 
   private async grow(now: number): Promise<void> {
-    const { since, events } = this.load;
-    const seconds = (now - since) / 1_000;
+    const { store, db, applicationId, shard, growth } = this;
     const bytes = this.storage.sql.databaseSize;
-    const { raisedBytes } = progressOf(this.store);
-    const eventsPerSecond = seconds >= 1 ? events / seconds : 0;
-    const load = { shard: this.shard, bytes, eventsPerSecond, raisedBytes };
-    const reason = await growWhenLoaded(this.db, this.applicationId, load, this.growth);
-    if (reason || seconds >= 60) this.measureLoadFrom(now);
-    if (reason === 'size') this.store.update(progress).set({ raisedBytes: bytes }).run();
-  }
-}
-
-/** Whether work ends well until a time. It goes on after it. */
-async function finishesBy(work: Promise<void>, deadline: number): Promise<boolean> {
-  try {
-    await withTimeout(work, Math.max(0, deadline - Date.now()));
-    return true;
-  } catch (error) {
-    logWarning('flush put off', error);
-    return false;
+    await growByLoad({ store, db, applicationId, shard, bytes, limits: growth }, this.load, now);
   }
 }

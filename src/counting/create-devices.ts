@@ -5,14 +5,14 @@ import { progress } from './schema.ts';
 import { homeShard } from './shards.ts';
 import type { Store } from './store.ts';
 
-/** Remembers the largest number of shards; answers it. */
+/** Stores the largest number of shards seen, and returns it. */
 export function noteShards(store: Store, shards: number): number {
   const known = progressOf(store).shards;
   if (shards > known) store.update(progress).set({ shards }).run();
   return Math.max(known, shards);
 }
 
-/** What `createOrFindDevices` does for one device in the counter of a shard; `known` is the largest number of shards it was told of. */
+/** `createOrFindDevices` for one device, in a shard's counter. `known` is the largest number of shards that the counter has seen. */
 export function createOrFind(
   store: Store,
   { alias, device }: { alias: string | null; device: NewDevice },

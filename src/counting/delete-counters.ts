@@ -7,18 +7,12 @@ export const counterNames = ({ id, shards }: Sharded): string[] =>
   Array.from({ length: shards }, (_, shard) => counterName(id, shard));
 
 /**
- * Deletes all that an application's counters hold, but for its raw event files. An object without storage costs nothing and, once it
- * has ended, is none any more. Repeatable; throws where a counter does not answer.
+ * Deletes everything in an application's counters except its raw event files. An object without storage costs nothing and ceases to exist once
+ * it is evicted. Idempotent. Throws if a counter does not respond.
  */
 export async function deleteCounters(env: Bindings, application: Sharded): Promise<void> {
   const shards = Array.from({ length: application.shards }, (_, shard) => shard);
   await Promise.all(
-    shards.map(async (shard) => {
-      const counter = () => counterOf(env, application.id, shard);
-      await retried(async () => await counter().deleteAll());
-      await counter()
-        .restart()
-        .catch(() => undefined);
-    }),
+    shards.map((shard) => retried(async () => await counterOf(env, application.id, shard).deleteAll())),
   );
 }

@@ -1,19 +1,18 @@
 import { asc, gt, lt, lte, sql } from 'drizzle-orm';
-import { isOfDevice } from '#catalogue';
 import type { FileEntry, StoredEvent } from '#lake';
-import { loadDevices } from './devices.ts';
+import { withPlaces } from './device-places.ts';
 import { eraseFromNewFiles } from './file-erasures.ts';
 import { addFiles } from './file-index.ts';
 import { progressOf } from './log.ts';
 import { fateOf, outcomesOf } from './log-reader.ts';
+import { unpackEvents } from './pack.ts';
 import { log, logOutcomes, progress } from './schema.ts';
-import { unpackEvents } from './settle.ts';
 import type { Store } from './store.ts';
 
-/** What leaves the hot log for R2: whatever was appended so long ago, and whatever is beyond so many newer events. */
+/** Events leave the hot log for R2 once they are this old, or once there are this many newer ones. */
 const EXPORT_AFTER_MS = 3_000_000;
 const MAX_HOT_EVENTS = 50_000;
-/** A range becomes one file, or some more of large events. */
+/** A range becomes one file, or several if its events are large. */
 const MAX_EXPORT_EVENTS = 50_000;
 const MAX_EXPORT_CHARACTERS = 32_000_000;
 
@@ -23,7 +22,7 @@ export const hotEventsIn = (store: Store): number =>
     .from(log)
     .get()?.n ?? 0;
 
-/** When the next range is due, epoch milliseconds; null when nothing that is counted is in the hot log. */
+/** When the next range is due, in epoch milliseconds; null if the hot log has no counted events. */
 export function exportDueAt(store: Store, hotEvents: number, now: number): number | null {
   const first = store
     .select({ batch: log.batch, appendedAt: log.appendedAt })
@@ -37,8 +36,8 @@ export function exportDueAt(store: Store, hotEvents: number, now: number): numbe
 }
 
 /**
- * The last batch of the next range: counted, and old or beyond the newest events. Null when none is due. Until the range is
- * confirmed, every call answers the same one.
+ * The last batch of the next range: counted, and old or beyond the newest events. Null if none is due. Every call returns the same range until it
+ * is confirmed.
  */
 export function takeRange(store: Store, hotEvents: number, now: number): number | null {
   const { countedBatch, exportBatch } = progressOf(store);
@@ -67,7 +66,7 @@ export function takeRange(store: Store, hotEvents: number, now: number): number 
   return last;
 }
 
-/** The events of the log through a batch as files keep them, a batch at a time. Events of erased devices are left out. */
+/** The events of the log up to a batch, in the form stored in files, batch by batch. Events of erased devices are left out. */
 export function* eventsThrough(
   store: Store,
   applicationId: string,
@@ -84,20 +83,18 @@ export function* eventsThrough(
     if (!row || row.batch > lastBatch) return;
     batch = row.batch;
     const outcomes = outcomesOf(store, [batch]).get(batch) ?? {};
-    const events = unpackEvents(applicationId, row.events);
-    const ids = new Set(events.flatMap((event) => (event && isOfDevice(event) ? [event.device_id] : [])));
-    const known = new Set(loadDevices(store, applicationId, ids).map(({ state }) => state.id));
-    yield events.flatMap((event, index) => {
-      if (!event || (isOfDevice(event) && !known.has(event.device_id))) return [];
+    const events = unpackEvents(applicationId, row.events).flatMap((event, index) => {
+      if (!event) return [];
       const outcome = outcomes[index];
-      return [outcome ? { ...event, ...fateOf(store, applicationId, event, outcome) } : event];
+      return [outcome ? { ...event, ...fateOf(store, event, outcome) } : event];
     });
+    yield withPlaces(store, events);
   }
 }
 
 /**
- * The files of a range are in R2: they are listed, and the range leaves the hot log. To be called in a transaction. `since` is when
- * reading the range began: what was erased after that may be in the files. Answers how many events left.
+ * Lists the files of a range that are now in R2, and removes the range from the hot log. Call it in a transaction. `since` is when reading the
+ * range began: events erased after that may still be in the files. Returns the number of exported events.
  */
 export function confirmRange(
   store: Store,

@@ -5,7 +5,7 @@ import { progressOf } from './log.ts';
 import { erasures, fileErasures, files } from './schema.ts';
 import { type Store, toParameters } from './store.ts';
 
-// What is still to be erased of the raw event files: each is rewritten without it in the background.
+// What is still to be erased from raw event files. Each file is rewritten without it in the background.
 
 export function addErasures(store: Store, key: string, ids: readonly string[]): void {
   for (const parameter of toParameters(ids)) {
@@ -15,14 +15,14 @@ export function addErasures(store: Store, key: string, ids: readonly string[]): 
   }
 }
 
-/** Notes which files are to be rewritten without a device or an event. Looks at the entry of each file that is newer than it. */
+/** Records which files are to be rewritten without a device or an event. Scans the entry of each newer file. */
 export function eraseFromFiles(store: Store, id: string, now: number): void {
   store
     .insert(erasures)
     .values({ id, erasedAt: now })
     .onConflictDoUpdate({ target: erasures.id, set: { erasedAt: now } })
     .run();
-  // Ids sort by the time they were made, and a device is made before its events.
+  // Ids sort by creation time, and a device is created before its events.
   let key = '';
   const oldest = `evt_${id.slice(4, 16)}`;
   for (;;) {
@@ -42,8 +42,8 @@ export function eraseFromFiles(store: Store, id: string, now: number): void {
 }
 
 /**
- * Notes what was erased of files that were being written meanwhile. To be called in the transaction that lists them; later files
- * are read from a log that holds nothing of what was erased until now.
+ * Records what was erased from files while they were being written. Call it in the transaction that lists them; later files are read from a log
+ * that no longer has what was erased.
  */
 export function eraseFromNewFiles(store: Store, entries: readonly FileEntry[], since: number): void {
   const recent = store.select().from(erasures).where(gte(erasures.erasedAt, since)).all();
@@ -67,14 +67,14 @@ export function erasedAmong(store: Store, ids: readonly string[]): string[] {
     .map(({ id }) => id);
 }
 
-/** How many files may still hold what was erased under these ids. */
+/** How many files may still contain what was erased under these ids. */
 export function filesToRewrite(store: Store, ids: readonly string[]): number {
   const listed = store
     .select({ n: count() })
     .from(fileErasures)
     .where(inArray(fileErasures.id, jsonList(ids)))
     .get();
-  // One that is being written may hold what was erased since.
+  // A file that is being written may contain what was erased since.
   return (listed?.n ?? 0) + (progressOf(store).exportBatch > 0 ? 1 : 0);
 }
 
@@ -82,7 +82,7 @@ export const hasErasures = (store: Store) => store.select().from(fileErasures).l
 
 const MAX_IDS_PER_REWRITE = 10_000;
 
-/** The next file to rewrite, and without what. */
+/** The next file to rewrite, with the ids to leave out. */
 export function nextErasure(store: Store): { entry: FileEntry; ids: ReadonlySet<string> } | null {
   for (;;) {
     const next = store.select().from(fileErasures).orderBy(asc(fileErasures.key)).limit(1).get();
@@ -99,7 +99,7 @@ export function nextErasure(store: Store): { entry: FileEntry; ids: ReadonlySet<
   }
 }
 
-/** A file no longer holds these. */
+/** Records that a file no longer contains these ids. */
 export function finishErasure(store: Store, key: string, ids: ReadonlySet<string>): void {
   store
     .delete(fileErasures)

@@ -7,10 +7,10 @@ import { FILES_PER_READ, jsonList, toEntry, toRow } from './file-rows.ts';
 import { fileErasures, files, looseObjects } from './schema.ts';
 import type { Store } from './store.ts';
 
-// Which raw event files there are. The object is in R2 before its entry stands here, and goes after the entry has gone: whatever
-// fails between is found in `loose_objects`.
+// The list of raw event files. A file's object is written to R2 before its entry is added here, and deleted after its entry is removed.
+// Objects left over by a failure in between are in `loose_objects`.
 
-/** Entries that one call answers, and those that it looks at: each holds a byte per device. */
+/** The number of entries that one call returns, and that it scans. Each entry has one byte per device. */
 const MAX_FILES = 20;
 const MAX_EXAMINED = 2_000;
 
@@ -28,7 +28,7 @@ export function listFiles(
       .from(files)
       .where(
         and(
-          // Two files may end with the same event while one replaces the other, no longer.
+          // Two files may end with the same event only while one is replacing the other.
           sql`(${files.lastEventId}, ${files.key}) < (${last}, ${lastKey})`,
           gt(files.eventCount, 0),
           after === null ? undefined : gt(files.lastEventId, after),
@@ -53,7 +53,7 @@ export function listFiles(
   }
 }
 
-/** The files that may hold an event. */
+/** The files that may contain an event. */
 export function filesOfEvent(store: Store, eventId: string): IndexedFile[] {
   return store
     .select()
@@ -63,7 +63,7 @@ export function filesOfEvent(store: Store, eventId: string): IndexedFile[] {
     .map((row) => ({ ...toEntry(row), deviceFilter: ANY_DEVICE, exportedAt: row.exportedAt }));
 }
 
-/** Lists new files. To be called in a transaction. */
+/** Lists new files. Call it in a transaction. */
 export function addFiles(store: Store, entries: readonly FileEntry[], now: number): void {
   for (const entry of entries) {
     const row = toRow(entry, now);
@@ -81,7 +81,7 @@ export function looseKeys(store: Store, limit: number): string[] {
     .map(({ key }) => key);
 }
 
-/** Notes an object before it is written. */
+/** Records an object before it is written. */
 export function noteLoose(store: Store, keys: readonly string[]): void {
   for (const key of keys) store.insert(looseObjects).values({ key }).onConflictDoNothing().run();
 }
@@ -93,7 +93,7 @@ export function forgetLoose(store: Store, keys: readonly string[]): void {
     .run();
 }
 
-/** Takes files off the index, with what was to be erased of them; their objects are then loose. */
+/** Removes files from the index, together with their pending erasures. Their objects are then loose. */
 function unlist(store: Store, keys: readonly string[]): void {
   store
     .delete(files)
@@ -106,7 +106,7 @@ function unlist(store: Store, keys: readonly string[]): void {
   noteLoose(store, keys);
 }
 
-/** The index that rewriting changes; `transaction` runs each change as one. What is to be erased of a file goes over to its successor. */
+/** The index that rewriting updates; `transaction` runs each change as one. A file's pending erasures move to its successor. */
 export function fileIndex(store: Store, transaction: (work: () => void) => void): FileIndex {
   const remove = (keys: readonly string[]) => unlist(store, keys);
   return {
@@ -137,7 +137,7 @@ export function fileIndex(store: Store, transaction: (work: () => void) => void)
 
 const MAX_EXPIRED_FILES = 250;
 
-/** Takes files of which every event was received before a time off the list, the oldest first; answers how many. */
+/** Unlists files whose events were all received before a time, oldest first. Returns how many. */
 export function dropExpired(store: Store, before: number): number {
   const rows = store
     .select({ key: files.key })
@@ -151,13 +151,13 @@ export function dropExpired(store: Store, before: number): number {
   return keys.length;
 }
 
-/** Smaller files are merged with others of their day, once it is over. */
+/** Smaller files are merged with others of the same day once it is over. */
 const SMALL_FILE = { events: 5_000, bytes: 500_000 };
 const MERGED_FILE = { events: 50_000, bytes: 2_500_000 };
-/** A redelivered event may be as late as this. */
+/** A redelivered event may be this late. */
 const MERGED_FOR_MS = 12 * 86_400_000;
 
-/** Small files of one past day (UTC, of receipt) that are to become one; empty when there are none. */
+/** Small files of one past day (UTC, of receipt) that are to be merged; empty if there are none. */
 export function nextMerge(store: Store, now: number): FileEntry[] {
   const today = new Date(now).toISOString().slice(0, 10);
   const rows = store

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import type { FileEntry } from '#lake';
 import type { files } from './schema.ts';
 
-/** So many entries are read at once: each holds a byte per device. */
+/** The number of entries read at once. Each has one byte per device. */
 export const FILES_PER_READ = 50;
 
 export type FileRow = typeof files.$inferSelect;

@@ -1,3 +1,4 @@
+import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import { BlockMerger } from './block-merger.ts';
 import { flushNext, oldestInOutbox, SequenceGap } from './outbox.ts';
@@ -8,18 +9,18 @@ type Surroundings = {
   store: () => Store;
   db: () => D1Database;
   name: () => string;
-  /** After how many milliseconds an answer of D1 counts as lost. */
+  /** After how many milliseconds without an answer of D1 an attempt counts as failed. */
   timeoutMs: () => number;
 };
 
 const GAP =
   'The database and this counter disagree about what was written, as after a restore. Nothing more is written until counting is resumed: POST /v1/applications/:id/resume-counting.';
 
-/** Brings a counter's outbox to D1, part by part. */
+/** Sends a counter's outbox to D1, part by part. */
 export class Flusher {
-  /** Why the last try failed; null where it did not. */
+  /** Why the last attempt failed; null if it succeeded. */
   error: string | null = null;
-  /** The database and the counter disagree about what was written: see `closeGap`. */
+  /** Whether the database and the counter disagree about what was written: see `closeGap`. */
   hasGap = false;
   private readonly around: Surroundings;
   private flushing: Promise<void> | null = null;
@@ -30,7 +31,7 @@ export class Flusher {
     this.around = around;
   }
 
-  /** Calls at once share the work; it goes on until the outbox is empty. Throws when D1 takes nothing. */
+  /** Concurrent calls share the work, which continues until the outbox is empty. Throws if D1 accepts nothing. */
   flush(): Promise<void> {
     this.flushing ??= this.flushAll().finally(() => {
       this.flushing = null;
@@ -38,12 +39,23 @@ export class Flusher {
     return this.flushing;
   }
 
-  /** Waits for what is being sent, whether it succeeds or not. */
+  /** Flushes until a deadline (epoch milliseconds). Returns false if that fails or takes longer; the flush then continues in the background. */
+  async flushBy(deadline: number): Promise<boolean> {
+    try {
+      await withTimeout(this.flush(), Math.max(0, deadline - Date.now()));
+      return true;
+    } catch (error) {
+      logWarning('flush put off', error);
+      return false;
+    }
+  }
+
+  /** Waits for the current attempt, whether it succeeds or not. */
   async ended(): Promise<void> {
     await this.flushing?.catch(() => undefined);
   }
 
-  /** When the next try is due, epoch milliseconds; null for an empty outbox. */
+  /** When the next attempt is due, in epoch milliseconds; null if the outbox is empty. */
   dueAt(now: number): number | null {
     return oldestInOutbox(this.around.store()) === null ? null : now + backoffMs(this.failures);
   }
@@ -62,7 +74,9 @@ export class Flusher {
     } catch (error) {
       this.failures++;
       this.hasGap = error instanceof SequenceGap;
-      this.error = this.hasGap ? GAP : 'The database did not take what was counted; it is tried again.';
+      this.error = this.hasGap
+        ? GAP
+        : 'The database did not accept the counted sums; the counter will retry.';
       throw error;
     }
   }

@@ -6,7 +6,7 @@ import type { Store } from './store.ts';
 
 type Group = { devices: number[]; seconds: number[][]; incomplete: number };
 
-/** See `CounterApi.funnel`. Reads the row of every device of the cohort, none of their events. */
+/** See `CounterApi.funnel`. Reads the row of every device in the cohort, but none of their events. */
 export async function countFunnel(store: Store, question: FunnelQuestion): Promise<FunnelAnswer> {
   const { cohort, filter, groupBy, steps, windowSeconds, maxDurations } = question;
   const groups = new Map<string, Group>();
@@ -40,19 +40,19 @@ export async function countFunnel(store: Store, question: FunnelQuestion): Promi
   }));
 }
 
-/** What tells the groups of a question apart. */
+/** The key of a device's group. */
 export function keyFor(groupBy: FunnelQuestion['groupBy']): (device: CohortDevice) => string {
   if (groupBy === 'creative') return ({ creativeId }) => creativeId;
   if (groupBy === null) return () => '';
   return (device) => device[groupBy];
 }
 
-/** Durations that do not fit have this many significant bits first, then fewer: an error of a thousandth or less at first. */
+/** Rounded durations keep this many significant bits at first, an error of at most a thousandth, then fewer. */
 const ROUNDED_BITS = 10;
 
 /**
- * Lists of durations in seconds as `[seconds, how often, …]`, shortest first. At most `limit` different ones in all: where there
- * are more, the long ones are rounded. Up to there they are exact to the second.
+ * Packs lists of durations in seconds as `[seconds, count, …]`, shortest first, with at most `limit` different ones in all. If there are more,
+ * the long ones are rounded; otherwise they are exact to the second.
  */
 export function packDurations(lists: readonly number[][], limit: number): Uint32Array[] {
   for (let bits = 32; ; bits = Math.min(bits - 1, ROUNDED_BITS)) {
@@ -72,19 +72,19 @@ function packList(list: readonly number[], bits: number): Uint32Array {
   return Uint32Array.from(packed);
 }
 
-/** The middle of the numbers that begin with the same significant bits. */
+/** The middle of the numbers with the same leading significant bits. */
 function roundTo(seconds: number, bits: number): number {
   const dropped = Math.max(0, 32 - Math.clz32(seconds) - bits);
   if (dropped === 0) return seconds;
   return ((seconds >>> dropped) << dropped) + 2 ** (dropped - 1);
 }
 
-/** Of all counters of an application; 8 bytes each. */
+/** Over all counters of an application; 8 bytes each. */
 const MAX_DURATIONS = 1_000_000;
 
 /**
- * The answers of all counters of an application; a group may be in several of them. Durations are exact to the second unless
- * there are more than `MAX_DURATIONS` different ones.
+ * The answers of all counters of an application; a group may be in several of them. Durations are exact to the second unless there are more
+ * than `MAX_DURATIONS` different ones.
  */
 export async function askFunnel(
   env: Bindings,
@@ -100,7 +100,7 @@ export async function askFunnel(
   return answers.flat();
 }
 
-/** Puts parts of an answer together. By step: devices, and the median of the seconds since the step before. */
+/** Merges parts of an answer. For each step: devices, and the median of the seconds since the previous step. */
 export function sumFunnel(steps: readonly string[], parts: FunnelAnswer) {
   return {
     steps: steps.map((step, index) => ({
@@ -114,7 +114,7 @@ export function sumFunnel(steps: readonly string[], parts: FunnelAnswer) {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
-/** The median of packed durations; of an even number of them the mean of the middle two. Null of none. */
+/** The median of packed durations, the mean of the middle two if their number is even. Null if there are none. */
 function medianOf(packed: readonly Uint32Array[]): number | null {
   const pairs: [seconds: number, count: number][] = [];
   for (const list of packed) {

@@ -1,6 +1,6 @@
 /**
- * A set of 64-bit hashes, each under a number (a day), with 8 bits of flags: open addressing over typed arrays, because a
- * `Set` of texts takes ten times the memory of the hashes.
+ * A set of 64-bit hashes, each with a number (a day) and 8 bits of flags. It uses open addressing over typed arrays, because a `Set` of texts
+ * takes ten times the memory of the hashes.
  */
 export class HashTable {
   size = 0;
@@ -8,7 +8,7 @@ export class HashTable {
   private high: Uint32Array;
   private low: Uint32Array;
   private days: Int32Array;
-  /** 0 for an empty slot, else the flags above `OCCUPIED`. */
+  /** 0 for an empty slot, otherwise flags and the `OCCUPIED` bit. */
   private flags: Uint8Array;
 
   constructor(expected = 16) {
@@ -20,7 +20,7 @@ export class HashTable {
     this.flags = new Uint8Array(capacity);
   }
 
-  /** The slot of a hash, or -1. A slot stays what it is until the next `add`. */
+  /** The slot of a hash, or -1. Slots are valid until the next `add`. */
   find(day: number, high: number, low: number): number {
     let slot = this.start(day, low);
     while (this.flags[slot] !== 0) {
@@ -30,7 +30,7 @@ export class HashTable {
     return -1;
   }
 
-  /** Whether it was added: false where it was there already. */
+  /** Returns whether the hash was added; false if it was already there. */
   add(day: number, high: number, low: number): boolean {
     if (this.size * 2 > this.mask) this.grow();
     let slot = this.start(day, low);
@@ -80,5 +80,5 @@ export class HashTable {
 }
 
 const OCCUPIED = 1;
-/** Flags are the bits above the lowest. */
+/** Flags use the bits above the lowest. */
 export const FLAG = { storedSameDay: 2, storedNear: 4, taken: 8 } as const;

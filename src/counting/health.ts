@@ -8,7 +8,7 @@ import type { Store } from './store.ts';
 
 const NEWEST_BATCHES = 50;
 
-/** What of `CounterHealth` the storage knows. */
+/** The part of `CounterHealth` that is in storage. */
 export function readHealth(
   store: Store,
 ): Omit<CounterHealth, 'countedThrough' | 'flushError' | 'hasGap' | 'exportError' | 'bytes'> {
@@ -35,7 +35,7 @@ export function readHealth(
   };
 }
 
-/** When the newest event was minted, to the minute: known of those that have left the log for R2 too. */
+/** When the newest event was minted, to the minute, including events already exported to R2. */
 function lastMintedAt(store: Store): number | null {
   const minute = store
     .select({ minute: max(seenIds.minute) })

@@ -2,25 +2,25 @@ import { and, eq, sql } from 'drizzle-orm';
 import { keyBlocks, keyGenerations, recentKeys } from './schema.ts';
 import { bytesOf, type Store, wordsOf } from './store.ts';
 
-/** What a generation is made of. */
+/** The layout of a generation. */
 export type Entries = {
-  /** Of 32 bits, the first of which decides in which block an entry is. */
+  /** 32-bit words per entry. The first word decides the block. */
   words: number;
-  /** 8 KB at most on average, so that one key is found by reading little. */
+  /** At most 8 KB on average, so that looking up one key reads little. */
   perBlock: number;
-  /** So many are merged however many are in blocks, because every run reads the recent ones. */
+  /** With this many recent entries, they are merged however many are in blocks, because every run reads the recent ones. */
   maxRecent: number;
 };
 export const HASHES: Entries = { words: 2, perBlock: 1_024, maxRecent: Number.POSITIVE_INFINITY };
-/** Every run reads all recent hashes of the days it touches; a merge writes all blocks again. */
+/** Every run reads all recent hashes of its days, and a merge rewrites all blocks. */
 const MIN_MERGE = 8_192;
 const MERGE_SHARE = 4;
 
 export const blockOf = (high: number, bits: number) => (bits === 0 ? 0 : high >>> (32 - bits));
 
 /**
- * Merges the recent entries of a generation into its blocks once there are many of them: an entry is written a few times in all
- * while its generation grows, hundreds to a row. Reads and writes one old block at a time.
+ * Merges the recent entries of a generation into its blocks once there are many. An entry is written only a few times while its generation
+ * grows, hundreds per row. Reads and writes one old block at a time.
  */
 export function mergeWhenDue(store: Store, day: number, week: number, entries: Entries): void {
   const own = and(eq(keyGenerations.day, day), eq(keyGenerations.week, week));
@@ -54,7 +54,7 @@ export function mergeWhenDue(store: Store, day: number, week: number, entries: E
       set: { hashes: sql`excluded.hashes` },
     })
     .prepare();
-  // From the last block down, because the parts of a block have numbers that no lower block has.
+  // From the last block down, because the parts of a split block get numbers that no lower block has.
   for (let block = 2 ** oldBits - 1; block >= 0; block--) {
     if (bits === oldBits && !added[block]?.length) continue;
     const [old] = generation.blocked > 0 ? read.all({ block }) : [];
@@ -69,7 +69,7 @@ export function mergeWhenDue(store: Store, day: number, week: number, entries: E
   store.update(keyGenerations).set({ bits, blocked: total, recent: 0 }).where(own).run();
 }
 
-/** Entries by their blocks from `first` on, of which there are as many as the entries need. */
+/** Splits entries into their blocks, starting at `first`, with as many blocks as the entries need. */
 function splitByBlock(
   lists: readonly Uint32Array[],
   bits: number,

@@ -9,28 +9,28 @@ import { findPurchases, hexOfHash, prunePurchases, savePurchases } from './purch
 import { keyBlocks, keyGenerations, recentKeys } from './schema.ts';
 import { bytesOf, type Store, wordsOf } from './store.ts';
 
-/** Keys of one event among the words of a row (see `pack.ts`): from the word `from` to before `to`. */
+/** The keys of one event among the words of a row (see `pack.ts`), from the word `from` up to but not including `to`. */
 export type KeyRange = { words: Uint32Array; from: number; to: number };
 type Purchase = { stored: string | null; taken: string | null };
 
 const isNear = (day: number, other: number) =>
   day <= KEY_DAY.any || other <= KEY_DAY.any ? day === other : Math.abs(day - other) <= 1;
 
-/** The days on which a key of `day` was seen when it was seen on one of these. */
+/** The days on which a stored key matches a key of `day`. */
 const nearDays = (day: number) => (day <= KEY_DAY.any ? [day] : [day, day - 1, day + 1]);
 
 export const weekOfTaking = (now: number): number => Math.floor(now / (7 * DAY_MS));
 
 /**
- * The keys of one run: which of them were seen before it, and which it takes. An event is a repeat when any of its keys was
- * seen on its day or a neighbour, or, for purchases and sessions, ever.
+ * The keys of one run: which of them were seen before, and which the run stores. An event is a duplicate if any of its keys was seen on the same
+ * day or an adjacent one or, for purchases and sessions, ever.
  */
 export class KeyBook {
   private readonly store: Store;
   private readonly table: HashTable;
   private readonly filter = new Uint32Array(FILTER_BITS / 32);
   private readonly purchases = new Map<string, Purchase>();
-  /** Keys of each day. */
+  /** The number of keys of each day. */
   private readonly days = new Map<number, number>();
 
   /** Looks up the keys of rows of the log (`PackedRow.keys`). */
@@ -45,10 +45,10 @@ export class KeyBook {
     this.markPurchases();
   }
 
-  /** Takes all keys of an event, its session's apart: false when it is a repeat. An event without keys never is. */
+  /** Stores all keys of an event except its session's. Returns false if the event is a duplicate. An event without keys never is. */
   take({ words, from, to }: KeyRange, eventId: string): boolean {
     let isFirst = true;
-    /** The event that counted, where a purchase repeats it. */
+    /** The counted event that a duplicate purchase repeats. */
     let counted: string | null = null;
     for (let at = from; at < to; at += KEY_WORDS) {
       if (!this.wasSeen(words, at)) continue;
@@ -69,11 +69,12 @@ export class KeyBook {
     return isFirst;
   }
 
-  /** Whether a session of a row that was given here was counted before this run. */
+  /** Whether a session in one of the given rows was counted before, in this run or another. */
   hasSession(key: string): boolean {
-    return this.table.has(this.sessionSlot(key), FLAG.storedSameDay);
+    return this.table.has(this.sessionSlot(key), FLAG.storedSameDay | FLAG.taken);
   }
 
+  /** Stores a session that was not counted before. */
   takeSession(key: string): void {
     this.table.mark(this.sessionSlot(key), FLAG.taken);
   }
@@ -109,7 +110,7 @@ export class KeyBook {
     return isTaken(day) || (day > KEY_DAY.any && (isTaken(day - 1) || isTaken(day + 1)));
   }
 
-  /** Writes what was taken. To be called in the transaction that counts the run. */
+  /** Writes the new keys. Call it in the transaction that counts the run. */
   save(run: number, now: number): void {
     const week = weekOfTaking(now);
     const taken = new Map<number, number[]>();
@@ -178,7 +179,7 @@ export class KeyBook {
     }
   }
 
-  /** Conditions that together reach every block in which a key of these days may be, each a bounded number of blocks. */
+  /** Conditions that together cover every block that may contain a key of these days, each with a bounded number of blocks. */
   private blocksToRead(days: readonly number[], bits: number) {
     const blocks = new Set<number>();
     const wanted = new Set(days);
@@ -197,7 +198,7 @@ export class KeyBook {
   private markHashes(words: Uint32Array, storedDay: number, days: readonly number[]): void {
     for (let at = 0; at < words.length; at += 2) {
       const low = words[at + 1] ?? 0;
-      // Nearly all stored hashes end here: the filter stays in the processor's cache, the table does not.
+      // Nearly all stored hashes are rejected here: the filter stays in the processor's cache, the table does not.
       if (((this.filter[(low & FILTER_MASK) >>> 5] ?? 0) & (1 << (low & 31))) === 0) continue;
       const high = words[at] ?? 0;
       for (const day of days) {
@@ -208,11 +209,11 @@ export class KeyBook {
   }
 }
 
-/** Bits of the filter of low words. */
+/** The number of bits of the filter, which is indexed by low words. */
 const FILTER_BITS = 2 ** 22;
 const FILTER_MASK = FILTER_BITS - 1;
 
-/** 8 KB a block: 2 MB a read. */
+/** At 8 KB per block, 2 MB per read. */
 const BLOCKS_PER_READ = 256;
 
 const generationOf = (table: typeof recentKeys | typeof keyBlocks, day: number, week: number) =>
@@ -220,9 +221,9 @@ const generationOf = (table: typeof recentKeys | typeof keyBlocks, day: number, 
 
 const dayAt = (words: Uint32Array, at: number) => (words[at + 1] ?? 0) | 0;
 
-/** Forgets the keys that were taken before a time (epoch milliseconds), and those of purchases taken before another. */
+/** Deletes keys stored before a time (epoch milliseconds), and keys of purchases stored before another. */
 export function pruneKeys(store: Store, takenBefore: number, purchasesBefore: number, now: number): void {
-  // A week goes as a whole, when its last day is old enough.
+  // A week is deleted as a whole, once its last day is old enough.
   const week = weekOfTaking(takenBefore);
   for (const table of [recentKeys, keyBlocks, keyGenerations])
     store.delete(table).where(lt(table.week, week)).run();

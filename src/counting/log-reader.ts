@@ -1,21 +1,22 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm';
 import { type DeviceEvent, isOfDevice, keepsKeys, type LoggedEvent } from '#catalogue';
-import { type EventFilter, type Fate, matches } from '#lake';
+import { type EventFilter, type Fate, matches, type StoredEvent } from '#lake';
 import { idAfter, idToBytes } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
 import { keysOf, reasonToIgnore } from '#rollup';
 import type { AppendedStatus, LogPage, Outcome } from './api.ts';
-import { loadDevices } from './devices.ts';
+import { withPlaces } from './device-places.ts';
+import { findKnown } from './devices.ts';
 import { filesOfEvent } from './file-index.ts';
 import { progressOf } from './log.ts';
 import { oldestInOutbox } from './outbox.ts';
+import { unpackEvents } from './pack.ts';
 import { findPurchases, hexOfHash } from './purchase-keys.ts';
 import { log, logOutcomes, revokedTokens } from './schema.ts';
 import type { SeenIds } from './seen-ids.ts';
-import { unpackEvents } from './settle.ts';
 import type { Store } from './store.ts';
 
-/** What one call reads of the log at most, unless batches overlap in time. */
+/** The largest amount of the log that one call reads, unless batches overlap in time. */
 const MAX_CHARACTERS = 8_000_000;
 
 /** See `CounterApi.readLog`. */
@@ -33,15 +34,17 @@ export function readLog(
     .where(before === null ? undefined : lt(log.firstEventId, before))
     .orderBy(desc(log.lastEventId))
     .all();
-  let found: LoggedEvent[] = [];
+  // Filter by the events' own fields first, so that fewer devices have to be looked up.
+  const { countries: _countries, oses: _oses, ...ofEvents } = filter;
+  let found: StoredEvent[] = [];
   let characters = 0;
   for (const [index, { batch }] of heads.entries()) {
     const text = store.select({ events: log.events }).from(log).where(eq(log.batch, batch)).get()?.events;
     characters += text?.length ?? 0;
     const own = unpackEvents(applicationId, text ?? '[]').filter((event) => event !== null);
-    const wanted = own.filter((event) => isBefore(event.id) && matches(event, filter));
-    found.push(...withoutErased(store, applicationId, wanted));
-    // Batches overlap in time: beyond the newest event of the batches to come, nothing is missing.
+    const wanted = own.filter((event) => isBefore(event.id) && matches(event, ofEvents));
+    found.push(...withPlaces(store, wanted).filter((event) => matches(event, filter)));
+    // Batches overlap in time. Newer events than the newest one of the remaining batches are complete.
     const horizon = heads[index + 1]?.lastEventId;
     if (horizon === undefined) break;
     const next = idAfter(horizon);
@@ -55,22 +58,10 @@ export function readLog(
 
 const newestFirst = (left: LoggedEvent, right: LoggedEvent) => (left.id < right.id ? 1 : -1);
 
-function cut(found: LoggedEvent[], limit: number, through: string | null): LogPage {
+function cut(found: StoredEvent[], limit: number, through: string | null): LogPage {
   const events = found.sort(newestFirst).slice(0, limit);
   const last = events.at(-1);
   return { events, through: found.length > limit && last ? last.id : through };
-}
-
-/** Those of these events whose device is known; a click is of no device. */
-function withoutErased<Event extends LoggedEvent>(
-  store: Store,
-  applicationId: string,
-  events: readonly Event[],
-): Event[] {
-  const ids = new Set(events.flatMap((event) => (isOfDevice(event) ? [event.device_id] : [])));
-  if (ids.size === 0) return [...events];
-  const known = new Set(loadDevices(store, applicationId, ids).map(({ state }) => state.id));
-  return events.filter((event) => !isOfDevice(event) || known.has(event.device_id));
 }
 
 /** See `CounterApi.eventStatus`. */
@@ -92,37 +83,37 @@ export function eventStatus(
   const index = events.findIndex((event) => event?.id === eventId);
   const event = events[index];
   if (!event) return { status: 'erased' };
-  const shown = withoutErased(store, applicationId, [event]).length > 0 ? event : null;
+  const [shown = null] = withPlaces(store, [event]);
   const { countedBatch, countedAt } = progressOf(store);
   const { appendedAt } = row;
-  // What waits in the outbox is in no report yet.
+  // Events in the outbox are not in reports yet.
   if (row.batch > countedBatch || appendedAt >= (oldestInOutbox(store) ?? Number.POSITIVE_INFINITY)) {
     return { status: 'queued', appendedAt, event: shown };
   }
   const outcome = outcomesOf(store, [row.batch]).get(row.batch)?.[index];
-  const fate = outcome ? fateOf(store, applicationId, event, outcome) : {};
+  const fate = outcome ? fateOf(store, event, outcome) : {};
   return { status: outcome ?? 'counted', appendedAt, countedBy: countedAt, event: shown, fate };
 }
 
-/** What a file says of an event that did not count. */
-export function fateOf(store: Store, applicationId: string, event: LoggedEvent, outcome: Outcome): Fate {
+/** The outcome that a file records for an event that was not counted. */
+export function fateOf(store: Store, event: LoggedEvent, outcome: Outcome): Fate {
   if (!isOfDevice(event)) return { outcome };
   if (outcome === 'duplicate') {
     const first = firstPurchase(store, event);
     return first ? { outcome, duplicate_of: first } : { outcome };
   }
   if (outcome !== 'ignored') return { outcome };
-  const [device] = loadDevices(store, applicationId, [event.device_id]);
+  const device = findKnown(store, [event.device_id]).get(event.device_id);
   const revoked = store
     .select({ at: revokedTokens.revokedAt })
     .from(revokedTokens)
     .where(eq(revokedTokens.tokenId, event.token_id ?? ''))
     .get();
-  const reason = device ? reasonToIgnore(event, device.state, revoked?.at) : 'its device was erased';
+  const reason = device ? reasonToIgnore(event, device, revoked?.at) : 'its device was erased';
   return reason ? { outcome, reason } : { outcome };
 }
 
-/** Which purchase was counted under one of an event's keys. Other keys are kept as hashes alone. */
+/** The purchase that was counted under one of an event's keys. Other kinds' keys are stored only as hashes. */
 function firstPurchase(store: Store, event: DeviceEvent): string | undefined {
   if (!keepsKeys(event)) return undefined;
   const hashes = new Map(
@@ -142,8 +133,8 @@ export function outcomesOf(store: Store, batches: readonly number[]): Map<number
 }
 
 /**
- * Replaces the events of a device, or the one of an id, by null in the counted part of the hot log; answers how many. An event that
- * is not counted yet stays.
+ * Replaces the events of a device, or a single event by id, with null in the counted part of the hot log. Returns how many. Events that are not
+ * counted yet are kept.
  */
 export function blankEvents(store: Store, id: string): number {
   const isMeant = (event: { id: string; device_id?: string } | null) =>

@@ -40,7 +40,7 @@ export function pendingIn(store: Store): Pending {
   return row ?? { events: 0, oldestAt: null };
 }
 
-/** Appends those events whose ids were not appended before; answers how many. To be called in a transaction. */
+/** Appends the events whose ids were not appended before, and returns how many. Call it in a transaction. */
 export function appendFresh(store: Store, seen: SeenIds, batch: PackedBatch, now: number): number {
   let next = lastBatch(store);
   let appended = 0;
@@ -53,7 +53,7 @@ export function appendFresh(store: Store, seen: SeenIds, batch: PackedBatch, now
   return appended;
 }
 
-/** Appends the events of these indexes, in ascending order, which are told from repeats by something else than their ids. */
+/** Appends the events with these indexes, in ascending order, without checking their ids: the caller excludes duplicates otherwise. */
 export function appendSome(store: Store, batch: PackedBatch, indexes: readonly number[], now: number): void {
   let next = lastBatch(store);
   let first = 0;
@@ -82,7 +82,7 @@ function insertRow(store: Store, batch: number, row: PackedRow, now: number): vo
     .run();
 }
 
-/** The least and the greatest of ids of 16 bytes each. */
+/** The smallest and largest of ids with 16 bytes each. */
 function idRange(ids: Uint8Array): { firstEventId: string; lastEventId: string } {
   const all = Buffer.from(ids.buffer, ids.byteOffset, ids.byteLength);
   const compare = (left: number, right: number) => all.compare(all, right, right + 16, left, left + 16);
@@ -95,7 +95,7 @@ function idRange(ids: Uint8Array): { firstEventId: string; lastEventId: string }
   return { firstEventId: idAt(first), lastEventId: idAt(last) };
 }
 
-/** The row with only the events of these indexes. */
+/** The row with only the events at these indexes. */
 function pickEvents(row: PackedRow, indexes: readonly number[]): PackedRow {
   const events: unknown[] = JSON.parse(row.events);
   const places = new Map(indexes.map((index, place) => [index, place]));

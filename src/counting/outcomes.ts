@@ -9,7 +9,7 @@ import type { Store } from './store.ts';
 
 const MICROS = 1e6;
 
-/** See `CounterApi.outcomes`. Reads the row of every device of the cohort, none of their events. */
+/** See `CounterApi.outcomes`. Reads the row of every device in the cohort, but none of their events. */
 export async function countOutcomes(store: Store, question: OutcomesQuestion): Promise<OutcomesAnswer> {
   const { cohort, filter, today, rates } = question;
   const days: OutcomesAnswer['days'] = question.days.map((day) => ({
@@ -47,7 +47,7 @@ export async function countOutcomes(store: Store, question: OutcomesQuestion): P
   return { size, days, unconverted: [...unconverted] };
 }
 
-/** By band of age, in units of the reporting currency. */
+/** By age band, in units of the reporting currency. */
 function earnedBy(text: string, rates: Record<string, number>, unconverted: Set<string>): number[] {
   const earned = [...REVENUE_DAYS, Number.POSITIVE_INFINITY].map(() => 0);
   for (const { currency, bands } of readRevenue(text)) {
@@ -57,14 +57,14 @@ function earnedBy(text: string, rates: Record<string, number>, unconverted: Set<
       continue;
     }
     for (const [band, sums] of bands.entries()) {
-      // A band without revenue is a hole.
+      // A band without revenue is a hole in the array.
       if (sums) earned[band] = (earned[band] ?? 0) + ((sums.ad + sums.purchase) / MICROS) * rate;
     }
   }
   return earned;
 }
 
-/** Asks all counters of an application and puts their answers together. */
+/** Asks all counters of an application and merges their answers. */
 export async function askOutcomes(
   env: Bindings,
   application: Sharded,

@@ -1,19 +1,19 @@
 import type { Pending } from './log.ts';
 import { FULL_RUN, type RunLimits } from './settle.ts';
 
-/** A quiet counter is counted soon; in a busy one, the more events wait, the fewer rows each of them writes. Reports do not wait. */
+/** A quiet counter counts soon. In a busy one, the more events wait, the fewer rows each of them writes. Reports do not wait for it. */
 export const QUIET_WAIT_MS = 10_000;
 const QUIET_EVENTS = 500;
 const BUSY_WAIT_MS = 600_000;
-/** What a report waits for is counted in smaller runs, so that it notices when it has waited long enough. */
+/** Counting for a report uses smaller runs, so that it notices when the report has waited long enough. */
 export const REPORT_RUN: RunLimits = { events: 20_000, weight: FULL_RUN.weight };
 export const MAX_REPORT_WAIT_MS = 2_000;
-/** An alarm may take 15 minutes; what is left goes to the next one. */
+/** An alarm may take 15 minutes. What is left is done by the next one. */
 export const MAX_ALARM_MS = 60_000;
-/** D1 gives a transaction 30 s; an answer that takes longer is lost, and the part is sent again. */
+/** D1 gives a transaction 30 s. An answer that takes longer counts as lost, and the part is sent again. */
 export const FLUSH_TIMEOUT_MS = 40_000;
 
-/** When what waits is to be counted, epoch milliseconds; null when nothing waits. */
+/** When waiting events are due to be counted, in epoch milliseconds; null if nothing waits. */
 export function countDueAt(
   { events, oldestAt }: Pending,
   fullRun: RunLimits,

@@ -4,17 +4,17 @@ import { murmur128 } from '#lib/murmur';
 import { keysOf } from '#rollup';
 import type { PackedBatch, PackedRow } from './api.ts';
 
-/** A value takes 2 MB; a character at most three bytes. */
+/** A value may have 2 MB, and a character takes at most three bytes. */
 const MAX_ROW_CHARACTERS = 600_000;
 const MAX_ROW_EVENTS = 1_000;
 
-/** The days of keys that match whenever they come; other keys have the day of their event, which is 14,610 or later. */
+/** Pseudo-days of keys that match at any time. Other keys have the day of their event, which is 14,610 or later. */
 export const KEY_DAY = { any: 0, session: -1, purchase: -2 } as const;
 
-/** Words per key: index of its event in the row, day, and four of its hash. */
+/** Words per key: its event's index in the row, the day, and four words of hash. */
 export const KEY_WORDS = 6;
 
-/** Events of one application, packed for its counter. Ids must be ours (`newId`). */
+/** Packs events of one application for its counter. Ids must come from `newId`. */
 export function packEvents(applicationId: string, events: readonly LoggedEvent[]): PackedBatch {
   const rows: PackedRow[] = [];
   let texts: string[] = [];
@@ -36,6 +36,13 @@ export function packEvents(applicationId: string, events: readonly LoggedEvent[]
   return { applicationId, rows };
 }
 
+/** The events of a row with what stands beside them put back in; null for an erased device's. */
+export function unpackEvents(applicationId: string, events: string): (LoggedEvent | null)[] {
+  const unpacked: (LoggedEvent | null)[] = JSON.parse(events);
+  for (const event of unpacked) if (event) event.application_id = applicationId;
+  return unpacked;
+}
+
 function packRow(events: readonly LoggedEvent[], text: string): PackedRow {
   const ids = new Uint8Array(events.length * 16);
   const words: number[] = [];
@@ -54,7 +61,7 @@ function packRow(events: readonly LoggedEvent[], text: string): PackedRow {
   };
 }
 
-/** `[day, ...hash]` of each key of an event, and of its parts. */
+/** `[day, ...hash]` of each key of an event and of its parts. */
 function hashKeys(event: LoggedEvent): number[][] {
   if (!isOfDevice(event) || event.test) return [];
   const keys: number[][] = keysOf(event).map(({ key, days }) => [

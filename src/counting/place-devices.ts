@@ -9,19 +9,19 @@ type Bindings = Pick<Env, 'COUNTERS'>;
 export type FoundDevice = { shard: number; device: DeviceIdentity };
 
 export type WantedDevice = {
-  /** Keyed hash of what its backend calls the device; null where it has no name. */
+  /** Keyed hash of the backend's name for the device; null if it has none. */
   alias: string | null;
   device: NewDevice;
-  /** The install to count if the device is made in this shard. */
+  /** The install to count if the device is created in this shard. */
   install: (shard: number) => LoggedEvent;
 };
 
-/** `clickId`: the click that the device is credited to, which an earlier call may have made. */
+/** `clickId` is the click that the device is credited with; an earlier call may have created it. */
 export type PlacedDevice = FoundDevice & { created: boolean; clickId: string | null };
 
 /**
- * The devices of these aliases, wherever they were made, one call per counter. `shards` is how many counters the application has,
- * as far as the caller knows. Older counters are told of that number by it, after which they make no device that belongs elsewhere.
+ * The devices with these aliases, wherever they were created, with one call per counter. `shards` is the number of the application's counters
+ * that the caller knows. The call also tells older counters this number, after which they create no device that belongs elsewhere.
  */
 export async function findDevices(
   env: Bindings,
@@ -48,10 +48,9 @@ export async function findDevices(
 }
 
 /**
- * Makes devices in the counters where they belong, one call per counter; of those that were made meanwhile under the same alias
- * answers the earlier one. Of an alias that may live in several counters (`possibleShards`) the caller has asked by
- * `findDevices` with the same `shards`. Answers in the order of `wanted`. Repeatable after an unclear failure with the same `wanted`: the ids are minted by the caller, and so the same
- * devices are found.
+ * Creates devices in the counters where they belong, with one call per counter. If a device with the same alias was created in the meantime, that
+ * one is returned. For aliases that may be in several counters (`possibleShards`), the caller must have called `findDevices` with the same
+ * `shards` before. Returns the devices in the order of `wanted`. Idempotent with the same `wanted`, because the caller mints the ids.
  */
 export async function createDevices(
   env: Bindings,
@@ -76,7 +75,7 @@ export async function createDevices(
         placed.set(one, { shard, device, created: outcome === 'created', clickId });
       }
     }
-    // A counter knows of more shards than the caller did: those devices may have been made where they belong by now.
+    // A counter knows of more shards than the caller did, so these devices may already exist where they belong.
     const found = await findDevices(
       env,
       applicationId,
@@ -91,7 +90,7 @@ export async function createDevices(
   }
   return wanted.map((one) => {
     const device = placed.get(one);
-    if (!device) throw new Error('A counter did not answer for each device');
+    if (!device) throw new Error('A counter did not return every device');
     return device;
   });
 }

@@ -6,18 +6,18 @@ import { KEY_DAY } from './pack.ts';
 import { keyBlocks, keyGenerations, recentKeys } from './schema.ts';
 import { bytesOf, type Store, wordsOf } from './store.ts';
 
-// Keys of purchases match whenever they come, and tell which purchase was counted under them. They are packed as other keys
-// are, in one generation that has no week: an entry is four words of hash, four of the event's id, and the day of its taking.
+// Keys of purchases match at any time and record which purchase was counted under them. They are packed like other keys, in a single
+// generation without a week: an entry is four words of hash, four of the event's id, and the day on which it was stored.
 
 const HASH_WORDS = 4;
 const ID_AT = HASH_WORDS;
 const DAY_AT = 8;
 const ENTRIES: Entries = { words: 9, perBlock: 224, maxRecent: 65_536 };
-/** Beyond all weeks, so that it is not forgotten as a week is. */
+/** Beyond all weeks, so that it does not expire like a week. */
 const NO_WEEK = 1_000_000;
 /** 8 KB each. */
 const BLOCKS_PER_READ = 256;
-/** A large book is looked through for what is to be forgotten in so many days. */
+/** In a large book, the search for expired keys is spread over this many days. */
 const PRUNED_IN_DAYS = 32;
 
 const day = KEY_DAY.purchase;
@@ -31,7 +31,7 @@ export const hexOfHash = (words: Uint32Array, at: number): string => {
   return hex;
 };
 
-/** Of these hashes (32 hexadecimal digits) those that were taken, with the event that was counted under each. */
+/** Which of these hashes (32 hexadecimal digits) are stored, each with the event that was counted under it. */
 export function* findPurchases(
   store: Store,
   wanted: Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'>,
@@ -66,7 +66,7 @@ function* wantedIn(
   }
 }
 
-/** Remembers keys that were not remembered before. To be called in a transaction; `takenDay` counts from 1970. */
+/** Stores new keys. Call it in a transaction; `takenDay` counts from 1970. */
 export function savePurchases(
   store: Store,
   run: number,
@@ -98,7 +98,7 @@ export function savePurchases(
   mergeWhenDue(store, day, NO_WEEK, ENTRIES);
 }
 
-/** Forgets what was taken before a day (since 1970): at once where there is little, else by a share of the blocks each day. */
+/** Deletes keys stored before a day (since 1970): all at once if there are few, otherwise a share of the blocks each day. */
 export function prunePurchases(store: Store, before: number, today: number): void {
   const state = store.select().from(keyGenerations).where(generation).get();
   if (!state) return;
@@ -151,7 +151,7 @@ function pick(words: Uint32Array, isKept: (words: Uint32Array, at: number) => bo
   return kept.subarray(0, length);
 }
 
-/** The words of an id are its bytes as they are, in whatever order the machine reads words: one writes and reads them. */
+/** An id is stored as its raw bytes. Byte order does not matter, because only these two functions write and read it. */
 function writeEventId(words: Uint32Array, at: number, eventId: string): void {
   new Uint8Array(words.buffer, words.byteOffset + at * 4, 16).set(idToBytes(eventId));
 }

@@ -9,9 +9,9 @@ import { readRuns } from './runs.ts';
 import type { Store } from './store.ts';
 
 const MICROS = 1e6;
-/** Mean values are told apart by 1 %: of that width are the bins of their logarithm. */
+/** Mean values are distinguished to 1 %: their logarithms are put into bins of this width. */
 const VALUE_BIN = 0.01;
-/** Days are rounded to so many at most before nothing is rounded any further. */
+/** Days are rounded to at most this many; beyond that, nothing is rounded further. */
 const MAX_ROUNDED_DAYS = 512;
 
 type History = { x: number; lastAt: number; age: number; devices: number; means: number };
@@ -21,7 +21,7 @@ type Group = Omit<PurchasesAnswer[number], 'histories' | 'spending' | 'unconvert
   spending: Map<string, { x: number; mean: number; devices: number }>;
 };
 
-/** See `CounterApi.purchases`. Reads the row of every device of the cohort, none of their events. */
+/** See `CounterApi.purchases`. Reads the row of every device in the cohort, but none of their events. */
 export async function countPurchases(store: Store, question: PurchasesQuestion): Promise<PurchasesAnswer> {
   const { cohort, filter, groupBy, cohortBy, today, rates, maxHistories } = question;
   const groups = new Map<string, Group>();
@@ -89,7 +89,7 @@ function addDevice(
   group.size++;
   if (x > 0) group.payers++;
   group.revenue += revenue;
-  // A day counts from its middle on, so that a purchase on the first or the last day is neither at 0 nor in the future.
+  // A day counts from its middle, so that a purchase on the first or last day is neither at 0 nor in the future.
   const age = Math.max(last, daysBetween(device.acquiredDay, today)) + 0.5;
   const history = { x, lastAt: x > 0 ? last + 0.5 : 0, age, devices: 1, means: mean };
   addHistory(group.histories, history);
@@ -101,7 +101,7 @@ function addDevice(
   else group.spending.set(key, { x, mean: Math.exp(bin * VALUE_BIN), devices: 1 });
 }
 
-/** How many days with a purchase there were, and which was the last; what was before the acquisition counts as day 0. */
+/** The number of days with a purchase, and the last of them. Anything before the acquisition counts as day 0. */
 function paidDaysOf(text: string): { days: number; last: number } {
   let [days, last] = [0, 0];
   let isEarly = false;
@@ -135,7 +135,7 @@ function roundHistories(histories: ReadonlyMap<string, History>, days: number): 
   return rounded;
 }
 
-/** Of all counters of an application. */
+/** Over all counters of an application. */
 const MAX_HISTORIES = 10_000;
 
 /** Asks all counters of an application; a group may be in the answers of several. */

@@ -24,7 +24,7 @@ const KINDS = [
   ['purchase', devices.purchaseTotals],
 ] as const;
 
-/** See `CounterApi.clientTotals`. Reads the row of every device of the cohort, none of their events. */
+/** See `CounterApi.clientTotals`. Reads the row of every device in the cohort, but none of their events. */
 export function clientTotals(store: Store, { from, to }: Cohort, filter: DeviceFilter): ClientTotals {
   const answer: ClientTotals = { totals: [], gaps: [] };
   for (const [kind, column] of KINDS) {
@@ -66,7 +66,7 @@ type Gap = ClientTotals['gaps'][number];
 const byName = (left: Gap, right: Gap) =>
   `${left.deviceId}/${left.kind}` < `${right.deviceId}/${right.kind}` ? -1 : 1;
 
-/** The largest gaps of several counters' or kinds', at most 200; equal ones in the order of their devices. */
+/** The 200 largest gaps over several counters or kinds; equal ones are ordered by device. */
 export function largestGaps(gaps: ClientTotals['gaps']): ClientTotals['gaps'] {
   const size = ({ client, counted }: ClientTotals['gaps'][number]) => {
     const gap = BigInt(client) - BigInt(counted);
@@ -81,7 +81,7 @@ export function largestGaps(gaps: ClientTotals['gaps']): ClientTotals['gaps'] {
     .map(({ gap }) => gap);
 }
 
-/** The devices that a filter leaves, as a condition. */
+/** A device filter as an SQL condition. */
 export function ofFilter({ creativeIds, countries, oses, appVersions, attribution }: DeviceFilter): SQL {
   const among = (value: SQL | Column, values: readonly string[] | undefined) =>
     values ? sql`AND ${isAmong(sql`coalesce(${value}, '')`, values)}` : sql``;
@@ -97,7 +97,7 @@ const DESCRIBED = {
   appVersion: sql`${devices.description} ->> 'appVersion'`,
 };
 
-/** Devices that are read at once. */
+/** Devices read at once. */
 const PAGE = 5_000;
 
 type PayingRow = [
@@ -109,7 +109,7 @@ type PayingRow = [
   os: string,
 ];
 
-/** See `CounterApi.payers`. Reads the row of every device that ever paid, by an index, some at a time. */
+/** See `CounterApi.payers`. Reads the row of every device that ever paid, through an index, in portions. */
 export function payers(store: Store, { periods, by, filter }: PayersQuery): Payers {
   const latest = periods.reduce((day, { to }) => (to > day ? to : day), '');
   const counts = new Map<string, Payers[number]>();

@@ -1,32 +1,32 @@
 import type { Part } from '#lib/calendar';
 import type { Sample } from '#lib/statistics/compare';
 
-// What reports ask a counter about its devices, and what it answers.
+// The questions that reports ask a counter about its devices, and the answers.
 
-/** Devices, by the days of their acquisition; both included. */
+/** Devices by acquisition day; both ends included. */
 export type Cohort = { from: string; to: string };
 
-/** What tells devices apart by their own row. */
-export type DeviceGroup = 'creative' | 'country' | 'os';
+/** The properties in a device's row by which devices can be grouped. */
+export type DeviceGroup = 'creative' | 'country' | 'os' | 'appVersion';
 
 export type FunnelQuestion = {
   cohort: Cohort;
   filter: DeviceFilter;
   groupBy: DeviceGroup | null;
-  /** Different from each other. */
+  /** Distinct. */
   steps: string[];
-  /** After the first step; null: no limit. */
+  /** Time limit after the first step; null for none. */
   windowSeconds: number | null;
-  /** The most durations, over all groups and steps, that one counter answers: see `packDurations`. */
+  /** The largest number of durations, over all groups and steps, that one counter returns: see `packDurations`. */
   maxDurations: number;
 };
 
 export type FunnelAnswer = {
-  /** A creative's id (`''` for organic), a country (`''` for an unknown one) or an OS; `''` without grouping. */
+  /** A creative's id (`''` for organic), a country or a version (`''` for an unknown one), or an OS; `''` without grouping. */
   key: string;
-  /** By step: devices that reach it. */
+  /** Devices that reach each step. */
   devices: number[];
-  /** By step: `[seconds, devices, …]` since the step before, shortest first; empty for the first step. */
+  /** For each step, `[seconds, devices, …]` since the previous step, shortest first; empty for the first step. */
   durations: Uint32Array[];
   /** Devices whose history was shortened before a step that they may have reached. */
   incomplete: number;
@@ -37,26 +37,26 @@ export type OutcomesQuestion = {
   filter: DeviceFilter;
   /** Day numbers. */
   days: number[];
-  /** A day in the application's time zone: only devices whose day N is over by then count for day N. */
+  /** A day in the application's time zone. A device counts for day N only if its day N was over by then. */
   today: string;
-  /** What one unit of each currency is worth in the reporting currency. */
+  /** The value of one unit of each currency in the reporting currency. */
   rates: Record<string, number>;
 };
 
-/** What became of devices. Amounts are in units of the reporting currency, and rounded as floating-point numbers are. */
+/** The outcomes of a cohort. Amounts are in units of the reporting currency, as rounded floating-point numbers. */
 export type OutcomesAnswer = {
   size: number;
   days: {
     day: number;
     eligible: number;
-    /** On day N exactly. */
+    /** Active exactly on day N. */
     active: number;
-    /** Who paid by day N. */
+    /** Devices that paid by day N. */
     payers: number;
     /** Revenue per eligible device by day N; null for a day that is not one of `REVENUE_DAYS`. */
     revenue: Sample | null;
   }[];
-  /** Currencies without a rate in which one of the devices earned. */
+  /** Currencies without a rate in which a device had revenue. */
   unconverted: string[];
 };
 
@@ -64,13 +64,13 @@ export type PurchasesQuestion = {
   cohort: Cohort;
   filter: DeviceFilter;
   groupBy: DeviceGroup | null;
-  /** How acquisition days are put together. */
+  /** How acquisition days are grouped. */
   cohortBy: Part;
-  /** A day in the application's time zone, until which purchases were seen. */
+  /** A day in the application's time zone, up to which purchases are known. */
   today: string;
-  /** What one unit of each currency is worth in the reporting currency. */
+  /** The value of one unit of each currency in the reporting currency. */
   rates: Record<string, number>;
-  /** The most different histories, over all groups, that one counter answers: past it times are rounded. */
+  /** The largest number of different histories, over all groups, that one counter returns. Beyond it, times are rounded. */
   maxHistories: number;
 };
 
@@ -78,25 +78,25 @@ export type PurchasesQuestion = {
 export type PurchasesAnswer = {
   /** `2026-03-02`, `2026-W10` or `2026-03`; empty for all. */
   cohort: string;
-  /** A creative's id (`''` for organic), a country (`''` for an unknown one) or an OS; `''` without grouping. */
+  /** A creative's id (`''` for organic), a country or a version (`''` for an unknown one), or an OS; `''` without grouping. */
   key: string;
   size: number;
   payers: number;
   /** Purchase revenue so far. */
   revenue: number;
-  /** Currencies without a rate in which one of the devices paid. */
+  /** Currencies without a rate in which a device paid. */
   unconverted: string[];
-  /** `[days with a purchase, day of the last one, days seen, devices, sum of the mean values a day, …]`; days since acquisition. */
+  /** `[days with a purchase, day of the last one, days seen, devices, sum of mean daily values, …]`; days since acquisition. */
   histories: Float64Array;
-  /** `[days with a purchase, mean value a day, devices, …]`, values rounded to 1 %. */
+  /** `[days with a purchase, mean daily value, devices, …]`, with values rounded to 1 %. */
   spending: Float64Array;
 }[];
 
-/** Running totals that clients keep against what was counted of the same devices. Amounts are decimal texts of micros. */
+/** Clients' running totals and what was counted for the same devices. Amounts are micros as decimal text. */
 export type ClientTotals = {
   totals: {
     kind: 'ad' | 'purchase';
-    /** Null for devices that used several currencies, which can't be compared. */
+    /** Null for devices with several currencies, which cannot be compared. */
     currency: string | null;
     devices: number;
     devicesWithGap: number;
@@ -114,8 +114,8 @@ export type ClientTotals = {
 };
 
 /**
- * Which devices are asked about, by what is known of them since their acquisition. Values of one field are alternatives, empty text
- * for what is not known; a device has to match every field.
+ * Selects devices by what was known at their acquisition. The values of one field are alternatives, with empty text for unknown; a device must
+ * match every field.
  */
 export type DeviceFilter = {
   creativeIds?: string[];
@@ -127,8 +127,8 @@ export type DeviceFilter = {
 
 export type PayerGrouping = DeviceGroup;
 
-/** Periods are days, both included; at most 400. */
+/** Periods are days, both ends included; at most 400. */
 export type PayersQuery = { periods: Cohort[]; by: PayerGrouping[]; filter: DeviceFilter };
 
-/** Distinct devices that paid in each period; what they are not grouped by is empty, as for an organic device its creative. */
+/** Distinct devices that paid in each period. Properties that are not grouped by are empty, like an organic device's creative. */
 export type Payers = { period: number; creativeId: string; country: string; os: string; devices: number }[];

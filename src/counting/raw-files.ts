@@ -5,7 +5,7 @@ import { dropExpired, fileIndex, forgetLoose, looseKeys, nextMerge, noteLoose } 
 import type { Store } from './store.ts';
 import { backoffMs } from './upkeep.ts';
 
-/** R2 deletes so many objects at once. */
+/** The largest number of objects that R2 deletes at once. */
 const MAX_DELETED = 1_000;
 
 type Surroundings = {
@@ -16,15 +16,16 @@ type Surroundings = {
 };
 
 /**
- * The raw event files of one counter: export, erasure, merging and expiry. One piece of work at a time, from the alarm; each may
- * fail or be killed at any point, and is then done again.
+ * The raw event files of one counter: export, erasure, merging and expiry. The alarm does one piece of work at a time. Each may fail or be
+ * killed at any point, and is then repeated.
  */
 export class RawFiles {
   private readonly around: Surroundings;
   private failures = 0;
   private running: Promise<void> = Promise.resolve();
+  private isEnded = false;
   hotEvents: number;
-  /** Why the last work failed; null where it did not. */
+  /** Why the last work failed; null if it succeeded. */
   error: string | null = null;
 
   constructor(around: Surroundings) {
@@ -32,7 +33,7 @@ export class RawFiles {
     this.hotEvents = hotEventsIn(around.store());
   }
 
-  /** When there is something to do next, epoch milliseconds; null when there is nothing. */
+  /** When the next work is due, in epoch milliseconds; null if there is none. */
   dueAt(now: number): number | null {
     const store = this.around.store();
     const isWaiting = hasErasures(store) || looseKeys(store, 1).length > 0;
@@ -41,30 +42,40 @@ export class RawFiles {
     return Math.max(due, now + backoffMs(this.failures));
   }
 
-  /** Does what is due, until a time. Throws when R2 fails: nothing is lost, the next call goes on. */
+  /** Does due work until a deadline. Throws if R2 fails: nothing is lost, and the next call continues. */
   async work(deadline: number): Promise<void> {
     await this.attempt(async () => {
       await this.deleteLoose();
-      while (Date.now() < deadline && (await this.exportNext()));
-      while (Date.now() < deadline && (await this.eraseNext()));
+      while (this.hasTime(deadline) && (await this.exportNext()));
+      while (this.hasTime(deadline) && (await this.eraseNext()));
       await this.deleteLoose();
     });
   }
 
-  /** Merges the small files of past days, and deletes those that were received before a time. */
+  /** Stops after the current file, waits for it, and starts nothing else. Never throws. */
+  async end(): Promise<void> {
+    this.isEnded = true;
+    await this.running;
+  }
+
+  /** Merges the small files of past days, and deletes files whose events were received before a time. */
   async tidy(deadline: number, now: number, before: number): Promise<void> {
     await this.attempt(async () => {
       while (
-        Date.now() < deadline &&
+        this.hasTime(deadline) &&
         this.around.transaction(() => dropExpired(this.around.store(), before)) > 0
       )
         await this.deleteLoose();
-      while (Date.now() < deadline && (await this.mergeNext(now)));
+      while (this.hasTime(deadline) && (await this.mergeNext(now)));
       await this.deleteLoose();
     });
   }
 
-  /** One at a time: what one has written and not yet listed, another would delete. */
+  private hasTime(deadline: number): boolean {
+    return !this.isEnded && Date.now() < deadline;
+  }
+
+  /** Runs one piece of work at a time, because another would delete objects that are written but not yet listed. */
   private attempt(work: () => Promise<void>): Promise<void> {
     const attempt = this.running.then(async () => {
       try {
@@ -73,7 +84,7 @@ export class RawFiles {
         this.error = null;
       } catch (error) {
         this.failures++;
-        this.error = 'Raw events could not be written to R2, or read there; the counter tries again.';
+        this.error = 'Raw events could not be written to R2 or read from it; the counter will retry.';
         throw error;
       }
     });
@@ -111,7 +122,7 @@ export class RawFiles {
     return true;
   }
 
-  /** The bucket, but that each object is noted before it is written: one that is never listed would else stay for ever. */
+  /** The bucket, but records each object before it is written. Otherwise an object that is never listed would stay forever. */
   private notingBucket(): Bucket {
     const bucket = this.around.bucket();
     return {

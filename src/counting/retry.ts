@@ -1,6 +1,6 @@
 import { retry } from '#lib/retry';
 
-/** Calls an object again where the platform says that this helps. Each call takes its own stub, because a stub breaks with its object. */
+/** Retries a call to an object if the platform says that this helps. Each attempt gets its own stub, because a stub breaks with its object. */
 export const retried = <Result>(call: () => Promise<Result>): Promise<Result> =>
   retry(call, {
     isPassing: (error) => {

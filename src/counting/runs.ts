@@ -1,6 +1,6 @@
 const RUN = /^(-?\d+)(?:-(-?\d+))?$/;
 
-/** The runs of a stored day set, without a `DaySet` for each of very many devices. */
+/** The runs of a stored day set, for very many devices, without creating a `DaySet` for each. */
 export function readRuns(text: string): [first: number, last: number][] {
   if (text === '') return [];
   return text.split(',').map((part) => {

@@ -1,34 +1,34 @@
 import { sql } from 'drizzle-orm';
 import { blob, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
-// The tables of a counter: one application's, or one shard of it. All of them live in the object's own SQLite.
+// The tables of a counter, which belongs to one application or one shard of it, in the object's own SQLite.
 
 const bytes = (name: string) => blob(name, { mode: 'buffer' }).notNull();
 
-/** The hot log: packed batches of events as they arrived. `batch` grows in the order of appending and is never used again. */
+/** The hot log: packed batches of events in order of arrival. `batch` increases and is never reused. */
 export const log = sqliteTable('log', {
   batch: integer().primaryKey(),
   eventCount: integer('event_count').notNull(),
   appendedAt: integer('appended_at').notNull(),
-  /** When the first of its events was taken. */
+  /** When its first event was received. */
   receivedAt: integer('received_at').notNull(),
-  /** The least and the greatest id of its events: ids sort by the time of receipt, batches by the time of appending. */
+  /** The smallest and largest id of its events. Ids sort by time of receipt, batches by time of appending. */
   firstEventId: text('first_event_id').notNull(),
   lastEventId: text('last_event_id').notNull(),
-  /** The hashes of the events' keys, beside them so that a run can look them up before it reads an event: see `pack.ts`. */
+  /** The hashes of the events' keys, stored separately so that a run can look them up before it reads any event: see `pack.ts`. */
   keys: bytes('keys'),
   /** JSON array. Events of an erased device are null. */
   events: text().notNull(),
 });
 
-/** Which events of a batch did not count; no row for a batch in which all did. */
+/** Which events of a batch were not counted. Batches in which all were counted have no row. */
 export const logOutcomes = sqliteTable('log_outcomes', {
   batch: integer().primaryKey(),
   /** JSON: index in the batch → outcome. */
   outcomes: text().notNull(),
 });
 
-/** The ids of events, so that a redelivered one is recognised: the last 8 bytes of each, by the minute in which they were minted. */
+/** The ids of events, to recognize redelivered ones: the last 8 bytes of each, by the minute in which it was minted. */
 export const seenIds = sqliteTable(
   'seen_ids',
   {
@@ -40,12 +40,12 @@ export const seenIds = sqliteTable(
 );
 
 /**
- * Hashed keys are kept by their day and by the week in which they were taken, which is when they are forgotten together. Those of
- * purchases have a generation of their own: see `purchase-keys.ts`.
+ * Hashed keys are stored by their day and by the week in which they were stored, and expire by week. Those of purchases have their own
+ * generation: see `purchase-keys.ts`.
  */
 const generation = { day: integer().notNull(), week: integer().notNull() };
 
-/** How many hashes a generation has in blocks, by how many bits its blocks are numbered, and how many are recent. */
+/** How many hashes of a generation are in blocks, how many bits number its blocks, and how many hashes are recent. */
 export const keyGenerations = sqliteTable(
   'key_generations',
   {
@@ -57,14 +57,14 @@ export const keyGenerations = sqliteTable(
   (table) => [primaryKey({ columns: [table.day, table.week] })],
 );
 
-/** The hashes that one run took, 8 bytes each. When there are many, they are merged into the blocks. */
+/** The hashes that one run stored, 8 bytes each. Once there are many, they are merged into the blocks. */
 export const recentKeys = sqliteTable(
   'recent_keys',
   { ...generation, run: integer().notNull(), hashes: bytes('hashes') },
   (table) => [primaryKey({ columns: [table.day, table.week, table.run] })],
 );
 
-/** The hashes that begin with the bits of `block`, so that a single one is found without reading all. */
+/** The hashes that start with the bits of `block`, so that one can be found without reading all. */
 export const keyBlocks = sqliteTable(
   'key_blocks',
   { ...generation, block: integer().notNull(), hashes: bytes('hashes') },
@@ -83,32 +83,32 @@ export const devices = sqliteTable(
     creativeId: text('creative_id').notNull(),
     /** JSON: `DeviceDescription`. */
     description: text().notNull(),
-    /** JSON: why the device was credited to its creative. */
+    /** JSON: why the device was attributed to its creative. */
     attribution: text().notNull(),
-    /** Day sets, counted from the acquisition day: days with any event, day numbers that count for retention, days with a purchase. */
+    /** Day sets, in days since acquisition: days with any event, day numbers that count for retention, days with a purchase. */
     activeDays: text('active_days').notNull().default(''),
     activeAges: text('active_ages').notNull().default(''),
     paidDays: text('paid_days').notNull().default(''),
-    /** Its funnel steps with their times, and what it earned by age: see `StepHistory` and `DeviceRevenue`. */
+    /** Its funnel steps with their times, and its revenue by age: see `StepHistory` and `DeviceRevenue`. */
     steps: text().notNull().default(''),
     revenue: text().notNull().default(''),
-    /** What was counted of the device against the running total that its client keeps, of ads and of purchases: see `totals.ts`. */
+    /** Counted revenue and the running total that the client keeps, for ads and for purchases: see `totals.ts`. */
     adTotals: text('ad_totals'),
     purchaseTotals: text('purchase_totals'),
   },
   (table) => [index('devices_that_paid').on(table.acquiredDay).where(sql`paid_days <> ''`)],
 );
 
-/** The segments that this counter tells apart. */
+/** The segments that this counter distinguishes. */
 export const segments = sqliteTable('segments', { segmentId: integer('segment_id').primaryKey() });
 
-/** The same `device_id` of a backend gives the same device again: its keyed hash, which may be personal data. */
+/** Keyed hashes of the backends' `device_id`s, which may be personal data. The same `device_id` returns the same device. */
 export const aliases = sqliteTable('aliases', {
   alias: text().primaryKey(),
   deviceId: text('device_id').notNull(),
 });
 
-/** Events that were taken after `revoked_at` with this token do not count. */
+/** Events with this token that were received after `revoked_at` are not counted. */
 export const revokedTokens = sqliteTable('revoked_tokens', {
   tokenId: text('token_id').primaryKey(),
   revokedAt: integer('revoked_at').notNull(),
@@ -134,23 +134,23 @@ export const files = sqliteTable(
   (table) => [index('files_by_time').on(table.lastEventId)],
 );
 
-/** Objects in R2 that are being written or have been replaced. Those that are not in `files` by the next run are deleted. */
+/** Objects in R2 that are being written or have been replaced. The next run deletes those that are not in `files`. */
 export const looseObjects = sqliteTable('loose_objects', { key: text().primaryKey() });
 
-/** Devices, and events by their own ids, that were erased: a file that was being written then may still hold them. */
+/** Erased devices, and events erased by their own ids. A file that was being written at the time may still contain them. */
 export const erasures = sqliteTable('erasures', {
   id: text().primaryKey(),
   erasedAt: integer('erased_at').notNull(),
 });
 
-/** Files that are to be rewritten without an erased device or event. */
+/** Files to be rewritten without an erased device or event. */
 export const fileErasures = sqliteTable(
   'file_erasures',
   { key: text().notNull(), id: text().notNull() },
   (table) => [primaryKey({ columns: [table.key, table.id] }), index('file_erasures_by_id').on(table.id)],
 );
 
-/** What was counted and has to be added to D1, in order. */
+/** Sums to be added to D1, in order. */
 export const outbox = sqliteTable('outbox', {
   sequence: integer().primaryKey(),
   /** JSON: `[kind, rows]` for each statement. */
@@ -159,24 +159,24 @@ export const outbox = sqliteTable('outbox', {
   oldestAt: integer('oldest_at').notNull(),
 });
 
-/** A single row: how far the counter is. */
+/** A single row with the counter's progress. */
 export const progress = sqliteTable('progress', {
   id: integer().primaryKey(),
-  /** The counter's name, which an alarm is not told. */
+  /** The counter's name, because an alarm does not receive it. */
   name: text().notNull(),
   /** The last batch that was counted. */
   countedBatch: integer('counted_batch').notNull(),
-  /** When. */
+  /** When it was counted. */
   countedAt: integer('counted_at').notNull(),
-  /** The last sequence that was given to the outbox. */
+  /** The last sequence number in the outbox. */
   sequence: integer().notNull(),
-  /** The last run; numbers `recent_keys`. */
+  /** The number of the last run, used by `recent_keys`. */
   run: integer().notNull(),
-  /** The largest number of shards that this counter was told of. */
+  /** The largest number of shards that this counter has seen. */
   shards: integer().notNull(),
-  /** The last batch of the range that is being exported; 0 for none. */
+  /** The last batch of the range that is being exported; 0 if there is none. */
   exportBatch: integer('export_batch').notNull(),
   prunedAt: integer('pruned_at').notNull(),
-  /** The size at which this counter last asked for more shards. */
+  /** The size at which this counter last requested more shards. */
   raisedBytes: integer('raised_bytes').notNull(),
 });

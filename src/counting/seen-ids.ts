@@ -4,22 +4,22 @@ import { seenIds } from './schema.ts';
 import { bytesOf, type Store, wordsOf } from './store.ts';
 
 export const MINUTE_MS = 60_000;
-/** How many ids are kept in memory: some 26 bytes each. */
+/** The number of ids cached in memory, at about 26 bytes each. */
 const MAX_CACHED_IDS = 400_000;
 
-/** The minute in which the id at an offset (16 bytes, a UUIDv7) was minted. */
+/** The minute in which an id (16 bytes, a UUIDv7) at an offset was minted. */
 const minuteAt = (ids: DataView, at: number): number =>
   Math.floor((ids.getUint32(at) * 2 ** 16 + ids.getUint16(at + 4)) / MINUTE_MS);
 
 const viewOf = (ids: Uint8Array) => new DataView(ids.buffer, ids.byteOffset, ids.byteLength);
 
 /**
- * The ids of all events that were appended: a redelivered event is found by the minute of its id and the id's last 8 bytes, of
- * which 62 bits differ from event to event. Minutes that are asked for are kept in memory.
+ * The ids of all appended events. A redelivered event is found by the minute of its id and the id's last 8 bytes, of which 62 bits are random.
+ * The minutes in use are cached in memory.
  */
 export class SeenIds {
   private readonly store: Store;
-  /** The least recently used first. */
+  /** Least recently used first. */
   private readonly minutes = new Map<number, HashTable>();
   private cached = 0;
 
@@ -27,12 +27,12 @@ export class SeenIds {
     this.store = store;
   }
 
-  /** The indexes of those ids (16 bytes each) that are new, each of them once; they are remembered from now on. */
+  /** The indexes of the new ids among these (16 bytes each), without repeats. Stores them. */
   addAll(ids: Uint8Array, batch: number): number[] {
     const fresh: number[] = [];
     const tails = new Map<number, number[]>();
     const view = viewOf(ids);
-    // Ids of one minute follow each other.
+    // Ids of the same minute are adjacent.
     let [minute, table, own]: [number, HashTable | null, number[]] = [-1, null, []];
     for (let at = 0; at < ids.length; at += 16) {
       const minted = minuteAt(view, at);
@@ -56,7 +56,7 @@ export class SeenIds {
     return fresh;
   }
 
-  /** The batch that an event came with; null for one that was not appended. */
+  /** The batch of an event; null if it was not appended. */
   batchOf(id: Uint8Array): number | null {
     const view = viewOf(id);
     const [high, low] = [view.getUint32(8), view.getUint32(12)];
@@ -73,7 +73,7 @@ export class SeenIds {
     return null;
   }
 
-  /** Forgets ids that were minted before a time (epoch milliseconds). */
+  /** Deletes ids that were minted before a time (epoch milliseconds). */
   prune(before: number): void {
     this.store
       .delete(seenIds)
@@ -82,7 +82,7 @@ export class SeenIds {
     this.forget();
   }
 
-  /** Empties the memory, so that it can't hold what the storage does not. */
+  /** Clears the cache, so that it cannot contain ids that are not in storage. */
   forget(): void {
     this.minutes.clear();
     this.cached = 0;

@@ -3,12 +3,12 @@ import { applications, database } from '#db';
 import { murmur128 } from '#lib/murmur';
 import type { Counter } from './counter.ts';
 
-/** How many counters an application may have. */
+/** The largest number of counters of an application. */
 export const MAX_SHARDS = 64;
 
 export const counterName = (applicationId: string, shard: number) => `${applicationId}:${shard}`;
 
-/** The application and shard of a counter's name. */
+/** The application and shard in a counter's name. */
 export function readCounterName(name: string): { applicationId: string; shard: number } {
   const at = name.lastIndexOf(':');
   return { applicationId: name.slice(0, at), shard: Number(name.slice(at + 1)) };
@@ -27,10 +27,10 @@ export function countersOf(env: Pick<Env, 'COUNTERS'>, applicationId: string, sh
   return Array.from({ length: shards }, (_, shard) => counterOf(env, applicationId, shard));
 }
 
-/** Where a new device lives: by what its backend calls it, else by its own id. */
+/** The shard of a new device: by its backend's name for it, or else by its own id. */
 export const homeShard = (name: string, shards: number): number => murmur128(name)[0] % shards;
 
-/** Where a device may live by an alias: in the newest number of shards first, then in the earlier ones. The number only doubles. */
+/** The shards that may have a device, by its alias: that of the newest shard count first, then the earlier ones. Counts only double. */
 export function possibleShards(alias: string, shards: number): number[] {
   const homes = new Set<number>();
   for (let count = shards; count >= 1; count = Math.floor(count / 2)) homes.add(homeShard(alias, count));
@@ -38,8 +38,8 @@ export function possibleShards(alias: string, shards: number): number[] {
 }
 
 /**
- * Doubles the shards of an application, unless it was done since a counter saw `shards` of them. Devices stay where they are;
- * new ones spread over all.
+ * Doubles the shards of an application, unless that happened after a counter saw `shards` of them. Existing devices stay where they are; new ones
+ * are spread over all shards.
  */
 export async function raiseShards(db: D1Database, applicationId: string, shards: number): Promise<unknown> {
   return database(db)

@@ -1,15 +1,15 @@
 import { Buffer } from 'node:buffer';
 import { type DrizzleSqliteDODatabase, drizzle } from 'drizzle-orm/durable-sqlite';
 
-/** An object's own SQLite. Everything it does is synchronous, so what stands between two awaits happens all or not at all. */
+/** An object's own SQLite. All operations are synchronous, so the code between two awaits runs completely or not at all. */
 export type Store = DrizzleSqliteDODatabase<Record<string, never>>;
 
 export const openStore = (storage: DurableObjectStorage): Store => drizzle(storage);
 
-/** A value takes 2 MB. */
+/** A value may have 2 MB. */
 const MAX_PARAMETER_CHARACTERS = 500_000;
 
-/** Rows as JSON arrays that each fit into one bound value; none for no rows. */
+/** Rows as JSON arrays that each fit into one bound value; empty if there are no rows. */
 export function* toParameters(rows: Iterable<unknown>): Generator<string> {
   let part: string[] = [];
   let size = 0;
@@ -25,7 +25,7 @@ export function* toParameters(rows: Iterable<unknown>): Generator<string> {
   if (part.length > 0) yield `[${part.join(',')}]`;
 }
 
-/** The 32-bit words of a stored blob, whatever its alignment. */
+/** The 32-bit words of a stored blob, regardless of its alignment. */
 export function wordsOf(bytes: Uint8Array): Uint32Array {
   const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
   return new Uint32Array(aligned.buffer, aligned.byteOffset, Math.floor(aligned.byteLength / 4));

@@ -1,17 +1,24 @@
 import type { ClientTotal, LoggedEvent } from '#catalogue';
 
-// The running totals that clients keep (`total_ad_value`, `total_purchase_value`) against what was counted of the same device.
+// Compares the running totals that clients keep (`total_ad_value`, `total_purchase_value`) with what was counted for the same device.
 
-/** Of several currencies a client has no running total. */
+/** A client with several currencies has no meaningful running total. */
 export const MIXED = '*';
 
 /** Amounts (micros) are stored and added up in two parts, so that SQL can add up those of many devices exactly. */
-type Amount = readonly [high: number, low: number];
 const LIMB = 1_000_000_000;
 export const joinLimbs = (high: number, low: number): bigint => BigInt(high) * BigInt(LIMB) + BigInt(low);
 
-/** One kind of value of one device. */
-export type DeviceTotals = { events: number; currency: string; counted: Amount; client: Amount | null };
+/** The totals of one kind of value for one device. Flat and mutable, because a run keeps two per device. */
+export type DeviceTotals = {
+  events: number;
+  currency: string;
+  countedHigh: number;
+  countedLow: number;
+  /** Both null as long as the client reported no total. */
+  clientHigh: number | null;
+  clientLow: number | null;
+};
 
 type Stored = [
   events: number,
@@ -23,69 +30,70 @@ type Stored = [
   clientLow: number | null,
 ];
 
-/** As a device's row keeps it: a JSON array, see `Stored`. */
-export function writeTotals(totals: DeviceTotals | null): string | null {
-  if (!totals) return null;
-  const { events, currency, counted, client } = totals;
-  const stored: Stored = [
-    events,
-    currency,
-    gapOf(totals),
-    ...counted,
-    client?.[0] ?? null,
-    client?.[1] ?? null,
-  ];
+/** The form in a device's row: a JSON array, see `Stored`. */
+export function writeTotals(totals: DeviceTotals): string {
+  const { events, currency, countedHigh, countedLow, clientHigh, clientLow } = totals;
+  const stored: Stored = [events, currency, gapOf(totals), countedHigh, countedLow, clientHigh, clientLow];
   return JSON.stringify(stored);
 }
 
-export function readTotals(text: string | null): DeviceTotals | null {
-  if (text === null) return null;
+/** Throws on anything that `writeTotals` did not write. */
+export function readTotals(text: string): DeviceTotals {
   const [events, currency, , countedHigh, countedLow, clientHigh, clientLow]: Stored = JSON.parse(text);
-  const client: Amount | null = clientHigh === null || clientLow === null ? null : [clientHigh, clientLow];
-  return { events, currency, counted: [countedHigh, countedLow], client };
+  return { events, currency, countedHigh, countedLow, clientHigh, clientLow };
 }
 
-/** 1 where the two are further apart than the rounding of the events to whole micros explains. */
-function gapOf({ events, currency, counted, client }: DeviceTotals): 0 | 1 {
-  if (client === null || currency === MIXED) return 0;
+/** 1 if the two differ by more than rounding each event to whole micros can explain. */
+function gapOf({ events, currency, countedHigh, countedLow, clientHigh, clientLow }: DeviceTotals): 0 | 1 {
+  if (clientHigh === null || clientLow === null || currency === MIXED) return 0;
   // Exact below 2^53, far above any number of events.
-  const gap = (client[0] - counted[0]) * LIMB + (client[1] - counted[1]);
+  const gap = (clientHigh - countedHigh) * LIMB + (clientLow - countedLow);
   return Math.abs(gap) > events ? 1 : 0;
 }
 
-/** The totals after a counted event; a purchase that failed or was refunded adds an event but no value. */
+/** The totals after a counted event. A failed or refunded purchase adds an event but no value. Modifies `before`, if given. */
 export function addToTotals(
   before: DeviceTotals | null,
   event: LoggedEvent,
   total: ClientTotal<LoggedEvent>,
 ): DeviceTotals {
-  const running = total.claimed(event);
+  const claimed = total.claimed(event);
   const currency = total.currencyOf(event);
-  const client = running === undefined ? null : toMicros(running);
-  const known = before ?? { events: 0, currency, counted: NOTHING, client: null };
-  return {
-    events: known.events + 1,
-    currency: known.currency === currency ? known.currency : MIXED,
-    counted: add(known.counted, total.earned(event)),
-    client: client === null || (known.client && compare(known.client, client) > 0) ? known.client : client,
+  const totals = before ?? {
+    events: 0,
+    currency,
+    countedHigh: 0,
+    countedLow: 0,
+    clientHigh: null,
+    clientLow: null,
   };
+  totals.events++;
+  if (totals.currency !== currency) totals.currency = MIXED;
+  const [high, low] = add([totals.countedHigh, totals.countedLow], total.earned(event));
+  totals.countedHigh = high;
+  totals.countedLow = low;
+  const client = claimed === undefined ? null : toMicros(claimed);
+  if (client && isAfter(client, totals)) [totals.clientHigh, totals.clientLow] = client;
+  return totals;
 }
 
-const NOTHING: Amount = [0, 0];
+type Amount = readonly [high: number, low: number];
 
-/** `micros`: a whole number up to 2^53. */
+/** `micros` is a whole number up to 2^53. */
 function add([high, low]: Amount, micros: number): Amount {
   const sum = low + (micros % LIMB);
   const carry = sum >= LIMB ? 1 : 0;
   return [high + Math.floor(micros / LIMB) + carry, sum - carry * LIMB];
 }
 
-const compare = (left: Amount, right: Amount) => left[0] - right[0] || left[1] - right[1];
+/** Whether the client's total is at least as large as ever before. */
+const isAfter = ([high, low]: Amount, { clientHigh, clientLow }: DeviceTotals) =>
+  clientHigh === null || clientLow === null || high > clientHigh || (high === clientHigh && low >= clientLow);
 
-/** Null for what no client can have earned: a negative number, or one beyond what a device's row can hold. */
+/** Null for totals that no client can have: negative ones, or ones beyond what a device's row can hold. */
 function toMicros(amount: number): Amount | null {
   if (amount < 0 || amount >= 1e18) return null;
-  // Micros of large amounts leave 2^53, whole thousands (the high part), whole units and the rest of one do not.
+  // Micros of large amounts exceed 2^53; whole thousands (the high part), whole units and the remaining fraction do not.
   const whole = Math.trunc(amount);
   const units = whole % 1_000;
   return add(

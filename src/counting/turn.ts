@@ -3,13 +3,12 @@ import { columnList, counterFlushes, named, toStatement } from '#db';
 
 const { counter, sequence } = counterFlushes;
 
-/** Setting a NOT NULL column to null is how a statement aborts a transaction of D1. */
+/** Setting a NOT NULL column to null is how a statement aborts a D1 transaction. */
 const setSequence = (ofCounter: string, value: SQL, onConflict: SQL) => sql`
   INSERT INTO ${counterFlushes} (${columnList([counter, sequence])}) VALUES (${ofCounter}, ${value}) ${onConflict}`;
 
 /**
- * Counters add to D1 in turns: a transaction begins by moving its counter to the next number, which aborts one whose turn it
- * is not.
+ * Counters write to D1 in sequence: a transaction starts by advancing its counter to the next number, which aborts it if it is out of sequence.
  */
 export function moveOn(db: D1Database, name: string, next: number): D1PreparedStatement {
   const isKnown = sql`EXISTS (SELECT 1 FROM ${counterFlushes} WHERE ${counter} = ${name})`;
@@ -19,7 +18,7 @@ export function moveOn(db: D1Database, name: string, next: number): D1PreparedSt
   return toStatement(db, setSequence(name, first, onConflict));
 }
 
-/** Aborts the transaction that it ends, so that nothing of it is kept. */
+/** Ends a transaction by aborting it, so that none of it is kept. */
 export const abortTrial = (db: D1Database): D1PreparedStatement =>
   toStatement(db, setSequence('', sql`NULL`, sql``));
 

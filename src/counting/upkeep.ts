@@ -1,31 +1,30 @@
-import { eq, inArray, lt, min } from 'drizzle-orm';
-import { applications, database, parkedMessages } from '#db';
+import { inArray, lt, min } from 'drizzle-orm';
+import { database, parkedMessages } from '#db';
 import { settingsOf } from '#env';
 import { DAY_MS } from '#lib/time';
 import { pruneKeys } from './key-book.ts';
 import { progressOf } from './log.ts';
 import { progress, revokedTokens } from './schema.ts';
 import type { SeenIds } from './seen-ids.ts';
-import { MAX_SHARDS, raiseShards } from './shards.ts';
 import type { Store } from './store.ts';
 
 /**
- * A message may be delivered for 4 days, and for 4 more from the dead letters, before it is parked. Source: Cloudflare's
- * documentation of Queues, "Limits".
+ * A message may be delivered for 4 days, and for 4 more as a dead letter, before it is parked. Source: Cloudflare's documentation of Queues,
+ * "Limits".
  */
 const REDELIVERED_FOR_MS = 9 * DAY_MS;
 
 export const MAX_BACKOFF_MS = 300_000;
-/** How long to wait after so many failures in a row: 1 s after none, 5 minutes at most. */
+/** The wait after a number of failures in a row: 1 s after none, 5 minutes at most. */
 export const backoffMs = (failures: number): number => Math.min(1_000 * 2 ** failures, MAX_BACKOFF_MS);
 
-/** When what tells repeats is to be pruned next; null for a counter that has counted nothing. */
+/** When ids and keys are due to be pruned; null for a counter that has counted nothing. */
 export function pruneDueAt(store: Store): number | null {
   const { prunedAt, countedBatch } = progressOf(store);
   return countedBatch === 0 ? null : prunedAt + DAY_MS;
 }
 
-/** The time before which no event can come again by its id. What a parked message holds may come back whenever it is replayed. */
+/** Events older than this cannot be redelivered. Parked messages are excluded from this, because they may be replayed at any time. */
 export async function readRedeliveryLimit(
   db: D1Database,
   applicationId: string,
@@ -38,7 +37,7 @@ export async function readRedeliveryLimit(
   return Math.min(now, parked?.oldest ?? now) - REDELIVERED_FOR_MS;
 }
 
-/** Forgets ids and keys once nothing can repeat them, and revoked tokens once no event can bring them. To be called in a transaction. */
+/** Deletes ids and keys once nothing can repeat them, and revoked tokens once no event can have them. Call it in a transaction. */
 export function pruneRepeats(
   store: Store,
   seen: SeenIds,
@@ -48,38 +47,9 @@ export function pruneRepeats(
 ): void {
   const { IDEMPOTENCY_DAYS, RAW_RETENTION_DAYS, TOKEN_TTL_DAYS } = settingsOf(env);
   seen.prune(redeliveryLimit);
-  // Events of an expired token are taken for as long again; what was taken then may be delivered until its limit.
+  // Events of an expired token are accepted for the same time again, and may then be delivered until the limit.
   const lastValid = redeliveryLimit - 2 * TOKEN_TTL_DAYS * DAY_MS;
   store.delete(revokedTokens).where(lt(revokedTokens.revokedAt, lastValid)).run();
   pruneKeys(store, now - IDEMPOTENCY_DAYS * DAY_MS, now - RAW_RETENTION_DAYS * DAY_MS, now);
   store.update(progress).set({ prunedAt: now }).run();
-}
-
-/** Beyond these an application's new devices are spread over twice as many counters. */
-export type GrowthLimits = { eventsPerSecond: number; bytes: number };
-export const GROWTH: GrowthLimits = { eventsPerSecond: 5_000, bytes: 4_000_000_000 };
-
-/** Of one counter: its shard, the size of its database, its rate of events, and at which size it last asked for more shards. */
-export type Load = { shard: number; bytes: number; eventsPerSecond: number; raisedBytes: number };
-
-/**
- * Asks for more shards when a limit is passed; answers whether it did. By load only a counter among the newest asks, because an
- * older one keeps its devices whatever is added; by size each asks once for every doubling of its own.
- */
-export async function growWhenLoaded(
-  db: D1Database,
-  applicationId: string,
-  load: Load,
-  limits: GrowthLimits,
-): Promise<'size' | 'rate' | null> {
-  const isLarge = load.bytes > Math.max(limits.bytes, 2 * load.raisedBytes);
-  if (!isLarge && load.eventsPerSecond <= limits.eventsPerSecond) return null;
-  const [row] = await database(db)
-    .select({ shards: applications.shards })
-    .from(applications)
-    .where(eq(applications.id, applicationId));
-  if (!row || row.shards >= MAX_SHARDS) return null;
-  if (!isLarge && load.shard < row.shards / 2) return null;
-  await raiseShards(db, applicationId, row.shards);
-  return isLarge ? 'size' : 'rate';
 }

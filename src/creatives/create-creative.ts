@@ -15,7 +15,7 @@ import type { CreatedCreative } from './operations.ts';
 const name = requiredText(255);
 const more = { campaign: optionalText(255), adset: optionalText(255) };
 
-/** Names of a creative to be made; without a campaign or an ad set it is put into those of the week and the weekday. */
+/** The names of a new creative. Without a campaign or an ad set, the current week and weekday are used. */
 export const CreativeNames = z.object({ creative: name, ...more });
 export type CreativeNames = z.infer<typeof CreativeNames>;
 
@@ -27,7 +27,7 @@ const REQUIRED: Record<string, string> = {
   app_api_key: 'API key is required',
 };
 
-/** Parses by one of these schemas. Throws `invalid_request` with the text of the first fault, in the order of the fields. */
+/** Parses a body with one of these schemas. Throws `invalid_request` with the text of the first fault, in field order. */
 export function parseCreative<Schema extends z.ZodType>(schema: Schema, body: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
@@ -37,7 +37,7 @@ export function parseCreative<Schema extends z.ZodType>(schema: Schema, body: un
   throw new AppError('invalid_request', required ?? `${fault.path} ${fault.message}`);
 }
 
-/** Asks the application's object. A call that got lost on the way is repeated, which makes nothing twice. */
+/** Calls the application's registry object. A call that is lost on the way is retried; the retry creates nothing twice. */
 async function askRegistry(env: Env, wanted: WantedCreative): Promise<MadeCreative> {
   const isPassing = (error: unknown) =>
     error instanceof Error && 'retryable' in error && error.retryable === true;
@@ -52,9 +52,9 @@ async function askRegistry(env: Env, wanted: WantedCreative): Promise<MadeCreati
 }
 
 /**
- * Makes a creative for an application, and records it. `linkTo` makes a tracking link of a token. Throws `conflict` for an
- * `idempotencyKey` that came with another request, `unavailable` when the database fails; a failed call leaves nothing behind. `creativeId` is the new
- * creative's, and nobody's where an earlier answer is replayed.
+ * Creates a creative for an application and records it in the audit log. `linkTo` builds a tracking link from a token. Throws `conflict` if
+ * the `idempotencyKey` was used for a different request, and `unavailable` if the database fails. A failed call leaves nothing behind.
+ * `creativeId` is the new creative's id. If an earlier answer is replayed, no creative has it.
  */
 export async function createCreative(
   env: Env,
@@ -113,7 +113,7 @@ export async function createCreative(
   };
 }
 
-/** The application stands for its key, which may have been replaced between a request and its repetition. */
+/** Hashes the application's id instead of its key, which may be replaced between a request and its retry. */
 function hashRequest(request: CreativeNames, applicationId: string): Promise<string> {
   const { creative, campaign = null, adset = null } = request;
   return sha256Hex(JSON.stringify([applicationId, creative, campaign, adset]));

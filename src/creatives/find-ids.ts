@@ -1,14 +1,14 @@
 import { and, eq } from 'drizzle-orm';
 import { adsets, creatives, type Database, isAmong } from '#db';
 
-/** Creatives, by themselves or by what they are in. A creative must match each list that is given, by any of its ids. */
+/** Selects creatives by their own ids or those of their ad set or campaign. A creative must match each list that is given. */
 export type CreativeFilter = {
   campaign_id?: readonly string[] | undefined;
   adset_id?: readonly string[] | undefined;
   creative_id?: readonly string[] | undefined;
 };
 
-/** The ids of a creative and of what it is in. */
+/** The ids of a creative, its ad set and its campaign. */
 export type CreativeGroupIds = { creative: string; adset: string; campaign: string };
 
 /** The ids of an application's creatives that match a filter. */
@@ -16,7 +16,7 @@ export async function findCreativeIds(...asked: Parameters<typeof findCreativeGr
   return (await findCreativeGroups(...asked)).map(({ creative }) => creative);
 }
 
-/** An application's creatives that match a filter, with what they are in; one query however long its lists are. */
+/** An application's creatives that match a filter, with their ad set and campaign. One query, however long the lists are. */
 export async function findCreativeGroups(
   db: Database,
   applicationId: string,

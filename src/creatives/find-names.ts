@@ -3,7 +3,7 @@ import { adsets, campaigns, creatives, type Database } from '#db';
 
 export type NamedKind = 'campaign' | 'adset' | 'creative';
 
-/** `parent` is what it belongs to: names of ad sets and creatives need not be unique. */
+/** `parent` names the campaign and ad set above it, because names of ad sets and creatives need not be unique. */
 export type Named = { id: string; name: string; parent: string | null };
 
 const TABLES = { campaign: campaigns, adset: adsets, creative: creatives } as const;
@@ -49,7 +49,7 @@ async function findNamed(
     .limit(limit);
 }
 
-/** An application's campaigns, ad sets or creatives whose name contains `q`, the newest first; all of them for an empty `q`. */
+/** An application's campaigns, ad sets or creatives whose name contains `q`, newest first; all of them if `q` is empty. */
 export function searchNames(
   db: Database,
   applicationId: string,
@@ -65,7 +65,7 @@ export function searchNames(
   );
 }
 
-/** The names behind ids, by id. Ids that the application does not have are left out. At most 90 ids (D1 binds 100 parameters). */
+/** The names of at most 90 ids, by id (D1 binds 100 parameters). Ids that the application does not have are left out. */
 export async function findNames(
   db: Database,
   applicationId: string,

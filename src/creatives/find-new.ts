@@ -1,7 +1,7 @@
 import { and, asc, between, eq } from 'drizzle-orm';
 import { creatives, type Database } from '#db';
 
-/** An application's creatives that were made within a time (epoch milliseconds, both included), the oldest first, at most `limit`. */
+/** Up to `limit` of an application's creatives that were created in a period (epoch milliseconds, both ends included), oldest first. */
 export async function findNewCreatives(
   db: Database,
   applicationId: string,

@@ -14,7 +14,7 @@ import {
 } from '#db';
 import { DAY_MS } from '#lib/time';
 
-/** The ids of a creative to be made, of its campaign and ad set where they are new, and of the row that records it. */
+/** The ids of a new creative, of its campaign and ad set if those are new, and of its audit row. */
 export type Minted = {
   creativeId: string;
   token: string;
@@ -23,7 +23,7 @@ export type Minted = {
   auditId: string;
 };
 
-/** A creative to be made. Every id is minted by the caller, so that asking again for the same one makes nothing twice. */
+/** A creative to create. The caller mints every id, so that repeating the call creates nothing twice. */
 export type WantedCreative = {
   applicationId: string;
   teamId: string;
@@ -38,16 +38,16 @@ export type WantedCreative = {
 export type MadeCreative = {
   campaignIsNew: boolean;
   adsetIsNew: boolean;
-  /** The first answer under the same `Idempotency-Key`, where this call was not the first. */
+  /** The first answer under the same `Idempotency-Key`, if this call was not the first. */
   replayed: { answer: string; sameRequest: boolean } | null;
 };
 
 /**
- * Makes a creative, with its campaign and ad set where those names are new, and its row in the audit log: all in one transaction or
- * nothing. Who finds its own minted id under a name has made it, so exactly one of any number of callers sees `isNew`, and a
- * repetition of the same call, after an answer that got lost, sees what the first one would have seen.
- * First it takes back what earlier calls may have left, as `undo` does.
- * Throws what D1 throws when three tries fail; it is then not known whether the transaction came to be.
+ * Creates a creative, its campaign and ad set if those names are new, and its row in the audit log, in one transaction. A caller that finds
+ * its own minted id under a name has created it, so exactly one of any number of callers gets `isNew`, and a repetition of a call whose
+ * answer was lost gets the same result as the original.
+ * First it undoes what earlier unconfirmed calls may have left behind: see `undo`.
+ * Throws D1's error if three attempts fail. It is then unknown whether the transaction was committed.
  */
 export async function getOrCreate(
   d1: D1Database,
@@ -128,7 +128,7 @@ function createStatements(db: Database, wanted: WantedCreative) {
   ];
 }
 
-/** Under a key that another call was first to use, nothing is made. */
+/** Creates nothing under an idempotency key that another call used first. */
 function isFirstCall(db: Database, { teamId, minted, idempotency }: WantedCreative): SQL {
   if (!idempotency) return sql`true`;
   return exists(
@@ -172,7 +172,7 @@ type Outcome = {
 
 const flag = (condition: SQL, name: string) => sql<number>`${condition}`.as(name);
 
-/** What became of this call, or under a key of the first one with it. */
+/** The outcome of this call or, under an idempotency key, of the first call with it. */
 function outcomeStatement(db: Database, { teamId, minted, idempotency }: WantedCreative) {
   const ofAdset = eq(adsets.id, creatives.adsetId);
   if (!idempotency) {
@@ -203,8 +203,8 @@ function outcomeStatement(db: Database, { teamId, minted, idempotency }: WantedC
 }
 
 /**
- * Takes back what calls have made whose callers were told that they failed. Nobody has seen those ids; what others have
- * used since stays.
+ * Undoes what calls have created whose callers were told that they failed. Nobody has seen those ids; anything that others have used since
+ * is kept.
  */
 export async function undo(d1: D1Database, teamId: string, unconfirmed: readonly Minted[]): Promise<void> {
   const db = database(d1);
@@ -235,7 +235,7 @@ function undoStatements(db: Database, teamId: string, unconfirmed: readonly Mint
 const KEPT_MS = 7 * DAY_MS;
 const PRUNED_AT_ONCE = 1_000;
 
-/** Forgets first answers after a week: a caller that repeats itself does so within minutes. */
+/** Deletes first answers after a week. Callers retry within minutes. */
 export async function pruneCreativeRequests(d1: D1Database, now: number): Promise<void> {
   const db = database(d1);
   const { teamId, key, createdAt } = creativeRequests;

@@ -21,4 +21,3 @@ export {
   listCreatives,
 } from './list.ts';
 export { CreativeRegistry } from './registry.ts';
-export { creativeRoutes } from './routes.ts';

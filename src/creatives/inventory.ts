@@ -5,22 +5,22 @@ import { adsets, campaigns, creatives, type Database, isAmong } from '#db';
 export const INVENTORY_LEVELS = ['campaign', 'adset', 'creative'] as const;
 export type InventoryLevel = (typeof INVENTORY_LEVELS)[number];
 
-/** Of an application with more, the newest. */
+/** The newest of an application that has more. */
 export const MAX_INVENTORY = 5_000;
 
 export type InventoryQuery = {
   level: InventoryLevel;
-  /** Only what has this text in its own name or in that of its ad set or campaign. */
+  /** Only items with this text in their own name or in that of their ad set or campaign. */
   q: string;
-  /** Of creatives only: all of them where it is left out. */
+  /** For creatives only. Leave it out to get all. */
   archived?: boolean;
-  /** Only what is in one of these, as the filters of a report are. */
+  /** Only items in one of these, like a report's filters. */
   campaign_id?: readonly string[] | undefined;
   adset_id?: readonly string[] | undefined;
   creative_id?: readonly string[] | undefined;
 };
 
-/** One campaign, ad set or creative with what it is in. */
+/** A campaign, ad set or creative with what it belongs to. */
 export type InventoryItem = {
   id: string;
   name: string;
@@ -35,7 +35,7 @@ const contains = (column: Parameters<typeof eq>[0], q: string) =>
 const among = (column: SQLiteColumn, ids: readonly string[] | undefined) =>
   ids && ids.length > 0 ? isAmong(column, ids) : undefined;
 
-/** All campaigns, ad sets or creatives of an application that the query asks for, silent ones too, newest first. */
+/** An application's campaigns, ad sets or creatives that match the query, newest first, including those without any events. */
 export async function listInventory(
   db: Database,
   applicationId: string,
@@ -99,7 +99,7 @@ export async function listInventory(
   return rows.map(({ archivedAt, ...row }) => ({ ...row, archived: archivedAt !== null }));
 }
 
-/** The tokens of these creatives, by id: what their links are made of. */
+/** The link tokens of these creatives, by id. */
 export async function tokensOf(
   db: Database,
   applicationId: string,

@@ -17,12 +17,12 @@ export const CreativeChanges = z.object({
   }),
 });
 
-/** A page of a list and the cursor of the next one: the last id, null where nothing follows. */
+/** A page of a list and the cursor of the next one: the last id, or null on the last page. */
 export function toPage<Row extends { id: string }>(rows: Row[], limit: number) {
   return { data: rows, next_cursor: rows.length === limit ? (rows.at(-1)?.id ?? null) : null };
 }
 
-/** One page of an application's campaigns, oldest first. The caller has checked that the application is its own. */
+/** One page of an application's campaigns, oldest first. The caller has checked that the application belongs to the team. */
 export async function listCampaigns(db: Database, page: ListQuery) {
   const rows = await db
     .select()
@@ -33,7 +33,7 @@ export async function listCampaigns(db: Database, page: ListQuery) {
   return rows.map(({ id, name, createdAt }) => ({ id, name, created_at: iso(createdAt) }));
 }
 
-/** One page of an application's ad sets, oldest first. The caller has checked that the application is its own. */
+/** One page of an application's ad sets, oldest first. The caller has checked that the application belongs to the team. */
 export async function listAdsets(db: Database, page: ListQuery) {
   const rows = await db
     .select({
@@ -77,7 +77,7 @@ const selectCreatives = (db: Database) =>
 
 type CreativeRow = Awaited<ReturnType<ReturnType<typeof selectCreatives>['execute']>>[number];
 
-/** A creative as the team API shows it; `linkTo` makes a tracking link of its token. */
+/** A creative in the team API's format; `linkTo` builds a tracking link from its token. */
 function showCreative(row: CreativeRow, linkTo: (token: string) => string): Creative {
   return {
     id: row.id,
@@ -102,7 +102,7 @@ export async function listCreatives(db: Database, page: ListQuery, linkTo: (toke
   return rows.map((row) => showCreative(row, linkTo));
 }
 
-/** One creative. Throws `not_found` also for another team's. */
+/** One creative. Throws `not_found` for another team's creative too. */
 export async function getCreative(
   db: Database,
   teamId: string,
@@ -114,7 +114,7 @@ export async function getCreative(
   return showCreative(row, linkTo);
 }
 
-/** Archives a creative or takes it back; its link works either way. Throws `not_found` also for another team's. */
+/** Archives or unarchives a creative; its link works either way. Throws `not_found` for another team's creative too. */
 export async function archiveCreative(
   caller: Caller,
   id: string,

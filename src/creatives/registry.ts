@@ -1,36 +1,36 @@
 import { DurableObject } from 'cloudflare:workers';
 import { getOrCreate, type MadeCreative, type Minted, undo, type WantedCreative } from './get-or-create.ts';
 
-/** Stored under this name: the ids of calls that failed without it being known whether D1 had kept them. */
+/** Storage key of the ids of failed calls, for which it is unknown whether D1 committed them. */
 const UNCONFIRMED = 'unconfirmed';
-/** A stored value takes 2 MB; so many failures in a row are an outage, in which nothing is kept anyway. */
+/** A stored value takes 2 MB. So many failures in a row are an outage, in which D1 commits nothing anyway. */
 const MAX_UNCONFIRMED = 2_000;
 
 /**
- * Makes the creatives of one application, one at a time. The platform's input gates do not cover waits for D1, so calls queue
- * up on a promise. D1's unique indexes stand behind it, for the moment when a second object takes over from a first.
+ * Creates the creatives of one application, one at a time. The platform's input gates do not cover waits for D1, so calls queue up on a
+ * promise. D1's unique indexes are the safeguard for the moment when a second object takes over from the first.
  */
 export class CreativeRegistry extends DurableObject<Env> {
-  /** The database; an own field so that a test may put a failing one in its place. */
+  /** The database. A field of its own, so that a test can substitute a failing one. */
   db: D1Database = this.env.DB;
   private last: Promise<unknown> = Promise.resolve();
 
-  /** Repeatable: see `getOrCreate`. A call that fails leaves nothing behind, and the object ready for the next. */
+  /** Idempotent: see `getOrCreate`. A failed call leaves nothing behind and does not affect later calls. */
   async create(wanted: WantedCreative): Promise<MadeCreative> {
     const made = this.last.then(() => this.createNext(wanted));
     this.last = made.catch(() => undefined);
     return made;
   }
 
-  /** Forgets what it remembers, once its application is deleted. Repeatable. */
+  /** Clears its storage after its application was deleted. Idempotent. */
   async deleteAll(): Promise<void> {
     await this.last;
     await this.ctx.storage.deleteAll();
   }
 
   /**
-   * A transaction may be kept although its answer got lost. Whoever is told of a failure must not have taken a name, so what
-   * such a call may have made is taken back: at once, or where D1 does not answer together with the next call.
+   * A transaction may be committed although its answer was lost. A caller that is told of a failure must not occupy a name, so what such a
+   * call may have created is undone: at once or, if D1 does not respond, together with the next call.
    */
   private async createNext(wanted: WantedCreative): Promise<MadeCreative> {
     const unconfirmed = (await this.ctx.storage.get<Minted[]>(UNCONFIRMED)) ?? [];

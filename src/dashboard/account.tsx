@@ -37,7 +37,7 @@ function accountPage(c: DashboardContext, faults: Fault[] = []) {
             type="password"
             autocomplete="new-password"
             faults={faults}
-            hint="At least 12 characters. Your other sessions end."
+            hint="At least 12 characters. Your other sessions will be signed out."
             minlength={12}
             maxlength={128}
             required

@@ -6,7 +6,7 @@ import { BreakdownChart } from './breakdown-chart.tsx';
 import { changeColumns, changeOrder, withBefore } from './change-columns.tsx';
 import { ComparedDays, readCompared } from './compared.tsx';
 import { count } from './format.ts';
-import { GROUPINGS, GroupCell, groupName, groupWord } from './groups.tsx';
+import { GROUPINGS, GroupCell, groupLabel, groupName, groupWord, isDeviceGroup } from './groups.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
 import { Card, Field, Table } from './parts.tsx';
@@ -54,8 +54,11 @@ const GROUPS: ReadonlySet<string> = new Set([
   'creative',
   'country',
   'os',
+  'app_version',
 ]);
 const OFFERED = GROUPINGS.filter(([name]) => GROUPS.has(name));
+
+type AdRow = Awaited<ReturnType<typeof reportAds>>['data'][number];
 
 export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) => {
   const by = OFFERED.find(([name]) => name === c.req.query('by'))?.[0] ?? 'media_source';
@@ -65,12 +68,13 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
   const carry = { by, metric, q };
   return renderReport(c, { title: 'Ads', path: '/ads', carry }, async (view, now) => {
     const asked = viewAsked(view);
-    const readDetail = () =>
-      reportAds(c.env.DB, view.application, ask(AdsQuery, { ...asked, ...listingOf(c) }));
+    const group = isDeviceGroup(by) ? by : null;
+    const detailQuery = { ...asked, ...listingOf(c), ...(group ? { group_by: group } : {}) };
+    const readDetail = () => reportAds(c.env.DB, view.application, ask(AdsQuery, detailQuery));
     if (wantsCsv(c)) return answerCsv(c, await readDetail(), CSV_COLUMNS, view);
     const unit = unitOf(view);
     const [compared, overTime, detail] = await Promise.all([
-      readCompared(c.env, view, { group_by: by, limit: MAX_TABLE_ROWS }, now, { complete: 'rows' }),
+      readCompared(c.env, view, { group_by: by, limit: MAX_TABLE_ROWS }, now, { complete: 'rows', metric }),
       readCompared(
         c.env,
         { ...view, comparison: 'none' },
@@ -80,7 +84,7 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
       readDetail(),
     ]);
     const { report } = compared;
-    // A name alone may be there by requests of other figures: what showed no ad has no place here.
+    // A row may exist only because of other metrics. Rows without any ads are left out.
     const isAd = (row: (typeof report.data)[number]) => row.is_other || FIGURES.some((name) => row[name]);
     const rows = sortRows(withBefore([by], metric, view, compared), changeOrder(sort, metric)).filter(isAd);
     const columns = performanceColumns({ ...report, data: rows }, [by], {
@@ -92,6 +96,7 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
       cell: (name, row) => <GroupCell view={view} path="/ads" carry={{ metric }} name={name} row={row} />,
     });
     const label = groupWord(by);
+    const detailWords = group ? `day, format, ${label} and network` : 'day, format and network';
     return (
       <>
         <Unconverted amounts={report.unconverted} />
@@ -111,7 +116,7 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
         <Card title={`${METRICS[metric].label} by ${label}`}>
           <BreakdownChart view={view} groups={[unit, by]} metric={metric} compared={overTime} />
         </Card>
-        <Card title={`By ${label}`} aside={<ComparedDays view={view} days={compared.days} />}>
+        <Card title={`By ${label}`} aside={<ComparedDays view={view} compared={compared} />}>
           <Table
             caption={`Ad figures by ${label}, days in ${view.application.timezone}`}
             rows={rows}
@@ -134,24 +139,22 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
           )}
           <Zone view={view} />
         </Card>
-        <Card
-          title="By day, format and network"
-          aside={<CsvLink view={view} path="/ads" parameters={{ q }} />}
-        >
+        <Card title={`By ${detailWords}`} aside={<CsvLink view={view} path="/ads" parameters={{ by, q }} />}>
           <details class="fold" open={q !== ''}>
             <summary>{`Show ${count(detail.total_rows)} rows`}</summary>
             <TableSearch view={view} path="/ads" parameters={{ by, metric }} q={q} />
             <Table
-              caption="Ad figures by day, format and network"
+              caption={`Ad figures by ${detailWords}`}
               rows={sortRows(detail.data, '-day')}
               columns={[
                 { label: 'Day', cell: (row) => row.day },
                 { label: 'Ad format', cell: (row) => groupName('source', row) },
+                ...(group ? [{ label: groupLabel(group), cell: (row: AdRow) => groupName(group, row) }] : []),
                 { label: 'Network', cell: (row) => groupName('media_source', row) },
                 ...FIGURES.map((name) => ({
                   label: METRICS[name].label,
                   numeric: true,
-                  cell: (row: (typeof detail.data)[number]) => showMetric(name, row[name], view.currency),
+                  cell: (row: AdRow) => showMetric(name, row[name], view.currency),
                 })),
               ]}
             />

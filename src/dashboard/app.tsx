@@ -27,7 +27,7 @@ import { tokenPages } from './tokens.tsx';
 import { viewPages } from './views.tsx';
 
 const FORM_BYTES = 64 * 1024;
-/** A year of costs of some hundred creatives. */
+/** A year of costs of a few hundred creatives. */
 const UPLOAD_BYTES = 2 * 1024 * 1024;
 
 function answerErrorPage(c: DashboardContext, thrown: unknown) {
@@ -36,27 +36,27 @@ function answerErrorPage(c: DashboardContext, thrown: unknown) {
     401: 'Signed out',
     403: 'Not allowed',
     404: 'Not found',
-    405: 'Not possible',
+    405: 'Method not allowed',
     500: 'Something went wrong',
   }[status as number];
   return renderPlainPage(
     c,
-    { title: title ?? 'That did not work', status },
+    { title: title ?? 'Request failed', status },
     <>
       <p>
         {status === 500
-          ? 'The error is in the log of this deployment under the request id below.'
+          ? 'The log of this deployment has the error, under the request id below.'
           : error.message}
       </p>
       <p class="muted">Request {c.get('requestId')}</p>
       <p>
-        <a href={status === 401 ? '/login' : '/'}>{status === 401 ? 'Sign in' : 'To the overview'}</a>
+        <a href={status === 401 ? '/login' : '/'}>{status === 401 ? 'Sign in' : 'Go to the overview'}</a>
       </p>
     </>,
   );
 }
 
-/** Every page of the dashboard, as an app of its own: it answers in HTML, with its own headers and errors. */
+/** The dashboard's pages, as a separate app with its own HTML answers, headers and errors. */
 export const dashboard = new Hono<DashboardEnv>();
 dashboard.use(requestId(), securityHeaders);
 dashboard.use(

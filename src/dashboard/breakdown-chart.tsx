@@ -1,11 +1,11 @@
-import { placesOf, ticksOf, type Unit, valuesAt } from './axis.ts';
+import { alignedTo, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
 import { Bar, LineChart, type Series } from './chart.tsx';
 import { type ComparedReport, figuresBefore } from './compared.tsx';
 import { groupName, isTimeGroup } from './groups.tsx';
 import { METRICS, type MetricName, nothingOf, showMetric, sortRows } from './metrics.ts';
 import type { View } from './view.ts';
 
-/** More curves than this can't be told apart. */
+/** More curves cannot be told apart. */
 const MAX_CURVES = 6;
 const MAX_BARS = 10;
 
@@ -14,7 +14,7 @@ type Shown = { view: View; groups: readonly string[]; metric: MetricName; compar
 
 const numberIn = (row: Row, name: string) => (typeof row[name] === 'number' ? row[name] : 0);
 
-/** The names of a grouping that have most of a metric, each with its rows. */
+/** The groups with the largest totals of a metric, each with its rows. */
 function largest(rows: readonly Row[], group: string, metric: MetricName): { name: string; rows: Row[] }[] {
   const byName = new Map<string, Row[]>();
   for (const row of rows) {
@@ -30,7 +30,16 @@ function largest(rows: readonly Row[], group: string, metric: MetricName): { nam
   return sums.sort((left, right) => right.sum - left.sum).slice(0, MAX_CURVES);
 }
 
-/** Curves over time: one of all and one of before, or one of each of the largest groups. */
+/**
+ * The key of the first place with a row, if the report's limit cut off earlier ones, whose figures are in the row of everything else. Null if the
+ * report has all rows.
+ */
+function firstShown({ data, total_rows }: ComparedReport['report'], unit: Unit): string | null {
+  const rows = data.filter((row) => !row.is_other);
+  return rows.length < total_rows ? String(rows[0]?.[unit] ?? '') : null;
+}
+
+/** Curves over time: the total and the earlier period, or one per group. */
 const OverTime = ({
   view,
   unit,
@@ -38,18 +47,24 @@ const OverTime = ({
   metric,
   compared,
 }: Shown & { unit: Unit; other: string | undefined }) => {
-  const { report, before, days } = compared;
-  const places = placesOf(view, unit);
+  const { report, before, days, part } = compared;
+  const places = placesIn(view, unit);
+  const firstKnown = firstShown(report, unit);
+  const firstIndex = firstKnown === null ? 0 : places.findIndex(({ key }) => key === firstKnown);
   const valuesOf = (rows: readonly Row[], at = places) =>
-    valuesAt(at, unit, rows, (row) => row[metric], nothingOf(metric));
+    valuesAt(at, unit, rows, (row) => row[metric], nothingOf(metric)).map((value, index) =>
+      at === places && index < firstIndex ? null : value,
+    );
   const series: Series[] = other
     ? largest(report.data, other, metric).map(({ name, rows }) => ({ name, values: valuesOf(rows) }))
     : [{ name: METRICS[metric].label, values: valuesOf(report.data) }];
   if (!other && before && days) {
-    const earlier = valuesOf(before.data, placesOf({ ...days.before, today: view.today }, unit));
+    const to = part?.before ?? days.before.to;
+    const earlier = placesIn({ ...view, ...days.before, to }, unit);
     series.push({
       name: `${METRICS[metric].label}, before`,
-      values: places.map((_, index) => earlier[index] ?? null),
+      values: alignedTo(places, earlier, valuesOf(before.data, earlier), unit),
+      isWhole: part === null,
       before: 0,
     });
   }
@@ -65,7 +80,7 @@ const OverTime = ({
   );
 };
 
-/** Bars of the largest groups, each with what it was before. */
+/** Bars of the largest groups, each with its earlier value. */
 const Bars = ({ view, groups, metric, compared }: Shown) => {
   const rows = sortRows(
     compared.report.data.filter((row) => !row.is_other && typeof row[metric] === 'number'),
@@ -96,7 +111,7 @@ const Bars = ({ view, groups, metric, compared }: Shown) => {
   );
 };
 
-/** The chosen metric of a breakdown: curves where it is by time, bars otherwise. */
+/** The chosen metric of a breakdown, as curves over time or as bars. */
 export const BreakdownChart = (shown: Shown) => {
   const { groups } = shown;
   const unit = groups.find(isTimeGroup) as Unit | undefined;

@@ -1,13 +1,15 @@
 import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
-import type { PerformanceReport } from '#reports';
+import { HOURS_KEPT_DAYS } from '#catalogue';
+import { firstDayOfHours, type PerformanceReport } from '#reports';
 import { BreakdownChart } from './breakdown-chart.tsx';
 import { changeColumns, changeOrder, withBefore } from './change-columns.tsx';
 import { ComparedDays, readCompared } from './compared.tsx';
 import { GROUPINGS, GroupCell, groupLabel, groupName, groupWord, isTimeGroup } from './groups.tsx';
 import { type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
 import { METRIC_NAMES, METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
-import { Card, type Column, Field, Table } from './parts.tsx';
+import { knowsHours } from './part-of-day.ts';
+import { Card, type Column, Field, Notice, Table } from './parts.tsx';
 import {
   answerCsv,
   CsvLink,
@@ -25,7 +27,7 @@ import { type View, viewQuery } from './view.ts';
 
 type Row = PerformanceReport['data'][number];
 
-/** The columns of a performance table: its groupings, then the metrics that they give; every heading sorts. */
+/** The columns of a performance table: its groupings, then the metrics that they support. Every heading sorts. */
 export function performanceColumns(
   report: PerformanceReport,
   groups: readonly string[],
@@ -35,9 +37,9 @@ export function performanceColumns(
     sort: string;
     parameters: Record<string, string>;
     first?: readonly MetricName[];
-    /** The only metrics that are wanted; all that the groupings give where this is left out. */
+    /** The metrics to show; all that the groupings support if left out. */
     metrics?: readonly MetricName[];
-    /** What a row is called in the column of a grouping; its plain name where this is left out. */
+    /** The text of a row in a grouping's column; its plain name if left out. */
     cell?: (name: string, row: Row) => Child;
   },
 ): Column<Row>[] {
@@ -73,8 +75,13 @@ export function performanceColumns(
   ];
 }
 
-/** Where a click on a row leads: narrowed to it, and one step finer. */
-const FINER: Readonly<Record<string, string>> = { campaign: 'adset', adset: 'creative', day: 'campaign' };
+/** The grouping that a click on a row leads to, filtered by that row. */
+const FINER: Readonly<Record<string, string>> = {
+  campaign: 'adset',
+  adset: 'creative',
+  day: 'campaign',
+  hour: 'campaign',
+};
 
 type Asked = { by: string; and: string; metric: MetricName; sort: string; q: string };
 
@@ -92,13 +99,18 @@ function readAsked(c: DashboardContext): Asked {
 
 export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', requirePerson, (c) => {
   const asked = readAsked(c);
-  const { by, and, metric, sort, q } = asked;
-  const groups = [...new Set([by, and])].filter((name) => name !== '');
+  const { by, and, metric, q } = asked;
   const carry = { by, and, metric: metric === 'revenue' ? '' : metric, q };
   const page = { title: 'Breakdown', path: '/breakdown', carry };
   return renderReport(c, page, async (view, now) => {
+    const chosen = [...new Set([by, and])].filter((name) => name !== '');
+    const hasHours = view.from >= firstDayOfHours(view.today) && knowsHours(chosen, view);
+    const lacksHours = chosen.includes('hour') && !hasHours;
+    // The period or the filters may have changed after hours were chosen.
+    const groups = lacksHours ? [...new Set(chosen.map((name) => (name === 'hour' ? 'day' : name)))] : chosen;
+    const sort = lacksHours ? asked.sort.replace('hour', 'day') : asked.sort;
     const wanted = { ...listingOf(c), group_by: groups.join(',') };
-    const compared = await readCompared(c.env, view, wanted, now, { complete: 'rows' });
+    const compared = await readCompared(c.env, view, wanted, now, { complete: 'rows', metric });
     const { report } = compared;
     const rows = sortRows(withBefore(groups, metric, view, compared), changeOrder(sort, metric));
     if (wantsCsv(c)) return answerCsv(c, { ...report, data: rows }, [...groups, ...METRIC_NAMES], view);
@@ -131,6 +143,11 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
     return (
       <>
         <Unconverted amounts={report.unconverted} />
+        {lacksHours && (
+          <Notice>
+            {`This shows days: figures by hour are kept for ${HOURS_KEPT_DAYS} days, by creative, ad set, campaign or currency, and not by country, OS or app version.`}
+          </Notice>
+        )}
         <form method="get" action="/breakdown" class="row" data-submit-on-change>
           <ViewFields view={view} />
           <Field label="By" name="by" value={by} options={GROUPINGS} />
@@ -152,7 +169,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
           title="All figures"
           aside={
             <span class="asides">
-              <ComparedDays view={view} days={compared.days} />
+              <ComparedDays view={view} compared={compared} />
               <CsvLink view={view} path="/breakdown" parameters={parameters} />
             </span>
           }
@@ -161,7 +178,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
           <Table
             caption={`Figures by ${groups.join(' and ')}, days in ${view.application.timezone}`}
             rows={rows}
-            empty="Nothing in this period."
+            empty="No data in this period."
             columns={[
               ...columns.slice(0, at),
               ...changeColumns(rows, metric, view, (name) => {

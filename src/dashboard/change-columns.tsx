@@ -13,8 +13,8 @@ const beforeOf = (metric: MetricName) => `${metric}_before`;
 const changeOf = (metric: MetricName) => `${metric}_change`;
 
 /**
- * The rows with the chosen figure of before and its change. A row of a day is compared with the day in its place; weeks and months
- * with none, because two periods need not begin on the same one.
+ * Adds the earlier value of the chosen metric, and its change, to rows. The row of a day is compared with the day at the same position. Weeks
+ * and months are not compared, because two periods need not start on the same weekday or date.
  */
 export function withBefore(
   groups: readonly string[],
@@ -22,18 +22,18 @@ export function withBefore(
   view: View,
   compared: ComparedReport,
 ): Row[] {
-  const { report, complete, days, before } = compared;
+  const { report, complete, days, before, part } = compared;
   const isByTime = groups.some(isTimeGroup);
-  if (!before || !days?.complete || (isByTime && groups.join() !== 'day')) return report.data;
-  const lasting = figuresBefore(groups, { before: complete ?? report }, metric);
+  if (!before || !(days?.complete || part) || (isByTime && groups.join() !== 'day')) return report.data;
+  const ended = figuresBefore(groups, { before: complete ?? report }, metric);
   const earlier = figuresBefore(groups, compared, metric);
-  const apart = daysBetween(days.before.from, view.from);
+  const apart = days ? daysBetween(days.before.from, view.from) : 0;
   return report.data.map((row) => {
-    if (row.is_other || (isByTime && String(row.day) >= view.today)) {
+    if (row.is_other || (isByTime && String(row.day) >= view.today && !part)) {
       return { ...row, [beforeOf(metric)]: null, [changeOf(metric)]: null };
     }
     const was = earlier(isByTime ? { ...row, day: addDays(String(row.day), -apart) } : row);
-    const is = isByTime ? row[metric] : lasting(row);
+    const is = isByTime && !part ? row[metric] : ended(row);
     const by = was === null || typeof is !== 'number' ? null : is - was;
     return { ...row, [beforeOf(metric)]: was, [changeOf(metric)]: by };
   });
@@ -52,14 +52,14 @@ const Changed = ({ row, metric, view }: { row: Row; metric: MetricName; view: Vi
   );
 };
 
-/** The column that `before` or `change`, `-` before its name for the largest first, stands for. */
+/** The sort order for `before` or `change`, with `-` before the name for largest first. */
 export const changeOrder = (sort: string, metric: MetricName): string =>
   sort.replace(
     /^(-?)(before|change)$/,
     (_, order, name) => order + (name === 'before' ? beforeOf(metric) : changeOf(metric)),
   );
 
-/** The columns of before and change of rows that have them. `heading` tells how the table is sorted and where a click leads. */
+/** The columns for the earlier value and its change. `heading` returns how the table is sorted and where a click leads. */
 export function changeColumns(
   rows: readonly Row[],
   metric: MetricName,

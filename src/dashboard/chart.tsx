@@ -5,18 +5,19 @@ import type { View } from './view.ts';
 export type Series = {
   name: string;
   values: readonly (number | null)[];
-  /** The number of the series whose earlier figures these are: drawn in its colour, paler. */
+  /** The index of the series whose earlier values these are. They are drawn in a paler shade of its colour. */
   before?: number;
+  /** Whether the whole series is complete, even if places of the chart are not. */
+  isWhole?: boolean;
 };
 
-/** Something that happened at a place, by its index. */
+/** An event at a place, by the place's index. */
 export type Marker = { index: number; text: string };
 
 const TICKS = 4;
 
 /**
- * A report's rows over every day of the period that has begun. A day without a row is a day on which nothing came: `nothing` is
- * 0 for what is added up and null for a ratio.
+ * A report's values for every day of the period that has begun. `nothing` is the value of days without a row: 0 for sums, null for ratios.
  */
 export function overDays<Row extends { day?: unknown }>(
   view: Pick<View, 'from' | 'to' | 'today'>,
@@ -36,7 +37,7 @@ export function overDays<Row extends { day?: unknown }>(
   return { labels, values };
 }
 
-/** The smallest round number that is at least `value` and has `TICKS` round parts. */
+/** The smallest round number of at least `value` that divides into `TICKS` round parts. */
 export function niceTop(value: number): number {
   if (value <= 0) return 1;
   const step = value / TICKS;
@@ -45,15 +46,14 @@ export function niceTop(value: number): number {
   return factor * power * TICKS;
 }
 
-/** The values of the grid's lines, the top one first. */
+/** The values of the grid lines, from top to bottom. */
 const gridOf = (top: number) =>
   Array.from({ length: TICKS + 1 }, (_, index) => (top * (TICKS - index)) / TICKS);
 
 type Line = { points: string; partial: boolean };
 
 /**
- * The polylines of a series in a square of 100: a gap where there is no value, so that nothing is made up, and lines of their own
- * to and from a place that is not whole.
+ * The polylines of a series in a 100 by 100 square. Missing values leave gaps, and segments to and from a partial place are separate lines.
  */
 function linesOf(
   values: readonly (number | null)[],
@@ -74,21 +74,21 @@ function linesOf(
     else if (line.partial === isPartial) line.points.push(point);
     else lines.push({ points: [at(index - 1, before), point], partial: isPartial });
   }
-  // A lone point is drawn as a line of no length, which its round cap makes a dot.
+  // A single point is drawn as a line of zero length, which its round cap turns into a dot.
   return lines.map(({ points, partial: apart }) => ({
     points: (points.length === 1 ? [...points, ...points] : points).join(' '),
     partial: apart,
   }));
 }
 
-/** The class of a series: its colour is that of its number, for earlier figures that of the series they belong to. */
+/** The class of a series, which sets its colour: by its index, or for earlier values by that of the series they belong to. */
 const classOf = ({ before }: Series, index: number) =>
   before === undefined ? `s${index + 1}` : `s${before + 1} before`;
 
 /**
- * Curves, drawn by the server. The drawing stretches with the page while words and lines keep their size; what it says stands in
- * the table beside it. `xs` are the places of the labels where they are not evenly apart, `partial` the places that are not whole,
- * `level` a value that is worth a line of its own. A script adds the readout and lets the legend hide series.
+ * A line chart, rendered by the server. The drawing stretches with the page, while text and lines keep their size. A table next to it has the
+ * values. `xs` are the positions of labels that are not evenly spaced, `partial` the places that are not complete, `level` a value marked with a
+ * horizontal line. A script adds the readout and lets the legend hide series.
  */
 export const LineChart = ({
   title,
@@ -127,7 +127,7 @@ export const LineChart = ({
     places,
     labels: labels.map((label, index) => (apart.has(index) ? `${label}, not complete` : label)),
     notes: labels.map((_, index) => marked.get(index)?.join(', ') ?? ''),
-    // What the axis says when a series is the largest that is shown.
+    // The label of the axis if this is the largest visible series.
     series: series.map(({ name, values }) => {
       const own = niceTop(topOf(values));
       return {
@@ -184,7 +184,7 @@ export const LineChart = ({
               )}
               {series.map((shown, index) => (
                 <g class={`line ${classOf(shown, index)}`} data-line={String(index)}>
-                  {linesOf(shown.values, places, top, apart).map((line) => (
+                  {linesOf(shown.values, places, top, shown.isWhole ? new Set() : apart).map((line) => (
                     <polyline points={line.points} class={line.partial ? 'partial' : ''} />
                   ))}
                 </g>
@@ -217,7 +217,7 @@ export const LineChart = ({
   );
 };
 
-/** A share from 0 to 1 as a bar; the number stands beside it. */
+/** A share from 0 to 1 as a bar, next to the number. */
 export const Bar = ({ share }: { share: number }) => (
   <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
     <rect class="rest" width="100" height="10" />
@@ -225,7 +225,7 @@ export const Bar = ({ share }: { share: number }) => (
   </svg>
 );
 
-/** A prediction within its band, on an axis from 0 to `top`; the numbers stand beside it. */
+/** A prediction within its interval, on an axis from 0 to `top`, next to the numbers. */
 export const Range = ({
   low,
   value,

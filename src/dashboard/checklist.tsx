@@ -9,7 +9,7 @@ const STEPS = ['event', 'store', 'creative', 'click', 'costs', 'invite'] as cons
 type Step = (typeof STEPS)[number];
 export type Progress = Record<Step, boolean>;
 
-/** What of the first hour's steps is done, by the data itself. `hasEvent`: whether an event has arrived. */
+/** Which setup steps are done, judging by the data. `hasEvent`: whether an event has arrived. */
 export async function readProgress(
   db: Database,
   application: ApplicationRow,
@@ -20,7 +20,7 @@ export async function readProgress(
   const [row] = await db
     .select({
       creative: some(sql`${creatives} WHERE ${creatives.applicationId} = ${id}`).as('creative'),
-      // A click that no window reaches any more is still in the figures.
+      // A click that was pruned is still counted in the figures.
       click: sql<number>`${some(sql`${clicks} WHERE ${clicks.applicationId} = ${id}`)}
         OR ${some(sql`${rollupDaily} WHERE ${rollupDaily.applicationId} = ${id} AND ${rollupDaily.clicks} > 0`)}`.as(
         'click',
@@ -76,7 +76,7 @@ const describe = (
   },
 });
 
-/** The steps of the first hour, until all are done; for those who may take them. */
+/** The setup steps, for people who may do them, until all are done. */
 export const Checklist = ({ view, progress, person }: { view: View; progress: Progress; person: Person }) => {
   const done = STEPS.filter((step) => progress[step]).length;
   if (done === STEPS.length || !atLeast(person.role, 'admin')) return null;

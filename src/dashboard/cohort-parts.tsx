@@ -3,7 +3,7 @@ import { addDays } from '#lib/time';
 import { shortDay, shortDays, type Tick } from './axis.ts';
 import { LineChart, type Series } from './chart.tsx';
 import { count } from './format.ts';
-import { GROUPINGS, GroupCell, groupLabel, groupName } from './groups.tsx';
+import { DEVICE_GROUPINGS, GroupCell, groupLabel, groupName } from './groups.tsx';
 import type { DashboardContext } from './guard.ts';
 import { type Column, Field, Table } from './parts.tsx';
 import { ViewFields } from './report.tsx';
@@ -15,12 +15,11 @@ const COHORTS = [
   ['month', 'By month'],
   ['all', 'All together'],
 ] as const;
-const GROUPS: ReadonlySet<string> = new Set(['creative', 'campaign', 'adset', 'country', 'os']);
 
-/** A month day by day, then weeks: where curves bend first. */
+/** Every day of a month, then weeks, because curves bend most at the beginning. */
 export const CURVE_DAYS = [...Array.from({ length: 31 }, (_, day) => day), 37, 44, 51, 60, 75, 90];
 const TICK_DAYS = [0, 1, 2, 3, 4, 5, 7, 14, 21, 30, 60, 90];
-/** As a share of the axis: so far apart words can be read on a phone. */
+/** The smallest distance, as a share of the axis, at which labels are readable on a phone. */
 const MIN_TICK_GAP = 0.18;
 const HEAT_STEPS = 10;
 export const MAX_CURVES = 6;
@@ -34,7 +33,7 @@ export const COHORT_COLUMNS = [
   'eligible',
 ];
 
-/** How the devices of a cohort page are put together. */
+/** How the devices of a cohort page are grouped. */
 export type CohortsAsked = { cohort: string; group: string };
 
 export function readCohorts(c: DashboardContext, cohort: string): CohortsAsked {
@@ -42,13 +41,13 @@ export function readCohorts(c: DashboardContext, cohort: string): CohortsAsked {
   return { cohort: c.req.query('cohort') ?? (group === '' ? cohort : 'all'), group };
 }
 
-/** What a cohort report is asked besides the view. */
+/** The query fields of a cohort report, besides the view's. */
 export const cohortsAsked = ({ cohort, group }: CohortsAsked) => ({
   cohort,
   ...(group === '' ? {} : { group_by: group }),
 });
 
-/** How to put the devices together, as a form that is sent on every change. */
+/** A form for the grouping, submitted on every change. */
 export const CohortForm = ({
   path,
   view,
@@ -62,12 +61,7 @@ export const CohortForm = ({
 }) => (
   <form method="get" action={path} class="row" data-submit-on-change>
     <ViewFields view={view} />
-    <Field
-      label="Group by"
-      name="group"
-      value={group}
-      options={[['', 'Nothing'], ...GROUPINGS.filter(([name]) => GROUPS.has(name))]}
-    />
+    <Field label="Group by" name="group" value={group} options={[['', 'Nothing'], ...DEVICE_GROUPINGS]} />
     <Field label="Cohorts" name="cohort" value={cohort} options={COHORTS} />
     {fields.map((field) => (
       <Field {...field} />
@@ -84,7 +78,7 @@ export type CohortRow = { cohort_from: string; cohort_to: string; size: number; 
   Value
 >;
 
-/** What a row of a cohort report is called: its group, its days of acquisition, or both. */
+/** The name of a row in a cohort report: its group, its acquisition days, or both. */
 export function cohortName({ cohort, group }: CohortsAsked, row: CohortRow, today: string): string {
   const days = shortDays({ from: row.cohort_from, to: row.cohort_to }, today);
   if (group === '') return row.is_other ? 'Everything else' : days;
@@ -101,7 +95,7 @@ const plain = (row: CohortRow) =>
     ),
   );
 
-/** A figure of a cohort's day; null where no device of it has that day behind it, or where it can't be told. */
+/** A value of a cohort's day; null if no device has completed that day, or if the value is unknown. */
 export type Cell = { value: number | null; eligible: number; text: string };
 
 export type CohortTableProps<Row extends CohortRow> = {
@@ -113,17 +107,17 @@ export type CohortTableProps<Row extends CohortRow> = {
   rows: readonly Row[];
   days: readonly number[];
   cell: (row: Row, day: number) => Cell;
-  /** What the cohorts are compared with: all devices of the earlier period, in a last row of its own. */
+  /** The cohort to compare with: all devices of the earlier period, in a last row. */
   before?: Row | undefined;
   /** Columns between the devices and the days. */
   more?: readonly Column<Row>[];
-  /** Days whose cells are coloured: those that say something. Day 0 of a retention is always everyone. */
+  /** Days whose cells are coloured. Day 0 of retention is not, because it is always 100 %. */
   isHeat: (day: number) => boolean;
-  /** What a day's column is called. */
+  /** The heading of a day's column. */
   label?: (day: number) => string;
 };
 
-/** Cohorts by day: the deeper the colour the higher the figure among those shown; the number is always there. */
+/** Cohorts by day. The higher a value among those shown, the deeper its colour; the number is always shown. */
 export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>) {
   const { caption, path, carry, view, asked, rows, days, cell, isHeat } = props;
   const heats = rows.flatMap((row) => days.filter(isHeat).map((day) => cell(row, day).value ?? 0));
@@ -181,13 +175,13 @@ export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>)
       caption={caption}
       rows={props.before && rows.length > 0 ? [...rows, props.before] : rows}
       columns={columns}
-      empty="No device was acquired in this period."
+      empty="No devices were acquired in this period."
       kind="heat-map"
     />
   );
 }
 
-/** What a cell is made of, or when it will be known. */
+/** Explains a cell: the devices it covers, or when it will be known. */
 function explainCell({ eligible }: Cell, row: CohortRow, day: number): string {
   if (eligible === 0)
     return `Day ${day} is not over yet: known from ${shortDay(addDays(row.cohort_from, day + 1))}`;
@@ -197,8 +191,8 @@ function explainCell({ eligible }: Cell, row: CohortRow, day: number): string {
 }
 
 /**
- * A cohort's curve. It ends where less than half of the devices have the day behind them: beyond it stands for other devices than
- * before, and jumps.
+ * A cohort's curve. It ends where fewer than half of the devices have completed the day: beyond that, it would jump, because it covers different
+ * devices.
  */
 export function curveOf<Day extends { eligible: number }>(
   row: { size: number; days: Readonly<Record<string, Day>> } | undefined,
@@ -210,9 +204,9 @@ export function curveOf<Day extends { eligible: number }>(
   });
 }
 
-export const CURVE_HINT = 'A curve ends where less than half of its devices have that day behind them.';
+export const CURVE_HINT = 'A curve ends where fewer than half of its devices have completed that day.';
 
-/** Curves over the days since acquisition, up to the last that any of them knows. */
+/** Curves by day since acquisition, up to the last day that any of them has. */
 export const CohortCurves = ({ title, format, level, series }: CurvesProps) => {
   const { days, ticks } = curveAxis(series);
   return (
@@ -231,12 +225,12 @@ export const CohortCurves = ({ title, format, level, series }: CurvesProps) => {
 type CurvesProps = {
   title: string;
   format: (value: number | null) => string;
-  /** A line across, such as where spend is paid back. */
+  /** A horizontal line, such as where spend is paid back. */
   level?: { value: number; text: string } | undefined;
   series: Series[];
 };
 
-/** The day numbers of a curve up to the last that any series knows, and the words below its axis. */
+/** The days of a curve's axis, up to the last that any series has, and its labels. */
 export function curveAxis(series: readonly { values: readonly (number | null)[] }[]): {
   days: readonly number[];
   ticks: Tick[];

@@ -7,7 +7,7 @@ import { shortDays } from './axis.ts';
 import { NAMED_KINDS, valueLabel } from './filter-names.ts';
 import { checkForm } from './form.ts';
 import { count, money, NOTHING, percent } from './format.ts';
-import { GROUPINGS } from './groups.tsx';
+import { DEVICE_GROUPINGS } from './groups.tsx';
 import { type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
 import { sortRows } from './metrics.ts';
 import { Card, Field, Table } from './parts.tsx';
@@ -17,8 +17,7 @@ import type { FilterName, View } from './view.ts';
 
 const DAYS = '1,7,30';
 const MAX_OFFERED = 100;
-const KINDS: ReadonlySet<string> = new Set(['creative', 'campaign', 'adset', 'country', 'os']);
-const BY = [...GROUPINGS.filter(([name]) => KINDS.has(name)), ['period', 'Period'] as const];
+const BY = [...DEVICE_GROUPINGS, ['period', 'Period'] as const];
 const METRIC_LABELS = {
   retention: 'Retention',
   conversion: 'Paying devices',
@@ -43,15 +42,15 @@ const CSV_COLUMNS = [
 type Row = Awaited<ReturnType<typeof reportCompare>>['data'][number];
 type Option = readonly [value: string, label: string];
 
-/** How sure a difference is, in words. */
+/** How certain a difference is, in words. */
 export function certainty({ p_value: p, low, high }: Pick<Row, 'p_value' | 'low' | 'high'>): string {
   if (p === null || low === null || high === null) return 'Too few devices to tell';
-  if (p < 0.01) return 'A real difference, almost certainly';
-  if (p < 0.05) return 'Probably a real difference';
+  if (p < 0.01) return 'Very likely a real difference';
+  if (p < 0.05) return 'Likely a real difference';
   return 'May be chance';
 }
 
-/** What can be put side by side, and what is chosen even where it is not among the first. */
+/** The options to compare, including the chosen one even if it is not among the first. */
 async function optionsOf(
   c: DashboardContext,
   view: View,
@@ -59,7 +58,7 @@ async function optionsOf(
   chosen: readonly string[],
   now: number,
 ) {
-  const filter = (KINDS.has(by) && !['country', 'os'].includes(by) ? `${by}_id` : by) as FilterName;
+  const filter = (['creative', 'adset', 'campaign'].includes(by) ? `${by}_id` : by) as FilterName;
   const kind = NAMED_KINDS[filter];
   const db = database(c.env.DB);
   if (kind) {
@@ -133,7 +132,7 @@ export const comparePages = new Hono<DashboardEnv>().get('/compare', requirePers
               <p>
                 {isByPeriod
                   ? 'All time has no period before it. Choose another period above.'
-                  : 'There must be at least two to put side by side.'}
+                  : 'You need at least two to compare.'}
               </p>
             </Card>
           )}
@@ -176,7 +175,7 @@ const Sides = ({
 }) => {
   const show = (row: Row, value: number | null) =>
     row.metric === 'arpu' ? money(value, view.currency) : percent(value);
-  /** A difference of shares is in points, so that nobody takes it for a share of a share. */
+  /** Differences of shares are in percentage points, so that they are not mistaken for relative changes. */
   const showDifference = (row: Row, value: number | null) => {
     if (value === null) return NOTHING;
     const sign = value > 0 ? '+' : value < 0 ? '−' : '';
@@ -189,7 +188,7 @@ const Sides = ({
       <p>{`A: ${names.a}, ${count(report.a.size)} devices. B: ${names.b}, ${count(report.b.size)} devices.`}</p>
       {report.unconverted_currencies.length > 0 && (
         <p class="fault">
-          {`Revenue can't be compared: no exchange rate is known for ${report.unconverted_currencies.join(', ').toUpperCase()}.`}
+          {`Revenue can't be compared: there is no exchange rate for ${report.unconverted_currencies.join(', ').toUpperCase()}.`}
         </p>
       )}
       <Table
@@ -208,14 +207,14 @@ const Sides = ({
           {
             label: '95% interval',
             numeric: true,
-            hint: 'Where the true difference lies, 19 times of 20',
+            hint: 'Contains the true difference 19 times out of 20',
             cell: (row) =>
               row.low === null
                 ? NOTHING
                 : `${showDifference(row, row.low)} to ${showDifference(row, row.high)}`,
           },
           {
-            label: 'How sure',
+            label: 'Certainty',
             cell: (row) => (
               <span title={row.p_value === null ? '' : `p = ${row.p_value.toPrecision(2)}, ${row.test}`}>
                 {certainty(row)}

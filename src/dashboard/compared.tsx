@@ -3,18 +3,19 @@ import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#re
 import { shortDays } from './axis.ts';
 import { count, percent } from './format.ts';
 import { type MetricName, showMetric } from './metrics.ts';
+import { clock, isAddedUp, isHourly, knowsHours, type PartOfDay, partOfDay } from './part-of-day.ts';
 import { type Compared, comparedDays } from './period.ts';
 import { ask, viewAsked } from './report.tsx';
 import type { View } from './view.ts';
 
-/** Devices go on bringing revenue; what they brought is compared once the youngest of them had this many days. */
+/** Devices keep earning revenue, so their revenue is compared only once the youngest of them is this many days old. */
 export const MATURE_DAYS = 30;
 
-/** More of these is neither good nor bad news. */
+/** An increase in these is neither good nor bad. */
 const NEUTRAL: ReadonlySet<string> = new Set(['spend']);
-/** Less of these is good news. */
+/** A decrease in these is good. */
 const COSTS: ReadonlySet<string> = new Set(['cpi', 'failed_purchases']);
-/** Figures that grow with the age of the devices acquired in the period. */
+/** Metrics that grow with the age of the devices acquired in the period. */
 const GROWING: ReadonlySet<string> = new Set(['roas', 'roas_blended']);
 
 type Row = PerformanceReport['data'][number];
@@ -23,14 +24,20 @@ type Totals = Readonly<Record<string, unknown>>;
 export type ComparedReport = {
   report: PerformanceReport;
   days: Compared | null;
-  /** The report of the part of the period that is over, when it is not the whole period's. */
+  /** The report of the completed part of the period, if it is not the whole period. */
   complete: PerformanceReport | null;
   before: PerformanceReport | null;
+  /**
+   * The part of today that is compared. If a report has a single metric, `complete` and `before` include it; otherwise its totals are in `parts`,
+   * and those two cover whole days.
+   */
+  part: PartOfDay | null;
+  parts: { now: PerformanceReport; before: PerformanceReport } | null;
 };
 
 /**
- * The performance report of a view and of what it is compared with, both with the same groupings. `complete` says what is wanted of
- * the part that is over.
+ * The performance report of a view and of the period it is compared with, with the same groupings. `complete` restricts what is read of the
+ * completed part. `metric` is the only metric to compare; all totals are compared without it.
  */
 export async function readCompared(
   env: Env,
@@ -43,26 +50,56 @@ export async function readCompared(
     totals?: boolean;
   },
   now: number,
-  { complete: wanted = 'totals' }: { complete?: 'totals' | 'rows' | 'nothing' } = {},
+  { complete: wanted = 'totals', metric }: Wanted = {},
 ): Promise<ComparedReport> {
   const days = comparedDays(view, view.comparison);
+  const groups = asked.group_by.split(',');
+  const known = days && partOfDay(view, days);
+  const part = known && (!metric || (isHourly(metric) && knowsHours(groups, view))) ? known : null;
   const { metrics, totals, ...parameters } = asked;
   const query = {
     ...ask(PerformanceQuery, { ...viewAsked(view), ...parameters }),
     ...(metrics ? { metrics } : {}),
     ...(totals === undefined ? {} : { totals }),
   };
-  const read = (changes: Partial<PerformanceQuery>) =>
+  const read = (changes: Partial<PerformanceQuery> & { metrics?: readonly MetricName[] }) =>
     reportPerformance(env, view.application, { ...query, ...changes }, now);
+  if (part && metric && days) {
+    const until = { until_hour: part.untilHour, metrics: [metric] };
+    const [report, complete, before] = await Promise.all([
+      read({}),
+      wanted === 'nothing' ? null : read({ to: part.today, ...until }),
+      read({ from: days.before.from, to: part.before, ...until }),
+    ]);
+    return { report, days, complete, before, part, parts: null };
+  }
+  const readPart = (day: string, untilHour: number) =>
+    read({ from: day, to: day, until_hour: untilHour, group_by: ['day'] });
   const isWhole = !days?.complete || days.complete.to === view.to || wanted === 'nothing';
-  const [report, complete, before] = await Promise.all([
+  const [report, complete, before, partNow, partBefore] = await Promise.all([
     read({}),
     isWhole || !days?.complete
       ? null
       : read({ ...days.complete, ...(wanted === 'rows' ? {} : { group_by: ['month'] }) }),
     days ? read(days.before) : null,
+    part && readPart(part.today, part.untilHour),
+    part && readPart(part.before, part.untilHour),
   ]);
-  return { report, days, complete, before };
+  const parts = partNow && partBefore && { now: partNow, before: partBefore };
+  return { report, days, complete, before, part, parts };
+}
+
+type Wanted = { complete?: 'totals' | 'rows' | 'nothing'; metric?: MetricName };
+
+/** A metric's total over the compared days, including the part of today if it exists by hour. */
+function comparedTotal(compared: ComparedReport, name: MetricName, of: 'now' | 'before'): number | null {
+  const { report, days, complete, before, parts } = compared;
+  const whole = of === 'before' ? before : (complete ?? report);
+  const own = figure(whole?.totals, name);
+  if (!parts || !isAddedUp(name)) return own;
+  const part = figure(parts[of].totals, name);
+  if (!days?.complete) return part;
+  return own === null || part === null ? null : own + part;
 }
 
 const figure = (totals: Totals | undefined, name: string): number | null => {
@@ -70,14 +107,19 @@ const figure = (totals: Totals | undefined, name: string): number | null => {
   return typeof value === 'number' ? value : null;
 };
 
-/** The change from one figure to another; null where it has nothing to be measured against. */
+/** The relative change between two values; null if it is undefined. */
 export function change(now: number | null, before: number | null): number | null {
   return now === null || before === null || before === 0 ? null : now / before - 1;
 }
 
-/** Why a figure of a period can't be compared yet; null where it can. */
-export function unreadyReason(name: string, view: Pick<View, 'to' | 'today'>, days: Compared): string | null {
-  if (!days.complete) return 'today is not over';
+/** Why a metric of a period cannot be compared yet; null if it can. `hasPart`: its part of today exists. */
+export function unreadyReason(
+  name: string,
+  view: Pick<View, 'to' | 'today'>,
+  days: Compared,
+  hasPart = false,
+): string | null {
+  if (!days.complete && !hasPart) return 'today is not over';
   const age = daysBetween(view.to < view.today ? view.to : view.today, view.today);
   return GROWING.has(name) && age < MATURE_DAYS ? 'still growing' : null;
 }
@@ -87,14 +129,14 @@ export const toneOf = (name: string, by: number): 'up' | 'down' | 'muted' => {
   return by > 0 === !COSTS.has(name) ? 'up' : 'down';
 };
 
-/** From here on a change reads better as a multiple: 737×, not 73,635%. */
+/** From here on, a change is easier to read as a multiple: 737×, not 73,635%. */
 const MULTIPLE = 10;
 
-/** How large a change is, without its direction. */
+/** The size of a change, without its direction. */
 export const shareText = (by: number): string =>
   by >= MULTIPLE ? `${count(Math.round(by + 1))}×` : percent(Math.abs(by));
 
-/** A change as an arrow and a share. */
+/** A change, as an arrow and a percentage. */
 export const ChangeShare = ({ name, by }: { name: string; by: number }) => (
   <span class={toneOf(name, by)}>
     {by > 0 ? '▲' : by < 0 ? '▼' : ''} {shareText(by)}
@@ -102,20 +144,28 @@ export const ChangeShare = ({ name, by }: { name: string; by: number }) => (
   </span>
 );
 
-/** How a figure changed, and what it was before; or what it was and why no change is computed. */
+/** The change of a metric and its earlier value, or the earlier value and why there is no change. */
 export const Change = ({
   name,
   view,
-  compared: { report, days, complete, before },
+  compared,
 }: {
   name: MetricName;
   view: View;
   compared: ComparedReport;
 }) => {
+  const { days, before, part } = compared;
   if (!days || !before) return null;
-  const earlier = figure(before.totals, name);
-  const was = <span class="muted"> from {showMetric(name, earlier, view.currency)}</span>;
-  const reason = unreadyReason(name, view, days);
+  const until = part && isAddedUp(name) ? ` by ${clock(part.untilHour)}` : '';
+  const earlier = comparedTotal(compared, name, 'before');
+  const was = (
+    <span class="muted">
+      {' '}
+      from {showMetric(name, earlier, view.currency)}
+      {until}
+    </span>
+  );
+  const reason = unreadyReason(name, view, days, until !== '');
   if (reason) {
     return (
       <span class="muted">
@@ -123,8 +173,14 @@ export const Change = ({
       </span>
     );
   }
-  const by = change(figure((complete ?? report).totals, name), earlier);
-  if (by === null) return <span class="muted">{showMetric(name, earlier, view.currency)} before</span>;
+  const by = change(comparedTotal(compared, name, 'now'), earlier);
+  if (by === null) {
+    return (
+      <span class="muted">
+        {showMetric(name, earlier, view.currency)} before{until}
+      </span>
+    );
+  }
   return (
     <span>
       <ChangeShare name={name} by={by} />
@@ -133,27 +189,45 @@ export const Change = ({
   );
 };
 
-/** What is compared with what, in a sentence. */
-export const ComparedDays = ({ view, days }: { view: View; days: Compared | null }) => {
+/** One sentence that says which periods are compared. `without` names metrics that leave today out although a part of it is compared. */
+export const ComparedDays = ({
+  view,
+  compared: { days, part },
+  without = '',
+}: {
+  view: View;
+  compared: Pick<ComparedReport, 'days' | 'part'>;
+  without?: string;
+}) => {
   if (!days) return null;
   const { today } = view;
+  if (part) {
+    const until = `until ${clock(part.untilHour)}`;
+    const now = shortDays({ from: view.from, to: today }, today);
+    const earlier = shortDays({ from: days.before.from, to: part.before }, today);
+    const rest = without && days.complete ? `; ${without} without today` : '';
+    return <span class="muted">{`${now} ${until} compared with ${earlier} ${until}${rest}`}</span>;
+  }
   const before = shortDays(days.before, today);
-  if (!days.complete) return <span class="muted">{`Today so far; ${before} for comparison`}</span>;
+  const hours = knowsHours([], view) ? '' : '; hours are not known by country, OS or app version';
+  if (!days.complete) {
+    return <span class="muted">{`Today so far; ${before} for comparison${hours}`}</span>;
+  }
   const partial = days.complete.to !== view.to && view.to >= today;
   return (
     <span class="muted">
       {partial
-        ? `${shortDays(days.complete, today)} compared with ${before}; today is left out until it is over`
+        ? `${shortDays(days.complete, today)} compared with ${before}; today is left out until it is over${hours}`
         : `Compared with ${before}`}
     </span>
   );
 };
 
-/** A row's identity among the rows of a report with the same groupings. */
+/** The key of a row among the rows of reports with the same groupings. */
 export const keyOf = (groups: readonly string[], row: Readonly<Record<string, unknown>>): string =>
   JSON.stringify(groups.map((name) => row[`${name}_id`] ?? row[name] ?? null));
 
-/** A figure of every group before, by `keyOf`: null where the group may have been cut off, 0 where it brought nothing. */
+/** The earlier value of a metric for every group, by `keyOf`: null if the group may have been cut off, 0 if it had no data. */
 export function figuresBefore(
   groups: readonly string[],
   { before }: Pick<ComparedReport, 'before'>,

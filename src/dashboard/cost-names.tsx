@@ -5,10 +5,10 @@ import { count } from './format.ts';
 import { Action, Card, Table } from './parts.tsx';
 import { type View, viewQuery } from './view.ts';
 
-/** Of each level, for the list to choose from. */
+/** The number of names offered per level. */
 const OFFERED = 100;
 
-/** Campaigns, ad sets and creatives to map a name to, the newest of each. */
+/** Campaigns, ad sets and creatives that a name can be mapped to, the newest of each. */
 async function readTargets(db: Database, applicationId: string) {
   const of = (level: 'campaign' | 'adset' | 'creative') =>
     listInventory(db, applicationId, { level, q: '' }).then((items) => items.slice(0, OFFERED));
@@ -20,7 +20,7 @@ async function readTargets(db: Database, applicationId: string) {
   ];
 }
 
-/** The names of uploaded costs that nothing here has, with what to map them to, and the mappings that there are. */
+/** The names in uploaded costs that the application does not have, with a form to map them, and the existing mappings. */
 export async function CostNamesCards({
   db,
   view,
@@ -34,7 +34,7 @@ export async function CostNamesCards({
   const [unmatched, mapped] = await Promise.all([listUnmatchedNames(db, id), listCostNames(db, id)]);
   if (unmatched.length === 0 && mapped.length === 0) return null;
   const targets = mayChange && unmatched.length > 0 ? await readTargets(db, id) : [];
-  // One form for all names: the list of targets for each of fifty would weigh megabytes.
+  // One form for all names, because repeating the list of targets for each of fifty names would take megabytes.
   const options = (
     <select name="to" id="field-to" required>
       <option value="">Choose …</option>
@@ -54,7 +54,7 @@ export async function CostNamesCards({
       {unmatched.length > 0 && (
         <Card title="Names without a match" id="names">
           <p class="muted">
-            These names from your uploads belong to nothing in {view.application.name}. Their spend counts in
+            No campaign, ad set or creative in {view.application.name} has these names. Their spend counts in
             totals only. Map one to a campaign, ad set or creative: its stored costs move there, and later
             uploads follow.
           </p>

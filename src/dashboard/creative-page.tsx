@@ -29,12 +29,12 @@ const HEADLINE = ['spend', 'clicks', 'installs', 'cpi', 'revenue', 'roas'] as co
 const DAILY = ['clicks', 'installs', 'dau', 'spend', 'ad_revenue', 'purchase_revenue', 'revenue'] as const;
 const AGES = [1, 3, 7, 14, 30] as const;
 
-/** So far back a test click is looked for: longer than anyone waits for one. */
+/** How far back to look for a test click: longer than anyone waits for one. */
 const TEST_CLICK_MS = 30 * 60_000;
 
 type Row = PerformanceReport['data'][number];
 
-/** Makes tracking links of tokens, for the address that a request came to. */
+/** Builds tracking links from tokens, for the origin of the request. */
 export const linkTo = (c: DashboardContext) => (token: string) => trackingLink(c.env, c.req.url, token);
 
 type Creative = Awaited<ReturnType<typeof getCreative>>;
@@ -54,7 +54,7 @@ const Figures = ({ row, view }: { row: Row | undefined; view: View }) => (
 
 type Days = Record<string, { classic?: number | null; ltv?: number | null; eligible: number }>;
 
-/** How many of its devices come back, and what one of them is worth, by days since the install. */
+/** Retention and LTV of a creative's devices, by days since the install. */
 const LifetimeTable = ({ retention, ltv, view }: { retention: Days; ltv: Days; view: View }) => (
   <Table
     caption="Retention and LTV by days since the install"
@@ -68,7 +68,7 @@ const LifetimeTable = ({ retention, ltv, view }: { retention: Days; ltv: Days; v
   />
 );
 
-/** The link as something to copy, to scan and to try. A script says when the click arrives; a reload does too. */
+/** The link to copy, scan and try. A script reports when the click arrives; so does reloading the page. */
 const TestCard = ({ creative, view, last }: { creative: Creative; view: View; last: Child }) => (
   <Card title="Test this link" id="test">
     <Copyable text={creative.tracking_link} label="tracking link" />
@@ -97,7 +97,7 @@ const TestCard = ({ creative, view, last }: { creative: Creative; view: View; la
   </Card>
 );
 
-/** One creative: its link, what it cost and brought, who stays, and what they are worth. */
+/** One creative: its link, costs and revenue, and its devices' retention and LTV. */
 export function creativePage(c: DashboardContext) {
   const id = c.req.param('id') ?? '';
   return renderReport(
@@ -182,7 +182,7 @@ export function creativePage(c: DashboardContext) {
               <Table
                 caption={`Figures by day, days in ${application.timezone}`}
                 rows={[...days].reverse()}
-                empty="Nothing in this period."
+                empty="No data in this period."
                 columns={[
                   { label: 'Day', cell: (row) => row.day },
                   ...DAILY.map((name) => ({
@@ -213,7 +213,7 @@ export function creativePage(c: DashboardContext) {
   );
 }
 
-/** The latest click on a creative, for the page that waits for a test click: `{clicked_at, os, country}` or nulls. */
+/** The latest click on a creative, for the page that waits for a test click: `{clicked_at, os, country}`, null without one. */
 export async function clicksPage(c: DashboardContext) {
   const id = c.req.param('id') ?? '';
   const db = database(c.env.DB);

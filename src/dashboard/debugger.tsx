@@ -6,6 +6,7 @@ import { listRejections } from '#ingestion';
 import { devicePage } from './device-page.tsx';
 import { eventPage } from './event-page.tsx';
 import { type ShownEvent, StatusBadge, summary, text } from './event-parts.tsx';
+import { readChips } from './filter-names.ts';
 import { Filters } from './filters.tsx';
 import { checkForm } from './form.ts';
 import { ago, count, moment, NOTHING } from './format.ts';
@@ -13,6 +14,7 @@ import { NeedsApplication } from './get-started.tsx';
 import { type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
 import { renderPage } from './page.tsx';
 import { Card, Field, Notice, Table } from './parts.tsx';
+import { ViewFields } from './report.tsx';
 import { readView, type View, viewQuery } from './view.ts';
 
 const SHOWN = 30;
@@ -25,7 +27,7 @@ const FLAGS: readonly (readonly [string, string])[] = [
   ['clock_ahead', 'Clock ahead: dated when received'],
 ];
 
-/** What is worth a look: marks of the event, and what was dropped of it. */
+/** Things worth noting about an event: its flags and what was dropped from it. */
 function Notes({ event }: { event: ShownEvent }) {
   const warnings = Array.isArray(event.warnings)
     ? (event.warnings as { path: string; message: string }[])
@@ -55,7 +57,7 @@ function EventTable({ view, events, now }: { view: View; events: readonly ShownE
       rows={events}
       empty={
         <>
-          No event matches. Your backend sends them; this page shows them within seconds.{' '}
+          No events match. Events from your backend appear here within seconds.{' '}
           <a href={`/get-started${viewQuery(view)}`}>How to send the first event</a>
         </>
       }
@@ -137,7 +139,7 @@ const RejectionTable = ({ rows, now }: { rows: readonly Rejection[]; now: number
   />
 );
 
-/** A script turns it into a button that pauses the page; without one nothing is renewed, so nothing is claimed. */
+/** A script replaces this with a button that pauses the page. Without a script, the page does not update itself. */
 const LiveState = () => (
   <span class="muted" data-live-state>
     Reload for newer events
@@ -159,6 +161,7 @@ async function debuggerPage(c: DashboardContext) {
     application_id: view.application.id,
     limit: SHOWN,
     cursor,
+    ...view.filters,
     ...(type ? { type } : {}),
     ...(token ? { token } : {}),
     ...(deviceId ? { device_id: deviceId } : {}),
@@ -181,7 +184,15 @@ async function debuggerPage(c: DashboardContext) {
       title: 'Debugger',
       current: '/debugger',
       view,
-      filters: <Filters view={view} path="/debugger" shown={['app']} />,
+      filters: (
+        <Filters
+          view={view}
+          path="/debugger"
+          shown={['app', 'filters']}
+          carry={own}
+          chips={await readChips(c.env.DB, view)}
+        />
+      ),
     },
     <>
       <Card
@@ -191,7 +202,7 @@ async function debuggerPage(c: DashboardContext) {
         }
       >
         <form method="get" action="/debugger" class="row">
-          <input type="hidden" name="app" value={view.application.id} />
+          <ViewFields view={view} />
           <Field
             label="Type"
             name="type"

@@ -14,7 +14,7 @@ const SHOWN = 100;
 
 const text = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** One device: what brought it and why, then everything it did, newest first. */
+/** One device: its attribution, then its events, newest first. */
 export async function devicePage(c: DashboardContext) {
   const view = await readView(c, Date.now());
   const id = c.req.query('device_id') ?? '';

@@ -8,14 +8,14 @@ import { Card, Notice, Table } from './parts.tsx';
 import { readView, viewQuery } from './view.ts';
 
 const MEANING: Record<EventStatus['status'], string> = {
-  queued: 'Received and safe. It waits to be counted; this page updates by itself.',
-  counted: 'It is in every report.',
-  duplicate: 'A repeat of an event that was counted before, so it is not counted again.',
-  ignored: 'It was received and kept, but counts in no report.',
-  parked: 'It could not be counted. It is kept, with the reason, on the Health page.',
+  queued: 'Stored and waiting to be counted. This page updates automatically.',
+  counted: 'It is included in reports.',
+  duplicate: 'It repeats an event that was already counted, so it is not counted again.',
+  ignored: 'It was stored, but is not counted in reports.',
+  parked: 'It could not be counted. The Health page has it, with the reason.',
 };
 
-/** Of an event that is in a raw event file, only the time of counting is known. */
+/** An event in a raw event file has no log time, only the time of counting. */
 function logged({ logged_at, settled_by }: EventStatus): string {
   if (logged_at) return `logged ${moment(Date.parse(logged_at), 'UTC')} UTC`;
   return settled_by ? 'logged' : 'not logged yet';
@@ -139,7 +139,7 @@ export const ExplanationCard = ({ explanation }: { explanation: Explanation }) =
   );
 };
 
-/** What became of one event, and why its device is attributed as it is. */
+/** The status of one event, and why its device is attributed as it is. */
 export async function eventPage(c: DashboardContext) {
   const view = await readView(c, Date.now());
   const id = c.req.query('id') ?? '';

@@ -54,7 +54,7 @@ const UploadCard = ({ view, values, faults }: { view: View; values: Values; faul
   </Card>
 );
 
-/** The rates that amounts are converted with, newest first, and a form for one's own. */
+/** The rates that amounts are converted with, newest first, and a form to add one. */
 export function ratesPage(c: DashboardContext, shown: { values?: Values; faults?: Fault[] } = {}) {
   const page = {
     title: 'Exchange rates',
@@ -75,8 +75,8 @@ export function ratesPage(c: DashboardContext, shown: { values?: Values; faults?
         )}
         <Card title="Rates">
           <p class="muted">
-            An amount is converted with the rate of its day, or with the latest one before. Your own rates go
-            before the daily reference rates of the European Central Bank.
+            Amounts are converted with the rate of their day, or else the latest earlier one. Your own rates
+            take precedence over the European Central Bank's daily reference rates.
           </p>
           <Table
             caption={`Exchange rates, ${view.from} to ${view.to}`}

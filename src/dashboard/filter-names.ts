@@ -1,3 +1,4 @@
+import { valueName } from '#catalogue';
 import { findNames, type NamedKind } from '#creatives';
 import { database } from '#db';
 import { FILTER_NAMES, type FilterName, filterValues, type View } from './view.ts';
@@ -12,34 +13,22 @@ export const FILTER_LABELS: Readonly<Record<FilterName, string>> = {
   attribution: 'Paid or organic',
 };
 
-/** The filters by something that has a name of its own besides its id. */
+/** The filters whose values have a name besides their id. */
 export const NAMED_KINDS: Readonly<Partial<Record<FilterName, NamedKind>>> = {
   campaign_id: 'campaign',
   adset_id: 'adset',
   creative_id: 'creative',
 };
 
-const OS_NAMES: Record<string, string> = { ios: 'iOS', ipados: 'iPadOS', macos: 'macOS', tvos: 'tvOS' };
-const regions = new Intl.DisplayNames('en', { type: 'region' });
-
-const capitalised = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
-
-/** A country as people call it; the code where it is none that anyone knows. */
-export function countryName(code: string): string {
-  if (!/^[a-z]{2}$/i.test(code)) return capitalised(code);
-  return regions.of(code.toUpperCase()) ?? code.toUpperCase();
-}
-
-/** What a value of a filter is called, as far as that can be told without looking it up. */
+/** The label of a filter's value, as far as it is known without a lookup. */
 export function valueLabel(name: FilterName, value: string): string {
-  if (name === 'country') return countryName(value);
-  if (name === 'os') return OS_NAMES[value] ?? capitalised(value);
-  return name === 'attribution' ? capitalised(value) : value;
+  if (name === 'attribution') return value === 'paid' ? 'Paid' : 'Organic';
+  return name === 'country' || name === 'os' ? valueName(name, value) : value;
 }
 
 export type Chip = { name: FilterName; value: string; label: string };
 
-/** The view's filters with the names of what they stand for; an id without a name shows as it is. */
+/** The view's filters with the names of their values. An id without a name is shown as it is. */
 export async function readChips(db: D1Database, view: View): Promise<Chip[]> {
   const chips = await Promise.all(
     FILTER_NAMES.map(async (name) => {

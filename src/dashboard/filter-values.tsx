@@ -18,7 +18,7 @@ type Value = { value: string; label: string; detail: string | null };
 const isFilter = (name: string): name is Exclude<FilterName, 'attribution'> =>
   name !== 'attribution' && FILTER_NAMES.some((known) => known === name);
 
-/** The values of a filter that an application has: the newest names, or what had most installs in the period. */
+/** The values of a filter in an application: the newest names, or the values with the most installs in the period. */
 async function readValues(
   env: Env,
   view: View,
@@ -40,7 +40,7 @@ async function readValues(
     .slice(0, MAX_VALUES);
 }
 
-/** A page's address with one more value of a filter. */
+/** A page's URL with one more value of a filter. */
 function withValue(back: string, name: FilterName, value: string): string {
   const [path = '/', query = ''] = back.split('?', 2);
   const parameters = new URLSearchParams(query);

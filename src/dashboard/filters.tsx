@@ -11,7 +11,7 @@ import {
   withoutFilter,
 } from './view.ts';
 
-/** The parts of the bar. `app` is always there. */
+/** The parts of the filter bar. `app` is always shown. */
 export type BarPart = 'app' | 'period' | 'comparison' | 'filters' | 'currency';
 
 const Options = ({ names, chosen }: { names: Readonly<Record<string, string>>; chosen: string }) => (
@@ -24,7 +24,7 @@ const Options = ({ names, chosen }: { names: Readonly<Record<string, string>>; c
   </>
 );
 
-/** What the form of the bar sets itself; everything else of the view goes along as hidden fields. */
+/** The fields that the bar's form sets itself. The rest of the view is sent as hidden fields. */
 const SET_BY: Record<BarPart, readonly string[]> = {
   app: ['app'],
   period: ['period', 'from', 'to'],
@@ -70,7 +70,7 @@ const PeriodFields = ({ view }: { view: View }) => (
 
 type Carried = { view: View; path: string; carry: Record<string, string> };
 
-/** A menu of what to filter by. Each entry leads to the list of its values, which a script shows in place. */
+/** A menu of filters. Each entry leads to the list of its values, which a script shows in place. */
 const AddFilter = ({ view, path, carry }: Carried) => {
   const here = path + viewQuery(view, carry);
   const isSet = (name: FilterName) => view.filters[name] !== undefined;
@@ -136,8 +136,8 @@ const Chips = ({ view, path, carry, chips }: Carried & { chips: readonly Chip[] 
   );
 
 /**
- * What to look at, as a form that any browser sends; a script sends it on every change. `carry` are the page's own parameters,
- * which stay as they are.
+ * The filter bar, a form that works in any browser; a script submits it on every change. `carry` are the page's own parameters, which are
+ * kept.
  */
 export const Filters = ({
   view,

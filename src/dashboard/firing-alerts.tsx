@@ -4,7 +4,7 @@ import { ago } from './format.ts';
 import { Notice } from './parts.tsx';
 import { type View, viewQuery } from './view.ts';
 
-/** The application's alerts whose figure is past its limit now; nothing where there are none. */
+/** The application's firing alerts; nothing if there are none. */
 export async function FiringAlerts(db: D1Database, view: View, now: number) {
   const alerts = await listAlerts(database(db), view.application.id);
   const firing = alerts.flatMap((alert) =>

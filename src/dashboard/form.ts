@@ -2,18 +2,18 @@ import type * as z from 'zod';
 import { type Fault, invalidRequest, toFaults } from '#http';
 import type { DashboardContext } from './guard.ts';
 
-/** A form's fields, files among them. Throws `invalid_request` for a body that is not what its content type says. */
+/** A form's fields, including files. Throws `invalid_request` if the body does not match its content type. */
 export async function readFields(c: DashboardContext): Promise<Record<string, string | File>> {
   try {
     return await c.req.parseBody();
   } catch (error) {
-    // What the runtime's own parser throws; anything else is not the sender's fault.
+    // Thrown by the runtime's own parser. Any other error is not the sender's fault.
     if (!(error instanceof TypeError)) throw error;
     throw invalidRequest([{ path: '', message: 'The form could not be read' }]);
   }
 }
 
-/** A form's text fields as they were typed; a file or a repeated field is not among them. */
+/** A form's text fields as typed, without files and repeated fields. */
 export async function readForm(c: DashboardContext): Promise<Record<string, string>> {
   const fields = Object.entries(await readFields(c));
   return Object.fromEntries(
@@ -21,7 +21,7 @@ export async function readForm(c: DashboardContext): Promise<Record<string, stri
   );
 }
 
-/** The values of a form by a schema, or its faults for the page to show beside the fields. */
+/** Validates a form against a schema. Returns its values, or its faults to show next to the fields. */
 export function checkForm<Schema extends z.ZodType>(
   schema: Schema,
   values: unknown,
@@ -32,7 +32,7 @@ export function checkForm<Schema extends z.ZodType>(
     : { data: null, faults: toFaults(result.error) };
 }
 
-/** What a redirect after a change says on the next page; the URL carries only the name of the sentence. */
+/** Messages that a page shows after a redirect; the URL contains only a message's key. */
 const DONE = {
   saved: 'Saved.',
   created: 'Created.',
@@ -52,7 +52,7 @@ const DONE = {
   deleted: 'Removed.',
   mapped: 'Mapped. Stored costs moved, and later uploads follow.',
   test_sent: 'A test message is on its way. It arrives within a minute, or its failure shows below.',
-  revoked_link: 'The link has ended.',
+  revoked_link: 'Link revoked.',
 } as const;
 
 export type Done = keyof typeof DONE;

@@ -7,7 +7,7 @@ import { listViews, viewAddress } from '#views';
 import { Bar } from './chart.tsx';
 import { checkForm } from './form.ts';
 import { count, duration, percent } from './format.ts';
-import { GROUPINGS, GroupCell, groupLabel, groupWord } from './groups.tsx';
+import { DEVICE_GROUPINGS, GroupCell, groupLabel, groupWord } from './groups.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { sortRows } from './metrics.ts';
 import { Card, Field, Table } from './parts.tsx';
@@ -24,17 +24,16 @@ const WINDOWS = [
   ['168', '7 days'],
   ['720', '30 days'],
 ] as const;
-const GROUPS: ReadonlySet<string> = new Set(['creative', 'campaign', 'adset', 'country', 'os']);
 type FunnelRow = Awaited<ReturnType<typeof reportFunnel>>['data'][number];
 type Plain = Record<string, string | number | boolean | null>;
 
 const labelOf = (step: string) => FUNNEL_STEPS[step] ?? step.replace(/^event:/, '');
 
-/** A comma separates the steps in the API, so one within a name is written as it is in a URL. */
+/** The API separates steps by commas, so a comma within a name is percent-encoded. */
 const toStep = (step: string) => step.replaceAll(',', '%2c');
 const fromStep = (step: string) => step.replaceAll(/%2c/gi, ',');
 
-/** The groups of a funnel: the rows of each, in the order of the steps. */
+/** The rows of each group of a funnel, in the order of the steps. */
 function groupsOf(rows: readonly FunnelRow[], steps: number): FunnelRow[][] {
   return Array.from({ length: Math.ceil(rows.length / steps) }, (_, index) =>
     rows.slice(index * steps, (index + 1) * steps),
@@ -88,7 +87,7 @@ const StepsForm = ({
       label="Group by"
       name="group"
       value={group}
-      options={[['', 'Nothing'], ...GROUPINGS.filter(([name]) => GROUPS.has(name))]}
+      options={[['', 'Nothing'], ...DEVICE_GROUPINGS]}
       faults={faults.map((fault) => ({ ...fault, path: fault.path.replace('group_by', 'group') }))}
     />
     <button type="submit">Apply</button>
@@ -176,12 +175,12 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
               { label: 'Step', cell: (row) => labelOf(row.step) },
               { label: 'Share', cell: (row) => <Bar share={row.from_first ?? 0} /> },
               { label: 'Devices', numeric: true, cell: (row) => count(row.devices) },
-              { label: 'Of the first', numeric: true, cell: (row) => percent(row.from_first) },
-              { label: 'Of the step before', numeric: true, cell: (row) => percent(row.from_previous) },
+              { label: 'Of first step', numeric: true, cell: (row) => percent(row.from_first) },
+              { label: 'Of previous step', numeric: true, cell: (row) => percent(row.from_previous) },
               {
                 label: 'Median time',
                 numeric: true,
-                hint: 'From the step before, of the devices that reached both',
+                hint: 'From the previous step, for devices that reached both',
                 cell: (row) => duration(row.median_seconds),
               },
             ]}
@@ -196,7 +195,7 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
           </p>
           {incomplete > 0 && (
             <p class="hint">
-              {`${count(incomplete)} devices had more events than are kept for funnels; for them a later step may be missing.`}
+              {`${count(incomplete)} devices had more events than funnels store, so a later step of theirs may be missing.`}
             </p>
           )}
         </Card>
@@ -205,7 +204,7 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
             <Table
               caption={`Devices that reach each step, by ${groupWord(group)}`}
               rows={groupsOf(report.data, steps.length)}
-              empty="No device was acquired in this period."
+              empty="No devices were acquired in this period."
               columns={[
                 {
                   label: groupLabel(group),

@@ -11,7 +11,7 @@ import { renderPage } from './page.tsx';
 import { Action, Card, Copyable, Notice } from './parts.tsx';
 import { readView, type View, viewQuery } from './view.ts';
 
-/** Two calls that a shell runs as they stand: a token for a device, and an event of it. */
+/** Two calls that a shell can run unchanged: one fetches a token for a device, the other sends an event. */
 export function firstCalls(origin: string, serviceName: string, apiKey: string, now: number): string {
   const at = new Date(now).toISOString();
   const metrics = {
@@ -55,13 +55,13 @@ export const Lights = ({ application, arrivals }: { application: ApplicationRow;
 );
 
 /**
- * How the first event gets here, with a light that turns green when it has. The API key stands in the calls only when an admin
- * asked for it: a page that any link opens must neither show a secret nor fill the audit log.
+ * How to send the first event, with lights that turn green once the device and the event have arrived. The calls contain the API key only if an
+ * admin asked for it: a page that any link can open must neither show a secret nor fill the audit log.
  */
 export async function GetStarted(c: DashboardContext, view: View, arrivals: Arrivals, apiKey?: string) {
   const { application } = view;
   const mayShow = atLeast(c.get('person').role, 'admin');
-  const shown = apiKey ?? (mayShow ? '<API key>' : '<API key, ask an admin>');
+  const shown = apiKey ?? (mayShow ? '<API key>' : '<API key: ask an admin>');
   const calls = firstCalls(new URL(c.req.url).origin, settingsOf(c.env).SERVICE_NAME, shown, Date.now());
   const progress = await readProgress(database(c.env.DB), application, arrivals.event);
   return (

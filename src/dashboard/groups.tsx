@@ -1,12 +1,12 @@
+import { type DimensionName, valueName } from '#catalogue';
 import { mondayOf, monthOf } from '#lib/calendar';
 import { addDays } from '#lib/time';
-import { DIMENSIONS } from '#reports';
-import { adFormatName, networkName } from './ad-names.ts';
-import { valueLabel } from './filter-names.ts';
+import { DEVICE_GROUPS, DIMENSIONS } from '#reports';
 import type { Days } from './period.ts';
 import { type FilterName, type View, type ViewChanges, viewQuery, withFilter } from './view.ts';
 
 const LABELS: Record<string, string> = {
+  hour: 'Hour',
   day: 'Day',
   week: 'Week',
   month: 'Month',
@@ -24,17 +24,24 @@ const LABELS: Record<string, string> = {
   currency: 'Currency',
 };
 
-/** What figures can be grouped by: what the API has, as it stands in a list. */
+/** The groupings of the API, as options of a list. */
 export const GROUPINGS: readonly (readonly [name: string, label: string])[] = Object.entries(LABELS).filter(
   ([name]) => Object.hasOwn(DIMENSIONS, name),
 );
 
+/** The groupings of devices. */
+export const DEVICE_GROUPINGS = GROUPINGS.filter(([name]) => isDeviceGroup(name));
+
+export function isDeviceGroup(name: string): name is (typeof DEVICE_GROUPS)[number] {
+  return DEVICE_GROUPS.some((group) => group === name);
+}
+
 export const groupLabel = (name: string): string => LABELS[name] ?? name;
 
-/** The same within a sentence. */
+/** The same, within a sentence. */
 export const groupWord = (name: string): string => (name === 'os' ? 'OS' : groupLabel(name).toLowerCase());
 
-export const isTimeGroup = (name: string): boolean => ['day', 'week', 'month'].includes(name);
+export const isTimeGroup = (name: string): boolean => ['hour', 'day', 'week', 'month'].includes(name);
 
 const FILTER_OF: Readonly<Record<string, FilterName>> = {
   campaign: 'campaign_id',
@@ -49,20 +56,18 @@ const NAMED = new Set(['campaign', 'adset', 'creative']);
 type Value = string | number | boolean | null | undefined;
 type Row = Record<string, Value>;
 
-/** What a row's group is called. */
+/** The name of a row's group. */
 export function groupName(name: string, row: Row): string {
   const value = row[name];
   if (row.is_other) return 'Everything else';
-  if (value === null || value === undefined || value === '') return NAMED.has(name) ? 'Organic' : 'None';
-  if (name === 'media_source') return networkName(String(value));
-  if (name === 'source') return adFormatName(String(value));
-  const filter = FILTER_OF[name];
-  return filter ? valueLabel(filter, String(value)) : String(value);
+  if (name === 'hour' && value) return String(value).slice(0, 16).replace('T', ' ');
+  return valueName(name as DimensionName, String(value ?? ''));
 }
 
-/** The days of a row's day, week (`2026-W47`) or month; null of anything else. */
+/** The days of a row's hour (`2026-11-01T01:00:00-04:00`), day, week (`2026-W47`) or month; null for anything else. */
 function daysOfRow(name: string, value: Value): Days | null {
   if (typeof value !== 'string') return null;
+  if (name === 'hour') return { from: value.slice(0, 10), to: value.slice(0, 10) };
   if (name === 'day') return { from: value, to: value };
   if (name === 'month') {
     const from = `${value}-01`;
@@ -74,14 +79,14 @@ function daysOfRow(name: string, value: Value): Days | null {
   return { from, to: addDays(from, 6) };
 }
 
-/** How the view changes when it is narrowed to a row's group; null where no filter stands for it. */
+/** The changes that narrow a view to a row's group; null if no filter matches it. */
 export function narrowedTo(view: View, name: string, row: Row): ViewChanges | null {
   const filter = FILTER_OF[name];
   const value = row[name];
   if (row.is_other) return null;
   const days = daysOfRow(name, value);
   if (days) {
-    // No further than the view: the row has nothing of what is beyond.
+    // Not beyond the view, because the row covers only the view's days.
     const from = days.from < view.from ? view.from : days.from;
     const to = days.to > view.to ? view.to : days.to;
     return { period: 'custom', from, to };
@@ -91,7 +96,7 @@ export function narrowedTo(view: View, name: string, row: Row): ViewChanges | nu
     return typeof value === 'string' && value !== '' ? withFilter(view, filter, value) : null;
   const id = row[`${name}_id`];
   if (typeof id === 'string') return withFilter(view, filter, id);
-  // A name without an id stands in the uploaded costs only.
+  // A name without an id occurs only in uploaded costs.
   return value === null || value === undefined ? withFilter(view, 'attribution', 'organic') : null;
 }
 

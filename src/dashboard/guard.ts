@@ -10,7 +10,7 @@ export type DashboardContext = Context<DashboardEnv>;
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  // Not `no-referrer`: with it a browser posts a form without its origin.
+  // Not `no-referrer`, with which browsers post forms without an origin.
   'Referrer-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
   'X-Content-Type-Options': 'nosniff',
@@ -18,7 +18,7 @@ const HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Strict-Transport-Security': 'max-age=31536000',
-  // A page may hold a secret, and the numbers of a minute ago are of no use.
+  // A page may contain a secret, and outdated figures are useless.
   'Cache-Control': 'no-store',
 } as const;
 
@@ -28,8 +28,8 @@ export const securityHeaders = createMiddleware<DashboardEnv>(async (c, next) =>
 });
 
 /**
- * Refuses every change that another site's page asks for: a session cookie alone proves who, not from where. Browsers send
- * `Origin` with every POST; a request with neither it nor `Sec-Fetch-Site` was not made by a page of ours.
+ * Refuses every change that another site's page requests: a session cookie shows who sent a request, not which site it came from. Browsers send
+ * `Origin` with every POST; a request with neither `Origin` nor `Sec-Fetch-Site` was not made by one of our pages.
  */
 export const sameOrigin = createMiddleware<DashboardEnv>(async (c, next) => {
   if (c.req.method !== 'GET' && c.req.method !== 'HEAD') {
@@ -42,19 +42,19 @@ export const sameOrigin = createMiddleware<DashboardEnv>(async (c, next) => {
   await next();
 });
 
-/** Where to go after the sign-in: only ever a path of ours. */
+/** The path to open after signing in. Only paths on this origin are allowed. */
 export function safePath(path: string | undefined): string {
   return path && /^\/(?![/\\])[^\s\\]*$/.test(path) ? path : '/';
 }
 
-/** Requests that the dashboard makes of itself for the guest of a share link; none that came from outside can be among them. */
+/** Requests that the dashboard sends to itself for guests of a share link. No request from outside can be among them. */
 const guests = new WeakMap<Request, Person>();
 
 export function admitGuest(request: Request, guest: Person): void {
   guests.set(request, guest);
 }
 
-/** Lets only signed-in people pass and sets `person`; others are shown the way in. */
+/** Allows only signed-in people and sets `person`. Redirects others to the sign-in page. */
 export const requirePerson = createMiddleware<DashboardEnv>(async (c, next) => {
   const guest = guests.get(c.req.raw);
   if (guest) {
@@ -75,17 +75,17 @@ export const requirePerson = createMiddleware<DashboardEnv>(async (c, next) => {
   for (const cookie of signedIn.cookies) c.header('Set-Cookie', cookie, { append: true });
 });
 
-/** Lets only people of at least this role pass. */
+/** Allows only people with at least this role. */
 export function requireRole(role: Role) {
   return createMiddleware<DashboardEnv>(async (c, next) => {
     if (!atLeast(c.get('person').role, role)) {
-      throw new AppError('forbidden', `This needs the role ${role}. Ask an owner of your team.`);
+      throw new AppError('forbidden', `This requires the role ${role}. Ask an owner of your team.`);
     }
     await next();
   });
 }
 
-/** The person of this request, as what they change wants them: see `Caller`. */
+/** The person of this request as the caller of a change: see `Caller`. */
 export function callerOf(c: DashboardContext): MemberCaller {
   const { userId, team, role, email } = c.get('person');
   return { db: database(c.env.DB), team, actor: email, now: Date.now(), userId, role };

@@ -13,7 +13,7 @@ import { renderPage } from './page.tsx';
 import { settleView } from './report.tsx';
 import { readView } from './view.ts';
 
-/** The overview is one of three, by the data itself: no application yet, waiting for its first event, or the numbers. */
+/** Depending on the data, the overview asks for an application, waits for its first event, or shows the figures. */
 export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, async (c) => {
   const now = Date.now();
   const page = { title: 'Overview', current: '/' };

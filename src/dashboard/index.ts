@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
 import type { AppContext, AppEnv } from '#http';
 
-// The pages are loaded by the first person who opens one: the ingestion path starts without them.
+// The pages are loaded when someone first opens one, which keeps them out of the ingestion path's startup.
 async function openDashboard(c: AppContext): Promise<Response> {
   const { dashboard } = await import('./app.tsx');
-  // The id that the answer and the log carry already.
+  // Keeps the request id that the answer and the log already have.
   const request = new Request(c.req.raw);
   request.headers.set('X-Request-Id', c.get('requestId'));
   return dashboard.fetch(request, c.env, c.executionCtx);

@@ -48,12 +48,12 @@ const HORIZONS = [
   ['365', 'Next year'],
 ] as const;
 const PAID_BACK = { value: 1, text: '100%, where revenue has paid back the spend' };
-/** Each is a model fitted on request. */
+/** Each prediction fits a model for the request. */
 const MAX_PREDICTED = 12;
 
 type Row = Awaited<ReturnType<typeof reportLtv>>['data'][number];
 
-/** The first day by whose end the devices had brought back what they cost; null while they have not. */
+/** The first day by whose end the devices had earned what they cost; null if they have not yet. */
 export function paybackDay(days: Readonly<Record<string, { roas: number | null }>>): number | null {
   return CURVE_DAYS.find((day) => (days[day]?.roas ?? 0) >= 1) ?? null;
 }
@@ -77,7 +77,7 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
       return answerCsv(c, await read(DAYS, grouped), [...COHORT_COLUMNS, 'revenue', 'ltv', 'roas'], view);
     }
     const compared = comparedDays(view, view.comparison);
-    // The days of the table are among those of the curves.
+    // The table's days are a subset of the curves' days.
     const [report, before, predicted] = await Promise.all([
       read(CURVE_DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),
       compared ? read(CURVE_DAYS, { cohort: 'all', ...compared.before }) : null,
@@ -175,7 +175,7 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
   });
 });
 
-/** When a cohort had brought back what it cost. */
+/** When a cohort had earned what it cost. */
 const Payback = ({ row }: { row: Row }) => {
   const day = paybackDay(row.days);
   if (day !== null) return <>{`Day ${day}`}</>;
@@ -185,7 +185,7 @@ const Payback = ({ row }: { row: Row }) => {
 
 type Predicted = Awaited<ReturnType<typeof reportPredictedLtv>>['data'][number];
 
-/** What the devices of each cohort will have purchased, with its likely range, or why there is no prediction. */
+/** The predicted LTV of each cohort, with its interval, or why there is no prediction. */
 const PredictedCard = ({
   view,
   asked,
@@ -202,7 +202,7 @@ const PredictedCard = ({
       <Table
         caption={`Predicted lifetime value by cohort, ${report.horizon_days} days ahead`}
         rows={report.data}
-        empty="No device was acquired in this period."
+        empty="No devices were acquired in this period."
         columns={[
           { label: 'Devices of', cell: (row) => cohortName(asked, row as unknown as CohortRow, view.today) },
           { label: 'Devices', numeric: true, cell: (row) => count(row.size) },

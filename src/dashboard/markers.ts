@@ -1,6 +1,6 @@
 import { findNewCreatives } from '#creatives';
 import { database } from '#db';
-import { DAY_MS, dayIn } from '#lib/time';
+import { DAY_MS, dayIn, hourIn } from '#lib/time';
 import { findFirstSpendDay } from '#money';
 import type { Place } from './axis.ts';
 import type { Marker } from './chart.tsx';
@@ -8,24 +8,29 @@ import type { View } from './view.ts';
 
 const MAX_NEW = 100;
 
-/** What explains a bend in a chart: the first spend, and creatives that were new. */
+/** Events that may explain a change in a chart: the first spend, and new creatives. */
 export async function readMarkers(db: D1Database, view: View, places: readonly Place[]): Promise<Marker[]> {
   const { application, from, to } = view;
   const [firstSpend, made] = await Promise.all([
     findFirstSpendDay(database(db), application.id),
-    // A day of a time zone lies within a day and a half of the same day in UTC.
+    // A day in any time zone lies within a day and a half of the same day in UTC.
     findNewCreatives(database(db), application.id, {
       since: Date.parse(from) - DAY_MS,
       until: Date.parse(to) + 2 * DAY_MS,
       limit: MAX_NEW,
     }),
   ]);
-  const indexOf = (day: string) => places.findLastIndex(({ start }) => start <= day);
+  const isByHour = places.some(({ start }) => start.length > 'YYYY-MM-DD'.length);
+  const indexOf = (at: string) =>
+    isByHour
+      ? places.findIndex(({ start }) => start.startsWith(at))
+      : places.findLastIndex(({ start }) => start <= at);
   const inView = (day: string) => day >= from && day <= to;
   const names = new Map<number, string[]>();
   for (const { name, createdAt } of made) {
     const day = dayIn(application.timezone, createdAt);
-    if (inView(day)) names.set(indexOf(day), [...(names.get(indexOf(day)) ?? []), name]);
+    const index = indexOf(isByHour ? hourIn(application.timezone, createdAt) : day);
+    if (inView(day)) names.set(index, [...(names.get(index) ?? []), name]);
   }
   const news = [...names].map(([index, all]) => ({
     index,

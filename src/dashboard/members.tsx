@@ -144,7 +144,7 @@ async function membersPage(
         <Table
           caption="Open invitations"
           rows={invitations}
-          empty="No open invitation."
+          empty="No open invitations."
           columns={[
             { label: 'Invited', cell: (open) => open.note },
             { label: 'Role', cell: (open) => open.role },

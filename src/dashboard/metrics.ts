@@ -1,14 +1,14 @@
 import { ALL_METRICS, METRICS as DEFINITIONS, type Metric, type MetricDefinition } from '#catalogue';
 import { count, money, percent } from './format.ts';
 
-/** How each metric is called and written, and what it means. */
+/** The label, unit and definition of each metric. */
 export const METRICS: Readonly<Record<Metric, MetricDefinition>> = DEFINITIONS;
 export type MetricName = Metric;
 export const METRIC_NAMES = ALL_METRICS;
 
 const RATIOS: ReadonlySet<MetricName> = new Set(['ecpm', 'fill_rate', 'arpdau', 'arppu', 'cpi', 'roas']);
 
-/** What a metric is of days on which nothing came: 0 for what is added up, nothing for a ratio. */
+/** The value of a metric on days without data: 0 for sums, null for ratios. */
 export const nothingOf = (name: MetricName): 0 | null => (RATIOS.has(name) ? null : 0);
 
 type Value = string | number | boolean | null | undefined;
@@ -22,8 +22,8 @@ export function showMetric(name: MetricName, value: Value, currency: string): st
 }
 
 /**
- * Rows by a column, `-` before its name for the largest first; figures that do not exist come last either way, and after them the
- * row that sums up the rest.
+ * Sorts rows by a column, with `-` before its name for largest first. Missing values come last either way, followed by the row that sums up the
+ * rest.
  */
 export function sortRows<Row extends Record<string, unknown>>(rows: readonly Row[], sort: string): Row[] {
   const descending = sort.startsWith('-');

@@ -3,6 +3,7 @@ import { ChangeShare, change, keyOf } from './compared.tsx';
 import { count, money } from './format.ts';
 import { GroupCell, groupLabel, groupName } from './groups.tsx';
 import type { MetricName } from './metrics.ts';
+import { clock, knowsHours, partOfDay } from './part-of-day.ts';
 import { Card } from './parts.tsx';
 import { comparedDays } from './period.ts';
 import { ask, viewAsked } from './report.tsx';
@@ -10,7 +11,7 @@ import { type View, viewQuery } from './view.ts';
 
 const MAX_MOVERS = 3;
 
-/** By what a change of revenue is explained, and which figure tells it: a network has no purchases. */
+/** The groupings that explain a change of revenue, and the metric to compare. Networks have no purchases. */
 const BY: readonly { group: string; metric: MetricName; also: MetricName }[] = [
   { group: 'creative', metric: 'revenue', also: 'installs' },
   { group: 'country', metric: 'revenue', also: 'installs' },
@@ -23,8 +24,8 @@ export type Mover = { row: Row; now: number; before: number; also: { now: number
 const numberIn = (row: Row, name: string) => (typeof row[name] === 'number' ? row[name] : 0);
 
 /**
- * The groups whose figure changed most between two reports by one grouping, the largest change first. Groups that one of the
- * reports has no row of their own for, because it has too many, are left out: what they were is not known.
+ * The groups whose metric changed most between two reports with the same grouping, largest change first. Groups without a row of their own in one
+ * of the reports, because it has too many, are left out: their earlier value is unknown.
  */
 export function findMovers(
   group: string,
@@ -61,21 +62,34 @@ const ALL: Readonly<Record<string, string>> = {
 
 const ALSO: Partial<Record<MetricName, string>> = { installs: 'installs', impressions: 'impressions' };
 
-/** What changed revenue most, by creative, country and network. Null where there is nothing to compare with. */
+/** What changed revenue most, by creative, country and network. Null if there is nothing to compare with. */
 export async function Movers(env: Env, view: View, now: number) {
   const days = comparedDays(view, view.comparison);
-  if (!days?.complete) return null;
+  if (!days) return null;
   const { complete, before } = days;
+  const part = partOfDay(view, days);
+  /** What to compare for a grouping, including the part of today if its hours exist; null if no day is over. */
+  const periodsOf = (group: string) => {
+    if (part && knowsHours([group], view)) {
+      const until_hour = part.untilHour;
+      return [
+        { from: view.from, to: part.today, until_hour },
+        { from: before.from, to: part.before, until_hour },
+      ];
+    }
+    return complete && [complete, before];
+  };
   const offered = BY.filter(({ group }) => Object.hasOwn(DIMENSIONS, group));
   const found = await Promise.all(
     offered.map(async ({ group, metric, also }) => {
+      const periods = periodsOf(group) ?? [];
       const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: group, limit: MAX_ROWS });
       const [later, earlier] = await Promise.all(
-        [complete, before].map((part) =>
+        periods.map((period) =>
           reportPerformance(
             env,
             view.application,
-            { ...query, ...part, metrics: [metric, also], totals: false },
+            { ...query, ...period, metrics: [metric, also], totals: false },
             now,
           ),
         ),
@@ -88,7 +102,15 @@ export async function Movers(env: Env, view: View, now: number) {
   if (shown.length === 0) return null;
   const amount = (value: number) => money(value, view.currency);
   return (
-    <Card title="What changed revenue most">
+    <Card
+      title="What changed revenue most"
+      aside={
+        part &&
+        complete && (
+          <span class="muted">{`Countries and networks without today; creatives until ${clock(part.untilHour)}`}</span>
+        )
+      }
+    >
       <div class="movers">
         {shown.map((one) => (
           <section>
@@ -106,7 +128,7 @@ export async function Movers(env: Env, view: View, now: number) {
                       {amount(Math.abs(later - before))}
                     </strong>
                     <span class="muted">
-                      {by === null ? 'nothing before' : <ChangeShare name="revenue" by={by} />}
+                      {by === null ? 'none before' : <ChangeShare name="revenue" by={by} />}
                       {`, ${count(also.before)} → ${count(also.now)} ${ALSO[one.also] ?? ''}`}
                     </span>
                   </li>

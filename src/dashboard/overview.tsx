@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { PerformanceReport } from '#reports';
-import { placesOf, ticksOf, type Unit, unitOf, valuesAt } from './axis.ts';
+import { alignedTo, finestUnitOf, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
 import { LineChart, type Series } from './chart.tsx';
 import { Change, ComparedDays, type ComparedReport, figuresBefore, readCompared } from './compared.tsx';
 import { money } from './format.ts';
@@ -8,6 +8,7 @@ import { GroupCell, groupLabel } from './groups.tsx';
 import { readMarkers } from './markers.ts';
 import { METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
 import { Movers } from './movers.tsx';
+import { isAddedUp, isHourly } from './part-of-day.ts';
 import { Card, type Column, Table } from './parts.tsx';
 import { CsvLink, Unconverted, Zone } from './report.tsx';
 import { type View, viewQuery } from './view.ts';
@@ -26,13 +27,24 @@ const BY_TIME = [
   'spend',
   'roas',
 ] as const satisfies readonly MetricName[];
+const named = FIGURES.filter((name) => !isAddedUp(name)).map((name) => {
+  const { label } = METRICS[name];
+  return label === label.toUpperCase() ? label : label.toLowerCase();
+});
+/** The metrics that are compared only by whole days, as a list of words. */
+const WHOLE_DAYS_ONLY = `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
+/** A device counts once per day, however many hours it is active in. */
+const DEVICE_CURVES = { hour: ['installs', 'sessions'], day: ['dau', 'installs'] } as const;
 const CAMPAIGN_FIGURES = ['spend', 'installs', 'cpi', 'revenue', 'roas'] as const;
 const MAX_CAMPAIGNS = 5;
 
 type Row = PerformanceReport['data'][number];
 
 const Figures = ({ view, compared }: { view: View; compared: ComparedReport }) => (
-  <Card title="This period" aside={<ComparedDays view={view} days={compared.days} />}>
+  <Card
+    title="This period"
+    aside={<ComparedDays view={view} compared={compared} without={WHOLE_DAYS_ONLY} />}
+  >
     <dl class="figures">
       {FIGURES.map((name) => {
         const { label, hint } = METRICS[name];
@@ -63,58 +75,64 @@ async function Curves({
   compared: ComparedReport;
   unit: Unit;
 }) {
-  const places = placesOf(view, unit);
+  const places = placesIn(view, unit);
   const markers = await readMarkers(env.DB, view, places);
   const { report, before, days } = compared;
   const values = (name: MetricName) => valuesAt(places, unit, report.data, (row) => row[name], 0);
   const earlier = (name: MetricName): Series[] => {
     if (!before || !days) return [];
-    const whole = placesOf({ ...days.before, today: view.today }, unit);
+    const whole = placesIn({ ...view, ...days.before }, unit);
     const figures = valuesAt(whole, unit, before.data, (row) => row[name], 0);
     return [
       {
         name: `${METRICS[name].label}, before`,
-        values: places.map((_, index) => figures[index] ?? null),
+        values: alignedTo(places, whole, figures, unit),
+        isWhole: true,
         before: 0,
       },
     ];
   };
   const chart = (
     title: string,
-    names: readonly [MetricName, ...MetricName[]],
+    all: readonly [MetricName, ...MetricName[]],
     format: (value: number | null) => string,
-  ) => (
-    <Card title={title}>
-      <LineChart
-        title={title}
-        labels={places.map(({ label }) => label)}
-        ticks={ticksOf(places, unit)}
-        partial={places.flatMap(({ partial }, index) => (partial ? [index] : []))}
-        markers={markers}
-        format={format}
-        series={[
-          ...names.map((name) => ({ name: METRICS[name].label, values: values(name) })),
-          ...earlier(names[0]),
-        ]}
-      />
-    </Card>
-  );
+  ) => {
+    const names = all.filter((name) => unit !== 'hour' || isHourly(name));
+    return (
+      <Card title={title}>
+        <LineChart
+          title={title}
+          labels={places.map(({ label }) => label)}
+          ticks={ticksOf(places, unit)}
+          partial={places.flatMap(({ partial }, index) => (partial ? [index] : []))}
+          markers={markers}
+          format={format}
+          series={[
+            ...names.map((name) => ({ name: METRICS[name].label, values: values(name) })),
+            ...names.slice(0, 1).flatMap(earlier),
+          ]}
+        />
+      </Card>
+    );
+  };
   return (
     <div class="pair">
       {chart(`Revenue by ${unit}`, ['revenue', 'ad_revenue', 'spend'], (value) =>
         money(value, view.currency),
       )}
-      {chart(`Devices by ${unit}`, ['dau', 'installs'], (value) =>
-        showMetric('installs', value, view.currency),
+      {chart(
+        `${unit === 'hour' ? 'Installs and sessions' : 'Devices'} by ${unit}`,
+        DEVICE_CURVES[unit === 'hour' ? 'hour' : 'day'],
+        (value) => showMetric('installs', value, view.currency),
       )}
     </div>
   );
 }
 
-/** The campaigns with the highest revenue, each leading to itself. */
+/** The campaigns with the highest revenue, each linked to its own figures. */
 async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: number }) {
   const groups = ['campaign'];
-  // What it was before is looked up among more campaigns than are shown: the largest now need not have been the largest then.
+  // Earlier values are read for more campaigns than are shown, because the largest now need not have been the largest then.
   const compared = await readCompared(
     env,
     view,
@@ -122,6 +140,7 @@ async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: num
     now,
     {
       complete: 'nothing',
+      metric: 'revenue',
     },
   );
   const rows = sortRows(
@@ -161,9 +180,10 @@ async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: num
   );
 }
 
-/** The numbers of a period against those before it; `alerts` stand above them. Fetched again every minute by the page's script. */
+/** The figures of a period compared with earlier ones, below any firing `alerts`. The page's script reloads it every minute. */
 export async function Overview(env: Env, view: View, now: number, alerts: Child = null) {
-  const unit = unitOf(view);
+  const unit = finestUnitOf(view);
+  const columns = BY_TIME.filter((name) => unit !== 'hour' || isHourly(name));
   const [compared, movers, campaigns] = await Promise.all([
     readCompared(env, view, { group_by: unit, metrics: BY_TIME }, now),
     Movers(env, view, now),
@@ -197,7 +217,7 @@ export async function Overview(env: Env, view: View, now: number, alerts: Child 
                 label: groupLabel(unit),
                 cell: (row) => <GroupCell view={view} path="/" name={unit} row={row} />,
               },
-              ...BY_TIME.map((name) => ({
+              ...columns.map((name) => ({
                 label: METRICS[name].label,
                 numeric: true,
                 cell: (row: Row) => showMetric(name, row[name], view.currency),

@@ -6,7 +6,7 @@ import { VIEW_PAGES } from '#views';
 import type { DashboardContext } from './guard.ts';
 import { queryToKeep, type View, viewQuery } from './view.ts';
 
-/** The navigation: what is not here has no page. `view` pages keep application, period and currency from one to the next. */
+/** The navigation. Links with `view` keep the application, period and currency. */
 const NAVIGATION = [
   { path: '/', label: 'Overview', view: true },
   { path: '/creatives', label: 'Creatives', view: true },
@@ -24,7 +24,7 @@ const NAVIGATION = [
   { path: '/settings/applications', label: 'Settings', view: false },
 ] as const;
 
-/** What the product is called on every page. */
+/** The product name on every page. */
 const PRODUCT = 'Attribution';
 
 const Document = ({ title, children }: PropsWithChildren<{ title: string }>) => (
@@ -122,13 +122,13 @@ const Page = ({
   </Document>
 );
 
-/** The address of the report that is shown, for saving or sharing it; null for any other page. */
+/** The URL of the current report, for saving or sharing it; null for any other page. */
 function viewToKeep(c: DashboardContext): string | null {
   const { pathname } = new URL(c.req.url);
   return Object.hasOwn(VIEW_PAGES, pathname) ? pathname + queryToKeep(c) : null;
 }
 
-/** Answers a page of the dashboard. `current` is the path of the entry of the navigation that it belongs to. */
+/** Renders a page of the dashboard. `current` is the path of its navigation entry. */
 export function renderPage(
   c: DashboardContext,
   page: {
@@ -156,7 +156,7 @@ export function renderPage(
   );
 }
 
-/** Answers a page for someone who is not signed in: one card in the middle. */
+/** Renders a page for someone who is not signed in: a single card. */
 export function renderPlainPage(
   c: DashboardContext,
   page: { title: string; status?: ContentfulStatusCode },

@@ -1,7 +1,7 @@
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import type { Fault } from '#http';
 
-// The small parts that pages are made of. Never a style attribute: the content security policy forbids it.
+// Small components of pages. They never use a style attribute, because the content security policy forbids it.
 
 export const Notice = ({
   kind = 'info',
@@ -41,14 +41,14 @@ type FieldProps = {
   max?: number;
   minlength?: number;
   maxlength?: number;
-  /** The name under which the value is sent, where several fields share it. */
+  /** The name under which the value is submitted, if several fields share it. */
   submitted?: string;
   step?: string;
-  /** Id of a `datalist`. */
+  /** The id of a `datalist`. */
   list?: string;
 };
 
-/** A labelled control, its hint and its fault tied to it for those who cannot see them. */
+/** A labelled control; its hint and fault are linked to it for screen readers. */
 export const Field = ({
   label,
   name,
@@ -110,16 +110,16 @@ export const Field = ({
 export type Column<Row> = {
   label: string;
   numeric?: boolean;
-  /** Long text: may run over several lines. */
+  /** Allows long text to wrap. */
   wrap?: boolean;
-  /** Left out on a phone, where the figures are to be seen first. */
+  /** Hidden on phones, to leave room for the figures. */
   wideOnly?: boolean;
-  /** What this column says, for those who meet the word for the first time. */
+  /** Explains the column to people who are new to the term. */
   hint?: string | undefined;
-  /** Where a click on the heading leads, for a column by which the table can be sorted. */
+  /** The URL that a click on the heading leads to, for sortable columns. */
   sortHref?: string;
   sorted?: 'ascending' | 'descending';
-  /** More classes of a row's cell, and what it says to a pointer. */
+  /** Additional classes and title of a row's cell. */
   classOf?: (row: Row) => string;
   titleOf?: (row: Row) => string;
   cell: (row: Row) => Child;
@@ -129,7 +129,7 @@ function classOf<Row>({ numeric, wrap, wideOnly }: Column<Row>): string {
   return [numeric && 'number', wrap && 'wrap', wideOnly && 'wide-only'].filter(Boolean).join(' ');
 }
 
-/** A table that scrolls by itself where it is wider than the screen. */
+/** A table that scrolls horizontally if it is wider than the screen. */
 export function Table<Row>({
   caption,
   columns,
@@ -143,9 +143,9 @@ export function Table<Row>({
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   empty?: Child;
-  /** A last row, a cell for each column. */
+  /** The last row, with one cell per column. */
   totals?: readonly Child[];
-  /** Whether head and first column stay in sight while the table scrolls. */
+  /** Whether the header and first column stay visible while the table scrolls. */
   sticky?: boolean;
   kind?: '' | 'heat-map';
 }) {
@@ -200,7 +200,7 @@ export function Table<Row>({
   );
 }
 
-/** Text to take along. The button appears where a script can copy; the text can be selected anyway. */
+/** Text with a copy button. The button appears if scripts can copy; the text can be selected in any case. */
 export const Copyable = ({
   text,
   label,
@@ -224,7 +224,7 @@ export const Copyable = ({
   </div>
 );
 
-/** A button that changes something, as a form of its own; `confirm` is asked first where a script can. */
+/** A button that changes something, in a form of its own. If scripts run, `confirm` is asked first. */
 export const Action = ({
   to,
   label,

@@ -4,7 +4,7 @@ import { addDays, daysBetween } from '#lib/time';
 /** Inclusive days. */
 export type Days = { from: string; to: string };
 
-/** The periods to choose from. All but `custom` are relative: a link to one shows its own day's figures whenever it is opened. */
+/** The available periods. All but `custom` are relative: their days depend on when the link is opened. */
 export const PERIODS = {
   today: 'Today',
   yesterday: 'Yesterday',
@@ -30,7 +30,7 @@ export const DEFAULT_COMPARISON = 'previous' satisfies Comparison;
 const firstOfMonth = (day: string) => `${monthOf(day)}-01`;
 const endOfMonth = (day: string) => addDays(firstOfMonth(addDays(firstOfMonth(day), 31)), -1);
 
-/** The days of a relative period as seen on `today`; `firstDay` is where all time begins. */
+/** The days of a relative period as of `today`. `firstDay` is the start of `all`. */
 export function daysOfPeriod(
   period: Exclude<Period, 'custom'>,
   today: string,
@@ -61,15 +61,15 @@ function yearBefore(day: string): string {
 }
 
 export type Compared = {
-  /** The part of the period whose days are over: the part that a change is computed from. Null while there is none. */
+  /** The completed days of the period, from which changes are computed. Null if there are none. */
   complete: Days | null;
-  /** What it is compared with. */
+  /** The period it is compared with. */
   before: Days;
 };
 
 /**
- * What a period is compared with. Today is not over, so it is left out of the comparison, and with it the last day of the earlier
- * period. Calendar months are compared with calendar months. Null where nothing earlier is meant.
+ * The period to compare with. Today is not over, so it is left out, and with it the last day of the earlier period. Calendar months are compared
+ * with calendar months. Returns null if there is no comparison.
  */
 export function comparedDays(
   { period, from, to, today }: Days & { period: Period; today: string },
@@ -91,7 +91,7 @@ export function comparedDays(
   return { complete, before: { from: addDays(from, -days), to: addDays(complete.to, -days) } };
 }
 
-/** The earlier days of a period of which no day is over. */
+/** The earlier days for a period without any completed day. */
 function unfinishedBefore({ from, to }: Days, comparison: Comparison): Days {
   if (comparison === 'year') return { from: yearBefore(from), to: yearBefore(to) };
   const days = daysBetween(from, to) + 1;

@@ -13,14 +13,14 @@ import { renderPage } from './page.tsx';
 import { Field, Notice } from './parts.tsx';
 import { readView, type View, type ViewChanges, viewParameters, viewQuery } from './view.ts';
 
-/** A query of the team API, completed and checked by its own schema: a page asks nothing that the API could not. */
+/** A query of the team API, with defaults, validated by its own schema: pages request nothing that the API does not offer. */
 export function ask<Schema extends z.ZodType>(schema: Schema, values: unknown): z.infer<Schema> {
   const result = schema.safeParse(values);
   if (!result.success) throw invalidRequest(toFaults(result.error));
   return result.data;
 }
 
-/** What every report is asked: the view's application, period, currency and filters. */
+/** The query fields of every report: the view's application, period, currency and filters. */
 export const viewAsked = ({ application, from, to, currency, filters }: View) => ({
   application_id: application.id,
   from,
@@ -32,15 +32,15 @@ export const viewAsked = ({ application, from, to, currency, filters }: View) =>
 type ReportPage = {
   title: string;
   path: string;
-  /** The page's own parameters, kept when the view changes. */
+  /** The page's own parameters, which are kept when the view changes. */
   carry?: Record<string, string>;
-  /** The parts of the bar that change something on this page; all of them where it is left out. */
+  /** The parts of the filter bar that apply to this page; all if left out. */
   bar?: readonly BarPart[] | undefined;
-  /** Where the bar leads, when that is not the page of the navigation. */
+  /** Where the filter bar leads, if not to the navigation's page. */
   inner?: string;
 };
 
-/** Brings what an application's counters hold into its figures, as far as that takes no longer than a person likes to wait. */
+/** Settles an application's counters, within a time that a person is willing to wait. */
 export async function settleView(c: DashboardContext, view: View) {
   const { settled, countedThrough } = await settleCounters(c.env, view.application);
   return {
@@ -58,8 +58,8 @@ const StillCounting = ({ at, view }: { at: number | null; view: View }) => (
 );
 
 /**
- * Answers a report page, once what the application's counters hold is counted. `content` answers the page's own part, or a whole
- * answer such as a CSV file; it says by `answerWith` when what was asked for has faults.
+ * Renders a report page after settling the application's counters. `content` returns the page's own part, or a whole answer such as a CSV file.
+ * It reports faults in the query through `answerWith`.
  */
 export async function renderReport(
   c: DashboardContext,
@@ -93,7 +93,7 @@ export async function renderReport(
   );
 }
 
-/** Whether the table is wanted as a file. */
+/** Whether the request asks for a CSV file. */
 export const wantsCsv = (c: DashboardContext) => c.req.query('format') === 'csv';
 
 /** The same rows as the team API's CSV. */
@@ -106,19 +106,19 @@ export function answerCsv(
   return answerReport(c as unknown as AppContext, 'csv', report, columns, view);
 }
 
-/** The most rows of a table on a page. The API and CSV have more. */
+/** The largest number of table rows on a page. The API and CSV have more. */
 export const MAX_TABLE_ROWS = 200;
 
-/** What a table is narrowed to by its search field. */
+/** The text in a table's search field. */
 export const searchOf = (c: DashboardContext): string => c.req.query('q')?.trim().slice(0, 256) ?? '';
 
-/** How many rows of a report its page asks for: those of a file are not limited to what a page can show. */
+/** The number of rows to request: CSV files are not limited to what a page can show. */
 export const listingOf = (c: DashboardContext) => ({
   ...(wantsCsv(c) ? {} : { limit: MAX_TABLE_ROWS }),
   q: searchOf(c),
 });
 
-/** The view as hidden fields of a form. */
+/** The view as hidden form fields. */
 export const ViewFields = ({ view, changes = {} }: { view: View; changes?: ViewChanges }) => (
   <>
     {[...viewParameters(view, changes)].map(([name, value]) => (
@@ -127,7 +127,7 @@ export const ViewFields = ({ view, changes = {} }: { view: View; changes?: ViewC
   </>
 );
 
-/** The search field of a table: it asks the server, because the table need not have all rows. */
+/** A table's search field. The server searches, because the table may not have all rows. */
 export const TableSearch = ({
   view,
   path,
@@ -148,7 +148,7 @@ export const TableSearch = ({
   </form>
 );
 
-/** How much of a long table is shown, by what order it was chosen, and where the rest is. */
+/** How many rows of a long table are shown, how they were chosen, and where the rest is. */
 export const RowCount = ({ shown, total, q = '' }: { shown: number; total: number; q?: string }) => {
   const found = q === '' ? '' : ` that contain “${q}”`;
   if (shown >= total) return q === '' ? null : <p class="hint">{`${count(total)} rows${found}.`}</p>;
@@ -169,11 +169,11 @@ export const CsvLink = ({
   parameters?: Record<string, string>;
 }) => <a href={path + viewQuery(view, { ...parameters, format: 'csv' })}>CSV</a>;
 
-/** What had no exchange rate is said, not left out in silence. */
+/** Lists amounts without an exchange rate, so that they are not left out silently. */
 export const Unconverted = ({ amounts }: { amounts: readonly { currency: string; amount: number }[] }) =>
   amounts.length === 0 ? null : (
     <Notice kind="bad">
-      Not in these figures, because no exchange rate is known:{' '}
+      Not included, because there is no exchange rate:{' '}
       {amounts
         .map(({ currency, amount }) => `${money(amount, currency)} (${currency.toUpperCase()})`)
         .join(', ')}
@@ -181,7 +181,7 @@ export const Unconverted = ({ amounts }: { amounts: readonly { currency: string;
     </Notice>
   );
 
-/** Days are the application's: every chart and table says so. */
+/** The time zone of days, which every chart and table states. */
 export const Zone = ({ view }: { view: View }) => (
   <p class="muted zone">
     Days in {view.application.timezone}

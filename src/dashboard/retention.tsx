@@ -101,7 +101,7 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
           asked={asked}
           fields={[{ label: 'Retention', name: 'kind', value: kind, options: KINDS }]}
         />
-        <Card title="How many come back">
+        <Card title="Retention by day">
           <CohortCurves title="Retention" format={percent} series={series} />
           <p class="hint">
             Of the devices acquired in the period whose day N is over. {CURVE_HINT} Days in{' '}

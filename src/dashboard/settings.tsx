@@ -25,7 +25,7 @@ const Tabs = ({ person, current }: { person: Person; current: SettingsPath }) =>
   </nav>
 );
 
-/** Answers a page of the settings, with what a redirect after a change has to say. */
+/** Renders a settings page, with the message of a preceding redirect. */
 export function renderSettings(
   c: DashboardContext,
   page: { title: string; section: SettingsPath; status?: 200 | 400 },

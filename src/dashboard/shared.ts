@@ -7,10 +7,10 @@ import { moment } from './format.ts';
 import { admitGuest, type DashboardEnv } from './guard.ts';
 import { TOO_MANY_ATTEMPTS } from './sign-in.tsx';
 
-/** What a guest could follow to anything else, or change: it is not part of a shared view. */
+/** Elements that lead elsewhere or change something. A shared view does not show them. */
 const REMOVED = ['header.side', '.skip', '.filter-bar', 'nav', 'form', 'button', 'a[href*="format=csv"]'];
 
-/** The page as its guest sees it: figures, tables and charts, with links as plain text. */
+/** The page for a guest: figures, tables and charts, with links as plain text. */
 function readOnly(page: Response, notice: string): Response {
   const rewriter = new HTMLRewriter();
   for (const selector of REMOVED) rewriter.on(selector, { element: (found) => void found.remove() });
@@ -24,8 +24,8 @@ function readOnly(page: Response, notice: string): Response {
 }
 
 /**
- * Answers the one page and view that a share link is of, rendered by `render` for a guest who is a viewer of its team for this one
- * request. The address chooses nothing: page and filters are those that the link was made with.
+ * Serves the single view of a share link. `render` renders it for a guest who, for this request only, is a viewer of the team. The URL selects
+ * nothing: page and filters are those with which the link was created.
  */
 export const sharedPages = (
   render: (request: Request, env: Env, ctx: ExecutionContext) => Promise<Response>,

@@ -22,7 +22,7 @@ import { Field, Notice } from './parts.tsx';
 
 const FirstRun = NewPerson.extend({ team: requiredText(255) });
 
-/** Whoever waits for one of these waits for all: the same words and the same time. */
+/** All sign-in limits use the same message and waiting time. */
 export const TOO_MANY_ATTEMPTS = {
   message: 'Too many attempts. Wait a minute, then try again.',
   retryAfterSeconds: 60,
@@ -32,15 +32,15 @@ const limitAddress = (c: DashboardContext) =>
   requireWithin(c.env.SIGN_IN_ADDRESS_LIMIT, addressOf(c), TOO_MANY_ATTEMPTS);
 
 /**
- * Guessing one person's password is limited strictly from one address, and loosely from all addresses together: whoever knows
- * an email must not be able to lock its owner out by wrong passwords. What the first limit refuses does not count for the second.
+ * Password guesses for one person are limited strictly per address, and loosely over all addresses, so that someone who knows an email cannot
+ * lock its owner out with wrong passwords. Attempts that the first limit refuses do not count towards the second.
  */
 async function limitGuesses(c: DashboardContext, email: string): Promise<void> {
   await requireWithin(c.env.SIGN_IN_LIMIT, `${addressOf(c)} ${email}`, TOO_MANY_ATTEMPTS);
   await requireWithin(c.env.SIGN_IN_EMAIL_LIMIT, email, TOO_MANY_ATTEMPTS);
 }
 
-/** Signs in with a right pair and goes on to `next`; null for a wrong one. */
+/** Signs in and continues to `next`; returns null if email or password is wrong. */
 async function enter(c: DashboardContext, pair: { email: string; password: string }, next: string) {
   const cookies = await signIn(c.env, c.req.raw, pair);
   if (!cookies) return null;
@@ -70,7 +70,7 @@ function loginPage(c: DashboardContext, values: Record<string, string>, wrong = 
       <Field label="Password" name="password" type="password" autocomplete="current-password" required />
       <button type="submit">Sign in</button>
       <p class="muted">
-        Forgot your password? An owner or admin of your team can make you a link to choose a new one, under
+        Forgot your password? An owner or admin of your team can create a link to choose a new one, under
         Settings → Members. Whoever runs this service can do the same: <code>npm run password-reset</code>.
       </p>
     </form>,
@@ -153,7 +153,7 @@ function joinPage(
 async function openInvitation(c: DashboardContext): Promise<Invitation> {
   await limitAddress(c);
   const invitation = await findInvitation(database(c.env.DB), c.req.param('secret') ?? '', Date.now());
-  if (!invitation) throw new AppError('not_found', 'This invitation was used, withdrawn, or is over');
+  if (!invitation) throw new AppError('not_found', 'This invitation was used or withdrawn, or has expired');
   return invitation;
 }
 

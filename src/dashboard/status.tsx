@@ -17,7 +17,7 @@ import { readView, type View, viewQuery } from './view.ts';
 
 const SHOWN = 50;
 const CLIENT_TOTALS = ['device_id', 'kind', 'currency', 'client_total', 'counted_total', 'gap'];
-/** The consumer waits two seconds for a batch: past this the queue is behind. */
+/** The consumer waits two seconds for a batch. Beyond this time, the queue is behind. */
 const SLOW_MS = 60_000;
 
 const Figure = ({
@@ -42,7 +42,7 @@ const Figure = ({
 
 const seconds = (ms: number) => `${count(Math.max(0, ms) / 1000)} s`;
 
-/** After a restore of the database. `resumePath` is null for those who may not resume. */
+/** Shown after a restore of the database. `resumePath` is null for people who may not resume counting. */
 const StoppedNotice = ({ resumePath }: { resumePath: string | null }) => (
   <Notice kind="bad">
     <p>
@@ -56,13 +56,13 @@ const StoppedNotice = ({ resumePath }: { resumePath: string | null }) => (
       <Action
         to={resumePath}
         label="Resume counting"
-        confirm="Resume counting without what was counted between the restored time and the restore?"
+        confirm="Resume counting? Data counted between the restored time and the restore remains missing."
       />
     )}
   </Notice>
 );
 
-/** How the events of one application get through, from the queue to the reports. */
+/** The state of an application's events, from the queue to the reports. */
 const PipelineFigures = ({
   health,
   parked,
@@ -105,7 +105,7 @@ const PipelineFigures = ({
           bad={exportError !== null}
         />
         <Figure
-          label="From taken to logged"
+          label="Ingestion delay"
           value={slowestMs === null ? NOTHING : seconds(slowestMs)}
           note="the slowest of the newest events"
           bad={(slowestMs ?? 0) > SLOW_MS}
@@ -125,19 +125,19 @@ const KINDS: Record<string, string> = { ad: 'Ad value', purchase: 'Purchase valu
 
 type ClientTotals = Awaited<ReturnType<typeof reportClientTotals>>;
 
-/** What clients say they earned in their lifetime against what was counted of them. */
+/** Compares the lifetime totals that clients report with what was counted for them. */
 const ClientTotalsCard = ({ report, view }: { report: ClientTotals; view: View }) => {
   const amount = (value: number | null, currency: string | null) =>
     currency ? money(value, currency) : NOTHING;
   return (
-    <Card title="Client totals against ours" aside={<CsvLink view={view} path="/status" />}>
+    <Card title="Client totals and counted totals" aside={<CsvLink view={view} path="/status" />}>
       <p class="muted">
         Events may carry the client's own running total. Where it is above ours, events never arrived; where
         it is below, some were sent twice without a key. Devices acquired {view.from} to {view.to}, days in{' '}
         {view.application.timezone}.
       </p>
       <Table
-        caption="Client totals against ours, by kind and currency"
+        caption="Client totals and counted totals, by kind and currency"
         rows={report.totals}
         empty="No client sends a running total."
         columns={[
@@ -145,8 +145,8 @@ const ClientTotalsCard = ({ report, view }: { report: ClientTotals; view: View }
           { label: 'Currency', cell: (row) => row.currency?.toUpperCase() ?? 'several, not compared' },
           { label: 'Devices', numeric: true, cell: (row) => count(row.devices) },
           { label: 'With a gap', numeric: true, cell: (row) => count(row.devices_with_gap) },
-          { label: 'Clients say', numeric: true, cell: (row) => amount(row.client_total, row.currency) },
-          { label: 'We counted', numeric: true, cell: (row) => amount(row.counted_total, row.currency) },
+          { label: 'Client total', numeric: true, cell: (row) => amount(row.client_total, row.currency) },
+          { label: 'Counted total', numeric: true, cell: (row) => amount(row.counted_total, row.currency) },
           { label: 'Gap', numeric: true, cell: (row) => amount(row.gap, row.currency) },
         ]}
       />
@@ -159,8 +159,12 @@ const ClientTotalsCard = ({ report, view }: { report: ClientTotals; view: View }
             columns={[
               { label: 'Device', cell: (row) => <code>{row.device_id}</code> },
               { label: 'Kind', cell: (row) => KINDS[row.kind] ?? row.kind },
-              { label: 'Client says', numeric: true, cell: (row) => amount(row.client_total, row.currency) },
-              { label: 'We counted', numeric: true, cell: (row) => amount(row.counted_total, row.currency) },
+              { label: 'Client total', numeric: true, cell: (row) => amount(row.client_total, row.currency) },
+              {
+                label: 'Counted total',
+                numeric: true,
+                cell: (row) => amount(row.counted_total, row.currency),
+              },
               { label: 'Gap', numeric: true, cell: (row) => amount(row.gap, row.currency) },
             ]}
           />
@@ -186,13 +190,13 @@ function ParkedCard({
   return (
     <Card title="Parked messages">
       <p class="muted">
-        What could not be counted is kept here and blocks nothing. Replay sends it to the queue again: its
-        events keep their ids, so nothing is ever counted twice.
+        Messages that could not be counted are kept here and do not delay others. Replay sends one to the
+        queue again. Its events keep their ids, so none is counted twice.
       </p>
       <Table
         caption="Parked messages"
         rows={messages}
-        empty="None. Every event that was taken has been counted or waits its turn."
+        empty="None. Every accepted event has been counted or is waiting to be counted."
         columns={[
           { label: 'Parked (UTC)', cell: (message) => moment(message.parkedAt, 'UTC') },
           { label: 'Application', cell: (message) => nameOf(message.applicationId) },
@@ -239,7 +243,7 @@ async function statusPage(c: DashboardContext) {
   const now = Date.now();
   const read = await readView(c, now);
   const { person } = c.var;
-  // As things stand, before this page has anything counted.
+  // The state before this page triggers any counting.
   const [health, { messages, total }] = await Promise.all([
     read ? readApplicationHealth(c.env, read.application) : null,
     listParked(database(c.env.DB), person.team.id, { limit: SHOWN }),

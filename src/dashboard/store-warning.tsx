@@ -1,7 +1,7 @@
 import type { ApplicationRow } from '#teams';
 import { Notice } from './parts.tsx';
 
-/** Without a store's URL, a link leads people of that platform to the fallback: clicks that can bring no install. */
+/** Without a store URL, a link leads people on that platform to the fallback, where clicks cannot lead to installs. */
 export const StoreWarning = ({
   application,
   mayChange,

@@ -37,7 +37,7 @@ async function tokensPage(
       {shown.accessToken && (
         <Notice kind="good">
           <p>
-            <strong>Copy the token now.</strong> It is shown this once and stored nowhere.
+            <strong>Copy the token now.</strong> It is shown only once and is not stored.
           </p>
           <Copyable text={shown.accessToken} label="access token" />
         </Notice>
@@ -64,7 +64,7 @@ async function tokensPage(
         <Table
           caption="Access tokens"
           rows={tokens}
-          empty="No access token yet."
+          empty="No access tokens yet."
           columns={[
             { label: 'Name', cell: (token) => token.name },
             { label: 'Created (UTC)', cell: (token) => moment(token.createdAt, 'UTC') },
@@ -87,7 +87,7 @@ async function tokensPage(
                     to={`/settings/tokens/${token.id}/revoke`}
                     label="Revoke"
                     kind="danger"
-                    confirm={`Revoke “${token.name}”? What uses it stops working.`}
+                    confirm={`Revoke “${token.name}”? Everything that uses it stops working.`}
                   />
                 ) : (
                   NOTHING

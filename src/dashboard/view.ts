@@ -15,10 +15,10 @@ import {
   type Period,
 } from './period.ts';
 
-/** More than anyone chooses from a list; the API has no such limit. */
+/** More than anyone would choose from a list. The API has no such limit. */
 const MAX_APPLICATIONS = 200;
 
-/** What every report page looks at. It stands in the URL, so that a view can be shared. */
+/** The application, period and filters of a report page. They are in the URL, so that a view can be shared. */
 export type View = {
   applications: ApplicationRow[];
   application: ApplicationRow;
@@ -27,17 +27,19 @@ export type View = {
   from: string;
   to: string;
   today: string;
+  /** When the page was requested, in epoch milliseconds. */
+  now: number;
   comparison: Comparison;
-  /** What the figures are narrowed to. */
+  /** The filters of the report. */
   filters: ReportFilters;
   currency: string;
-  /** Whether the currency was chosen; otherwise it is the application's, also of the next one that is looked at. */
+  /** Whether the currency was chosen. Otherwise it is the application's, and changes with the application. */
   currencyChosen: boolean;
-  /** Up to when (epoch milliseconds) the figures of the page are complete; null where that is not known. */
+  /** The time (epoch milliseconds) through which the page's figures are complete; null if unknown. */
   countedThrough: number | null;
 };
 
-/** The filters, as the URL and the reports name them. */
+/** The filters, as named in URLs and reports. */
 export const FILTER_NAMES = [
   'campaign_id',
   'adset_id',
@@ -54,8 +56,8 @@ export const filterValues = (filters: ReportFilters, name: FilterName): string[]
   [filters[name] ?? []].flat();
 
 /**
- * The view that the URL names, completed with defaults; null while the team has no application. Throws `invalid_request` for a
- * filter that no report would take.
+ * Reads the view from the URL and adds defaults; null if the team has no application. Throws `invalid_request` for a filter that reports do not
+ * accept.
  */
 export async function readView(c: DashboardContext, now: number): Promise<View | null> {
   const applications = await listApplications(database(c.env.DB), c.get('person').team.id, {
@@ -64,8 +66,8 @@ export async function readView(c: DashboardContext, now: number): Promise<View |
   });
   const wanted = c.req.query('app');
   const application = wanted ? applications.find(({ id }) => id === wanted) : applications[0];
-  // Another team's application is no more than one that does not exist.
-  if (wanted && !application) throw new AppError('not_found', 'There is no such application in your team');
+  // Another team's application must look like one that does not exist.
+  if (wanted && !application) throw new AppError('not_found', 'Your team has no such application');
   if (!application) return null;
   const today = dayIn(application.timezone, now);
   const currency = c.req.query('currency')?.toLowerCase() ?? '';
@@ -75,6 +77,7 @@ export async function readView(c: DashboardContext, now: number): Promise<View |
     applications,
     application,
     today,
+    now,
     ...(await readPeriod(c, application, today)),
     comparison: Object.hasOwn(COMPARISONS, comparison) ? (comparison as Comparison) : DEFAULT_COMPARISON,
     filters: readFilters(c, application.id),
@@ -104,7 +107,7 @@ async function readPeriod(
   };
 }
 
-/** What belongs to one application only. */
+/** Filters whose values belong to one application. */
 const OWN_FILTERS: ReadonlySet<FilterName> = new Set([
   'campaign_id',
   'adset_id',
@@ -112,7 +115,7 @@ const OWN_FILTERS: ReadonlySet<FilterName> = new Set([
   'app_version',
 ]);
 
-/** The query of the page that is shown, without the filters that `readView` leaves out. */
+/** The page's query, without the filters that `readView` ignores. */
 export function queryToKeep(c: DashboardContext): string {
   const query = new URL(c.req.url).searchParams;
   if (query.has('of') && query.get('of') !== query.get('app')) {
@@ -123,8 +126,8 @@ export function queryToKeep(c: DashboardContext): string {
 }
 
 /**
- * An empty value is a form's field that was left alone. The bar says in `of` whose filters it sends, so that another application
- * that is chosen there is not narrowed to campaigns that it does not have.
+ * Reads the filters. An empty value is a form field that was left empty. The bar's `of` says which application its filters belong to, so that they
+ * are dropped if another application is chosen.
  */
 function readFilters(c: DashboardContext, applicationId: string): ReportFilters {
   const of = c.req.query('of') ?? applicationId;
@@ -138,10 +141,10 @@ function readFilters(c: DashboardContext, applicationId: string): ReportFilters 
   return filtersOf(result.data);
 }
 
-/** What a link changes about a view; an empty value, or an empty list, leaves a parameter out. */
+/** A link's changes to a view. An empty value or list removes the parameter. */
 export type ViewChanges = Record<string, string | readonly string[] | undefined>;
 
-/** The parameters of a view, with changes. What is as it would be anyway is left out. */
+/** The URL parameters of a view with changes. Defaults are left out. */
 export function viewParameters(view: View | null, changes: ViewChanges = {}): URLSearchParams {
   const own: ViewChanges = view
     ? {
@@ -160,20 +163,20 @@ export function viewParameters(view: View | null, changes: ViewChanges = {}): UR
   return parameters;
 }
 
-/** The view as a query string, with what a link changes about it. */
+/** The query string of a view with changes. */
 export function viewQuery(view: View | null, changes: ViewChanges = {}): string {
   const query = viewParameters(view, changes).toString();
   return query === '' ? '' : `?${query}`;
 }
 
-/** The view narrowed to what one more value of a filter stands for; of `attribution` there is one value only. */
+/** The view with one more value of a filter. `attribution` has only one value. */
 export function withFilter(view: View, name: FilterName, value: string): ViewChanges {
   return {
     [name]: name === 'attribution' ? value : [...new Set([...filterValues(view.filters, name), value])],
   };
 }
 
-/** The view without a value of a filter. */
+/** The view without one value of a filter. */
 export const withoutFilter = (view: View, name: FilterName, value: string): ViewChanges => ({
   [name]: filterValues(view.filters, name).filter((other) => other !== value),
 });

@@ -35,7 +35,7 @@ const pageOf = ({ path }: Stored) =>
 
 type Shown = { link?: string; values?: Record<string, string>; faults?: Fault[]; form?: 'view' | 'link' };
 
-/** Both forms are about the view that the person came from. */
+/** Forms to save or share the view that the person came from. */
 const NewForms = ({ address, shown, mayShare }: { address: string; shown: Shown; mayShare: boolean }) => {
   const { values = {}, form } = shown;
   const faultsOf = (name: Shown['form']) => (form === name ? (shown.faults ?? []) : []);
@@ -162,7 +162,7 @@ async function viewsPage(c: DashboardContext, shown: Shown = {}) {
                     to={`/views/links/${link.hash}/revoke`}
                     label="Revoke"
                     kind="danger"
-                    confirm={`End the link for ${link.note}?`}
+                    confirm={`Revoke the link for ${link.note}?`}
                   />
                 ),
               },

@@ -1,11 +1,11 @@
 import { type Column, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 
-// Parts of templates that Drizzle's builder has no words for. A column stands in them as the schema has it.
+// SQL fragments that Drizzle's builder does not offer. They use the schema's columns.
 
-/** A column's bare name, as SQL wants it in the list of an INSERT, in ON CONFLICT and on the left of an assignment. */
+/** A column's bare name, as required in the column list of an INSERT, in ON CONFLICT and on the left side of an assignment. */
 export const named = (column: Column): SQL => sql`${sql.identifier(column.name)}`;
 
-/** What an upsert would have inserted into a column. */
+/** The value that an upsert tried to insert into a column. */
 export const excluded = (column: Column): SQL => sql`excluded.${sql.identifier(column.name)}`;
 
 export const commaList = (parts: readonly SQLWrapper[]): SQL => sql.join([...parts], sql`, `);
@@ -13,6 +13,6 @@ export const commaList = (parts: readonly SQLWrapper[]): SQL => sql.join([...par
 /** The bare names of columns, separated by commas. */
 export const columnList = (columns: readonly Column[]): SQL => commaList(columns.map(named));
 
-/** Whether a value is one of a list's. The list is one parameter, because a statement of D1 takes 100. */
+/** Whether a value is in a list. The list is a single parameter, because D1 allows 100 per statement. */
 export const isAmong = (value: SQLWrapper, list: readonly (string | number)[]): SQL =>
   sql`${value} IN (SELECT value FROM json_each(${JSON.stringify(list)}))`;

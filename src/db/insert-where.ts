@@ -2,12 +2,12 @@ import { getTableColumns, is, SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Database } from './client.ts';
 
-/** A row to insert; SQL in the place of a value is evaluated as the statement runs. */
+/** A row to insert. SQL in place of a value is evaluated when the statement runs. */
 type Row<Table extends SQLiteTable> = {
   [Key in keyof Table['$inferInsert']]: Table['$inferInsert'][Key] | SQL;
 };
 
-/** Inserts one row if a condition holds as the statement runs; absent columns get their default, else null. */
+/** Inserts a row if a condition holds when the statement runs. Absent columns get their default, or null. */
 export function insertWhere<Table extends SQLiteTable>(
   db: Database,
   table: Table,

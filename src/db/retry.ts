@@ -1,6 +1,6 @@
 import { retry } from '#lib/retry';
 
-// What D1 says when the same statements may succeed a moment later. The platform retries reads by itself, writes never.
+// Errors after which the same statements may succeed a moment later. The platform retries reads by itself, but never writes.
 // Source: Cloudflare's D1 documentation, "Error list" and "Retry queries".
 const TRANSIENT = [
   'Network connection lost',
@@ -14,7 +14,7 @@ const TRANSIENT = [
   'client disconnected',
 ];
 
-// What D1 says when statements were more than it may do at once. The same again fails again; fewer of them succeed.
+// Errors from work that is too large to run at once. Retrying the same work fails again; smaller portions succeed.
 const TOO_MUCH = [
   'exceeded its memory limit',
   'exceeded its CPU time limit',
@@ -22,8 +22,8 @@ const TOO_MUCH = [
   'Memory limit would be exceeded',
 ];
 
-// What SQLite says when the code and the database disagree, as between a deployment and its migration. No event is to blame:
-// it has to wait until they agree again.
+// SQLite errors when code and schema disagree, as between a deployment and its migration. No event is to blame: events have to wait
+// until the two agree again.
 const MISMATCH = [
   'no such table',
   'no such column',
@@ -32,10 +32,10 @@ const MISMATCH = [
   'syntax error',
 ];
 
-/** Whether an error of D1 says nothing about the data, so that it may go away without a change of it. */
+/** Whether a D1 error says nothing about the data and may go away without changing it. */
 export const isTransient = (error: unknown): boolean => says(error, [...TRANSIENT, ...TOO_MUCH, ...MISMATCH]);
 
-/** Whether the same work succeeds in smaller portions. Such an error is transient too: no portion of one is to blame. */
+/** Whether the same work would succeed in smaller portions. Such errors are transient too: no single portion is to blame. */
 const needsLessData = (error: unknown): boolean => says(error, TOO_MUCH);
 
 /** Drizzle hides D1's own error in `cause`. */
@@ -48,13 +48,13 @@ function says(error: unknown, phrases: readonly string[]): boolean {
 }
 
 /**
- * Does work on D1 again after a transient error: three tries, 50 to 300 ms apart; what was too much is not tried again.
- * Safe only for work that may be repeated after it has in fact succeeded.
+ * Retries D1 work after a transient error: three attempts, 50 to 300 ms apart. Work that was too large is not retried.
+ * Safe only for work that may run again after it has actually succeeded.
  */
 export const retryTransient = <Result>(work: () => Promise<Result>): Promise<Result> =>
   retry(work, { waitMs: 150, isPassing: (error) => isTransient(error) && !needsLessData(error) });
 
-/** Runs statements as one transaction, in the same way. */
+/** Runs statements as one transaction, with the same retries. */
 export const batchWithRetry = <T = unknown>(
   db: D1Database,
   statements: () => D1PreparedStatement[],

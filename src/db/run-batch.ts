@@ -3,8 +3,8 @@ import type { Database } from './client.ts';
 import { retryTransient } from './retry.ts';
 
 /**
- * Runs a list of statements as one transaction, again after a transient error; answers their results in order, none for an empty
- * list. Safe only for transactions that may be repeated after they have in fact succeeded.
+ * Runs a list of statements as one transaction, with retries after transient errors. Returns their results in order; none for an empty
+ * list. Safe only for transactions that may run again after they have actually succeeded.
  */
 export async function runBatch(
   db: Database,

@@ -21,29 +21,30 @@ const TOKENS_AT_ONCE = 5_000;
 type Deletion = typeof applicationDeletions.$inferSelect;
 type Place = { table: SQLiteTable; applicationId: SQLiteColumn };
 
-/** What one call may take: until a time (epoch milliseconds), and so many statements. An invocation has 1,000. */
+/** The limits of one call: a deadline (epoch milliseconds) and a number of statements, of which an invocation has 1,000. */
 export type Budget = { readonly deadline: number; statements: number };
 
-/** Takes a portion's statements out of the budget; false once it is used up. */
+/** Deducts one portion's statements from the budget. Returns false once it is used up. */
 function spend(budget: Budget): boolean {
   if (Date.now() >= budget.deadline || budget.statements <= 0) return false;
   budget.statements -= 2;
   return true;
 }
 
-/** Every table that has rows by application, whichever module owns it, but for the tokens. */
+/** Every table with rows by application, in whichever module, except the tokens. */
 const PLACES: Place[] = Object.values(schema).flatMap((table) => {
   if (!is(table, SQLiteTable) || table === tokens) return [];
   const { applicationId }: Record<string, SQLiteColumn> = getTableColumns(table);
   return applicationId ? [{ table, applicationId }] : [];
 });
 
-/** Devices of an application, and so their tokens, are not older than itself; a day is for clocks that disagree. */
+/** No device, and so no token, is older than its application. One day allows for clocks that disagree. */
 export const firstTokens = (applicationId: string): string =>
   `dev_${(idTime(applicationId) - DAY_MS).toString(16).padStart(12, '0')}`;
 
 /**
- * Deletes what an application has in its counters, in R2 and in D1, as far as the budget goes; answers whether nothing is left. Each step may be repeated, and is of a bounded size. Its counters go first, so that they add no more to the rest.
+ * Deletes an application's data in its counters, in R2 and in D1, as far as the budget allows. Returns whether nothing is left. Each step
+ * is idempotent and of bounded size. Counters come first, so that they add nothing to the rest.
  */
 export async function clearApplication(
   env: Env,
@@ -65,7 +66,7 @@ export async function clearApplication(
   return deleteTokens(db, deletion, budget);
 }
 
-/** Deletes rows in portions; false where the budget was used up before all were gone. */
+/** Deletes rows in portions. Returns false if the budget was used up before all were gone. */
 async function deleteRows(
   db: Database,
   table: SQLiteTable,
@@ -83,8 +84,8 @@ async function deleteRows(
 }
 
 /**
- * Looks through all tokens from the application's first possible one on, because an index by application would cost a row of every
- * `/fetch-token`. Remembers how far it came.
+ * Scans all tokens from the application's first possible one on, because an index by application would cost one more written row for every
+ * `/fetch-token`. Remembers its position.
  */
 async function deleteTokens(db: Database, deletion: Deletion, budget: Budget): Promise<boolean> {
   const { applicationDeletions } = schema;

@@ -13,13 +13,13 @@ export const DeletedApplication = z.object({ name: z.string({ error: 'is require
 
 type Deletion = typeof applicationDeletions.$inferSelect;
 
-/** A message is delivered for 4 days, and for 4 more from the dead letters; then nothing arrives any more. */
+/** A message is delivered for up to 4 days, and for 4 more as a dead letter. After that, nothing can arrive. */
 const ARRIVES_FOR_MS = 9 * DAY_MS;
-/** How long a request clears, and how long a run of the cron, which goes on with what is left. */
+/** Time limits for clearing: in a request, and in a cron run, which continues what requests leave. */
 const REQUEST_MS = 10_000;
 const CRON_MS = 30_000;
 const MAX_STATEMENTS = 600;
-/** Of one run of the cron. */
+/** Per cron run. */
 const MAX_DELETIONS = 20;
 
 const startBudget = (milliseconds: number): Budget => ({
@@ -28,10 +28,10 @@ const startBudget = (milliseconds: number): Budget => ({
 });
 
 /**
- * Deletes an application with everything of it. From its first transaction on it is unknown everywhere: its keys, links and tokens
- * end as soon as isolates forget them, within 60 s. What it has in D1, in its counters and in R2 is then cleared, by this call or by
- * the cron. Repeatable: after a failure, and while there is something to clear, a further call goes on where the last one stopped.
- * Throws `not_found` also for another team's, and `invalid_request` where the name is not the application's.
+ * Deletes an application and all its data. From the first transaction on it is unknown everywhere; its keys, links and tokens stop working
+ * once isolates drop them from their caches, within 60 s. Its data in D1, in its counters and in R2 is then cleared, by this call or by the
+ * cron. Idempotent: after a failure, or while data is left, another call continues where the last one stopped. Throws `not_found` for
+ * another team's application too, and `invalid_request` if the name is wrong.
  */
 export async function deleteApplication(
   env: Env,
@@ -58,7 +58,7 @@ async function findDeletion({ db, team }: Caller, id: string): Promise<Deletion 
   return row ?? null;
 }
 
-/** The one transaction after which the application is gone for everyone. */
+/** The single transaction after which the application no longer exists for anyone. */
 async function beginDeletion(caller: Caller, id: string, name: string): Promise<Deletion> {
   const { db, team, now } = caller;
   const application = await findApplication(db, team.id, id);
@@ -70,7 +70,7 @@ async function beginDeletion(caller: Caller, id: string, name: string): Promise<
     deletedId: id,
     teamId: team.id,
     name,
-    // As it is when the statement runs: it grows by itself.
+    // Read when the statement runs, because it grows automatically.
     shards: sql<number>`(SELECT ${applications.shards} FROM ${applications} WHERE ${own})`,
     deletedAt: now,
     tokensThrough: firstTokens(id),
@@ -81,13 +81,13 @@ async function beginDeletion(caller: Caller, id: string, name: string): Promise<
     db.delete(apiKeys).where(eq(apiKeys.applicationId, id)),
     db.delete(applications).where(own),
   ]);
-  // Of two calls at once both find the row of the first.
+  // Of two concurrent calls, both find the first one's row.
   const deletion = await findDeletion(caller, id);
   if (!deletion) throw applicationNotFound();
   return deletion;
 }
 
-/** Clears as far as the budget goes; answers whether nothing is left. */
+/** Clears as far as the budget allows. Returns whether nothing is left. */
 async function clear(
   env: Env,
   db: Database,
@@ -104,9 +104,9 @@ async function clear(
 }
 
 /**
- * Goes on with deletions, from the cron: first with those that are not cleared, then with those for which nothing arrives any more.
- * The latter are cleared again, of what was on its way when they were deleted, and forgotten. One that fails holds no other up; the
- * first error is thrown in the end.
+ * Continues deletions, from the cron: first those that are not cleared, then those for which nothing can arrive any more. The latter are
+ * cleared once more, of data that was on its way when they were deleted, and then forgotten. A failure does not hold up the others; the
+ * first error is thrown at the end.
  */
 export async function continueDeletions(env: Env, db: Database, now: number): Promise<void> {
   const { clearedAt, deletedAt, deletedId } = applicationDeletions;

@@ -13,13 +13,14 @@ export type Unattributed = {
   candidates: readonly Draft[];
   known: KnownDevices;
   attribute: Attribute;
-  /** Those that are stored with the credits. */
+  /** Inserts the tokens that are stored together with the credits. */
   insertTokens: () => D1PreparedStatement[];
 };
 
 /**
- * Attributes the new devices and credits their clicks, in one transaction with the tokens that belong to it. Where another device
- * was credited to a click meanwhile, they are attributed anew: that click is then found taken, so the tries end with the clicks.
+ * Attributes the new devices and credits their clicks, in one transaction with the tokens that belong to it. If another device was credited
+ * with a click in the meantime, it attributes them again. That click then counts as taken, so the attempts end at the latest when the
+ * clicks do.
  */
 export async function creditClicks(
   env: Env,
@@ -38,7 +39,7 @@ export async function creditClicks(
       return made;
     } catch (error) {
       if (!clickWasTaken(error)) {
-        // It may have been written, and the answer lost.
+        // The credit may have been written although the answer was lost.
         await tryToTakeBack(env, applicationId, made);
         throw error;
       }
@@ -47,7 +48,7 @@ export async function creditClicks(
   }
 }
 
-/** A known device takes no click, so those that would take one are looked up before. */
+/** A known device takes no click, so devices that would take one are looked up first. */
 async function attributeNew(
   attribute: Attribute,
   candidates: readonly Draft[],
@@ -66,14 +67,14 @@ async function attributeNew(
   }
 }
 
-/** A test build takes no click away from a customer. */
+/** A test build never takes a click away from a customer. */
 function creditOf({ attribution, test, deviceId, tokenId, claim }: NewDraft): Credit[] {
   const { click_id: clickId, creative_id: creativeId, method } = attribution;
   if (clickId === null || creativeId === null || test) return [];
   return [{ clickId, creativeId, deviceId, tokenId, claim, guessed: method === 'probabilistic' }];
 }
 
-/** What was credited to devices that others stand in the place of, which keep their own attribution. */
+/** Undoes the credits of devices that lost a race against another call. The devices that exist instead keep their own attribution. */
 export function takeBackStatements(
   db: D1Database,
   applicationId: string,
@@ -88,7 +89,7 @@ export function takeBackStatements(
   return undoCredits(db, applicationId, undone);
 }
 
-/** After a counter failed: takes back the credit of those devices that did not come to be. Never throws. */
+/** After a counter failed: undoes the credits of devices that were not created. Never throws. */
 export async function takeBackFailed(
   env: Env,
   { id: applicationId, shards }: AuthenticatedApplication,
@@ -102,7 +103,7 @@ export async function takeBackFailed(
         const device = await counterOf(env, applicationId, home).readDevice(draft.deviceId);
         return device === null ? [draft] : [];
       } catch {
-        // Nobody knows; a repeat under the same identity finds its own claim.
+        // Unknown; a retry with the same identity finds its own claim.
         return [];
       }
     }),
@@ -110,7 +111,7 @@ export async function takeBackFailed(
   await tryToTakeBack(env, applicationId, lost.flat());
 }
 
-/** So that no click stays credited to a device that never came to be. What is not taken back is written to the log. */
+/** Frees clicks that are credited to a device that was never created. Logs the clicks that it could not free. */
 async function tryToTakeBack(env: Env, applicationId: string, lost: readonly NewDraft[]): Promise<void> {
   const undone = lost.flatMap(creditOf).map((credit) => ({ ...credit, heir: null }));
   if (undone.length === 0) return;

@@ -18,31 +18,31 @@ export const DeviceMetrics = z
           device_name: requiredText(),
           device_model: requiredText(),
           os_system: requiredText(),
-          /** IANA name. Some SDKs send a timestamp here: the zone is then unknown, which is empty. */
+          /** IANA name. Some SDKs send a timestamp here; the zone is then unknown, stored as empty text. */
           timezone: replaceable(requiredText().refine(isTimezone, 'must be an IANA time zone'), '', {
             effect: 'taken as unknown',
           }),
           dpi: pixels(),
           window_height: pixels(),
           window_width: pixels(),
-          /** The backend's own name for the device: the same one gives the same device again. */
+          /** The backend's own name for the device. The same name returns the same device. */
           device_id: optionalName(),
           /** ISO 3166, two letters. */
           country: descriptive(
             optionalText().pipe(
               z
                 .string()
-                .regex(/^[A-Za-z]{2}$/, 'must be a country code of two letters')
+                .regex(/^[A-Za-z]{2}$/, 'must be a two-letter country code')
                 .toLowerCase()
                 .optional(),
             ),
           ),
-          /** What the Play Install Referrer returned. It carries an ad's own parameters too and so may be long. */
+          /** The result of the Play Install Referrer. It may be long, because it also carries an ad's own parameters. */
           install_referrer: descriptive(optionalText(4096)),
           click_id: descriptive(optionalText(128)),
-          /** The last segment of a tracking link, of an application that was opened by a deep link. */
+          /** The last segment of a tracking link, if the application was opened by a deep link. */
           creative_token: descriptive(optionalText(128)),
-          /** The device's own address, not the backend's. Only its keyed hash is compared, nothing of it is stored. */
+          /** The device's own address, not the backend's. Only its keyed hash is compared; the address is not stored. */
           ip: descriptive(optionalText(64)),
         },
         { error: (issue) => (issue.input === undefined ? 'is required' : 'must be an object') },
@@ -50,14 +50,14 @@ export const DeviceMetrics = z
       app_version: descriptive(optionalName()),
       sdk_version: descriptive(optionalName()),
       sdk_type: descriptive(optionalName()),
-      /** Sent by an editor or a debug build: its device and events are counted in no report. */
+      /** Sent by an editor or a debug build. Its device and events are not counted in reports. */
       dev: descriptive(z.boolean({ error: 'must be true or false' }).nullish()),
-      // The identities of an installation that SDKs send: app set id, vendor's id, advertising id, Android id.
+      // Identities of an installation, as sent by SDKs: app set id, vendor id, advertising id, Android id.
       asid: identity(),
       ifv: identity(),
       ga: identity(),
       aid: identity(),
-      /** The person has limited ad tracking: the last two are not used. */
+      /** Whether the person limits ad tracking. If so, the last two ids are not used. */
       lat: descriptive(z.boolean({ error: 'must be true or false' }).nullish()),
     },
     { error: 'The body must be a JSON object' },
@@ -65,12 +65,12 @@ export const DeviceMetrics = z
   .transform(withWarnings);
 export type DeviceMetrics = z.infer<typeof DeviceMetrics>;
 
-/** What clients send where they have no id. The last is one that many early Android devices share. */
+/** What clients send if they have no id. The last is an id that many early Android devices share. */
 const NOT_AN_ID = /^(?:[0-]*|null|undefined|unknown|none|nan|9774d56d682e549c)$/i;
 
 /**
- * What the device is known by to its sender: the backend's own id, else the installation's identity. Null where there is none.
- * Test builds have devices of their own, so that a tester's phone is not counted as a new customer without an installation.
+ * The name by which the sender knows the device: the backend's own id, or else the installation's identity. Null if there is neither.
+ * Test builds get devices of their own, so that a tester's later regular installation still counts as a new customer.
  */
 export function identityOf({ data, asid, ifv, ga, aid, lat, dev }: DeviceMetrics): string | null {
   const scope = dev ? 'test:' : '';

@@ -6,28 +6,30 @@ import type { AuthenticatedApplication } from '#http';
 import { toBase64Url } from '#lib/base64url';
 import { hmac } from '#lib/crypto';
 import { newId } from '#lib/ids';
-import { DAY_MS, dayIn } from '#lib/time';
+import { DAY_MS, dayIn, zoneOffset } from '#lib/time';
 import { settleTime } from '#lib/timestamp';
 import { countryOfTimezone } from '#lib/zone-countries';
 import { type DeviceMetrics, identityOf } from './device-metrics.ts';
 
-/** What one message of device metrics makes, if its device is not known already. Its ids are minted before the first try. */
+/** The device and token that one message creates, unless the device is already known. Its ids are minted before the first attempt. */
 export type Draft = Installation & {
   metrics: DeviceMetrics;
-  /** Keyed hash of what its sender knows the device by; null where that is nothing. */
+  /** Keyed hash of the name by which the sender knows the device; null if it has none. */
   alias: string | null;
   deviceId: string;
   tokenId: string;
   tokenStored: TokenStored;
   installId: string;
   acquiredDay: string;
+  /** Minutes by which the application's clocks were ahead of UTC then. */
+  zoneOffset: number;
   clockAhead: boolean;
 };
 
 /**
- * When the token of a draft is stored. `first`: with the reading of clicks, because its device is most likely new; where it is not,
- * the token is moved. `with_credit`: its device names a click, whose credit is told from a repeat by its token. `last`: under the
- * device that it turns out to be.
+ * When the token of a draft is stored. `first`: while clicks are read, because its device is most likely new; if it is not, the token is
+ * moved. `with_credit`: its device names a click, and the token shows whether that credit was already counted. `last`: under the device
+ * that it turns out to be.
  */
 export type TokenStored = 'first' | 'with_credit' | 'last';
 
@@ -55,6 +57,7 @@ export async function draftOf(
     installId: newId('evt'),
     acquiredAt,
     acquiredDay: dayIn(application.timezone, acquiredAt),
+    zoneOffset: zoneOffset(application.timezone, acquiredAt),
     clockAhead,
   };
 }
@@ -64,7 +67,7 @@ function whenToStore({ data }: DeviceMetrics, alias: string | null, ageMs: numbe
   return alias === null || ageMs < DAY_MS ? 'first' : 'last';
 }
 
-/** What a device is known by may be personal data, so only its keyed hash is stored. */
+/** The sender's name for a device may be personal data, so only its keyed hash is stored. */
 async function aliasOf(env: Env, applicationId: string, identity: string | null): Promise<string | null> {
   if (identity === null) return null;
   return toBase64Url(
@@ -72,7 +75,7 @@ async function aliasOf(env: Env, applicationId: string, identity: string | null)
   );
 }
 
-/** The country that a device is counted in, and what told it: its backend, else its click, else its time zone. */
+/** The country that a device is counted in, and its source: the backend, else the click, else the time zone. */
 function placeOf({ metrics: { data }, clickCountry }: NewDraft) {
   if (data.country) return { country: data.country, countrySource: 'data' } as const;
   if (clickCountry) return { country: clickCountry, countrySource: 'click' } as const;
@@ -121,6 +124,7 @@ export function installOf(applicationId: string, draft: NewDraft, shard: number,
     day: acquiredDay,
     occurred_at: draft.acquiredAt,
     received_at: now,
+    ...(draft.zoneOffset === 0 ? {} : { zone_offset: draft.zoneOffset }),
     token_id: draft.tokenId,
     ...(draft.test ? { test: true } : {}),
     ...(draft.clockAhead ? { clock_ahead: true } : {}),

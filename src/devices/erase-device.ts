@@ -6,24 +6,24 @@ import { retryTransient, tokens } from '#db';
 import { eraseParked } from '#rollup';
 import type { TokenClaims } from './token.ts';
 
-/** How long what arrived before may take to be counted; the rest is counted by `Counter.eraseDevice`. */
+/** How long to wait for events that arrived before to be counted. `Counter.eraseDevice` counts the rest. */
 const SETTLE_MS = 1_000;
 
 export type Erased = {
   tokens: number;
-  /** Raw events that had not left for R2 yet. */
+  /** Raw events that had not been exported to R2 yet. */
   events: number;
-  /** Raw event files are rewritten in the background; a repeat of the call tells when it is done. */
+  /** Raw event files are rewritten in the background. Repeat the call to learn when it is done. */
   files: 'pending' | 'done';
 };
 
 /**
- * Erases a device: its state with what the backend sent about it and the name its backend knew it by, its tokens, the click that
- * brought it with its raw event, what is parked of it, and its raw events. The totals stay; events that arrive later are not
- * counted. The caller has checked that the application is the team's own.
+ * Erases a device: its state, the backend's data and name for it, its tokens, the click that led to it with that click's raw event, its
+ * parked messages and its raw events. The totals stay. Events that arrive later are not counted. The caller has checked that the
+ * application belongs to the team.
  *
- * Repeatable: what tells which click it was goes last, so after a failure the next call goes on. A call for a device that is
- * erased already takes what came of it since.
+ * Idempotent. The record of which click it was is deleted last, so after a failure the next call can continue. A call for an erased device
+ * also deletes what arrived since.
  */
 export async function eraseDevice(
   env: Env,
@@ -32,7 +32,7 @@ export async function eraseDevice(
 ): Promise<Erased> {
   const own = () => counterOf(env, applicationId, shard);
   const device = await retried<StoredDevice | null>(async () => await own().readDevice(deviceId));
-  // What cannot be counted is parked by it, and then found there. The rest is counted in any case.
+  // This parks what cannot be counted, so that it is found among the parked messages. The rest is counted in any case.
   await retried<Settled>(async () => await own().settle(SETTLE_MS));
   const attribution: Partial<Attribution> = JSON.parse(device?.attribution ?? '{}');
   const clickId = attribution.click_id ?? '';
@@ -48,7 +48,7 @@ export async function eraseDevice(
     ]),
   );
   const clickEvents = clickEventsOf(clickId, deviceId, click?.deviceId);
-  // Clicks are of no device: an application's first counter has them.
+  // Clicks belong to no device: they are in the application's first counter.
   const first = () => counterOf(env, applicationId, 0);
   const ofClick =
     clickEvents.length === 0 ? 0 : await retried<number>(async () => await first().eraseEvents(clickEvents));
@@ -65,8 +65,8 @@ export async function eraseDevice(
 }
 
 /**
- * The raw event of the click that brought a device, which has the click's own id under another prefix. A click that another
- * device claimed first is that one's. One whose row is gone, by age or by an earlier try, is the device's.
+ * The ids of the raw event of the click that led to a device: the click's own id with another prefix. None if another device claimed the
+ * click first. If the click's row is gone, by age or by an earlier attempt, the click counts as this device's.
  */
 function clickEventsOf(clickId: string, deviceId: string, claimedBy: string | null | undefined): string[] {
   if (clickId === '' || (claimedBy ?? deviceId) !== deviceId) return [];

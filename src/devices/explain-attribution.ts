@@ -8,8 +8,8 @@ import { iso } from '#lib/time';
 import { readToken } from './token.ts';
 
 /**
- * Why a device is attributed as it is, by its id; it lives in one of these counters. Null for an erased device and for one of
- * another application. The caller has checked that the application is its own.
+ * Why a device, by its id, is attributed as it is. The device is in one of these counters. Returns null for an erased device and for one
+ * of another application. The caller has checked that the application belongs to the team.
  */
 async function explainStored(
   env: Env,
@@ -26,7 +26,7 @@ async function explainStored(
   return device ? explainDevice(env.DB, applicationId, device) : null;
 }
 
-/** The same for a device whose counter is not known: all of the application's are asked. */
+/** Like `explainStored`, for a device whose counter is unknown: asks all counters of the application. */
 export async function explainDeviceById(
   env: Env,
   applicationId: string,
@@ -40,9 +40,8 @@ export async function explainDeviceById(
 }
 
 /**
- * Why the device of a token was credited as it was: method, confidence and the clicks that were weighed, as they were stored
- * at its acquisition, and what is still stored of the click it was credited to. Throws `not_found` for what is no token, an
- * erased device or another team's.
+ * Why the device of a token was attributed as it was: method, confidence and the clicks that were weighed, as stored at its acquisition,
+ * and what is still stored of the credited click. Throws `not_found` for an invalid token, an erased device or another team's device.
  */
 export async function explainAttribution(env: Env, teamId: string, token: string) {
   const claims = await readToken(token, settingsOf(env).TOKEN_SECRET);

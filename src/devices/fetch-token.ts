@@ -12,15 +12,15 @@ import { signToken } from './token.ts';
 import { TokenRows } from './token-rows.ts';
 
 /**
- * Makes devices (or finds those of the same identity) and a token for each, in the order of `metrics`. However many there are, it
- * takes one round trip to D1, which reads the clicks and stores the tokens of devices that are most likely new; and one to each
- * counter, which makes the devices or finds them. Where a click is credited, another to D1 does that in between, after the
- * counters were asked whether the devices that would take one are known. One last goes to D1 where a token is still to be
- * stored, or stands under a device that turned out to be known.
+ * Creates devices (or finds those with the same identity) and a token for each, in the order of `metrics`. However many there are, this
+ * takes one round trip to D1, which reads the clicks and stores the tokens of devices that are most likely new, and one to each counter,
+ * which creates or finds the devices. If a click is credited, a second round trip to D1 comes in between, after asking the counters which
+ * of the devices that would take a click are already known. A last one to D1 is needed if a token is still to be stored, or is stored
+ * under a device that turned out to be another.
  *
- * The click is credited before the device is made, so that a device's attribution never changes. After a failure at any point
- * the call may be repeated: known devices are found, and a claim that was left behind is the repeat's own. Where a call of the
- * same identity was faster, its device stands and what was credited here is taken back.
+ * The click is credited before the device is created, so that a device's attribution never changes. After a failure at any point the call
+ * may be repeated: known devices are found, and a claim that was left behind belongs to the repetition. If a concurrent call with the
+ * same identity was faster, its device is kept and what was credited here is undone.
  */
 export async function fetchTokens(
   env: Env,
@@ -29,7 +29,7 @@ export async function fetchTokens(
   now: number,
 ): Promise<string[]> {
   const drafts = await Promise.all(metrics.map((item) => draftOf(env, application, item, now)));
-  // Of several drafts of one identity the first makes the device.
+  // Of several drafts with one identity, the first creates the device.
   const firsts = new Map(drafts.toReversed().map((draft) => [draft.claim, draft]));
   const candidates = [...firsts.values()].toReversed();
   const expiresAt = now + settingsOf(env).TOKEN_TTL_DAYS * DAY_MS;
@@ -58,7 +58,7 @@ export async function fetchTokens(
   return Promise.all(drafts.map((draft) => tokenOf(env, application.id, draft, devices, now, expiresAt)));
 }
 
-/** Makes the devices of these drafts in their counters, or finds them there. */
+/** Creates the devices of these drafts in their counters, or finds them there. */
 async function makeDevices(
   env: Env,
   application: AuthenticatedApplication,

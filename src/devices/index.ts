@@ -3,7 +3,6 @@ export { explainDeviceById } from './explain-attribution.ts';
 export { fetchTokens } from './fetch-token.ts';
 export type { VerifiedToken } from './operations.ts';
 export { pruneTokens } from './prune-tokens.ts';
-export { deviceRoutes } from './routes.ts';
 export { type DeviceResult, takeDevices } from './take-devices.ts';
 export { readToken, signToken, type TokenClaims, takesEventsUntil } from './token.ts';
 export { tokenRequired, verifyToken } from './verify-token.ts';

@@ -2,9 +2,9 @@ import { type FoundDevice, findDevices, possibleShards } from '#counting';
 import type { AuthenticatedApplication } from '#http';
 import type { Draft } from './draft.ts';
 
-/** Which of some drafts' devices the counters know, as far as they were asked. None is asked for twice. */
+/** Which drafts' devices the counters already know, as far as they were asked. Asks for each draft at most once. */
 export class KnownDevices {
-  /** By what claims them. */
+  /** By the draft's `claim`. */
   readonly found = new Map<string, FoundDevice>();
   private readonly asked = new Set<string>();
   private readonly env: Env;
@@ -19,7 +19,7 @@ export class KnownDevices {
 
   isUnasked = ({ alias }: Draft): boolean => alias !== null && !this.asked.has(alias);
 
-  /** Whether the counter that would make the device can't tell by itself that another one has it. */
+  /** Whether the device may be in another counter than the one that would create it. */
   mayLiveElsewhere = ({ alias }: Draft): boolean =>
     alias !== null && possibleShards(alias, this.application.shards).length > 1;
 

@@ -5,15 +5,15 @@ import { DAY_MS } from '#lib/time';
 
 const PRUNED_AT_ONCE = 1_000;
 const MINUTE_MS = 60_000;
-/** Each minute looks at one part of the devices that are old enough, so that all are looked at within hours. */
+/** Each run looks at one part of the old enough devices, so that all of them are covered within an hour. */
 const PARTS = 60;
 
 const idAt = (at: number) => `dev_${Math.ceil(at).toString(16).padStart(12, '0')}`;
 
 /**
- * Forgets tokens whose events are taken no more, which is as long after their expiry as they lived; until then a revocation has to
- * be known. Rows are ordered by the time their device was made, and no token is older than its device, so only those of devices
- * that old are looked at. Bounded.
+ * Deletes tokens whose events are no longer accepted. Events are accepted for as long after a token's expiry as the token was valid, and
+ * until then a revocation has to be known. Rows are ordered by the creation time of their device, and no token is older than its device,
+ * so only devices of that age are scanned. Bounded.
  */
 export async function pruneTokens(d1: D1Database, ttlDays: number, now: number): Promise<void> {
   const db = database(d1);

@@ -6,9 +6,9 @@ import { AppError } from '#http';
 import type { TokenClaims } from './token.ts';
 
 /**
- * Revokes a token: `/verify-token` refuses it at once, and what is sent with it from now on is not counted, which its counter
- * decides. Answers when it was revoked, epoch milliseconds. Repeatable: a call that failed before its counter heard of it is
- * completed by the next, with the time of the first. Throws `not_found` for another team's token.
+ * Revokes a token: `/verify-token` refuses it at once, and its counter no longer counts events that are sent with it. Returns when it was
+ * revoked, in epoch milliseconds. Idempotent: if a call failed before it reached the counter, the next call completes it and keeps the
+ * time of the first. Throws `not_found` for another team's token.
  */
 export async function revokeToken(env: Env, caller: Caller, claims: TokenClaims): Promise<number> {
   const { db, team, now } = caller;

@@ -9,7 +9,7 @@ import type { AttributionExplained, DeviceErased, TokenRevoked } from './operati
 import { revokeToken } from './revoke-token.ts';
 import { readToken } from './token.ts';
 
-/** What a team does with its devices, which it names by a token of each. */
+/** What a team can do with a device, which is identified by one of its tokens. */
 export const deviceRoutes = new Hono<AppEnv>()
   .delete('/v1/tokens/:token', requireTeamToken, async (c) => {
     const claims = await readToken(c.req.param('token'), settingsOf(c.env).TOKEN_SECRET);
@@ -23,7 +23,7 @@ export const deviceRoutes = new Hono<AppEnv>()
   .delete('/v1/devices/:token', requireTeamToken, async (c) => {
     const claims = await readToken(c.req.param('token'), settingsOf(c.env).TOKEN_SECRET);
     const caller = apiCaller(c);
-    // Another team's token is answered as a forged one.
+    // Another team's token gets the same answer as a forged one.
     if (!claims || !(await findApplication(caller.db, caller.team.id, claims.applicationId))) {
       throw new AppError('not_found', 'Device not found');
     }

@@ -6,7 +6,7 @@ export type DeviceResult =
   | { index: number; token: string; warnings?: Fault[] }
   | { index: number; error: string; details: Fault[] };
 
-/** Tokens for many devices, each standing alone: a bad item does not keep a good one out. As repeatable as `fetchTokens`. */
+/** Creates tokens for many devices independently: an invalid item does not affect the others. As idempotent as `fetchTokens`. */
 export async function takeDevices(
   env: Env,
   application: AuthenticatedApplication,

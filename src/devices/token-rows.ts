@@ -7,7 +7,7 @@ type MovedToken = { id: string; from: string; to: string };
 /** Epoch milliseconds. */
 type Lifetime = { createdAt: number; expiresAt: number };
 
-/** The rows of the tokens of some drafts: which device each stands under so far. */
+/** The token rows of some drafts, and the device under which each is stored so far. */
 export class TokenRows {
   private readonly db: D1Database;
   private readonly applicationId: string;
@@ -22,7 +22,7 @@ export class TokenRows {
     this.lifetime = lifetime;
   }
 
-  /** Inserts those that are stored at this point. Repeatable. */
+  /** Inserts the tokens that are stored at this point. Idempotent. */
   insert(at: TokenStored, deviceIdOf: (draft: Draft) => string): D1PreparedStatement[] {
     return this.insertRows(
       this.drafts
@@ -31,7 +31,7 @@ export class TokenRows {
     );
   }
 
-  /** Inserts what is missing, and moves what stands under another device than it turned out to be. Repeatable. */
+  /** Inserts missing tokens, and moves tokens to the device that they turned out to belong to. Idempotent. */
   settle(deviceIdOf: (draft: Draft) => string): D1PreparedStatement[] {
     const moved = this.drafts.flatMap((draft) => {
       const [from, to] = [this.stored.get(draft.tokenId), deviceIdOf(draft)];
@@ -73,7 +73,7 @@ const insertTokens = (
 
 const INSERTED = [tokens.id, tokens.applicationId, tokens.deviceId, tokens.createdAt, tokens.expiresAt];
 
-/** Deletes tokens. Repeatable. */
+/** Deletes tokens. Idempotent. */
 export const deleteTokens = (db: D1Database, applicationId: string, rows: readonly TokenRow[]) =>
   toStatement(
     db,

@@ -3,16 +3,16 @@ import { hmac, verifyHmac } from '#lib/crypto';
 import { idFromBytes, idToBytes } from '#lib/ids';
 import { dayFromNumber, dayNumber } from '#lib/time';
 
-/** What a token says of its device, so that `/webhook` needs no database to know it. */
+/** What a token says about its device, so that `/webhook` needs no database lookup. */
 export type TokenClaims = {
   tokenId: string;
   applicationId: string;
   deviceId: string;
   /** Null for an organic install. */
   creativeId: string | null;
-  /** Day 0 (`YYYY-MM-DD`, the application's time zone at that time). */
+  /** Day 0 (`YYYY-MM-DD`), in the application's time zone at the time of issue. */
   acquiredDay: string;
-  /** Which of the application's counters the device lives in, 0 to 63. */
+  /** The number of the counter that the device is in, 0 to 63. */
   shard: number;
   /** Epoch milliseconds, whole seconds. */
   createdAt: number;
@@ -50,8 +50,8 @@ export async function signToken(claims: TokenClaims, secret: string): Promise<st
   return `${toBase64Url(bytes)}.${toBase64Url(signature)}`;
 }
 
-// A device sends its events in bursts, and checking a signature costs a tenth of a webhook: what was found genuine lately is
-// remembered. A token never changes, and its application and expiry are looked at each time.
+// A device sends its events in bursts, and verifying a signature takes a tenth of the time of a webhook, so recently verified tokens are
+// cached. A token never changes; its application and expiry are checked each time.
 const MAX_REMEMBERED = 5_000;
 const genuine = new Map<string, { secret: string; claims: TokenClaims }>();
 
@@ -70,8 +70,8 @@ export async function readToken(token: string, secret: string): Promise<TokenCla
 }
 
 /**
- * Until when events of a token are taken: as long again after its expiry as it lived. Clients keep a token for ever, and its
- * signature still tells the device.
+ * Events are accepted until this time: for as long after the token's expiry as it was valid. Clients keep a token for ever, and its
+ * signature still identifies the device.
  */
 export const takesEventsUntil = ({ createdAt, expiresAt }: Pick<TokenClaims, 'createdAt' | 'expiresAt'>) =>
   2 * expiresAt - createdAt;

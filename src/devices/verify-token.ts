@@ -11,7 +11,7 @@ const invalid = (message: string) =>
 export const tokenRequired = () => invalid('Token is required');
 
 /**
- * Looks a token up: genuine, of this application, neither expired, revoked nor of an erased device.
+ * Looks up a token. It must be genuine, belong to this application, and be neither expired, revoked nor an erased device's.
  * Throws `invalid_request` or, for another application's token, `forbidden`.
  */
 export async function verifyToken(
@@ -24,7 +24,7 @@ export async function verifyToken(
   if (!claims) throw invalid('Invalid token');
   if (claims.applicationId !== applicationId) throw accessDenied();
   if (claims.expiresAt <= now) throw invalid('Invalid token');
-  // The token tells the creative; its row stands as long as the device does.
+  // The token contains the creative. Its row exists as long as the device does.
   const [row] = await database(env.DB)
     .select({
       revokedAt: tokens.revokedAt,

@@ -5,18 +5,18 @@ import { Failure, type Operation, TeamFailure } from '#http/operations';
 type Documented = Parameters<typeof createDocument>[0];
 export type Paths = NonNullable<Documented['paths']>;
 
-/** Errors of every operation that needs a credential. */
+/** The errors of every operation that requires a credential. */
 const EVERYWHERE = {
   401: 'The credential is missing or invalid.',
   429: 'Too many requests. Retry after the number of seconds in `Retry-After`.',
   500: 'Unexpected error. If `Retry-After` is present, retry after that number of seconds.',
 };
 
-/** The body of an operation's errors. */
+/** The error body of an operation. */
 const failureOf = ({ failure, credential }: Operation) =>
   failure ?? (credential === 'teamToken' ? TeamFailure : Failure);
 
-/** An operation as a path item of OpenAPI. */
+/** An operation as an OpenAPI path item. */
 export function describeOperation(operation: Operation): Paths[string] {
   const { method, tag, summary, description, credential, parameters, body, answer } = operation;
   const hasInput = body || parameters?.query;

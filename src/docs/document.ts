@@ -11,7 +11,7 @@ import { operations as teams } from '#teams/operations';
 import { operations as tracking } from '#tracking/operations';
 import { describeOperation, type Paths } from './describe-operation.ts';
 
-/** In the order of the page. */
+/** In the order of the documentation page. */
 const OPERATIONS = [
   ...ingestion,
   ...teams,
@@ -34,8 +34,8 @@ function describePaths(): Paths {
 }
 
 /**
- * The OpenAPI 3.1 document, generated from the schemas that validate requests. `serviceName` names the two credential headers.
- * It takes some milliseconds, so call it once.
+ * The OpenAPI 3.1 document, generated from the schemas that validate requests. `serviceName` is part of the two credential headers' names.
+ * Generation takes several milliseconds, so call it once.
  */
 export function openApiDocument(serviceName: string) {
   const header = (name: string, description: string) =>
@@ -59,7 +59,7 @@ export function openApiDocument(serviceName: string) {
       paths: describePaths(),
     },
     {
-      // A custom schema parses text (a list, a day), so the document describes text.
+      // A custom schema parses text (a list, a day), so the document describes it as text.
       override: ({ zodSchema, jsonSchema, io }) => {
         if (zodSchema._zod.def.type === 'custom' && io === 'input') jsonSchema.type = 'string';
       },

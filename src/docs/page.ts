@@ -1,4 +1,4 @@
-/** The page loads everything from this origin and has no inline script or style. */
+/** The page loads everything from its own origin and has no inline scripts or styles. */
 export const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -19,7 +19,7 @@ export const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Errors link to `/docs#post-webhook`; the script turns this into Swagger UI's own address of the operation. */
+/** Errors link to `/docs#post-webhook`. The script translates this into Swagger UI's own anchor of the operation. */
 export const SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 follow();

@@ -7,7 +7,7 @@ type OpenApiDocument = ReturnType<typeof import('./document.ts').openApiDocument
 
 const documents = new Map<string, OpenApiDocument>();
 
-/** The document, loaded and built when first requested: an isolate that only receives events starts without it. */
+/** The document, loaded and built on first request, which keeps it out of the startup of isolates that only receive events. */
 async function documentFor(serviceName: string): Promise<OpenApiDocument> {
   let document = documents.get(serviceName);
   if (!document) {

@@ -9,19 +9,18 @@ import { showEvent } from './list-events.ts';
 import type { EventStatus } from './operations.ts';
 import { groupsOf, withoutErased } from './read-events.ts';
 
-/** The platform keeps an undelivered message this long. Source: Cloudflare's documentation of Queues, "Limits". */
+/** How long the platform keeps an undelivered message. Source: Cloudflare's documentation of Queues, "Limits". */
 const LONGEST_ON_ITS_WAY_MS = 4 * 86_400_000;
-/** The clocks of two machines. */
+/** The allowed difference between the clocks of two machines. */
 const CLOCK_SKEW_MS = 5_000;
 const MAX_ATTEMPTS = 3;
 
 const notFound = () => new AppError('not_found', 'Event not found');
 
 /**
- * What became of an event: still on its way (`queued`, in the queue or waiting to be counted), `counted`, a repeat of one that was
- * (`duplicate`), taken but counted nowhere (`ignored`), or set aside (`parked`), these two with the reason. An id that nothing of
- * the team's is known of may be on its way for as long as a queue can hold it: another team's event looks the same as an invented
- * one. Throws `not_found` after that, and for an event that was erased with its device.
+ * The status of an event: `queued` (in the queue or waiting to be counted), `counted`, `duplicate` (a repeat of a counted event), `ignored`
+ * (accepted but not counted) or `parked`; the last two with the reason. An unknown id is `queued` for as long as a queue can hold an event,
+ * so another team's event looks the same as an invented id. Throws `not_found` after that, and for an event that was erased with its device.
  *
  * Asks every counter of the team, or only those of `applicationId`.
  */
@@ -45,7 +44,7 @@ export async function eventStatus(
           parkedMessages.applicationId,
           db.select({ id: applications.id }).from(applications).where(ofTeam),
         ),
-        // By the id under which counting parks an event, or anywhere within a message that never reached a counter.
+        // Counting parks an event under its id. A message that never reached a counter contains it anywhere.
         or(
           eq(parkedMessages.id, id.replace('evt_', 'prk_')),
           gt(sql`instr(${parkedMessages.body}, ${id})`, 0),
@@ -78,7 +77,7 @@ export async function eventStatus(
 
 type Found = Omit<EventStatus, 'event_id' | 'received_at' | 'application_id'>;
 
-/** Null where a counter does not know the event. Throws `not_found` where it was erased. */
+/** Returns null if a counter does not know the event. Throws `not_found` if it was erased. */
 async function findIn(
   env: Pick<Env, 'COUNTERS' | 'RAW_EVENTS'>,
   applicationId: string,
@@ -97,7 +96,7 @@ async function findIn(
       if (found.wasTaken) throw notFound();
       return null;
     } catch (error) {
-      // The file was replaced since the index was read.
+      // The file was replaced after the index was read.
       if (!(error instanceof MissingFileError) || attempt === MAX_ATTEMPTS) throw error;
     }
   }

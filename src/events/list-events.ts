@@ -31,19 +31,22 @@ export const EventsQuery = z.object({
   creative_id: repeatable(
     requiredText(128).refine((id) => isId('crt', id), 'must be the id of a creative, as crt_…'),
   ),
-  /** As the event was sent; `unknown` for events that name none. */
+  /** As sent with the event; `unknown` matches events without one. */
   app_version: repeatable(requiredText(128)),
+  /** The device's at its acquisition, or the click's; `unknown` matches events without one. */
+  country: repeatable(requiredText(16).toLowerCase()),
+  os: repeatable(requiredText(16).toLowerCase()),
   attribution: z.enum(['paid', 'organic'], { error: 'must be paid or organic' }).optional(),
   format: z.enum(['json', 'ndjson', 'csv'], { error: 'must be json, ndjson or csv' }).default('json'),
   ...listQuery.shape,
   cursor: z
     .string()
-    .regex(/^(?:evt_[0-9a-f]{32})?$/, 'must be a cursor of an earlier answer')
+    .regex(/^(?:evt_[0-9a-f]{32})?$/, 'must be a cursor returned by a previous request')
     .default(''),
 });
 export type EventsQuery = z.infer<typeof EventsQuery>;
 
-/** What an event in the list has, in the order of the CSV's columns. Absent fields are left out of JSON. */
+/** The fields of a listed event, in the order of the CSV's columns. JSON leaves out absent fields. */
 export const SHOWN_COLUMNS: readonly string[] = [
   'event_id',
   'type',
@@ -63,7 +66,7 @@ export const SHOWN_COLUMNS: readonly string[] = [
 
 const RENAMED = EVENT_COLUMNS.filter(({ field, type }) => field !== undefined || type === 'money');
 
-/** An event as the API shows it: amounts in units of its currency, times in ISO 8601. */
+/** An event in the API's format: amounts in units of its currency, times in ISO 8601. */
 export function showEvent(event: LoggedEvent): Event {
   const { id, occurred_at, received_at, application_id: _application, ...rest } = event;
   const fields: Event = {
@@ -77,13 +80,13 @@ export function showEvent(event: LoggedEvent): Event {
     if (value !== undefined) fields[name] = type === 'money' ? fromMicros(BigInt(Number(value))) : value;
   }
   const present = SHOWN_COLUMNS.filter((column) => fields[column] !== undefined);
-  // Every field that an event must have is a shown column.
+  // Every required field of an event is one of the shown columns.
   return Object.fromEntries(present.map((column) => [column, fields[column]])) as Event;
 }
 
 type Place = { id: string; shards: number };
 
-/** Of the raw events, newest first, those that the query asks for. Days are the application's; events of erased devices are gone. */
+/** The raw events that match the query, newest first. Days are in the application's time zone. Events of erased devices are gone. */
 export async function listEvents(env: Env, application: Place, query: EventsQuery) {
   const { events, next_cursor } = await findEvents(env, application, query);
   return { data: events.map(showEvent), next_cursor };
@@ -91,7 +94,7 @@ export async function listEvents(env: Env, application: Place, query: EventsQuer
 
 export type ShownStatus = 'queued' | 'counted' | 'duplicate' | 'ignored' | 'parked';
 
-/** The same with what became of each, for people who watch them arrive. Asks each counter once. */
+/** Like `listEvents`, with the status of each event, for the live view. Asks each counter once. */
 export async function listEventsWithStatus(env: Env, application: Place, query: EventsQuery) {
   const { events, next_cursor } = await findEvents(env, application, query);
   const statuses = new Map<string, ShownStatus>();
@@ -101,7 +104,7 @@ export async function listEventsWithStatus(env: Env, application: Place, query: 
     const found = await counterOf(env, application.id, shard).eventStatuses(ids);
     for (const [index, event] of own.entries()) {
       const status = found[index];
-      // A file keeps what became of an event beside it, unless it was counted.
+      // A file stores the outcome of an event next to it, unless it was counted.
       const kept = ((event as StoredEvent).outcome ?? 'counted') as ShownStatus;
       statuses.set(event.id, !status || status === 'exported' || status === 'erased' ? kept : status);
     }
@@ -111,7 +114,7 @@ export async function listEventsWithStatus(env: Env, application: Place, query: 
 }
 
 async function findEvents(env: Env, application: Place, query: EventsQuery) {
-  const { from, to, type, event_name: eventName, app_version, attribution } = query;
+  const { from, to, type, event_name: eventName, country, os, app_version, attribution } = query;
   const device = query.token ? await deviceOf(env, application.id, query.token) : undefined;
   const deviceId = device?.deviceId ?? query.device_id;
   if (query.device_id && query.device_id !== deviceId) return { events: [], next_cursor: null };
@@ -127,13 +130,18 @@ async function findEvents(env: Env, application: Place, query: EventsQuery) {
     ...(deviceId ? { deviceId } : {}),
     ...(creativeIds ? { creativeIds } : {}),
     ...(attribution ? { attribution } : {}),
-    ...(app_version ? { appVersions: app_version.map((own) => (own === 'unknown' ? '' : own)) } : {}),
+    ...(app_version ? { appVersions: known(app_version) } : {}),
+    ...(country ? { countries: known(country) } : {}),
+    ...(os ? { oses: known(os) } : {}),
   };
-  // A token names the counter of its device.
+  // A token names its device's counter.
   const shards = device ? [device.shard] : Array.from({ length: application.shards }, (_, shard) => shard);
   const place = { applicationId: application.id, shards };
   return readEvents(env, place, filter, query);
 }
+
+/** Filter values in the form that events have: unknown is empty text. */
+const known = (values: readonly string[]) => values.map((value) => (value === 'unknown' ? '' : value));
 
 async function deviceOf(env: Env, applicationId: string, token: string) {
   const claims = await readToken(token, settingsOf(env).TOKEN_SECRET);

@@ -11,7 +11,7 @@ import {
 } from '#http/operations';
 import { EventsQuery } from './list-events.ts';
 
-// Its other fields depend on its type.
+// The other fields depend on the event's type.
 const Event = z
   .looseObject({
     event_id: z.string(),
@@ -21,6 +21,14 @@ const Event = z
     day: day(),
     device_id: z.string().optional().meta({ description: 'Absent for a click.' }),
     creative_id: nullableText(),
+    country: z.string().optional().meta({
+      description:
+        'ISO 3166, lower-case: where the device was at its acquisition, or where the click came from. Absent if unknown.',
+    }),
+    os_family: z
+      .string()
+      .optional()
+      .meta({ description: 'The operating system of the device or of the click, such as `android`.' }),
   })
   .meta({ id: 'Event' });
 export type Event = z.input<typeof Event>;
@@ -57,7 +65,7 @@ export const operations: Operation[] = [
     path: '/v1/events',
     summary: 'List raw events',
     description:
-      "Newest first. `from` and `to` are days in the application's time zone. A page may have fewer than `limit` events before the end of the list; continue until `next_cursor` is null. With `format=ndjson` or `format=csv`, the next cursor is in the header `X-Next-Cursor`.",
+      "Newest first. `from` and `to` are days in the application's time zone. A page may have fewer than `limit` events before the end of the list; continue until `next_cursor` is null. Filters can be repeated; an event must match each of them by one of its values. `country` and `os` are those of the device at its acquisition, as in the reports; a click has its own. `app_version` is the version that the event was sent by. For each of the three, `unknown` finds events without a value. With `format=ndjson` or `format=csv`, the next cursor is in the header `X-Next-Cursor`.",
     parameters: {
       query: withExamples(EventsQuery, {
         application_id: EXAMPLE.application,

@@ -6,18 +6,18 @@ import { logError } from '#lib/log';
 
 type Bindings = Pick<Env, 'COUNTERS' | 'RAW_EVENTS'>;
 
-/** Where events are looked for: in some of an application's counters. */
+/** The counters of an application in which to look for events. */
 export type Place = { applicationId: string; shards: readonly number[] };
 
-/** Counters called in parallel: the platform allows six connections. */
+/** Counters called in parallel. The platform allows six connections. */
 const ASKED_AT_ONCE = 6;
-/** A file that is rewritten while it is read is found under its new name. */
+/** A file that is rewritten while it is read is found again under its new name. */
 const MAX_ATTEMPTS = 10;
 
 /**
- * A page of raw events, newest first by event id, which is the order of receipt: those of the hot logs and those of the files in R2,
- * of all shards. `cursor` is empty for the first page; `next_cursor` is null at the end. A page may be short, even empty, before it:
- * the work for one is bounded. What was erased is not in it.
+ * One page of raw events of all shards, from the hot logs and the files in R2, newest first by event id, which is the order of receipt.
+ * `cursor` is empty for the first page; `next_cursor` is null on the last page. Any page before it may be short or even empty, because the
+ * work per page is bounded. Erased events are left out.
  */
 export async function readEvents(
   env: Bindings,
@@ -26,7 +26,7 @@ export async function readEvents(
   { limit, cursor }: { limit: number; cursor: string },
 ): Promise<{ events: LoggedEvent[]; next_cursor: string | null }> {
   const before = cursor === '' ? null : cursor;
-  // The logs first: an event that is exported meanwhile is then found twice rather than never.
+  // The logs first: an event that is exported in the meantime is then found twice rather than never.
   const hot = await readLogs(env, place, filter, before, limit);
   const after = hot.events.length === limit ? (hot.events.at(-1)?.id ?? null) : hot.through;
   const cold = await readFiles(env, place, filter, { before, after }, limit);
@@ -75,7 +75,7 @@ async function readFiles(
       return { events, through: ends.sort().at(-1) ?? null };
     } catch (error) {
       if (!(error instanceof MissingFileError) || attempt === MAX_ATTEMPTS) throw error;
-      // The index is read again. A file that it still names was deleted by another hand.
+      // The index is read again. If it still names the missing file, something else deleted the file.
       if (missed.has(error.key)) {
         gone.add(error.key);
         logError('raw event file missing', error, { object_key: error.key });
@@ -105,7 +105,7 @@ async function listFiles(
   return { files, next };
 }
 
-/** Those of these events of files that were not erased since the files were written. */
+/** Leaves out events that were erased after the files were written. */
 export async function withoutErased<Event extends LoggedEvent>(
   env: Bindings,
   { applicationId }: Pick<Place, 'applicationId'>,
@@ -127,7 +127,7 @@ export async function withoutErased<Event extends LoggedEvent>(
 
 const idsOf = (event: LoggedEvent) => (isOfDevice(event) ? [event.id, event.device_id] : [event.id]);
 
-/** One page of several that begin at the same event. An event that is in two of them is in it once. */
+/** Merges pages that start at the same event. An event that is in two of them is returned once. */
 function mergePages(pages: readonly LogPage[], limit: number): LogPage {
   const through =
     pages

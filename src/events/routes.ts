@@ -10,7 +10,7 @@ import type { EventStatus, Events } from './operations.ts';
 const toCell = (value: unknown): Cell =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell);
 
-/** The page in its format. CSV and NDJSON carry the next page's cursor in a header. */
+/** The page in the requested format. CSV and NDJSON return the next page's cursor in a header. */
 function answerEvents(
   c: AppContext,
   { format, from = '', to = '' }: EventsQuery,

@@ -1,7 +1,7 @@
 import { createMiddleware } from 'hono/factory';
 import type { AppContext, AppEnv } from './context.ts';
 
-/** What every answer carries; a page of ours sets a policy of its own. Browsers ignore the last one without TLS. */
+/** Headers of every answer; HTML pages set a policy of their own. Browsers ignore the last one without TLS. */
 const SECURITY = {
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -12,13 +12,13 @@ const SECURITY_ENTRIES = Object.entries(SECURITY);
 const JSON_ANSWER = new Headers({ ...SECURITY, 'Content-Type': 'application/json' });
 const REDIRECT = new Headers({ ...SECURITY, 'Cache-Control': 'no-store' });
 
-/** Names the request by the caller's `X-Request-Id` or a new one, and adds that and the security headers to its answer. */
+/** Identifies the request by the caller's `X-Request-Id` or a new one, and adds it and the security headers to the answer. */
 export const answerHeaders = createMiddleware<AppEnv>(async (c, next) => {
   const sent = c.req.header('X-Request-Id');
   const id = sent && /^[\w=-]{1,255}$/.test(sent) ? sent : crypto.randomUUID();
   c.set('requestId', id);
   await next();
-  // Not by `c.header`, which makes a finished answer anew for every header.
+  // Not with `c.header`, which copies a finished answer for every header.
   const { headers } = c.res;
   if (headers.has('X-Request-Id')) return;
   headers.set('X-Request-Id', id);
@@ -26,7 +26,7 @@ export const answerHeaders = createMiddleware<AppEnv>(async (c, next) => {
 });
 
 /**
- * Answers JSON with status 200. It creates the response with all its headers, which is the cheapest way, for the busiest routes.
+ * Answers JSON with status 200. Creates the response with all its headers at once, which is the cheapest way, for the busiest routes.
  * `Answer` is the type of the documented answer.
  */
 export function answerJson<Answer extends Record<string, unknown>>(c: AppContext, body: Answer): Response {
@@ -35,7 +35,7 @@ export function answerJson<Answer extends Record<string, unknown>>(c: AppContext
   return answer;
 }
 
-/** Sends a person on, once: the next time the same address may lead elsewhere. As cheap as `answerJson`. */
+/** A temporary redirect: the next time, the same address may lead elsewhere. As cheap as `answerJson`. */
 export function answerRedirect(c: AppContext, location: string): Response {
   const answer = new Response(null, { status: 302, headers: REDIRECT });
   answer.headers.set('Location', location);

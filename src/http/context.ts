@@ -1,17 +1,17 @@
 import type { Context } from 'hono';
 import type { ErrorBody } from './errors.ts';
 
-/** An application as its API key proves it; everything that the hot path needs, so that a warm one needs no database. */
+/** An application, authenticated by its API key, with everything that the hot path needs, so that a cache hit needs no database. */
 export type AuthenticatedApplication = {
   id: string;
   teamId: string;
   timezone: string;
   dataCollection: boolean;
-  /** Over how many counters its devices are spread, as it was a minute ago: see `createDevices`. */
+  /** The number of counters that its devices are spread over, up to a minute out of date: see `createDevices`. */
   shards: number;
 };
 
-/** A team as its access token proves it. */
+/** A team, authenticated by its access token. */
 export type AuthenticatedTeam = { id: string; accessTokenId: string };
 
 export type AppEnv = {
@@ -20,9 +20,9 @@ export type AppEnv = {
     requestId: string;
     application: AuthenticatedApplication;
     team: AuthenticatedTeam;
-    /** The event that the request brought, for the log. */
+    /** The event in the request, for the log. */
     eventId?: string;
-    /** The shape of the API's errors; see `shapeErrors`. */
+    /** The error format of the API; see `shapeErrors`. */
     errorBody?: ErrorBody;
   };
 };

@@ -9,22 +9,22 @@ import { AppError, accessDenied } from './errors.ts';
 import { LookupCache } from './lookup-cache.ts';
 import { addressOf, requireWithin } from './rate-limit.ts';
 
-// The order of the checks: the credential's form, which costs nothing; a rate limit, by address for a credential that this
-// isolate does not know yet and by application or team for one that it does; then the database.
+// Checks run in this order: the credential's format, which costs nothing; a rate limit, per address for a credential that this isolate
+// does not know and per application or team for one that it does; then the database.
 
 type Expiring = { expiresAt: number | null };
 
 const applicationsByKey = new LookupCache<AuthenticatedApplication & Expiring>();
 const teamsByToken = new LookupCache<AuthenticatedTeam & Expiring>();
 
-/** Forgets every credential of this isolate, as a new isolate would start. */
+/** Clears this isolate's credential caches, as if it had just started. */
 export function forgetCredentials(): void {
   applicationsByKey.clear();
   teamsByToken.clear();
 }
 
 async function loadApplication(env: Env, hash: string) {
-  // A session without constraint may read from a nearby replica: a key that it has not seen yet is a miss for 10 s at most.
+  // A session without constraint may read from a nearby replica. A key that has not reached it yet is a miss for at most 10 s.
   const rows = await database(env.DB.withSession())
     .select({
       id: applications.id,
@@ -49,9 +49,9 @@ async function loadTeam(env: Env, hash: string) {
 }
 
 /**
- * What a credential proves, or null. Each lookup of one that this isolate does not know counts against the caller's address
- * before the database is asked, so that guessing costs no database. However many requests arrive with it, a valid credential
- * is looked up once per isolate. The database is asked by its SHA-256, so that the time of a comparison can't leak it.
+ * Returns what a credential authenticates, or null. Each lookup of a credential that this isolate does not know counts against the
+ * caller's address before the database is queried, so that guessing does not reach the database. A valid credential is looked up once
+ * per isolate, however many requests arrive with it. The lookup is by SHA-256, so that no comparison leaks the credential by its timing.
  */
 async function authenticate<Value extends Expiring>(
   c: AppContext,
@@ -63,7 +63,7 @@ async function authenticate<Value extends Expiring>(
   if (credential === undefined || !form.test(credential)) return null;
   const now = Date.now();
   const lookUp = async () => {
-    // To renew what is known is not to guess.
+    // Renewing a known credential is not guessing.
     if (!cache.holds(credential, now)) await requireWithin(c.env.UNKNOWN_CREDENTIAL_LIMIT, addressOf(c));
     return load(c.env, await sha256Hex(credential));
   };
@@ -84,16 +84,16 @@ export const requireApiKey = createMiddleware<AppEnv>(async (c, next) => {
   return next();
 });
 
-/** The same by `Authorization: Bearer <API key>`. */
+/** Like `requireApiKey`, by the header `Authorization: Bearer <API key>`. */
 export const requireBearerKey = createMiddleware<AppEnv>(async (c, next) => {
   await authenticateApplication(c, /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('Authorization') ?? '')?.[1]);
   return next();
 });
 
-/** Lets a request pass only while the application collects data. */
-export const requireDataCollection = createMiddleware<AppEnv>(async (c, next) => {
+/** Refuses the request if the application's data collection is off. */
+export const requireDataCollection = createMiddleware<AppEnv>((c, next) => {
   if (!c.get('application').dataCollection) throw accessDenied();
-  await next();
+  return next();
 });
 
 /** Authenticates the team by the header `<name>-Token`; sets `team`. */

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { fromBase64Url, toBase64Url } from '#lib/base64url';
 import { invalidRequest } from './errors.ts';
 
-/** Four texts of 255 characters, of up to four bytes each, as JSON in base64url. */
+/** Four texts of 255 characters, up to four bytes each, as JSON in base64url. */
 const MAX_LENGTH = 8_192;
 
-/** `?cursor=` of a list that is ordered by several texts. */
+/** The `?cursor=` of a list that is ordered by several texts. */
 export const keyCursor = () =>
   z.string().max(MAX_LENGTH, `must be at most ${MAX_LENGTH} characters`).default('');
 
@@ -13,13 +13,13 @@ export const keyCursor = () =>
 export const toKeyCursor = (key: readonly string[]): string =>
   toBase64Url(new TextEncoder().encode(JSON.stringify(key)));
 
-/** The key of the last row of the page before; null for the first page. Throws `invalid_request` for what is no cursor. */
+/** The key of the previous page's last row; null for the first page. Throws `invalid_request` if the cursor is malformed. */
 export function readKeyCursor(cursor: string, length: number): string[] | null {
   if (cursor === '') return null;
   try {
     const text = new TextDecoder().decode(fromBase64Url(cursor) ?? new Uint8Array());
     return z.array(z.string()).length(length).parse(JSON.parse(text));
   } catch {
-    throw invalidRequest([{ path: 'cursor', message: 'must be a cursor of an earlier answer' }]);
+    throw invalidRequest([{ path: 'cursor', message: 'must be a cursor returned by a previous request' }]);
   }
 }

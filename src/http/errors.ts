@@ -1,5 +1,4 @@
 import type { MiddlewareHandler } from 'hono';
-import { HTTPException } from 'hono/http-exception';
 import { routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Fault } from '#lib/fields';
@@ -23,7 +22,7 @@ const STATUS = {
 
 export type ErrorCode = keyof typeof STATUS;
 
-/** An error whose message the caller sees. Anything else that is thrown becomes `internal` with a fixed text. */
+/** An error whose message is shown to the caller. Anything else that is thrown becomes `internal` with a fixed text. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly details: Fault[];
@@ -41,11 +40,11 @@ export class AppError extends Error {
   }
 }
 
-/** Field names come from the caller: without limits, an answer could outgrow its request. */
+/** Field names come from the caller: without this limit, an answer could be larger than its request. */
 const MAX_FAULTS = 20;
 const MAX_PATH_LENGTH = 256;
 
-/** A 400 that describes the first 20 faults, each with the path of its field. */
+/** A 400 that lists the first 20 faults, each with the path of its field. */
 export function invalidRequest(faults: readonly Fault[]): AppError {
   const details = faults
     .slice(0, MAX_FAULTS)
@@ -59,35 +58,32 @@ export function describeFaults(details: Fault[]): string {
 
 export const accessDenied = () => new AppError('forbidden', 'Access denied for this resource');
 
-/** A temporary failure: tells the caller when to retry. */
+/** A temporary failure. Tells the caller when to retry. */
 export const unavailable = () =>
   new AppError('unavailable', 'Unexpected error', { headers: { 'Retry-After': '1' } });
 
 /** Turns anything thrown into an error that the caller may see. Unknown errors become `internal`. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  if (error instanceof HTTPException && error.status === 400) {
-    return invalidRequest([{ path: '', message: 'The body is not valid JSON' }]);
-  }
   return new AppError('internal', 'Unexpected error');
 }
 
-/** The body of an error: the ingestion API's, and of every API that does not name another by `errorBody`. */
+/** The ingestion API's error body, and that of every API that does not set `errorBody`. */
 export const failure = ({ code, message, details }: AppError): Failure => ({
   success: false,
   error: message,
   ...(code === 'invalid_request' ? { details } : {}),
 });
 
-/** The body of an error of the team API. */
+/** The team API's error body. */
 export const teamFailure = ({ message }: AppError): TeamFailure => ({ message });
 
 export type ErrorBody = (error: AppError) => Record<string, unknown>;
 
 /**
- * Gives the errors of the routes that follow the body that their API documents. One handler of the app asks for it, because a
- * sub-app with an `onError` of its own makes Hono wrap each of its handlers and middlewares: `/webhook` then took 4 to 11 % more CPU
- * (three runs of 48,000 requests each way by `app.request` in Node, Hono 4.13, every binding answering at once).
+ * Sets the format of errors for the routes that follow. The app's one error handler reads it, because a sub-app with its own `onError`
+ * makes Hono wrap each of its handlers and middlewares: `/webhook` then took 4 to 11 % more CPU (three runs of 48,000 requests each way
+ * by `app.request` in Node, Hono 4.13, every binding answering at once).
  */
 export const shapeErrors = (body: ErrorBody): MiddlewareHandler<AppEnv> =>
   function nameErrorBody(c, next) {
@@ -95,34 +91,34 @@ export const shapeErrors = (body: ErrorBody): MiddlewareHandler<AppEnv> =>
     return next();
   };
 
-/** `POST`, `/webhook/batch` → `post-webhook-batch`: the anchor of a route on the documentation page. */
+/** The anchor of a route on the documentation page: `POST`, `/webhook/batch` → `post-webhook-batch`. */
 export const documentationAnchor = (method: string, route: string) =>
   `${method} ${route}`
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
 
-/** Links to the documentation of the matched route, if any. The path would not do: it may contain a token. */
+/** Links to the documentation of the matched route, if any. Never of the path, which may contain a token. */
 function linkToDocumentation(c: AppContext): void {
   const route = routePath(c, -1);
   if (route.includes('*')) return;
   c.header('Link', `</docs#${documentationAnchor(c.req.method, route)}>; rel="help"`);
 }
 
-/** Logs an unknown error, sets the error's headers on the answer, and returns it with its status. */
+/** Logs an unknown error, sets the error's headers on the answer, and returns the error with its status. */
 export function takeError(c: AppContext, thrown: unknown): { error: AppError; status: ContentfulStatusCode } {
   const error = toAppError(thrown);
   if (error.code === 'internal') {
     const cause = underlying(thrown);
     const stack = cause instanceof Error ? cause.stack : String(cause);
-    // The route, because a path may hold a token.
+    // The route's pattern, because a path may contain a token.
     logError('request failed', stack, { request_id: c.get('requestId'), route: routePath(c, -1) });
   }
   for (const [name, value] of Object.entries(error.headers)) c.header(name, value);
   return { error, status: STATUS[error.code] };
 }
 
-/** Answers any error with its status and the error body of its API. */
+/** Answers any error with its status and its API's error body. */
 export function answerError(c: AppContext, thrown: unknown): Response {
   const { error, status } = takeError(c, thrown);
   linkToDocumentation(c);

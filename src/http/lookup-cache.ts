@@ -1,30 +1,30 @@
 /**
- * Remembers what a secret stands for (a credential, the token of a tracking link), for as long as the contract allows it to be
- * out of date. One of these lives in each isolate and spares the database: a known key costs no wait while it is used, an
- * unknown one at most one lookup in 10 s.
+ * Caches what a secret identifies (a credential, the token of a tracking link), for as long as the contract allows it to be out of
+ * date. Each isolate has its own. It saves database lookups: a known key never waits for one while it is in use, and an unknown key
+ * causes at most one in 10 s.
  */
 export class LookupCache<Value> {
-  /** A revoked credential may go on working this long. */
+  /** A revoked credential may keep working this long. */
   static readonly MAX_AGE_MS = 60_000;
-  /** From this age on a hit is renewed in the background, so that no request has to wait for the renewal. */
+  /** From this age on, a hit is renewed in the background, so that no request waits for the renewal. */
   static readonly RENEW_AFTER_MS = 40_000;
   static readonly MISS_AGE_MS = 10_000;
   static readonly MAX_ENTRIES = 10_000;
   static readonly MAX_MISSES = 1_000;
 
   private readonly hits = new Map<string, { value: Value; at: number }>();
-  /** Apart from the hits, so that no flood of invented keys can push a good one out. */
+  /** Separate from the hits, so that a flood of invented keys cannot evict a valid one. */
   private readonly misses = new Map<string, number>();
   private readonly loading = new Map<string, Promise<Value | null>>();
 
-  /** Whether a value is remembered that `get` would answer without waiting for a lookup. */
+  /** Whether `get` would return this key's value without waiting for a lookup. */
   holds(key: string, now: number): boolean {
     return this.hitOf(key, now) !== undefined;
   }
 
   /**
-   * `load` answers null for a key that stands for nothing; a failed load is not remembered. `keepAlive` lets a load
-   * finish that other requests are waiting for although the one that began it has gone.
+   * `load` returns null for an unknown key; a failed load is not cached. `keepAlive` lets a load that other requests wait for finish
+   * even if the request that started it has ended.
    */
   async get(
     key: string,
@@ -34,7 +34,7 @@ export class LookupCache<Value> {
   ): Promise<Value | null> {
     const hit = this.hitOf(key, now);
     if (!hit) return this.isMiss(key, now) ? null : this.load(key, now, load, keepAlive);
-    // The runtime cuts off what a finished request left hanging on another's promise, so nothing hangs on a running load.
+    // The runtime cancels work of a finished request that waits for another request's promise, so a hit never waits for a running load.
     if (now - hit.at >= LookupCache.RENEW_AFTER_MS && !this.loading.has(key)) {
       this.load(key, now, load, keepAlive).catch(() => undefined);
     }

@@ -1,39 +1,39 @@
 import * as z from 'zod';
 
-// What every module's `operations.ts` shares. These files describe the routes of their module for the OpenAPI document and are loaded
-// with it: handlers import their types only.
+// Shared by every module's `operations.ts`. Those files describe their module's routes for the OpenAPI document and are loaded only
+// with it: handlers import nothing but types from them.
 
 export type Operation = {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** In OpenAPI's form: `/v1/events/{event_id}`. */
+  /** In OpenAPI's format: `/v1/events/{event_id}`. */
   path: string;
   tag: string;
   summary: string;
   description?: string;
-  /** The security scheme of the document, null for a route that needs no credential. */
+  /** The document's security scheme; null for a route that needs no credential. */
   credential: 'apiKey' | 'bearerKey' | 'teamToken' | null;
   parameters?: { query?: z.ZodObject; path?: z.ZodObject; header?: z.ZodObject };
-  /** The JSON body. Every example is sent by a test. */
+  /** The JSON body. A test sends every example. */
   body?: { schema: z.ZodType; examples: Record<string, unknown> };
   answer: {
     status: number;
     description: string;
     schema?: z.ZodType;
-    /** Examples of other content types, by type. */
+    /** Examples of other content types, keyed by type. */
     more?: Record<string, string>;
   };
-  /** Other answers that are not errors, or not in JSON. */
+  /** Other answers that are not errors or not JSON. */
   otherAnswers?: Record<
     number,
     { description: string; content?: Record<string, { schema: { type: 'string' } }> }
   >;
-  /** Errors besides those that every route with its credential may return. */
+  /** Errors in addition to those that every route with its credential may return. */
   errors?: Partial<Record<400 | 403 | 404 | 409 | 413, string>>;
-  /** The body of its errors, where it is not the API's own. */
+  /** The error body, if it is not the API's own. */
   failure?: z.ZodType;
 };
 
-/** The ids, keys and tokens of the examples; a reader puts their own in their place. */
+/** The ids, keys and tokens in examples. Readers substitute their own. */
 export const EXAMPLE = {
   application: 'app_019a9f3c5d7a7c3e8b1f2a4c6d8e0f12',
   retiredApplication: 'app_019a9f3c5d7a7c3e8b1f2a4c6d8e0f13',
@@ -49,7 +49,7 @@ export const EXAMPLE = {
   to: '2026-03-31',
 } as const;
 
-/** The fields of a query as the schema that validates them has them, each with its example. */
+/** Adds an example to each field of a query schema, the same schema that validates requests. */
 export function withExamples(query: z.ZodObject, examples: Record<string, unknown>): z.ZodObject {
   return z.object(
     Object.fromEntries(
@@ -61,7 +61,7 @@ export function withExamples(query: z.ZodObject, examples: Record<string, unknow
   );
 }
 
-/** The one parameter of a path. */
+/** The only parameter of a path. */
 export const inPath = (name: string, example: string) => ({
   path: z.object({ [name]: z.string().meta({ example }) }),
 });
@@ -80,7 +80,7 @@ export const faults = z.array(z.object({ path: z.string(), message: z.string() }
 export const TeamFailure = z.object({ message: z.string() }).meta({ id: 'TeamError' });
 export type TeamFailure = z.input<typeof TeamFailure>;
 
-/** The body of an error of the ingestion API, and of every route that does not say otherwise. */
+/** The ingestion API's error body, and that of every route that does not set another. */
 export const Failure = z
   .object({ success: z.literal(false), error: z.string(), details: faults.optional() })
   .meta({ id: 'IngestionError' });

@@ -1,12 +1,12 @@
 import type { Context } from 'hono';
 import { AppError } from './errors.ts';
 
-/** Whose requests count together where there is no credential. */
+/** The key under which requests without a credential are counted. */
 export const addressOf = (c: Context): string => c.req.header('cf-connecting-ip') ?? 'unknown';
 
 /**
- * Counts a request against a limit and throws `rate_limited` past it. In production the counter is in the machine's memory, so
- * asking costs no network request.
+ * Counts a request against a limit and throws `rate_limited` beyond it. In production the counter is in the machine's memory, so the
+ * check costs no network request.
  */
 export async function requireWithin(
   limiter: RateLimit,

@@ -7,9 +7,9 @@ import type { AppEnv } from './context.ts';
 const levelOf = (status: number) => (status >= 500 ? 'error' : status === 429 ? 'warn' : 'info');
 
 /**
- * One structured line for every request that failed or was one too many (5xx, 429), and for 1 in 100 of the others: a line per
- * event would cost more than counting it. Other refusals are sampled too, because a client that is wrong is wrong all the time;
- * the debugger shows why it was refused. Never a body, a query, a key, nor a path, which may hold a token.
+ * Logs one structured line for every request that failed or was rate limited (5xx, 429), and for 1 in 100 of the others: a line per event
+ * would cost more than counting it. Other refusals are sampled too, because a misconfigured client fails on every request; the debugger
+ * shows why. Never logs a body, a query, a key or a path, which may contain a token.
  */
 export const requestLog = createMiddleware<AppEnv>(async (c, next) => {
   const startedAt = Date.now();
@@ -17,7 +17,7 @@ export const requestLog = createMiddleware<AppEnv>(async (c, next) => {
   const requestId = c.get('requestId');
   const { status } = c.res;
   const level = levelOf(status);
-  // By the event where there is one: so its lines on both sides of the queue are sampled together.
+  // Sampled by event id if there is one, so that its lines on both sides of the queue are kept together.
   if (level === 'info' && !isSampled(c.get('eventId') ?? requestId)) return;
   logLine(level, 'request', {
     request_id: requestId,

@@ -1,13 +1,13 @@
 import type { LoggedEvent } from '#catalogue';
 import { type EventMessage, sendWithRetry } from '#rollup';
 
-/** The platform takes 128 KB a message and 256 KB a call; both are kept with room to spare. */
+/** The platform accepts 128 KB per message and 256 KB per call. Both limits leave a margin. */
 const MAX_MESSAGE_BYTES = 110_000;
 const MAX_CALL_BYTES = 220_000;
 
 const encoder = new TextEncoder();
 
-/** Packs events, in order, into as few messages as fit. An event alone is at most some 64 KB and always fits. */
+/** Packs events, in order, into as few messages as possible. A single event is at most about 64 KB and always fits. */
 export function packMessages(events: LoggedEvent[]): { message: EventMessage; bytes: number }[] {
   const messages: { message: EventMessage; bytes: number }[] = [];
   for (const event of events) {
@@ -23,15 +23,15 @@ export function packMessages(events: LoggedEvent[]): { message: EventMessage; by
   return messages;
 }
 
-/** Sends one event. False when the queue did not take it, after three tries within a fraction of a second. */
+/** Sends one event. Returns false if the queue did not accept it after three attempts within a fraction of a second. */
 export async function enqueueEvent(queue: Queue, event: LoggedEvent): Promise<boolean> {
   const message: EventMessage = { v: 1, events: [event] };
   return sendWithRetry(() => queue.send(message));
 }
 
 /**
- * Sends many events in as few calls as the platform's limits allow.
- * Returns the ids of those that the queue took: a call of several may fail after others have succeeded.
+ * Sends many events in as few calls as the platform's limits allow. Returns the ids that the queue accepted: one of several calls may fail
+ * after others have succeeded.
  */
 export async function enqueueEvents(queue: Queue, events: LoggedEvent[]): Promise<Set<string>> {
   const calls: { message: EventMessage; bytes: number }[][] = [];

@@ -1,7 +1,7 @@
 import { type AppError, failure } from '#http';
 import type { FetchTokenFailure } from './operations.ts';
 
-/** The body of an error of `/fetch-token`, for two of which the specification gives the text. */
+/** The error body of `/fetch-token`. The specification fixes the text of two errors. */
 export function fetchTokenFailure(error: AppError): FetchTokenFailure {
   switch (error.code) {
     case 'invalid_request':

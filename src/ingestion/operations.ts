@@ -15,7 +15,7 @@ const warnings = faults.optional().meta({
     'Malformed fields that only describe the event or device and were dropped. Present only if there are any.',
 });
 
-/** The result of each item: its answer, or what is wrong with it. */
+/** The result of each item: its answer or its errors. */
 const batchOf = <Shape extends z.ZodRawShape>(item: z.ZodObject<Shape>) =>
   z.object({
     success: z.literal(true),
@@ -68,7 +68,7 @@ const envelope = {
   retention_day: '0',
 };
 
-/** An event of each kind, as clients send it. */
+/** One event of each kind, as clients send it. */
 const EVENTS = Object.fromEntries(
   Object.entries(EVENT_EXAMPLES).map(([name, { type, payload }]) => [name, { type, ...envelope, payload }]),
 );

@@ -6,10 +6,10 @@ import { logWarning } from '#lib/log';
 import { DAY_MS } from '#lib/time';
 import type { ItemResult } from './take-events.ts';
 
-// What the debugger shows of refused requests. A taken request never comes here. A refused one costs an entry of a map; the map
-// goes to the database after the answer: at once while there are few, added up while there are many. However many are refused,
-// an isolate writes at most `PROMPT` + 1 times in `WINDOW_MS`, and once while no credential is right: a flood costs no database.
-// What is held when an isolate ends is lost: this is a help for people, not an account.
+// Records refused requests for the debugger. Accepted requests are not involved. A refused one costs an entry in a map, which is written to
+// the database after the answer: at once while there are few, batched while there are many. However many requests are refused, an isolate
+// writes at most `PROMPT` + 1 times per `WINDOW_MS`, and once if no credential is valid, so a flood does not reach the database. Entries are
+// lost if the isolate ends before they are written: they help people debug and need not be complete.
 
 const ENDPOINTS = new Set([
   '/fetch-token',
@@ -26,12 +26,12 @@ const KINDS_KEPT = 100;
 const KEPT_DAYS = 14;
 const PROMPT = 10;
 const WINDOW_MS = 10_000;
-/** What comes after the prompt ones is gathered this long, once in a window. */
+/** Later rejections are collected for this long, once per window. */
 const GATHER_MS = 300;
 const MAX_ERROR_LENGTH = 300;
 const MAX_VALUE_LENGTH = 80;
 
-/** What is kept of the last request of a kind. Values stand only for the fields at fault, cut short, and never for a token. */
+/** The stored facts about the last request of a kind. Values are those of the fields at fault, truncated, and never tokens. */
 export type RejectionSample = {
   request_id: string;
   type?: string;
@@ -54,7 +54,7 @@ let unknownFlushedAt = 0;
 
 const short = (text: string, length: number) => (text.length > length ? `${text.slice(0, length)}…` : text);
 
-/** Own properties only: a caller may name a field `constructor`. */
+/** Reads own properties only, because a caller may name a field `constructor`. */
 function valueAt(body: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((at, key) => {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
@@ -136,7 +136,7 @@ async function flush(d1: D1Database): Promise<void> {
         },
       });
   } catch (error) {
-    // Nothing waits for it and nothing is tried again.
+    // Nothing depends on it, so it is not retried.
     logWarning('rejections not kept', error);
   }
 }
@@ -158,11 +158,11 @@ function scheduleFlush(c: AppContext, now: number): void {
 }
 
 async function bodyOf(c: AppContext, status: number): Promise<unknown> {
-  // Of a 400 the validation has read the body already, and Hono remembers it.
+  // Before a 400, validation has already read the body, and Hono caches it.
   return status === 400 ? c.req.json().catch(() => undefined) : undefined;
 }
 
-/** What is only a help for people must not turn an answer into an error. */
+/** A failure to record must not turn an answer into an error. */
 function noteQuietly(note: () => void): void {
   try {
     note();
@@ -171,7 +171,7 @@ function noteQuietly(note: () => void): void {
   }
 }
 
-/** Remembers a refused request to an ingestion endpoint, for its team to see. Other requests pass by. Never throws. */
+/** Records a refused request to an ingestion endpoint, for its team to see. Ignores other requests. Never throws. */
 export async function noteRejection(c: AppContext, error: AppError, status: number): Promise<void> {
   if (!ENDPOINTS.has(c.req.path)) return;
   const body = await bodyOf(c, status);
@@ -181,7 +181,7 @@ export async function noteRejection(c: AppContext, error: AppError, status: numb
 function holdRejection(c: AppContext, error: AppError, status: number, body: unknown): void {
   const now = Date.now();
   const credential = [...c.req.raw.headers.keys()].some((name) => name.endsWith('-api-key'));
-  const unauthenticated = credential ? 'The API key sent is not known' : 'No API key header was sent';
+  const unauthenticated = credential ? 'Unknown API key' : 'No API key header';
   const text = error.details.length > 0 ? describeFaults(error.details) : error.message;
   hold({
     applicationId: c.get('application')?.id ?? '',
@@ -196,7 +196,7 @@ function holdRejection(c: AppContext, error: AppError, status: number, body: unk
 
 type Results = readonly (ItemResult | DeviceResult)[];
 
-/** Remembers the refused items of a batch that was taken. Never throws. */
+/** Records the refused items of an accepted batch. Never throws. */
 export function noteRejectedItems(c: AppContext, items: unknown[], results: Results): void {
   noteQuietly(() => holdItems(c, items, results));
 }
@@ -220,7 +220,7 @@ function holdItems(c: AppContext, items: unknown[], results: Results): void {
   scheduleFlush(c, now);
 }
 
-/** Keeps the table small: the newest kinds of each application, and none of long ago. */
+/** Keeps the table small: deletes old rows and all but the newest kinds of each application. */
 export async function pruneRejections(d1: D1Database, now: number): Promise<void> {
   const db = database(d1);
   const { applicationId, endpoint, status, error, lastAt } = rejections;
@@ -249,8 +249,8 @@ export async function pruneRejections(d1: D1Database, now: number): Promise<void
 }
 
 /**
- * What was refused of an application, newest first. Requests without a known key belong to no team: they are shown only where
- * the deployment has a single team.
+ * The refused requests of an application, newest first. Requests without a valid key belong to no team, so they are shown only if the
+ * deployment has a single team.
  */
 export async function listRejections(d1: D1Database, applicationId: string) {
   const unclaimed = and(eq(rejections.applicationId, ''), sql`(SELECT count(*) FROM ${teams}) = 1`);

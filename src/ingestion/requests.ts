@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** The longest `Idempotency-Key`, in characters. */
+/** The largest length of an `Idempotency-Key`, in characters. */
 export const MAX_KEY_LENGTH = 512;
 
 export const VerifyToken = z.object({ token: z.unknown().optional() });

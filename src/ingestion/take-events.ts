@@ -18,8 +18,8 @@ import { toEvent } from './to-event.ts';
 const fault = (message: string): Fault[] => [{ path: 'creativeToken', message }];
 
 /**
- * Throws `invalid_request` for a forged token and one that expired longer ago than it lived, `forbidden` for another
- * application's. Needs no database.
+ * Throws `invalid_request` for a forged token and for one that expired longer ago than its lifetime, and `forbidden` for another
+ * application's token. Needs no database.
  */
 async function authorise(
   env: Env,
@@ -30,11 +30,11 @@ async function authorise(
   const claims = await readToken(token, settingsOf(env).TOKEN_SECRET);
   if (!claims) throw invalidRequest(fault('is not a token of this service'));
   if (claims.applicationId !== application.id) throw accessDenied();
-  if (takesEventsUntil(claims) <= now) throw invalidRequest(fault('has expired, fetch a new one'));
+  if (takesEventsUntil(claims) <= now) throw invalidRequest(fault('has expired; fetch a new one'));
   return claims;
 }
 
-/** What became of an event that was taken. `warnings` only where something was dropped. */
+/** The result of an accepted event. `warnings` is present only if something was dropped. */
 export type Taken = { event_id: string; warnings?: Fault[] };
 
 const taken = (id: string, warnings: Fault[]): Taken => ({
@@ -42,7 +42,7 @@ const taken = (id: string, warnings: Fault[]): Taken => ({
   ...(warnings.length > 0 ? { warnings } : {}),
 });
 
-/** Takes one event; answers its id once the queue has it, so that what is acknowledged is never lost. */
+/** Accepts one event. Returns its id once it is in the queue, so that an acknowledged event is never lost. */
 export async function takeEvent(
   env: Env,
   application: AuthenticatedApplication,
@@ -70,8 +70,8 @@ function rejected(index: number, error: unknown): ItemResult {
 }
 
 /**
- * The header names the batch. It stands, with an item's content, for the items that have no key of their own: a batch may be
- * mended and sent again. Of items that are equal to the letter each is an event of its own.
+ * Keys for the items of a batch that have none, derived from the batch's header and the item's content, so that a batch can be corrected and
+ * sent again. Identical items count as separate events.
  */
 async function batchKeys(header: string, items: readonly unknown[]): Promise<string[]> {
   const seen = new Map<string, number>();
@@ -84,8 +84,8 @@ async function batchKeys(header: string, items: readonly unknown[]): Promise<str
 }
 
 /**
- * Takes many events, each standing alone: a bad item does not keep a good one out. Throws `unavailable` when the queue took
- * nothing; when it took a part, the rest are rejected with the advice to send again.
+ * Accepts many events independently: an invalid item does not affect the others. Throws `unavailable` if the queue accepted nothing. If it
+ * accepted some of them, the rest are rejected with advice to retry.
  */
 export async function takeBatch(
   env: Env,

@@ -2,10 +2,10 @@ import { type DeviceEvent, type EventEnvelope, fieldsOf } from '#catalogue';
 import type { TokenClaims } from '#devices';
 import type { AuthenticatedApplication } from '#http';
 import { present } from '#lib/present';
-import { dayIn, daysBetween } from '#lib/time';
+import { dayIn, daysBetween, zoneOffset } from '#lib/time';
 import { settleTime } from '#lib/timestamp';
 
-/** What becomes of a valid envelope: days in the application's time zone, money in micros, the device from the token. */
+/** Converts a valid envelope to an event: days in the application's time zone, money in micros, the device from the token. */
 export function toEvent(
   envelope: EventEnvelope,
   source: {
@@ -19,6 +19,7 @@ export function toEvent(
   const { application, claims, keys, id, now } = source;
   const { occurredAt, clockAhead } = settleTime(envelope.created_at, now);
   const day = dayIn(application.timezone, occurredAt);
+  const offset = zoneOffset(application.timezone, occurredAt);
   const device = present({
     device_name: envelope.device_name,
     device_model: envelope.device_model,
@@ -40,6 +41,7 @@ export function toEvent(
     day,
     occurred_at: occurredAt,
     received_at: now,
+    ...(offset === 0 ? {} : { zone_offset: offset }),
     token_id: claims.tokenId,
     ...(claims.expiresAt <= now ? { token_expired: true as const } : {}),
     ...(keys.length > 0 ? { keys, key_day: envelope.created_at.day } : {}),

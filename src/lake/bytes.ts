@@ -1,4 +1,4 @@
-/** The order of two byte strings of one length, as of unsigned numbers. */
+/** Compares two byte strings of equal length as unsigned numbers. */
 export function compareBytes(left: Uint8Array, right: Uint8Array): number {
   for (let index = 0; index < left.length; index++) {
     const difference = (left[index] ?? 0) - (right[index] ?? 0);

@@ -1,16 +1,9 @@
-import { gunzipSync, gzipSync } from 'node:zlib';
-import type { Compressors as Decompressors, FileMetaData, ParquetParsers } from 'hyparquet';
+import type { FileMetaData, ParquetParsers } from 'hyparquet';
 
-// Gzip, because every engine reads it and the platform has it built in. Measured against hyparquet-writer's own Snappy: 60 bytes
-// an event instead of 69, for the same CPU.
-
-export const compressors = { GZIP: (bytes: Uint8Array): Uint8Array => gzipSync(bytes) };
-export const decompressors: Decompressors = { GZIP: (bytes) => gunzipSync(bytes) };
-
-// A byte order mark at the beginning of a text belongs to it.
+// A byte order mark at the start of a text is part of the text.
 const utf8 = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
 
-/** Cells as they are stored, so that a page's dictionary is converted and not every row. */
+/** Parses cells to their stored form, so that only a page's dictionary is converted, not every row. */
 export const parsers: Partial<ParquetParsers> = {
   stringFromBytes: (bytes) => bytes && utf8.decode(bytes),
   uuidFromBytes: (bytes) => bytes,
@@ -18,7 +11,7 @@ export const parsers: Partial<ParquetParsers> = {
   dateFromDays: (days) => days,
 };
 
-/** Lets decimals be read as the unscaled integers that they are stored as: hyparquet would make inexact numbers of them. */
+/** Makes hyparquet read decimals as the unscaled integers that are stored; it would convert them to inexact numbers. */
 export function readDecimalsUnscaled(metadata: FileMetaData): void {
   for (const element of metadata.schema) {
     if (element.converted_type === 'DECIMAL') delete element.converted_type;

@@ -3,37 +3,37 @@ import { type ColumnType, EVENT_COLUMNS } from '#catalogue';
 import { idFromBytes, idToBytes, isId, uuidFromBytes, uuidToBytes } from '#lib/ids';
 import { dayFromNumber, dayNumber, isDay } from '#lib/time';
 
-// The columns of a raw event file: one wide schema for all kinds of event, the same in every file. `docs/raw-events.md`
-// describes them to those who query the files.
+// The columns of a raw event file: one wide schema for all kinds of events, the same in every file. `docs/raw-events.md` describes them
+// for people who query the files.
 
 type Encoding = ColumnMetaData['encodings'][number];
 
-/** What a cell holds on its way into a file or out of it; null where the event has no such field. */
+/** The value of a cell; null if the event has no such field. */
 export type Cell = string | number | boolean | bigint | Uint8Array | null;
 
 export type Column = {
   name: string;
-  /** The field of the event that the column holds, where it holds just one. */
+  /** The event field that the column holds, if it holds exactly one. */
   field?: string;
   element: Omit<SchemaElement, 'name'>;
-  /** What stands in the column for a field's value; undefined where the column can't hold it exactly. */
+  /** The cell for a field's value; undefined if the column cannot represent it exactly. */
   encode: (value: unknown) => Cell | undefined;
   /** The field's value. */
   decode: (cell: Cell) => unknown;
-  /** Minimum and maximum per row group, by which readers skip what they don't need. */
+  /** Whether row groups record minimum and maximum, which readers use to skip data. */
   statistics: boolean;
-  /** Nearly every row has a value of its own, so values are not looked up for repeats. */
+  /** Whether nearly every row has its own value, so that looking for repeated values is not worthwhile. */
   distinct: boolean;
-  /** Stands in rows that have no value. */
+  /** The cell of rows without a value. */
   absent: Cell;
-  /** Where the writer's own choice is not the best. */
+  /** Overrides the writer's choice where it is not the best. */
   encoding?: Encoding;
 };
 
 const OPTIONAL = { repetition_type: 'OPTIONAL' } as const;
 const defaults = { statistics: false, distinct: false, absent: null };
 
-/** One of our ids as a UUID: 16 bytes instead of 36 characters. The prefix is the column's. */
+/** One of our ids as a UUID: 16 bytes instead of 36 characters. The column implies the prefix. */
 const id = (name: string, field: string, prefix: 'evt' | 'dev' | 'crt'): Column => ({
   ...defaults,
   name,
@@ -54,7 +54,7 @@ const uuid = (name: string): Column => ({
   distinct: true,
 });
 
-/** A lone surrogate is no Unicode text and would come back as U+FFFD. */
+/** A lone surrogate is not valid Unicode and would be read back as U+FFFD. */
 const text = (name: string, field?: string): Column => ({
   ...defaults,
   name,
@@ -64,7 +64,7 @@ const text = (name: string, field?: string): Column => ({
   decode: (cell) => cell,
 });
 
-/** Takes JSON text, which engines query as such, and gives back what it says. */
+/** Stores a value as JSON text, which engines can query. */
 const json = (name: string, field?: string): Column => ({
   ...text(name, field),
   decode: (cell) => JSON.parse(String(cell)),
@@ -124,7 +124,7 @@ const boolean = (name: string, field: string): Column => ({
   decode: (cell) => cell,
 });
 
-/** A field that is either true or absent: never null in the file, so that `WHERE NOT test` means what it says. */
+/** A field that is either true or absent. It is never null in the file, so that `WHERE NOT test` works as expected. */
 const flag = (name: string, field = name): Column => ({
   ...boolean(name, field),
   element: { type: 'BOOLEAN', repetition_type: 'REQUIRED' },
@@ -133,8 +133,8 @@ const flag = (name: string, field = name): Column => ({
 });
 
 /**
- * Micros as a decimal with six places: exact in every engine, and in units of its currency. The unscaled integer is what is
- * stored and, in this project, read.
+ * Micros as a decimal with six places: exact in every engine, and in units of its currency. The file stores the unscaled integer, which
+ * is what this project reads.
  */
 const money = (name: string, field: string): Column => ({
   ...defaults,
@@ -156,12 +156,12 @@ const MAKERS: Record<ColumnType, (name: string, field: string) => Column> = {
 };
 
 const ownColumns = EVENT_COLUMNS.map(({ name, type, field = name }) => MAKERS[type](name, field));
-const isLookedFor = ({ name }: Column) => name === 'event_name';
+const isLookedFor = ({ name }: Column) => ['event_name', 'country', 'os_family'].includes(name);
 const LOOKED_FOR = ownColumns.filter(isLookedFor);
 const OWN_COLUMNS = ownColumns.filter((column) => !isLookedFor(column));
 
 /**
- * What a filter is decided by comes first: neighbouring columns are read from R2 in one range.
+ * Columns that filters use come first: neighbouring columns are read from R2 in one range.
  */
 export const COLUMNS: readonly Column[] = [
   { ...id('event_id', 'id', 'evt'), statistics: true, distinct: true },
@@ -170,6 +170,7 @@ export const COLUMNS: readonly Column[] = [
   day('day', 'day'),
   ...LOOKED_FOR,
   id('creative_id', 'creative_id', 'crt'),
+  text('app_version'),
   timestamp('created_at', 'occurred_at'),
   timestamp('received_at', 'received_at'),
   text('application_id', 'application_id'),
@@ -187,7 +188,6 @@ export const COLUMNS: readonly Column[] = [
   text('device_name'),
   text('device_model'),
   text('os_system'),
-  text('app_version'),
   json('device'),
   json('warnings', 'warnings'),
   uuid('key_id'),
@@ -196,19 +196,19 @@ export const COLUMNS: readonly Column[] = [
   json('rest'),
 ];
 
-/** The fields of `device` that have a column of their own; the others stand in `device` as JSON. */
+/** The fields of `device` that have a column of their own. The others are in the `device` column as JSON. */
 export const DEVICE_COLUMNS = ['device_name', 'device_model', 'os_system', 'app_version'] as const;
 
 const indexes = new Map(COLUMNS.map(({ name }, index) => [name, index]));
 
-/** Where a column stands in `COLUMNS`. Throws for a name that is none. */
+/** The index of a column in `COLUMNS`. Throws for an unknown name. */
 export function columnIndex(name: string): number {
   const index = indexes.get(name);
   if (index === undefined) throw new Error(`There is no column ${name}`);
   return index;
 }
 
-/** The schema as Parquet wants it: the root, then its leaves. */
+/** The schema in Parquet's form: the root, then its leaves. */
 export const SCHEMA: SchemaElement[] = [
   { name: 'root', num_children: COLUMNS.length },
   ...COLUMNS.map(({ name, element }) => ({ name, ...element })),

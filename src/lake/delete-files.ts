@@ -1,10 +1,10 @@
-/** R2 lists and deletes so many objects at once. */
+/** The largest number of objects that R2 lists or deletes at once. */
 const MAX_AT_ONCE = 1_000;
 
-/** The names of all files of an application begin with this. */
+/** The prefix of all files of an application. */
 export const filePrefix = (applicationId: string) => `events/${applicationId}/`;
 
-/** Deletes an application's raw event files until a time (epoch milliseconds); answers whether none is left. Repeatable. */
+/** Deletes an application's raw event files until a deadline (epoch milliseconds). Returns whether none is left. Idempotent. */
 export async function deleteFiles(
   bucket: Pick<R2Bucket, 'list' | 'delete'>,
   applicationId: string,

@@ -1,10 +1,10 @@
-// A Bloom filter over the devices of a file, by which files without a device are skipped. Eight bits a device with five
-// probes: one file in 46 is opened in vain.
+// A Bloom filter over the devices in a file, used to skip files that do not contain a device. Eight bits per device and five probes: one
+// file in 46 is opened in vain.
 
 const BITS_PER_DEVICE = 8;
 const PROBES = 5;
 
-/** FNV-1a with a final mix, so that ids that differ in their last digits only spread as well as random ones do. */
+/** FNV-1a with a final mix, so that ids that differ only in their last digits spread as well as random ones. */
 function hash(text: string, seed: number): number {
   let value = 0x811c9dc5 ^ seed;
   for (let index = 0; index < text.length; index++) {
@@ -21,7 +21,7 @@ function* bitsOf(deviceId: string, bits: number): Generator<number> {
   for (let probe = 0; probe < PROBES; probe++) yield ((first + Math.imul(probe, step)) >>> 0) % bits;
 }
 
-/** The filter of a set of devices: a byte for each, at least one. */
+/** The filter of a set of devices: one byte per device, at least one. */
 export function makeDeviceFilter(deviceIds: ReadonlySet<string>): Uint8Array {
   const filter = new Uint8Array(Math.max(1, Math.ceil((deviceIds.size * BITS_PER_DEVICE) / 8)));
   for (const deviceId of deviceIds) {
@@ -31,7 +31,7 @@ export function makeDeviceFilter(deviceIds: ReadonlySet<string>): Uint8Array {
   return filter;
 }
 
-/** Stands for a filter that has been asked already: every device may be there. */
+/** A filter that matches every device, for when the real one was already checked. */
 export const ANY_DEVICE = new Uint8Array([255]);
 
 /** False: the device is not in the set. True: it very likely is. */

@@ -1,6 +1,6 @@
-import type { LoggedEvent } from '#catalogue';
+import type { LoggedEvent, OsFamily } from '#catalogue';
 
-/** What of an R2 bucket is used here; `put` replaces an object whole, `delete` may be repeated. */
+/** The part of the R2 bucket API that is used here. `put` replaces a whole object; `delete` is idempotent. */
 export type Bucket = {
   put(key: string, bytes: Uint8Array): Promise<unknown>;
   get(
@@ -10,49 +10,55 @@ export type Bucket = {
   delete(keys: string[]): Promise<void>;
 };
 
-/** Why an event counts in no report; absent for one that counts. */
+/** Why an event is not counted in reports; absent for one that is. */
 export type Fate = {
   outcome?: 'duplicate' | 'ignored' | 'parked';
   /** Of an ignored event. */
   reason?: string;
-  /** Of a repeat, where it is known: the event that was counted. */
+  /** Of a duplicate, if known: the event that was counted. */
   duplicate_of?: string;
 };
 
-/** An event as the files keep it: with what counting it has found. */
-export type StoredEvent = LoggedEvent & Fate;
+/** The country and OS under which reports count an event: its device's at the acquisition, or a click's own. Absent if unknown. */
+export type Placed = { country?: string | undefined; os_family?: OsFamily | undefined };
 
-/** A counter's part of an application. */
+/** An event as stored in files: with the outcome of counting. */
+export type StoredEvent = LoggedEvent & Fate & Placed;
+
+/** A counter's share of an application. */
 export type Source = { applicationId: string; shard: number };
 
 /**
- * What an index knows of a raw event file, so that readers open only files that may hold what they look for. Some 700 bytes,
- * and a byte for each device in the file. Plain data but for `deviceFilter`.
+ * What an index knows about a raw event file, so that readers open only files that may contain what they look for. About 700 bytes, plus
+ * five for each country and one for each device in the file. Plain data except for `deviceFilter`.
  */
 export type FileEntry = Source & {
-  /** `events/<application>/<UTC day of receipt>/<first event id>.parquet`; `.r<revision>` stands before the ending of a rewritten one. */
+  /** `events/<application>/<UTC day of receipt>/<first event id>.parquet`; a rewritten one ends in `.r<revision>.parquet`. */
   key: string;
   revision: number;
   rows: number;
   bytes: number;
-  /** The length of the footer at the file's end, so that one read fetches it. */
+  /** The length of the footer, so that a single read fetches it. */
   footerBytes: number;
   /** Epoch milliseconds. */
   firstReceivedAt: number;
   lastReceivedAt: number;
-  /** Days of the events in the application's time zone. */
+  /** Days of the events, in the application's time zone. */
   firstDay: string;
   lastDay: string;
   firstEventId: string;
   lastEventId: string;
-  /** How many events there are of each type. */
+  /** The number of events of each type. */
   types: Partial<Record<LoggedEvent['type'], number>>;
+  /** The countries and operating systems in the file; empty text for unknown ones. */
+  countries: string[];
+  oses: string[];
   deviceFilter: Uint8Array;
-  /** Objects that this file replaced and that may still be there: `deleteReplaced` removes them. */
+  /** Objects that this file replaced and that may still exist. `deleteReplaced` removes them. */
   replaces: string[];
 };
 
-/** The object of an entry is not in the bucket: the file was rewritten or expired since the index was read. */
+/** An entry's object is not in the bucket: the file was rewritten or expired after the index was read. */
 export class MissingFileError extends Error {
   readonly key: string;
 
@@ -62,7 +68,7 @@ export class MissingFileError extends Error {
   }
 }
 
-/** The name of a file's next revision. */
+/** The key of a file's next revision. */
 export function revisedKey(key: string, revision: number): string {
   return `${key.replace(/(?:\.r\d+)?\.parquet$/, '')}.r${revision}.parquet`;
 }

@@ -1,23 +1,22 @@
 import type { RowGroup } from 'hyparquet';
 import type { ParquetWriter } from 'hyparquet-writer';
 import { nextTurn } from '#lib/next-turn';
-import { compressors } from './codec.ts';
 import { type Cell, COLUMNS, type Column, SCHEMA } from './columns.ts';
 import { makeDeviceFilter } from './device-filter.ts';
 import type { FileEntry, Source, StoredEvent } from './entry.ts';
 import { putEvent } from './row.ts';
 
-/** One device's events are read with one row group; smaller ones would spend more on their description in the footer. */
+/** Reading one device's events reads one row group. Smaller groups would take up too much of the footer. */
 const ROWS_PER_GROUP = 8_192;
 const INITIAL_ROWS = 1_024;
-/** Some 30 ms. After each column would be smoother, but was measured to collect garbage 2.6 times as often in a small heap. */
+/** About 30 ms. Yielding after each column would be smoother, but collected garbage 2.6 times as often in a small heap. */
 const COLUMNS_PER_TURN = 8;
-/** What a value takes in memory beside its text, about. */
+/** The approximate memory of a value besides its text. */
 const BYTES_PER_VALUE = 24;
 
 /**
- * A column as it is filled: each row names one of the values, of which the first stands for absence. Where nearly every row has
- * its own, the values are kept as they came until they are written: an id's 16 bytes take more memory than its text.
+ * A column being filled. Each row refers to one of the values, the first of which means absence. If nearly every row has its own value,
+ * values are kept as received until they are written, because an id's 16 bytes take more memory than its text.
  */
 class ColumnBuilder {
   private readonly column: Column;
@@ -30,7 +29,7 @@ class ColumnBuilder {
     this.values = [column.absent];
   }
 
-  /** Answers about how much memory the value takes that was not there before; undefined where the column can't hold it. */
+  /** Returns about how much new memory the value takes; undefined if the column cannot represent it exactly. */
   put(row: number, value: unknown): number | undefined {
     let added = 0;
     let index = this.column.distinct ? undefined : this.known.get(value);
@@ -46,7 +45,7 @@ class ColumnBuilder {
     return added;
   }
 
-  /** The cells of some rows; those beyond the last that was put are absent. */
+  /** The cells of some rows. Rows beyond the last one that was set are absent. */
   cellsOf(rows: Uint32Array): Cell[] {
     const { absent, distinct, encode } = this.column;
     return Array.from(rows, (row) => {
@@ -65,7 +64,7 @@ class ColumnBuilder {
 }
 
 type Contents = Omit<FileEntry, keyof Source | 'key' | 'revision' | 'bytes' | 'footerBytes' | 'replaces'>;
-type Span = Omit<Contents, 'rows' | 'deviceFilter'>;
+type Span = Omit<Contents, 'rows' | 'deviceFilter' | 'countries' | 'oses'>;
 export type BuiltFile = { bytes: Uint8Array; footerBytes: number; contents: Contents };
 
 function widen(span: Span, { id, day, received_at, type }: StoredEvent): void {
@@ -79,12 +78,12 @@ function widen(span: Span, { id, day, received_at, type }: StoredEvent): void {
 }
 
 /**
- * Collects the events of a file column by column, each text once, and writes them sorted by device, then time. It needs
- * some 600 bytes an event, the file included.
+ * Collects the events of a file column by column, storing each text once, and writes them sorted by device, then time. It needs about
+ * 600 bytes per event, including the file.
  */
 export class FileBuilder {
   rows = 0;
-  /** About how much memory the values take. */
+  /** The approximate memory that the values take. */
   memoryBytes = 0;
   private readonly columns = COLUMNS.map((column) => new ColumnBuilder(column));
   private readonly deviceRanks = new Map<string, number>();
@@ -99,6 +98,8 @@ export class FileBuilder {
     lastEventId: '',
     types: {},
   };
+  private readonly countries = new Set<string>();
+  private readonly oses = new Set<string>();
   private readonly shard: number;
 
   constructor(shard: number) {
@@ -120,12 +121,14 @@ export class FileBuilder {
     }
     this.deviceOfRow.push(device);
     this.occurredAt.push(event.occurred_at);
+    this.countries.add(event.country ?? '');
+    this.oses.add(event.os_family ?? '');
     widen(this.span, event);
   }
 
-  /** The file of what was added. The same events give the same bytes. */
+  /** The file with everything that was added. The same events produce the same bytes. */
   async build(): Promise<BuiltFile> {
-    const { ByteWriter, ParquetWriter } = await import('./parquet.ts');
+    const { ByteWriter, compressors, ParquetWriter } = await import('./parquet.ts');
     const writer = new ByteWriter();
     const parquet = new ParquetWriter({
       writer,
@@ -145,14 +148,14 @@ export class FileBuilder {
     return { bytes, footerBytes, contents: this.contents() };
   }
 
-  /** Some columns a turn: in one call the writer would keep everything else waiting for the whole row group. */
+  /** Yields after a few columns: in one call, the writer would block everything else for the whole row group. */
   private async writeRowGroup(parquet: ParquetWriter, rows: Uint32Array): Promise<void> {
     const rowsBefore = parquet.num_rows;
     const chunks: RowGroup[] = [];
     for (const [index, { name, statistics, encoding }] of COLUMNS.entries()) {
       const data = this.columns[index]?.cellsOf(rows) ?? [];
       const columnData = [{ name, data, statistics, ...(encoding ? { encoding } : {}) }];
-      // It is synchronous with a writer that has no `flush`.
+      // With a writer that has no `flush`, this call is synchronous.
       void parquet.write({ columnData, rowGroupSize: ROWS_PER_GROUP });
       chunks.push(...parquet.row_groups.splice(-1));
       if (index % COLUMNS_PER_TURN === COLUMNS_PER_TURN - 1) await nextTurn();
@@ -164,7 +167,13 @@ export class FileBuilder {
   private contents(): Contents {
     const devices = new Set(this.deviceRanks.keys());
     devices.delete('');
-    return { rows: this.rows, ...this.span, deviceFilter: makeDeviceFilter(devices) };
+    return {
+      rows: this.rows,
+      ...this.span,
+      countries: [...this.countries].sort(),
+      oses: [...this.oses].sort(),
+      deviceFilter: makeDeviceFilter(devices),
+    };
   }
 
   private sortRows(): Uint32Array {
@@ -179,7 +188,7 @@ export class FileBuilder {
   }
 }
 
-/** One row group of what was written as a row group per column. */
+/** Merges row groups that were written per column into one. */
 function joinColumns(chunks: readonly RowGroup[]): RowGroup {
   const sum = (of: (chunk: RowGroup) => bigint | undefined) =>
     chunks.reduce((total, chunk) => total + (of(chunk) ?? 0n), 0n);

@@ -3,27 +3,30 @@ import { dayNumber } from '#lib/time';
 import { compareBytes } from './bytes.ts';
 import { type Cell, COLUMNS, columnIndex } from './columns.ts';
 import { mayHoldDevice } from './device-filter.ts';
-import type { FileEntry } from './entry.ts';
+import type { FileEntry, StoredEvent } from './entry.ts';
 
-/** Which events are asked for; each field that is set narrows it. Days are the application's, both inclusive. */
+/** Selects events; each field that is set narrows the selection. Days are in the application's time zone, both inclusive. */
 export type EventFilter = {
   from?: string;
   to?: string;
   type?: LoggedEvent['type'];
   eventName?: string;
   deviceId?: string;
-  /** Of one of these creatives; of none for an empty list. */
+  /** Events of any of these creatives; an empty list matches nothing. */
   creativeIds?: readonly string[];
-  /** With a creative or without. */
+  /** Events with a creative, or without one. */
   attribution?: 'paid' | 'organic';
-  /** Sent by one of these versions of the app; empty text for events that name none. */
+  /** Events sent by any of these app versions. Empty text matches events without one. */
   appVersions?: readonly string[];
+  /** See `Placed`. Empty text matches unknown values. */
+  countries?: readonly string[];
+  oses?: readonly string[];
   eventId?: string;
 };
 
-/** Whether a file may hold what is asked for, by its entry alone. */
+/** Whether a file may contain matches, judging by its entry alone. */
 export function mayHold(entry: FileEntry, filter: EventFilter): boolean {
-  const { from, to, type, eventName, deviceId, eventId } = filter;
+  const { from, to, type, eventName, deviceId, countries, oses, eventId } = filter;
   return (
     entry.rows > 0 &&
     (!from || entry.lastDay >= from) &&
@@ -31,16 +34,21 @@ export function mayHold(entry: FileEntry, filter: EventFilter): boolean {
     (!type || (entry.types[type] ?? 0) > 0) &&
     (!eventName || (entry.types.custom ?? 0) > 0) &&
     (!deviceId || mayHoldDevice(entry.deviceFilter, deviceId)) &&
+    (!countries || entry.countries.some((country) => countries.includes(country))) &&
+    (!oses || entry.oses.some((os) => oses.includes(os))) &&
     (!eventId || (entry.firstEventId <= eventId && eventId <= entry.lastEventId))
   );
 }
 
-/** Whether a file may hold events of a device, or the event of an id. */
+/** Whether a file may contain a device's events, or the event with an id. */
 export const mayHoldId = (entry: FileEntry, id: string) =>
   mayHold(entry, id.startsWith('evt_') ? { eventId: id } : { deviceId: id });
 
-export function matches(event: LoggedEvent, filter: EventFilter): boolean {
+/** The country and OS of a device's event must have been added by `withPlaces`. */
+export function matches(event: StoredEvent, filter: EventFilter): boolean {
   const { from, to, type, eventName, deviceId, creativeIds, attribution, appVersions, eventId } = filter;
+  const { countries, oses } = filter;
+  const { country = '', os_family: os = '' } = event;
   return (
     (!from || event.day >= from) &&
     (!to || event.day <= to) &&
@@ -50,23 +58,26 @@ export function matches(event: LoggedEvent, filter: EventFilter): boolean {
     (!creativeIds || (event.creative_id !== null && creativeIds.includes(event.creative_id))) &&
     (!attribution || (event.creative_id !== null) === (attribution === 'paid')) &&
     (!appVersions || appVersions.includes(appVersionOf(event))) &&
+    (!countries || countries.includes(country)) &&
+    (!oses || oses.includes(os)) &&
     (!eventId || event.id === eventId)
   );
 }
 
-const appVersionOf = (event: LoggedEvent): string => (isOfDevice(event) && event.device?.app_version) || '';
+const appVersionOf = (event: StoredEvent): string => (isOfDevice(event) && event.device?.app_version) || '';
 
 type Condition = { column: string; holds: (cell: Cell) => boolean };
 
 /**
- * The same filter over the cells of a row, and the columns that it needs. It never leaves out an event that matches, but may let
- * through one that does not: what is unusual about an event stands in `rest`, whose cells are not looked into.
+ * The same filter over the cells of a row, with the columns that it needs. It never drops a matching event, but may let others through:
+ * unusual values are in `rest`, which it does not inspect.
  */
 export function cellFilter(filter: EventFilter): {
   columns: string[];
   mayMatch: (cellOf: (column: string) => Cell) => boolean;
 } {
-  const { from, to, type, eventName, deviceId, creativeIds, attribution, appVersions, eventId } = filter;
+  const { from, to, type, eventName, deviceId, creativeIds, attribution, eventId } = filter;
+  const { appVersions, countries, oses } = filter;
   const conditions: Condition[] = [
     ...equals('event_id', eventId),
     ...equals('device_id', deviceId),
@@ -76,7 +87,9 @@ export function cellFilter(filter: EventFilter): {
     ...equals('event_name', eventName),
     ...(creativeIds ? isOneOf('creative_id', creativeIds) : []),
     ...(attribution === 'paid' ? [{ column: 'creative_id', holds: () => true }] : []),
-    ...(appVersions && !appVersions.includes('') ? isOneOf('app_version', appVersions) : []),
+    ...isOneOfKnown('app_version', appVersions),
+    ...isOneOfKnown('country', countries),
+    ...isOneOfKnown('os_family', oses),
   ];
   return {
     columns: [...new Set([...conditions.map(({ column }) => column), 'rest'])],
@@ -90,6 +103,10 @@ export function cellFilter(filter: EventFilter): {
 
 const equals = (column: string, value: string | undefined): Condition[] =>
   value === undefined ? [] : isOneOf(column, [value]);
+
+/** Empty text matches events without a value, whose cell is null, so the cells cannot rule anything out. */
+const isOneOfKnown = (column: string, values: readonly string[] | undefined): Condition[] =>
+  values === undefined || values.includes('') ? [] : isOneOf(column, values);
 
 function isOneOf(column: string, values: readonly string[]): Condition[] {
   const wanted = values.map((value) => COLUMNS[columnIndex(column)]?.encode(value));

@@ -1,6 +1,13 @@
 export { deleteFiles } from './delete-files.ts';
 export { ANY_DEVICE } from './device-filter.ts';
-export { type Bucket, type Fate, type FileEntry, MissingFileError, type StoredEvent } from './entry.ts';
+export {
+  type Bucket,
+  type Fate,
+  type FileEntry,
+  MissingFileError,
+  type Placed,
+  type StoredEvent,
+} from './entry.ts';
 export { type EventFilter, matches, mayHold, mayHoldId } from './filter.ts';
 export { type EventPage, type Page, readEvents, streamEvents, streamFile } from './read-events.ts';
 export { deleteReplaced, type FileIndex, mergeFiles, rewriteWithout } from './rewrite.ts';

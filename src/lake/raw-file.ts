@@ -1,18 +1,18 @@
 import type { FileMetaData } from 'hyparquet';
 import { compareBytes } from './bytes.ts';
-import { decompressors, parsers, readDecimalsUnscaled } from './codec.ts';
+import { parsers, readDecimalsUnscaled } from './codec.ts';
 import { type Cell, COLUMNS, columnIndex } from './columns.ts';
 import { type Bucket, type FileEntry, MissingFileError, type StoredEvent } from './entry.ts';
 import { cellFilter, type EventFilter } from './filter.ts';
 import { toEvent } from './row.ts';
 
-/** Where a file is, and how long it and its footer are. */
+/** A file's key, its length and that of its footer. */
 export type FileLocation = Pick<FileEntry, 'key' | 'bytes' | 'footerBytes'>;
 
-/** Rows of a file that were written together and are read together. */
+/** Rows of a file that are written and read together. */
 export type RowGroup = { index: number; start: number; rows: number };
 
-/** Reads a raw event file by ranges: its footer, then the columns and row groups that are asked for. */
+/** Reads a raw event file by ranges: its footer first, then only the columns and row groups that are needed. */
 export class RawFile {
   private readonly location: FileLocation;
   readonly groups: RowGroup[];
@@ -31,7 +31,7 @@ export class RawFile {
     });
   }
 
-  /** Throws `MissingFileError` where the object is gone. */
+  /** Throws `MissingFileError` if the object is gone. */
   static async open(bucket: Bucket, location: FileLocation): Promise<RawFile> {
     const { parquetMetadataAsync } = await import('./parquet.ts');
     const metadata = await parquetMetadataAsync(bufferOf(bucket, location), {
@@ -43,23 +43,23 @@ export class RawFile {
     return new RawFile(bucket, location, metadata);
   }
 
-  /** The row groups that may hold a device: rows are sorted by device, so it is one, seldom two. */
+  /** The row groups that may contain a device. Rows are sorted by device, so it is usually one, rarely two. */
   groupsOf(deviceId: string): RowGroup[] {
     const at = columnIndex('device_id');
     const id = COLUMNS[at]?.encode(deviceId);
     return this.groups.filter(({ index }) => {
       const statistics = this.metadata.row_groups[index]?.columns[at]?.meta_data?.statistics;
       const { min_value: least, max_value: greatest, null_count: nulls } = statistics ?? {};
-      // An id of another form stands in `rest`, in rows without one in the column.
+      // An id of another format is in `rest`, in rows whose column is null.
       if (!(id instanceof Uint8Array)) return nulls !== 0n;
       if (!(least instanceof Uint8Array) || !(greatest instanceof Uint8Array)) return false;
       return compareBytes(least, id) <= 0 && compareBytes(id, greatest) <= 0;
     });
   }
 
-  /** Some columns of a row group: for each the cells of its rows. */
+  /** The cells of some columns in a row group, by column. */
   async readColumns({ start, rows }: RowGroup, names: readonly string[]): Promise<Map<string, Cell[]>> {
-    const { parquetRead } = await import('./parquet.ts');
+    const { decompressors, parquetRead } = await import('./parquet.ts');
     const columns = new Map(names.map((name) => [name, new Array<Cell>(rows).fill(null)]));
     await parquetRead({
       file: bufferOf(this.bucket, this.location),
@@ -79,7 +79,7 @@ export class RawFile {
     return columns;
   }
 
-  /** Which rows of a group, counted from its first, may match a filter; `event_id` is read along. */
+  /** The rows of a group that may match a filter, relative to the group's first, with their `event_id`. */
   async findRows(group: RowGroup, filter: EventFilter): Promise<{ row: number; eventId: string }[]> {
     const { columns: names, mayMatch } = cellFilter(filter);
     const columns = await this.readColumns(group, [...new Set([...names, 'event_id'])]);
@@ -92,7 +92,7 @@ export class RawFile {
     return found;
   }
 
-  /** The events of some rows of a group, or of all. */
+  /** The events of some or all rows of a group. */
   async readEvents(group: RowGroup, rows?: readonly number[]): Promise<StoredEvent[]> {
     const columns = await this.readColumns(
       group,

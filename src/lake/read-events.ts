@@ -3,19 +3,19 @@ import type { Bucket, FileEntry, StoredEvent } from './entry.ts';
 import { type EventFilter, matches, mayHold } from './filter.ts';
 import { type FileLocation, RawFile, type RowGroup } from './raw-file.ts';
 
-/** Rows that are looked at for one page, about: a filter that little matches must not read every file at once. */
+/** The approximate number of rows scanned for one page, so that a filter with few matches does not read every file at once. */
 const MAX_ROWS_SCANNED = 200_000;
 
 type Found = { eventId: string; file: RawFile; group: RowGroup; row: number };
 
-/** `cursor` is empty for the first page, else the `next_cursor` of the page before. */
+/** `cursor` is empty for the first page, then the previous page's `next_cursor`. */
 export type Page = { limit: number; cursor: string };
 export type EventPage = { events: StoredEvent[]; next_cursor: string | null };
 
 /**
- * A page of the events in some files, newest first by event id, which is the order of receipt. Of each file that may hold a
- * match it reads the columns that decide the filter, then whole rows for the matches alone. `next_cursor` is null at the end;
- * a page may be short, even empty, before it. Throws `MissingFileError` where the index is older than the files.
+ * One page of the events in some files, newest first by event id, which is the order of receipt. For each file that may contain a match,
+ * it reads the columns that decide the filter, then whole rows of matches only. `next_cursor` is null on the last page; any page before it
+ * may be short or even empty. Throws `MissingFileError` if the index is older than the files.
  */
 export async function readEvents(
   bucket: Bucket,
@@ -27,7 +27,7 @@ export async function readEvents(
   const newestFirst = entries
     .filter((entry) => mayHold(entry, filter) && isBefore(entry.firstEventId))
     .sort((left, right) => (left.lastEventId < right.lastEventId ? 1 : -1));
-  // One more than the page holds tells whether there is a next one.
+  // One more than fits the page shows whether there is a next page.
   let found: Found[] = [];
   let scanned = 0;
   for (const [index, entry] of newestFirst.entries()) {
@@ -40,12 +40,12 @@ export async function readEvents(
       found = [...found, ...own].sort(newestEventFirst).slice(0, limit + 1);
       scanned += group.rows;
     }
-    // Files of several counters overlap in time: beyond the newest event of the files to come, nothing is missing.
+    // Files of several counters overlap in time. Newer events than the newest one of the remaining files are complete.
     const horizon = newestFirst[index + 1]?.lastEventId;
     if (horizon === undefined) break;
     const complete = found.filter(({ eventId }) => eventId > horizon);
     if (complete.length > limit) break;
-    // As a cursor it lets the event of the horizon be the next.
+    // As a cursor, it makes the horizon's event the next one.
     const next = idAfter(horizon);
     if (scanned >= MAX_ROWS_SCANNED && isBefore(next)) {
       return { events: await readFound(complete, filter), next_cursor: next };
@@ -57,8 +57,8 @@ export async function readEvents(
 }
 
 /**
- * All events in some files that match, slice by slice, for exports: the newest file first, within a file by device and time. It
- * holds one row group at a time. Throws `MissingFileError` where the index is older than the files.
+ * Streams all matching events in some files, for exports: newest file first, and by device and time within a file. It holds one row group
+ * in memory at a time. Throws `MissingFileError` if the index is older than the files.
  */
 export async function* streamEvents(
   bucket: Bucket,
@@ -79,7 +79,7 @@ export async function* streamEvents(
   }
 }
 
-/** All events of one file that stands in no index, row group by row group. */
+/** Streams all events of a file that is in no index, row group by row group. */
 export async function* streamFile(bucket: Bucket, location: FileLocation): AsyncGenerator<StoredEvent[]> {
   const file = await RawFile.open(bucket, location);
   for (const group of file.groups) yield file.readEvents(group);
@@ -87,7 +87,7 @@ export async function* streamFile(bucket: Bucket, location: FileLocation): Async
 
 const newestEventFirst = (left: Found, right: Found) => (left.eventId < right.eventId ? 1 : -1);
 
-/** Whole events in the order in which they were found. Each row group is read once. */
+/** The complete events, in the order in which they were found. Reads each row group once. */
 async function readFound(found: readonly Found[], filter: EventFilter): Promise<StoredEvent[]> {
   const events = new Map<string, StoredEvent>();
   for (const [group, own] of Map.groupBy(found, ({ group }) => group)) {

@@ -5,22 +5,22 @@ import { mayHoldId } from './filter.ts';
 import { RawFile } from './raw-file.ts';
 
 /**
- * Where the entries of files stand. Both changes are one transaction each, and repeating one changes nothing. A file is rewritten
- * by one caller at a time: a counter's files by the counter.
+ * Stores the entries of files. Each change is one transaction and idempotent. Only one caller rewrites a given file: a counter its own
+ * files.
  */
 export type FileIndex = {
-  /** Puts an entry in the place of others. */
+  /** Replaces entries by another. */
   replace(old: readonly FileEntry[], next: FileEntry): void | Promise<void>;
   remove(entries: readonly FileEntry[]): void | Promise<void>;
 };
 
-// A rewrite is three steps: the new object is written, the entry that names it takes the place of the old ones, the old objects
-// are deleted. Readers always find what the index names. Whatever step fails, the next call with the entries that the index then
-// has goes on: an object that no entry names is written again under its name, and old ones stand in `replaces` until they are gone.
+// A rewrite has three steps: write the new object, replace the old entries by one that names it, delete the old objects. Readers always
+// find what the index names. Whatever step fails, the next call continues from the entries in the index: an object that no entry names is
+// written again under the same key, and old objects are listed in `replaces` until they are gone.
 
 /**
- * Takes events out of a file, those of some devices and some by their own ids; answers how many, and the file's entry, null
- * where nothing is left of it. A file that holds none of them stays as it is. Safe to repeat after a failure at any point.
+ * Removes events from a file, by device or by event id. Returns how many were removed, and the file's new entry, or null if nothing is left
+ * of it. A file that contains none of them is unchanged. Safe to repeat after a failure at any point.
  */
 export async function rewriteWithout(
   bucket: Bucket,
@@ -39,8 +39,8 @@ export async function rewriteWithout(
 }
 
 /**
- * Makes one file of the small ones that a quiet day leaves, all of one counter and one day of receipt. Safe to repeat. Throws a
- * `RangeError` where they are of several.
+ * Merges the small files that a quiet day leaves, all of one counter and one day of receipt, into one. Safe to repeat. Throws a
+ * `RangeError` if they are of several counters or days.
  */
 export async function mergeFiles(
   bucket: Bucket,
@@ -55,7 +55,7 @@ export async function mergeFiles(
   return putInPlace(bucket, index, files, await collect(bucket, files, () => true));
 }
 
-/** Deletes what a file replaced, where a rewrite stopped before it did. Null: nothing is left of the file. */
+/** Deletes the objects that a file replaced, if a rewrite stopped before doing so. Returns null if nothing is left of the file. */
 export async function deleteReplaced(
   bucket: Bucket,
   index: FileIndex,
@@ -91,7 +91,7 @@ async function collect(
   return builder;
 }
 
-/** Nothing left is an entry too, without rows, until the old objects are gone. */
+/** A file with nothing left keeps an entry without rows until the old objects are gone. */
 async function putInPlace(
   bucket: Bucket,
   index: FileIndex,

@@ -17,23 +17,23 @@ const AT = {
 };
 const DEVICE_INDEXES = new Map<string, number>(DEVICE_COLUMNS.map((name) => [name, columnIndex(name)]));
 
-// What only counting needs and would be half of a file: which token an event was sent with, and the keys that tell repeats.
-// Some kinds keep theirs, which match whenever they come. The shard is the file's.
+// Fields that only counting needs and that would take up half of a file: the token an event was sent with, and its idempotency keys. Some
+// kinds keep their keys, which match repeats whenever they come. The shard is a property of the file.
 const isLeftOut = (event: StoredEvent, field: string) =>
   field === 'token_id' ||
   field === 'shard' ||
   ((field === 'keys' || field === 'key_day') && !keepsKeys(event));
 
-/** Puts a field's value into its column; false where the column can't hold it exactly. */
+/** Stores a field's value in its column. Returns false if the column cannot represent it exactly. */
 type PutValue = (column: number, value: unknown) => boolean;
 type GetCell = (column: number) => Cell;
 
 const decode = (index: number, cell: Cell) => COLUMNS[index]?.decode(cell);
 
 /**
- * Puts an event into the cells of a row; the other cells hold what stands for absence. What no column can hold exactly (an id of
- * another form, a day that does not exist, text with a lone surrogate, a field that has no column yet) stands in `rest` as JSON,
- * so that `toEvent` gives back every event as it was, but for what is left out.
+ * Stores an event in the cells of a row; the other cells mark absence. What no column can represent exactly (an id of another format, a day
+ * that does not exist, text with a lone surrogate, a field without a column) goes into `rest` as JSON, so that `toEvent` returns every
+ * event unchanged, except for the fields that are left out.
  */
 export function putEvent(event: StoredEvent, shard: number, put: PutValue): void {
   const rest: [string, unknown][] = [];
@@ -58,7 +58,7 @@ function putField(event: StoredEvent, field: string, value: unknown, put: PutVal
 
 const transactionOf = (event: StoredEvent) => ('tr_id' in event ? event.tr_id : undefined);
 
-/** The event in a row. */
+/** Reads the event in a row. */
 export function toEvent(get: GetCell): StoredEvent {
   const event: Record<string, unknown> = {};
   for (const [field, index] of byField) {
@@ -76,7 +76,7 @@ export function toEvent(get: GetCell): StoredEvent {
   if (keys) event.keys = keys;
   const count = get(AT.adRequests);
   if (count !== null) {
-    // An ad request has a source too, and no other field of the two kinds of event meets in a column.
+    // An ad request has a source too. The two kinds of events share no other column.
     event.ad_requests = { count, placement: get(AT.placement) ?? '', source: event.source ?? '' };
     delete event.source;
   }
@@ -92,7 +92,7 @@ function putAdRequests(
   return put(AT.adRequests, count) && put(AT.placement, placement) && put(AT.source, source);
 }
 
-/** What has a column stands there, the rest as JSON; an empty description is still one. */
+/** Stores fields in their columns and the rest as JSON. An empty description is kept as one. */
 function putDevice(device: Record<string, string>, put: PutValue): true {
   const fields = Object.entries(device);
   const others = fields.filter(([field, value]) => {
@@ -114,12 +114,12 @@ function getDevice(get: GetCell): Record<string, string> | undefined {
   return Object.fromEntries([...named, ...Object.entries(rest)]);
 }
 
-// Most keys are the random UUID that a client gives its event, and a purchase's are its transaction id. Each is stored once, the
-// UUID in 16 bytes; in `keys` a name stands for it, as in `["success:e:$key_id", "success:t:$tr_id"]`.
+// Most keys are a random UUID that the client gives its event; a purchase's are its transaction id. Each is stored once, the UUID in 16
+// bytes. In `keys`, a placeholder refers to it, as in `["success:e:$key_id", "success:t:$tr_id"]`.
 const KEY_ID = '$key_id';
 const TRANSACTION = '$tr_id';
 
-/** What follows the names of a key's scope, as in `success:t:<value>`. */
+/** The part of a key after its scope, as in `success:t:<value>`. */
 const valueOfKey = (key: string) => key.slice(/^(?:[a-z]+:)*/.exec(key)?.[0].length ?? 0);
 
 function putKeys(keys: readonly string[], transaction: string | undefined, put: PutValue): boolean {

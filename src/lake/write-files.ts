@@ -5,18 +5,18 @@ import type { Bucket, FileEntry, Source, StoredEvent } from './entry.ts';
 import { FileBuilder } from './file-builder.ts';
 
 export const MAX_EVENTS_PER_FILE = 50_000;
-/** After so many events other requests are let in. */
+/** Yields to other requests after this many events. */
 const EVENTS_PER_TURN = 500;
-/** Of memory while a file is collected; events with long parameters make files of fewer. */
+/** The memory limit while a file is collected. Events with long parameters make smaller files. */
 const MAX_BUILDER_BYTES = 16_000_000;
 
 /**
- * Writes events of one counter as Parquet files, answers their entries. Each file holds events received on one UTC day: a late
- * import of many days makes no more files than any other, and a file expires as a whole. A file ends after
- * `MAX_EVENTS_PER_FILE` events, or fewer large ones.
+ * Writes a counter's events as Parquet files and returns their entries. Each file holds events received on one UTC day, so a late import of
+ * many days makes no more files than any other, and a file expires as a whole. A file ends after `MAX_EVENTS_PER_FILE` events, or fewer if
+ * they are large.
  *
- * `slices` are read one at a time, so memory is bounded by a file and a slice and not by what is written. Names come
- * from the first event of a file: the same events written again, as after a failure, take the place of the same objects.
+ * `slices` are read one at a time, so memory is bounded by one file and one slice, not by the total. Keys are derived from a file's first
+ * event: writing the same events again, as after a failure, replaces the same objects.
  */
 export async function writeFiles(
   bucket: Bucket,

@@ -5,11 +5,11 @@ export function toBase64Url(bytes: Uint8Array): string {
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-// The last character of a length that is no multiple of four has spare bits, which have to be 0 for a text to be the one
-// spelling of its bytes: four of them after one byte, two after two.
+// If a length is not a multiple of four, the last character has spare bits: four after one byte, two after two. They must be 0, so
+// that every byte sequence has exactly one spelling.
 const CANONICAL = [/^[\w-]*$/, null, /^[\w-]*[AQgw]$/, /^[\w-]*[AEIMQUYcgkosw048]$/];
 
-/** Returns null for text that is not what `toBase64Url` makes of any bytes. */
+/** Returns null for text that `toBase64Url` cannot have produced. */
 export function fromBase64Url(text: string): Uint8Array | null {
   if (!CANONICAL[text.length % 4]?.test(text)) return null;
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));

@@ -5,7 +5,7 @@ export function mondayOf(day: string): string {
   return addDays(day, -((((dayNumber(day) + 3) % 7) + 7) % 7));
 }
 
-/** The ISO 8601 week of a day, as `2026-W47`: the week belongs to the year that its Thursday is in. */
+/** The ISO 8601 week of a day, as `2026-W47`. A week belongs to the year of its Thursday. */
 export function weekOf(day: string): string {
   const year = addDays(mondayOf(day), 3).slice(0, 4);
   const week = daysBetween(mondayOf(`${year}-01-04`), mondayOf(day)) / 7 + 1;
@@ -15,14 +15,14 @@ export function weekOf(day: string): string {
 /** The month of a day, as `2026-11`. */
 export const monthOf = (day: string): string => day.slice(0, 7);
 
-/** Every day from `from` to `to`, both included; none when `to` is earlier. */
+/** Every day from `from` to `to`, both included; empty if `to` is earlier. */
 export function daysOf(from: string, to: string): string[] {
   return Array.from({ length: Math.max(0, daysBetween(from, to) + 1) }, (_, index) => addDays(from, index));
 }
 
 export type Part = 'day' | 'week' | 'month' | 'all';
 
-/** What names the day, week or month of a day; empty for all days together. */
+/** The label of the day, week or month that a day falls in; empty for all days together. */
 export const PART_OF: Record<Part, (day: string) => string> = {
   day: (day) => day,
   week: weekOf,

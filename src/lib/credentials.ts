@@ -1,7 +1,7 @@
 import { randomSecret } from './crypto.ts';
 
-// A credential is a prefix, by which secret scanners recognize one that leaked, and 32 random bytes as base64url. The last of
-// the 43 characters holds only four bits, so it is one of sixteen.
+// A credential is a prefix, by which secret scanners recognize a leaked one, and 32 random bytes in base64url. The last of the 43
+// characters encodes only four bits, so it is one of sixteen.
 
 const API_KEY_PREFIX = 'appkey_';
 const ACCESS_TOKEN_PREFIX = 'teamtoken_';
@@ -10,8 +10,8 @@ const SECRET = '[\\w-]{42}[AEIMQUYcgkosw048]';
 export const newApiKey = () => API_KEY_PREFIX + randomSecret();
 export const newAccessToken = () => ACCESS_TOKEN_PREFIX + randomSecret();
 
-/** What every application API key looks like. Anything else cannot be one, whatever the database holds. */
+/** The format of an application API key. Anything else is rejected without a database lookup. */
 export const API_KEY_FORM = new RegExp(`^${API_KEY_PREFIX}${SECRET}$`);
 
-/** What every team access token looks like. */
+/** The format of a team access token. */
 export const ACCESS_TOKEN_FORM = new RegExp(`^${ACCESS_TOKEN_PREFIX}${SECRET}$`);

@@ -7,7 +7,7 @@ export function randomSecret(): string {
   return toBase64Url(crypto.getRandomValues(new Uint8Array(32)));
 }
 
-/** SHA-256 as lower-case hex. For secrets of full entropy only: it is fast, so passwords need another function. */
+/** SHA-256 as lower-case hex. For high-entropy secrets only: it is too fast for passwords. */
 export async function sha256Hex(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', encoder.encode(text));
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -62,7 +62,7 @@ export async function encryptText(secret: string, plain: string): Promise<string
   return toBase64Url(joined);
 }
 
-/** Null when the text was tampered with, or was made under another secret. */
+/** Returns null if the text was tampered with or encrypted with another secret. */
 export async function decryptText(secret: string, encrypted: string): Promise<string | null> {
   const joined = fromBase64Url(encrypted);
   if (!joined) return null;

@@ -2,47 +2,48 @@ import Papa from 'papaparse';
 
 export type Cell = string | number | boolean | null | undefined;
 
-// A text cell that begins with one of these runs as a formula, in their full-width forms too. Where the list separator is a
-// semicolon or a tab, spreadsheets ignore quotes in the middle of a line, so that a new cell begins after each separator and each
-// line break within the text. Source: OWASP, "CSV Injection".
+// Spreadsheets run a text cell that begins with one of these as a formula; full-width forms too. If the list separator is a semicolon
+// or a tab, they ignore quotes in the middle of a line, so a new cell begins after each separator and each line break within the
+// text. Source: OWASP, "CSV Injection".
 const LEADING = /^(?=[\t\r\n]|[ \u00a0\u3000]*[=+\-@＝＋－＠])/;
 const WITHIN = /([;\t\r\n])(?=[ \u00a0\u3000]*[=+\-@＝＋－＠])/g;
 
-/** Excel reads a file without it in the machine's own code page, not as UTF-8. */
+/** Without it, Excel reads a file in the machine's own code page, not as UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** The longest part of a file name, in characters: file systems take 255 bytes for all of it. */
+/** The longest part of a file name, in characters. File systems allow 255 bytes for the whole name. */
 const MAX_FILE_NAME_PART = 60;
 
 const toInert = (cell: Cell): Cell =>
   typeof cell === 'string' ? cell.replace(WITHIN, "$1'").replace(LEADING, "'") : cell;
 
 /**
- * CSV (RFC 4180, in UTF-8 with a byte order mark) with a header line, safe to open in a spreadsheet: text that would be a
- * formula, also after a semicolon or a line break, is led by an apostrophe. Numbers stay as they are, so -5 stays -5; null is an empty field.
+ * CSV (RFC 4180, in UTF-8 with a byte order mark) with a header line. It is safe to open in a spreadsheet: text that would run as a
+ * formula, even after a semicolon or a line break, is prefixed with an apostrophe. Numbers are unchanged, so -5 stays -5; null is an
+ * empty field.
  */
 export function toCsv(columns: readonly string[], rows: readonly Readonly<Record<string, Cell>>[]): string {
   const fields = [columns, ...rows.map((row) => columns.map((column) => row[column]))].map((line) =>
     line.map(toInert),
   );
-  // The list separator of another locale is quoted too.
+  // Also quote the list separator of other locales.
   const quotes = (cell: unknown) => typeof cell === 'string' && cell.includes(';');
   return `${BYTE_ORDER_MARK}${Papa.unparse(fields, { newline: '\r\n', quotes })}\r\n`;
 }
 
 /**
- * The headers of a CSV file to save. Its name is made of `parts`, empty ones left out: exact for clients that know RFC 6266, with
- * `_` in place of other than plain ASCII for those that do not. No part can add a header, a path or an extension.
+ * The headers of a CSV download. The file name joins the non-empty `parts`: exact for clients that support RFC 6266; for others, `_`
+ * replaces everything but plain ASCII. No part can inject a header, a path or an extension.
  */
 export function csvHeaders(parts: readonly string[]): Record<string, string> {
   const name = parts
     .map((part) => [...part.toWellFormed()].slice(0, MAX_FILE_NAME_PART).join('').trim())
     .filter((part) => part !== '')
     .join('-')
-    // What file systems, shells or readers of right-to-left text take for something else than a letter.
+    // Characters that file systems, shells or right-to-left text give a special meaning.
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}/\\:*?"<>|]/gu, '_');
   const ascii = name.replace(/[^\w.\- ]/g, '_');
-  // RFC 5987 allows fewer characters than `encodeURIComponent` leaves as they are.
+  // RFC 5987 requires escaping some characters that `encodeURIComponent` leaves unchanged.
   const encoded = encodeURIComponent(name).replace(
     /['()*!]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,

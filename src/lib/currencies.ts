@@ -1,4 +1,4 @@
-// ISO 4217 (list one, funds and metals included). The runtime's own list lags behind: it lacks SLE, ZWG and XCG.
+// ISO 4217 list one, including funds and metals. The runtime's own list is out of date: it lacks SLE, ZWG and XCG.
 const CODES =
   'aed afn all amd aoa ars aud awg azn bam bbd bdt bgn bhd bif bmd bnd bob bov brl bsd btn bwp byn bzd cad cdf che chf chw ' +
   'clf clp cny cop cou crc cup cve czk djf dkk dop dzd egp ern etb eur fjd fkp gbp gel ghs gip gmd gnf gtq gyd hkd hnl htg ' +

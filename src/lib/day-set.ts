@@ -1,69 +1,73 @@
-type Run = [first: number, last: number];
-
 const RUN = /^(-?\d+)(?:-(-?\d+))?$/;
 
 /**
- * A set of whole numbers (days counted from an acquisition), written as its runs: `"0-3,7,30-31"`.
- * A device that comes back daily for a year takes five characters, one that came three times takes three numbers.
- * Parsed once, it is asked and added to in a binary search, however many days it holds.
+ * A set of whole numbers (days since acquisition), written as runs: `"0-3,7,30-31"`. A device that returns every day for a year takes
+ * five characters; one that came three times takes three numbers. Once parsed, lookups and inserts are binary searches, however many
+ * days it holds.
  */
 export class DaySet {
-  private readonly runs: Run[];
+  /** The first and the last day of each run, one after the other: a run keeps many sets, and an array per run takes ten times as much. */
+  private bounds: number[];
 
-  private constructor(runs: Run[]) {
-    this.runs = runs;
+  private constructor(bounds: number[]) {
+    this.bounds = bounds;
   }
 
-  /** Reads what `toString` wrote; the empty text is the empty set. Throws on any other text. */
+  /** Parses what `toString` wrote; empty text is the empty set. Throws on any other text. */
   static parse(text: string): DaySet {
     if (text === '') return new DaySet([]);
-    return new DaySet(
-      text.split(',').map((part) => {
-        const match = RUN.exec(part);
-        if (!match) throw new Error(`not a day set: ${part}`);
-        const first = Number(match[1]);
-        return [first, match[2] === undefined ? first : Number(match[2])];
-      }),
-    );
+    const bounds: number[] = [];
+    for (const part of text.split(',')) {
+      const match = RUN.exec(part);
+      if (!match) throw new Error(`not a day set: ${part}`);
+      const first = Number(match[1]);
+      bounds.push(first, match[2] === undefined ? first : Number(match[2]));
+    }
+    return new DaySet(bounds);
   }
 
   has(day: number): boolean {
-    return (this.runs[this.endingAtOrAfter(day)]?.[0] ?? Number.POSITIVE_INFINITY) <= day;
+    return (this.bounds[this.endingAtOrAfter(day)] ?? Number.POSITIVE_INFINITY) <= day;
   }
 
-  /** Adds a day; false where the set holds it already. */
+  /** Adds a day. Returns false if the set already has it. */
   add(day: number): boolean {
-    const index = this.endingAtOrAfter(day);
-    const [before, after] = [this.runs[index - 1], this.runs[index]];
-    if (after && after[0] <= day) return false;
-    const extendsBefore = before?.[1] === day - 1;
-    const extendsAfter = after?.[0] === day + 1;
-    if (before && after && extendsBefore && extendsAfter) {
-      before[1] = after[1];
-      this.runs.splice(index, 1);
-    } else if (before && extendsBefore) before[1] = day;
-    else if (after && extendsAfter) after[0] = day;
-    else this.runs.splice(index, 0, [day, day]);
+    const { bounds } = this;
+    const at = this.endingAtOrAfter(day);
+    const [before, after] = [bounds[at - 1], bounds[at]];
+    if (after !== undefined && after <= day) return false;
+    const extendsBefore = before === day - 1;
+    const extendsAfter = after === day + 1;
+    if (extendsBefore && extendsAfter) bounds.splice(at - 1, 2);
+    else if (extendsBefore) bounds[at - 1] = day;
+    else if (extendsAfter) bounds[at] = day;
+    // An array that grows in place keeps room for sixteen more.
+    else this.bounds = bounds.toSpliced(at, 0, day, day);
     return true;
   }
 
-  /** The largest member, or null of an empty set. */
+  /** The largest member; null if the set is empty. */
   get last(): number | null {
-    return this.runs.at(-1)?.[1] ?? null;
+    return this.bounds.at(-1) ?? null;
   }
 
   toString(): string {
-    return this.runs.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
+    let text = '';
+    for (let at = 0; at < this.bounds.length; at += 2) {
+      const [first, last] = [this.bounds[at], this.bounds[at + 1]];
+      text += `${at === 0 ? '' : ','}${first === last ? first : `${first}-${last}`}`;
+    }
+    return text;
   }
 
-  /** The index of the first run that ends at this day or later; the number of runs where none does. */
+  /** The place of the first run that ends at this day or later; the number of bounds where none does. */
   private endingAtOrAfter(day: number): number {
-    let [low, high] = [0, this.runs.length];
+    let [low, high] = [0, this.bounds.length / 2];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.runs[middle]?.[1] ?? day) < day) low = middle + 1;
+      if ((this.bounds[2 * middle + 1] ?? day) < day) low = middle + 1;
       else high = middle;
     }
-    return low;
+    return 2 * low;
   }
 }

@@ -5,7 +5,7 @@ export const ONE: Fraction = { numerator: 1n, denominator: 1n };
 
 const DECIMAL = /^(\d{1,15})(?:\.(\d{1,40}))?$/;
 
-/** A decimal text such as `1.0866`; null for what is none or is not above 0. */
+/** Parses a decimal text such as `1.0866`. Returns null if it is malformed or not above 0. */
 export function parseDecimal(text: string): Fraction | null {
   const [, whole, part = ''] = DECIMAL.exec(text) ?? [];
   if (whole === undefined) return null;
@@ -13,7 +13,7 @@ export function parseDecimal(text: string): Fraction | null {
   return numerator === 0n ? null : { numerator, denominator: 10n ** BigInt(part.length) };
 }
 
-/** A JSON number as the decimal text that was sent: the shortest one that reads back as it, without an exponent. */
+/** A JSON number as the decimal text that was sent: the shortest text that reads back as the same number, without an exponent. */
 export function toDecimal(number: number): string {
   const text = String(number);
   const [digits = '', exponent] = text.split('e');
@@ -35,7 +35,7 @@ export const over = (left: Fraction, right: Fraction): Fraction => ({
   denominator: left.denominator * right.numerator,
 });
 
-/** `above / below` rounded to the nearest whole number, halves away from zero; `below` > 0. */
+/** `above / below` rounded to the nearest whole number, halves away from zero. Requires `below` > 0. */
 export function divideRounded(above: bigint, below: bigint): bigint {
   return above < 0n ? -divideRounded(-above, below) : (2n * above + below) / (2n * below);
 }

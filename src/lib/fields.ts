@@ -1,38 +1,74 @@
 import * as z from 'zod';
 import { CURRENCIES } from './currencies.ts';
+import { keeps, keptBy } from './keeps.ts';
 
-/** One fault of a request: where (`payload.value`) and what. An empty path is the body as a whole. */
+/** One fault of a request: where (`payload.value`) and what. An empty path means the body as a whole. */
 export type Fault = { path: string; message: string };
 
-// The kinds of field that requests are made of. Text is trimmed, and what is then empty counts as absent, as null does.
-// A NUL ends a text early inside SQLite and a lone surrogate does not survive it, so neither gets in.
+// The kinds of fields that requests consist of. Text is trimmed; empty text counts as absent, and so does null. NUL characters and lone
+// surrogates are refused, because a NUL ends a text early inside SQLite and a lone surrogate does not survive storage.
 
-const wellFormed = (max: number) =>
+/**
+ * One schema per limit, made when it is first asked for. A schema never changes, and making one costs an isolate's start more than
+ * a hundred uses of it.
+ */
+function perLimit<Schema>(make: (max: number) => Schema): (max?: number) => Schema {
+  const made = new Map<number, Schema>();
+  return (max = 256) => {
+    const schema = made.get(max) ?? make(max);
+    made.set(max, schema);
+    return schema;
+  };
+}
+
+const wellFormed = (max: number, ...more: z.core.$ZodCheck<string>[]) =>
   z
     .string({
       error: (issue) =>
         issue.input === undefined || issue.input === null ? 'is required' : 'must be a string',
     })
-    .overwrite((text) => text.trim().toWellFormed())
-    .max(max, `must be at most ${max} characters`)
-    .refine((text) => !text.includes('\0'), 'must not contain a NUL character');
+    .check(
+      z.overwrite((text) => text.trim().toWellFormed()),
+      z.maxLength(max, `must be at most ${max} characters`),
+      z.refine((text: string) => !text.includes('\0'), 'must not contain a NUL character'),
+      ...more,
+    );
 
-export const requiredText = (max = 256) => wellFormed(max).min(1, 'is required');
+/** Whether it is text that none of the schemas below changes. */
+const isPlainText = (value: unknown, max: number): value is string =>
+  typeof value === 'string' &&
+  value.length > 0 &&
+  value.length <= max &&
+  value.trim() === value &&
+  value.isWellFormed() &&
+  !value.includes('\0');
 
-export const optionalText = (max = 256) =>
-  wellFormed(max)
-    .nullish()
-    .transform((text) => text || undefined);
+export const requiredText = perLimit((max) =>
+  keeps(wellFormed(max, z.minLength(1, 'is required')), (value) => isPlainText(value, max)),
+);
 
-/** Some clients send a name that is made of digits as a number. */
+export const optionalText = perLimit((max) =>
+  keeps(
+    wellFormed(max)
+      .nullish()
+      .transform((text) => text || undefined),
+    (value) => value === undefined || isPlainText(value, max),
+  ),
+);
+
+/** Some clients send a name that consists of digits as a number. */
 const numberAsText = (value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) ? String(value) : value;
 
 /** As `requiredText`, also sent as a number. */
-export const requiredName = (max = 256) => z.preprocess(numberAsText, requiredText(max));
+export const requiredName = perLimit((max) =>
+  keeps(z.preprocess(numberAsText, requiredText(max)), keptBy(requiredText(max))),
+);
 
 /** As `optionalText`, also sent as a number. */
-export const optionalName = (max = 256) => z.preprocess(numberAsText, optionalText(max));
+export const optionalName = perLimit((max) =>
+  keeps(z.preprocess(numberAsText, optionalText(max)), keptBy(optionalText(max))),
+);
 
 const finite = () =>
   z.number({
@@ -40,25 +76,39 @@ const finite = () =>
       issue.input === undefined || issue.input === null ? 'is required' : 'must be a number',
   });
 
-export const requiredNumber = (max: number) =>
-  finite().min(0, 'must not be negative').max(max, `must be at most ${max}`);
+export const requiredNumber = perLimit((max) =>
+  keeps(
+    finite().check(z.gte(0, 'must not be negative'), z.lte(max, `must be at most ${max}`)),
+    (value) => typeof value === 'number' && value >= 0 && value <= max,
+  ),
+);
 
-export const optionalNumber = (max: number) =>
-  requiredNumber(max)
-    .nullish()
-    .transform((number) => number ?? undefined);
+export const optionalNumber = perLimit((max) =>
+  keeps(
+    requiredNumber(max)
+      .nullish()
+      .transform((number) => number ?? undefined),
+    (value) => value === undefined || keptBy(requiredNumber(max))(value),
+  ),
+);
 
 const NOT_A_COUNT = 'must be a whole number of at least 0';
 
 /** A whole number ≥ 0, sent as a number or as text; empty text and null count as absent. */
-export const optionalCount = (max: number) =>
-  z
-    .union([z.number(), z.string().trim().regex(/^\d*$/, NOT_A_COUNT), z.null()], { error: NOT_A_COUNT })
-    .optional()
-    .transform((value) => (value === undefined || value === null || value === '' ? undefined : Number(value)))
-    .refine((value) => value === undefined || (Number.isInteger(value) && value >= 0 && value <= max), {
-      error: `must be a whole number from 0 to ${max}`,
-    });
+export const optionalCount = perLimit((max) => {
+  const isCount = (value: unknown) =>
+    value === undefined || (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= max);
+  return keeps(
+    z
+      .union([z.number(), z.string().trim().regex(/^\d*$/, NOT_A_COUNT), z.null()], { error: NOT_A_COUNT })
+      .optional()
+      .transform((value) =>
+        value === undefined || value === null || value === '' ? undefined : Number(value),
+      )
+      .refine(isCount, { error: `must be a whole number from 0 to ${max}` }),
+    isCount,
+  );
+});
 
 /** One of a fixed set of words, in any case. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
@@ -68,13 +118,16 @@ export const oneOf = <const Words extends readonly [string, ...string[]]>(words:
 
 /** An ISO 4217 code, in any case. */
 export const currencyCode = () =>
-  requiredText(3)
-    .toLowerCase()
-    .refine((code) => CURRENCIES.has(code), 'must be an ISO 4217 code');
+  keeps(
+    requiredText(3)
+      .toLowerCase()
+      .refine((code) => CURRENCIES.has(code), 'must be an ISO 4217 code'),
+    (value) => typeof value === 'string' && CURRENCIES.has(value),
+  );
 
 const limitError = 'must be a whole number from 1 to 200';
 
-/** `?limit=&cursor=` of every list. */
+/** The `?limit=&cursor=` query of every list. */
 export const listQuery = z.object({
   limit: z.coerce
     .number({ error: limitError })
@@ -85,10 +138,10 @@ export const listQuery = z.object({
   cursor: z.string().max(128, 'must be at most 128 characters').default(''),
 });
 
-/** The most values of one filter. */
+/** The largest number of values of one filter. */
 export const MAX_FILTER_VALUES = 50;
 
-/** A parameter that may be repeated: one of its values has to match. */
+/** A parameter that may be repeated; any of its values may match. */
 export function repeatable(value: z.ZodType<string, string>) {
   const asList = (sent: unknown) => (sent === undefined || sent === null ? undefined : [sent].flat());
   const values = z

@@ -1,4 +1,4 @@
-// Numbers as people read them. A null is a figure that does not exist, and never shown as 0.
+// Formats numbers for people. Null means that a figure does not exist; it is never shown as 0.
 
 export const NOTHING = '–';
 
@@ -19,7 +19,7 @@ export function count(value: number | null | undefined): string {
   return formatter({ maximumFractionDigits: Number.isInteger(value) ? 0 : 1 }).format(value);
 }
 
-/** Amounts below this keep three significant digits: an impression earns a fraction of a cent. */
+/** Amounts below this keep three significant digits, because an impression earns a fraction of a cent. */
 const SMALL_AMOUNT = 0.1;
 
 /** An amount in a currency. */
@@ -39,7 +39,7 @@ export function percent(value: number | null | undefined): string {
   return formatter({ style: 'percent', maximumFractionDigits: Math.abs(value) < 2 ? 1 : 0 }).format(value);
 }
 
-/** A length of time in its two largest units. */
+/** A duration in its two largest units. */
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined) return NOTHING;
   const units = [
@@ -60,7 +60,7 @@ export function duration(seconds: number | null | undefined): string {
 
 const moments = new Map<string, Intl.DateTimeFormat>();
 
-/** A moment (epoch milliseconds) to the second in a time zone: `2026-11-20 09:00:00`. */
+/** A time (epoch milliseconds) to the second in a time zone: `2026-11-20 09:00:00`. */
 export function moment(at: number, timezone: string): string {
   let found = moments.get(timezone);
   if (!found) {
@@ -70,7 +70,7 @@ export function moment(at: number, timezone: string): string {
   return found.format(at);
 }
 
-/** How long ago, in the largest unit that fits. */
+/** How long ago a time is, in the largest unit that fits. */
 export function ago(at: number, now: number): string {
   const seconds = Math.max(0, Math.round((now - at) / 1000));
   for (const [unit, length] of [

@@ -1,6 +1,6 @@
 import { uuidv7obj } from 'uuidv7';
 
-/** What an id names; the prefix makes ids readable in logs and unmistakable in support requests. */
+/** The kind of an id. The prefix makes ids readable in logs and unambiguous in support requests. */
 export type IdPrefix =
   | 'team'
   | 'app'
@@ -23,7 +23,7 @@ export type IdPrefix =
 
 const ID = /^[a-z]{2,4}_[0-9a-f]{32}$/;
 
-/** A new id: `<prefix>_<UUIDv7 as 32 hex digits>`, so ids of one kind sort by the time they were made. */
+/** A new id: `<prefix>_<UUIDv7 as 32 hex digits>`. Ids of one kind sort by creation time. */
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${uuidv7obj().toHex()}`;
 }
@@ -32,7 +32,7 @@ export function isId(prefix: IdPrefix, id: string): boolean {
   return ID.test(id) && id.startsWith(`${prefix}_`);
 }
 
-/** The 16 bytes behind an id. Throws on anything that `newId` did not make. */
+/** The 16 bytes of an id. Throws on anything that `newId` did not create. */
 export function idToBytes(id: string): Uint8Array {
   return uuidToBytes(id.slice(id.indexOf('_') + 1));
 }
@@ -81,7 +81,7 @@ export function uuidFromBytes(bytes: Uint8Array): string {
     .join('-');
 }
 
-/** When an id was made, epoch milliseconds: the first 48 bits of a UUIDv7. */
+/** When an id was created, in epoch milliseconds: the first 48 bits of its UUIDv7. */
 export function idTime(id: string): number {
   return Number.parseInt(id.slice(id.indexOf('_') + 1, id.indexOf('_') + 13), 16);
 }

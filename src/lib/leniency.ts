@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import type { Fault } from './fields.ts';
+import { keeps, keptBy } from './keeps.ts';
 
-// What decides money or identity is strict. Everything else only describes an event: where it is malformed it is dropped, the
-// event is taken, and the answer names what was dropped.
+// Fields that decide money or identity are strict. All others only describe an event: a malformed one is dropped, the event is accepted,
+// and the answer names what was dropped.
 
-/** More faults than these say nothing new about a request. */
+/** Beyond this many, warnings say nothing new about a request. */
 const MAX_WARNINGS = 20;
 
-/** Stands in a parsed body for a malformed field, until `withWarnings` takes it out. */
+/** Marks a malformed field in a parsed body until `withWarnings` removes it. */
 class Dropped {
   readonly message: string;
   readonly replacement: unknown;
@@ -25,28 +26,42 @@ type Caught = { error: { issues: readonly { message: string; path: PropertyKey[]
 
 const reasonOf = ({ error }: Caught) => error.issues[0]?.message ?? 'is malformed';
 
-/** An optional field that only describes: dropped where it is malformed. */
-export function descriptive<Schema extends z.ZodType>(schema: Schema) {
-  return schema.catch((caught) => dropped(`${reasonOf(caught)}; ignored`) as never);
+const lenient = <Schema extends z.ZodType>(schema: Schema) => {
+  const isKept = keptBy(schema);
+  return keeps(
+    schema.catch((caught) => dropped(`${reasonOf(caught)}; ignored`) as never),
+    (value) => value === undefined || isKept(value),
+  );
+};
+
+const made = new WeakMap<z.core.$ZodType, z.core.$ZodType>();
+
+/** An optional field that only describes: dropped where it is malformed. One schema for each that is given. */
+export function descriptive<Schema extends z.ZodType>(schema: Schema): ReturnType<typeof lenient<Schema>> {
+  const known = made.get(schema) ?? lenient(schema);
+  made.set(schema, known);
+  return known as ReturnType<typeof lenient<Schema>>;
 }
 
-/** A required field that only describes: refused where it is absent, replaced where it is malformed. */
+/** A required descriptive field: refused if absent, replaced if malformed. */
 export function replaceable<Schema extends z.ZodType>(
   schema: Schema,
   replacement: z.output<Schema>,
   more: { effect?: string; isAbsent?: (value: unknown) => boolean } = {},
 ) {
   const { effect = `taken as ${replacement}`, isAbsent = isEmpty } = more;
-  return z.preprocess(
+  const isKept = keptBy(schema);
+  const checked = z.preprocess(
     (value, ctx) => {
       if (isAbsent(value)) ctx.issues.push({ code: 'custom', message: 'is required', input: value });
       return value;
     },
     schema.catch((caught) => new Dropped(`${reasonOf(caught)}; ${effect}`, replacement) as never),
   );
+  return keeps(checked, (value) => isKept(value) && !isAbsent(value));
 }
 
-/** A value that was dropped within a descriptive field, such as one parameter of many. */
+/** Drops one value inside a descriptive field, such as one parameter of many. */
 export const dropped = (message: string) => new Dropped(message);
 
 function sweep(value: unknown, path: string, warnings: Fault[]): unknown {
@@ -66,7 +81,7 @@ function sweep(value: unknown, path: string, warnings: Fault[]): unknown {
   return swept ?? value;
 }
 
-/** Takes the dropped fields out of a parsed body and adds `warnings`, which name them. For `.transform()`. */
+/** Removes the dropped fields from a parsed body and adds `warnings`, which name them. For use in `.transform()`. */
 export function withWarnings<Body extends object>(body: Body) {
   const warnings: Fault[] = [];
   return { ...(sweep(body, '', warnings) as Body), warnings };

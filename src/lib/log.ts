@@ -1,6 +1,6 @@
 /**
- * The fields of log lines. Each has one name everywhere, so that lines can be joined by them: `event_id` and `request_id` also across
- * the queue. Never a body, a key or a token.
+ * The fields of log lines. Each has the same name everywhere, so that lines can be joined by them; `event_id` and `request_id` are
+ * also the same on both sides of the queue. Never includes a body, a key or a token.
  */
 export type LogFields = {
   request_id?: string | undefined;
@@ -10,23 +10,23 @@ export type LogFields = {
   team_id?: string | undefined;
   /** `<application id>:<shard>`. */
   counter?: string;
-  /** Of the cron. */
+  /** The cron's chore. */
   chore?: string;
   queue?: string;
   method?: string;
-  /** Never a path, which may hold a token. */
+  /** The route's pattern, never the path, which may contain a token. */
   route?: string;
   status?: number;
   duration_ms?: number;
-  /** Of an object in R2. */
+  /** The key of an object in R2. */
   object_key?: string;
-  /** Of rollup tables. */
+  /** The name of a rollup table. */
   table?: string;
   alert_id?: string;
   channel_id?: string;
   attempt?: number;
   error?: string;
-  /** How many of each there were. */
+  /** How many messages there were. */
   messages?: number;
   events?: number;
   clicks?: number;
@@ -34,7 +34,7 @@ export type LogFields = {
   click_ids?: string;
   failed?: number;
   parked?: number;
-  /** Of how many lines this is one that was kept. */
+  /** This line represents that many lines of its kind. */
   sampled?: number;
 };
 
@@ -42,12 +42,12 @@ type Level = 'info' | 'warn' | 'error';
 
 const METHOD = { info: 'log', warn: 'warn', error: 'error' } as const;
 
-/** One line of JSON, which Workers Logs index by its fields. */
+/** Writes one line of JSON, whose fields Workers Logs indexes. */
 export const logLine = (level: Level, message: string, fields: LogFields = {}): void =>
   console[METHOD[level]](JSON.stringify({ level, message, ...fields }));
 
 /**
- * The error to tell of. Drizzle's own has the SQL with its parameters as its text, which may be anyone's data; its cause says what
+ * The error to report. The message of a Drizzle error is the SQL with its parameters, which may be anyone's data; its cause says what
  * went wrong.
  */
 export const underlying = (error: unknown): unknown =>
@@ -55,10 +55,10 @@ export const underlying = (error: unknown): unknown =>
     ? underlying(error.cause)
     : error;
 
-/** What failed and is tried again, or done without. */
+/** Logs a failure that is retried or tolerated. */
 export const logWarning = (message: string, error: unknown, fields: LogFields = {}): void =>
   logLine('warn', message, { ...fields, error: String(underlying(error)) });
 
-/** What failed and needs someone's attention. */
+/** Logs a failure that needs someone's attention. */
 export const logError = (message: string, error: unknown, fields: LogFields = {}): void =>
   logLine('error', message, { ...fields, error: String(underlying(error)) });

@@ -1,4 +1,4 @@
-/** The largest amount one event may carry, in units of its currency: JavaScript still counts its micros exactly. */
+/** The largest amount of one event, in currency units. Its micros are still exact as a JavaScript number. */
 export const MAX_AMOUNT = 1_000_000_000;
 
 /** An amount in currency units as integer millionths, rounded to the nearest. Exact up to `MAX_AMOUNT`. */
@@ -13,16 +13,16 @@ function toDecimalText(micros: bigint): string {
   return `${sign}${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }
 
-/** Integer micros as the nearest JSON number of currency units; correct also where the micros exceed 2^53. */
+/** Integer micros as the nearest JSON number in currency units; correctly rounded even beyond 2^53 micros. */
 export const fromMicros = (micros: bigint): number => Number(toDecimalText(micros));
 
-/** From this many micros on, either way, a JSON number may round them. */
+/** From this many micros on, in either direction, a JSON number may be rounded. */
 const EXACT_BELOW = 2n ** 53n;
 
 export type WithExact<Name extends string, Value = number> = Record<Name, Value> &
   Partial<Record<`${Name}_exact`, string>>;
 
-/** A field of an answer: the nearest JSON number and, only where that may be rounded, the exact amount as text beside it. */
+/** A response field: the nearest JSON number and, only if that may be rounded, the exact amount as text in `<name>_exact`. */
 export function amountField<Name extends string>(name: Name, micros: bigint): WithExact<Name> {
   const isExact = micros < EXACT_BELOW && micros > -EXACT_BELOW;
   const fields: Record<string, number | string> = { [name]: fromMicros(micros) };

@@ -20,8 +20,8 @@ const C3 = 0x38b34ae5;
 const C4 = 0xa1e38b93;
 
 /**
- * MurmurHash3 (x86, 128 bits, seed 0) of a text's UTF-8. Fast and well spread, but not cryptographic: whoever chooses texts may
- * find two with one hash. Source: Austin Appleby's MurmurHash3.cpp, public domain.
+ * MurmurHash3 (x86, 128 bits, seed 0) of a text's UTF-8 bytes. Fast and evenly distributed, but not cryptographic: whoever chooses the
+ * texts may find collisions. Source: Austin Appleby's MurmurHash3.cpp, public domain.
  */
 export function murmur128(text: string): Hash128 {
   if (bytes.length < text.length * 3) bytes = new Uint8Array(text.length * 3);
@@ -43,7 +43,7 @@ export function murmur128(text: string): Hash128 {
     h4 ^= Math.imul(rotl(Math.imul(word(at + 12), C4), 18), C1);
     h4 = (Math.imul(rotl(h4, 13) + h1, 5) + 0x32ac3b17) | 0;
   }
-  // The rest is read as words padded with zeros: a word without bytes changes nothing.
+  // The tail is read as words padded with zeros: a word without bytes changes nothing.
   bytes.fill(0, length, whole + 16);
   h4 ^= Math.imul(rotl(Math.imul(word(whole + 12), C4), 18), C1);
   h3 ^= Math.imul(rotl(Math.imul(word(whole + 8), C3), 17), C4);

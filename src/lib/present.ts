@@ -1,6 +1,6 @@
-/** The fields that are there: absent ones should travel neither through the queue nor into the log. */
+/** Removes fields that are undefined, so that neither the queue nor the log carries them. */
 export function present<Fields extends Record<string, unknown>>(fields: Fields) {
-  // Not by assignment: a parameter may be called `__proto__`.
+  // Not built by assignment, because a parameter may be called `__proto__`.
   const kept = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   return kept as { [Key in keyof Fields]: Exclude<Fields[Key], undefined> };
 }

@@ -1,4 +1,4 @@
-/** How work is tried again. `waitMs` is the longest wait before the second try; each later one is twice as long, less some jitter. */
+/** How to retry. `waitMs` is the longest wait before the second attempt; it doubles for each later one, less some jitter. */
 export type RetryRule = {
   attempts?: number;
   waitMs?: number;
@@ -7,8 +7,8 @@ export type RetryRule = {
 };
 
 /**
- * Does work again while it fails with a passing error; throws the last one. Safe only for work that may be repeated after it has in
- * fact succeeded. `work` is told which try this is, from 1.
+ * Retries work while it fails with a passing error, then throws the last one. Safe only for work that may run again after it has
+ * actually succeeded. `work` receives the number of the attempt, from 1.
  */
 export async function retry<Result>(
   work: (attempt: number) => Promise<Result>,

@@ -1,4 +1,4 @@
-/** Milliseconds of a day without a daylight-saving change. */
+/** Milliseconds in a day without a daylight-saving change. */
 export const DAY_MS = 86_400_000;
 
 /** An instant (epoch milliseconds) as ISO 8601 in UTC. */
@@ -6,7 +6,7 @@ export const iso = (at: number): string => new Date(at).toISOString();
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-// Constructing a formatter costs some 80 times more than using it.
+// Constructing a formatter costs about 80 times as much as using it.
 function dayFormatter(timezone: string): Intl.DateTimeFormat {
   let formatter = formatters.get(timezone);
   if (!formatter) {
@@ -27,38 +27,113 @@ export function dayIn(timezone: string, at: number): string {
   return timezone === 'UTC' ? new Date(at).toISOString().slice(0, 10) : dayFormatter(timezone).format(at);
 }
 
-/** Whether this is an IANA name that the runtime knows. Bare offsets such as `+05:30` are refused: they have no daylight saving. */
-export function isTimezone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
+const QUARTER_MS = 900_000;
+const MAX_OFFSETS = 10_000;
+const offsets = new Map<string, Map<number, number>>();
+
+/**
+ * The number of minutes by which an IANA time zone is ahead of UTC at an instant (epoch milliseconds). Exact to the minute since 2012: until then,
+ * St. John's changed its clocks one minute past midnight.
+ */
+export function zoneOffset(timezone: string, at: number): number {
+  if (timezone === 'UTC') return 0;
+  let known = offsets.get(timezone);
+  if (!known || known.size >= MAX_OFFSETS) {
+    known = new Map();
+    offsets.set(timezone, known);
+  }
+  // Cached per quarter of an hour, when clocks may change. Most events fall into a few of these, and formatting takes 30 times as long.
+  const quarter = Math.floor(at / QUARTER_MS);
+  let offset = known.get(quarter);
+  if (offset === undefined) {
+    const start = quarter * QUARTER_MS;
+    offset = (Date.parse(`${clockFormatter(timezone).format(start).replace(' ', 'T')}Z`) - start) / 60_000;
+    known.set(quarter, offset);
+  }
+  return offset;
+}
+
+/** The hour of the clock at an instant (epoch milliseconds) in an IANA time zone, 0 to 23. */
+export function clockHour(timezone: string, at: number): number {
+  return new Date(at + zoneOffset(timezone, at) * 60_000).getUTCHours();
+}
+
+/** The hour of the clock at an instant, as ISO 8601 with its offset: `2026-11-01T01:00:00-04:00`. */
+export function hourIn(timezone: string, at: number): string {
+  const offset = zoneOffset(timezone, at);
+  const clock = new Date(at + offset * 60_000).toISOString().slice(0, 13);
+  const [sign, size] = offset < 0 ? ['-', -offset] : ['+', offset];
+  const two = (part: number) => String(Math.floor(part)).padStart(2, '0');
+  return `${clock}:00:00${sign}${two(size / 60)}:${two(size % 60)}`;
+}
+
+/** Every hour of the clock on a day, in order: 24, or one more or fewer if clocks change. */
+export function hoursOf(timezone: string, day: string): string[] {
+  const hours = new Set<string>();
+  // No time zone is further from UTC than this.
+  const margin = 15 * 4 * QUARTER_MS;
+  const midnight = dayNumber(day) * DAY_MS;
+  for (let at = midnight - margin; at < midnight + DAY_MS + margin; at += QUARTER_MS) {
+    const hour = hourIn(timezone, at);
+    if (hour.startsWith(day)) hours.add(hour);
+  }
+  return [...hours];
+}
+
+const clockFormatters = new Map<string, Intl.DateTimeFormat>();
+
+function clockFormatter(timezone: string): Intl.DateTimeFormat {
+  let formatter = clockFormatters.get(timezone);
+  if (!formatter) {
+    // Swedish dates have the format of ISO 8601.
+    formatter = new Intl.DateTimeFormat('sv-SE', {
+      timeZone: timezone,
+      dateStyle: 'short',
+      timeStyle: 'short',
+    });
+    clockFormatters.set(timezone, formatter);
+  }
+  return formatter;
+}
+
+const MAX_ZONE_NAMES = 2_000;
+const zones = new Map<string, string | null>();
+
+/** The canonical name of a zone; null for a name that is none. */
+function zoneOf(name: string): string | null {
+  let zone = zones.get(name);
+  if (zone === undefined) {
+    // Only a formatter tells, and it costs more to construct than all else that is done with a device's zone.
+    if (zones.size >= MAX_ZONE_NAMES) zones.clear();
+    zone = readZone(name);
+    zones.set(name, zone);
+  }
+  return zone;
+}
+
+function readZone(name: string): string | null {
+  if (!/^[A-Za-z]/.test(name)) return null;
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
   } catch {
-    return false;
+    return null;
   }
 }
 
-const canonicalNames = new Map<string, string>();
+/** Whether the runtime knows this IANA name. Bare offsets such as `+05:30` are refused, because they have no daylight saving. */
+export const isTimezone = (name: string): boolean => zoneOf(name) !== null;
 
-/** One name for all the names of a zone (`Asia/Calcutta` and `Asia/Kolkata` are one); the name itself where it is unknown. */
-export function canonicalTimezone(name: string): string {
-  let canonical = canonicalNames.get(name);
-  if (canonical === undefined) {
-    if (!isTimezone(name)) return name;
-    canonical = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
-    canonicalNames.set(name, canonical);
-  }
-  return canonical;
-}
+/** Maps every alias of a zone to one name (`Asia/Calcutta` and `Asia/Kolkata`). Unknown names are returned unchanged. */
+export const canonicalTimezone = (name: string): string => zoneOf(name) ?? name;
 
 const MAX_DAY_NUMBERS = 10_000;
 const dayNumbers = new Map<string, number>();
 
-/** Days since 1970-01-01 of a `YYYY-MM-DD` day; NaN of what is no day. */
+/** Days since 1970-01-01 of a `YYYY-MM-DD` day; NaN for anything else. */
 export function dayNumber(day: string): number {
   let number = dayNumbers.get(day);
   if (number === undefined) {
-    // Parsing takes ten times as long, and most events are of a few days.
+    // Parsing takes ten times as long, and most events fall on a few days.
     if (dayNumbers.size >= MAX_DAY_NUMBERS) dayNumbers.clear();
     number = Date.parse(`${day}T00:00:00Z`) / DAY_MS;
     dayNumbers.set(day, number);

@@ -1,11 +1,11 @@
-/** Work did not end within its time. It keeps running. */
+/** Thrown if work does not finish in time. The work keeps running. */
 export class TimedOut extends Error {
   constructor(milliseconds: number) {
     super(`no answer within ${milliseconds} ms`);
   }
 }
 
-/** The result of work, or a `TimedOut` after `milliseconds`. */
+/** Returns the result of work. Throws `TimedOut` after `milliseconds`. */
 export async function withTimeout<Result>(work: Promise<Result>, milliseconds: number): Promise<Result> {
   const timeout = Promise.withResolvers<never>();
   const timer = setTimeout(() => timeout.reject(new TimedOut(milliseconds)), milliseconds);

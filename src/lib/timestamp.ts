@@ -2,17 +2,18 @@ import { requiredText } from './fields.ts';
 import { DAY_MS } from './time.ts';
 
 const EARLIEST = Date.UTC(2010, 0, 1);
-/** Other calendars count other years: it is 1448 (Hijri), 1405 (Persian), 2569 (Buddhist), 115 (Minguo) or 8 (Reiwa). */
+/** Other calendars are in other years: 1448 (Hijri), 1405 (Persian), 2569 (Buddhist), 115 (Minguo) or 8 (Reiwa). */
 const GREGORIAN_YEARS = { first: 1900, last: 2400 };
 
-/** When something happened, as its sender tells it. */
+/** When something happened, according to its sender. */
 export type SentTime = {
-  /** Epoch milliseconds; null where the sender's calendar is not Gregorian. */
+  /** Epoch milliseconds. Null if the sender's calendar is not Gregorian. */
   at: number | null;
-  /** The UTC day as it was sent, counted from 1970: equal for each retry of one event, whatever the calendar. */
+  /** The UTC day as sent, in days since 1970. It is the same for every retry of an event, whatever the calendar. */
   day: number;
 };
 
+const PRINTABLE_ASCII = /^[ -~]*$/;
 const INVISIBLE = /[\u200e\u200f\u061c]/g;
 const DIGIT = /\p{Nd}/gu;
 const SEPARATED =
@@ -20,7 +21,7 @@ const SEPARATED =
 
 const isDigit = (code: number) => /\p{Nd}/u.test(String.fromCodePoint(code));
 
-/** Decimal digits of any script as ASCII. Source: Unicode, "Decimal Number (Nd)": scripts have them in runs of ten, 0 to 9. */
+/** Converts decimal digits of any script to ASCII. Source: Unicode, "Decimal Number (Nd)": each script has a run of ten, 0 to 9. */
 function toAsciiDigits(text: string): string {
   return text.replace(DIGIT, (digit) => {
     const code = digit.codePointAt(0) ?? 0;
@@ -32,16 +33,16 @@ function toAsciiDigits(text: string): string {
 }
 
 /**
- * Reads `YYYY-MM-DD HH:MM:SS` (UTC) and ISO 8601 with `Z` or an offset, also with the separators and digits of other cultures,
- * which some devices put in. Null for any other form and for a time that does not exist, such as February 30th or 24:00:00.
+ * Reads `YYYY-MM-DD HH:MM:SS` (UTC) and ISO 8601 with `Z` or an offset. Some devices send the separators and digits of their locale,
+ * so these are accepted too. Returns null for any other format, and for a time that does not exist, such as February 30th or 24:00:00.
  */
 export function readTimestamp(text: string): SentTime | null {
-  const plain = toAsciiDigits(text.replace(INVISIBLE, '')).trim();
+  const plain = (PRINTABLE_ASCII.test(text) ? text : toAsciiDigits(text.replace(INVISIBLE, ''))).trim();
   const match = SEPARATED.exec(plain);
   if (!match) return null;
   const [, year, month, date, hour, minute, second] = match.map(Number) as number[];
   if (!isClock(hour, minute, second)) return null;
-  // A local time without its zone could be any.
+  // A local time without a zone is ambiguous.
   if (plain.includes('T') && !/Z$|[+-]\d{2}:?\d{2}$/i.test(plain)) return null;
   const offsetMinutes = (Number(match[9] ?? 0) * 60 + Number(match[10] ?? 0)) * (match[8] === '-' ? -1 : 1);
   if (Math.abs(offsetMinutes) > 14 * 60) return null;
@@ -53,7 +54,7 @@ export function readTimestamp(text: string): SentTime | null {
     return { at: null, day: year * 400 + month * 32 + date };
   }
   const local = Date.UTC(year, month - 1, date, hour, minute, second, millis);
-  // `Date` moves a day that does not exist to one that does.
+  // `Date` rolls a day that does not exist over to one that does.
   const read = new Date(local);
   if (read.getUTCMonth() !== month - 1 || read.getUTCDate() !== date) return null;
   const at = local - offsetMinutes * 60_000;
@@ -62,7 +63,7 @@ export function readTimestamp(text: string): SentTime | null {
 
 const isClock = (hour = 99, minute = 99, second = 99) => hour < 24 && minute < 60 && second < 60;
 
-/** A `created_at`, not before 2010. */
+/** A `created_at`, 2010 or later. */
 export const timestamp = () =>
   requiredText(128).transform((text, ctx): SentTime => {
     const sent = readTimestamp(text);
@@ -75,7 +76,7 @@ export const timestamp = () =>
     return sent ?? { at: null, day: 0 };
   });
 
-/** The time that counts: never ahead of ours, and ours where the sender's calendar says nothing. */
+/** The time that an event counts for: never later than `now`, and `now` if the sender's calendar is unknown. */
 export function settleTime(sent: SentTime, now: number): { occurredAt: number; clockAhead: boolean } {
   const clockAhead = sent.at === null || sent.at > now;
   return { occurredAt: clockAhead ? now : (sent.at ?? now), clockAhead };

@@ -1,6 +1,6 @@
-// Source: the tz database, release 2025b: `zone.tab` for the country of each zone, `backward` for the names that zones had before,
-// which devices still report. Time zones of no country, such as `UTC`, are not in it. Each line: an ISO 3166 code, then the zones
-// by their region.
+// Source: the tz database, release 2025b. `zone.tab` has the country of each zone; `backward` has former zone names, which devices
+// still report. Time zones of no country, such as `UTC`, are left out. Each line is an ISO 3166 code, followed by its zones, grouped
+// by region.
 const TABLE = `
 ad Europe/Andorra
 ae Asia/Dubai
@@ -268,7 +268,7 @@ function readTable(): ReadonlyMap<string, string> {
   return found;
 }
 
-/** The country (ISO 3166, lower case) that a time zone belongs to, by any name of the zone; null for one of no country. */
+/** The country (ISO 3166, lower case) of a time zone, by any of the zone's names; null if it belongs to none. */
 export function countryOfTimezone(timezone: string): string | null {
   countries ??= readTable();
   return countries.get(timezone.toLowerCase()) ?? null;

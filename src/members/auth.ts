@@ -3,7 +3,7 @@ import { settingsOf } from '#env';
 const SESSION_DAYS = 7;
 
 async function makeAuth(env: Env, origin: string) {
-  // Loaded by the first person who signs in, so that the ingestion path neither parses nor runs it.
+  // Loaded on the first sign-in, so that the ingestion path neither parses nor runs it.
   const [{ betterAuth }, { drizzleAdapter }, { database, users, sessions, accounts }] = await Promise.all([
     import('better-auth/minimal'),
     import('better-auth/adapters/drizzle'),
@@ -17,7 +17,7 @@ async function makeAuth(env: Env, origin: string) {
       schema: { user: users, session: sessions, account: accounts },
       transaction: false,
     }),
-    // People come in by the first run or by an invitation, each in one transaction of ours.
+    // People join in the first-run setup or by invitation, each in a transaction of ours.
     emailAndPassword: { enabled: true, disableSignUp: true, minPasswordLength: 12, maxPasswordLength: 128 },
     session: { expiresIn: SESSION_DAYS * 86_400, updateAge: 86_400 },
     advanced: {
@@ -34,7 +34,7 @@ export type Auth = Awaited<ReturnType<typeof makeAuth>>;
 
 const instances = new WeakMap<object, { origin: string; auth: Promise<Auth> }>();
 
-/** The sign-in machinery for the origin that a request came to; a deployment has one, so one is remembered. */
+/** The better-auth instance for the request's origin. A deployment has one origin, so one instance is cached. */
 export function authOf(env: Env, origin: string): Promise<Auth> {
   const known = instances.get(env);
   if (known?.origin === origin) return known.auth;

@@ -11,8 +11,9 @@ import { isMember, type MemberCaller, type NewPerson, personStatements, type Rol
 export const INVITATION_DAYS = 7;
 
 /**
- * A new invitation; the secret is the last segment of its link, is shown this once and stored only as its SHA-256.
- * It works once, for `INVITATION_DAYS` days, as long as its maker could make it again. Throws `forbidden` when someone who is no owner invites one.
+ * Creates an invitation. The returned secret is the last segment of its link; only its SHA-256 is stored. The link works once, for
+ * `INVITATION_DAYS` days, as long as its creator's role still allows creating it. Throws `forbidden` if a member who is not an owner
+ * invites an owner.
  */
 export async function invite(
   caller: MemberCaller,
@@ -39,7 +40,7 @@ export async function invite(
   return secret;
 }
 
-/** A team's open invitations, newest first; `hash` names one. */
+/** A team's open invitations, newest first. `hash` identifies one. */
 export async function listInvitations(db: Database, teamId: string, now: number) {
   return db
     .select()
@@ -48,7 +49,7 @@ export async function listInvitations(db: Database, teamId: string, now: number)
     .orderBy(desc(invitations.createdAt));
 }
 
-/** Repeatable. Another team's invitation stays as it is. */
+/** Idempotent. Leaves another team's invitation unchanged. */
 export async function withdrawInvitation(caller: Caller, hash: string): Promise<void> {
   const { db, team } = caller;
   const own = and(eq(invitations.hash, hash), eq(invitations.teamId, team.id));
@@ -63,7 +64,7 @@ export async function withdrawInvitation(caller: Caller, hash: string): Promise<
   ]);
 }
 
-/** The invitation behind a link, or null where it is used, withdrawn, over, made up, or its maker's role has ended. */
+/** The invitation of a link, or null if it was used, withdrawn, expired or never existed, or if its creator's role has ended. */
 export async function findInvitation(db: Database, secret: string, now: number) {
   const [found] = await db
     .select({ hash: invitations.hash, role: invitations.role, teamId: teams.id, teamName: teams.name })
@@ -75,7 +76,7 @@ export async function findInvitation(db: Database, secret: string, now: number) 
   return found ?? null;
 }
 
-/** Makes the invited person, once. Throws `conflict` when the invitation has gone meanwhile or the email is taken. */
+/** Creates the invited person, once. Throws `conflict` if the invitation is gone by then or the email is taken. */
 export async function acceptInvitation(
   d1: D1Database,
   invitation: { hash: string; role: Role; teamId: string },

@@ -5,8 +5,8 @@ import { type Database, invitations, members } from '#db';
 const inviter = alias(members, 'inviter');
 
 /**
- * Over a row of `invitations`: whether the person who made it is still in the team, in a role that could make it. An invitation ends
- * with that role, so that nobody who was removed comes back through one of their own.
+ * SQL over a row of `invitations`: whether its creator is still in the team, in a role that may create it. Without this, someone who was
+ * removed could return through an invitation of their own.
  */
 export function inviterMay(db: Database): SQL {
   const role = or(eq(inviter.role, 'owner'), and(eq(inviter.role, 'admin'), ne(invitations.role, 'owner')));
@@ -18,7 +18,7 @@ export function inviterMay(db: Database): SQL {
   );
 }
 
-/** Deletes the invitations that someone made and, by the role that they have at this statement, could not make any more. */
+/** Deletes the invitations that a member created and that their current role no longer allows. */
 export const endInvitations = (db: Database, teamId: string, userId: string) =>
   db
     .delete(invitations)

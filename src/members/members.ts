@@ -7,7 +7,7 @@ import { AppError, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import { endInvitations } from './inviters.ts';
 
-/** What each may do includes what the ones after it may. A viewer sees the numbers; only an owner decides about owners. */
+/** Each role may do everything that the roles after it may. A viewer sees the numbers; only an owner manages owners. */
 export const ROLES = ['owner', 'admin', 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -23,13 +23,13 @@ export const NewPerson = z.object({
 });
 export type NewPerson = z.infer<typeof NewPerson>;
 
-/** Someone's membership as it stands in the database when a statement of a transaction runs. */
+/** Whether someone is a member at the time that a transaction's statement runs. */
 export const isMember = (db: Database, userId: string) =>
   exists(db.select({ id: members.userId }).from(members).where(eq(members.userId, userId)));
 
 /**
- * The statements that make a person with their membership, all of them or, where `condition` does not hold or the email is taken,
- * none. The first inserts the membership, which the others hang on.
+ * The statements that create a person with their membership. They create everything, or nothing if `condition` is false or the email is
+ * taken: the first inserts the membership, and the others depend on it.
  */
 export async function personStatements(
   db: Database,
@@ -64,15 +64,15 @@ export async function personStatements(
 
 const someone = (db: Database) => exists(db.select({ id: members.userId }).from(members));
 
-/** The first run is over once anyone belongs to a team. */
+/** First-run setup closes once anyone belongs to a team. */
 export async function setupIsOpen(d1: D1Database): Promise<boolean> {
   const db = database(d1);
   return (await db.select({ id: members.userId }).from(members).limit(1)).length === 0;
 }
 
 /**
- * Makes a team and its owner, once in the life of a deployment: of two that try at the same time, one.
- * With `teamId` the owner joins a team that is there already. Answers the team's id; null when someone was first.
+ * Creates a team and its owner, once in the life of a deployment: of two concurrent calls, one succeeds. With `teamId`, the owner joins
+ * an existing team. Returns the team's id, or null if someone else was first.
  */
 export async function makeFirstOwner(
   d1: D1Database,
@@ -100,7 +100,7 @@ export async function makeFirstOwner(
   return inserted.meta.changes === 1 ? teamId : null;
 }
 
-/** Whether someone signs in with just this pair. Slow on purpose (scrypt). */
+/** Whether this email and password sign someone in. Slow on purpose (scrypt). */
 export async function hasPassword(d1: D1Database, email: string, password: string): Promise<boolean> {
   const { verifyPassword } = await import('better-auth/crypto');
   const [account] = await database(d1)
@@ -126,12 +126,12 @@ export async function listMembers(db: Database, teamId: string) {
     .orderBy(asc(members.createdAt));
 }
 
-/** A member who changes something about their team, with the role that they have now. */
+/** A member who changes their team, with their current role. */
 export type MemberCaller = Caller & { readonly userId: string; readonly role: Role };
 
 /**
- * The member that someone acts on. Throws `not_found` for another team's, and `forbidden` where only an owner can do `what` to an
- * owner.
+ * The member whom an action is about. Throws `not_found` for another team's member, and `forbidden` if only an owner may do `what` to
+ * an owner.
  */
 export async function memberFor({ db, team, role }: MemberCaller, userId: string, what = 'change an owner') {
   const [member] = await db
@@ -148,15 +148,15 @@ export async function memberFor({ db, team, role }: MemberCaller, userId: string
 
 const other = alias(members, 'other');
 
-/** Over a row of `members`: whether its team has an owner without it. */
+/** SQL over a row of `members`: whether the team has an owner besides it. */
 const keepsAnOwner = sql`(${members.role} <> 'owner' OR (SELECT count(*) FROM ${members} AS other
   WHERE ${other.teamId} = ${members.teamId} AND ${other.role} = 'owner') > 1)`;
 
 const lastOwner = () => new AppError('conflict', 'A team keeps at least one owner');
 
 /**
- * Takes effect with their next request; invitations that they made and could not make any more end with it. Throws `conflict` for
- * the last owner.
+ * Takes effect with the member's next request. Ends the invitations that they created and that the new role does not allow. Throws
+ * `conflict` for the last owner.
  */
 export async function changeRole(caller: MemberCaller, userId: string, role: Role): Promise<void> {
   const { db, team } = caller;
@@ -181,7 +181,7 @@ export async function changeRole(caller: MemberCaller, userId: string, role: Rol
   if (changed.meta.changes !== 1) throw lastOwner();
 }
 
-/** Takes a person out with their invitations, sign-in and sessions. Throws `conflict` for the last owner. */
+/** Removes a member with their invitations, sign-in and sessions. Throws `conflict` for the last owner. */
 export async function removeMember(caller: MemberCaller, userId: string): Promise<void> {
   const { db, team } = caller;
   const { email } = await memberFor(caller, userId);

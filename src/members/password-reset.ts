@@ -13,9 +13,9 @@ const RESET_MS = RESET_HOURS * 3_600_000;
 export const NewPassword = z.object({ password: NewPerson.shape.password });
 
 /**
- * A link by which a member chooses a new password; the secret is its last segment, is shown this once and stored only as its
- * SHA-256. It works once, for a day, and ends any earlier one. Throws `not_found` for another team's member, `forbidden` where an
- * owner would have to act.
+ * Creates a link with which a member chooses a new password. The returned secret is its last segment; only its SHA-256 is stored. The
+ * link works once, for a day, and replaces any earlier one. Throws `not_found` for another team's member, and `forbidden` if only an
+ * owner may do this.
  */
 export async function createPasswordReset(
   caller: MemberCaller,
@@ -37,7 +37,7 @@ export async function createPasswordReset(
 
 export type PasswordReset = { hash: string; userId: string; email: string; teamId: string };
 
-/** The member behind a link, or null where it is used, replaced, over, made up, or the member has left. */
+/** The member of a link, or null if the link was used, replaced, expired or never existed, or if the member has left. */
 export async function findPasswordReset(
   db: Database,
   secret: string,
@@ -57,7 +57,7 @@ export async function findPasswordReset(
   return found ?? null;
 }
 
-/** Sets the password and ends every session of the member, once. Throws `conflict` when the link was used meanwhile. */
+/** Sets the password and ends all of the member's sessions, once. Throws `conflict` if the link was used in the meantime. */
 export async function resetPassword(
   db: Database,
   { hash, userId, email, teamId }: PasswordReset,
@@ -87,8 +87,8 @@ export async function resetPassword(
 const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /**
- * The same for whoever administers the deployment and cannot sign in: SQL that answers a row where there is such a member, and the
- * link's secret. Self-contained, because the command line reaches the database only through `wrangler d1 execute`.
+ * The same for an operator who cannot sign in: the link's secret, and SQL that returns a row if there is such a member. Self-contained,
+ * because the command line reaches the database only through `wrangler d1 execute`.
  */
 export async function passwordResetSql(
   email: string,

@@ -3,7 +3,7 @@ import { database, invitations, members, passwordResets, sessions, teams } from 
 import { authOf } from './auth.ts';
 import type { Role } from './members.ts';
 
-/** Someone who is signed in, with the team and the role that they have now. */
+/** A signed-in person, with their current team and role. */
 export type Person = {
   userId: string;
   name: string;
@@ -12,14 +12,14 @@ export type Person = {
   team: { id: string; name: string };
 };
 
-/** The cookies that an answer has to set go with the person: a session is renewed while it is used. */
+/** `cookies` must be set on the answer: a session is renewed while it is in use. */
 export type SignedIn = { person: Person; cookies: string[] };
 
 const originOf = (request: Request) => new URL(request.url).origin;
 
-/** Who sent the request, or null. A person who was removed from the team is no one. */
+/** The person who sent the request, or null. Someone who was removed from the team counts as signed out. */
 export async function personOf(env: Env, request: Request): Promise<SignedIn | null> {
-  // Without any cookie of ours there is nothing to look up, nor a reason to load the machinery.
+  // Without a session cookie there is nothing to look up, and no reason to load better-auth.
   if (!request.headers.get('cookie')?.includes('dashboard.session_token=')) return null;
   const auth = await authOf(env, originOf(request));
   const { response, headers } = await auth.api.getSession({ headers: request.headers, returnHeaders: true });
@@ -35,7 +35,7 @@ export async function personOf(env: Env, request: Request): Promise<SignedIn | n
 }
 
 /**
- * The session cookies of a right email and password; null for a wrong pair, without a word about which of the two it was.
+ * Returns the session cookies for an email and password; null if they are wrong, without revealing which of the two.
  * Slow on purpose (scrypt), so the caller must limit how often it is tried.
  */
 export async function signIn(
@@ -53,7 +53,7 @@ export async function signIn(
   );
 }
 
-/** The cookies that a call of the machinery sets; null where it refuses what it was given. */
+/** The cookies that a better-auth call sets; null if it refuses its input. */
 async function cookiesUnlessRefused(call: () => Promise<{ headers: Headers }>): Promise<string[] | null> {
   const { isAPIError } = await import('better-auth/api');
   try {
@@ -65,14 +65,14 @@ async function cookiesUnlessRefused(call: () => Promise<{ headers: Headers }>): 
   }
 }
 
-/** Ends the session in the database too, so that a copied cookie is worth nothing; answers the cookies to clear. */
+/** Ends the session in the database too, so that a copied cookie is worthless. Returns the cookies to clear. */
 export async function signOut(env: Env, request: Request): Promise<string[]> {
   const auth = await authOf(env, originOf(request));
   const { headers } = await auth.api.signOut({ headers: request.headers, returnHeaders: true });
   return headers.getSetCookie();
 }
 
-/** Ends every other session of the person and answers this one's new cookies; null when the current password is wrong. */
+/** Ends the person's other sessions and returns this one's new cookies; null if the current password is wrong. */
 export async function changePassword(
   env: Env,
   request: Request,
@@ -88,7 +88,7 @@ export async function changePassword(
   );
 }
 
-/** Forgets sessions, invitations and password resets that are over. They open no door any more; this keeps their tables small. */
+/** Deletes expired sessions, invitations and password resets. They are already without effect; this keeps their tables small. */
 export async function pruneSessions(d1: D1Database, now: number): Promise<void> {
   const db = database(d1);
   await db.batch([

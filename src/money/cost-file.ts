@@ -1,7 +1,7 @@
 import Papa from 'papaparse';
 import type { Fault } from '#http';
 
-// Cost files as people have them: our own columns, or what an advertising network exports. Pure.
+// Reads cost files as people have them: with our own columns, or as exported from an advertising network. Pure.
 
 type Field = 'date' | 'campaign' | 'adset' | 'creative' | 'currency' | 'amount' | 'impressions' | 'clicks';
 const FIELDS: readonly Field[] = [
@@ -17,12 +17,12 @@ const FIELDS: readonly Field[] = [
 
 type Format = {
   label: string;
-  /** The columns that tell a file of this format, and where each field stands: the first of these that the file has. */
+  /** The columns that identify this format, and those that may hold each field: the first one present in the file is used. */
   columns: Record<Exclude<Field, 'currency'>, readonly string[]> & { currency: readonly string[] };
 };
 
 /**
- * Headings in lower case, as the networks' reports have them. A currency in a heading, such as `Amount spent (EUR)`, is read as well.
+ * Column headings of the networks' reports, in lower case. A currency in a heading, such as `Amount spent (EUR)`, is read too.
  * Sources: the networks' own help pages on exporting reports.
  */
 export const COST_FORMATS = {
@@ -108,7 +108,7 @@ export const COST_FORMATS = {
 export type CostFormat = keyof typeof COST_FORMATS;
 
 const REQUIRED = ['date', 'campaign', 'amount'] as const;
-/** Some exports begin with the report's name and dates. */
+/** Some exports start with the report's name and dates. */
 const MAX_LINES_BEFORE_HEADING = 10;
 
 /** `Amount spent (EUR)` is the column `amount spent` in EUR. */
@@ -123,7 +123,7 @@ function readHeading(text: string): { name: string; currency: string | null } {
 
 type Layout = { format: CostFormat; at: Partial<Record<Field, number>>; currency: string | null };
 
-/** Which format a heading line is of: of those whose required columns it has, the one that knows most of it. */
+/** The format of a heading line: of those whose required columns are present, the one that recognizes the most columns. */
 function readLayout(cells: readonly string[]): Layout | null {
   const headings = cells.map(readHeading);
   const layouts = Object.entries(COST_FORMATS).flatMap(([format, { columns }]) => {
@@ -143,8 +143,8 @@ function readLayout(cells: readonly string[]): Layout | null {
 }
 
 /**
- * An amount as people and networks write it: `1,234.50`, `1.234,50`, `1 234,5`, `$12.30`. Where one comma or point stands before
- * three digits, as in `1,234`, either may be meant: null, as for anything that is no amount.
+ * Parses an amount as people and networks write it: `1,234.50`, `1.234,50`, `1 234,5`, `$12.30`. A single comma or point before three
+ * digits, as in `1,234`, is ambiguous. Returns null for that, and for anything that is not an amount.
  */
 export function parseAmount(text: string): number | null {
   const bare = text
@@ -162,13 +162,13 @@ export function parseAmount(text: string): number | null {
   return null;
 }
 
-/** A count with separators of thousands; the text as it is where it is none, so that the schema names the fault. */
+/** Parses a count with thousands separators. Returns any other text unchanged, so that the schema reports the fault. */
 const parseCount = (text: string) => {
   const bare = text.replace(/[\s\u00A0\u202F',.]/g, '');
   return /^\d+$/.test(bare) ? bare : text;
 };
 
-/** `2026-11-19T00:00:00Z` and `2026/11/19` are days; other orders would have to be guessed. */
+/** Accepts `2026-11-19T00:00:00Z` and `2026/11/19` as days. Other orders would be guesses. */
 const parseDate = (text: string) => /^\d{4}[-/]\d{2}[-/]\d{2}/.exec(text)?.[0].replaceAll('/', '-') ?? text;
 
 export type CostFile = {
@@ -180,8 +180,8 @@ export type CostFile = {
 };
 
 /**
- * Reads a file of costs, as CSV with commas, semicolons or tabs. `currency` is for files that name none. Rows that sum others up, which
- * have no date, are left out. Faults name the line.
+ * Parses a file of costs, as CSV with commas, semicolons or tabs. `currency` applies to files that name none. Summary rows, which have no
+ * date, are skipped. Faults name the line.
  */
 export function parseCostFile(text: string, currency: string): CostFile {
   const { data } = Papa.parse<string[]>(text.trim(), { skipEmptyLines: false });

@@ -8,7 +8,7 @@ import { areKnown, type Names } from './names.ts';
 
 const MAX_UNMATCHED = 50;
 
-/** A row of costs as it is stored: key, then currency, micros, impressions and clicks. */
+/** A row of costs as stored: key, then currency, micros, impressions and clicks. */
 export type CostValues = readonly [
   day: string,
   campaign: string,
@@ -24,9 +24,9 @@ const add = (left: number | null, right: number | null) =>
   left === null && right === null ? null : (left ?? 0) + (right ?? 0);
 
 /**
- * Gives rows the names that their own were mapped to. Where that puts several rows of one upload under one key, their amounts are added,
- * because they are costs of different things; without a mapping a later row of the same key replaces the earlier one.
- * Throws `invalid_request` where amounts in two currencies would have to be added. Pure.
+ * Replaces mapped names in rows. If this gives several rows of one upload the same key, their amounts are added, because they are costs of
+ * different things; without a mapping, a later row with the same key replaces the earlier one. Throws `invalid_request` if amounts in two
+ * currencies would have to be added. Pure.
  */
 export function applyNames(
   rows: readonly CostValues[],
@@ -67,7 +67,7 @@ export const listCostNames = (db: Database, applicationId: string) =>
     .where(eq(costNames.applicationId, applicationId))
     .orderBy(asc(costNames.campaign), asc(costNames.adset), asc(costNames.creative));
 
-/** The names of stored costs that the application does not have, with how many rows carry them; the first 50. */
+/** The first 50 names in stored costs that the application does not have, with the number of rows of each. */
 export async function listUnmatchedNames(db: Database, applicationId: string) {
   const { campaign, adset, creative } = costs;
   const rows = await db
@@ -85,7 +85,7 @@ export async function listUnmatchedNames(db: Database, applicationId: string) {
   return rows;
 }
 
-/** Names as one text: `campaign › ad set › creative`. */
+/** Names as a path: `campaign › ad set › creative`. */
 export const namesText = ({ campaign, adset, creative }: Names): string =>
   [campaign, adset, creative].filter(Boolean).join(' › ');
 
@@ -93,11 +93,11 @@ export const NewCostName = z.object({
   campaign: requiredText(255),
   adset: optionalText(255),
   creative: optionalText(255),
-  /** The id of a campaign, ad set or creative of the application. */
+  /** The id of one of the application's campaigns, ad sets or creatives. */
   to: requiredText(128),
 });
 
-/** What an id of a campaign, ad set or creative is called, in full; null where the application has no such. */
+/** The full names of a campaign, ad set or creative by id; null if the application has none with that id. */
 async function findTarget(db: Database, applicationId: string, id: string): Promise<Names | null> {
   const [creative] = await db
     .select({ campaign: campaigns.name, adset: adsets.name, creative: creatives.name })
@@ -120,9 +120,9 @@ async function findTarget(db: Database, applicationId: string, id: string): Prom
 }
 
 /**
- * Maps names of a network to a campaign, ad set or creative of the application: stored rows move there, and so does every later upload.
- * Where a day already has costs there in the same currency they are added up. Throws `not_found` for an id that is not the application's,
- * `conflict` where a day has costs there in another currency.
+ * Maps a network's names to one of the application's campaigns, ad sets or creatives: stored rows move there, and later uploads follow. If a
+ * day already has costs there in the same currency, they are added up. Throws `not_found` if the application does not have the id, and
+ * `conflict` if a day has costs there in another currency.
  */
 export async function mapCostNames(
   caller: Caller,
@@ -199,7 +199,7 @@ export async function mapCostNames(
   ]);
 }
 
-/** Later uploads keep their own names again; what is stored stays where it is. Repeatable. */
+/** Later uploads keep their own names again; stored rows stay where they are. Idempotent. */
 export async function unmapCostNames(
   caller: Caller,
   application: ApplicationRow,

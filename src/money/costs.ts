@@ -10,7 +10,7 @@ import { applyNames, type CostValues, listCostNames } from './cost-names.ts';
 import { areKnown } from './names.ts';
 import type { CostsSaved } from './operations.ts';
 
-/** In units of the currency: the largest amount whose micros JavaScript still counts exactly. */
+/** In units of the currency: the largest amount whose micros are exact as a JavaScript number. */
 export const MAX_COST = 9_000_000_000;
 export const MAX_COST_ROWS = 5_000;
 const MAX_COUNT = 1e12;
@@ -18,7 +18,7 @@ const NAMES_SHOWN = 20;
 
 export const dayText = () => requiredText(10).refine(isDay, 'must be a day, as YYYY-MM-DD');
 
-/** What tells one row of costs from another. */
+/** The key of a row of costs. */
 export const CostKey = z.object({
   date: dayText(),
   campaign: requiredText(255),
@@ -29,7 +29,7 @@ export type CostKey = z.infer<typeof CostKey>;
 
 const rowsError = `must be a list of 1 to ${MAX_COST_ROWS} rows`;
 
-/** A list of rows, as `PUT` and `DELETE /v1/costs` take them. */
+/** A list of rows, as sent to `PUT` and `DELETE /v1/costs`. */
 export const costRows = <Row extends z.ZodType>(row: Row) =>
   z.array(row, { error: rowsError }).min(1, rowsError).max(MAX_COST_ROWS, rowsError);
 
@@ -47,13 +47,13 @@ export const Costs = z.object({
 });
 export type Costs = z.infer<typeof Costs>;
 
-/** A key in the order of the table's own, in which an absent name is empty text. */
+/** A key in the column order of the table, where an absent name is empty text. */
 export const keyOf = ({ date, campaign, adset, creative }: CostKey) =>
   [date, campaign, adset ?? '', creative ?? ''] as const;
 
 /**
- * Stores what was spent: a row overwrites the one of the same date and names, and of two such rows in one upload the later
- * counts. Names that were mapped are stored as what they were mapped to: see `applyNames`. Rows whose names the application does not have are stored and count as spend all the same. Repeatable.
+ * Stores ad spend. A row overwrites the one with the same date and names; of two such rows in one upload, the later one wins. Mapped names
+ * are replaced: see `applyNames`. Rows whose names the application does not have are stored and count as spend all the same. Idempotent.
  */
 export async function saveCosts(
   caller: Caller,

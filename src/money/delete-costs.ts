@@ -9,7 +9,7 @@ import { CostKey, costRows, keyOf } from './costs.ts';
 import { dayRange } from './list-costs.ts';
 import type { CostsDeleted } from './operations.ts';
 
-/** Body of `DELETE /v1/costs`: either the rows of these dates and names, or those of all days of a range. */
+/** Body of `DELETE /v1/costs`: either the rows with these dates and names, or all rows in a range of days. */
 export const CostsToDelete = z
   .object({
     application_id: requiredText(128),
@@ -30,12 +30,12 @@ export const CostsToDelete = z
   });
 export type CostsToDelete = z.infer<typeof CostsToDelete>;
 
-/** Units and the micros beyond are summed apart, so that no sum leaves 64 bits. */
+/** Whole units and the remaining micros are summed separately, so that no sum overflows 64 bits. */
 const UNIT = 1_000_000;
-/** Not bound: D1 binds every number as a REAL, by which a division would be one of reals. */
+/** Not a bound parameter: D1 binds every number as a REAL, which would turn the division into a floating-point one. */
 const unit = sql.raw(String(UNIT));
 
-/** Deletes rows of costs; answers how many there were, and their amounts by currency. Repeatable. */
+/** Deletes rows of costs. Returns how many there were, and their amounts by currency. Idempotent. */
 export async function deleteCosts(
   caller: Caller,
   application: ApplicationRow,

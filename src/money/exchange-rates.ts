@@ -16,7 +16,7 @@ const rateText = z
   .transform((value) => (typeof value === 'number' ? toDecimal(value) : value))
   .refine((text) => parseDecimal(text) !== null, rateError);
 
-/** Body of `PUT /v1/exchange-rates`: one unit of each currency in units of `base`. */
+/** Body of `PUT /v1/exchange-rates`: the value of one unit of each currency in `base`. */
 export const ExchangeRates = z
   .object({
     date: dayText(),
@@ -29,15 +29,15 @@ export const ExchangeRates = z
     if (codes.length === 0) fault(['rates'], 'must have at least one rate');
     for (const code of codes) {
       if (!CURRENCIES.has(code)) fault(['rates', code], 'must be an ISO 4217 code');
-      if (code === base) fault(['rates', code], 'is the base itself');
+      if (code === base) fault(['rates', code], 'must not be the base currency');
     }
   });
 export type ExchangeRates = z.infer<typeof ExchangeRates>;
 
-/** Rates as they are stored; see `Rate`. `teamId` is empty for the reference rates of everyone. */
+/** Rates as stored; see `Rate`. `teamId` is empty for the reference rates that all teams share. */
 export type NewRate = Omit<Rate, 'own'>;
 
-/** The statement that stores rates; one of the same day, base and currency is overwritten. Repeatable. */
+/** The statement that stores rates. A rate with the same day, base and currency is overwritten. Idempotent. */
 function saveStatement(db: Database, teamId: string, rates: readonly NewRate[], now: number) {
   const rows = rates.map(({ currency, base, day, units, worth }) => [currency, base, day, units, worth]);
   const { units, worth } = exchangeRates;
@@ -68,7 +68,7 @@ function saveStatement(db: Database, teamId: string, rates: readonly NewRate[], 
     });
 }
 
-/** Stores a team's own rates; answers how many. Repeatable. */
+/** Stores a team's own rates and returns how many. Idempotent. */
 export async function saveRates(caller: Caller, upload: ExchangeRates): Promise<number> {
   const { db, team, now } = caller;
   const { date, base } = upload;
@@ -89,7 +89,7 @@ export async function saveRates(caller: Caller, upload: ExchangeRates): Promise<
   return rates.length;
 }
 
-/** Stores the reference rates of every team. Repeatable. */
+/** Stores the reference rates that all teams share. Idempotent. */
 export async function saveReferenceRates(
   d1: D1Database,
   rates: readonly NewRate[],
@@ -101,11 +101,11 @@ export async function saveReferenceRates(
 const rate = alias(exchangeRates, 'rate');
 const earlier = alias(exchangeRates, 'earlier');
 
-/** The rates of currencies in every base, from the latest one at `from` or before it until `to`. */
+/** The rates of currencies in every base, from the latest one on or before `from` until `to`. */
 export function selectRates(teamId: string, currencies: readonly string[], from: string, to: string): SQL {
   const series = { teamId: sql`series.team_id`, currency: sql`series.currency`, base: sql`series.base` };
   const { teamId: owner, currency, base } = exchangeRates;
-  // SQLite is told the order: for each series there are few rates of the days asked for.
+  // CROSS JOIN fixes the join order: each series has few rates on the requested days.
   return sql`
     SELECT ${rate.currency}, ${rate.base}, ${rate.day}, ${rate.units}, ${rate.worth}, ${rate.teamId} <> '' AS own
     FROM (SELECT DISTINCT ${owner}, ${currency}, ${base}
@@ -119,8 +119,8 @@ export function selectRates(teamId: string, currencies: readonly string[], from:
 }
 
 /**
- * The currencies that some rate leads from into `reporting`, whatever its day; no other can be converted. Parameters or columns:
- * the team, and a JSON list of the codes to look at.
+ * The currencies that some rate, of whatever day, may convert into `reporting`; no other can be converted. The parameters are SQL: the team,
+ * and a JSON list of the codes to check.
  */
 export const ratedSql = (reporting: string, team: string, codes: string) => `
   SELECT wanted.value FROM json_each(${codes}) AS wanted WHERE wanted.value <> ${reporting} AND (
@@ -128,8 +128,8 @@ export const ratedSql = (reporting: string, team: string, codes: string) => `
     OR EXISTS (SELECT 1 FROM exchange_rates WHERE team_id IN ('', ${team}) AND currency = ${reporting} AND base = wanted.value))`;
 
 /**
- * What is known of these currencies for the days `from` to `to`: the team's own rates and the reference rates.
- * Needs no database where there is nothing to convert.
+ * The rates of these currencies for the days `from` to `to`: the team's own and the reference rates.
+ * Queries nothing if there is nothing to convert.
  */
 export async function readRateBook(
   d1: D1Database,

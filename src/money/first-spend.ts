@@ -1,7 +1,7 @@
 import { and, eq, gt, min } from 'drizzle-orm';
 import { costs, type Database } from '#db';
 
-/** The first day on which an application spent anything; null while it has not. */
+/** The first day with any ad spend of an application; null if there is none. */
 export async function findFirstSpendDay(db: Database, applicationId: string): Promise<string | null> {
   const [row] = await db
     .select({ day: min(costs.day) })

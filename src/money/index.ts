@@ -16,4 +16,3 @@ export { listRates, RatesQuery } from './list-rates.ts';
 export type { CostsSaved } from './operations.ts';
 export { convert, microsToParts, type Parts, partsToMicros, type Rate, RateBook } from './rate-book.ts';
 export { fetchReferenceRates, parseReferenceRates } from './reference-rates.ts';
-export { moneyRoutes } from './routes.ts';

@@ -11,7 +11,7 @@ import type { CostsListed } from './operations.ts';
 const optionalDay = () =>
   optionalText(10).refine((day) => day === undefined || isDay(day), 'must be a day, as YYYY-MM-DD');
 
-/** `?from=&to=`, both included and optional. */
+/** `?from=&to=`, both inclusive and optional. */
 export const dayRange = { from: optionalDay(), to: optionalDay() };
 
 /** Query of `GET /v1/costs`. */
@@ -26,8 +26,8 @@ export const CostsQuery = listQuery.extend({
 export type CostsQuery = z.infer<typeof CostsQuery>;
 
 /**
- * One page of an application's costs by day, the oldest or the newest first, and by name within a day; each with whether the
- * application has these names. Throws `invalid_request` for an invalid cursor.
+ * One page of an application's costs, sorted by day (oldest or newest first), then by name. Each row says whether the application has these
+ * names. Throws `invalid_request` for an invalid cursor.
  */
 export async function listCosts(
   db: Database,
@@ -70,7 +70,7 @@ export async function listCosts(
   };
 }
 
-/** What comes after the row that the cursor stands for. */
+/** The condition for rows after the cursor's. */
 function afterCursor({ cursor, order }: CostsQuery) {
   const key = readKeyCursor(cursor, 4)?.map((part) => sql`${part}`);
   if (!key) return undefined;

@@ -14,7 +14,7 @@ export const RatesQuery = listQuery.extend({
 });
 export type RatesQuery = z.infer<typeof RatesQuery>;
 
-/** One page of the rates that a team's amounts are converted with, newest day first: its own and the reference rates. */
+/** One page of the rates that convert a team's amounts, its own and the reference rates, newest day first. */
 export async function listRates(db: Database, teamId: string, query: RatesQuery): Promise<RatesListed> {
   const { day, currency, base, teamId: owner } = exchangeRates;
   const after = readKeyCursor(query.cursor, 4);
@@ -55,5 +55,5 @@ export async function listRates(db: Database, teamId: string, query: RatesQuery)
   };
 }
 
-/** What one unit of the currency was worth in the base, as the nearest number; `units` and `worth` are exact. */
+/** The value of one unit of the currency in the base, as the nearest number; `units` and `worth` are exact. */
 const rateOf = ({ units, worth }: { units: string; worth: string }) => Number(worth) / Number(units);

@@ -1,12 +1,11 @@
 import { and, eq, exists, or, type SQL, type SQLWrapper } from 'drizzle-orm';
 import { adsets, campaigns, creatives, type Database } from '#db';
 
-/** What a row of costs was spent on. */
+/** The names of a campaign, ad set and creative that money was spent on. */
 export type Names = { campaign: string; adset: string | null; creative: string | null };
 
 /**
- * Whether names, in which an absent one is empty text, are of a campaign of the application and, where they go on, of an ad set and
- * a creative within.
+ * SQL for whether names match a campaign of the application and, if given, an ad set and a creative within it. An absent name is empty text.
  */
 export function areKnown(
   db: Database,

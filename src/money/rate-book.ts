@@ -1,6 +1,6 @@
 import { divideRounded, type Fraction, ONE, over, parseDecimal } from '#lib/decimal';
 
-/** `units` of `currency` were worth `worth` of `base` on `day`; `own` where the team uploaded it itself. */
+/** `units` of `currency` were worth `worth` of `base` on `day`. `own` marks a rate that the team uploaded. */
 export type Rate = {
   currency: string;
   base: string;
@@ -11,10 +11,10 @@ export type Rate = {
 };
 
 type Quote = { day: string; own: boolean; value: Fraction };
-/** A currency's value in a base that day. A base is worth 1 of itself, every day. */
+/** A currency's value in a base on a day. A base is worth 1 of itself every day. */
 type Valued = { day: string | null; own: boolean; value: Fraction };
 
-/** The published rates that a report may use, looked up by day. Pure, and exact: no floating point. */
+/** The published rates that a report may use, by day. Pure and exact: no floating point. */
 export class RateBook {
   /** base → currency → quotes, latest first, a team's own before the reference of the same day. */
   private readonly bases = new Map<string, Map<string, Quote[]>>();
@@ -45,9 +45,9 @@ export class RateBook {
   }
 
   /**
-   * How much of `to` one unit of `from` was worth on `day`: by that day's rates, else by the latest earlier ones, through a base
-   * that both have a rate in. Of several such bases the one with the freshest pair of rates, then a team's own, then the first by
-   * name. Null where there is none: a later rate is never used, and no two bases are chained.
+   * The value of one unit of `from` in `to` on `day`: by that day's rates, or else the latest earlier ones, through a base in which both have
+   * a rate. If there are several such bases, the one with the most recent pair of rates is used, then a team's own, then the first by name.
+   * Returns null if there is none. Later rates are never used, and bases are never chained.
    */
   rate(from: string, to: string, day: string): Fraction | null {
     if (from === to) return ONE;
@@ -85,16 +85,16 @@ export class RateBook {
   }
 }
 
-/** Micros are added up in parts of 10^-18, so that a sum is rounded once, at its end. */
+/** Micros are added up in units of 10^-18, so that a sum is rounded only once, at the end. */
 const PARTS_PER_MICRO = 10n ** 18n;
 
-/** An amount in parts of a micro. */
+/** An amount in 10^-18 micros. */
 export type Parts = bigint;
 
 export const microsToParts = (micros: bigint): Parts => micros * PARTS_PER_MICRO;
 export const partsToMicros = (parts: Parts): bigint => divideRounded(parts, PARTS_PER_MICRO);
 
-/** Micros of a currency on a day as parts of the reporting currency; null where no rate is known. */
+/** Converts micros of a currency on a day to parts of the reporting currency; null if no rate is known. */
 export function convert(
   book: RateBook,
   micros: bigint,

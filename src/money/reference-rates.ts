@@ -4,15 +4,15 @@ import { isDay } from '#lib/time';
 import { type NewRate, saveReferenceRates } from './exchange-rates.ts';
 
 const TIMEOUT_MS = 20_000;
-/** The European Central Bank's daily file has 2 KB, the one of its last 90 days 80 KB. */
+/** The European Central Bank's daily file has 2 KB, its file of the last 90 days 80 KB. */
 const MAX_CHARACTERS = 4_000_000;
 
 const CUBE = /<Cube\s+([^>]*?)\/?>/g;
 const ATTRIBUTE = /(\w+)\s*=\s*['"]([^'"]*)['"]/g;
 
 /**
- * The rates in a file of the form that the European Central Bank publishes: units of each currency to one euro, by day.
- * Days and currencies that are none are passed over.
+ * Parses a file in the format of the European Central Bank: units of each currency per euro, by day.
+ * Invalid days and currencies are skipped.
  * Source: https://www.ecb.europa.eu/stats/policy_and_exchange_rates/euro_reference_exchange_rates/
  */
 export function parseReferenceRates(xml: string): NewRate[] {
@@ -32,15 +32,15 @@ export function parseReferenceRates(xml: string): NewRate[] {
 }
 
 /**
- * Fetches the reference rates and stores them for every team; answers how many. Repeatable.
- * Throws when the source does not answer, or with something that holds no rate; what was stored before stays.
+ * Fetches the reference rates, stores them for all teams and returns how many. Idempotent.
+ * Throws if the source does not respond or returns no rate; earlier rates are kept.
  */
 export async function fetchReferenceRates(db: D1Database, url: string, now: number): Promise<number> {
   const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-  if (!response.ok) throw new Error(`the source of exchange rates answered ${response.status}`);
+  if (!response.ok) throw new Error(`the exchange rate source returned status ${response.status}`);
   const text = await response.text();
   const rates = text.length > MAX_CHARACTERS ? [] : parseReferenceRates(text);
-  if (rates.length === 0) throw new Error('the source of exchange rates answered without a rate');
+  if (rates.length === 0) throw new Error('the exchange rate source returned no rates');
   await saveReferenceRates(db, rates, now);
   return rates.length;
 }

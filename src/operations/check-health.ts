@@ -4,11 +4,11 @@ import { listParked } from '#rollup';
 import { type ApplicationRow, listApplications } from '#teams';
 import type { Health } from './operations.ts';
 
-/** A request asks this many counters at most; applications that would be beyond are not looked at. */
+/** The largest number of counters that one request asks. Further applications are left out. */
 const MAX_COUNTERS = 500;
 const MAX_APPLICATIONS = 200;
 
-/** The first applications of a team whose counters are together few enough to be asked; the others are left out. */
+/** A team's first applications whose counters together stay within the limit. */
 function withinReach(applications: readonly ApplicationRow[]): ApplicationRow[] {
   let counters = 0;
   return applications.slice(0, MAX_APPLICATIONS).filter(({ shards }) => {
@@ -18,8 +18,8 @@ function withinReach(applications: readonly ApplicationRow[]): ApplicationRow[] 
 }
 
 /**
- * How a team's events get through: `degraded` when counting or the export is stuck somewhere or something is parked. Counts nothing and asks a
- * bounded number of counters. Throws where the database does not answer, which the caller sees as a 500.
+ * The health of a team's event processing: `degraded` if counting or the export is stuck somewhere, or messages are parked. Does not trigger
+ * counting, and asks a bounded number of counters. Throws if the database does not respond, which the caller sees as a 500.
  */
 export async function checkHealth(env: Env, teamId: string, now: number): Promise<Health> {
   const startedAt = Date.now();
@@ -46,7 +46,7 @@ export async function checkHealth(env: Env, teamId: string, now: number): Promis
   };
 }
 
-/** Raw events that R2 does not take are safe in the log, but fill it. */
+/** Raw events that R2 does not accept are safe in the log, but fill it. */
 const isDegraded = (health: ApplicationHealth, now: number) =>
   isStuck(health, now) || health.counters?.exportError != null || health.counters?.hasGap === true;
 

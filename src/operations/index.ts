@@ -1,2 +1,1 @@
 export { resumeApplication } from './resume-counting.ts';
-export { operationRoutes } from './routes.ts';

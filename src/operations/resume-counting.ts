@@ -3,8 +3,8 @@ import { resumeCounting } from '#counting';
 import { getApplication } from '#teams';
 
 /**
- * Resumes the counters of an application that stopped after a restore, and answers how many had stopped. Repeatable: it changes
- * nothing where none has. Throws `not_found` for an unknown application or another team's.
+ * Resumes an application's counters that stopped after a restore, and returns how many there were. Idempotent: it has no effect if none has
+ * stopped. Throws `not_found` for an unknown application or another team's.
  */
 export async function resumeApplication(
   env: Env,
@@ -12,7 +12,7 @@ export async function resumeApplication(
   applicationId: string,
 ): Promise<{ counters: number }> {
   const application = await getApplication(caller.db, caller.team.id, applicationId);
-  // Recorded before: what changes is not in this database.
+  // Recorded first, because the change itself is not in this database.
   await auditStatement(caller, newAuditEntry('counting.resumed', application.id));
   return { counters: await resumeCounting(env, application) };
 }

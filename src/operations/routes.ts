@@ -16,12 +16,12 @@ import { resumeApplication } from './resume-counting.ts';
 
 const CURSOR = /^(\d{1,15})\.(.+)$/;
 
-/** A place in the list: the moment and the id of the last message of the page before. */
+/** A position in the list: time and id of the previous page's last message. */
 function placeOf(cursor: string): { parkedAt: number; id: string } | undefined {
   if (cursor === '') return undefined;
   const [, parkedAt, id] = CURSOR.exec(cursor) ?? [];
   if (!parkedAt || !id)
-    throw invalidRequest([{ path: 'cursor', message: 'must be a cursor of an earlier answer' }]);
+    throw invalidRequest([{ path: 'cursor', message: 'must be a cursor returned by a previous request' }]);
   return { parkedAt: Number(parkedAt), id };
 }
 

@@ -13,8 +13,11 @@ import {
   OTHER,
   REST,
   readApproximateRates,
+  searchSql,
+  searchValue,
 } from './cut.ts';
-import { type DimensionName, isBySegment } from './dimensions.ts';
+import { deviceGroupBy, type Group, otherColumns } from './device-groups.ts';
+import { DIMENSIONS, type Shown as GroupColumns, needsSegments } from './dimensions.ts';
 import { bindFiltered, rollupConditions } from './filters.ts';
 import { moneyField } from './metrics.ts';
 import {
@@ -30,17 +33,25 @@ import { checkPeriod, filtersOf, listing, period, type Reported, type ReportFilt
 import { readSegmentedSums } from './segment-sums.ts';
 
 export const AdsQuery = z
-  .object({ ...period, currency: currencyCode().optional(), ...listing })
+  .object({ ...period, group_by: deviceGroupBy, currency: currencyCode().optional(), ...listing })
   .superRefine(checkPeriod);
 export type AdsQuery = z.infer<typeof AdsQuery>;
 
-/** `key`: of a row, a network of a format and day; of a format and day alone, or null, for what has no row of its own. */
+/** `key`: of a row, a network of a format, day and group; of these without a network, or null, for what has no row of its own. */
 type AdsRow = AmountRow & { key: string | null; impressions: number; requests: number; micros: string };
 
-const NETWORK = keySql(['day', 'source', 'media_source']);
-/** A placement makes requests before any network is known, so requests are counted without a network. */
-const REQUESTS = keySql(['day', 'source', "''"]);
-const FORMAT = keySql(['day', 'source']);
+/** What a row is of, in the order of its key, before its network. */
+const formatNames = (group: Group | undefined) => ['day', 'source', ...(group ? [group] : [])] as const;
+
+function keysOf(group: Group | undefined) {
+  const columns = formatNames(group).map((name) => DIMENSIONS[name].sql);
+  return {
+    network: keySql([...columns, 'media_source']),
+    /** A placement makes requests before any network is known, so requests are counted without a network. */
+    requests: keySql([...columns, "''"]),
+    format: keySql(columns),
+  };
+}
 
 /** What is read: the days ?2 to ?3 of the application ?1, as far as the filters leave them. */
 export const adsRows = (filters: ReportFilters) =>
@@ -50,22 +61,22 @@ export const adsRows = (filters: ReportFilters) =>
  * ?4 what a unit of each currency is worth, ?5 a text to be found in the names, ?6 how many rows: the latest first, then by
  * revenue and impressions.
  */
-export const adsRankingSql = (
-  rows: string,
-) => `WITH rates AS MATERIALIZED (SELECT key AS currency, value AS rate FROM json_each(?4)),
-    networks AS (SELECT ${NETWORK} AS key, currency, sum(impressions) AS impressions,
-        sum(${approximateSql(storedAmount('ad_revenue'))}) AS revenue ${rows}
-        AND (?5 = '' OR instr(lower(source || '\n' || media_source), lower(?5)) > 0) GROUP BY 1, 2)
+export const adsRankingSql = (rows: string, group?: Group) =>
+  `WITH rates AS MATERIALIZED (SELECT key AS currency, value AS rate FROM json_each(?4)),
+    networks AS (SELECT ${keysOf(group).network} AS key, currency, sum(impressions) AS impressions,
+        sum(${approximateSql(storedAmount('ad_revenue'))}) AS revenue ${rows} GROUP BY 1, 2)
   SELECT key, count(*) OVER () AS total FROM networks LEFT JOIN rates USING (currency)
+  WHERE ${searchSql([...formatNames(group), 'media_source'], '?5')}
   GROUP BY key ORDER BY key ->> 0 DESC, coalesce(sum(revenue * rate), 0) DESC, sum(impressions) DESC, key LIMIT ?6`;
 
 /** ?4 the reporting currency, ?5 the keys of the rows that are kept, where there is a cut. */
-export function adsSql(isCut: boolean, rows: string): string {
+export function adsSql(isCut: boolean, rows: string, group?: Group): string {
+  const { network, requests, format } = keysOf(group);
   // The fill rate of a format needs all its impressions, also those of networks without a row.
   const isKept = (key: string) => `${key} IN (SELECT value FROM json_each(?5))`;
   const key = isCut
-    ? `CASE WHEN ${isKept(NETWORK)} THEN ${NETWORK} WHEN ${isKept(REQUESTS)} THEN ${FORMAT} END`
-    : NETWORK;
+    ? `CASE WHEN ${isKept(network)} THEN ${network} WHEN ${isKept(requests)} THEN ${format} END`
+    : network;
   return `SELECT ${key} AS key, currency, ${rateDaySql('currency', 'day', '?4')} AS rateDay,
       sum(impressions) AS impressions, sum(ad_requests) AS requests, ${microsSql(storedAmount('ad_revenue'))} AS micros
     ${rows} GROUP BY key, currency, rateDay ORDER BY key, currency`;
@@ -83,18 +94,19 @@ const nothing = (): Shown => ({ impressions: 0, requests: 0, revenue: 0n });
 export async function reportAds(db: D1Database, application: Reported, query: AdsQuery) {
   const reporting = query.currency ?? application.currency;
   const filters = filtersOf(query);
-  const read = isBySegment(filters) ? readSegmentedNetworks : readNetworks;
+  const { group_by: group } = query;
+  const read = needsSegments(group ? [group] : [], filters) ? readSegmentedNetworks : readNetworks;
   const { networks, formats, rest, cut, unconverted } = await read(db, application, {
     ...query,
     reporting,
     filters,
   });
   const data = [...networks]
-    .map(([key, shown]) => rowOf(keyValues(key), shown, (format) => formats.get(format) ?? 0))
-    .sort(byNames);
+    .map(([key, shown]) => rowOf(keyValues(key), shown, { formats, group }))
+    .sort(byNames(group));
   const total_rows = cut?.total ?? data.length;
   return {
-    data: cut && rest.impressions + rest.requests > 0 ? [...data, restRow(rest)] : data,
+    data: cut && rest.impressions + rest.requests > 0 ? [...data, restRow(rest, group)] : data,
     total_rows,
     currency: reporting,
     timezone: application.timezone,
@@ -114,11 +126,16 @@ type Networks = {
 };
 
 async function readNetworks(db: D1Database, application: Reported, asked: Asked): Promise<Networks> {
-  const { reporting, filters } = asked;
+  const { reporting, filters, group_by: group } = asked;
   const rows = adsRows(filters);
   const cut = await cutAds(db, application, rows, asked);
   const values = [application.id, asked.from, asked.to, reporting, ...(cut ? [cut.kept] : [])];
-  const { results } = await bindFiltered(db, adsSql(cut !== null, rows), values, filters).all<AdsRow>();
+  const { results } = await bindFiltered(
+    db,
+    adsSql(cut !== null, rows, group),
+    values,
+    filters,
+  ).all<AdsRow>();
   const converter = await converterFor(db, application, reporting, results);
   const networks = new Map<string, Shown>();
   const formats = new Map<string, number>();
@@ -127,8 +144,10 @@ async function readNetworks(db: D1Database, application: Reported, asked: Asked)
     const micros = readMicros(row.micros);
     const revenue = converter.convert(micros, row);
     if (revenue === null) converter.list(micros, row);
-    const [day, source, network] = row.key === null ? [] : keyValues(row.key);
-    const format = JSON.stringify([day, source]);
+    const values = row.key === null ? [] : keyValues(row.key);
+    const ofFormat = formatNames(group).length;
+    const network = values[ofFormat];
+    const format = JSON.stringify(values.slice(0, ofFormat));
     formats.set(format, (formats.get(format) ?? 0) + row.impressions);
     const shown = row.key === null || network === undefined ? rest : (networks.get(row.key) ?? nothing());
     if (row.key !== null && shown !== rest) networks.set(row.key, shown);
@@ -143,7 +162,7 @@ async function readNetworks(db: D1Database, application: Reported, asked: Asked)
 async function readSegmentedNetworks(db: D1Database, application: Reported, asked: Asked): Promise<Networks> {
   const { groups, cut, missing } = await readSegmentedSums(db, application, {
     ...asked,
-    names: ['day', 'source', 'media_source'],
+    names: [...formatNames(asked.group_by), 'media_source'],
     keepsRequests: true,
   });
   const shownOf = ({ impressions, adRequests, adRevenue }: Sums): Shown => ({
@@ -158,7 +177,7 @@ async function readSegmentedNetworks(db: D1Database, application: Reported, aske
     else networks.set(key, shownOf(sums));
   }
   const formats = new Map<string, number>();
-  const names: DimensionName[] = ['day', 'source'];
+  const names = formatNames(asked.group_by);
   const whole = { names, from: asked.from, to: asked.to, reporting: asked.reporting, filters: asked.filters };
   const byFormat = await readSegmentedSums(db, application, { ...whole, limit: Number.POSITIVE_INFINITY });
   for (const [key, { impressions }] of byFormat.groups) formats.set(key, impressions);
@@ -174,10 +193,10 @@ async function cutAds(
   rows: string,
   asked: Asked,
 ): Promise<Cut | null> {
-  const { from, to, reporting, limit, q = '' } = asked;
+  const { from, to, reporting, limit, group_by: group, q = '' } = asked;
   const rates = await readApproximateRates(db, application.teamId, reporting, to);
-  const values = [application.id, from, to, JSON.stringify(rates), q, limit + 1];
-  const ranked = bindFiltered(db, adsRankingSql(rows), values, asked.filters);
+  const values = [application.id, from, to, JSON.stringify(rates), searchValue(q), limit + 1];
+  const ranked = bindFiltered(db, adsRankingSql(rows, group), values, asked.filters);
   const { results } = await ranked.all<{ key: string; total: number }>();
   return cutAfter(results, limit, q !== '');
 }
@@ -194,23 +213,31 @@ function figuresOf({ impressions, revenue }: Shown) {
 function rowOf(
   values: readonly (string | null)[],
   shown: Shown,
-  impressionsOf: (format: string) => number,
+  { formats, group }: { formats: ReadonlyMap<string, number>; group: Group | undefined },
 ): AnsweredRow {
-  const [day, source = null, media_source = null] = values;
+  const names = formatNames(group);
+  const [day, source = null] = values;
+  const media_source = values[names.length] ?? null;
   const isFormat = media_source === null;
+  const impressions = formats.get(JSON.stringify(values.slice(0, names.length))) ?? 0;
   return {
     day: day ?? '',
     source,
+    ...groupColumns(group, values),
     media_source,
     ...figuresOf(shown),
     ad_requests: isFormat ? shown.requests : null,
-    fill_rate: isFormat ? per(impressionsOf(JSON.stringify([day, source])), shown.requests) : null,
+    fill_rate: isFormat ? per(impressions, shown.requests) : null,
   };
 }
 
-const restRow = (rest: Shown): AnsweredRow => ({
+const groupColumns = (group: Group | undefined, values: readonly (string | null)[]): GroupColumns =>
+  group ? DIMENSIONS[group].show(values[formatNames(group).indexOf(group)] ?? null) : {};
+
+const restRow = (rest: Shown, group: Group | undefined): AnsweredRow => ({
   day: OTHER,
   source: OTHER,
+  ...(group ? otherColumns(group) : {}),
   media_source: OTHER,
   is_other: true,
   ...figuresOf(rest),
@@ -218,12 +245,10 @@ const restRow = (rest: Shown): AnsweredRow => ({
   fill_rate: null,
 });
 
-type Named = Record<'day' | 'source' | 'media_source', string | null>;
-
-function byNames(left: Named, right: Named): number {
-  for (const name of ['day', 'source', 'media_source'] as const) {
+const byNames = (group: Group | undefined) => (left: AnsweredRow, right: AnsweredRow) => {
+  for (const name of [...formatNames(group), 'media_source'] as const) {
     const [before, after] = [left[name] ?? '', right[name] ?? ''];
     if (before !== after) return before < after ? -1 : 1;
   }
   return 0;
-}
+};

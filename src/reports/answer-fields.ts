@@ -87,4 +87,12 @@ export const deviceGroups = {
   campaign_id: z.string().nullable().optional(),
   country: z.string().optional().meta({ description: 'ISO 3166 code, or `unknown`.' }),
   os: z.string().optional(),
+  app_version: z.string().optional().meta({ description: 'At the acquisition, or `unknown`.' }),
+};
+
+const { creative, creative_id, adset, adset_id, campaign, campaign_id, country, os, app_version } =
+  groupingColumns;
+/** The columns of a grouping of ads. */
+export const adGroups = {
+  ...{ creative, creative_id, adset, adset_id, campaign, campaign_id, country, os, app_version },
 };

@@ -2,7 +2,7 @@ import type { AppContext } from '#http';
 import { type Cell, csvHeaders, toCsv } from '#lib/csv';
 import type { Performance } from './answers.ts';
 
-/** What reports answer: in CSV, `data` is the table and the other fields are headers. */
+/** A report's answer. In CSV, `data` is the table and the other fields are headers. */
 type Answer = {
   data: readonly Record<string, unknown>[];
   total_rows?: number;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { day, nullableText } from '#http/operations';
 import {
+  adGroups,
   deviceGroups,
   exact,
   figure,
@@ -38,6 +39,7 @@ const cohortRow = <Day extends z.ZodType>(values: Day) =>
     campaign_id: nullableText().optional(),
     country: nullableText().optional(),
     os: nullableText().optional(),
+    app_version: nullableText().optional(),
     size: z.int().meta(figure('size')),
     is_other,
     days: z.record(z.string(), values),
@@ -201,6 +203,7 @@ export type PredictedLtv = z.input<typeof PredictedLtv>;
 export const Ads = z.object({
   data: z.array(
     z.object({
+      ...adGroups,
       day: day().or(z.literal('other')),
       source: nullableText(),
       media_source: nullableText(),
@@ -210,10 +213,11 @@ export const Ads = z.object({
       ecpm: metrics.ecpm,
       ad_requests: z.int().nullable().meta({
         description:
-          'The requests of the day and format, in the row without a network, because requests are made before a network is known. Null in the rows of networks.',
+          'The requests of the day, format and group, in the row without a network, because requests are made before a network is known. Null in the rows of networks.',
       }),
       fill_rate: z.number().nullable().meta({
-        description: 'All impressions of the day and format / its requests, in the row without a network.',
+        description:
+          'All impressions of the day, format and group / their requests, in the row without a network.',
       }),
       is_other,
     }),

@@ -17,9 +17,9 @@ function amounts({ client, counted }: { client: string | null; counted: string |
 }
 
 /**
- * Compares the running totals that clients keep (`total_ad_value`, `total_purchase_value`) with what was counted of the same
- * devices, acquired from `from` to `to`. A gap above 0 is revenue that never arrived; one below 0 was sent twice without a key.
- * `data` has the 200 devices with the largest gaps, `totals` every kind and currency.
+ * Compares the running totals that clients keep (`total_ad_value`, `total_purchase_value`) with what was counted for the same devices, acquired
+ * from `from` to `to`. A positive gap is revenue that never arrived; a negative gap was sent twice without a key. `data` has the 200 devices with
+ * the largest gaps, `totals` every kind and currency.
  */
 export async function reportClientTotals(env: Env, application: Reported, query: ClientTotalsQuery) {
   const filter = await deviceFilterOf(env.DB, application.id, filtersOf(query));

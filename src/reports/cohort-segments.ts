@@ -1,7 +1,8 @@
 import type { RollupTable } from '#catalogue';
 import { database } from '#db';
-import { type CohortGrouping, isNamedGroup, keyPartOf } from './cohorts.ts';
+import { type CohortGrouping, keyPartOf } from './cohorts.ts';
 import { type Cut, REST } from './cut.ts';
+import { isOfCreatives } from './device-groups.ts';
 import { type CreativeNames, readCreativeNames } from './names.ts';
 import type { ReportFilters } from './query.ts';
 import { type RowKey, type ScannedSegment, scanSegments } from './segment-scan.ts';
@@ -30,7 +31,8 @@ export async function scanCohorts<Place>(
   reader: CohortReader<Place>,
 ): Promise<void> {
   const { cohort, group_by: group, from, to } = query;
-  const byCreative = group !== undefined && isNamedGroup(group);
+  const named = group !== undefined && isOfCreatives(group) ? group : null;
+  const byCreative = named !== null;
   const names: CreativeNames = byCreative ? await readCreativeNames(database(db), applicationId) : new Map();
   const kept = cut && new Set<string>(JSON.parse(cut.kept));
   // Each label is made once: by the part of the calendar, then by the value that the cohorts are grouped by.
@@ -44,8 +46,9 @@ export async function scanCohorts<Place>(
     }
     return label;
   };
-  const nameOf = (key: RowKey) => (byCreative ? (names.get(key('creative_id'))?.[group] ?? '') : '');
-  const valueIn = ({ country, os }: ScannedSegment) => (group === 'country' ? country : os);
+  const nameOf = (key: RowKey) => (named ? (names.get(key('creative_id'))?.[named] ?? '') : '');
+  const valueIn = ({ country, os, appVersion }: ScannedSegment) =>
+    group === 'country' ? country : group === 'os' ? os : appVersion;
   const bySegment = group !== undefined && !byCreative;
   await scanSegments<{ place: Place; part: string; own: Map<string, string>; value: string }>(
     db,

@@ -1,32 +1,22 @@
-import * as z from 'zod';
 import { mondayOf, monthOf, PART_OF, type Part } from '#lib/calendar';
 import { cutKeySql, keySql, keyValues, NO_GROUP, OTHER, REST } from './cut.ts';
+import { type Group, isOfCreatives } from './device-groups.ts';
 import { isBySegment, mondaySql, monthSql } from './dimensions.ts';
-import { COST_NAMES, CREATIVE_GROUPS, CREATIVE_NAMES, type CreativeGroup, namedColumns } from './names.ts';
+import { COST_NAMES, CREATIVE_NAMES, namedColumns } from './names.ts';
 import type { ReportFilters } from './query.ts';
 
 export type Cohort = Part;
 
-const COHORT_GROUPS = [...CREATIVE_GROUPS, 'country', 'os'] as const;
-type CohortGroup = (typeof COHORT_GROUPS)[number];
-
 /** How devices are put into cohorts. */
-export type CohortGrouping = { cohort: Cohort; group_by?: CohortGroup | undefined };
-
-export const groupBy = z
-  .enum(COHORT_GROUPS, { error: `must be one of ${COHORT_GROUPS.join(', ')}` })
-  .optional();
-
-export const isNamedGroup = (group: CohortGroup): group is CreativeGroup =>
-  CREATIVE_GROUPS.some((name) => name === group);
+export type CohortGrouping = { cohort: Cohort; group_by?: Group | undefined };
 
 /** Costs name campaigns, ad sets and creatives, so spend is unknown for any other grouping. */
 export const knowsSpend = ({ group_by: group }: CohortGrouping, filters: ReportFilters): boolean =>
-  !isBySegment(filters) && (!group || isNamedGroup(group));
+  !isBySegment(filters) && (!group || isOfCreatives(group));
 
 /** Whether the cohort tables are to be read by segment, and so not in SQL: see `scanCohorts`. */
 export const needsCohortSegments = ({ group_by: group }: CohortGrouping, filters: ReportFilters): boolean =>
-  isBySegment(filters) || (group !== undefined && !isNamedGroup(group));
+  isBySegment(filters) || (group !== undefined && !isOfCreatives(group));
 
 const PART_SQL: Record<Cohort, (day: string) => string> = {
   day: String,
@@ -54,7 +44,7 @@ export function cohortKeys({ cohort, group_by: group }: CohortGrouping, kept?: s
     return kept ? cutKeySql(key, kept) : key;
   };
   if (!group) return { acquired: keyOf('acquired_day', "''"), cost: keyOf('day', "''") };
-  if (!isNamedGroup(group)) throw new Error('Cohorts by segment have no key in SQL');
+  if (!isOfCreatives(group)) throw new Error('Cohorts by segment have no key in SQL');
   const acquired = keyOf('acquired_day', CREATIVE_NAMES[group]);
   const cost = COST_NAMES[group];
   return { acquired, cost: `CASE WHEN (${cost}) = '' THEN '${NO_GROUP}' ELSE ${keyOf('day', cost)} END` };
@@ -96,20 +86,20 @@ export function intoCohorts<Row extends { acquiredDay: string; label: string }>(
   return rest.length === 0 ? sorted : [...sorted, { key: restKey(rest, group), rows: rest }];
 }
 
-function shownOf(label: string, group: CohortGroup | undefined): Record<string, string | null> {
+function shownOf(label: string, group: Group | undefined): Record<string, string | null> {
   const [, value = null] = keyValues(label);
   if (!group) return { creative: null, creative_id: null };
-  return isNamedGroup(group) ? namedColumns(group, value) : { [group]: value };
+  return isOfCreatives(group) ? namedColumns(group, value) : { [group]: value };
 }
 
-function restKey(rows: readonly { acquiredDay: string }[], group: CohortGroup = 'creative'): CohortKey {
+function restKey(rows: readonly { acquiredDay: string }[], group: Group = 'creative'): CohortKey {
   const days = rows.map(({ acquiredDay }) => acquiredDay).sort();
   const [first = ''] = days;
   return {
     cohort_from: first,
     cohort_to: days.at(-1) ?? first,
     [group]: OTHER,
-    ...(isNamedGroup(group) ? { [`${group}_id`]: null } : {}),
+    ...(isOfCreatives(group) ? { [`${group}_id`]: null } : {}),
     is_other: true,
   };
 }

@@ -38,7 +38,7 @@ function faultsOfSides({ by, a, b, b_from, b_to }: Sides): Fault[] {
   const require = (fields: Record<string, string | undefined>, isWanted: boolean) => {
     for (const [path, value] of Object.entries(fields)) {
       if (isWanted && value === undefined) faults.push({ path, message: `is required with by=${by}` });
-      if (!isWanted && value !== undefined) faults.push({ path, message: `does not go with by=${by}` });
+      if (!isWanted && value !== undefined) faults.push({ path, message: `must not be used with by=${by}` });
     }
   };
   require({ a, b }, by !== 'period');
@@ -51,9 +51,9 @@ function faultsOfSides({ by, a, b, b_from, b_to }: Sides): Fault[] {
 type Side = { name: string | null; from: string; to: string; filter: DeviceFilter };
 
 /**
- * Compares the devices of two creatives, ad sets, campaigns, countries, systems or periods of acquisition: retention on day N,
- * who paid by day N, and revenue per device by day N. Only devices whose day N is over count. Differences are b - a. Throws
- * `invalid_request` where `a` or `b` is nothing of this application.
+ * Compares the devices of two creatives, ad sets, campaigns, countries, operating systems, app versions or acquisition periods: retention on
+ * day N, payers by day N, and revenue per device by day N. Only devices whose day N is over count. Differences are b - a. Throws
+ * `invalid_request` if the application has no `a` or `b`.
  */
 export async function reportCompare(env: Env, application: Reported, query: CompareQuery, now: number) {
   const db = database(env.DB);
@@ -95,29 +95,35 @@ async function sidesOf(env: Env, applicationId: string, query: CompareQuery): Pr
   const side = async (path: 'a' | 'b', value = ''): Promise<Side> => {
     const name = isOfCreatives(by)
       ? await nameById(database(env.DB), applicationId, by, value)
-      : value.toLowerCase();
-    if (name === null) throw invalidRequest([{ path, message: `is no ${by} of this application` }]);
+      : sideValue(by, value);
+    if (name === null)
+      throw invalidRequest([{ path, message: `must be the id of one of this application's ${by}s` }]);
     const own = await deviceFilterOf(env.DB, applicationId, filterOf(by, value));
     return { name, from, to, filter: narrow(filtered, own) };
   };
   return await Promise.all([side('a', query.a), side('b', query.b)]);
 }
 
-const filterOf = (by: Group, value: string) =>
-  isOfCreatives(by) ? { [`${by}_id`]: [value] } : { [by]: [value.toLowerCase()] };
+/** Countries and operating systems are stored in lower case, versions as sent. */
+const sideValue = (by: Group, value: string) => (by === 'app_version' ? value : value.toLowerCase());
 
-/** What both select. */
+const filterOf = (by: Group, value: string) =>
+  isOfCreatives(by) ? { [`${by}_id`]: [value] } : { [by]: [sideValue(by, value)] };
+
+/** The devices that both filters select. */
 function narrow(left: DeviceFilter, right: DeviceFilter): DeviceFilter {
   const both = (some: string[] | undefined, others: string[] | undefined) =>
     some && others ? some.filter((value) => others.includes(value)) : (some ?? others);
   const creativeIds = both(left.creativeIds, right.creativeIds);
   const countries = both(left.countries, right.countries);
   const oses = both(left.oses, right.oses);
+  const appVersions = both(left.appVersions, right.appVersions);
   return {
     ...left,
     ...(creativeIds ? { creativeIds } : {}),
     ...(countries ? { countries } : {}),
     ...(oses ? { oses } : {}),
+    ...(appVersions ? { appVersions } : {}),
   };
 }
 

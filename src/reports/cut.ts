@@ -1,8 +1,10 @@
+import { valuesCalled } from '#catalogue';
 import { CURRENCIES } from '#lib/currencies';
 import { daysBetween } from '#lib/time';
 import { readRateBook } from '#money';
-import { type DimensionName, isNamed, isTime } from './dimensions.ts';
+import { DIMENSIONS, type DimensionName, isNamed, isTime } from './dimensions.ts';
 import { bindFiltered } from './filters.ts';
+import { MAX_DAY_HOURS } from './hours.ts';
 import type { AmountSql } from './money.ts';
 import type { Reported, ReportFilters } from './query.ts';
 import type { Part } from './sums.ts';
@@ -101,9 +103,11 @@ export async function rankGroups(
 ): Promise<Cut | null> {
   const { from, to, reporting, limit, q = '', within = '' } = asked;
   const isFiltered = q !== '' || within !== '';
-  if (!isFiltered && names.length === 1 && names.every(isTime) && daysBetween(from, to) < limit) return null;
+  const days = daysBetween(from, to) + 1;
+  const mostGroups = names.includes('hour') ? days * MAX_DAY_HOURS : days;
+  if (!isFiltered && names.length === 1 && names.every(isTime) && mostGroups <= limit) return null;
   const rates = await readApproximateRates(db, application.teamId, reporting, to);
-  const values = [application.id, from, to, JSON.stringify(rates), q, within, limit + 1];
+  const values = [application.id, from, to, JSON.stringify(rates), searchValue(q), within, limit + 1];
   const ranked = await bindFiltered(db, rankingSql(parts, names), values, asked.filters).all<RankedGroup>();
   return cutAfter(ranked.results, limit, isFiltered);
 }
@@ -124,8 +128,8 @@ export function cutAfter(ranked: readonly RankedGroup[], limit: number, isFilter
 }
 
 /**
- * ?1 application, ?2 to ?3 its days, ?4 what a unit of each currency is worth, ?5 a text and ?6 an id to be found in the names,
- * ?7 how many groups. What was earned over the life of devices ranks none: a device that was acquired is an install as well.
+ * ?1 application, ?2 to ?3 its days, ?4 what a unit of each currency is worth, ?5 what is searched for, ?6 an id to be found in the names, ?7 how
+ * many groups. What was earned over the life of devices ranks none: a device that was acquired is an install as well.
  */
 export function rankingSql(parts: readonly Part[], names: readonly DimensionName[]): string {
   const ranked = parts
@@ -133,9 +137,6 @@ export function rankingSql(parts: readonly Part[], names: readonly DimensionName
     .map((part) => weightsSql(part, names));
   const times = names.flatMap((name, index) => (isTime(name) ? [`key ->> ${index} DESC`] : []));
   const named = names.flatMap((name, index) => (isNamed(name) ? [`key ->> ${index} ->> 0 = ?6`] : []));
-  const texts = names.flatMap((name, index) =>
-    isTime(name) ? [] : [`instr(lower(key ->> ${index}${isNamed(name) ? ' ->> 1' : ''}), lower(?5)) > 0`],
-  );
   // Requests alone are no group by network: they are made before any network is known.
   const shown = names.includes('media_source') ? 'sum(impressions) > 0' : 'true';
   const order = [
@@ -148,8 +149,28 @@ export function rankingSql(parts: readonly Part[], names: readonly DimensionName
   return `WITH rates AS MATERIALIZED (SELECT key AS currency, value AS rate FROM json_each(?4)),
     weights AS (${ranked.join(' UNION ALL ')})
     SELECT key, count(*) OVER () AS total FROM weights
-    WHERE (?5 = '' OR ${texts.join(' OR ') || 'false'}) AND (?6 = '' OR ${named.join(' OR ') || 'false'})
+    WHERE ${searchSql(names, '?5')} AND (?6 = '' OR ${named.join(' OR ') || 'false'})
     GROUP BY key HAVING ${shown} ORDER BY ${order.join(', ')}, key LIMIT ?7`;
+}
+
+/** A search as the parameter of `searchSql`; of an empty text everything is found. */
+export function searchValue(q: string): string {
+  if (q === '') return '{}';
+  const called = Object.keys(DIMENSIONS).map((name) => [name, valuesCalled(name as DimensionName, q)]);
+  return JSON.stringify({ text: q, ...Object.fromEntries(called) });
+}
+
+/** SQL: whether a text is in one of a key's values, or in what people call them. Days, weeks and months are not searched. */
+export function searchSql(names: readonly DimensionName[], parameter: string): string {
+  const found = names.flatMap((name, index) => {
+    if (isTime(name)) return [];
+    const value = `key ->> ${index}`;
+    return [
+      `instr(lower(${isNamed(name) ? `${value} ->> 1` : value}), lower(${parameter} ->> 'text')) > 0`,
+      `coalesce(${value}, '') IN (SELECT value FROM json_each(${parameter}, '$.${name}'))`,
+    ];
+  });
+  return `(${parameter} ->> 'text' IS NULL OR ${found.join(' OR ') || 'false'})`;
 }
 
 /** An amount as a floating-point number: enough for an order, and nothing to overflow. */

@@ -4,12 +4,13 @@ import type { DeviceGroup } from '#counting';
 import { adsets, campaigns, creatives, type Database, isAmong } from '#db';
 import { CREATIVE_GROUPS, type CreativeGroup } from './names.ts';
 
-// What the reports that ask the counters say of devices: which ones are meant, and what they are grouped by.
+// Device selection and grouping in reports that query the counters.
 
-/** What a group is called whose devices have no known value. */
+/** The name of groups whose devices have no known value. */
 const UNKNOWN = 'unknown';
 
-export const GROUPS = [...CREATIVE_GROUPS, 'country', 'os'] as const;
+/** The groupings of cohort reports: properties of a device at its acquisition. */
+export const GROUPS = [...CREATIVE_GROUPS, 'country', 'os', 'app_version'] as const;
 export type Group = (typeof GROUPS)[number];
 
 export const deviceGroupBy = z.enum(GROUPS, { error: `must be one of ${GROUPS.join(', ')}` }).optional();
@@ -17,11 +18,14 @@ export const deviceGroupBy = z.enum(GROUPS, { error: `must be one of ${GROUPS.jo
 export const isOfCreatives = (group: string): group is CreativeGroup =>
   (CREATIVE_GROUPS as readonly string[]).includes(group);
 
-/** By what a counter tells the devices of a grouping apart: it knows creatives, not their campaigns. */
-export const counterGroup = (group: Group | undefined): DeviceGroup | null =>
-  group === undefined ? null : isOfCreatives(group) ? 'creative' : group;
+/** The grouping that a counter uses for a report's grouping: it knows creatives, but not their campaigns. */
+export function counterGroup(group: Group | undefined): DeviceGroup | null {
+  if (group === undefined) return null;
+  if (isOfCreatives(group)) return 'creative';
+  return group === 'app_version' ? 'appVersion' : group;
+}
 
-/** The name of a creative, an ad set or a campaign of an application; null where there is none of this id. */
+/** The name of an application's creative, ad set or campaign by id; null if there is none. */
 export async function nameById(
   db: Database,
   applicationId: string,
@@ -36,10 +40,10 @@ export async function nameById(
   return row?.name ?? null;
 }
 
-/** Id and name of what a creative is or is in. */
+/** Id and name of a creative, or of its ad set or campaign. */
 export type Named = { id: string; name: string };
 
-/** What each of these creatives is or is in. Ids of other applications and unknown ones are missing. */
+/** The creative, ad set or campaign that each of these creatives counts under. Unknown ids and other applications' are missing. */
 export async function nameCreatives(
   db: Database,
   applicationId: string,
@@ -56,7 +60,7 @@ export async function nameCreatives(
   return new Map(rows.map(({ creativeId, ...named }) => [creativeId, named]));
 }
 
-/** Puts the counters' groups of one name together; `null` stands for organic devices. */
+/** Merges the counters' groups that have the same name; `null` means organic devices. */
 export async function labelGroups<Part extends { key: string }>(
   db: Database,
   applicationId: string,
@@ -78,7 +82,7 @@ export async function labelGroups<Part extends { key: string }>(
   }));
 }
 
-/** The columns of the row that sums up the groups without a row of their own. */
+/** The columns of the row that sums up all groups without a row. */
 export const otherColumns = (group: Group): Record<string, string | null | true> => ({
   [group]: 'other',
   ...(isOfCreatives(group) ? { [`${group}_id`]: null } : {}),

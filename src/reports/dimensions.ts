@@ -34,6 +34,8 @@ export const mondaySql = (day: string) => `date(${day}, 'weekday 0', '-6 days')`
 export const monthSql = (day: string) => `substr(${day}, 1, 7)`;
 
 const SPANS = {
+  // Costs, and what devices earn over their life, are of days.
+  hour: { ofDay: null, show: (hour: string | null) => hour },
   day: { ofDay: String, show: (day: string | null) => day },
   week: { ofDay: mondaySql, show: (monday: string | null) => monday && weekOf(monday) },
   month: { ofDay: monthSql, show: (month: string | null) => month },
@@ -45,6 +47,7 @@ function dimensionOf(name: DimensionName): Dimension {
   switch (definition.kind) {
     case 'time': {
       const { ofDay, show } = SPANS[name as keyof typeof SPANS];
+      if (!ofDay) return { ...definition, sql: name, show: (value) => ({ [name]: show(value) }) };
       const acquired = ofDay('acquired_day');
       const sql = ofDay('day');
       return { ...definition, sql, cost: sql, acquired, show: (value) => ({ [name]: show(value) }) };

@@ -3,7 +3,7 @@ import { costs, type Database, rollupDaily } from '#db';
 import { addDays } from '#lib/time';
 import { MAX_SPAN_DAYS } from './query.ts';
 
-/** The first day that an application has figures or costs of, but none so early that a report to `today` could not span it; null without any. */
+/** The first day with figures or costs of an application, but no earlier than a report up to `today` can start; null if there is none. */
 export async function findFirstDay(
   db: Database,
   applicationId: string,

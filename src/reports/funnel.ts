@@ -32,9 +32,9 @@ export const FunnelQuery = z
 export type FunnelQuery = z.infer<typeof FunnelQuery>;
 
 /**
- * The funnel: of the devices acquired from `from` to `to`, how many reach each step within the window after the first, and how
- * fast. Each step is the earliest event of its kind at or after the one of the step before; events within one second of each
- * other are in order. Erased devices are in no funnel any more.
+ * The funnel: how many of the devices acquired from `from` to `to` reach each step within the window after the first, and how fast. Each step is
+ * the earliest event of its kind at or after the previous step's; events within one second of each other count as in order. Erased devices are
+ * not included.
  */
 export async function reportFunnel(env: Env, application: Reported, query: FunnelQuery) {
   const { from, to, steps, group_by: group, window_hours: hours } = query;
@@ -58,7 +58,7 @@ export async function reportFunnel(env: Env, application: Reported, query: Funne
   const maxGroups = Math.floor(MAX_ROWS / steps.length);
   const rest = groups.splice(maxGroups).flatMap(({ own }) => own);
   if (group && rest.length > 0) groups.push({ columns: otherColumns(group), own: rest, size: 0 });
-  // Without a grouping there is a funnel even of no device.
+  // Without a grouping there is a funnel even if there are no devices.
   if (!group && groups.length === 0) groups.push({ columns: {}, own: [], size: 0 });
   const sums = groups.map(({ columns, own }) => ({ columns, ...sumFunnel(steps, own) }));
   return {

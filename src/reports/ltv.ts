@@ -6,8 +6,9 @@ import { type Parts, partsToMicros } from '#money';
 import { sumColumnsOf } from '#rollup';
 import { cutCohorts } from './cohort-cut.ts';
 import { getOrMake, scanCohorts } from './cohort-segments.ts';
-import { cohortKeys, groupBy, intoCohorts, knowsSpend, needsCohortSegments } from './cohorts.ts';
+import { cohortKeys, intoCohorts, knowsSpend, needsCohortSegments } from './cohorts.ts';
 import type { Cut } from './cut.ts';
+import { deviceGroupBy } from './device-groups.ts';
 import { bindFiltered, costConditions, rollupConditions } from './filters.ts';
 import { microsOf } from './group-table.ts';
 import { isOver, lifetimeValueOf } from './metrics.ts';
@@ -24,7 +25,7 @@ import { checkPeriod, cohortPeriod, filtersOf, type Reported, type ReportFilters
 import { EARNED } from './sums.ts';
 
 export const LtvQuery = z
-  .object({ ...cohortPeriod, group_by: groupBy, currency: currencyCode().optional() })
+  .object({ ...cohortPeriod, group_by: deviceGroupBy, currency: currencyCode().optional() })
   .superRefine(checkPeriod);
 export type LtvQuery = z.infer<typeof LtvQuery>;
 

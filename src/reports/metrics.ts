@@ -10,14 +10,14 @@ import {
 import { amountField, fromMicros } from '#lib/money';
 import { daysBetween } from '#lib/time';
 
-/** Exact amounts are added only where the numbers may be rounded. */
+/** Exact amounts are added only if the numbers may be rounded. */
 export type MetricValues = Record<Metric, number | null> & Partial<Record<`${MoneyMetric}_exact`, string>>;
 
-/** An amount of an answer; null where a part of it cannot be converted. */
+/** An amount in an answer; null if a part of it cannot be converted. */
 export const moneyField = <Name extends string>(name: Name, micros: bigint | null) =>
   (micros === null ? { [name]: null } : amountField(name, micros)) as Record<Name, number | null>;
 
-/** Every metric of a group; null for those that its grouping cannot give. */
+/** Every metric of a group; null for those that its grouping cannot provide. */
 export function metricsOf(sums: Sums, days: number, given: ReadonlySet<Metric>): MetricValues {
   const values = ALL_METRICS.map((name) => {
     const metric: MetricDefinition = METRICS[name];
@@ -27,11 +27,11 @@ export function metricsOf(sums: Sums, days: number, given: ReadonlySet<Metric>):
   return Object.assign({}, ...values);
 }
 
-/** Whether day N of a cohort is over: only then do its devices count for day N, above and below the line. */
+/** Whether day N of a cohort is over. Its devices count for day N, in numerator and denominator, only then. */
 export const isOver = (acquiredDay: string, day: number, today: string): boolean =>
   daysBetween(acquiredDay, today) > day;
 
-/** Devices of one acquisition day: how many were active `age` days later, and of how many that was the last active day. */
+/** Devices of one acquisition day: how many were active `age` days later, and for how many that was the last active day. */
 export type ActivityRow = { acquiredDay: string; age: number; active: number; lastActive: number };
 
 /** Every device is active on day 0, the day of its acquisition. */
@@ -53,7 +53,7 @@ export function retentionOf(rows: readonly ActivityRow[], day: number, today: st
 
 type LifetimeSums = { size: number; eligible: number; revenue: bigint | null; spend: bigint | null };
 
-/** Lifetime value and ROAS by day N, of the sums over the eligible of `size` devices; null revenue or spend: not all is known. */
+/** Lifetime value and ROAS by day N, over the eligible of `size` devices. Null revenue or spend means that not all of it is known. */
 export function lifetimeValueOf({ size, eligible, ...sums }: LifetimeSums) {
   const inUnits = (micros: bigint | null) => (micros === null ? null : fromMicros(micros));
   const [revenue, spend] = [inUnits(sums.revenue), inUnits(sums.spend)];
@@ -66,7 +66,7 @@ export function lifetimeValueOf({ size, eligible, ...sums }: LifetimeSums) {
   };
 }
 
-/** A funnel's steps from how many devices reach each, and how fast. */
+/** A funnel's steps, from how many devices reach each and how fast. */
 export function funnelOf(steps: readonly { step: string; devices: number; medianSeconds: number | null }[]) {
   return steps.map(({ step, devices, medianSeconds }, index) => ({
     step,

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { METRICS } from '#catalogue';
+import { ALL_METRICS, HOURLY_METRICS, HOURS_KEPT_DAYS, METRICS } from '#catalogue';
 import { EXAMPLE, type Operation, withExamples } from '#http/operations';
 import { AdsQuery } from './ads.ts';
 import { Ads, ClientTotals, Compare, Funnel, Ltv, Performance, PredictedLtv, Retention } from './answers.ts';
@@ -27,6 +27,8 @@ const cohortRest =
 
 const money =
   'Amounts are in `currency` or, by default, in the reporting currency of the application, converted with the exchange rates of their days. Amounts that cannot be converted are listed in `unconverted`. If an amount is so large that a JSON number may round it, a field with the suffix `_exact` contains the exact amount as a decimal string.';
+
+const hours = `With \`group_by=hour\`, each row is an hour of the clock in the application's time zone, such as \`2026-11-01T01:00:00-04:00\`. When clocks are set back, an hour comes twice, with different offsets. \`until_hour\` ends the last day of the report at this hour of the clock (1 to 23): with \`from\` and \`to\` the same day and \`until_hour=9\`, a report covers 00:00 to 09:00, to be compared with the same part of another day. Both are available for the last ${HOURS_KEPT_DAYS} days and today, and can be combined with creative, adset, campaign and currency and with the filters of creatives and attribution, but not with \`country\`, \`os\` or \`app_version\`. An event that arrives more than ${HOURS_KEPT_DAYS} days late counts in its day but in no hour. Devices count once a day and costs are daily, so ${ALL_METRICS.filter((name) => !HOURLY_METRICS.includes(name)).join(', ')} are null.`;
 
 function report(
   name: string,
@@ -58,7 +60,7 @@ export const operations: Operation[] = [
   report(
     'performance',
     'Performance by day, creative, country and other dimensions',
-    `\`group_by\` is one or two of ${Object.keys(DIMENSIONS).join(', ')}. ${money} Missing counts are 0. Metrics that a grouping cannot provide, and ratios with a zero denominator, are null. A cost that names no ad set or creative is in the totals but in no row by ad set or creative. ${rest} With \`q\`, only groups with this text in one of their names have a row.\n\n${definitions}\n\n`,
+    `\`group_by\` is one or two of ${Object.keys(DIMENSIONS).join(', ')}. ${money} Missing counts are 0. Metrics that a grouping cannot provide, and ratios with a zero denominator, are null. A cost that names no ad set or creative is in the totals but in no row by ad set or creative. ${rest} With \`q\`, only groups with this text in one of their names have a row; \`Germany\` finds \`de\`, and \`Unity Ads\` finds \`unityads\`.\n\n${hours}\n\n${definitions}\n\n`,
     PerformanceQuery,
     { group_by: 'day,source', currency: 'usd', limit: 1000, q: 'rewarded' },
     Performance,
@@ -94,7 +96,7 @@ export const operations: Operation[] = [
   report(
     'compare',
     'Compare two groups of devices',
-    'Compares the retention, conversion and revenue per device of two creatives, ad sets, campaigns, countries or operating systems (`a` and `b`, by id or value), or of two acquisition periods (`from` to `to`, and `b_from` to `b_to`). Only devices whose day N is over count for day N. Each difference is b - a, with a 95 % confidence interval and a p-value. Choose the day and the metric before you look: on average, one in twenty comparisons has p < 0.05 by chance alone.',
+    'Compares the retention, conversion and revenue per device of two creatives, ad sets, campaigns, countries, operating systems or app versions at acquisition (`a` and `b`, by id or value), or of two acquisition periods (`from` to `to`, and `b_from` to `b_to`). Only devices whose day N is over count for day N. Each difference is b - a, with a 95 % confidence interval and a p-value. Choose the day and the metric before you look: on average, one in twenty comparisons has p < 0.05 by chance alone.',
     CompareQuery,
     { by: 'os', a: 'android', b: 'ios', days: '1,7,30', currency: 'usd' },
     Compare,
@@ -112,9 +114,9 @@ export const operations: Operation[] = [
   report(
     'ads',
     'Ad revenue, eCPM and fill rate by day, format and network',
-    `${money} ${rest} With \`q\`, only formats and networks with this text in their names have a row.`,
+    `With \`group_by\`, each row is of one creative, ad set, campaign, country, operating system or app version too. The app version is the one that an event was sent by, the country and the operating system those of the device at its acquisition. ${money} ${rest} With \`q\`, only rows with this text in one of their names are shown.`,
     AdsQuery,
-    { currency: 'usd', limit: 1000, q: 'banner' },
+    { group_by: 'country', currency: 'usd', limit: 1000, q: 'banner' },
     Ads,
     'day,source,media_source,impressions,ad_revenue,ecpm,ad_requests,fill_rate\r\n',
   ),

@@ -64,9 +64,9 @@ export async function countPayers(
   if (byDay === 0) return NO_PAYERS;
   const filter = await deviceFilterOf(env.DB, application.id, filters);
   const whole = { from, to };
-  // Rows of a single day are exact as they are; rows by what no device tells have no payers.
+  // Rows of a single day are exact as they are; rows by what no device tells, and by hour, have no payers.
   const isKnown = names.every((name) => isTime(name) || groupingOf(name) !== null);
-  if (names.includes('day') || !isKnown) {
+  if (names.includes('day') || names.includes('hour') || !isKnown) {
     const found = await askCounters(env, application, { periods: [whole], by: [], filter });
     return { total: totalOf(found), row: (_, own) => own, rest: () => null };
   }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ALL_METRICS, type Metric } from '#catalogue';
+import { ALL_METRICS, HOURLY_METRICS, type Metric } from '#catalogue';
 import { currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
@@ -18,6 +18,7 @@ import {
   type Shown,
   spansOf,
 } from './dimensions.ts';
+import { checkHours, checkHoursKept, until_hour } from './hours.ts';
 import { type MetricValues, metricsOf } from './metrics.ts';
 import { converterFor, type Unconverted } from './money.ts';
 import { countPayers, NO_PAYERS } from './payers.ts';
@@ -50,11 +51,13 @@ export const PerformanceQuery = z
           .min(1, groupError)
           .max(2, groupError),
       )
-      .refine((names) => rollupOf(names) !== undefined, 'names two groupings that no event has both of'),
+      .refine((names) => rollupOf(names) !== undefined, 'names two groupings that cannot be combined'),
+    until_hour,
     currency: currencyCode().optional(),
     ...listing,
   })
-  .superRefine(checkPeriod);
+  .superRefine(checkPeriod)
+  .superRefine(checkHours);
 export type PerformanceQuery = z.infer<typeof PerformanceQuery>;
 
 export type PerformanceRow = Record<string, string | number | boolean | null> &
@@ -128,19 +131,21 @@ export async function reportPerformance(
   query: PerformanceQuery & Wanted,
   now: number,
 ): Promise<PerformanceReport> {
-  const { group_by: names, from, to } = query;
+  const { group_by: names, from, to, until_hour: untilHour } = query;
+  checkHoursKept(query, application, now);
   const reporting = query.currency ?? application.currency;
   const db = env.DB;
   const filters = filtersOf(query);
   const asked = { ...query, applicationId: application.id, teamId: application.teamId, reporting, filters };
-  const { metrics = ALL_METRICS, totals: wantsTotals = true } = query;
+  const { metrics: asksFor = ALL_METRICS, totals: wantsTotals = true } = query;
+  const metrics = untilHour === undefined ? asksFor : asksFor.filter((name) => HOURLY_METRICS.includes(name));
   const isSegmented = needsSegments(names, filters);
-  const sources = isSegmented ? [] : sourcesOf(names, filters, metrics);
+  const sources = isSegmented ? [] : sourcesOf(names, filters, metrics, untilHour);
   const segmented = isSegmented
     ? await readSegments(db, application, { ...asked, names }, wantsTotals)
     : null;
   // A table that is read for the groups is not read again for the totals. Spend and what follows from it has no segment.
-  const totals = wantsTotals && !isBySegment(filters) ? totalSources(filters, metrics) : [];
+  const totals = wantsTotals && !isBySegment(filters) ? totalSources(filters, metrics, untilHour) : [];
   const isRead = ({ kind, table }: Source) =>
     kind === 'rollup' && segmented?.total ? true : sources.some(({ source }) => source.table === table);
   const others = totals.filter(({ source }) => !isRead(source));
@@ -244,11 +249,15 @@ function otherShown(names: readonly DimensionName[]): Shown {
 
 function byKeys(left: { shown: Shown }, right: { shown: Shown }): number {
   for (const name of Object.keys(left.shown)) {
-    const [before, after] = [left.shown[name] ?? '', right.shown[name] ?? ''];
+    const [before, after] = [sortable(name, left.shown), sortable(name, right.shown)];
     if (before !== after) return before < after ? -1 : 1;
   }
   return 0;
 }
+
+/** Hours are in the order in which they came, also where clocks are set back. */
+const sortable = (name: string, shown: Shown): string | number =>
+  name === 'hour' ? Date.parse(shown.hour ?? '') : (shown[name] ?? '');
 
 /** How many days a group covers: those of its day, week or month, else all. */
 function countDays(days: readonly string[], names: readonly DimensionName[]) {

@@ -38,7 +38,7 @@ export const PredictedLtvQuery = z
   .superRefine(checkPeriod);
 export type PredictedLtvQuery = z.infer<typeof PredictedLtvQuery>;
 
-/** With less than this a prediction would be a guess. */
+/** With less data than this, a prediction would be a guess. */
 const MIN_PAYERS = 50;
 const MIN_REPEAT_PAYERS = 20;
 const MIN_DAYS = 7;
@@ -56,9 +56,9 @@ export type Reason = keyof typeof REASONS;
 type Cohort = { columns: CohortKey; parts: PurchasesAnswer };
 
 /**
- * Predicts what the devices of each cohort will purchase in the next `horizon_days` days: BG/NBD for how often, Gamma-Gamma for
- * how much, fitted to the purchases so far with the acquisition as the start. Purchases of one day are one. Ad revenue is not
- * predicted. No prediction is made, and a reason given, where there is too little to go by.
+ * Predicts the purchases of each cohort's devices in the next `horizon_days` days: BG/NBD models how often, Gamma-Gamma how much, fitted to the
+ * purchases so far, starting at the acquisition. Purchases on one day count as one. Ad revenue is not predicted. With too little data, the
+ * prediction is null and a reason is given.
  */
 export async function reportPredictedLtv(
   env: Env,
@@ -92,7 +92,7 @@ export async function reportPredictedLtv(
       });
     }
   }
-  // The latest cohorts and of each the largest groups, in order of time.
+  // The latest cohorts, and the largest groups of each, in order of time.
   cohorts.sort((left, right) =>
     left.from === right.from ? right.size - left.size : left.from < right.from ? 1 : -1,
   );
@@ -128,7 +128,7 @@ function boundsOf(days: readonly string[], cohort: PredictedLtvQuery['cohort']) 
   return bounds;
 }
 
-/** The row of one cohort without what names it. */
+/** The row of one cohort, without the columns that name it. */
 export function predictCohort(parts: PurchasesAnswer, horizonDays: number) {
   const size = sizeOf(parts);
   const payers = parts.reduce((sum, own) => sum + own.payers, 0);

@@ -7,7 +7,7 @@ const day = () => requiredText(10).refine(isDay, dayError);
 export const optionalDay = () =>
   optionalText(10).refine((text) => text === undefined || isDay(text), dayError);
 
-/** The longest span of days that one report covers. */
+/** The longest period that one report covers. */
 export const MAX_SPAN_DAYS = 1100;
 
 export const format = z.enum(['json', 'csv'], { error: 'must be json or csv' }).default('json');
@@ -26,14 +26,14 @@ export const filterFields = {
 export const ReportFilters = z.object(filterFields);
 export type ReportFilters = z.infer<typeof ReportFilters>;
 
-/** The filters among a query's fields; empty where there is none. */
+/** The filters among a query's fields; empty if there are none. */
 export function filtersOf(query: ReportFilters): ReportFilters {
   const names = Object.keys(filterFields) as (keyof ReportFilters)[];
   const given = names.filter((name) => query[name] !== undefined && query[name].length > 0);
   return Object.fromEntries(given.map((name) => [name, query[name]]));
 }
 
-/** What every report asks: an application, inclusive days in its time zone, and what it is narrowed to. */
+/** The fields of every report: an application, inclusive days in its time zone, and filters. */
 export const period = {
   application_id: requiredText(128),
   from: day(),
@@ -42,7 +42,7 @@ export const period = {
   ...filterFields,
 };
 
-/** The most rows of an answer, besides the one that sums up the rest. */
+/** The largest number of rows in an answer, not counting the one that sums up the rest. */
 export const MAX_ROWS = 1_000;
 const limitError = `must be a whole number from 1 to ${MAX_ROWS}`;
 
@@ -53,26 +53,26 @@ export const limit = z.coerce
   .max(MAX_ROWS, limitError)
   .default(MAX_ROWS);
 
-/** How much of a long table is wanted: at most `limit` rows, with `q` in one of their names. The rest is in the row `other`. */
+/** Limits a long table to `limit` rows with `q` in one of their names. The rest is in the row `other`. */
 export const listing = { limit, q: optionalText() };
 
 /** A comma-separated list, without blanks and repeats. */
 export const listOf = (text: string) =>
   [...new Set(text.split(',').map((part) => part.trim()))].filter((part) => part !== '');
 
-/** Faults of a period that its fields alone do not show. */
+/** Checks a period for faults that its fields alone do not show. */
 export function checkPeriod({ from, to }: { from: string; to: string }, ctx: z.RefinementCtx): void {
   const fault = (message: string) => ctx.addIssue({ code: 'custom', path: ['to'], message });
   if (from > to) fault('must not be before from');
   else if (daysBetween(from, to) >= MAX_SPAN_DAYS) fault(`must be within ${MAX_SPAN_DAYS} days of from`);
 }
 
-/** The application that a report is of, as the caller's own, already checked. */
+/** The application of a report, already checked to be the caller's own. */
 export type Reported = { id: string; teamId: string; currency: string; timezone: string; shards: number };
 
 const daysError = `must be day numbers from 0 to ${MAX_SPAN_DAYS}, such as 0,1,7,30`;
 
-/** Day numbers since the acquisition, separated by commas. */
+/** Day numbers since acquisition, separated by commas. */
 export const dayNumbers = (fallback: string) =>
   z
     .string()
@@ -87,7 +87,7 @@ export const dayNumbers = (fallback: string) =>
     .transform((days) => [...new Set(days.map(Number))])
     .refine((days) => days.every((number) => number <= MAX_SPAN_DAYS), daysError);
 
-/** What the reports on cohorts ask: the days of acquisition, how they are put together, and the day numbers. */
+/** The fields of cohort reports: the days of acquisition, how they are grouped, and the day numbers. */
 export const cohortPeriod = {
   ...period,
   limit,

@@ -4,9 +4,9 @@ import { readRateBook } from '#money';
 import type { Reported } from './query.ts';
 
 /**
- * What one unit of each currency, in which the devices of a cohort earned, is worth in `currency` on one day: by that day's rate,
- * else the latest earlier one. A currency without a rate is missing. Reports that ask for revenue device by device use one day for
- * all of it, so that a rate that changes looks like no difference between devices.
+ * The value in `currency` of one unit of each currency that a cohort's devices earned, on one day: by that day's rate, or else the latest earlier
+ * one. Currencies without a rate are missing. Reports that compare revenue per device convert everything at the rates of a single day, so that a
+ * change of rates does not look like a difference between devices.
  */
 export async function readRates(
   db: Database,

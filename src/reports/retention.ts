@@ -4,13 +4,14 @@ import { dayIn } from '#lib/time';
 import { sumColumnsOf } from '#rollup';
 import { cutCohorts } from './cohort-cut.ts';
 import { getOrMake, scanCohorts } from './cohort-segments.ts';
-import { cohortKeys, groupBy, intoCohorts, needsCohortSegments } from './cohorts.ts';
+import { cohortKeys, intoCohorts, needsCohortSegments } from './cohorts.ts';
 import type { Cut } from './cut.ts';
+import { deviceGroupBy } from './device-groups.ts';
 import { bindFiltered, rollupConditions } from './filters.ts';
 import { type ActivityRow, cohortSize, retentionOf } from './metrics.ts';
 import { checkPeriod, cohortPeriod, filtersOf, type Reported, type ReportFilters } from './query.ts';
 
-export const RetentionQuery = z.object({ ...cohortPeriod, group_by: groupBy }).superRefine(checkPeriod);
+export const RetentionQuery = z.object({ ...cohortPeriod, group_by: deviceGroupBy }).superRefine(checkPeriod);
 export type RetentionQuery = z.infer<typeof RetentionQuery>;
 
 /**

@@ -24,7 +24,7 @@ import { PerformanceQuery, reportPerformance } from './performance.ts';
 import { PredictedLtvQuery, reportPredictedLtv } from './predicted-ltv.ts';
 import { RetentionQuery, reportRetention } from './retention.ts';
 
-/** The caller's application, with what its counters hold brought to D1: of other applications nothing is counted or waited for. */
+/** The caller's application, after its counters have been settled. Nothing is settled if the application is another team's. */
 async function readyToReport(c: AppContext, applicationId: string) {
   const application = await getApplication(database(c.env.DB), c.get('team').id, applicationId);
   const { countedThrough } = await settleCounters(c.env, application);

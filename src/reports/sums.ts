@@ -12,6 +12,7 @@ import { CURRENCIES } from '#lib/currencies';
 import { microsToParts, type Parts, partsToMicros, ratedSql } from '#money';
 import { DIMENSIONS, type Dimension, type DimensionName, rollupOf } from './dimensions.ts';
 import { bindFiltered, costConditions, rollupConditions } from './filters.ts';
+import { daysUntil, hoursTable } from './hours.ts';
 import {
   type AmountRow,
   type AmountSql,
@@ -237,19 +238,30 @@ function sumRow(raw: RawRow): SumRow {
 }
 
 /** A source with the conditions of the filters. */
-function narrowed(source: Source, filters: ReportFilters): Source {
+function narrowed(source: Source, filters: ReportFilters, table = source.table): Source {
   const conditions = source.kind === 'costs' ? costConditions(filters) : rollupConditions(filters);
-  return { ...source, conditions };
+  return { ...source, conditions, table };
+}
+
+/** A rollup, or the hours of it that are asked for. */
+function rollupTable(
+  table: RollupTable,
+  names: readonly DimensionName[],
+  untilHour: number | undefined,
+): string {
+  if (table !== 'rollup_hours') return table;
+  return names.includes('hour') ? hoursTable(untilHour) : daysUntil(untilHour);
 }
 
 /**
- * The sources that these metrics need of a report without segments, with the columns of the groupings in each. A source that does not have all of the columns
- * is left out.
+ * The sources that these metrics need of a report without segments, with the columns of the groupings in each. A source that does not
+ * have all of the columns is left out. With `untilHour`, the last day ends at this hour of the clock.
  */
 export function sourcesOf(
   names: readonly DimensionName[],
   filters: ReportFilters = {},
   metrics: readonly Metric[] = ALL_METRICS,
+  untilHour?: number,
 ): Part[] {
   const needs = (some: readonly Metric[]) => some.some((metric) => metrics.includes(metric));
   const dimensions: Dimension[] = names.map((name) => DIMENSIONS[name]);
@@ -257,9 +269,10 @@ export function sourcesOf(
     const columns = dimensions.flatMap((dimension) => column(dimension) ?? []);
     return columns.length === dimensions.length ? columns : null;
   };
-  const rollup = rollupOf(names) ?? 'rollup_daily';
+  const rollup = untilHour === undefined ? (rollupOf(names) ?? 'rollup_daily') : 'rollup_hours';
+  const table = rollupTable(rollup, names, untilHour);
   return [
-    { source: narrowed(rollupSource(rollup), filters), columns: columnsBy(({ sql }) => sql) },
+    { source: narrowed(rollupSource(rollup), filters, table), columns: columnsBy(({ sql }) => sql) },
     ...(needs(OF_SPEND)
       ? [{ source: narrowed(COSTS, filters), columns: columnsBy(({ cost }) => cost) }]
       : []),
@@ -270,8 +283,11 @@ export function sourcesOf(
 }
 
 /** The sources of the totals, which do not depend on the groupings. */
-export const totalSources = (filters: ReportFilters = {}, metrics: readonly Metric[] = ALL_METRICS): Part[] =>
-  sourcesOf([], filters, metrics);
+export const totalSources = (
+  filters: ReportFilters = {},
+  metrics: readonly Metric[] = ALL_METRICS,
+  untilHour?: number,
+): Part[] => sourcesOf([], filters, metrics, untilHour);
 
 /** Nothing of anything. */
 export const emptySums = (): Sums => new Adder().sums();

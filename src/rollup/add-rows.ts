@@ -1,15 +1,15 @@
 import { sql } from 'drizzle-orm';
 import { isMoney, MEASURES, ROLLUP_KEYS, type RollupTable } from '#catalogue';
 import { toStatement } from '#db';
+import { hoursSql } from './hours.ts';
 import { additionColumns, MICROS_PER_HIGH } from './tables.ts';
 
-// The statement that adds what a run counted to a rollup table. Names are columns, so it is made from the catalogue and from
-// nothing a caller sends.
+// The statement that adds a run's sums to a rollup table. Table and column names come from the catalogue, never from a caller.
 
-/** Where the rows are bound. */
+/** The parameter with the rows. */
 const ROWS = '?1';
 
-/** Sums of amounts carry what passes 10^12 micros into their high part. */
+/** Carries what exceeds 10^12 micros into the high part of an amount. */
 function carried(table: RollupTable): string[] {
   return MEASURES[table].flatMap((measure) => {
     const sum = `${measure} + excluded.${measure}`;
@@ -22,16 +22,20 @@ function carried(table: RollupTable): string[] {
   });
 }
 
+function additionSql(table: RollupTable): string {
+  const columns = additionColumns(table);
+  const values = columns.map((_, index) => `value ->> ${index}`);
+  return `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM json_each(${ROWS}) WHERE true
+    ON CONFLICT (${ROLLUP_KEYS[table].join(', ')}) DO UPDATE SET ${carried(table).join(', ')}`;
+}
+
 /** The statement that adds rows, as `Additions.rows` gives them, to a rollup table. */
 export function additionStatement(
   db: D1Database,
   table: RollupTable,
   rows: readonly unknown[],
 ): D1PreparedStatement {
-  const columns = additionColumns(table);
-  const values = columns.map((_, index) => `value ->> ${index}`);
-  const text = `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM json_each(${ROWS}) WHERE true
-    ON CONFLICT (${ROLLUP_KEYS[table].join(', ')}) DO UPDATE SET ${carried(table).join(', ')}`;
+  const text = table === 'rollup_hours' ? hoursSql(ROWS) : additionSql(table);
   const [before = '', after = ''] = text.split(ROWS);
   return toStatement(db, sql`${sql.raw(before)}${JSON.stringify(rows)}${sql.raw(after)}`);
 }

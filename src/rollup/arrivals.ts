@@ -1,7 +1,7 @@
 import { and, eq, exists, gt, min, or, type SQL, sql } from 'drizzle-orm';
 import { database, rollupDaily } from '#db';
 
-/** Whether an application's rollups have any device, and any event of one beyond its acquisition. */
+/** Whether an application's rollups have any device, and any event other than an acquisition. */
 export async function readCountedArrivals(
   d1: D1Database,
   applicationId: string,
@@ -22,7 +22,7 @@ export async function readCountedArrivals(
   return { device: row.device === 1, event: row.event === 1 };
 }
 
-/** The day of an application's first event of any kind; null where nothing was counted yet. */
+/** The day of an application's first event of any kind; null if nothing was counted yet. */
 export async function readFirstDay(db: D1Database, applicationId: string): Promise<string | null> {
   const [row] = await database(db)
     .select({ day: min(rollupDaily.day) })

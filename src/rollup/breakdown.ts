@@ -46,6 +46,8 @@ const BLOCK_COLUMNS = [
 export function* blockRows(additions: Additions<RollupTable>, first: number): Generator<BlockRow> {
   const { table } = additions;
   const creativeAt = (ROLLUP_KEYS[table] as readonly string[]).indexOf('creative_id');
+  // Figures by hour have no segments.
+  if (table === 'rollup_hours') return;
   let number = first;
   for (const [fromDay, rows] of additions.spans(spanOf(table))) {
     const together = new Additions(table);

@@ -1,17 +1,19 @@
+import type { Earning } from './journal.ts';
+
 /**
- * Revenue of a device is kept by bands of its age: a band ends with each of these day numbers, and a last one has no end. So
- * what it earned by one of these days is exact, and a device takes the same room however long it stays.
+ * A device's revenue is stored by age bands: each band ends on one of these days since acquisition, and the last is open-ended. Revenue up to
+ * one of these days is therefore exact, and a device takes the same space however long it stays.
  */
 export const REVENUE_DAYS = [0, 1, 3, 7, 14, 30, 60, 90, 180, 365];
 
-/** Micros of one currency. They are for statistics: beyond 2^53 they may be rounded. */
+/** Micros of one currency. For statistics only: beyond 2^53 they may be rounded. */
 export type Earned = {
   currency: string;
-  /** By band; absent bands earned nothing. */
+  /** By band. Missing bands have no revenue. */
   bands: { ad: number; purchase: number }[];
 };
 
-/** What a device has earned, by currency. */
+/** A device's revenue by currency. */
 export class DeviceRevenue {
   private readonly currencies: Map<string, Earned['bands']>;
 
@@ -19,19 +21,18 @@ export class DeviceRevenue {
     this.currencies = currencies;
   }
 
-  /** Reads what `toString` wrote; the empty text is no revenue. Throws on any other text. */
+  /** Parses what `toString` wrote; empty text means no revenue. Throws on any other text. */
   static parse(text: string): DeviceRevenue {
     return new DeviceRevenue(new Map(readRevenue(text).map(({ currency, bands }) => [currency, bands])));
   }
 
-  /** `age`: days since the acquisition; what happened before counts as day 0. */
-  add(kind: 'ad' | 'purchase', currency: string, age: number, micros: number): void {
+  /** `band`: see `bandOf`. */
+  addToBand(kind: Earning, currency: string, band: number, micros: number): void {
     let bands = this.currencies.get(currency);
     if (!bands) {
       bands = [];
       this.currencies.set(currency, bands);
     }
-    const band = bandOf(age);
     const sums = bands[band] ?? { ad: 0, purchase: 0 };
     sums[kind] += micros;
     bands[band] = sums;
@@ -43,7 +44,7 @@ export class DeviceRevenue {
         const parts = bands.map(
           ({ ad, purchase }, band) => `${band.toString(36)}${toDigits(ad)}.${toDigits(purchase)}`,
         );
-        // Absent bands are holes, which `filter` leaves out.
+        // Missing bands are holes in the array, which `filter` skips.
         return [currency, ...parts.filter((part) => part !== '')].join('|');
       })
       .join(';');
@@ -53,14 +54,15 @@ export class DeviceRevenue {
 const toDigits = (micros: number) => (micros === 0 ? '' : micros.toString(36));
 const fromDigits = (digits: string) => (digits === '' ? 0 : Number.parseInt(digits, 36));
 
-function bandOf(age: number): number {
+/** The index of the band for an age (days since the acquisition). Anything before the acquisition counts as day 0. */
+export function bandOf(age: number): number {
   const band = REVENUE_DAYS.findIndex((day) => age <= day);
   return band === -1 ? REVENUE_DAYS.length : band;
 }
 
 const BAND = /^([0-9a])([0-9a-z]*)\.([0-9a-z]*)$/;
 
-/** What `DeviceRevenue` stored: `usd|09n8.|3.k3;eur|0.5`, the numbers in base 36. */
+/** Parses what `DeviceRevenue` stored: `usd|09n8.|3.k3;eur|0.5`, with numbers in base 36. */
 export function readRevenue(text: string): Earned[] {
   if (text === '') return [];
   return text.split(';').map((own) => {

@@ -1,120 +1,148 @@
 import type { Segment } from '#catalogue';
 import { DaySet } from '#lib/day-set';
-import { DeviceRevenue } from './device-revenue.ts';
+import { bandOf, DeviceRevenue } from './device-revenue.ts';
+import type { Earning, Journal } from './journal.ts';
 import { StepHistory } from './step-history.ts';
 
-/** What counting remembers of a device, as its counter stores it. */
-export type DeviceState = {
+/** The part of a device's stored state that every event needs. */
+export type DeviceFacts = {
   applicationId: string;
   acquiredDay: string;
   id: string;
-  /** Made by an editor or a debug build: nothing of it is counted. */
+  /** Created by an editor or a debug build. Nothing of it is counted. */
   test: boolean;
-  /** Its country, OS and application version at its acquisition. */
+  /** Its country, OS and app version at its acquisition. */
   segment: Segment;
   activeDays: string;
   activeAges: string;
   paidDays: string;
+};
+
+/** The part of a device's stored state that events only add to. */
+export type DeviceHistory = {
   /** Its funnel steps: see `StepHistory`. */
   steps: string;
-  /** What it earned: see `DeviceRevenue`. */
+  /** Its revenue: see `DeviceRevenue`. */
   revenue: string;
 };
+
+/** A device's state, as stored by its counter. */
+export type DeviceState = DeviceFacts & DeviceHistory;
 
 export const deviceKey = (device: { applicationId: string; acquiredDay: string; id: string }) =>
   `${device.applicationId}/${device.acquiredDay}/${device.id}`;
 
-/** A run keeps many devices, and most do little in it: so many steps or earnings wait as they came, which takes less memory than a history. */
-const MAX_PENDING = 64;
-
-type Earning = { kind: 'ad' | 'purchase'; currency: string; age: number; micros: number };
-
 /**
- * A device while a run of events is counted. Its days are parsed once per run and changed in place. Steps and earnings wait, and are
- * merged with the stored ones once they are many, or in the end. So an event takes the same work however many days and steps its device has had.
+ * A device during a run. A run keeps many of them, so each set of days exists only once: as text until a day is added, then parsed. Additions to
+ * steps and revenue wait in the run's journal, and the stored ones are read only when everything is written. A device and an event thus take the
+ * same resources however many days, steps and currencies a device has had.
  */
 export class RunningDevice {
-  private readonly stored: DeviceState;
-  private readonly activeDays: DaySet;
-  private readonly activeAges: DaySet;
-  private readonly paidDays: DaySet;
-  /** Null as long as what was added is pending. */
-  private steps: StepHistory | null = null;
-  private revenue: DeviceRevenue | null = null;
-  private readonly reached: { step: string; second: number }[] = [];
-  private readonly earned: Earning[] = [];
-  private changed = false;
+  readonly applicationId: string;
+  readonly acquiredDay: string;
+  readonly id: string;
+  readonly test: boolean;
+  readonly segment: Segment;
+  /** The ids of its own segment and of its last event's segment. Maintained by the tally. */
+  segmentIds: { cohort: number; event: number; appVersion: string } | null = null;
+  private readonly journal: Journal;
+  private activeDays: string | DaySet;
+  private activeAges: string | DaySet;
+  private paidDays: string | DaySet;
+  /** Positions in the journal; -1 as long as nothing was added. */
+  private firstEntry = -1;
+  private lastEntry = -1;
+  private hasNewDays = false;
+  private hasNewPaidDays = false;
 
-  /** Throws where the stored state cannot be read. */
-  constructor(stored: DeviceState) {
-    this.stored = stored;
-    this.activeDays = DaySet.parse(stored.activeDays);
-    this.activeAges = DaySet.parse(stored.activeAges);
-    this.paidDays = DaySet.parse(stored.paidDays);
-    StepHistory.parse(stored.steps);
+  /** All devices of a run share one `journal`. */
+  constructor(stored: DeviceFacts, journal: Journal) {
+    this.applicationId = stored.applicationId;
+    this.acquiredDay = stored.acquiredDay;
+    this.id = stored.id;
+    this.test = stored.test;
+    this.segment = stored.segment;
+    this.activeDays = stored.activeDays;
+    this.activeAges = stored.activeAges;
+    this.paidDays = stored.paidDays;
+    this.journal = journal;
   }
 
-  /** Marks a calendar day; false where the device was active on it already. */
+  /** Whether its days with a purchase differ from the stored ones. */
+  get paidChanged(): boolean {
+    return this.hasNewPaidDays;
+  }
+
+  /** Marks a calendar day as active. Returns false if it already was. Throws if the stored days cannot be parsed. */
   addActiveDay(day: number): boolean {
+    this.activeDays = parsed(this.activeDays);
     return this.mark(this.activeDays.add(day));
   }
 
-  /** Marks a calendar day; false where the device paid on it already. */
+  /** Marks a calendar day as paid. Returns false if it already was. Throws like `addActiveDay`. */
   addPaidDay(day: number): boolean {
-    return this.mark(this.paidDays.add(day));
+    this.paidDays = parsed(this.paidDays);
+    const isNew = this.paidDays.add(day);
+    this.hasNewPaidDays ||= isNew;
+    return this.mark(isNew);
   }
 
-  /** Marks a day number of retention. Null where it was marked already, else the latest one before. */
+  /** Marks a retention day number. Returns null if it was already marked, otherwise the latest earlier one. Throws like `addActiveDay`. */
   addActiveAge(age: number): { previous: number | null } | null {
+    this.activeAges = parsed(this.activeAges);
     const previous = this.activeAges.last;
     return this.mark(this.activeAges.add(age)) ? { previous } : null;
   }
 
-  /** Adds a funnel step; `at` in epoch milliseconds. */
+  /** Adds a funnel step; `at` is in epoch milliseconds. */
   reach(step: string, at: number): void {
-    this.reached.push({ step, second: Math.max(0, Math.floor(at / 1_000)) });
-    if (this.steps || this.reached.length === MAX_PENDING) this.mergeSteps();
+    this.note(this.journal.addStep(this.lastEntry, step, Math.max(0, Math.floor(at / 1_000))));
   }
 
   /** Adds revenue in micros; `age` is the number of days since the acquisition. */
-  earn(kind: 'ad' | 'purchase', currency: string, age: number, micros: number): void {
+  earn(kind: Earning, currency: string, age: number, micros: number): void {
     if (micros === 0) return;
-    this.earned.push({ kind, currency, age, micros });
-    if (this.revenue || this.earned.length === MAX_PENDING) this.mergeEarnings();
+    this.note(this.journal.addEarning(this.lastEntry, kind, currency, bandOf(age), micros));
   }
 
-  /** What is to be stored; null where nothing changed. */
-  toState(): DeviceState | null {
-    this.mergeSteps();
-    this.mergeEarnings();
-    if (!this.changed) return null;
-    return {
-      ...this.stored,
-      activeDays: this.activeDays.toString(),
-      activeAges: this.activeAges.toString(),
-      paidDays: this.paidDays.toString(),
-      steps: this.steps?.toString() ?? this.stored.steps,
-      revenue: this.revenue?.toString() ?? this.stored.revenue,
+  /**
+   * The state to store, and whether it changed. `stored` is its history so far. Throws if something was added to a history that cannot be parsed.
+   */
+  toState(stored: DeviceHistory): { state: DeviceState; isChanged: boolean } {
+    let [history, earned]: [StepHistory | null, DeviceRevenue | null] = [null, null];
+    let hasNewSteps = false;
+    this.journal.visit(
+      this.firstEntry,
+      (step, second) => {
+        history ??= StepHistory.parse(stored.steps);
+        if (history.add(step, second)) hasNewSteps = true;
+      },
+      (kind, currency, band, micros) => {
+        earned ??= DeviceRevenue.parse(stored.revenue);
+        earned.addToBand(kind, currency, band, micros);
+      },
+    );
+    const { applicationId, acquiredDay, id, test, segment } = this;
+    const state = {
+      ...{ applicationId, acquiredDay, id, test, segment },
+      activeDays: `${this.activeDays}`,
+      activeAges: `${this.activeAges}`,
+      paidDays: `${this.paidDays}`,
+      steps: hasNewSteps ? `${history}` : stored.steps,
+      revenue: earned === null ? stored.revenue : `${earned}`,
     };
+    return { state, isChanged: this.hasNewDays || hasNewSteps || earned !== null };
   }
 
-  private mergeSteps(): void {
-    if (this.reached.length === 0) return;
-    this.steps ??= StepHistory.parse(this.stored.steps);
-    for (const { step, second } of this.reached) this.mark(this.steps.add(step, second));
-    this.reached.length = 0;
-  }
-
-  private mergeEarnings(): void {
-    if (this.earned.length === 0) return;
-    this.revenue ??= DeviceRevenue.parse(this.stored.revenue);
-    for (const { kind, currency, age, micros } of this.earned) this.revenue.add(kind, currency, age, micros);
-    this.earned.length = 0;
-    this.changed = true;
+  private note(place: number): void {
+    if (this.firstEntry < 0) this.firstEntry = place;
+    this.lastEntry = place;
   }
 
   private mark(isNew: boolean): boolean {
-    this.changed ||= isNew;
+    this.hasNewDays ||= isNew;
     return isNew;
   }
 }
+
+const parsed = (days: string | DaySet): DaySet => (typeof days === 'string' ? DaySet.parse(days) : days);

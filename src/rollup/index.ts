@@ -11,7 +11,8 @@ export {
   spanOf,
 } from './breakdown.ts';
 export { type Earned, REVENUE_DAYS, readRevenue } from './device-revenue.ts';
-export { type DeviceState, deviceKey } from './device-state.ts';
+export { type DeviceFacts, type DeviceHistory, RunningDevice } from './device-state.ts';
+export { Journal } from './journal.ts';
 export { keysOf, scopedKey } from './keys.ts';
 export {
   type BlockPlace,
@@ -33,6 +34,7 @@ export {
   toParkedEvent,
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
+export { pruneHours } from './prune-hours.ts';
 export { readBlockPages } from './read-blocks.ts';
 export { blockKeys, type OpenBlock, openBlock } from './segment-blocks.ts';
 export { sendWithRetry } from './send.ts';
@@ -42,7 +44,6 @@ export { type Additions, MICROS_PER_HIGH, sumColumnsOf } from './tables.ts';
 
 export {
   type Counted,
-  deviceKeyOf,
   type IgnoredReason,
   reasonToIgnore,
   startTally,

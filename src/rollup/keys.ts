@@ -1,17 +1,17 @@
 import { type DeviceEvent, keepsKeys } from '#catalogue';
 
-// How repeats are recognised: an event is a repeat when any of its keys has been counted before.
+// How duplicates are recognized: an event is a duplicate if any of its keys was counted before.
 
-/** The day of keys that match whenever they come. */
+/** The day of keys that match at any time. */
 const ANY_DAY = 0;
 
-/** Under what an event is remembered (`days[0]`), and the days on which an earlier event under that key makes it a repeat. */
+/** An event is stored under `key` and `days[0]`. An earlier event with the same key on any of `days` makes it a duplicate. */
 export type EventKey = { key: string; days: readonly [number, ...number[]] };
 
 export const scopedKey = (applicationId: string, day: number, key: string) =>
   `${applicationId}/${day}/${key}`;
 
-/** The keys of an event: those of a kind that keeps them match whenever they come, others on the day of `created_at` and its neighbours. */
+/** The keys of an event. If its kind keeps keys, they match at any time; others match on the day of `created_at` and its neighbours. */
 export function keysOf(event: DeviceEvent): EventKey[] {
   const day = event.key_day ?? ANY_DAY;
   const matchesAnyDay = day === ANY_DAY || keepsKeys(event);
@@ -19,5 +19,5 @@ export function keysOf(event: DeviceEvent): EventKey[] {
   return (event.keys ?? []).map((key) => ({ key, days }));
 }
 
-/** The key of what counts once however many events tell of it. */
+/** The key of something that counts once across several events. */
 export const partKey = (key: string): EventKey => ({ key, days: [ANY_DAY] });

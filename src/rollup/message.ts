@@ -3,10 +3,10 @@ import type { ClickRecord } from '#attribution';
 import type { LoggedEvent } from '#catalogue';
 
 /**
- * A queue message: events for the log, and what was learnt of clicks for their rows. `v` changes when an older consumer could
- * not count it rightly.
+ * A queue message: events for the log, and records for the rows of clicks. `v` changes if an older consumer could not count the message
+ * correctly.
  */
 export const EventMessage = z
   .object({ v: z.literal(1), events: z.array(z.unknown()), clicks: z.array(z.unknown()).default([]) })
-  .refine(({ events, clicks }) => events.length + clicks.length > 0, 'holds nothing');
+  .refine(({ events, clicks }) => events.length + clicks.length > 0, 'must have an event or a click');
 export type EventMessage = { v: 1; events: LoggedEvent[]; clicks?: ClickRecord[] };

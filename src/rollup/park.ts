@@ -6,15 +6,15 @@ import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import type { EventMessage } from './message.ts';
 
-/** A message, or one event of it, that could not be counted. */
+/** A message, or one event from it, that could not be counted. */
 export type Parked = { id: string; applicationId: string; body: string; reason: string };
 
-/** The same part of the same message is parked under the same id, however often it is delivered. */
+/** The same part of the same message has the same id, however often it is delivered. */
 export async function parkedId(messageId: string, part: number | 'whole'): Promise<string> {
   return `prk_${(await sha256Hex(`${messageId}/${part}`)).slice(0, 32)}`;
 }
 
-/** What is kept of a message: all of it but the hashes of clicks' addresses, which must not outlive their window. */
+/** The stored body of a message: everything except the hashes of clicks' addresses, which must not outlive their window. */
 export function parkedBody(body: unknown): string {
   const withoutAddress = (click: unknown) =>
     typeof click === 'object' && click !== null ? { ...click, ip_hash: undefined } : click;
@@ -24,7 +24,7 @@ export function parkedBody(body: unknown): string {
   return JSON.stringify({ ...body, clicks: body.clicks.map(withoutAddress) });
 }
 
-/** The application a broken message claims to be of, where that much can be read. */
+/** The application that a broken message names, if that much can be read. */
 export function applicationIdOf(body: unknown): string {
   if (typeof body !== 'object' || body === null) return '';
   if ('application_id' in body && typeof body.application_id === 'string') return body.application_id;
@@ -36,7 +36,7 @@ export function applicationIdOf(body: unknown): string {
 const { id, applicationId, body, reason, parkedAt } = parkedMessages;
 const PARKED_COLUMNS = [id, applicationId, body, reason, parkedAt];
 
-/** Keeps what could not be counted, with its reason. Repeatable. */
+/** Stores what could not be counted, with the reason. Idempotent. */
 export function parkStatements(
   db: D1Database,
   parked: readonly Parked[],
@@ -53,7 +53,7 @@ export function parkStatements(
   );
 }
 
-/** Erases what is parked of an application and names this device. */
+/** Deletes an application's parked messages that name this device. */
 export const eraseParked = (db: Database, applicationId: string, deviceId: string) =>
   db
     .delete(parkedMessages)
@@ -64,7 +64,7 @@ export const eraseParked = (db: Database, applicationId: string, deviceId: strin
       ),
     );
 
-/** Fixed texts: what the database said stands in the log alone, beside the event's id. */
+/** Fixed texts. The database's own message is only in the log, next to the event's id. */
 export const PARK_REASON = {
   undelivered: 'could not be delivered to the log: every attempt failed',
   unlogged: 'could not be written to the log',
@@ -72,11 +72,11 @@ export const PARK_REASON = {
   refused: 'counted, but the database refused to add these sums to the reports',
 } as const;
 
-/** The body of parked rows of a rollup table, as `additionStatement` takes them. They are sums: no queue takes them, see `replayParked`. */
+/** The body of parked rollup rows, for `additionStatement`. These are sums, so they cannot be sent to the queue: see `replayParked`. */
 export const parkedSums = (table: RollupTable, rows: readonly unknown[]): string =>
   JSON.stringify({ sums: { table, rows } });
 
-/** What `parkedSums` made; null for the body of a message. */
+/** Parses what `parkedSums` wrote; null for the body of a message. */
 export function readParkedSums(body: unknown): { table: RollupTable; rows: unknown[] } | null {
   return ParkedSums.safeParse(body).data?.sums ?? null;
 }
@@ -89,8 +89,8 @@ const ParkedSums = z.object({
 });
 
 /**
- * An event that is in the log already, parked under its own id with another prefix, by which it is found again. What is kept is
- * a message that can be sent again: its event has a new id, because the log would take the first for a redelivery.
+ * Parks an event that is already in the log, under its own id with another prefix, so that it can be found again. The stored body is a
+ * message that can be sent again, in which the event has a new id, because the log would take the original id for a redelivery.
  */
 export function toParkedEvent(event: LoggedEvent): Parked {
   const message: EventMessage = { v: 1, events: [{ ...event, id: newId('evt') }] };
@@ -102,10 +102,10 @@ export function toParkedEvent(event: LoggedEvent): Parked {
   };
 }
 
-/** D1 takes 2 MB a value; longer lists go into several statements of the same transaction. */
+/** D1 accepts 2 MB per value. Longer lists are split over several statements of the same transaction. */
 const MAX_PARAMETER_BYTES = 1_000_000;
 
-/** Rows as JSON arrays that each fit into one bound value; none for no rows. */
+/** Rows as JSON arrays that each fit into one bound value; empty if there are no rows. */
 function toParameters(rows: readonly unknown[]): string[] {
   const parameters: string[] = [];
   let part: string[] = [];

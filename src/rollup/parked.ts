@@ -16,10 +16,10 @@ import { additionStatement } from './add-rows.ts';
 import { readParkedSums } from './park.ts';
 import { sendWithRetry } from './send.ts';
 
-/** What could not be counted, as people see it. */
+/** A parked message in the API's format. */
 export type ParkedMessage = typeof parkedMessages.$inferSelect;
 
-/** A message too broken to tell its application belongs to no team: only a deployment's single team may see it. */
+/** A message too broken to name its application belongs to no team. It is shown only if the deployment has a single team. */
 const ofTeam = (db: Database, teamId: string) =>
   or(
     inArray(
@@ -29,7 +29,7 @@ const ofTeam = (db: Database, teamId: string) =>
     and(eq(parkedMessages.applicationId, ''), eq(sql`(SELECT count(*) FROM ${teams})`, 1)),
   );
 
-/** A page of a team's parked messages, newest first, with how many there are in all; `before` is the last one of the page before. */
+/** One page of a team's parked messages, newest first, with the total; `before` is the previous page's last one. */
 export async function listParked(
   db: Database,
   teamId: string,
@@ -60,19 +60,19 @@ async function getParked({ db, team }: Caller, id: string): Promise<ParkedMessag
   return row;
 }
 
-/** How the audit log names a message. */
+/** The name of a message in the audit log. */
 const subjectOf = ({ id, reason }: ParkedMessage) => `${id}: ${reason}`.slice(0, 200);
 
-/** Throws `not_found` for another team's message, and for one that is not parked any more. */
+/** Throws `not_found` for another team's message, and for one that is no longer parked. */
 export async function discardParked(caller: Caller, id: string): Promise<void> {
   await removeParked(caller, await getParked(caller, id), 'parked_message.discarded');
 }
 
 /**
- * Sends a parked message to the queue again and takes it from the list, in this order: what stops in between is sent twice,
- * and counted once, because its events keep their ids. What still cannot be counted is parked again. Parked sums are added to
- * their rollup and taken from the list in one transaction, which fails as a whole where the database still refuses them. Throws as
- * `discardParked` does, `conflict` for an empty message, and `unavailable` where the queue takes nothing.
+ * Sends a parked message to the queue again, then deletes it. A failure in between sends it twice, but it counts once, because its events keep
+ * their ids. Whatever still cannot be counted is parked again. Parked sums are added to their rollup and deleted in one transaction, which
+ * fails as a whole if the database still refuses them. Throws like `discardParked`, plus `conflict` for an empty message and `unavailable` if
+ * the queue does not accept it.
  */
 export async function replayParked(
   env: Pick<Env, 'DB' | 'EVENTS'>,
@@ -80,7 +80,7 @@ export async function replayParked(
   id: string,
 ): Promise<void> {
   const message = await getParked(caller, id);
-  if (message.body === '') throw new AppError('conflict', 'This message was empty: it can only be discarded');
+  if (message.body === '') throw new AppError('conflict', 'This message is empty and can only be discarded');
   const body: unknown = JSON.parse(message.body);
   const sums = readParkedSums(body);
   if (sums) {
@@ -103,7 +103,7 @@ async function removeParked(
   ]);
 }
 
-/** Aborts the transaction where the message is no longer parked: a column that is NOT NULL is given null. */
+/** Aborts the transaction if the message is no longer parked, by setting a NOT NULL column to null. */
 const abortUnlessParked = (db: D1Database, messageId: string) => {
   const { id, applicationId, body, reason, parkedAt } = parkedMessages;
   return toStatement(
@@ -114,7 +114,7 @@ const abortUnlessParked = (db: D1Database, messageId: string) => {
   );
 };
 
-/** Once, however many do it at the same time. */
+/** Adds parked sums once, however many callers do it at the same time. */
 async function addParkedSums(
   db: D1Database,
   caller: Caller,

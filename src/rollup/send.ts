@@ -2,10 +2,10 @@ import { logWarning } from '#lib/log';
 import { retry } from '#lib/retry';
 import { TimedOut, withTimeout } from '#lib/timeout';
 
-/** Sends were seen to hang for a minute; a caller is told to try again long before. */
+/** Sends have been seen to hang for a minute. Callers are told to retry long before that. */
 const TIME_LIMIT_MS = 5_000;
 
-/** Sends to the queue: up to three tries within 5 s. False when it took nothing, as far as is known by then. */
+/** Sends to the queue, with up to three attempts within 5 s. Returns false if no attempt is known to have succeeded by then. */
 export async function sendWithRetry(send: () => Promise<unknown>): Promise<boolean> {
   const deadline = Date.now() + TIME_LIMIT_MS;
   const attempt = async (number: number) => {

@@ -1,28 +1,28 @@
-/** A device's history has room for this many different steps: more event names count as events, but are no steps. */
+/** The number of different steps in a device's history. Further event names still count as events, but not as steps. */
 export const MAX_FUNNEL_STEPS = 200;
-/** Their place in this list is how a history writes them, so it may grow only at its end. */
+/** A history refers to these by index, so the list may only grow at its end. */
 export const FIXED_STEPS = ['install', 'retention', 'purchase', 'ad'];
-/** Webhook events are dated by the second, devices by the millisecond: within one second nothing is out of order. */
+/** Webhook events are dated to the second, devices to the millisecond, so the order within one second is unknown. */
 export const TIE_SECONDS = 1;
-/** Before every second that is near one of a history. */
+/** Earlier than any second near those of a history. */
 const NEVER = -10;
 
-/** Steps by their number, in order of time, with their epoch seconds. */
+/** Step numbers in order of time, with their epoch seconds. */
 export type Timeline = { steps: number[]; seconds: number[] };
 
 /** The parts of a stored history. */
 export type Stored = {
   timeline: string;
-  /** Of the steps that are not fixed. */
+  /** Names of the steps that are not fixed. */
   names: string[];
   completeThrough: number;
   thinnedThrough: number;
-  /** First times after `completeThrough`. */
+  /** First occurrences after `completeThrough`. */
   later: string;
 };
 
-// A history is stored as a JSON array: timeline, names, and for a shortened one the rest. A timeline is its steps as an upper-case
-// letter from A to Q, or two from RA to ZZ, each with the seconds since the one before in base 36, if any: "Atb0k3sD5gDC1".
+// A history is stored as a JSON array: timeline, names and, if it was shortened, the remaining fields. A timeline is its steps, each as an
+// upper-case letter from A to Q or two from RA to ZZ, followed by the seconds since the previous step in base 36, if any: "Atb0k3sD5gDC1".
 
 export function readStored(text: string): Stored {
   const [timeline = '', names = [], complete = null, thinnedThrough = NEVER, later = '']: [
@@ -46,7 +46,7 @@ export function writeStored({ timeline, names, completeThrough, thinnedThrough, 
 
 const A = 65;
 const LETTERS = 26;
-/** R. */
+/** The letter R, with which two-letter steps start. */
 const ONE_LETTER = 17;
 
 export function writeTimeline(steps: readonly number[], seconds: readonly number[]): string {
@@ -85,7 +85,7 @@ export function readTimeline(text: string): Timeline {
   return timeline;
 }
 
-/** The number of a step; -1 where the history does not have it. `names` are those of the steps that are not fixed. */
+/** The number of a step; -1 if the history does not have it. `names` are the steps that are not fixed. */
 export function indexOfStep(name: string, names: readonly string[]): number {
   const fixed = FIXED_STEPS.indexOf(name);
   const own = names.indexOf(name);

@@ -15,25 +15,25 @@ import {
 const MAX_ENTRIES = 128;
 /** … to at most this many. */
 const KEPT_ENTRIES = 96;
-/** The newest entries, near which late events still arrive, are cut but never thinned out. */
+/** The newest entries may be cut, but their repeats are kept, because late events still arrive near them. */
 const RECENT_ENTRIES = 32;
 
 /**
- * When a device did what a funnel can ask about: its steps in order of time, to the second.
+ * A device's funnel steps in order of time, to the second.
  *
- * Every event is kept up to `MAX_ENTRIES`. A longer history first loses the repeats of a step between which nothing else
- * happened, because no funnel can need them; then everything after its first `KEPT_ENTRIES`. From there on (`completeThrough`)
- * it has the first time of each step only.
+ * Up to `MAX_ENTRIES`, every event is kept. A longer history first loses repeats of a step with no other step in between, because no funnel
+ * needs them, and then everything after its first `KEPT_ENTRIES`. From there on (`completeThrough`), only the first occurrence of each step
+ * is kept.
  */
 export class StepHistory {
-  /** Of the steps that are not fixed. */
+  /** Names of the steps that are not fixed. */
   private readonly names: string[];
   private readonly timeline: Timeline;
-  /** By step: its first time. */
+  /** The first occurrence of each step, by its number. */
   private readonly firsts: number[] = [];
-  /** Up to this second nothing is missing. */
+  /** The history is complete up to this second. */
   private completeThrough: number;
-  /** Up to this second repeats were taken out. */
+  /** Repeats were removed up to this second. */
   private thinnedThrough: number;
 
   private constructor(stored: Stored) {
@@ -47,16 +47,16 @@ export class StepHistory {
     }
   }
 
-  /** Reads what `toString` wrote; the empty text is the empty history. Throws on any other text. */
+  /** Parses what `toString` wrote; empty text is an empty history. Throws on any other text. */
   static parse(text: string): StepHistory {
     return new StepHistory(readStored(text));
   }
 
-  /** Adds a step at an epoch second; false where that changes nothing. */
+  /** Adds a step at an epoch second. Returns false if that changes nothing. */
   add(name: string, second: number): boolean {
     let step = indexOfStep(name, this.names);
     if (step === -1) {
-      // What has no place is missing from its time on.
+      // A step that has no room is missing from this time on.
       if (this.names.length >= MAX_FUNNEL_STEPS - FIXED_STEPS.length) return this.missFrom(second);
       step = this.names.push(name) - 1 + FIXED_STEPS.length;
     }
@@ -86,7 +86,7 @@ export class StepHistory {
     const known = new Set(this.timeline.steps);
     return (
       [...this.firsts.entries()]
-        // A step that never happened is a hole.
+        // A step that never occurred is a hole in the array.
         .filter(([step, second]) => second !== undefined && !known.has(step))
         .sort(([, left], [, right]) => left - right)
     );
@@ -106,7 +106,7 @@ export class StepHistory {
     for (let same = place; same > 0 && seconds[same - 1] === second; same--) {
       if (steps[same - 1] === step) return false;
     }
-    // The repeat of another step that would now follow this one may be among those that were taken out.
+    // A repeat of another step that would now follow this one may have been removed.
     if (second <= this.thinnedThrough + TIE_SECONDS && steps[place - 1] !== step) {
       this.completeThrough = Math.min(this.completeThrough, second - TIE_SECONDS - 1);
       this.dropIncomplete();
@@ -140,8 +140,8 @@ export class StepHistory {
   }
 
   /**
-   * A funnel asks for the first event of a step at or after one of another step. Of the events of one step with nothing else in
-   * between that is the first one, or one within a second before that other step.
+   * A funnel looks for the first event of a step at or after an event of another step. Among events of one step with nothing else in between,
+   * that is the first one, or one within a second before that other step.
    */
   private takeOutRepeats(): void {
     const { steps, seconds } = this.timeline;

@@ -10,16 +10,16 @@ import {
 
 /** How far a device gets in a funnel. */
 export type Walk = {
-  /** For each step that it reaches, the seconds since the step before; 0 for the first. */
+  /** For each step reached, the seconds since the previous step; 0 for the first. */
   seconds: number[];
-  /** False: the history was too long to be kept whole, and a later event might have been a further step. */
+  /** False if the history was too long to be kept whole, so that a later event might have been a further step. */
   isComplete: boolean;
 };
 
 /**
- * Walks through the history that `text` holds. Each step is the earliest event of its kind at or after the one of the step
- * before, and at most `windowSeconds` after the first one; events within one second of each other are in order. `steps` differ
- * from each other. The first step of a device is exact however long its history is.
+ * Walks a funnel through the history in `text`. Each step is the earliest event of its kind at or after the previous step's event, and at most
+ * `windowSeconds` after the first. Events within one second of each other count as in order. `steps` must be distinct. A device's first step
+ * is exact however long its history is.
  */
 export function walkSteps(text: string, steps: readonly string[], windowSeconds: number | null): Walk {
   const { timeline, names, completeThrough, later } = readStored(text);
@@ -36,7 +36,7 @@ export function walkSteps(text: string, steps: readonly string[], windowSeconds:
     }
     const from = index === 0 ? 0 : previous - TIE_SECONDS;
     let at = firstFrom(known, step, from);
-    // A first time after the complete part is the earliest event only where it is not before the previous step.
+    // After the complete part, a first occurrence is the earliest event only if it is not before the previous step.
     at ??= firstFrom(late, step, from);
     if (at === undefined && completeThrough < end) {
       walk.isComplete = !known.steps.includes(step) && !late.steps.includes(step);
@@ -55,7 +55,7 @@ function firstFrom({ steps, seconds }: Timeline, step: number, from: number): nu
   return undefined;
 }
 
-/** The first time of each step, in epoch milliseconds. */
+/** The first occurrence of each step, in epoch milliseconds. */
 export function firstTimes(text: string): Record<string, number> {
   const { timeline, names, later } = readStored(text);
   const times: Record<string, number> = {};

@@ -6,6 +6,7 @@ import {
   ROLLUP_KEYS,
   type RollupTable,
 } from '#catalogue';
+import { KeyValues } from './key-values.ts';
 
 // The rollup tables as counters fill them: every measure is added to what the row holds already.
 // Names are columns, so the statements are made from the catalogue and from nothing a caller sends.
@@ -14,11 +15,9 @@ export const ROLLUP_TABLES = Object.keys(MEASURES) as RollupTable[];
 
 type KeyOf<Table extends RollupTable> = (typeof ROLLUP_KEYS)[Table][number];
 
-/** What a row takes beside the texts of its key. */
-const ROW_WEIGHT = 700;
-
-/** What a segment takes in a row beside its sums of 8 bytes each. */
-const SEGMENT_WEIGHT = 24;
+/** What a row takes beside its segments, and a segment beside its sums of 8 bytes each, in bytes. */
+const ROW_WEIGHT = 110;
+const SEGMENT_WEIGHT = 8;
 
 export const MICROS_PER_HIGH = 1_000_000_000_000;
 
@@ -38,15 +37,6 @@ const PLACES = new Map<RollupTable, Map<string, Place>>(
   }),
 );
 
-/** Keys that are numbers. */
-const NUMBERS: ReadonlySet<string> = new Set(['age']);
-
-/**
- * `segments` holds, one after the other, each segment's id and its own sums; `places`, once they are many, where each one's sums
- * begin, so that an event takes the same work however many there are.
- */
-type Row = { sums: number[]; segments: number[]; places: Map<number, number> | null };
-
 /** A row's key, and one after the other each of its segments' id and sums. */
 export type SegmentedRow = { key: (string | number)[]; segments: readonly number[] };
 
@@ -59,59 +49,66 @@ const MAX_SCANNED = 8;
  */
 export class Additions<Table extends RollupTable> {
   readonly table: Table;
-  /** Some measure of the memory that the rows take, in bytes. */
+  /** What the rows take, in bytes, without the values of their keys. */
   weight = 0;
-  /** By its joined key alone, because the values themselves would take as much memory again. */
-  private readonly byKey = new Map<string, Row>();
+  /** By the numbers of its key's values: each segment's id and its own sums, one segment after the other. */
+  protected readonly rowsByKey = new Map<string, number[]>();
+  /** Of rows with many segments: where each one's sums begin, so that an event takes the same work however many there are. */
+  private readonly placesByKey = new Map<string, Map<number, number>>();
+  private readonly keys: readonly KeyOf<Table>[];
+  protected readonly values: KeyValues;
   private readonly places: ReadonlyMap<string, Place>;
+  /** The number of a row's sums. */
   private readonly width: number;
 
-  constructor(table: Table) {
+  /** `values`: those of the keys of all tables of a run. */
+  constructor(table: Table, values = new KeyValues()) {
     this.table = table;
+    this.values = values;
+    this.keys = ROLLUP_KEYS[table];
     this.places = PLACES.get(table) ?? new Map();
     this.width = sumColumnsOf(table).length;
   }
 
   add(key: Record<KeyOf<Table>, string | number>, segment: number, amounts: Amounts<Table>): void {
-    const keys: readonly KeyOf<Table>[] = ROLLUP_KEYS[this.table];
-    // Text never holds a NUL, so joined keys are equal only where their parts are.
     let joined = '';
-    for (const name of keys) joined += `\0${key[name]}`;
-    const row = this.rowOf(joined);
-    const own = this.placeOf(row, segment);
+    for (const name of this.keys) joined += this.values.textOf(key[name]);
+    const row = this.rowsByKey.get(joined);
+    const own = row ? this.placeOf(joined, row, segment) : 1;
+    const sums = row && own < row.length ? row : this.extend(joined, row, segment);
     for (const name in amounts) {
       const place = this.places.get(name);
       const amount = (amounts as Record<string, number | undefined>)[name];
-      if (!place || !amount) continue;
-      addAt(row.sums, place.at, place.isAmount, amount);
-      addAt(row.segments, own + place.at, place.isAmount, amount);
+      if (place && amount) addAt(sums, own + place.at, place.isAmount, amount);
     }
   }
 
   /** Keys and sums, those in the order of `MEASURES`. */
   entries(): { key: (string | number)[]; sums: bigint[] }[] {
-    return [...this.byKey].map(([joined, { sums }]) => ({
-      key: this.split(joined),
-      sums: [...this.places.values()].map(({ at, isAmount }) => {
-        const low = BigInt(sums[at] ?? 0);
-        return isAmount ? BigInt(sums[at + 1] ?? 0) * BigInt(MICROS_PER_HIGH) + low : low;
-      }),
-    }));
+    return [...this.rowsByKey].map(([joined, row]) => {
+      const sums = this.sumUp(row);
+      return {
+        key: this.values.read(joined),
+        sums: [...this.places.values()].map(({ at, isAmount }) => {
+          const low = BigInt(sums[at] ?? 0);
+          return isAmount ? BigInt(sums[at + 1] ?? 0) * BigInt(MICROS_PER_HIGH) + low : low;
+        }),
+      };
+    });
   }
 
   /** The values of `additionColumns`. */
   *rows(): Generator<(string | number)[]> {
-    for (const [joined, { sums }] of this.byKey) yield [...this.split(joined), ...sums];
+    for (const [joined, row] of this.rowsByKey) yield [...this.values.read(joined), ...this.sumUp(row)];
   }
 
   /** The rows by the span of days that they are in, which `spanOf` tells from the first day of a key. */
   spans(spanOf: (day: string) => string): Map<string, Iterable<SegmentedRow>> {
     const spans = new Map<string, string[]>();
-    for (const joined of this.byKey.keys()) {
+    for (const joined of this.rowsByKey.keys()) {
       // The application comes first in each key, then the day.
-      const start = joined.indexOf('\0', 1) + 1;
-      const end = joined.indexOf('\0', start);
-      const span = spanOf(joined.slice(start, end < 0 ? undefined : end));
+      const [, day = ''] = this.values.read(joined);
+      const span = spanOf(String(day));
       const own = spans.get(span);
       if (own) own.push(joined);
       else spans.set(span, [joined]);
@@ -122,76 +119,73 @@ export class Additions<Table extends RollupTable> {
 
   private *segmentedRows(keys: readonly string[]): Generator<SegmentedRow> {
     for (const joined of keys) {
-      const row = this.byKey.get(joined);
-      if (row) yield { key: this.split(joined), segments: row.segments };
+      yield { key: this.values.read(joined), segments: this.rowsByKey.get(joined) ?? [] };
     }
   }
 
   /** Adds segments, as `SegmentedRow` has them, to the row of a key in the order of `ROLLUP_KEYS`. */
   addSegments(key: readonly (string | number)[], segments: ArrayLike<number>): void {
-    const row = this.rowOf(`\0${key.join('\0')}`);
+    let joined = '';
+    for (const value of key) joined += this.values.textOf(value);
     for (let from = 0; from < segments.length; from += this.width + 1) {
-      const own = this.placeOf(row, segments[from] ?? 0);
+      const segment = segments[from] ?? 0;
+      const row = this.rowsByKey.get(joined);
+      const own = row ? this.placeOf(joined, row, segment) : 1;
+      const sums = row && own < row.length ? row : this.extend(joined, row, segment);
       for (const { at, isAmount } of this.places.values()) {
         const sum = segments[from + 1 + at] ?? 0;
         const high = isAmount ? (segments[from + 2 + at] ?? 0) : 0;
-        for (const [sums, place] of [
-          [row.sums, at],
-          [row.segments, own + at],
-        ] as const) {
-          if (sum !== 0) addAt(sums, place, isAmount, sum);
-          if (high !== 0) sums[place + 1] = (sums[place + 1] ?? 0) + high;
-        }
+        if (sum !== 0) addAt(sums, own + at, isAmount, sum);
+        if (high !== 0) sums[own + at + 1] = (sums[own + at + 1] ?? 0) + high;
       }
     }
   }
 
-  private rowOf(joined: string): Row {
-    let row = this.byKey.get(joined);
-    if (!row) {
-      row = { sums: new Array<number>(this.width).fill(0), segments: [], places: null };
-      this.byKey.set(joined, row);
-      this.weight += joined.length + ROW_WEIGHT;
-    }
-    return row;
+  /** Where the sums of a segment begin in a row: past its end where it has none. */
+  private placeOf(joined: string, row: readonly number[], segment: number): number {
+    const step = this.width + 1;
+    if (row.length > MAX_SCANNED * step) return this.placesByKey.get(joined)?.get(segment) ?? row.length + 1;
+    for (let at = 0; at < row.length; at += step) if (row[at] === segment) return at + 1;
+    return row.length + 1;
   }
 
-  /** Where the sums of a segment begin in a row's. */
-  private placeOf(row: Row, segment: number): number {
+  /** The row with a further segment, whose sums are 0. */
+  private extend(joined: string, row: number[] | undefined, segment: number): number[] {
     const step = this.width + 1;
-    const { segments } = row;
-    if (row.places) {
-      const place = row.places.get(segment);
-      if (place !== undefined) return place;
-    } else {
-      for (let at = 0; at < segments.length; at += step) if (segments[at] === segment) return at + 1;
-    }
-    const place = segments.length + 1;
     const own = new Array<number>(step).fill(0);
     own[0] = segment;
-    if (row.places) {
-      segments.push(...own);
-      row.places.set(segment, place);
-    } else {
-      // An array that is pushed to keeps room for more, of which most rows never have any.
-      row.segments = segments.length === 0 ? own : segments.concat(own);
-      if (row.segments.length > MAX_SCANNED * step) {
-        row.places = new Map();
-        for (let at = 0; at < row.segments.length; at += step) row.places.set(row.segments[at] ?? 0, at + 1);
-      }
+    this.weight += step * 8 + SEGMENT_WEIGHT + (row ? 0 : ROW_WEIGHT);
+    const places = this.placesByKey.get(joined);
+    if (row && places) {
+      places.set(segment, row.length + 1);
+      row.push(...own);
+      return row;
     }
-    this.weight += step * 8 + SEGMENT_WEIGHT;
-    return place;
+    // An array that is pushed to keeps room for more, of which most rows never have any.
+    const extended = row ? row.concat(own) : own;
+    this.rowsByKey.set(joined, extended);
+    if (extended.length > MAX_SCANNED * step) {
+      const found = new Map<number, number>();
+      for (let at = 0; at < extended.length; at += step) found.set(extended[at] ?? 0, at + 1);
+      this.placesByKey.set(joined, found);
+    }
+    return extended;
   }
 
-  private split(joined: string): (string | number)[] {
-    const values = joined.slice(1).split('\0');
-    return ROLLUP_KEYS[this.table].map((name, index) =>
-      NUMBERS.has(name) ? Number(values[index]) : (values[index] ?? ''),
-    );
+  /** The sums of all segments of a row. */
+  private sumUp(row: readonly number[]): number[] {
+    const sums = new Array<number>(this.width).fill(0);
+    for (let own = 1; own < row.length; own += this.width + 1) {
+      for (const { at, isAmount } of this.places.values()) {
+        if (isAmount) sums[at + 1] = (sums[at + 1] ?? 0) + (row[own + at + 1] ?? 0);
+        addAt(sums, at, isAmount, row[own + at] ?? 0);
+      }
+    }
+    return sums;
   }
 }
 
+/** Adds to a sum; that of an amount carries into the next place. `amount`: up to 2^53, and so are parts of an amount. */
 function addAt(sums: number[], at: number, isAmount: boolean, amount: number): void {
   if (!isAmount) {
     sums[at] = (sums[at] ?? 0) + amount;
@@ -203,11 +197,11 @@ function addAt(sums: number[], at: number, isAmount: boolean, amount: number): v
   if (high > 0) sums[at + 1] = (sums[at + 1] ?? 0) + high;
 }
 
-/** The columns of a table's sums, in the order in which a row and a segment have them. */
+/** The columns of a table's sums, in the order in which a segment's stand in its list. */
 export const sumColumnsOf = (table: RollupTable): string[] => MEASURES[table].flatMap(columnsOfMeasure);
 
-/** The columns of a table's rows in the order of `Additions.rows`. */
+/** The columns of a table's rows in the order of `Additions.rows`. Those of hours have their sums packed only. */
 export const additionColumns = (table: RollupTable): string[] => [
   ...ROLLUP_KEYS[table],
-  ...sumColumnsOf(table),
+  ...(table === 'rollup_hours' ? ['hours'] : sumColumnsOf(table)),
 ];

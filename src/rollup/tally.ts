@@ -2,6 +2,7 @@ import {
   type Amounts,
   type DeviceEvent,
   type EventKind,
+  hourIdOf,
   isOfDevice,
   isSent,
   kindOf,
@@ -12,31 +13,34 @@ import {
 } from '#catalogue';
 import { daysBetween } from '#lib/time';
 import { type DeviceState, deviceKey, RunningDevice } from './device-state.ts';
+import { HourAdditions } from './hours.ts';
+import { Journal } from './journal.ts';
+import { KeyValues } from './key-values.ts';
 import { type EventKey, keysOf, partKey, scopedKey } from './keys.ts';
 import { Additions } from './tables.ts';
 
 /** What is known before a run of events is counted. */
 export type Known = {
-  /** By `deviceKey`: one object per device, however often it is asked for. A device that is missing here was erased. */
+  /** By `deviceKey`; always the same object for a device. A device that is missing was erased. */
   devices: Pick<ReadonlyMap<string, DeviceState>, 'get'>;
-  /** By `scopedKey`: the event that was counted under it. */
+  /** By `scopedKey`: the event that was counted under the key. */
   keys: Pick<ReadonlyMap<string, string>, 'get'>;
-  /** By token id: when it was revoked, epoch milliseconds. Other tokens are missing. */
+  /** By token id: when it was revoked, in epoch milliseconds. Tokens that were not revoked are missing. */
   revokedTokens: ReadonlyMap<string, number>;
   segments: SegmentBook;
 };
 
-/** What counting a run of events changes. */
+/** The changes from counting a run of events. */
 export type Counted = {
   daily: Additions<'rollup_daily'>;
+  hours: HourAdditions;
   ads: Additions<'rollup_ads'>;
   items: Additions<'rollup_items'>;
   custom: Additions<'rollup_custom'>;
   activity: Additions<'cohort_activity'>;
   revenue: Additions<'cohort_revenue'>;
-  /** Devices of which something changed, as they are now. */
-  devices: DeviceState[];
-  keys: { applicationId: string; day: number; key: string; eventId: string }[];
+  /** The values of the keys of all these tables. */
+  values: KeyValues;
 };
 
 export const deviceKeyOf = (event: DeviceEvent) =>
@@ -45,8 +49,8 @@ export const deviceKeyOf = (event: DeviceEvent) =>
 export type IgnoredReason = 'test event' | 'sent with a revoked token';
 
 /**
- * Why an event that was taken is counted nowhere; null where it counts. A token ends what is received from its revocation on;
- * the install that it was given out for happened all the same. `revokedAt`: epoch milliseconds.
+ * Why an accepted event is not counted; null if it is. A revoked token invalidates events received after the revocation, but not the install
+ * for which it was issued. `revokedAt` is in epoch milliseconds.
  */
 export function reasonToIgnore(
   event: DeviceEvent,
@@ -59,75 +63,93 @@ export function reasonToIgnore(
 }
 
 /**
- * Counts events into the rollups: the catalogue says what each kind adds, this what holds for all of them.
- * Pure; the result depends on the order of the events only where the contract lets it (which of two repeats counts, and which
- * steps a device keeps of more than there is room for). Events of erased devices and those with a `reasonToIgnore` count in
- * nothing, change no device and take no key. A refund is activity of its device and nothing else: no purchase, no money.
+ * Adds events to the rollups. The catalogue defines what each kind adds; this function applies the rules that all kinds share. Pure. The result
+ * depends on the order of events only where the contract allows it: which of two duplicates counts, and which steps a device keeps if there
+ * are too many. Events of erased devices and events with a `reasonToIgnore` add nothing, change no device and store no key. A refund only
+ * counts as activity of its device.
  */
-export function tally(events: Iterable<LoggedEvent>, { devices, ...known }: Known): Counted {
-  const run = startTally({ ...known, deviceOf: (event) => devices.get(deviceKeyOf(event)) });
+export function tally(
+  events: Iterable<LoggedEvent>,
+  { devices, keys, ...known }: Known,
+): Counted & { devices: DeviceState[]; keys: Omit<TakenKey, 'name'>[] } {
+  const taken = new Map<string, Omit<TakenKey, 'name'>>();
+  const seen: SeenKeys = {
+    eventOf: (name) => keys.get(name) ?? taken.get(name)?.eventId,
+    take: ({ name, ...key }) => taken.set(name, key),
+  };
+  const journal = new Journal();
+  const running = new Map<string, { stored: DeviceState; device: RunningDevice }>();
+  const deviceOf = (event: DeviceEvent) => {
+    const key = deviceKeyOf(event);
+    const stored = devices.get(key);
+    if (stored && !running.has(key)) running.set(key, { stored, device: new RunningDevice(stored, journal) });
+    return running.get(key)?.device;
+  };
+  const run = startTally({ ...known, keys: seen, deviceOf });
   for (const event of events) run.count(event);
-  run.counted.devices.push(...run.takeDevices());
-  return run.counted;
+  const after = [...running.values()].map(({ stored, device }) => device.toState(stored));
+  return {
+    ...run.counted,
+    devices: after.flatMap(({ state, isChanged }) => (isChanged ? [state] : [])),
+    keys: [...taken.values()],
+  };
 }
 
-/** What is known when an event is counted: it may be found then, and grow from event to event. */
-export type KnownSoFar = Omit<Known, 'devices'> & {
-  /** One object per device, however often it is asked for until `takeDevices`. A device that is missing was erased. */
-  deviceOf: (event: DeviceEvent) => DeviceState | undefined;
+/** Like `Known`, but looked up when an event is counted, and growing from event to event. */
+export type KnownSoFar = Omit<Known, 'devices' | 'keys'> & {
+  /** Events by key (`scopedKey`). */
+  keys: SeenKeys;
+  /** The device of the event, which is updated too. A device that is missing was erased. */
+  deviceOf: (event: DeviceEvent) => RunningDevice | undefined;
 };
 
-/** A tally that is fed event by event. */
+/** The keys that were seen, before the run and during it. */
+export type SeenKeys = {
+  /** The event that was counted under a key (`scopedKey`); undefined for a new key. */
+  eventOf(name: string): string | undefined;
+  /** Stores a new key. */
+  take(key: TakenKey): void;
+};
+export type TakenKey = { name: string; applicationId: string; day: number; key: string; eventId: string };
+
+/** A tally that receives events one by one. */
 export type Tally = {
-  /** What was added up so far, without the devices. */
+  /** The sums so far. The devices hold their own changes. */
   readonly counted: Counted;
-  /** False for an event that counts in nothing: a repeat, one of an erased device, one with a `reasonToIgnore`. */
+  /** Returns false for an event that is not counted: a duplicate, an erased device's, or one with a `reasonToIgnore`. */
   count(event: LoggedEvent): boolean;
-  /** What changed of devices since the last time, one after the other. What is counted next asks for them anew. */
-  takeDevices(): Generator<DeviceState>;
 };
 
 /**
- * Starts a `tally` of which whoever feeds it decides when it is large enough. After `count` has thrown, what was added up is of
- * no use.
+ * Starts a `tally` whose size the caller controls. If `count` throws, the sums so far are unusable.
  */
 export function startTally(known: KnownSoFar): Tally {
+  const values = new KeyValues();
   const counted: Counted = {
-    daily: new Additions('rollup_daily'),
-    ads: new Additions('rollup_ads'),
-    items: new Additions('rollup_items'),
-    custom: new Additions('rollup_custom'),
-    activity: new Additions('cohort_activity'),
-    revenue: new Additions('cohort_revenue'),
-    devices: [],
-    keys: [],
+    daily: new Additions('rollup_daily', values),
+    hours: new HourAdditions(values),
+    ads: new Additions('rollup_ads', values),
+    items: new Additions('rollup_items', values),
+    custom: new Additions('rollup_custom', values),
+    activity: new Additions('cohort_activity', values),
+    revenue: new Additions('cohort_revenue', values),
+    values,
   };
-  const isFirst = firstOfKeys(known, counted);
-  const running = new Map<DeviceState, RunningDevice>();
+  const isFirst = firstOfKeys(known.keys);
   const adding = new AddingUp(counted, isFirst);
   const count = (event: LoggedEvent): boolean => {
     const kind = kindOf(event);
     if (!isOfDevice(event)) {
-      // Of an event of a creative, what says the segment stands in the event itself.
+      // An event of a creative contains its own segment.
       const segment = known.segments.idOf(kind.segmentOf?.(event) ?? UNKNOWN_SEGMENT);
       adding.begin(event, event.creative_id, { event: segment, cohort: segment }, null);
       kind.count(event, adding);
       return true;
     }
-    const stored = known.deviceOf(event);
-    if (!stored || reasonToIgnore(event, stored, known.revokedTokens.get(event.token_id ?? ''))) return false;
+    const device = known.deviceOf(event);
+    if (!device || reasonToIgnore(event, device, known.revokedTokens.get(event.token_id ?? ''))) return false;
     if (!isFirst(event, keysOf(event))) return false;
-    let device = running.get(stored);
-    if (!device) {
-      device = new RunningDevice(stored);
-      running.set(stored, device);
-    }
-    const { segment } = stored;
-    const appVersion = event.device?.app_version ?? segment.appVersion;
-    const segments = {
-      event: known.segments.idOf({ ...segment, appVersion }),
-      cohort: known.segments.idOf(segment),
-    };
+    const segments = segmentsOf(event, device, known.segments);
     adding.begin(event, event.creative_id ?? '', segments, { event, device });
     kind.count(event, adding);
     adding.addActivity(kind);
@@ -135,52 +157,51 @@ export function startTally(known: KnownSoFar): Tally {
     if (step !== null) device.reach(step, event.occurred_at);
     return true;
   };
-  const takeDevices = function* () {
-    for (const device of running.values()) {
-      const state = device.toState();
-      if (state) yield state;
-    }
-    running.clear();
-  };
-  return { counted, count, takeDevices };
+  return { counted, count };
+}
+
+/** Most events of a device have the same segment, so its id is cached with the device. */
+function segmentsOf(event: DeviceEvent, device: RunningDevice, book: SegmentBook): Segments {
+  const { segment } = device;
+  const appVersion = event.device?.app_version ?? segment.appVersion;
+  const known = device.segmentIds;
+  if (known?.appVersion === appVersion) return known;
+  const own = book.idOf({ ...segment, appVersion });
+  device.segmentIds = { event: own, cohort: known?.cohort ?? book.idOf(segment), appVersion };
+  return device.segmentIds;
 }
 
 type IsFirst = (event: DeviceEvent, keys: readonly EventKey[]) => boolean;
 
-/** Answers whether none of these keys has been seen, and remembers them all for the event, or for the one that it repeats. */
-function firstOfKeys(known: Pick<Known, 'keys'>, counted: Counted): IsFirst {
-  const taken = new Map<string, string>();
-  const counterpart = (name: string) => known.keys.get(name) ?? taken.get(name);
+/** Returns whether none of these keys was seen, and stores them all for the event, or for the original that it repeats. */
+function firstOfKeys(seen: SeenKeys): IsFirst {
   return (event, keys) => {
     if (keys.length === 0) return true;
     const applicationId = event.application_id;
     const names = keys.map(({ key, days }) => days.map((day) => scopedKey(applicationId, day, key)));
-    const first = names
-      .flat()
-      .map(counterpart)
-      .find((id) => id !== undefined);
+    let first: string | undefined;
+    for (const name of names.flat()) first ??= seen.eventOf(name);
     for (const [index, { key, days }] of keys.entries()) {
       const name = names[index]?.[0] ?? '';
-      if (counterpart(name) !== undefined) continue;
-      // A repeat's other keys have been seen too: they stand for the event that it repeats.
-      const eventId = first ?? event.id;
-      taken.set(name, eventId);
-      counted.keys.push({ applicationId, day: days[0], key, eventId });
+      if (seen.eventOf(name) !== undefined) continue;
+      // A duplicate's other keys now refer to the original event too.
+      seen.take({ name, applicationId, day: days[0], key, eventId: first ?? event.id });
     }
     return first === undefined;
   };
 }
 
 type DayKey = { application_id: string; day: string; creative_id: string };
-/** The segment of the event itself, and that of its device at its acquisition, by which cohorts are told apart. */
+/** The event's own segment, and the device's segment at its acquisition, which separates cohorts. */
 type Segments = { event: number; cohort: number };
 
-/** Adds one event after the other to the rows that are its own: one object for a run, so that an event costs none. */
+/** Adds events one after the other to their rows. One object per run, so that events do not allocate any. */
 class AddingUp implements Rollups {
   private readonly counted: Counted;
   private readonly isFirstOfKeys: IsFirst;
   private key: DayKey = { application_id: '', day: '', creative_id: '' };
   private segments: Segments = { event: 0, cohort: 0 };
+  private hour: number | null = null;
   /** Null for an event of a creative. */
   private of: { event: DeviceEvent; device: RunningDevice } | null = null;
 
@@ -189,15 +210,23 @@ class AddingUp implements Rollups {
     this.isFirstOfKeys = isFirst;
   }
 
-  /** What is added from now on is this event's. `creativeId`: empty for an organic device. */
+  /** Starts the next event. `creativeId` is empty for an organic device. */
   begin(event: LoggedEvent, creativeId: string, segments: Segments, of: AddingUp['of']): void {
     this.key = { application_id: event.application_id, day: event.day, creative_id: creativeId };
     this.segments = segments;
+    this.hour = hourIdOf(event);
     this.of = of;
   }
 
   addDaily(amounts: Amounts<'rollup_daily'>, currency = ''): void {
-    this.counted.daily.add({ ...this.key, currency }, this.segments.event, amounts);
+    const key = { ...this.key, currency };
+    this.counted.daily.add(key, this.segments.event, amounts);
+    if (this.hour !== null) this.counted.hours.add(key, this.hour, amounts);
+  }
+
+  /** Adds measures that count a device once per day, which do not exist by hour. */
+  private addOnceADay(amounts: Amounts<'rollup_daily'>): void {
+    this.counted.daily.add({ ...this.key, currency: '' }, this.segments.event, amounts);
   }
 
   addAds(by: Parameters<Rollups['addAds']>[0], amounts: Amounts<'rollup_ads'>): void {
@@ -223,19 +252,19 @@ class AddingUp implements Rollups {
 
   addPayer(): void {
     const { event, device } = this.ofDevice();
-    if (device.addPaidDay(daysBetween(event.acquired_day, event.day))) this.addDaily({ payers: 1 });
+    if (device.addPaidDay(daysBetween(event.acquired_day, event.day))) this.addOnceADay({ payers: 1 });
   }
 
   isFirst(key: string): boolean {
     return this.isFirstOfKeys(this.ofDevice().event, [partKey(key)]);
   }
 
-  /** A device is active on the day of any of its events, its acquisition included. */
+  /** A device is active on the day of any of its events, including its acquisition. */
   addActivity(kind: EventKind<LoggedEvent>): void {
     const { event, device } = this.ofDevice();
     const day = daysBetween(event.acquired_day, event.day);
-    if (device.addActiveDay(day)) this.addDaily({ active_devices: 1 });
-    // A backend may send what happened before the acquisition that it reported: that is still its day 0.
+    if (device.addActiveDay(day)) this.addOnceADay({ active_devices: 1 });
+    // A backend may send events from before the acquisition that it reported. They count as day 0.
     const age = kind.ageOf ? kind.ageOf(event) : Math.max(0, day);
     const added = device.addActiveAge(age);
     if (!added) return;
@@ -251,7 +280,7 @@ class AddingUp implements Rollups {
   }
 
   private ofDevice(): { event: DeviceEvent; device: RunningDevice } {
-    if (!this.of) throw new Error('The event is of no device');
+    if (!this.of) throw new Error('The event has no device');
     return this.of;
   }
 }

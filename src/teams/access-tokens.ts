@@ -7,8 +7,8 @@ import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 
 /**
- * A new team access token, which is shown this once and stored only as its SHA-256.
- * `expiresAt` is epoch milliseconds, null for one that does not expire.
+ * Creates a team access token. It is returned only here; only its SHA-256 is stored.
+ * `expiresAt` is epoch milliseconds, null for a token that does not expire.
  */
 export async function createAccessToken(
   caller: Caller,
@@ -26,7 +26,7 @@ export async function createAccessToken(
   return { id, accessToken };
 }
 
-/** A team's access tokens, newest first, the revoked ones too; never the tokens themselves. */
+/** A team's access tokens, newest first, including revoked ones; never the tokens themselves. */
 export async function listAccessTokens(db: Database, teamId: string) {
   const { id, name, createdAt, expiresAt, revokedAt } = accessTokens;
   return db
@@ -36,7 +36,7 @@ export async function listAccessTokens(db: Database, teamId: string) {
     .orderBy(desc(accessTokens.id));
 }
 
-/** Repeatable; takes effect everywhere within 60 s. Throws `not_found` for another team's. */
+/** Idempotent. Takes effect everywhere within 60 s. Throws `not_found` for another team's token. */
 export async function revokeAccessToken(caller: Caller, id: string): Promise<void> {
   const { db, team, now } = caller;
   const own = and(eq(accessTokens.id, id), eq(accessTokens.teamId, team.id));

@@ -2,7 +2,7 @@ import type { apiKeys } from '#db';
 import { newApiKey } from '#lib/credentials';
 import { encryptText, sha256Hex } from '#lib/crypto';
 
-/** A new application API key and the row that stands for it; the key itself is stored only encrypted. */
+/** A new application API key and its row, which stores the key only hashed and encrypted. */
 export async function makeApiKey(applicationId: string, encryptionSecret: string, now: number) {
   const apiKey = newApiKey();
   const row: typeof apiKeys.$inferInsert = {

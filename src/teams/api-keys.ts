@@ -5,7 +5,7 @@ import { decryptText } from '#lib/crypto';
 import { makeApiKey } from './api-key.ts';
 import { type ApplicationRow, applicationNotFound, nameOf } from './own-application.ts';
 
-/** Replaces the application's API key. The one before it works until the grace is over, any older one as it was set then. */
+/** Replaces the application's API key. The previous key works until the grace period ends; older ones keep their expiry. */
 export async function replaceApiKey(
   caller: Caller,
   application: ApplicationRow,
@@ -28,7 +28,7 @@ export async function replaceApiKey(
   return apiKey;
 }
 
-/** The API key that an application's backends should use now. Recorded before it is shown. */
+/** Returns the application's current API key. The audit log records it before it is shown. */
 export async function revealApiKey(
   caller: Caller,
   application: ApplicationRow,
@@ -49,7 +49,7 @@ export async function revealApiKey(
   return apiKey;
 }
 
-/** Earlier keys of an application that still work, with the moment (epoch milliseconds) at which each stops. */
+/** Earlier keys of an application that still work, each with its expiry (epoch milliseconds). */
 export async function listKeysInGrace(db: Database, application: ApplicationRow, now: number) {
   return db
     .select({ expiresAt: apiKeys.expiresAt })

@@ -41,7 +41,7 @@ export const ApplicationChanges = z.object(fields).partial();
 export type ApplicationChanges = z.infer<typeof ApplicationChanges>;
 
 export const NewApiKey = z.object({
-  /** How long the key that this one replaces goes on working. */
+  /** How long the replaced key keeps working. */
   grace_hours: z
     .number({ error: 'must be a number from 0 to 72' })
     .min(0, 'must be a number from 0 to 72')
@@ -49,7 +49,7 @@ export const NewApiKey = z.object({
     .default(0),
 });
 
-/** An application as the team API shows it. */
+/** An application in the team API's format. */
 export function showApplication(row: ApplicationRow): Application {
   return {
     id: row.id,
@@ -91,7 +91,7 @@ export async function createTeam(
   return { id: team.id, name: team.name };
 }
 
-/** Creates the application and its first API key together or not at all; the key is returned this once. */
+/** Creates the application and its first API key, both or neither. The key is returned only here. */
 export async function createApplication(
   caller: Caller,
   wanted: NewApplication,
@@ -111,7 +111,7 @@ export async function createApplication(
   return { application: owned(application), apiKey };
 }
 
-/** Takes effect within 60 s everywhere: isolates remember an application that long. */
+/** Takes effect everywhere within 60 s, because isolates cache an application that long. */
 export async function changeApplication(
   caller: Caller,
   application: ApplicationRow,

@@ -18,4 +18,3 @@ export {
   nameOf,
 } from './own-application.ts';
 export { pruneCredentials } from './prune-credentials.ts';
-export { teamRoutes } from './routes.ts';

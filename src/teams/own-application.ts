@@ -6,15 +6,15 @@ import { sha256Hex } from '#lib/crypto';
 
 declare const OWNED: unique symbol;
 
-/** An application that was read as its team's own: only this module makes one, so whoever has one may use it. */
+/** An application that was read as its team's own. Only this module creates the type, so a function that receives one may use it. */
 export type ApplicationRow = typeof applications.$inferSelect & { readonly [OWNED]: true };
 
 export const owned = (row: typeof applications.$inferSelect) => row as ApplicationRow;
 
-/** How the audit log and people name an application. */
+/** How the audit log names an application. */
 export const nameOf = ({ name, id }: Pick<ApplicationRow, 'name' | 'id'>) => `${name} (${id})`;
 
-/** One page of a team's applications, oldest first; `cursor` is the last id of the page before. */
+/** One page of a team's applications, oldest first; `cursor` is the previous page's last id. */
 export async function listApplications(
   db: Database,
   teamId: string,
@@ -29,7 +29,7 @@ export async function listApplications(
   return rows.map(owned);
 }
 
-/** Null also for another team's application, which must not be told apart from one that does not exist. */
+/** Returns null for another team's application too, which must be indistinguishable from one that does not exist. */
 export async function findApplication(
   db: Database,
   teamId: string,
@@ -42,7 +42,7 @@ export async function findApplication(
   return row ? owned(row) : null;
 }
 
-/** The same; throws `not_found` instead of answering null. */
+/** Like `findApplication`, but throws `not_found` instead of returning null. */
 export async function getApplication(db: Database, teamId: string, id: string): Promise<ApplicationRow> {
   const row = await findApplication(db, teamId, id);
   if (!row) throw applicationNotFound();
@@ -51,7 +51,7 @@ export async function getApplication(db: Database, teamId: string, id: string): 
 
 export const applicationNotFound = () => new AppError('not_found', 'Application not found');
 
-/** The team's application that an API key names while it works; null for any other key. */
+/** The team's application that a currently valid API key belongs to; null for any other key. */
 export async function findApplicationByKey(
   { db, team, now }: Caller,
   apiKey: string,

@@ -2,10 +2,10 @@ import { lt, sql } from 'drizzle-orm';
 import { accessTokens, apiKeys, database, retryTransient } from '#db';
 import { DAY_MS } from '#lib/time';
 
-/** So long a credential that ended is still listed as such. */
+/** How long a credential that ended remains listed. */
 const LISTED_MS = 30 * DAY_MS;
 
-/** Forgets API keys and access tokens that expired or were revoked more than 30 days ago. Their tables are small. */
+/** Deletes API keys and access tokens that expired or were revoked more than 30 days ago. Their tables are small. */
 export async function pruneCredentials(d1: D1Database, now: number): Promise<void> {
   const db = database(d1);
   const { expiresAt, revokedAt } = accessTokens;

@@ -1,15 +1,15 @@
 import { MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from '#catalogue';
 
 /**
- * The query parameters of a link that are stored with its click: the first 20 names, each with its first value. One whose name
- * or value is longer than 256 characters is left out whole: a network's click id that was cut is another id, or none.
+ * The query parameters of a link that are stored with its click: the first 20 names, each with its first value. If a name or value is
+ * longer than 256 characters, the parameter is left out entirely, because a truncated ad network click id would be useless or wrong.
  */
 export function clickParams(query: URLSearchParams): Record<string, string> {
   const kept = new Map<string, string>();
   for (const [name, value] of query) {
     if (kept.size === MAX_CLICK_PARAMS) break;
     const fits = name !== '' && Math.max(name.length, value.length) <= MAX_CLICK_PARAM_CHARS;
-    // SQLite ends a text at a NUL. `__proto__` is no name that a schema of ours lets through.
+    // SQLite ends a text at a NUL, and our schemas refuse `__proto__` as a name.
     const storable = !name.includes('\0') && !value.includes('\0') && name !== '__proto__';
     if (fits && storable && !kept.has(name)) kept.set(name, value);
   }
@@ -17,8 +17,8 @@ export function clickParams(query: URLSearchParams): Record<string, string> {
 }
 
 /**
- * The country that the edge saw a request come from, in lower case. Cloudflare says `XX` where it does not know and `T1` for
- * Tor; locally it says nothing. Source: Cloudflare's documentation, "IP geolocation".
+ * The country of a request according to the edge, in lower case. Cloudflare reports `XX` if it is unknown and `T1` for Tor; it is
+ * absent in local development. Source: Cloudflare's documentation, "IP geolocation".
  */
 export function countryOf(cf: unknown): string | undefined {
   if (typeof cf !== 'object' || cf === null || !('country' in cf)) return undefined;

@@ -1,15 +1,15 @@
 import type { OsFamily } from '#catalogue';
 
-/** Where an application's links lead. All three are https URLs that its team has stored, parsed once: nobody changes them. */
+/** The destinations of an application's links: https URLs that its team has stored. They are parsed once and must not be modified. */
 export type Stores = { ios: URL | null; android: URL | null; fallback: URL | null };
 
-/** `store` is a page of an application store, where the way to the installed application loses the click's id. */
+/** `store` is an app store page. An app opened from there does not receive the click's id from a URL. */
 export type Destination = { kind: 'store' | 'fallback'; url: URL } | { kind: 'none' };
 
-/** Query parameters beyond this length are left behind: some browsers and stores cut long addresses in the middle. */
+/** Query parameters beyond this total length are not passed on, because some browsers and stores truncate long URLs. */
 const MAX_PASSED_ON = 1_000;
 
-// Only what the team has stored and what is https is ever gone to, whatever an older version of this code let in.
+// Redirects go only to https URLs that the team has stored, whatever an older version of this code accepted.
 export function httpsUrl(text: string | null): URL | null {
   if (text === null || !URL.canParse(text)) return null;
   const url = new URL(text);
@@ -17,8 +17,8 @@ export function httpsUrl(text: string | null): URL | null {
 }
 
 /**
- * Where a person is sent on to. Phones go to their own store or to the fallback; any other system to whichever store there
- * is, which can be looked at from there, its own maker's first.
+ * Chooses where to send a person. Phones go to their own store or to the fallback. Any other system goes to a store that is configured,
+ * preferably its own maker's, because a store page can be viewed from there.
  */
 export function chooseDestination({ ios, android, fallback }: Stores, family: OsFamily): Destination {
   const storeOf = {
@@ -34,7 +34,7 @@ export function chooseDestination({ ios, android, fallback }: Stores, family: Os
   return fallback ? { kind: 'fallback', url: fallback } : { kind: 'none' };
 }
 
-/** The link's own query parameters, as far as they are kept. */
+/** The link's own query parameters that are passed on. */
 function keptParameters(query: URLSearchParams): [string, string][] {
   let length = 0;
   return [...query].filter(([name, value]) => {
@@ -43,7 +43,7 @@ function keptParameters(query: URLSearchParams): [string, string][] {
   });
 }
 
-/** Adds the link's query parameters. One that the stored address has itself keeps its value: it may say which application. */
+/** Adds the link's query parameters. Parameters that the stored URL already has win, because they may identify the application. */
 export function withParameters(destination: URL, query: URLSearchParams): URL {
   const url = new URL(destination);
   for (const [name, value] of keptParameters(query)) {
@@ -53,8 +53,8 @@ export function withParameters(destination: URL, query: URLSearchParams): URL {
 }
 
 /**
- * Adds `referrer`, which Google Play hands to the application after the installation: the click's id first, then the link's
- * query parameters and a referrer that was there before, so that other tools find theirs.
+ * Adds `referrer`, which Google Play passes to the application after the installation. It has the click's id first, then the link's query
+ * parameters and any referrer that was there before, so that other tools find theirs.
  */
 export function withReferrer(destination: URL, clickId: string | null, query: URLSearchParams): URL {
   const parameters = new URLSearchParams(clickId === null ? [] : [['click_id', clickId]]);

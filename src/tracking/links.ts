@@ -46,8 +46,8 @@ async function readLink(db: D1Database | D1DatabaseSession, token: string): Prom
 }
 
 /**
- * Finds a link, archived creatives' too: from the isolate's memory (at most 60 s old), else from the nearest copy of the database.
- * Lookups of tokens that the isolate does not know count against `address`, apart from its clicks; throws `rate_limited`.
+ * Finds a link, including links of archived creatives, in the isolate's cache (at most 60 s old) or else the nearest database replica.
+ * Lookups of tokens that the isolate does not know count against `address`, separately from its clicks. Throws `rate_limited`.
  */
 export async function findLink(
   env: Env,
@@ -59,7 +59,7 @@ export async function findLink(
   if (!LINK_TOKEN.test(token)) return null;
   const load = async () => {
     if (!links.holds(token, now)) await requireWithin(env.CLICK_LIMIT, `lookup:${address}`);
-    // A copy may not have seen a creative that was made a moment ago: only the original can say that there is none.
+    // A replica may lack a creative that was just created, so only the primary can confirm that there is none.
     return (await readLink(env.DB.withSession(), token)) ?? readLink(env.DB, token);
   };
   return links.get(token, now, load, keepAlive);

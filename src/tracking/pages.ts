@@ -4,7 +4,7 @@ import { toBase64Url } from '#lib/base64url';
 
 type Page = { body: HtmlEscapedString | Promise<HtmlEscapedString>; nonce: string };
 
-/** Nothing from elsewhere, nothing inline but what carries this answer's nonce, and measurements to ourselves only. */
+/** Allows nothing from other origins, inline code only with this answer's nonce, and requests only to this origin. */
 export function contentSecurityPolicy(nonce: string): string {
   return [
     "default-src 'none'",
@@ -24,8 +24,8 @@ body{font:1.1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto;paddi
 a{display:inline-block;padding:.7rem 1.4rem;border:1px solid;border-radius:.6rem;color:inherit;text-decoration:none}`;
 
 /**
- * Measures what the application will report of the same phone, and goes on without waiting for the answer. Whatever fails,
- * the person is sent on. It takes its facts from the document, so that its text is the same for everyone.
+ * Measures what the application will later report about the same phone, and moves on without waiting for the answer. Whatever fails, the
+ * person is sent on. It reads its inputs from the document, so that its text is the same for everyone.
  */
 const SCRIPT = `const {click, to} = document.currentScript.dataset;
 try {
@@ -57,7 +57,7 @@ ${head}
 </html>`;
 }
 
-/** Measures the phone on the way to the store. Without JavaScript it only goes on. */
+/** Measures the phone on the way to the store. Without JavaScript it only redirects. */
 export function landingPage(applicationName: string, destination: string, clickId: string): Page {
   const nonce = newNonce();
   const goOn = html`<noscript><meta http-equiv="refresh" content="0;url=${destination}"></noscript>`;
@@ -66,7 +66,7 @@ export function landingPage(applicationName: string, destination: string, clickI
   return { nonce, body: layout(applicationName, nonce, content, goOn) };
 }
 
-/** Where an application has no address to go to. */
+/** Shown if an application has no destination. */
 export function plainPage(applicationName: string): Page {
   const nonce = newNonce();
   const content = html`<h1>${applicationName}</h1><p>This application has no page in a store yet.</p>`;

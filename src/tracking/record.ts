@@ -6,12 +6,12 @@ import { settingsOf } from '#env';
 import { requiredNumber, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import { logError } from '#lib/log';
-import { canonicalTimezone, dayIn, isTimezone } from '#lib/time';
+import { canonicalTimezone, dayIn, isTimezone, zoneOffset } from '#lib/time';
 import { type EventMessage, sendWithRetry } from '#rollup';
 import type { Link } from './links.ts';
 import type { Browser } from './user-agent.ts';
 
-/** The landing page reports within seconds; an hour lets a tab sleep. */
+/** The landing page reports within seconds; an hour allows for a suspended tab. */
 const MEASURED_WITHIN_MS = 3_600_000;
 
 const pixels = () => requiredNumber(1e5).positive('must be more than 0');
@@ -27,15 +27,15 @@ export const Measurement = z.object({
 });
 export type Measurement = z.infer<typeof Measurement>;
 
-/** The request behind a click or a measurement. */
+/** The browser and address behind a click or a measurement. */
 export type Visitor = { browser: Browser; address: string | undefined };
-/** What the request for the link alone tells: its country in lower case, its query parameters as far as they are kept. */
+/** Known only from the request for the link: the country in lower case and the stored query parameters. */
 export type ClickDetails = { country: string | undefined; params: Record<string, string> };
 
 async function describeClick(env: Env, link: Link, clickId: string, visitor: Visitor): Promise<ClickRecord> {
   const { osFamily, osVersion, deviceModel } = visitor.browser;
   const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
-  // Where nothing is guessed, an address would be kept for nothing.
+  // If guessing is off, the address has no use, so it is not kept.
   const address = link.probabilisticWindowHours > 0 ? visitor.address : undefined;
   const ipHash = await hashAddress(secret, link.applicationId, address);
   return {
@@ -58,15 +58,15 @@ async function send(queue: Queue, message: EventMessage): Promise<void> {
 
 export const newClickId = (): string => newId('clk');
 
-/** A click's id signed, as it goes along with a person who is sent to a store. */
+/** The signed id of a click, which accompanies a person to the store. */
 export async function publicClickId(env: Env, link: Link, clickId: string | null): Promise<string | null> {
   if (clickId === null) return null;
   return signClickId(settingsOf(env).KEY_ENCRYPTION_SECRET, link.applicationId, clickId, link.creativeId);
 }
 
 /**
- * Records a click: one message with the event that is counted and the row that attribution looks through. The event's id is
- * the click's, so however often the message comes, it is one click.
+ * Records a click: one message with the event to count and the row that attribution searches. The event's id is derived from the click's,
+ * so the click counts once, however often the message is delivered.
  */
 export async function recordClick(
   env: Env,
@@ -81,6 +81,7 @@ export async function recordClick(
     ...(Object.keys(params).length > 0 ? { params } : {}),
   };
   const described = await describeClick(env, link, clickId, visitor);
+  const offset = zoneOffset(link.timezone, now);
   const event: LoggedEvent = {
     id: clickId.replace('clk_', 'evt_'),
     application_id: link.applicationId,
@@ -89,6 +90,7 @@ export async function recordClick(
     day: dayIn(link.timezone, now),
     occurred_at: now,
     received_at: now,
+    ...(offset === 0 ? {} : { zone_offset: offset }),
     os_family: described.os_family,
     ...details,
   };
@@ -96,10 +98,7 @@ export async function recordClick(
   await send(env.EVENTS, { v: 1, events: [event], clicks: [click] });
 }
 
-/**
- * The click that a measurement completes: one of this link, as its id proves, and not long ago, as its id tells. Null for any
- * other.
- */
+/** The click that a measurement completes. Its id must be recent and signed for this link's creative; null otherwise. */
 export async function measuredClickId(
   env: Env,
   link: Link,
@@ -112,7 +111,7 @@ export async function measuredClickId(
   return now - named.clickedAt <= MEASURED_WITHIN_MS ? named.id : null;
 }
 
-/** Completes a click by what its landing page measured; the message may overtake the click's. */
+/** Adds the landing page's measurement to a click. The message may arrive before the click's. */
 export async function recordMeasurement(
   env: Env,
   link: Link,
@@ -121,7 +120,7 @@ export async function recordMeasurement(
   visitor: Visitor,
 ): Promise<void> {
   const click = await describeClick(env, link, clickId, visitor);
-  // An iPad calls itself a Mac, but no Mac has a touch screen.
+  // An iPad identifies itself as a Mac, but no Mac has a touch screen.
   const isTablet = click.os_family === 'macos' && measurement.touch_points > 1;
   const measured: ClickRecord = {
     ...click,

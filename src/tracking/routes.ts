@@ -22,13 +22,14 @@ import {
   publicClickId,
   recordClick,
   recordMeasurement,
+  type Visitor,
 } from './record.ts';
-import { isRobot, parseUserAgent } from './user-agent.ts';
+import { readUserAgent } from './user-agent.ts';
 
 const MEASUREMENT_BYTES = 2 * 1024;
 
-const visitorOf = (c: AppContext) => ({
-  browser: parseUserAgent(c.req.header('User-Agent') ?? ''),
+const visitorOf = (c: AppContext): Visitor => ({
+  browser: readUserAgent(c.req.header('User-Agent') ?? ''),
   address: c.req.header('cf-connecting-ip'),
 });
 
@@ -42,31 +43,31 @@ function answerPage(c: AppContext, page: ReturnType<typeof plainPage>, status: 2
   return c.html(page.body, status);
 }
 
-/** A click is a person's own: neither a robot's, nor a look ahead (`HEAD`, a browser's prefetch), nor of a switched-off application. */
-function isCounted(c: AppContext, link: Link): boolean {
+/** Whether a person clicked: not a bot, not a preview (`HEAD`, a browser's prefetch), and the application collects data. */
+function isCounted(c: AppContext, link: Link, { browser }: Visitor): boolean {
   const purpose = `${c.req.header('Sec-Purpose') ?? ''} ${c.req.header('Purpose') ?? ''}`;
   return (
     link.dataCollection &&
     c.req.method !== 'HEAD' &&
-    !isRobot(c.req.header('User-Agent') ?? '') &&
+    !browser.isRobot &&
     !/prefetch|preview|prerender/i.test(purpose)
   );
 }
 
-/** Whether an address has not clicked so often that it must be a machine. Its person, if any, is sent on all the same. */
+/** Whether the address has clicked less often than a machine would. Beyond the limit the person, if any, is still sent on. */
 async function isWithinLimit(c: AppContext): Promise<boolean> {
   const { success } = await c.env.CLICK_LIMIT.limit({ key: addressOf(c) });
   return success;
 }
 
-/** Sends a person on; the click is written down meanwhile and afterwards. */
+/** Redirects a person; recording the click does not delay the answer. */
 async function follow(c: AppContext, token: string) {
   const link = await linkOf(c, token);
   if (!link) return answerPage(c, unknownLinkPage(), 404);
   const now = Date.now();
   const query = new URL(c.req.url).searchParams;
   const visitor = visitorOf(c);
-  const clickId = isCounted(c, link) && (await isWithinLimit(c)) ? newClickId() : null;
+  const clickId = isCounted(c, link, visitor) && (await isWithinLimit(c)) ? newClickId() : null;
   if (clickId !== null) {
     const details = { country: countryOf(c.req.raw.cf), params: clickParams(query) };
     c.executionCtx.waitUntil(recordClick(c.env, link, clickId, visitor, details, now));
@@ -84,7 +85,7 @@ async function follow(c: AppContext, token: string) {
 
 export const trackingRoutes = new Hono<AppEnv>()
   .get('/t/:token', (c) => follow(c, c.req.param('token')))
-  .post('/t/:token', limitBody(MEASUREMENT_BYTES), ...jsonBody(Measurement), async (c) => {
+  .post('/t/:token', limitBody(MEASUREMENT_BYTES), jsonBody(Measurement), async (c) => {
     const link = await linkOf(c, c.req.param('token'));
     if (!link) throw new AppError('not_found', 'Unknown link');
     const measurement = c.req.valid('json');
@@ -97,7 +98,7 @@ export const trackingRoutes = new Hono<AppEnv>()
     return c.body(null, 204);
   });
 
-/** The token of a link under `TRACKING_BASE_URL`, or null where the address is none. */
+/** The token of a link under `TRACKING_BASE_URL`, or null if the URL is not one. */
 function tokenUnder(baseUrl: string, requested: string): string | null {
   if (baseUrl === '') return null;
   const [base, url] = [new URL(baseUrl), new URL(requested)];
@@ -107,18 +108,18 @@ function tokenUnder(baseUrl: string, requested: string): string | null {
   return LINK_TOKEN.test(token) ? token : null;
 }
 
-/** Lets tracking links live under an address of their own, such as `https://go.example.com/<token>`. */
+/** Serves tracking links on a host of their own, such as `https://go.example.com/<token>`. */
 export function trackingHost(app: Hono<AppEnv>) {
-  return createMiddleware<AppEnv>(async (c, next) => {
+  return createMiddleware<AppEnv>((c, next) => {
     const token = tokenUnder(settingsOf(c.env).TRACKING_BASE_URL, c.req.url);
     if (token === null || c.req.path === `/t/${token}`) return next();
     const url = new URL(c.req.url);
     url.pathname = `/t/${token}`;
-    return app.fetch(new Request(url, c.req.raw), c.env, c.executionCtx);
+    return Promise.resolve(app.fetch(new Request(url, c.req.raw), c.env, c.executionCtx));
   });
 }
 
-/** Where a creative's link points: the deployment's own address for links, else `<origin>/t`. */
+/** The URL of a creative's link: under `TRACKING_BASE_URL` if set, else `<origin>/t`. */
 export function trackingLink(env: Env, requestUrl: string, token: string): string {
   const base = settingsOf(env).TRACKING_BASE_URL || `${new URL(requestUrl).origin}/t`;
   return `${base.replace(/\/+$/, '')}/${token}`;

@@ -2,21 +2,24 @@ import { isbot } from 'isbot';
 import type { OsFamily } from '#catalogue';
 
 /** What a browser tells of its device; null for what it keeps to itself. */
-export type Browser = { osFamily: OsFamily; osVersion: string | null; deviceModel: string | null };
+type Device = { osFamily: OsFamily; osVersion: string | null; deviceModel: string | null };
 
-/** Real user agents have some 300 characters at most. Work on a header grows no further, however long it is. */
+/** `isRobot`: a link preview, a crawler or a program, which is sent on, but nobody clicked. */
+export type Browser = Device & { isRobot: boolean };
+
+/** Real user agents have about 300 characters at most. Longer headers are cut, which bounds the work. */
 const MAX_USER_AGENT_CHARS = 512;
-/** What a click's row takes as a model; what is longer is not one. */
+/** The longest model that a click's row stores; longer text is not a model. */
 const MAX_MODEL_CHARS = 128;
 
-// Each pattern is tried once from one place, with nothing that can match in two ways: the time is linear.
+// Each pattern is matched once from a fixed position and is unambiguous, so matching takes linear time.
 const IOS_DEVICE = /\((?:iPhone|iPad|iPod)/;
 const IOS_VERSION = / OS (\d{1,4}(?:_\d{1,4}){0,2})/;
 const ANDROID_VERSION = /^Android (\d{1,4}(?:\.\d{1,4}){0,2})/;
-/** What stands in a model's place: a web view, a form factor, a language, Firefox's engine. */
+/** What may appear in place of a model: a web view, a form factor, a language, Firefox's engine. */
 const NOT_A_MODEL = /^(?:wv|Mobile|Tablet|[a-z]{2}[-_][A-Za-z]{2}|rv:.*)$/;
 
-// Chrome's reduced user agent claims Android 10 and the model K of every phone.
+// Chrome's reduced user agent reports Android 10 and the model K for every phone.
 const REDUCED_MODEL = 'K';
 
 const OTHER_FAMILIES: readonly [RegExp, OsFamily][] = [
@@ -25,17 +28,33 @@ const OTHER_FAMILIES: readonly [RegExp, OsFamily][] = [
   [/Linux|CrOS/, 'linux'],
 ];
 
-const cut = (userAgent: string) => userAgent.slice(0, MAX_USER_AGENT_CHARS);
-
 /** The rest of the parenthesis that a place in a user agent lies in. */
 function restOfComment(userAgent: string, start: number): string {
   const end = userAgent.indexOf(')', start);
   return userAgent.slice(start, end < 0 ? undefined : end);
 }
 
-/** Reads a user agent, as far as attribution needs it and no further than its first 512 characters. */
-export function parseUserAgent(header: string): Browser {
-  const userAgent = cut(header);
+const MAX_REMEMBERED = 1_000;
+const remembered = new Map<string, Browser>();
+
+/**
+ * Reads a user agent, as far as attribution needs it and no further than its first 512 characters. Those of many clicks are equal,
+ * and what tells robots is the longest of all patterns.
+ */
+export function readUserAgent(header: string): Browser {
+  const known = remembered.get(header);
+  if (known) return known;
+  const userAgent = header.slice(0, MAX_USER_AGENT_CHARS);
+  const isRobot = userAgent.trim() === '' || isbot(userAgent);
+  const browser = { ...readDevice(userAgent), isRobot };
+  if (header.length <= MAX_USER_AGENT_CHARS) {
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+    remembered.set(header, browser);
+  }
+  return browser;
+}
+
+function readDevice(userAgent: string): Device {
   const ios = userAgent.search(IOS_DEVICE);
   if (ios >= 0) {
     const [, version = null] = IOS_VERSION.exec(restOfComment(userAgent, ios)) ?? [];
@@ -48,7 +67,7 @@ export function parseUserAgent(header: string): Browser {
 }
 
 /** `Android 14; SM-S911B Build/UP1A; wv` */
-function parseAndroid(comment: string): Browser {
+function parseAndroid(comment: string): Device {
   const [system = '', described = ''] = comment.split(';');
   const [, version = null] = ANDROID_VERSION.exec(system) ?? [];
   const model = described.split(' Build/', 1).join().trim();
@@ -59,10 +78,4 @@ function parseAndroid(comment: string): Browser {
     osVersion: reduced ? null : version,
     deviceModel: isModel ? model : null,
   };
-}
-
-/** Link previews, crawlers and programs: they are sent on, but nobody clicked. */
-export function isRobot(header: string): boolean {
-  const userAgent = cut(header);
-  return userAgent.trim() === '' || isbot(userAgent);
 }

@@ -10,7 +10,7 @@ import { DAY_MS } from '#lib/time';
 const MAX_VIEWS = 200;
 const MAX_QUERY = 2_000;
 
-/** The pages that a view can be of: those that show figures and nothing else. */
+/** The pages that can be saved as a view: those that only show figures. */
 export const VIEW_PAGES = {
   '/': 'Overview',
   '/creatives': 'Creatives',
@@ -23,7 +23,7 @@ export const VIEW_PAGES = {
   '/costs': 'Costs',
 } as const satisfies Record<string, string>;
 
-/** A page and what it looks at, as an address of the dashboard: `/ltv?app=…&period=28d`. */
+/** A page with its filters, as a dashboard URL: `/ltv?app=…&period=28d`. */
 export const ViewAddress = z
   .string('is required')
   .max(MAX_QUERY, `must have at most ${MAX_QUERY} characters`)
@@ -38,7 +38,7 @@ export const ViewAddress = z
   });
 export type ViewAddress = z.infer<typeof ViewAddress>;
 
-/** The address that a stored view is opened at. */
+/** The dashboard URL of a stored view. */
 export const viewAddress = ({ path, query }: { path: string; query: string }): string =>
   query === '' ? path : `${path}?${query}`;
 
@@ -59,7 +59,7 @@ export const listViews = (db: Database, teamId: string) =>
     .orderBy(desc(savedViews.id))
     .limit(MAX_VIEWS);
 
-/** Throws `conflict` past 200 views of a team. */
+/** Throws `conflict` beyond 200 views per team. */
 export async function saveView(caller: Caller, { address, name }: z.infer<typeof NewView>): Promise<void> {
   const { db, team, actor, now } = caller;
   if ((await db.$count(savedViews, eq(savedViews.teamId, team.id))) >= MAX_VIEWS) {
@@ -72,7 +72,7 @@ export async function saveView(caller: Caller, { address, name }: z.infer<typeof
   ]);
 }
 
-/** Throws `not_found` also for another team's. */
+/** Throws `not_found` for another team's view too. */
 export async function removeView(caller: Caller, id: string): Promise<void> {
   const { db, team } = caller;
   const own = and(eq(savedViews.teamId, team.id), eq(savedViews.id, id));
@@ -84,7 +84,7 @@ export async function removeView(caller: Caller, id: string): Promise<void> {
   ]);
 }
 
-/** A link to one view; the secret is its last segment, is shown this once and stored only as its SHA-256. */
+/** Creates a link to one view. The returned secret is its last segment; only its SHA-256 is stored. */
 export async function createShareLink(
   caller: Caller,
   { address, note, days }: z.infer<typeof NewShareLink>,
@@ -115,7 +115,7 @@ export const listShareLinks = (db: Database, teamId: string) =>
     .orderBy(desc(shareLinks.createdAt))
     .limit(MAX_VIEWS);
 
-/** Works at once. Throws `not_found` also for another team's. */
+/** Takes effect at once. Throws `not_found` for another team's link too. */
 export async function revokeShareLink(caller: Caller, hash: string): Promise<void> {
   const { db, team } = caller;
   const own = and(eq(shareLinks.teamId, team.id), eq(shareLinks.hash, hash));
@@ -127,7 +127,7 @@ export async function revokeShareLink(caller: Caller, hash: string): Promise<voi
   ]);
 }
 
-/** The view behind a link, or null where it is over, revoked or made up. */
+/** The view of a link, or null if the link expired, was revoked or never existed. */
 export async function findShareLink(db: Database, secret: string, now: number) {
   const [found] = await db
     .select({
@@ -142,7 +142,7 @@ export async function findShareLink(db: Database, secret: string, now: number) {
   return found && found.expiresAt > now ? found : null;
 }
 
-/** Forgets links that are over. They open nothing any more. */
+/** Deletes expired links. They are already without effect. */
 export async function pruneShareLinks(db: Database, now: number): Promise<void> {
   await db.delete(shareLinks).where(lt(shareLinks.expiresAt, now));
 }

@@ -203,7 +203,7 @@ it('keeps a failure with its channel, tries again later and later, and gives up 
     await sendNotices(env, now);
     expect(posts).toHaveLength(attempt);
     expect((await listChannels(db, application.id))[0]).toMatchObject({
-      failure: 'it answered 404',
+      failure: 'the webhook returned 404',
       failedAt: now,
     });
     const wait = 60_000 * 2 ** (attempt - 1);
@@ -235,8 +235,8 @@ it('follows no redirect and survives a receiver that does not answer', async () 
   expect(posts).toHaveLength(2);
   expect(vi.mocked(fetch).mock.calls.map(([, init]) => init?.redirect)).toEqual(['manual', 'manual']);
   expect((await listChannels(db, application.id)).map(({ failure }) => failure).sort()).toEqual([
-    'it answered 302',
     'the connection was lost',
+    'the webhook returned 302',
   ]);
 });
 
@@ -282,7 +282,7 @@ it('sends a digest at eight in the morning, with the figures of the day before a
     [
       SLACK,
       ...[
-        'Test game, Saturday 2026-03-28, in brackets the change against Saturday a week before',
+        'Test game, Saturday 2026-03-28 (in brackets: change from Saturday a week before)',
         'Revenue $50.00 (−50%)',
         'Installs 2 (+100%)',
         'Active devices a day 0',

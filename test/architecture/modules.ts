@@ -23,7 +23,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: ['lib'],
   },
   db: {
-    imports: ['lib'],
+    imports: ['catalogue', 'lib'],
   },
   http: {
     imports: ['db', 'env', 'lib'],
@@ -59,6 +59,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'rollup_ads',
       'rollup_custom',
       'rollup_daily',
+      'rollup_hours',
       'rollup_items',
       'segment_blocks',
     ],

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { createApp } from '../../src/app.ts';
+import { answerRequest } from '../../src/answer-request.ts';
 import { countingLimit, unlimited } from '../helpers/limits.ts';
 import { control } from './control.ts';
 import { DatabaseMeter } from './meter.ts';
@@ -15,7 +15,7 @@ type BenchEnv = Env & { ROLE: keyof typeof ROLES };
 /** A queue that takes everything at once: what is left is our own work. */
 const instantQueue = { send: async () => undefined, sendBatch: async () => undefined };
 
-const service = createApp();
+const service = { fetch: answerRequest };
 const bare = new Hono<{ Bindings: BenchEnv }>()
   .post('/webhook', async (c) => {
     const body: Record<string, unknown> = await c.req.json();

@@ -87,6 +87,7 @@ const COMMON = new Set([
   'day',
   'occurred_at',
   'received_at',
+  'zone_offset',
   'token_id',
   'token_expired',
   'keys',

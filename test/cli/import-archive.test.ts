@@ -13,7 +13,7 @@ import { MemoryBucket } from '../lake/memory-bucket.ts';
 let folder: string;
 let server: Server;
 let target: Target;
-let asked: { created_at: string; data: { device_id: string } }[][] = [];
+let asked: { created_at: string; data: Record<string, string> }[][] = [];
 /** Answers in place of tokens. */
 let refusal: { status: number; body: unknown } | undefined;
 
@@ -76,6 +76,8 @@ it('makes envelopes of a raw event file', async () => {
     device_id: device,
     creative_id: null,
     acquired_day: '2026-03-01',
+    country: 'de',
+    os_family: 'ios',
     day: '2026-03-02',
     occurred_at: Date.parse('2026-03-02T10:00:00.250Z'),
     received_at: Date.parse('2026-03-02T10:00:01Z'),
@@ -158,10 +160,11 @@ it('makes envelopes of a raw event file', async () => {
     },
   ]);
   // One token for one device; the first request fails.
-  const once = [['2026-03-01T12:00:00.000Z', device]];
-  expect(asked.map((devices) => devices.map(({ created_at, data }) => [created_at, data.device_id]))).toEqual(
-    [once, once],
+  const once = [['2026-03-01T12:00:00.000Z', device, 'de', 'ios']];
+  const described = asked.map((devices) =>
+    devices.map(({ created_at, data }) => [created_at, data.device_id, data.country, data.os_system]),
   );
+  expect(described).toEqual([once, once]);
 });
 
 /** An event each of so many devices. */
@@ -201,7 +204,11 @@ it.each([
     { status: 200, body: { results: [{ index: 0, error: 'no' }] } },
     `refused the device dev_${'0'.repeat(32)}: no`,
   ],
-  ['a device without an answer', { status: 200, body: { results: [] } }, 'did not answer for every device'],
+  [
+    'a device without an answer',
+    { status: 200, body: { results: [] } },
+    'did not return a token for every device',
+  ],
 ])('stops at %s, and makes the file when it is called again', async (name, refused, message) => {
   const file = await rawEventFile(`${name}.parquet`, adsOf(1));
   refusal = refused;

@@ -14,7 +14,7 @@ it('describes every metric, and where it is null', () => {
   const cpi = lines.find((line) => line.startsWith('| `cpi` |'));
   expect(cpi).toContain('spend / attributed installs');
   expect(cpi).toMatch(
-    /by `country`, .*`currency`; where the divisor is 0; where an amount has no exchange rate/,
+    /by `hour`, `country`, .*`currency`; if the divisor is 0; if an amount has no exchange rate/,
   );
   expect(lines.find((line) => line.startsWith('| `impressions` |'))).toContain('by `item`, `event_name` |');
 });

@@ -157,7 +157,7 @@ describe('npm run org', () => {
 
   it('shares nothing between two orgs', async () => {
     expect((await org('create', 'thief', 'acme.example.com', '--yes')).output).toContain(
-      'acme.example.com is the address of the Worker attribution-acme',
+      'acme.example.com already belongs to the Worker attribution-acme',
     );
     expect(await org('create', 'globex', '--yes')).toMatchObject({ code: 0 });
     const [acme, globex] = [deployed('acme'), deployed('globex')];

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
 const script = path.join(import.meta.dirname, '../bench/settle-heap.ts');
-const MAX_HEAP_MB = 72;
+const MAX_HEAP_MB = 64;
 
 // An isolate has 128 MB for everything at once. Whatever is sent, a counter's runs end before they need more than half of it.
 it.each([

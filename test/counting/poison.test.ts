@@ -55,34 +55,40 @@ describe('a message that cannot be counted', () => {
 });
 
 describe('events that break a run', () => {
-  it('are parked however many they are, each once, and the others count', async () => {
-    const { applicationId, device, append, stub, inside } = await start();
-    await stub().settle();
-    const broken = await startBroken(applicationId);
-    const events = Array.from({ length: 300 }, (_, index) =>
-      index % 3 === 0
-        ? eventOf(applicationId, device, 'custom.ad')
-        : eventOf(applicationId, broken, 'custom.ad'),
-    );
-    await append(events);
-    await inside((_, state) =>
-      state.storage.sql.exec("UPDATE devices SET active_days = 'x' WHERE id = ?", broken.id),
-    );
-    await expect.poll(async () => (await stub().settle()).settled, { timeout: 20_000 }).toBe(true);
-    expect(await rollupOf(applicationId)).toMatchObject({ impressions: 100 });
-    const rows = await parkedOf(applicationId);
-    const lost = events.filter((_, index) => index % 3 !== 0).map(({ id }) => id.replace('evt_', 'prk_'));
-    expect(rows.map(({ id }) => id).sort()).toEqual(lost.sort());
-    // Put right, what was parked is counted when it is sent again, once however often.
-    await inside((_, state) =>
-      state.storage.sql.exec("UPDATE devices SET active_days = '0' WHERE id = ?", broken.id),
-    );
-    const replayed = rows.map(({ body }, index) => ({ id: `replay-${index}`, body: JSON.parse(body) }));
-    await deliver(replayed.slice(0, 100));
-    await deliver(replayed);
-    await expect.poll(async () => (await stub().settle()).settled, { timeout: 20_000 }).toBe(true);
-    expect(await rollupOf(applicationId)).toMatchObject({ impressions: 300 });
-  });
+  it.each(['active_days', 'active_ages', 'steps', 'revenue', 'ad_totals'])(
+    'for a device whose %s are unreadable are parked, each once, and the others count',
+    async (column) => {
+      const { applicationId, device, append, stub, inside } = await start();
+      await stub().settle();
+      const broken = await startBroken(applicationId);
+      const events = Array.from({ length: 300 }, (_, index) =>
+        index % 3 === 0
+          ? eventOf(applicationId, device, 'custom.ad')
+          : eventOf(applicationId, broken, 'custom.ad'),
+      );
+      await append(events);
+      const stored = await inside((_, { storage }) => {
+        const ofDevice = `FROM devices WHERE id = '${broken.id}'`;
+        const [before] = storage.sql.exec<{ text: string | null }>(`SELECT ${column} AS text ${ofDevice}`);
+        storage.sql.exec(`UPDATE devices SET ${column} = 'un|readable' WHERE id = ?`, broken.id);
+        return before?.text ?? null;
+      });
+      await expect.poll(async () => (await stub().settle()).settled, { timeout: 20_000 }).toBe(true);
+      expect(await rollupOf(applicationId)).toMatchObject({ impressions: 100 });
+      const rows = await parkedOf(applicationId);
+      const lost = events.filter((_, index) => index % 3 !== 0).map(({ id }) => id.replace('evt_', 'prk_'));
+      expect(rows.map(({ id }) => id).sort()).toEqual(lost.sort());
+      // Put right, what was parked is counted when it is sent again, once however often.
+      await inside((_, { storage }) =>
+        storage.sql.exec(`UPDATE devices SET ${column} = ? WHERE id = ?`, stored, broken.id),
+      );
+      const replayed = rows.map(({ body }, index) => ({ id: `replay-${index}`, body: JSON.parse(body) }));
+      await deliver(replayed.slice(0, 100));
+      await deliver(replayed);
+      await expect.poll(async () => (await stub().settle()).settled, { timeout: 20_000 }).toBe(true);
+      expect(await rollupOf(applicationId)).toMatchObject({ impressions: 300 });
+    },
+  );
 
   /** A device whose state is made unreadable later. */
   async function startBroken(applicationId: string) {

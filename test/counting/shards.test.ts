@@ -141,13 +141,13 @@ describe('the number of shards', () => {
     expect(await shardsOf(applicationId)).toBe(2);
     await inside((counter) => {
       counter.growth = { eventsPerSecond: 0, bytes: Number.POSITIVE_INFINITY };
-      counter.measureLoadFrom(Date.now() - 10_000);
+      counter.load.startAt(Date.now() - 10_000);
     });
     // The first counter is none of the newest any more: its devices stay, however busy they are.
     await load();
     expect(await shardsOf(applicationId)).toBe(2);
     const second = startCounter(applicationId, 1);
-    await second.inside((counter) => counter.measureLoadFrom(Date.now() - 10_000));
+    await second.inside((counter) => counter.load.startAt(Date.now() - 10_000));
     await second.append([eventOf(applicationId, device, 'custom.ad', { shard: 1 })]);
     await second.inside(async (counter) => {
       counter.growth = { eventsPerSecond: 0, bytes: Number.POSITIVE_INFINITY };

@@ -1,8 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
+import { envelope } from '../helpers/envelopes.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { startWorker } from '../helpers/worker.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
 const PERIOD = 'from=2026-03-08&to=2026-03-14';
@@ -51,6 +52,40 @@ it.each([
   const { html, text } = await ads(`by=${by}`);
   expect(text).toContain(`Ad revenue by ${label.toLowerCase()}`);
   expect(html).toContain(`>${name}<`);
+});
+
+it('shows the days, formats and networks of each country, finds them by their names, and answers the same as CSV', async () => {
+  const owner = await createTenant();
+  const person = await signedIn(worker, owner.team, 'viewer');
+  for (const [country, media_source, value] of [
+    ['de', 'fyber', 9],
+    ['fr', 'admob', 2],
+  ] as const) {
+    const created_at = '2026-03-09T10:00:00Z';
+    const token = await fetchToken(worker, owner, { created_at, data: { country } });
+    const ad = envelope.ad(token, { created_at }, { source: 'banner', media_source, value, currency: 'usd' });
+    expect((await worker.post(owner, '/webhook', ad)).status).toBe(200);
+  }
+  await worker.deliver(worker.queue.take());
+  const of = `/ads?app=${owner.application.id}&${PERIOD}&by=country`;
+  const read = async (query: string) =>
+    (await (await person.get(of + query)).text()).replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+  const whole = await read('');
+  expect(whole).toContain('By day, format, country and network');
+  expect(whole).toContain('2026-03-09 Banner Germany DT Exchange $9.00 1 $9,000.00');
+  expect(whole).toContain('2026-03-09 Banner France AdMob $2.00');
+  for (const q of ['DT%20Exchange', 'FYBER', 'germany']) {
+    const found = await read(`&q=${q}`);
+    expect(found).toContain('Show 1 rows');
+    expect(found).toContain('2026-03-09 Banner Germany DT Exchange $9.00');
+    expect(found).not.toContain('2026-03-09 Banner France');
+  }
+  const csv = await person.get(`${of}&format=csv`);
+  expect((await csv.text()).trim().split('\r\n')).toEqual([
+    'day,source,country,media_source,impressions,ad_revenue,ecpm,ad_requests,fill_rate',
+    '2026-03-09,banner,de,fyber,1,9,9000,,',
+    '2026-03-09,banner,fr,admob,1,2,2000,,',
+  ]);
 });
 
 it('draws the chosen metric of each group', async () => {

@@ -1,5 +1,14 @@
 import { expect, it } from 'vitest';
-import { evenly, placesOf, shortDays, ticksOf, unitOf, valuesAt } from '../../src/dashboard/axis.ts';
+import {
+  alignedTo,
+  evenly,
+  hoursIn,
+  placesOf,
+  shortDays,
+  ticksOf,
+  unitOf,
+  valuesAt,
+} from '../../src/dashboard/axis.ts';
 
 const TODAY = '2026-03-15';
 
@@ -36,6 +45,65 @@ it('has weeks and months that are cut off by the period or by today, not complet
     ['2026-02', false],
     ['2026-03', true],
   ]);
+});
+
+/** A view of some days in New York, at an instant. */
+const inNewYork = (from: string, to: string, at: string) => ({
+  ...{ from, to, today: at.slice(0, 10), now: Date.parse(at) },
+  application: { timezone: 'America/New_York' },
+});
+
+it('has a place for every hour, the current one not complete, later ones ahead', () => {
+  const places = hoursIn(inNewYork('2026-10-31', '2026-10-31', '2026-10-31T09:20:00-04:00'));
+  expect(places).toHaveLength(24);
+  expect(places.flatMap(({ partial }, index) => (partial ? [index] : []))).toEqual([9]);
+  expect(places.findIndex(({ isAhead }) => isAhead)).toBe(10);
+  expect(places[9]?.label).toBe('Sat, 31 Oct 2026, 09:00–10:00');
+  expect(valuesAt(places, 'hour', [{ hour: places[9]?.key, n: 4 }], (row) => row.n, 0).slice(8, 11)).toEqual([
+    0,
+    4,
+    null,
+  ]);
+});
+
+it('has 25 hours where clocks are set back, told by their offsets, and 23 where they are set forward', () => {
+  const back = hoursIn(inNewYork('2026-11-01', '2026-11-01', '2026-11-02T12:00:00-05:00'));
+  expect(back.slice(0, 4).map(({ label }) => label.slice('Sun, 1 Nov 2026, '.length))).toEqual([
+    '00:00–01:00',
+    '01:00–02:00 (UTC-04:00)',
+    '01:00–02:00 (UTC-05:00)',
+    '02:00–03:00',
+  ]);
+  expect([back.length, back.some(({ partial, isAhead }) => partial || isAhead)]).toEqual([25, false]);
+  const forward = hoursIn(inNewYork('2026-03-08', '2026-03-08', '2026-03-09T12:00:00-04:00'));
+  expect(forward).toHaveLength(23);
+  expect(ticksOf(back, 'hour').map(({ text }) => text)).toEqual(['1 Nov', '06:00', '12:00', '18:00']);
+  expect(ticksOf(forward, 'hour').map(({ text }) => text)).toEqual(['8 Mar', '06:00', '12:00', '18:00']);
+});
+
+it('names two days of hours by noons and midnights', () => {
+  const places = hoursIn(inNewYork('2026-10-30', '2026-10-31', '2026-11-02T12:00:00-05:00'));
+  expect(ticksOf(places, 'hour')).toEqual([
+    { index: 0, text: '30 Oct' },
+    { index: 12, text: '12:00' },
+    { index: 24, text: '31 Oct' },
+    { index: 36, text: '12:00' },
+  ]);
+});
+
+it('holds an hour of one day against the same hour of the clock of another, however many it has', () => {
+  const at = '2026-11-03T12:00:00-05:00';
+  const [before, now] = [
+    inNewYork('2026-11-01', '2026-11-01', at),
+    inNewYork('2026-11-02', '2026-11-02', at),
+  ];
+  const earlier = hoursIn(before);
+  const figures = earlier.map((_, index) => index);
+  const aligned = alignedTo(hoursIn(now), earlier, figures, 'hour');
+  expect(aligned.slice(0, 4)).toEqual([0, 1, 3, 4]);
+  expect(aligned).toHaveLength(24);
+  // The other way round, the hour that comes twice is held against the same one.
+  expect(alignedTo(earlier, hoursIn(now), figures.slice(0, 24), 'hour').slice(0, 4)).toEqual([0, 1, 1, 2]);
 });
 
 it.each([

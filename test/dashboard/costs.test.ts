@@ -154,7 +154,7 @@ it('lists exchange rates and takes one of the team', async () => {
   expect(page).toContain('|2026-03-02|EUR|1.25 USD|Your team|');
   for (const [fields, fault] of [
     [{ ...rate, currency: 'euro' }, 'must be an ISO 4217 code'],
-    [{ ...rate, currency: 'usd' }, 'is the base itself'],
+    [{ ...rate, currency: 'usd' }, 'must not be the base currency'],
     [{ ...rate, rate: 'x' }, 'must be a number above 0'],
     [{ ...rate, date: '2026-02-30' }, 'must be a day'],
   ] as const) {

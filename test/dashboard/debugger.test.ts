@@ -58,6 +58,21 @@ it('says in each row what became of the event, and searches by name', async () =
   expect(found.text).not.toContain('|first|');
 });
 
+it('narrows the list by the filters of the bar, which its own form keeps', async () => {
+  const german = await fetchToken(worker, tenant, { data: { country: 'de' } });
+  const french = await fetchToken(worker, tenant, { data: { country: 'fr' } });
+  await send(german, 'from_germany');
+  await send(french, 'from_france');
+  await deliver();
+  const { html, text } = await read('/debugger?country=de&event_name=from_germany');
+  expect(text).toContain('|from_germany|');
+  expect(text).toContain('|Country|Germany|');
+  expect(html).toContain('<input type="hidden" name="country" value="de"/>');
+  expect(html).toContain('event_name=from_germany" aria-label="Remove the filter Country: Germany"');
+  expect((await read('/debugger?country=de')).text).not.toContain('|from_france|');
+  expect((await read('/debugger?country=de&country=fr')).text).toContain('|from_france|');
+});
+
 it('a device’s page tells its click, its attribution and every event, and refreshes while one is queued', async () => {
   const { path } = await createCreative(worker, tenant, { creative: 'Cat' });
   const { publicId, messages } = await follow(worker, path, ANDROID_AGENT, '203.0.113.9', 'DE');

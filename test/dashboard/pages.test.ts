@@ -93,7 +93,7 @@ it('shows the key on the page that gets people started only when an admin asks, 
     expect(await textOf(await admin.get(path))).toContain('Show with the API key');
   }
   expect(await textOf(await viewer.get('/get-started'))).toContain(
-    'service-api-key: &lt;API key, ask an admin&gt;',
+    'service-api-key: &lt;API key: ask an admin&gt;',
   );
   expect(await textOf(await viewer.get('/get-started'))).not.toContain('Show with the API key');
   expect(await shown()).toEqual([]);

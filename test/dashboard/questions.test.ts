@@ -125,8 +125,8 @@ it('offers countries and systems as filters, and narrows the figures to them', a
 });
 
 it.each([
-  [{ p_value: 0.001, low: 0.1, high: 0.2 }, 'A real difference, almost certainly'],
-  [{ p_value: 0.03, low: 0.1, high: 0.2 }, 'Probably a real difference'],
+  [{ p_value: 0.001, low: 0.1, high: 0.2 }, 'Very likely a real difference'],
+  [{ p_value: 0.03, low: 0.1, high: 0.2 }, 'Likely a real difference'],
   [{ p_value: 0.4, low: -0.1, high: 0.2 }, 'May be chance'],
   [{ p_value: null, low: null, high: null }, 'Too few devices to tell'],
 ])('says of %j: %s', (row, words) => expect(certainty(row)).toBe(words));

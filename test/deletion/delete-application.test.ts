@@ -4,9 +4,11 @@ import { listAudit } from '#audit';
 import { counterOf } from '#counting';
 import { database } from '#db';
 import { forgetCredentials } from '#http';
+import { nextTurn } from '#lib/next-turn';
 import { clearApplication, firstTokens } from '../../src/deletion/clear-application.ts';
 import service from '../../src/index.ts';
 import { ANDROID_AGENT, follow } from '../helpers/clicks.ts';
+import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
@@ -93,6 +95,7 @@ it('deletes all of it in D1, its counters and R2, and nothing of another applica
       'tokens',
       'parked_messages',
       'rollup_daily',
+      'rollup_hours',
       'segment_blocks',
       'costs',
       'clicks',
@@ -116,6 +119,66 @@ it('deletes all of it in D1, its counters and R2, and nothing of another applica
   expect(await listed.json()).toMatchObject({ data: [] });
   expect(await remove(tenant)).toEqual(done(tenant));
   expect(await deletions(tenant)).toHaveLength(1);
+});
+
+it('empties a counter without ending it; late events find a new one', async () => {
+  const { tenant } = await withEverything();
+  const counter = startCounter(tenant.application.id);
+  await counter.inside((object) => {
+    object.quietWaitMs = 12_345;
+  });
+  await remove(tenant);
+  const left = await counter.inside(async ({ quietWaitMs }, { storage }) => ({
+    quietWaitMs,
+    alarm: await storage.getAlarm(),
+    tables: storage.sql
+      .exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_%' ESCAPE '\\'")
+      .toArray(),
+  }));
+  expect(left).toEqual({ quietWaitMs: 12_345, alarm: null, tables: [] });
+
+  const created = await counter.createDevice();
+  if (created.outcome === 'moved') throw new Error('one shard');
+  const event = eventOf(tenant.application.id, created.device, 'custom');
+  await counter.append([event]);
+  await counter.append([event]);
+  expect(await counter.stub().settle()).toMatchObject({ settled: true });
+  expect(await rollupOf(tenant.application.id)).toMatchObject({ installs: 1, events: 1 });
+  expect(await counter.stub().eventStatus(event.id)).toMatchObject({ status: 'counted' });
+});
+
+it('empties a counter once the file that it writes is in R2, and deletes that too', async () => {
+  const { tenant } = await withEverything();
+  const { id } = tenant.application;
+  const counter = startCounter(id);
+  const { promise: written, resolve: write } = Promise.withResolvers<void>();
+  const { promise: writing, resolve: begin } = Promise.withResolvers<void>();
+  await counter.inside((object) => {
+    object.bucket = {
+      get: (key, options) => env.RAW_EVENTS.get(key, options),
+      delete: (keys) => env.RAW_EVENTS.delete(keys),
+      put: async (key, bytes) => {
+        begin();
+        await written;
+        return env.RAW_EVENTS.put(key, bytes);
+      },
+    };
+  });
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+  const exported = counter.inside((object) => object.alarm());
+  await writing;
+  let isDeleted = false;
+  const deleted = counter.inside(async (object) => {
+    await object.deleteAll();
+    isDeleted = true;
+  });
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  expect(isDeleted).toBe(false);
+  write();
+  await Promise.all([deleted, exported]);
+  expect(await objectsOf(id)).toHaveLength(2);
+  expect(await remove(tenant)).toEqual(done(tenant));
+  expect(await objectsOf(id)).toEqual([]);
 });
 
 it('deletes more rows than one statement takes', async () => {
@@ -283,6 +346,7 @@ it('deletes what was on its way too, once nothing can arrive any more', async ()
     'clicks',
     'counter_flushes',
     'rollup_daily',
+    'rollup_hours',
     'segment_blocks',
     'segments',
   ];

@@ -232,7 +232,7 @@ it('tells an expired token at /webhook and /verify-token', async () => {
   const webhook = await worker.post(tenant, '/webhook', envelope.ad(expired));
   expect(webhook.status).toBe(400);
   expect(await webhook.json()).toMatchObject({
-    details: [{ path: 'creativeToken', message: 'has expired, fetch a new one' }],
+    details: [{ path: 'creativeToken', message: 'has expired; fetch a new one' }],
   });
   expect((await worker.post(tenant, '/verify-token', { token: expired })).status).toBe(400);
 });

@@ -138,7 +138,7 @@ it('takes the events of a token past its expiry, as long again as it lived, and 
   expect((await verify(expired)).status).toBe(400);
   const answer = await worker.post(tenant, '/webhook', envelope.ad(await tokenThatLived(10, 21)));
   expect(answer.status).toBe(400);
-  expect(await answer.json()).toMatchObject({ error: 'creativeToken has expired, fetch a new one' });
+  expect(await answer.json()).toMatchObject({ error: 'creativeToken has expired; fetch a new one' });
 });
 
 describe('pruneTokens', () => {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { EXAMPLE } from '#http/operations';
-import { createApp } from '../../src/app.ts';
 import { openApiDocument } from '../../src/docs/document.ts';
+import { service } from '../../src/service.ts';
 import { ANDROID_AGENT, follow } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { parkMessage } from '../helpers/parked.ts';
@@ -164,8 +164,8 @@ describe('the errors of', () => {
 it('documents every route of the API and nothing else', () => {
   // The dashboard's pages and every middleware are registered for all methods.
   const documentation = ['/openapi.json', '/docs', '/docs/start.js'];
-  const served = createApp()
-    .routes.filter(({ method, path }) => method !== 'ALL' && !documentation.includes(path))
+  const served = service.routes
+    .filter(({ method, path }) => method !== 'ALL' && !documentation.includes(path))
     .map(({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
   const described = operations.map(({ path, method }) => `${method} ${path}`);
   expect(described.toSorted()).toEqual([...new Set(served)].toSorted());

@@ -155,7 +155,7 @@ test('a rejected request stands in the debugger with its reason, without a look 
     body: '{}',
   });
   await page.goto(`${demo.base_url}/debugger`);
-  await page.getByRole('cell', { name: 'The API key sent is not known' }).waitFor();
+  await page.getByRole('cell', { name: 'Unknown API key' }).waitFor();
 });
 
 test('every page, over a simulated history', { timeout: 300_000 }, async (suite) => {

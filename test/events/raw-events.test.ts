@@ -4,6 +4,7 @@ import type { LoggedEvent } from '#catalogue';
 import type { Counter } from '#counting';
 import { newId } from '#lib/ids';
 import { eventOf, startCounter } from '../helpers/counter.ts';
+import { PIXEL } from '../helpers/device-description.ts';
 import { objectsOf } from '../helpers/lake.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -161,6 +162,57 @@ describe('GET /v1/events', () => {
     await check();
   });
 
+  it('filters by country and OS of the device at its acquisition, and of the click, in logs and in files', async () => {
+    const started = await start();
+    const { tenant, first, applicationId } = started;
+    const made = async (country: string | null, os: 'ios' | 'android') => {
+      const description = { ...PIXEL, country, os };
+      const created = await first.createDevice({ acquiredAt: Date.now(), description });
+      if (created.outcome === 'moved') throw new Error('one shard');
+      const event = sent({ ...first, device: created.device }, 'custom');
+      await first.append([event]);
+      return { event, device: created.device };
+    };
+    const french = await made('fr', 'ios');
+    const german = await made('de', 'android');
+    const stateless = await made(null, 'ios');
+    const click: LoggedEvent = {
+      id: newId('evt'),
+      application_id: applicationId,
+      type: 'click',
+      creative_id: newId('crt'),
+      day: '2026-03-02',
+      occurred_at: Date.now(),
+      received_at: Date.now(),
+      country: 'fr',
+      os_family: 'android',
+    };
+    await first.append([click]);
+    const check = async () => {
+      const found = async (query: string) => idsOf(await listAll(tenant, `&from=2026-03-02${query}`));
+      expect(await found('&country=FR')).toEqual(newestFirst([french.event, click]));
+      expect(await found('&country=fr&country=de')).toEqual(newestFirst([french.event, german.event, click]));
+      expect(await found('&country=unknown')).toEqual([stateless.event.id]);
+      expect(await found('&country=unknown&country=de')).toEqual(
+        newestFirst([german.event, stateless.event]),
+      );
+      expect(await found('&country=jp')).toEqual([]);
+      expect(await found('&os=ios')).toEqual(newestFirst([french.event, stateless.event]));
+      expect(await found('&os=android&country=fr')).toEqual([click.id]);
+      expect(await found('&os=unknown')).toEqual([]);
+      expect(await found(`&country=de&device_id=${french.device.id}`)).toEqual([]);
+      expect((await list(tenant, '&country=fr&type=custom')).data).toMatchObject([
+        { event_id: french.event.id, country: 'fr', os_family: 'ios' },
+      ]);
+    };
+    await check();
+    const hot = (await status(tenant, french.event.id)).event;
+    expect(hot).toMatchObject({ country: 'fr', os_family: 'ios' });
+    await exportAll(started);
+    await check();
+    expect((await status(tenant, french.event.id)).event).toEqual(hot);
+  });
+
   it('takes filters with more values than a statement of D1 has parameters', async () => {
     const { tenant, first } = await start();
     const [own, other] = [sent(first), sent(first)];
@@ -252,6 +304,8 @@ describe('GET /v1/events', () => {
       '&from=2030-01-01',
       '&to=2020-01-01',
       '&event_name=x',
+      '&country=jp',
+      '&os=unknown',
       '&cursor=evt_0'.padEnd(44, '0'),
     ]) {
       expect((await list(tenant, query, worker)).data).toEqual([]);
@@ -295,6 +349,7 @@ describe('GET /v1/events', () => {
     ['&device_id=dev_1', 'device_id'],
     ['&creative_id=x', 'creative_id.0'],
     ['&attribution=bought', 'attribution'],
+    [`&country=${'x'.repeat(17)}`, 'country.0'],
   ])('refuses %s', async (query, field) => {
     const tenant = await createTenant();
     const answer = await startWorker().team(

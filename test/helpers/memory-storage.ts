@@ -1,12 +1,20 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 
 /** As much of an object's storage as a counter needs, with the counter's tables: for tests that run in Node. */
 export function memoryStorage(onRowsWritten: (rows: number) => void = () => {}): DurableObjectStorage {
   const db = new DatabaseSync(':memory:');
+  // An object keeps its statements prepared too.
+  const statements = new Map<string, StatementSync>();
+  const prepare = (sql: string) => {
+    const statement = statements.get(sql) ?? db.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
+  };
   const exec = (sql: string, ...bindings: unknown[]) => {
-    const statement = db.prepare(sql);
+    const statement = prepare(sql);
+    statement.setReturnArrays(false);
     const inputs = bindings as SQLInputValue[];
     if (statement.columns().length === 0) {
       onRowsWritten(Number(statement.run(...inputs).changes));

@@ -2,7 +2,7 @@ import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
 import { listRejections, pruneRejections } from '#ingestion';
-import { createApp } from '../../src/app.ts';
+import { service } from '../../src/service.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { createTenant } from '../helpers/tenant.ts';
@@ -102,7 +102,7 @@ it('never turns an accepted batch into an error', async () => {
   const waitUntil = vi.spyOn(ctx, 'waitUntil').mockImplementation(() => {
     throw new Error('broken on purpose');
   });
-  const answer = await createApp().request(
+  const answer = await service.request(
     '/webhook/batch',
     {
       method: 'POST',

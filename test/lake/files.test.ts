@@ -6,6 +6,7 @@ import {
   MissingFileError,
   readEvents,
   rewriteWithout,
+  type StoredEvent,
   streamEvents,
   writeFiles,
 } from '#lake';
@@ -57,12 +58,18 @@ it('describes a file in its entry', async () => {
       firstEventId: first?.id,
       lastEventId: last?.id,
       types: countTypes(events),
+      countries: valuesOf(events, 'country'),
+      oses: valuesOf(events, 'os_family'),
       deviceFilter: expect.any(Uint8Array),
       replaces: [],
     },
   ]);
+  expect(entries[0]?.countries).toHaveLength(20);
   expect(entries[0]?.deviceFilter.length).toBe(100);
 });
+
+const valuesOf = (events: readonly StoredEvent[], field: 'country' | 'os_family') =>
+  [...new Set(events.map((event) => event[field] ?? ''))].sort();
 
 function countTypes(events: readonly LoggedEvent[]): Record<string, number> {
   const counts: Record<string, number> = {};
@@ -120,6 +127,11 @@ it.each<[string, (event: LoggedEvent) => object]>([
   ['the organic devices', () => ({ attribution: 'organic' })],
   ['a version of the app', () => ({ appVersions: ['1.2.0'] })],
   ['no version of the app', () => ({ appVersions: [''] })],
+  ['a country', () => ({ countries: ['fr'] })],
+  ['no country', () => ({ countries: [''] })],
+  ['one of two countries, one of them unknown', () => ({ countries: ['fr', ''] })],
+  ['an OS', () => ({ oses: ['ios'] })],
+  ['no OS', () => ({ oses: [''] })],
   ['an event', (event) => ({ eventId: event.id })],
   ['a day', () => ({ from: '2026-03-11', to: '2026-03-11' })],
   ['a day without events', () => ({ from: '2026-03-12' })],
@@ -138,7 +150,7 @@ it.each<[string, (event: LoggedEvent) => object]>([
   const filter = filterFor(sample) as EventFilter;
   const wanted = newestFirst(events)
     .filter(
-      (event) =>
+      (event: StoredEvent) =>
         (!filter.type || event.type === filter.type) &&
         (!filter.eventName || ('event_name' in event && event.event_name === filter.eventName)) &&
         (!filter.deviceId || ('device_id' in event && event.device_id === filter.deviceId)) &&
@@ -146,6 +158,8 @@ it.each<[string, (event: LoggedEvent) => object]>([
         (!filter.attribution || (event.creative_id === null) === (filter.attribution === 'organic')) &&
         (!filter.appVersions ||
           (('device' in event && event.device?.app_version) || '') === filter.appVersions[0]) &&
+        (!filter.countries || filter.countries.includes(event.country ?? '')) &&
+        (!filter.oses || filter.oses.includes(event.os_family ?? '')) &&
         (!filter.eventId || event.id === filter.eventId) &&
         (!filter.from || event.day >= filter.from),
     )
@@ -176,6 +190,8 @@ it('opens no file that its entry rules out', async () => {
     { to: '2026-03-09' },
     { type: 'install' as const },
     { deviceId: 'dev_of_nobody' },
+    { countries: ['cl', 'ar'] },
+    { oses: ['', 'linux'] },
     { eventId: `evt_${'0'.repeat(32)}` },
   ]) {
     expect(await readEvents(bucket, entries, filter, { limit: 10, cursor: '' })).toEqual({

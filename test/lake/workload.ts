@@ -7,6 +7,28 @@ import { seededRandom } from '../helpers/random.ts';
 const FORMATS = ['rewarded_video', 'interstitial', 'banner', 'native', 'app_open'];
 const NETWORKS = ['admob', 'unity_ads', 'applovin', 'ironsource', 'meta_an', 'vungle'];
 const MODELS = Array.from({ length: 200 }, (_, index) => `SM-A${100 + index}F`);
+/** Of one device in 20 no country is known. */
+const COUNTRIES = [
+  'us',
+  'de',
+  'fr',
+  'gb',
+  'br',
+  'in',
+  'id',
+  'jp',
+  'kr',
+  'mx',
+  'tr',
+  'vn',
+  'it',
+  'es',
+  'pl',
+  'nl',
+  'ca',
+  'au',
+  'se',
+];
 const CURRENCIES = ['usd', 'usd', 'usd', 'eur', 'gbp', 'jpy', 'brl'];
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -33,7 +55,7 @@ export function* makeSlices({
   const uuidv7 = (at: number) => `${at.toString(16).padStart(12, '0')}7${hex(3)}8${hex(15)}`;
   const uuid = () => `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`;
   const creatives = Array.from({ length: 20 }, () => `crt_${uuidv7(startsAt - 80 * DAY_MS)}`);
-  const known = Array.from({ length: devices }, () => {
+  const known = Array.from({ length: devices }, (_, index) => {
     const bornAt = startsAt - below(60 * DAY_MS);
     return {
       bornAt,
@@ -42,6 +64,8 @@ export function* makeSlices({
       creativeId: random() < 0.3 ? null : (creatives[Math.floor(20 ** random()) - 1] ?? null),
       acquiredDay: new Date(bornAt).toISOString().slice(0, 10),
       total: 0,
+      country: COUNTRIES[index % 20],
+      os: index % 3 === 0 ? ('ios' as const) : ('android' as const),
       device: {
         device_name: 'Android',
         device_model: pick(MODELS),
@@ -67,6 +91,8 @@ export function* makeSlices({
       day: new Date(occurredAt).toISOString().slice(0, 10),
       occurred_at: occurredAt,
       received_at: receivedAt,
+      ...(device.country ? { country: device.country } : {}),
+      os_family: device.os,
       key_day: Math.floor(occurredAt / DAY_MS),
       keys: [`e:${uuid()}`],
       device: device.device,

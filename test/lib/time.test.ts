@@ -1,6 +1,19 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addDays, dayFromNumber, dayIn, dayNumber, daysBetween, isDay, isTimezone } from '#lib/time';
+import {
+  addDays,
+  canonicalTimezone,
+  clockHour,
+  dayFromNumber,
+  dayIn,
+  dayNumber,
+  daysBetween,
+  hourIn,
+  hoursOf,
+  isDay,
+  isTimezone,
+  zoneOffset,
+} from '#lib/time';
 
 describe('dayIn', () => {
   it.each([
@@ -19,6 +32,75 @@ describe('dayIn', () => {
   ])('in %s at %s is %s', (timezone, at, day) => expect(dayIn(timezone, Date.parse(at))).toBe(day));
 });
 
+describe('zoneOffset', () => {
+  it.each([
+    ['UTC', '2026-07-01T12:00:00Z', 0],
+    ['Asia/Kathmandu', '2026-07-01T12:00:00Z', 345],
+    // New York falls back at 06:00 UTC, Lord Howe by half an hour at 15:00 UTC.
+    ['America/New_York', '2026-11-01T05:59:59.999Z', -240],
+    ['America/New_York', '2026-11-01T06:00:00Z', -300],
+    ['Australia/Lord_Howe', '2026-04-04T14:59:59.999Z', 660],
+    ['Australia/Lord_Howe', '2026-04-04T15:00:00Z', 630],
+  ])('in %s at %s is %d minutes', (timezone, at, minutes) =>
+    expect(zoneOffset(timezone, Date.parse(at))).toBe(minutes),
+  );
+
+  it('is what the clock shows beyond UTC, at any time since 2012', () => {
+    const zone = fc.constantFrom(
+      'Europe/Berlin',
+      'America/St_Johns',
+      'Australia/Lord_Howe',
+      'Asia/Tehran',
+      'UTC',
+    );
+    const at = fc.integer({ min: Date.UTC(2012, 0), max: Date.UTC(2030, 0) });
+    return fc.assert(
+      fc.property(zone, at, (timezone, instant) => {
+        const clock = new Date(instant + zoneOffset(timezone, instant) * 60_000);
+        const [hour = 0, minute = 0] = new Date(instant)
+          .toLocaleTimeString('en-GB', { timeZone: timezone })
+          .split(':')
+          .map(Number);
+        expect([clock.getUTCHours(), clock.getUTCMinutes()]).toEqual([hour % 24, minute]);
+        expect(clock.toISOString().slice(0, 10)).toBe(dayIn(timezone, instant));
+      }),
+    );
+  });
+});
+
+describe('hours of the clock', () => {
+  it.each([
+    ['UTC', '2026-03-01T09:59:59Z', '2026-03-01T09:00:00+00:00'],
+    ['Asia/Kathmandu', '2026-03-01T18:14:59Z', '2026-03-01T23:00:00+05:45'],
+    ['Asia/Kathmandu', '2026-03-01T18:15:00Z', '2026-03-02T00:00:00+05:45'],
+    ['America/New_York', '2026-11-01T05:30:00Z', '2026-11-01T01:00:00-04:00'],
+    ['America/New_York', '2026-11-01T06:30:00Z', '2026-11-01T01:00:00-05:00'],
+    ['America/St_Johns', '2026-01-01T12:00:00Z', '2026-01-01T08:00:00-03:30'],
+  ])('in %s at %s is %s', (timezone, at, hour) => {
+    expect(hourIn(timezone, Date.parse(at))).toBe(hour);
+    expect(clockHour(timezone, Date.parse(at))).toBe(Number(hour.slice(11, 13)));
+  });
+
+  it.each([
+    ['UTC', '2026-03-01', 24],
+    ['Pacific/Kiritimati', '2026-03-01', 24],
+    ['America/New_York', '2026-03-08', 23],
+    ['America/New_York', '2026-11-01', 25],
+    // Half an hour more: the hour from 01:30 to 02:00 comes twice, which the clock calls one o'clock both times.
+    ['Australia/Lord_Howe', '2026-04-05', 25],
+    // Half an hour less: two o'clock begins at half past.
+    ['Australia/Lord_Howe', '2026-10-04', 24],
+  ])('%s has on %s: %d', (timezone, day, count) => {
+    const hours = hoursOf(timezone, day);
+    expect(hours).toHaveLength(count);
+    expect(hours[0]?.slice(0, 13)).toBe(`${day}T00`);
+    expect(hours.at(-1)?.slice(0, 13)).toBe(`${day}T23`);
+    expect(hours.map((hour) => Date.parse(hour))).toEqual(
+      hours.map((hour) => Date.parse(hour)).toSorted((left, right) => left - right),
+    );
+  });
+});
+
 describe('isTimezone', () => {
   it.each(['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires', 'Asia/Kolkata'])('knows %s', (name) =>
     expect(isTimezone(name)).toBe(true),
@@ -26,6 +108,21 @@ describe('isTimezone', () => {
   it.each(['+05:30', '-08:00', 'Mars/Olympus', '', '5', 'Europe/Berlin '])('refuses %j', (name) =>
     expect(isTimezone(name)).toBe(false),
   );
+});
+
+describe('canonicalTimezone', () => {
+  it('gives the names of one zone one name, each time they are asked for', () => {
+    for (let time = 0; time < 2; time++) {
+      expect(canonicalTimezone('Asia/Calcutta')).toBe(canonicalTimezone('Asia/Kolkata'));
+      expect(canonicalTimezone('europe/berlin')).toBe('Europe/Berlin');
+      expect(canonicalTimezone('Mars/Olympus')).toBe('Mars/Olympus');
+    }
+  });
+
+  it('knows zones after very many names that are none', () => {
+    for (let name = 0; name < 5_000; name++) isTimezone(`Mars/${name}`);
+    expect(canonicalTimezone('europe/berlin')).toBe('Europe/Berlin');
+  });
 });
 
 describe('calendar days', () => {

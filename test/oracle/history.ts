@@ -64,6 +64,30 @@ const SYSTEMS = [
 const VERSIONS = ['1.0', '1.1', '2.0'];
 const NAMES = ['level_up', 'tutorial', 'ad_request'];
 
+const TOTAL_FIELDS: Partial<Record<Sent['type'], string>> = {
+  'custom.ad': 'total_ad_value',
+  'custom.purchase': 'total_purchase_value',
+};
+
+/**
+ * Adds the running totals that a client keeps of what it earned. Some clients keep none, some leave them out at times, and some
+ * know of revenue that never arrived.
+ */
+function claimTotals(events: readonly Sent[], device: number): void {
+  if (device % 5 === 4) return;
+  const totals = new Map<string, number>();
+  for (const [index, { type, payload, test }] of events.entries()) {
+    const field = TOTAL_FIELDS[type];
+    if (!field) continue;
+    const isEarned =
+      !test && (type === 'custom.ad' || payload.status === 'completed' || payload.status === 'success');
+    const total =
+      (totals.get(field) ?? (device % 4 === 0 ? 1.5 : 0)) + (isEarned ? Number(payload.value) : 0);
+    totals.set(field, total);
+    if (index % 3 > 0) payload[field] = total;
+  }
+}
+
 /**
  * Sends the history of `devices` devices, acquired from `start` within `days` days, through the public API; every hour of the
  * day occurs, so days of 23 and 25 hours do too.
@@ -101,13 +125,15 @@ export async function sendHistory(
       },
     });
     const own = { device, creative, acquired, country: place.country, os: system.os, firstVersion };
+    // Every third device earns in one currency: running totals of several cannot be compared.
+    const only = device % 3 === 0 ? options.currencies[(device / 3) % options.currencies.length] : undefined;
     sent.push({ ...own, version: firstVersion, day: acquired, at: acquiredAt, type: 'install', payload: {} });
     const events = Array.from({ length: 3 + Math.floor(random() * 25) }, () => {
       const at =
         acquiredAt +
         Math.floor(random() ** 2 * options.days * 24) * HOUR +
         Math.floor(random() * 3600) * 1000;
-      const currency = pick(options.currencies);
+      const currency = only ?? pick(options.currencies);
       const value = Math.round(random() * 1e6) / 1e6;
       const kind = random();
       const [type, payload] =
@@ -164,6 +190,7 @@ export async function sendHistory(
         test: random() < 0.05,
       } satisfies Sent;
     });
+    claimTotals(events, device);
     const answer = await worker.post(tenant, '/webhook/batch', {
       events: events.map(({ type, at, payload, version }) => ({
         type,

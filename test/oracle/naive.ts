@@ -223,3 +223,119 @@ export function unconverted(amounts: Amount[], rateOn: RateOn) {
 
 export const amountsOf = (events: Sent[]) =>
   events.filter((event) => isAd(event) || isPaid(event)).map(amountOf);
+
+/** What a unit of each currency is worth on one day; null where that is not known. */
+export type WorthOf = (currency: string) => number | null;
+
+const devicesOf = (events: Sent[]) => [...Map.groupBy(events, (event) => event.device).values()];
+const worthIn = (events: Sent[], worthOf: WorthOf) =>
+  total(events.map((event) => (Number(micros(event)) / 1e6) * (worthOf(currencyOf(event)) ?? 0)));
+
+/** What became of a cohort by day N: who came back on it, who had paid, and what each device had earned. */
+export function outcomes(cohort: Sent[], day: number, today: string, worthOf: WorthOf) {
+  const devices = devicesOf(cohort).filter(([first]) => number(today) - number(first?.acquired ?? '') > day);
+  const has = (is: (event: Sent) => boolean) => devices.filter((own) => own.some(is)).length;
+  const isEarning = (event: Sent) => (isAd(event) || isPaid(event)) && age(event) <= day;
+  return {
+    eligible: devices.length,
+    active: has((event) => age(event) === day),
+    payers: has((event) => isPaid(event) && age(event) <= day),
+    earned: devices.map((own) => worthIn(own.filter(isEarning), worthOf)),
+  };
+}
+
+/** The currencies in which a cohort earned and that have no rate. */
+export const withoutRate = (events: Sent[], worthOf: WorthOf): string[] =>
+  [...new Set(events.map(currencyOf))].filter((code) => worthOf(code) === null).sort();
+
+type Outcomes = ReturnType<typeof outcomes>;
+
+/** What two cohorts differ in by a day; shares with their 95 % Wald interval. */
+export function comparison(a: Outcomes, b: Outcomes, isConverted: boolean) {
+  const sizes = { a_devices: a.eligible, b_devices: b.eligible };
+  const share = (count: 'active' | 'payers') => ({
+    ...sizes,
+    a_count: a[count],
+    b_count: b[count],
+    ...differing(per(a[count], a.eligible), per(b[count], b.eligible)),
+    ...intervalOf({ count: a[count], size: a.eligible }, { count: b[count], size: b.eligible }),
+  });
+  const mean = ({ earned }: Outcomes) => (isConverted ? per(total(earned), earned.length) : null);
+  return {
+    retention: share('active'),
+    conversion: share('payers'),
+    arpu: { ...sizes, a_count: null, b_count: null, ...differing(mean(a), mean(b)) },
+  };
+}
+
+const differing = (a: number | null, b: number | null) => ({
+  a,
+  b,
+  difference: a === null || b === null ? null : b - a,
+});
+
+type Proportion = { count: number; size: number };
+
+/** Null where a side is empty, and where all or none did it on both sides. */
+function intervalOf(a: Proportion, b: Proportion) {
+  const [first, second] = [per(a.count, a.size), per(b.count, b.size)];
+  if (first === null || second === null) return { low: null, high: null };
+  if (first === second && (first === 0 || first === 1)) return { low: null, high: null };
+  const variance = (first * (1 - first)) / a.size + (second * (1 - second)) / b.size;
+  const margin = 1.959963984540054 * Math.sqrt(variance);
+  return { low: second - first - margin, high: second - first + margin };
+}
+
+/** What BG/NBD is fitted to: of each device its days with a purchase, the last of them and its days so far. */
+export function purchaseHistories(cohort: Sent[], today: string) {
+  return devicesOf(cohort).map((own) => {
+    const days = new Set(own.filter(isPaid).map(age));
+    const last = days.size > 0 ? Math.max(...days) + 0.5 : 0;
+    return { x: days.size, tx: last, T: number(today) - number(own[0]?.acquired ?? '') + 0.5 };
+  });
+}
+
+/** What a cohort has purchased, as the prediction begins with it. */
+export function purchased(cohort: Sent[], worthOf: WorthOf) {
+  const paid = cohort.filter(isPaid);
+  return {
+    size: devicesOf(cohort).length,
+    payers: devicesOf(paid).length,
+    revenue: withoutRate(paid, worthOf).length > 0 ? null : worthIn(paid, worthOf),
+  };
+}
+
+/** Running totals of clients against what was counted of the same devices, in whole micros. */
+export function clientTotals(cohort: Sent[], kind: 'ad' | 'purchase') {
+  const [type, field] =
+    kind === 'ad' ? ['custom.ad', 'total_ad_value'] : ['custom.purchase', 'total_purchase_value'];
+  const devices = devicesOf(cohort.filter((event) => event.type === type)).flatMap((own) => {
+    const claims = own.flatMap(({ payload }) => (field && field in payload ? [Number(payload[field])] : []));
+    if (claims.length === 0) return [];
+    const currencies = new Set(own.map(currencyOf));
+    const client = BigInt(Math.round(Math.max(...claims) * 1e6));
+    const counted = own
+      .filter((event) => isAd(event) || isPaid(event))
+      .reduce((sum, event) => sum + micros(event), 0n);
+    const gap = client - counted;
+    // Each event may have been rounded by one micro.
+    const hasGap = (gap < 0n ? -gap : gap) > BigInt(own.length);
+    return [{ currency: currencies.size === 1 ? currencyOf(own[0] as Sent) : null, client, counted, hasGap }];
+  });
+  const groups = Map.groupBy(devices, ({ currency }) => currency);
+  const sumOf = (own: typeof devices, name: 'client' | 'counted') =>
+    Number(own.reduce((sum, device) => sum + device[name], 0n)) / 1e6;
+  const totals = [...groups].map(([currency, own]) => ({
+    kind,
+    currency,
+    devices: own.length,
+    devices_with_gap: currency && own.filter(({ hasGap }) => hasGap).length,
+    client_total: currency && sumOf(own, 'client'),
+    counted_total: currency && sumOf(own, 'counted'),
+    gap: currency && sumOf(own, 'client') - sumOf(own, 'counted'),
+  }));
+  const gaps = devices
+    .filter(({ currency, hasGap }) => currency !== null && hasGap)
+    .map(({ currency, client, counted }) => ({ kind, currency, gap: Number(client - counted) / 1e6 }));
+  return { totals, gaps };
+}

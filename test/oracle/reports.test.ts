@@ -1,78 +1,24 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { counterOf } from '#counting';
-import { createCreative } from '../helpers/creatives.ts';
-import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import type { Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
-import { localDay, type Sent, sendHistory } from './history.ts';
+import { localDay, type Sent } from './history.ts';
 import * as naive from './naive.ts';
-
-type Row = Record<string, string | number | null>;
-
-/** Two ad sets of one campaign share the name of a creative, and two campaigns that of an ad set. */
-const CREATIVES = [
-  { campaign: 'Spring', adset: 'Young', creative: 'Cat' },
-  { campaign: 'Spring', adset: 'Old', creative: 'Cat' },
-  { campaign: 'Autumn', adset: 'Young', creative: 'Dog' },
-];
-
-type Cost = {
-  date: string;
-  campaign: string;
-  adset?: string;
-  creative?: string;
-  currency: string;
-  amount: number;
-};
-const COSTS: Cost[] = [
-  { date: '2026-03-27', campaign: 'Spring', currency: 'eur', amount: 12.5 },
-  { date: '2026-03-29', campaign: 'Spring', adset: 'Young', currency: 'usd', amount: 3.25 },
-  { date: '2026-03-29', campaign: 'Spring', adset: 'Old', creative: 'Cat', currency: 'usd', amount: 4 },
-  { date: '2026-03-29', campaign: 'Autumn', currency: 'jpy', amount: 700 },
-  { date: '2026-04-02', campaign: 'Autumn', adset: 'Young', creative: 'Dog', currency: 'eur', amount: 2 },
-  { date: '2026-04-03', campaign: 'Autumn', creative: 'Cow', currency: 'eur', amount: 0.000001 },
-  { date: '2026-04-03', campaign: 'Winter', adset: 'Young', currency: 'eur', amount: 1 },
-];
-type Rates = { date: string; base: string; rates: Record<string, number | string> };
-/** In US dollars. The yen has no rate before the 30th, the Swiss franc none at all. */
-const RATES: Rates[] = [
-  { date: '2026-03-20', base: 'usd', rates: { eur: 1.0817 } },
-  { date: '2026-03-30', base: 'usd', rates: { eur: '1.0921', jpy: 0.00667 } },
-];
-
-/** Every currency has a rate throughout, and none keeps it: the day of earning decides. */
-const CHANGING_RATES: Rates[] = [
-  { date: '2026-03-20', base: 'usd', rates: { eur: 1.05, jpy: 0.0061, chf: 1.11 } },
-  { date: '2026-03-28', base: 'usd', rates: { eur: 1.25, jpy: 0.0072, chf: 1.01 } },
-  { date: '2026-03-31', base: 'usd', rates: { eur: 0.95, jpy: 0.0055, chf: 1.31 } },
-  { date: '2026-04-04', base: 'usd', rates: { eur: 1.45, jpy: 0.0083, chf: 0.91 } },
-];
-const CURRENCIES = ['usd', 'eur', 'jpy', 'chf'];
-
-const scaled = (value: number | string): naive.Ratio => {
-  const [whole = '', part = ''] = String(value).split('.');
-  return [BigInt(whole + part), 10n ** BigInt(part.length)];
-};
-
-/** The value of a currency in US dollars: that day's, else the latest earlier one. */
-function inDollars(published: readonly Rates[], currency: string, day: string): naive.Ratio | null {
-  if (currency === 'usd') return [1n, 1n];
-  const known = published.filter(({ date, rates }) => date <= day && Object.hasOwn(rates, currency)).at(-1);
-  return known ? scaled(known.rates[currency] ?? 0) : null;
-}
-
-const rateInto =
-  (published: readonly Rates[], target: string): naive.RateOn =>
-  (currency, day) => {
-    if (currency === target) return [1n, 1n];
-    const [from, to] = [inDollars(published, currency, day), inDollars(published, target, day)];
-    return from && to ? [from[0] * to[1], from[1] * to[0]] : null;
-  };
-
-const monday = (day: string) => {
-  const at = new Date(`${day}T00:00:00Z`);
-  return new Date(at.getTime() - ((at.getUTCDay() + 6) % 7) * 86_400_000).toISOString().slice(0, 10);
-};
+import {
+  askReport,
+  CHANGING_RATES,
+  COSTS,
+  CREATIVES,
+  CURRENCIES,
+  expectFigures,
+  monday,
+  PERIOD,
+  RATES,
+  type Row,
+  rateInto,
+  startOracle,
+} from './setup.ts';
 
 describe.each([
   { zone: 'Europe/Berlin', currency: 'eur', seed: 1 },
@@ -87,7 +33,7 @@ describe.each([
   'every figure in $zone, in $currency (seed $seed)',
   ({ zone, currency, seed, published = RATES, currencies = CURRENCIES, shards = 1 }) => {
     const worker = startWorker();
-    const [from, to] = ['2026-03-26', '2026-04-10'];
+    const { from, to } = PERIOD;
     const rateOn = rateInto(published, currency);
     const costs = COSTS.map(({ date, currency: code, amount, ...names }) => ({
       ...names,
@@ -95,38 +41,19 @@ describe.each([
       currency: code,
       micros: BigInt(Math.round(amount * 1e6)),
     }));
-    const creatives: string[] = [];
+    let creatives: string[];
     let tenant: Tenant;
     let sent: Sent[];
 
     beforeAll(async () => {
-      tenant = await createTenant({ timezone: zone, currency });
-      await env.DB.prepare('UPDATE applications SET shards = ? WHERE id = ?')
-        .bind(shards, tenant.application.id)
-        .run();
-      // Daylight saving begins on March 29th in Berlin and ends on April 5th in Lord Howe, by half an hour.
-      const creativeTokens: string[] = [];
-      for (const names of CREATIVES) {
-        const { id, token } = await createCreative(worker, tenant, names);
-        creatives.push(id);
-        creativeTokens.push(token);
-      }
-      const history = await sendHistory(worker, tenant, {
-        creativeTokens,
-        seed,
-        start: '2026-03-26',
-        days: 16,
-        devices: 40,
+      ({ tenant, creatives, sent } = await startOracle(worker, {
         zone,
+        currency,
+        seed,
+        published,
         currencies,
-      });
-      sent = history.filter(naive.isCounted);
-      for (const rates of published) {
-        const answer = await worker.team(tenant, '/v1/exchange-rates', { method: 'PUT', body: rates });
-        expect(answer.status).toBe(200);
-      }
-      const body = { application_id: tenant.application.id, rows: COSTS };
-      expect((await worker.team(tenant, '/v1/costs', { method: 'PUT', body })).status).toBe(200);
+        shards,
+      }));
     });
 
     it('is counted where its devices live', async () => {
@@ -141,20 +68,7 @@ describe.each([
       expect(devices.reduce((sum, count) => sum + count, 0)).toBe(40);
     });
 
-    async function report(name: string, query: string) {
-      const answer = await worker.team(
-        tenant,
-        `/v1/reports/${name}?application_id=${tenant.application.id}&from=${from}&to=${to}&${query}`,
-      );
-      const body = (await answer.json()) as {
-        data: Row[];
-        totals: Row;
-        unconverted: unknown;
-        devices_with_incomplete_history?: number;
-      };
-      expect(answer.status, JSON.stringify(body)).toBe(200);
-      return body;
-    }
+    const report = (name: string, query: string) => askReport(worker, tenant, name, query);
 
     const within = (day: string) => day >= from && day <= to;
     /** The days of the period that are not before the application's first event. */
@@ -164,18 +78,6 @@ describe.each([
         new Date(Date.parse(from) + index * 86_400_000).toISOString().slice(0, 10),
       ).filter((day) => day >= first);
     };
-    /** Equal as floating-point numbers are: amounts are rounded to a micro once, in either way of counting. */
-    function expectFigures(actual: Row | undefined, expected: Record<string, unknown>, what: string) {
-      for (const [name, value] of Object.entries(expected)) {
-        const message = `${name} of ${what}`;
-        if (typeof value !== 'number') expect(actual?.[name], message).toEqual(value);
-        else
-          expect(Math.abs(Number(actual?.[name]) - value), message).toBeLessThan(
-            1e-9 * Math.max(1, Math.abs(value)),
-          );
-      }
-    }
-
     it.each([
       { name: 'day', part: (day: string) => day },
       { name: 'month', part: (day: string) => day.slice(0, 7) },
@@ -563,13 +465,14 @@ describe.each([
 
         const today = localDay(zone, Date.now());
         const acquired = sent.filter((own) => within(own.acquired) && device(own));
-        for (const group of ['country', 'os'] as const) {
+        for (const group of ['country', 'os', 'app_version'] as const) {
           const retention = await report('retention', `group_by=${group}&days=1,3&${filter}`);
           const ltv = await report('ltv', `group_by=${group}&days=3&${filter}`);
-          const values = new Set(acquired.map((own) => own[group] || null));
+          const groupOf = (own: Sent) => (group === 'app_version' ? own.firstVersion : own[group]) || null;
+          const values = new Set(acquired.map(groupOf));
           expect(retention.data.length).toBe(values.size);
           for (const value of values) {
-            const own = acquired.filter((one) => (one[group] || null) === value);
+            const own = acquired.filter((one) => groupOf(one) === value);
             const daysOf = (rows: Row[]) =>
               rows.find((row) => row[group] === value)?.days as unknown as Record<string, Row>;
             expect(daysOf(retention.data)[3]).toEqual(naive.retention(own, 3, today));
@@ -611,26 +514,42 @@ describe.each([
       expect(devices_with_incomplete_history).toBe(0);
     });
 
-    it('the funnel of each creative', async () => {
-      const { data } = await report('funnel', 'steps=install,ad,purchase&group_by=creative');
+    const creativeId = ({ creative }: Sent) => (creative === null ? null : creatives[creative]);
+    it.each([
+      { group: 'creative', column: 'creative_id', of: creativeId },
+      { group: 'country', column: 'country', of: ({ country }: Sent) => country || 'unknown' },
+      { group: 'os', column: 'os', of: ({ os }: Sent) => os },
+      { group: 'app_version', column: 'app_version', of: ({ firstVersion }: Sent) => firstVersion },
+    ])('the funnel of each $group', async ({ group, column, of }) => {
+      const { data } = await report('funnel', `steps=install,ad,purchase&group_by=${group}`);
       const steps = [(event: Sent) => event.type === 'install', naive.isAd, naive.isPaid];
-      const groups = Map.groupBy(data, (row) => row.creative_id);
-      expect(groups.size).toBeGreaterThan(1);
-      for (const [id, rows] of groups) {
-        const own = sent.filter(
-          (event) =>
-            within(event.acquired) && (event.creative === null ? null : creatives[event.creative]) === id,
-        );
+      const groups = Map.groupBy(data, (row) => row[column]);
+      const acquired = sent.filter((event) => within(event.acquired));
+      expect(new Set(groups.keys())).toEqual(new Set(acquired.map(of)));
+      for (const [value, rows] of groups) {
+        const own = acquired.filter((event) => of(event) === value);
         const reached = naive.funnel(own, steps, Number.POSITIVE_INFINITY);
         expect(rows.map(({ devices, median_seconds }) => ({ devices, median_seconds }))).toEqual(reached);
       }
     });
 
-    it('the ads of each day, format and network', async () => {
-      const { data } = await report('ads', '');
+    const campaignOf = ({ creative }: Sent) => (creative === null ? null : CREATIVES[creative]?.campaign);
+    it.each([
+      { group: 'nothing else', query: '', column: null, of: () => null },
+      { group: 'creative', query: 'group_by=creative', column: 'creative_id', of: creativeId },
+      { group: 'campaign', query: 'group_by=campaign', column: 'campaign', of: campaignOf },
+      ...[COUNTRY, OS, VERSION].map(({ column, of }) => {
+        const ofKnown = (event: Sent) => of(event) || null;
+        return { group: column, query: `group_by=${column}`, column, of: ofKnown };
+      }),
+    ])('the ads of each day, format, network and $group', async ({ query, column, of }) => {
+      const { data } = await report('ads', query);
       for (const row of data) {
         const ofFormat = sent.filter(
-          (event) => event.day === row.day && (event.payload.source ?? params(event).key) === row.source,
+          (event) =>
+            event.day === row.day &&
+            (event.payload.source ?? params(event).key) === row.source &&
+            (column === null || of(event) === row[column]),
         );
         const shown = ofFormat.filter(
           (event) => naive.isAd(event) && (event.payload.media_source ?? null) === row.media_source,

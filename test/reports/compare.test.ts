@@ -186,12 +186,12 @@ describe('GET /v1/reports/compare', () => {
   });
 
   it.each([
-    ['', 'by must be one of creative, adset, campaign, country, os, period'],
+    ['', 'by must be one of creative, adset, campaign, country, os, app_version, period'],
     ['by=item', 'by must be one of'],
     ['by=os&a=ios', 'b is required with by=os'],
     ['by=os&a=ios&b=ios', 'b must not be the same as a'],
     ['by=period', 'b_from is required with by=period; b_to is required with by=period'],
-    ['by=period&a=x&b_from=2026-03-01&b_to=2026-03-02', 'a does not go with by=period'],
+    ['by=period&a=x&b_from=2026-03-01&b_to=2026-03-02', 'a must not be used with by=period'],
     ['by=period&b_from=2026-03-05&b_to=2026-03-02', 'b_to must not be before b_from'],
     ['by=period&b_from=2026-02-30&b_to=2026-03-02', 'b_from must be a day, as YYYY-MM-DD'],
     ['by=os&a=ios&b=android&days=x', 'must be day numbers'],
@@ -204,6 +204,6 @@ describe('GET /v1/reports/compare', () => {
   it("knows no other team's creative", async () => {
     const [{ tenant, cat }, other] = [await start(), await start()];
     const { status, body } = await ask(tenant, `by=creative&a=${cat.id}&b=${other.dog.id}`);
-    expect([status, body.message]).toEqual([400, 'b is no creative of this application']);
+    expect([status, body.message]).toEqual([400, "b must be the id of one of this application's creatives"]);
   });
 });

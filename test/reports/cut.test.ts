@@ -222,32 +222,56 @@ it('finds groups by a part of their name, in any case, and sums up the others', 
   expect(nothing).toMatchObject({ total_rows: 0, data: [{ is_other: true }] });
 });
 
-it('cuts the ad report at the oldest, with the requests of every format that has a row', async () => {
-  const whole = await report('ads', '');
-  expect(whole.data.length).toBeGreaterThan(20);
-  for (const limit of [1, 7, 20]) {
-    const cut = await report('ads', `limit=${limit}`);
-    const [kept, other] = [cut.data.slice(0, -1), cut.data.at(-1)];
-    expect(kept).toHaveLength(limit);
-    const texts = new Set(kept.map((row) => JSON.stringify(row)));
-    expect(whole.data.filter((row) => texts.has(JSON.stringify(row)))).toEqual(kept);
-    const left = whole.data.filter((row) => !texts.has(JSON.stringify(row)));
-    const [oldest = ''] = kept.map((row) => String(row.day));
-    for (const row of left) expect(String(row.day) <= oldest).toBe(true);
-    expect(other).toMatchObject({ day: 'other', source: 'other', media_source: 'other', is_other: true });
-    expect(other).toMatchObject({
-      impressions: add(left, 'impressions'),
-      ad_requests: add(left, 'ad_requests'),
-      fill_rate: null,
-    });
-    expectEqual(other?.ad_revenue, add(left, 'ad_revenue'), 'ad_revenue');
-    expectEqual(other?.ecpm, ratio(add(left, 'ad_revenue') * 1000, add(left, 'impressions')), 'ecpm');
-    expect(cut.total_rows).toBe(whole.data.length);
-  }
-  const found = await report('ads', 'q=BANNER');
-  expect(found.data.filter((row) => !row.is_other)).toEqual(
-    whole.data.filter((row) => row.source === 'banner'),
-  );
+it.each([
+  ['', {}],
+  ['&group_by=campaign', { campaign: 'other', campaign_id: null }],
+  ['&group_by=app_version', { app_version: 'other' }],
+])(
+  'cuts the ad report%s at the oldest, with the requests of every format that has a row',
+  async (by, named) => {
+    const whole = await report('ads', by);
+    expect(whole.data.length).toBeGreaterThan(20);
+    for (const limit of [1, 7, 20]) {
+      const cut = await report('ads', `limit=${limit}${by}`);
+      const [kept, other] = [cut.data.slice(0, -1), cut.data.at(-1)];
+      expect(kept).toHaveLength(limit);
+      const texts = new Set(kept.map((row) => JSON.stringify(row)));
+      expect(whole.data.filter((row) => texts.has(JSON.stringify(row)))).toEqual(kept);
+      const left = whole.data.filter((row) => !texts.has(JSON.stringify(row)));
+      const [oldest = ''] = kept.map((row) => String(row.day));
+      for (const row of left) expect(String(row.day) <= oldest).toBe(true);
+      expect(other).toMatchObject({ day: 'other', source: 'other', media_source: 'other', is_other: true });
+      expect(other).toMatchObject(named);
+      expect(other).toMatchObject({
+        impressions: add(left, 'impressions'),
+        ad_requests: add(left, 'ad_requests'),
+        fill_rate: null,
+      });
+      expectEqual(other?.ad_revenue, add(left, 'ad_revenue'), 'ad_revenue');
+      expectEqual(other?.ecpm, ratio(add(left, 'ad_revenue') * 1000, add(left, 'impressions')), 'ecpm');
+      expect(cut.total_rows).toBe(whole.data.length);
+    }
+    const found = await report('ads', `q=BANNER${by}`);
+    expect(found.data.filter((row) => !row.is_other)).toEqual(
+      whole.data.filter((row) => row.source === 'banner'),
+    );
+  },
+);
+
+it.each([
+  ['performance', 'group_by=source', 'Rewarded%20video', ({ source }: Row) => source === 'rewarded_video'],
+  ['performance', 'group_by=country', 'gERman', ({ country }: Row) => country === 'de'],
+  ['performance', 'group_by=country,source', 'India', ({ country }: Row) => country === 'in'],
+  ['performance', 'group_by=country', 'none', ({ country }: Row) => country === null],
+  ['performance', 'group_by=campaign', 'organic', ({ campaign }: Row) => campaign === null],
+  ['ads', '', 'rewarded%20video', ({ source }: Row) => source === 'rewarded_video'],
+  ['ads', 'group_by=country', 'brazil', ({ country }: Row) => country === 'br'],
+  ['ads', 'group_by=campaign', 'campaign%201', ({ campaign }: Row) => campaign === 'Campaign 1'],
+])('%s with %s finds by %s what people call so', async (name, query, q, isWanted) => {
+  const whole = await report(name, query);
+  const found = (await report(name, `${query}&q=${q}`)).data.filter((row) => !row.is_other);
+  expect(found.length).toBeGreaterThan(0);
+  expect(found).toEqual(whole.data.filter(isWanted));
 });
 
 describe.each(['retention', 'ltv'])('%s', (name) => {
@@ -256,6 +280,7 @@ describe.each(['retention', 'ltv'])('%s', (name) => {
     'cohort=week&group_by=creative',
     'cohort=all&group_by=campaign',
     'cohort=all&group_by=adset',
+    'cohort=week&group_by=app_version',
   ])('by %s, cut', async (query) => {
     const whole = await report(name, `${query}&days=0,3`);
     const limit = 2;

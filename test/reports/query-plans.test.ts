@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
 import { expect, it } from 'vitest';
+import { HOURLY_METRICS } from '#catalogue';
 import { CURRENCIES } from '#lib/currencies';
 import { selectRates } from '#money';
 import { adsRankingSql, adsRows, adsSql } from '../../src/reports/ads.ts';
@@ -46,12 +47,16 @@ const OF_CREATIVES: ReportFilters = {
   attribution: 'paid',
 };
 
+/** Hours are not known by segment. */
+const groupingsOf = ({ country }: ReportFilters) =>
+  groupings.filter((grouping) => country === undefined || !grouping.includes('hour'));
+
 /** Every statement of the reports that these filters narrow. */
 const statementsOf = (filters: ReportFilters) => {
   const conditions = rollupConditions(filters);
   const ads = adsRows(filters);
   return [
-    ...groupings.flatMap((grouping) =>
+    ...groupingsOf(filters).flatMap((grouping) =>
       sourcesOf(grouping, filters).flatMap((part) =>
         [null, CUT].map((cut) => ({
           name: `performance by ${grouping.join(', ')} from ${part.source.kind}${cut ? ', cut' : ''}`,
@@ -79,6 +84,13 @@ const statementsOf = (filters: ReportFilters) => {
     { name: 'ads', sql: adsSql(false, ads) },
     { name: 'ads, cut', sql: adsSql(true, ads) },
     { name: 'the ranking of ads', sql: adsRankingSql(ads) },
+    ...(['adset'] as const).flatMap((group) => {
+      const rows = adsRows(filters);
+      return [
+        { name: `ads by ${group}, cut`, sql: adsSql(true, rows, group) },
+        { name: `the ranking of ads by ${group}`, sql: adsRankingSql(rows, group) },
+      ];
+    }),
   ];
 };
 
@@ -108,6 +120,26 @@ it.each(STATEMENTS)('$name reads by the primary key', async ({ sql }) => {
   for (const table of tables)
     expect(table).toMatch(/^SEARCH \w+ USING PRIMARY KEY \(application_id=\? AND \w+>\? AND \w+<\?\)/);
 });
+
+it.each(['day', 'creative', 'currency'] as const)(
+  'performance by %s until 9:00 reads whole days and the hours of the last day by the primary key',
+  async (name) => {
+    const parts = [{}, OF_CREATIVES].flatMap((filters) => sourcesOf([name], filters, HOURLY_METRICS, 9));
+    expect(parts).toHaveLength(2);
+    for (const part of parts) {
+      const sql = sumsSql(keyedPart(part, [name], CUT));
+      const lines = await plan(numberFilters(sql, bindingsOf(sql) + 1));
+      const tables = lines.filter((detail) => / rollup_\w+ USING/.test(detail));
+      expect(tables).toEqual([
+        'SEARCH rollup_daily USING PRIMARY KEY (application_id=? AND day>? AND day<?)',
+        expect.stringMatching(/^SEARCH rollup_hours USING PRIMARY KEY \(application_id=\? AND day=\?/),
+      ]);
+      // The two together are a subquery of this name.
+      const scanned = lines.filter((detail) => /^SCAN rollup_\w+/.test(detail));
+      expect(scanned).toEqual(['SCAN rollup_hours']);
+    }
+  },
+);
 
 it('exchange rates are read by the primary key', async () => {
   const template = selectRates('team', ['eur'], '2026-03-01', '2026-03-02');

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { DeviceRevenue, REVENUE_DAYS, readRevenue } from '../../src/rollup/device-revenue.ts';
+import { bandOf, DeviceRevenue, REVENUE_DAYS, readRevenue } from '../../src/rollup/device-revenue.ts';
 
 it('adds up revenue by currency, kind and band of age, whatever is stored in between', () => {
   let text = '';
-  const add = (...earned: Parameters<DeviceRevenue['add']>) => {
+  const add = (kind: 'ad' | 'purchase', currency: string, age: number, micros: number) => {
     const revenue = DeviceRevenue.parse(text);
-    revenue.add(...earned);
+    revenue.addToBand(kind, currency, bandOf(age), micros);
     text = revenue.toString();
   };
   add('ad', 'usd', -2, 5);
@@ -25,7 +25,7 @@ it('adds up revenue by currency, kind and band of age, whatever is stored in bet
 
 it('takes no more room for more events', () => {
   const revenue = DeviceRevenue.parse('');
-  for (let event = 0; event < 50_000; event++) revenue.add('ad', 'usd', event % 500, 12_345);
+  for (let event = 0; event < 50_000; event++) revenue.addToBand('ad', 'usd', bandOf(event % 500), 12_345);
   const text = revenue.toString();
   expect(text.length).toBeLessThan(12 * (REVENUE_DAYS.length + 1));
   expect(DeviceRevenue.parse(text).toString()).toBe(text);

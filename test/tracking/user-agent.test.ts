@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isRobot, parseUserAgent } from '../../src/tracking/user-agent.ts';
+import { readUserAgent } from '../../src/tracking/user-agent.ts';
 
 const IPHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 17_4_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)';
@@ -41,23 +41,23 @@ it.each([
   [`Mozilla/5.0 (iPhone; CPU iPhone OS ${'1'.repeat(40)} like Mac OS X)`, 'ios', '1111', null],
   ['something', 'other', null, null],
 ])('reads %s', (userAgent, osFamily, osVersion, deviceModel) => {
-  expect(parseUserAgent(userAgent)).toEqual({ osFamily, osVersion, deviceModel });
+  expect(readUserAgent(userAgent)).toMatchObject({ osFamily, osVersion, deviceModel });
 });
 
 it('reads the first 512 characters of a user agent and no more', () => {
   const within = (text: string, chars: number) => text.padStart(chars, '-');
-  expect(parseUserAgent(within('Windows NT', 512)).osFamily).toBe('windows');
-  expect(parseUserAgent(within('Windows NT', 513)).osFamily).toBe('other');
-  expect(parseUserAgent(within('Android 14; Pixel 8) Chrome', 519))).toEqual({
+  expect(readUserAgent(within('Windows NT', 512)).osFamily).toBe('windows');
+  expect(readUserAgent(within('Windows NT', 513)).osFamily).toBe('other');
+  expect(readUserAgent(within('Android 14; Pixel 8) Chrome', 519))).toMatchObject({
     osFamily: 'android',
     osVersion: '14',
     deviceModel: 'Pixel 8',
   });
-  expect(parseUserAgent(within('Android 14; Pixel 8)', 514)).deviceModel).toBe('Pixel');
+  expect(readUserAgent(within('Android 14; Pixel 8)', 514)).deviceModel).toBe('Pixel');
   const browser = `Mozilla/5.0 (Linux; Android 14) ${CHROME}`.padEnd(500, ' ');
-  expect(isRobot(`${browser} Googlebot`)).toBe(true);
-  expect(isRobot(`${browser}${' '.repeat(12)}Googlebot`)).toBe(false);
-  expect(isRobot(`${' '.repeat(512)}${browser}`)).toBe(true);
+  expect(readUserAgent(`${browser} Googlebot`).isRobot).toBe(true);
+  expect(readUserAgent(`${browser}${' '.repeat(12)}Googlebot`).isRobot).toBe(false);
+  expect(readUserAgent(`${' '.repeat(512)}${browser}`).isRobot).toBe(true);
 });
 
 it.each([
@@ -66,8 +66,8 @@ it.each([
   ['(iPhone OS 17_', 'ios'],
 ])('reads 100 KB of "%s" as it reads its first 512 characters', (part, osFamily) => {
   const userAgent = part.repeat(100_000 / part.length);
-  expect(parseUserAgent(userAgent)).toEqual(parseUserAgent(userAgent.slice(0, 512)));
-  expect(parseUserAgent(userAgent).osFamily).toBe(osFamily);
+  expect(readUserAgent(userAgent)).toEqual(readUserAgent(userAgent.slice(0, 512)));
+  expect(readUserAgent(userAgent).osFamily).toBe(osFamily);
 });
 
 it.each([
@@ -81,7 +81,7 @@ it.each([
   '',
   ' ',
 ])('takes "%s" for a robot', (userAgent) => {
-  expect(isRobot(userAgent)).toBe(true);
+  expect(readUserAgent(userAgent).isRobot).toBe(true);
 });
 
 it.each([
@@ -91,5 +91,15 @@ it.each([
   `Mozilla/5.0 (Linux; Android 10; K) ${CHROME}`,
   `Mozilla/5.0 (Linux; Android 14; SM-S911B; wv) Version/4.0 ${CHROME} [FB_IAB/FB4A;FBAV/450.0]`,
 ])('takes "%s" for a person', (userAgent) => {
-  expect(isRobot(userAgent)).toBe(false);
+  expect(readUserAgent(userAgent).isRobot).toBe(false);
+});
+
+it('reads a user agent as the first time when it comes again, whatever came between', () => {
+  const userAgent = `${IPHONE} Version/17.4.1 Mobile/15E148 Safari/604.1`;
+  const first = readUserAgent(userAgent);
+  expect(readUserAgent(userAgent)).toEqual(first);
+  for (let other = 0; other < 2_500; other++)
+    readUserAgent(`Mozilla/5.0 (Linux; Android 14; Pixel ${other})`);
+  expect(readUserAgent(userAgent)).toEqual(first);
+  expect(readUserAgent('Mozilla/5.0 (Linux; Android 14; Pixel 2499)').deviceModel).toBe('Pixel 2499');
 });

@@ -4,19 +4,19 @@ import { descriptive, replaceable } from '#lib/leniency';
 import { fromMicros, MAX_AMOUNT, toMicros } from '#lib/money';
 import { present } from '#lib/present';
 import { type EventKind, line } from '../kind.ts';
-import { micros, type OwnFields, storedOfDevice, text } from '../stored.ts';
+import { micros, type OwnFields, optionalText, storedOfDevice, text } from '../stored.ts';
 import { flag, grouping, payload, runningTotal, UNKNOWN, wireForm } from '../wire.ts';
 
 const AdView = storedOfDevice('custom.ad', {
-  ad_id: text(),
-  name: text().optional(),
-  source: text(),
-  media_source: text().optional(),
-  channel: text().optional(),
+  ad_id: text,
+  name: optionalText,
+  source: text,
+  media_source: optionalText,
+  channel: optionalText,
   watch_time: z.number().optional(),
   reward: z.boolean().optional(),
-  value_micros: micros(),
-  /** Empty where it is not known; nothing was then earned. */
+  value_micros: micros,
+  /** Empty if unknown; the revenue is then 0. */
   currency: z.string(),
   total_ad_value: z.number().optional(),
 });
@@ -35,7 +35,7 @@ const asAd = wireForm(
     channel: descriptive(optionalName()),
     watch_time: descriptive(optionalNumber(Number.MAX_SAFE_INTEGER)),
     reward: descriptive(flag()),
-    /** Some networks send -1 or no currency where they do not know what an impression earned. */
+    /** Some networks send -1 or no currency if they do not know the revenue of an impression. */
     value: replaceable(requiredNumber(MAX_AMOUNT), 0, {
       effect: 'revenue counted as 0',
       isAbsent: isUndefined,
@@ -65,7 +65,7 @@ const asAd = wireForm(
   },
 );
 
-/** An impression of an ad, with what it earned. */
+/** An ad impression and its revenue. */
 export const ad = {
   type: 'custom.ad',
   description: 'An ad impression and its revenue.',

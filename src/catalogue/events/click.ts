@@ -3,7 +3,7 @@ import { type EventKind, line } from '../kind.ts';
 import { OS_FAMILIES } from '../os.ts';
 import { storedOfCreative } from '../stored.ts';
 
-/** The query parameters of a tracking link that are kept: so many, each name and each value so long. */
+/** How many query parameters of a tracking link are stored, and how long each name and value may be. */
 export const MAX_CLICK_PARAMS = 20;
 export const MAX_CLICK_PARAM_CHARS = 256;
 
@@ -21,7 +21,7 @@ const Click = storedOfCreative('click', {
 });
 type Click = z.infer<typeof Click>;
 
-/** A click on a tracking link: of no device yet, and counted like everything else. */
+/** A click on a tracking link. It has no device yet, but is counted like any other event. */
 export const click = {
   type: 'click',
   description: 'A click on a tracking link.',

@@ -7,7 +7,7 @@ import { readParams } from '../params.ts';
 import { count, type OwnFields, storedOfDevice, text } from '../stored.ts';
 import { payload, wireForm } from '../wire.ts';
 
-/** What the funnel steps of custom events begin with. */
+/** The prefix of funnel steps for custom events. */
 export const EVENT_STEP = 'event:';
 
 /** The event name by which a backend reports ad requests for the fill rate. */
@@ -15,10 +15,10 @@ const AD_REQUEST = 'ad_request';
 const REQUEST_COUNT = /^\d{1,6}$/;
 
 const Custom = storedOfDevice('custom', {
-  event_name: text(),
+  event_name: text,
   params: z.record(z.string(), z.string()).optional(),
-  /** Of the event name `ad_request`: how many requests, for which placement and ad format. */
-  ad_requests: z.object({ count: count(), placement: z.string(), source: z.string() }).optional(),
+  /** Only of `ad_request` events: the number of requests, their placement and ad format. */
+  ad_requests: z.object({ count, placement: z.string(), source: z.string() }).optional(),
 });
 type Custom = z.infer<typeof Custom>;
 
@@ -47,7 +47,7 @@ const asCustom = wireForm(
         params: { id: 'level_end', key: 'rewarded_video', value: '3' },
       },
     },
-    /** The short names that SDKs send. */
+    /** Accepts the short names that SDKs send. */
     readPayload({ en, pr, event_name = en, params = pr, ...rest }) {
       return { ...rest, event_name, params };
     },
@@ -67,7 +67,7 @@ const asCustom = wireForm(
   },
 );
 
-/** Whatever else an application wants counted, by its name. */
+/** Any other event that an application wants counted, by its name. */
 export const custom = {
   type: 'custom',
   description: 'Any other event, counted by its name. Use the name `ad_request` to report ad requests.',

@@ -5,5 +5,5 @@ import { install } from './install.ts';
 import { purchase } from './purchase.ts';
 import { retention } from './retention.ts';
 
-/** Every kind of event there is, in the order of lists. */
+/** Every kind of event, in the order used in lists. */
 export const EVENT_KINDS = [install, retention, purchase, ad, custom, click] as const;

@@ -5,7 +5,7 @@ import { storedOfDevice } from '../stored.ts';
 const Install = storedOfDevice('install', {});
 type Install = z.infer<typeof Install>;
 
-/** A device's first token, which the service itself makes an event of. */
+/** A device's first token, for which the service itself creates the event. */
 export const install = {
   type: 'install',
   description: 'The first time a device is seen.',

@@ -4,22 +4,22 @@ import { descriptive } from '#lib/leniency';
 import { fromMicros, MAX_AMOUNT, toMicros } from '#lib/money';
 import { present } from '#lib/present';
 import { type EventKind, line } from '../kind.ts';
-import { micros, type OwnFields, storedOfDevice, text } from '../stored.ts';
+import { micros, type OwnFields, optionalText, storedOfDevice, text } from '../stored.ts';
 import { grouping, key, payload, runningTotal, wireForm } from '../wire.ts';
 
 const Purchase = storedOfDevice('custom.purchase', {
-  item_id: text(),
-  item_name: text().optional(),
-  value_micros: micros(),
-  currency: text(),
-  /** A refund is kept, and counted nowhere yet. */
+  item_id: text,
+  item_name: optionalText,
+  value_micros: micros,
+  currency: text,
+  /** A refund is stored, but not counted yet. */
   status: z.enum(['completed', 'success', 'failed', 'refunded']),
-  tr_id: text().optional(),
+  tr_id: optionalText,
   total_purchase_value: z.number().optional(),
 });
 type Purchase = z.infer<typeof Purchase>;
 
-/** `success` and `completed` are revenue; a purchase that did not come about, or not yet, counts as failed. */
+/** `success` and `completed` count as revenue. A purchase that was not completed, or not yet, counts as failed. */
 const STATUSES = {
   completed: 'completed',
   success: 'success',
@@ -54,7 +54,7 @@ const asPurchase = wireForm(
       },
     },
     transactionKey: ({ tr_id }) => tr_id,
-    // It may fail first and then succeed under the same keys: those are two events.
+    // A purchase may first fail and then succeed with the same keys. These are two events.
     keyScope: ({ status }) => (status === 'completed' ? 'success' : status),
     toStored: ({ value, ...rest }): OwnFields<Purchase> => ({
       value_micros: toMicros(value),
@@ -65,7 +65,7 @@ const asPurchase = wireForm(
 
 const isPaid = ({ status }: Purchase) => status === 'completed' || status === 'success';
 
-/** A purchase, whatever became of it. A refund is activity of its device and nothing else. */
+/** A purchase, successful or not. A refund only counts as activity of its device. */
 export const purchase = {
   type: 'custom.purchase',
   description: 'A purchase, successful or not.',

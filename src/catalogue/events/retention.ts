@@ -3,17 +3,17 @@ import { optionalName, optionalNumber } from '#lib/fields';
 import { descriptive } from '#lib/leniency';
 import { present } from '#lib/present';
 import { type EventKind, line } from '../kind.ts';
-import { count, type OwnFields, storedOfDevice, text } from '../stored.ts';
+import { count, type OwnFields, optionalText, storedOfDevice } from '../stored.ts';
 import { dayNumber, payload, wireForm } from '../wire.ts';
 
 const MAX_SESSION_SECONDS = 7 * 86_400;
 
 const Retention = storedOfDevice('retention', {
-  session_id: text().optional(),
-  /** A session's end tells its length; with its start it is one session. */
-  session_seconds: count().optional(),
+  session_id: optionalText,
+  /** The length is sent with a session's end. Start and end together count as one session. */
+  session_seconds: count.optional(),
   session_end: z.literal(true).optional(),
-  /** The day number since acquisition that counts for retention. */
+  /** Days since acquisition, as counted for retention. */
   age: z.int().min(0),
   backfill_day: z.int().min(0).optional(),
 });
@@ -28,7 +28,7 @@ const asRetention = wireForm(
   }),
   {
     examples: { retention: { session_id: 'a3f1', retentionDay: '0' } },
-    /** The reported day number counts where it is within one of the number computed from the dates. */
+    /** The reported day number is used if it differs by at most one from the number computed from the dates. */
     toStored({ retentionDay, backfillDay, session_id }, { retention_day }, age): OwnFields<Retention> {
       const reported = retentionDay ?? retention_day;
       const isPlausible = reported !== undefined && Math.abs(reported - age) <= 1;
@@ -57,15 +57,15 @@ const asSession = wireForm(
   },
 );
 
-/** Repeats of one `session_id` by one device are one session; null where every event is its own. */
+/** Repeats of a `session_id` from one device are one session; null if every event is its own. */
 const sessionKey = ({ session_id, device_id }: Retention) =>
   session_id ? `s:${device_id}:${session_id}` : null;
 
-/** Repeats of the end of one session add its length once; null where it has no `session_id` or is no end. */
+/** Repeats of a session's end add its length only once; null without a `session_id` or if it is not an end. */
 const sessionEndKey = ({ session_id, device_id, session_end }: Retention) =>
   session_id && session_end ? `se:${device_id}:${session_id}` : null;
 
-/** A device came back: a session, or an event that says so. */
+/** A device returned: a session, or an event that reports a return. */
 export const retention = {
   type: 'retention',
   description: 'A return of the device, optionally with its session.',
@@ -83,7 +83,7 @@ export const retention = {
   steps: { retention: 'Session' },
   count(event, into) {
     const [session, end] = [sessionKey(event), sessionEndKey(event)];
-    // An end whose start got lost is still a session. Without an id nothing pairs the two, so the start alone is one.
+    // An end without its start is still a session. Without an id, nothing links the two, so only the start counts.
     const isSession = session ? into.isFirst(session) : !event.session_end;
     const seconds = !end || into.isFirst(end) ? (event.session_end && event.session_seconds) || 0 : 0;
     if (isSession || seconds > 0) {

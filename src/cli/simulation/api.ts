@@ -1,7 +1,7 @@
-/** Where the service is and what it asks for. */
+/** The URL of a service and its credentials. */
 export type Access = { base_url: string; service_name: string; api_key: string; team_token: string };
 
-/** A failure that its text explains to the one who ran the command. */
+/** An error whose message is sufficient for the person who ran the command. */
 export class Explained extends Error {}
 
 const ANDROID =
@@ -36,8 +36,8 @@ export class Api {
   }
 
   /**
-   * Opens a tracking link as a phone does, and follows no redirect. Answers the referrer that Google Play would hand to the app,
-   * which holds the click's id; null for an iPhone, whose store hands nothing on.
+   * Opens a tracking link like a phone and follows no redirect. Returns the referrer that Google Play would pass to the app, with the
+   * click's id; null for an iPhone, whose store passes nothing on.
    */
   async click(link: string, isIphone: boolean): Promise<string | null> {
     const headers = { 'User-Agent': isIphone ? IPHONE : ANDROID };
@@ -46,7 +46,7 @@ export class Api {
     if (isIphone && answer.ok) return null;
     const location = answer.headers.get('Location');
     if (!location)
-      throw new Explained(`The tracking link ${link} answered ${answer.status} and leads nowhere.`);
+      throw new Explained(`The tracking link ${link} returned ${answer.status} and no destination.`);
     return new URL(location).searchParams.get('referrer');
   }
 
@@ -66,7 +66,7 @@ export class Api {
     return JSON.parse(text);
   }
 
-  /** A server under load may refuse a moment: three tries. */
+  /** A server under load may refuse briefly, so there are three attempts. */
   private async request(url: string, init: RequestInit): Promise<Response> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -75,7 +75,7 @@ export class Api {
       } catch (error) {
         if (attempt === 3)
           throw new Explained(
-            `${new URL(url).origin} does not answer: ${String(error)}. Is \`npm start\` running?`,
+            `${new URL(url).origin} does not respond: ${String(error)}. Is \`npm start\` running?`,
           );
       }
       await new Promise((resolve) => setTimeout(resolve, 300 * attempt));
@@ -83,7 +83,7 @@ export class Api {
   }
 }
 
-/** Runs `work` over the items, `width` at a time, in order of their start. */
+/** Runs `work` over the items, `width` at a time, starting them in order. */
 export async function inParallel<Item>(
   items: readonly Item[],
   width: number,

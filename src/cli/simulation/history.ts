@@ -24,14 +24,14 @@ export type SimulatedDevice = {
   acquiredAt: number;
   country: Country;
   model: Model;
-  /** An index of `CREATIVES`; null for an organic device. */
+  /** An index into `CREATIVES`; null for an organic device. */
   creative: number | null;
 };
 
-/** An event without its token, which only the service can give. */
+/** An event without its token, which only the service can issue. */
 export type SimulatedEvent = { type: string; created_at: string; event_id: string } & Record<string, unknown>;
 
-/** Devices by the time they were acquired: over the last `days` days until `now`, with the rhythm of the week. */
+/** Devices by acquisition time, over the last `days` days until `now`, following the rhythm of the week. */
 export function simulateDevices(
   random: Random,
   count: number,
@@ -57,7 +57,7 @@ export function simulateDevices(
 
 const round = (amount: number, step: number) => Math.round(Math.round(amount / step) * step * 1e6) / 1e6;
 
-/** As `created_at` of the webhook wants it: UTC, whole seconds. */
+/** A webhook's `created_at`: UTC, whole seconds. */
 const stamp = (at: number) => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
 
 /** Everything that a device does until `now`, in order, with the running totals that its client would keep. */
@@ -151,7 +151,7 @@ export function simulateEvents(random: Random, device: SimulatedDevice, now: num
   }
 }
 
-/** Reference rates of each day, in dollars: a random walk of some tenths of a per cent a day. */
+/** Daily reference rates in dollars: a random walk of a few tenths of a percent per day. */
 export function simulateRates(random: Random, days: readonly string[]) {
   const worth = Object.entries(UNITS_FOR_A_DOLLAR).filter(([currency]) => currency !== 'usd');
   const now = new Map(worth.map(([currency, units]) => [currency, 1 / units]));
@@ -162,7 +162,7 @@ export function simulateRates(random: Random, days: readonly string[]) {
   });
 }
 
-/** What each creative cost each day: what its devices of that day are worth, more or less. */
+/** The cost of each creative per day: about what its devices of that day are worth. */
 export function simulateCosts(random: Random, devices: readonly SimulatedDevice[]) {
   const installs = new Map<string, { date: string; creative: number; count: number }>();
   for (const { acquiredAt, creative } of devices) {

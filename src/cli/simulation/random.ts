@@ -1,4 +1,4 @@
-/** Random numbers that a seed decides: the same seed, the same history. */
+/** Random numbers determined by a seed: the same seed gives the same history. */
 export class Random {
   private state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.state = seed >>> 0;
   }
 
-  /** From 0 to below 1 (mulberry32). */
+  /** From 0 (included) to 1 (excluded); mulberry32. */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -26,7 +26,7 @@ export class Random {
     return Math.floor(this.between(low, high + 1));
   }
 
-  /** One of the items, each as likely as its weight. */
+  /** Picks one of the items, with a probability proportional to its weight. */
   weighted<Item>(items: readonly (readonly [Item, number])[]): Item {
     const total = items.reduce((sum, [, weight]) => sum + weight, 0);
     let left = this.next() * total;
@@ -39,7 +39,7 @@ export class Random {
     return last[0];
   }
 
-  /** A factor around 1: the logarithm is normal with this deviation (Box and Muller). */
+  /** A factor around 1 whose logarithm is normal with this deviation (Box and Muller). */
   spread(deviation: number): number {
     const radius = Math.sqrt(-2 * Math.log(1 - this.next()));
     return Math.exp(deviation * radius * Math.cos(2 * Math.PI * this.next()));

@@ -1,5 +1,5 @@
-// What the simulated game is like. Amounts are US dollars unless a currency says otherwise; the levels are those that
-// publishers of casual games report: eCPMs of some cents (banner) to some dollars (rewarded video), one player in forty pays.
+// The simulated game. Amounts are US dollars unless a currency is given. The levels are typical of casual games: eCPMs from a few cents
+// (banner) to a few dollars (rewarded video), and one player in forty pays.
 
 export type Country = {
   /** ISO 3166. */
@@ -8,7 +8,7 @@ export type Country = {
   currency: string;
   utcOffset: string;
   weight: number;
-  /** What its players are worth to advertisers, against the first. */
+  /** The value of its players to advertisers, relative to the first country. */
   value: number;
 };
 
@@ -20,7 +20,7 @@ export const COUNTRIES: readonly Country[] = [
   { code: 'br', timezone: 'America/Sao_Paulo', currency: 'brl', utcOffset: '-03:00', weight: 18, value: 0.2 },
 ];
 
-/** Units of a currency for a dollar when the history begins. */
+/** Units of a currency per dollar at the start of the history. */
 export const UNITS_FOR_A_DOLLAR: Readonly<Record<string, number>> = {
   usd: 1,
   eur: 0.92,
@@ -32,7 +32,7 @@ export const UNITS_FOR_A_DOLLAR: Readonly<Record<string, number>> = {
 export type Format = {
   source: string;
   placement: string;
-  /** Average eCPM and how many a session shows. */
+  /** Average eCPM and impressions per session. */
   ecpm: number;
   perSession: number;
   fillRate: number;
@@ -46,7 +46,7 @@ export const FORMATS: readonly Format[] = [
   { source: 'rewarded_video', placement: 'extra_life', ecpm: 13, perSession: 0.5, fillRate: 0.92 },
 ];
 
-/** Networks by how often they win the auction, and what they pay against the format's average. */
+/** Networks by how often they win the auction, and what they pay relative to the format's average. */
 export const NETWORKS: readonly (readonly [{ name: string; pays: number }, number])[] = [
   [{ name: 'admob', pays: 0.95 }, 34],
   [{ name: 'applovin', pays: 1.2 }, 26],
@@ -83,16 +83,16 @@ export const MODELS: readonly (readonly [Model, number])[] = [
 
 export const isIos = ({ os }: Model): boolean => os.startsWith('iOS');
 
-/** Saturday and Sunday are the best days; Sunday first, as `getUTCDay` has it. */
+/** Activity by weekday, starting on Sunday like `getUTCDay`. Weekends are the best days. */
 export const WEEKDAYS = [1.18, 0.92, 0.9, 0.92, 0.97, 1.06, 1.2];
 
-/** Two thirds of the devices come through an ad. */
+/** Two thirds of the devices come from an ad. */
 export const PAID_SHARE = 0.66;
 export const PAYER_SHARE = 0.025;
 
 export type SimulatedCreative = { creative: string; campaign: string; adset: string; quality: number };
 
-/** In the order of Zipf's law: the first brings the most devices. */
+/** Ordered by Zipf's law: the first creative leads to the most devices. */
 export const CREATIVES: readonly SimulatedCreative[] = [
   ['Fail compilation', 'Video prospecting', 'Broad 18-44', 0.9],
   ['Satisfying loop', 'Video prospecting', 'Broad 18-44', 1],
@@ -109,11 +109,11 @@ export const CREATIVES: readonly SimulatedCreative[] = [
 );
 
 /**
- * When a device leaves for good, in days since its acquisition: 62 % stay until day 1, 33 % until day 7, 21 % until day 30, more
- * of a better creative. `chance` is a random number from 0 to 1.
+ * When a device leaves for good, in days since its acquisition. 62 % stay until day 1, 33 % until day 7 and 21 % until day 30; more of a
+ * better creative's. `chance` is a random number from 0 to 1.
  */
 export const leavesAfter = (chance: number, quality: number) =>
   ((0.62 * quality ** 0.4) / (1 - chance)) ** (1 / 0.32);
 
-/** How likely a device that has not left is to be active on a day: with the above, 41 % on day 1, 16 % on day 7, 8 % on day 30. */
+/** The probability that a device that has not left is active on a day. Overall: 41 % on day 1, 16 % on day 7, 8 % on day 30. */
 export const activeOn = (age: number) => 0.66 * age ** -0.15;

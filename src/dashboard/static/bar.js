@@ -1,4 +1,4 @@
-// The bar: sent on every change, with filter values chosen in place. Without this script it is a form with a button and links.
+// The filter bar: submits on every change and offers filter values in place. Without this script, it is a form with a button and links.
 
 document.documentElement.classList.add('scripted');
 
@@ -6,7 +6,7 @@ for (const form of document.querySelectorAll('[data-submit-on-change]')) {
   const period = form.elements.period;
   const isCustom = () => period?.value === period?.dataset.custom;
   form.addEventListener('change', ({ target }) => {
-    // Dates are sent by the button: the first of two that change is no period yet.
+    // The button submits dates, because after changing only one of them the period is not complete.
     if (target.type === 'date') return;
     if (target === period && isCustom()) form.elements.from.focus();
     else form.requestSubmit();
@@ -17,7 +17,7 @@ for (const form of document.querySelectorAll('[data-submit-on-change]')) {
     }
     for (const field of form.elements) if (field.name && field.value === '') field.disabled = true;
   });
-  // A page that the browser kept comes back with what was sent, not with what it shows.
+  // A page from the back/forward cache still has the submitted values in its form: reset it to the view that the page shows.
   addEventListener('pageshow', ({ persisted }) => {
     if (!persisted) return;
     for (const field of form.elements) field.disabled = false;
@@ -27,11 +27,11 @@ for (const form of document.querySelectorAll('[data-submit-on-change]')) {
 
 let asked = 0;
 
-/** Shows the values of a filter in its menu, as the page behind the link lists them. */
+/** Shows the values of a filter in its menu, as listed by the page behind the link. */
 async function showValues(menu, address) {
   const mine = ++asked;
   const answer = await fetch(address).catch(() => null);
-  // What was typed since has its own answer.
+  // A newer search has replaced this one.
   if (mine !== asked) return;
   if (!answer?.ok || answer.redirected) {
     location.href = address;

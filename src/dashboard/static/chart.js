@@ -1,7 +1,7 @@
-// Charts: what they say at one place, under the pointer or moved to with the arrow keys, and a legend that hides series. A part
-// of the page that is fetched again is set up again: `setUpCharts` is called for it.
+// Charts: a readout for one place, under the pointer or selected with the arrow keys, and a legend that hides series. When a part of the
+// page is reloaded, `setUpCharts` is called for it again.
 
-/** The readout of a plot. `shown` tells which series are not hidden. */
+/** The readout of a plot. `shown` says which series are visible. */
 function setUpReadout(plot, { places, labels, notes, series }, shown) {
   const cross = document.createElement('div');
   const tip = document.createElement('div');
@@ -59,7 +59,7 @@ function setUpReadout(plot, { places, labels, notes, series }, shown) {
   });
 }
 
-/** Makes buttons of the legend. What is left is drawn as large as it can be. */
+/** Turns the legend's entries into buttons. The visible series are scaled to fill the chart. */
 function setUpLegend(chart, { series, top }, shown) {
   const ticks = chart.querySelectorAll('.ticks span');
   const scaled = chart.querySelector('[data-scaled]');
@@ -82,7 +82,7 @@ function setUpLegend(chart, { series, top }, shown) {
     entry.replaceWith(button);
     button.addEventListener('click', () => {
       const number = Number(button.dataset.series);
-      // The last one stays: an empty chart says nothing.
+      // The last visible series cannot be hidden.
       if (shown[number] && shown.filter(Boolean).length === 1) return;
       shown[number] = !shown[number];
       button.setAttribute('aria-pressed', String(shown[number]));

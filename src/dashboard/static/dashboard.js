@@ -1,4 +1,4 @@
-// What makes the pages nicer where a script may run. Everything works without it.
+// Progressive enhancement of the pages. Everything works without it.
 
 import { setUpCharts } from './chart.js';
 
@@ -22,7 +22,7 @@ document.addEventListener('submit', (event) => {
   if (question && !window.confirm(question)) event.preventDefault();
 });
 
-// The lights of the get-started panel: asked every two seconds until all are on.
+// The lights of the get-started panel: polled every two seconds until all are on.
 for (const watched of document.querySelectorAll('[data-watch]')) {
   const look = async () => {
     const answer = await fetch(watched.dataset.watch).catch(() => null);
@@ -40,12 +40,12 @@ for (const watched of document.querySelectorAll('[data-watch]')) {
   if (watched.querySelector('.light.waiting')) setTimeout(look, 2000);
 }
 
-// A part of the page that is fetched again every few seconds (`data-live`), unless someone is reading in it or has paused it.
-// Tables stay where they were scrolled to, and what the legend of a chart hides stays hidden.
+// Reloads a part of the page (`data-live`) every few seconds, unless someone is reading in it or has paused it. Tables keep their scroll
+// position, and hidden series of charts stay hidden.
 for (const live of document.querySelectorAll('[data-live]')) {
   const every = (Number(live.dataset.live) || 3) * 1000;
   let paused = false;
-  // The part that says so is fetched again as well: its button has to come back each time.
+  // The state line is reloaded too, so its button has to be added again each time.
   const offerPause = () => {
     const state = live.querySelector('[data-live-state]');
     if (!state) return;

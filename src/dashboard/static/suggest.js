@@ -1,4 +1,4 @@
-// Fills in what the browser knows when an application is made: its time zone, and the currency of its region.
+// Fills in the browser's time zone and the currency of its region when an application is created.
 
 const EURO = 'AT BE BG CY DE EE ES FI FR GR HR IE IT LT LU LV MT NL PT SI SK'.split(' ');
 const CURRENCIES = {
@@ -16,7 +16,7 @@ const suggested = {
   currency: CURRENCIES[region],
 };
 
-// A form that comes back with its faults holds what was typed, and has no such mark.
+// A form that is shown again with its faults contains what was typed and has no such mark.
 for (const form of document.querySelectorAll('[data-suggest]')) {
   for (const [name, value] of Object.entries(suggested)) if (value) form.elements[name].value = value;
 }

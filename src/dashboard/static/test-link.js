@@ -1,4 +1,4 @@
-// Says when a click on the link arrives, which was opened here or on a phone: asked every two seconds for ten minutes.
+// Reports when a click on the link arrives, whether it was opened here or on a phone. Polls every two seconds for ten minutes.
 
 const ASKED_EVERY_MS = 2000;
 const GIVEN_UP_MS = 600_000;

@@ -1,6 +1,6 @@
 import { index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
-/** What someone asked to be told about: a figure of an application that leaves a limit. */
+/** Alerts: each watches one figure of an application and fires if it leaves a limit. */
 export const alerts = sqliteTable(
   'alerts',
   {
@@ -9,7 +9,7 @@ export const alerts = sqliteTable(
     kind: text().notNull(),
     /** In the unit of the kind: percent, hours, or units of the application's currency. */
     threshold: real().notNull(),
-    /** A check claims the alert by moving this ahead; one that fails is tried again then. */
+    /** A check claims the alert by moving this ahead. If the check fails, it is retried at that time. */
     nextCheckAt: integer('next_check_at').notNull(),
     /** Since when the figure has been past the limit; null while it is not. */
     firingSince: integer('firing_since'),
@@ -33,11 +33,11 @@ export const channels = sqliteTable(
     /** An https URL or an email address. */
     target: text().notNull(),
     digest: text({ enum: ['never', 'daily', 'weekly'] }).notNull(),
-    /** Null where no digest is wanted. A run claims it by moving it ahead. */
+    /** Null if no digest is wanted. A run claims the digest by moving this ahead. */
     nextDigestAt: integer('next_digest_at'),
-    /** The address that the dashboard was opened at, for the links in messages. */
+    /** The origin at which the dashboard was open, for links in messages. */
     origin: text().notNull(),
-    /** Why the last message was not delivered; null once one was. */
+    /** Why the last message was not delivered; null after a delivery. */
     failure: text(),
     failedAt: integer('failed_at'),
     createdAt: integer('created_at').notNull(),
@@ -48,12 +48,12 @@ export const channels = sqliteTable(
   ],
 );
 
-/** A message on its way to a channel; it goes when it is delivered or given up. */
+/** Messages on their way to a channel. A row is deleted once its message is delivered or given up. */
 export const notices = sqliteTable(
   'notices',
   {
     channelId: text('channel_id').notNull(),
-    /** Names what it is about, so that the same message is made once. */
+    /** Derived from what the message is about, so that the same message is created only once. */
     id: text().notNull(),
     subject: text().notNull(),
     body: text().notNull(),

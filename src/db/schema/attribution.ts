@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
 /**
- * Clicks on tracking links, kept until no window of their application reaches them any more. Ids are ordered by time, so a
- * window is a range of the primary key. What is not known (yet) is null: the click and the landing page's measurement
- * arrive in any order, and each fills in its part.
+ * Clicks on tracking links, kept as long as any window of their application reaches them. Ids are ordered by time, so a window is a
+ * range of the primary key. Unknown values are null: the click and the landing page's measurement arrive in any order, and each fills
+ * in its part.
  */
 export const clicks = sqliteTable(
   'clicks',
@@ -16,33 +16,33 @@ export const clicks = sqliteTable(
     osFamily: text('os_family').notNull(),
     osVersion: text('os_version'),
     deviceModel: text('device_model'),
-    /** Keyed hash of the address, different in every application; null once the probabilistic window is over. */
+    /** Keyed hash of the IP address, different for every application; null once the probabilistic window is over. */
     ipHash: text('ip_hash'),
     timezone: text(),
-    /** CSS pixels, as the browser holds the screen. */
+    /** CSS pixels, in the browser's current orientation. */
     screenWidth: real('screen_width'),
     screenHeight: real('screen_height'),
-    /** Device pixels to a CSS pixel. */
+    /** Device pixels per CSS pixel. */
     pixelRatio: real('pixel_ratio'),
-    /** ISO 3166 code in lower case, as the edge tells it. */
+    /** Lower-case ISO 3166 code, as reported by the edge. */
     country: text(),
-    /** JSON: the query parameters of the link, whose networks need their click ids back. */
+    /** JSON: the link's query parameters, from which ad networks get their click ids back. */
     params: text(),
-    /** The device that was credited to this click first. A row may begin with it, before the queue has brought the click. */
+    /** The device that was credited with this click first. It may be set before the queue delivers the click. */
     deviceId: text('device_id'),
     /**
-     * Who claimed it first: the alias of that device, else its id. A call that failed after its claim may so be repeated, although
-     * the repeat mints another device. Null as `device_id` is.
+     * Who claimed the click first: that device's alias, or its id if it has none. A call that failed after its claim can thus be
+     * retried, although the retry mints another device. Null if `device_id` is null.
      */
     claimedBy: text('claimed_by'),
-    /** How many devices named this click; more than one is a sign of fraud. */
+    /** The number of devices that named this click; more than one is a sign of fraud. */
     namedInstalls: integer('named_installs').notNull().default(0),
   },
   (table) => [
     primaryKey({ columns: [table.applicationId, table.id] }),
     index('clicks_by_timezone').on(table.applicationId, table.osFamily, table.timezone, table.id),
     index('clicks_by_ip').on(table.applicationId, table.ipHash, table.id).where(sql`ip_hash IS NOT NULL`),
-    /** Finds the hashes whose time is over without a look at the clicks that have none. */
+    /** Finds expired hashes without scanning the clicks that have none. */
     index('clicks_with_ip').on(table.applicationId, table.id).where(sql`ip_hash IS NOT NULL`),
   ],
 );

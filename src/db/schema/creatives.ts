@@ -33,7 +33,7 @@ export const creatives = sqliteTable(
     applicationId: text('application_id').notNull(),
     adsetId: text('adset_id').notNull(),
     name: text().notNull(),
-    /** The last segment of the tracking link: random, so that one link reveals no other. */
+    /** The last segment of the tracking link. Random, so that one link does not reveal another. */
     token: text().notNull(),
     archivedAt: integer('archived_at'),
     createdAt: integer('created_at').notNull(),
@@ -50,9 +50,9 @@ export const creativeRequests = sqliteTable(
   {
     teamId: text('team_id').notNull(),
     key: text().notNull(),
-    /** SHA-256 of the request: the same key with another body is a conflict. */
+    /** SHA-256 of the request. The same key with a different body is a conflict. */
     requestHash: text('request_hash').notNull(),
-    /** JSON of the answer. Whether campaign and ad set were new is told by the ids that this request minted for them. */
+    /** The JSON answer. Whether campaign and ad set were new follows from the ids that this request minted for them. */
     answer: text().notNull(),
     campaignId: text('campaign_id').notNull(),
     adsetId: text('adset_id').notNull(),

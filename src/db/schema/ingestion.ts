@@ -1,6 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
-/** One row per token that `/fetch-token` has given out, by its device, so that those of an erased one are found. */
+/** One row per token issued by `/fetch-token`, ordered by device, so that an erased device's tokens can be found. */
 export const tokens = sqliteTable(
   'tokens',
   {
@@ -15,13 +15,13 @@ export const tokens = sqliteTable(
 );
 
 /**
- * Requests that an ingestion endpoint refused, one row a kind. Bounded: of each application only the newest kinds stay.
- * No body is kept, no key and no token.
+ * Requests that an ingestion endpoint refused, one row per kind. Bounded: only the newest kinds of each application are kept. Bodies,
+ * keys and tokens are never stored.
  */
 export const rejections = sqliteTable(
   'rejections',
   {
-    /** Empty where the credential proved no application. */
+    /** Empty if the credential did not identify an application. */
     applicationId: text('application_id').notNull(),
     endpoint: text().notNull(),
     status: integer().notNull(),
@@ -29,7 +29,7 @@ export const rejections = sqliteTable(
     count: integer().notNull(),
     firstAt: integer('first_at').notNull(),
     lastAt: integer('last_at').notNull(),
-    /** JSON: of the last one its type, request id and the values that the faults are about. */
+    /** JSON about the last such request: its type, its request id and the values at fault. */
     sample: text().notNull(),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.endpoint, table.status, table.error] })],

@@ -2,7 +2,7 @@ import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'driz
 
 const moment = (name: string) => integer(name, { mode: 'timestamp_ms' }).notNull();
 
-// users, sessions and accounts have the shape that better-auth expects of them.
+// users, sessions and accounts have the shape that better-auth expects.
 
 export const users = sqliteTable(
   'users',
@@ -67,13 +67,13 @@ export const members = sqliteTable(
   (table) => [index('members_by_team').on(table.teamId)],
 );
 
-/** An open invitation; it goes when it is taken up or withdrawn. */
+/** Open invitations. A row is deleted once it is accepted or withdrawn. */
 export const invitations = sqliteTable('invitations', {
   /** SHA-256 of the link's last segment, hex. */
   hash: text().primaryKey(),
   teamId: text('team_id').notNull(),
   role: text({ enum: ['owner', 'admin', 'viewer'] }).notNull(),
-  /** The user who made it: it ends with their role. */
+  /** The user who created it. The invitation ends with that user's role. */
   createdBy: text('created_by').notNull(),
   /** For whom, in the inviter's words. */
   note: text().notNull(),
@@ -81,7 +81,7 @@ export const invitations = sqliteTable('invitations', {
   expiresAt: integer('expires_at').notNull(),
 });
 
-/** A link by which a person chooses a new password; it goes when it is used. One per person: a new one ends the one before. */
+/** Password reset links. Each is deleted when used. One per person: a new one replaces the last. */
 export const passwordResets = sqliteTable('password_resets', {
   userId: text('user_id').primaryKey(),
   /** SHA-256 of the link's last segment, hex. */
@@ -90,17 +90,17 @@ export const passwordResets = sqliteTable('password_resets', {
   expiresAt: integer('expires_at').notNull(),
 });
 
-/** What people changed or had revealed to them. Append-only; its ids sort by time. */
+/** What people changed or had revealed to them. Append-only; ids sort by time. */
 export const auditLog = sqliteTable(
   'audit_log',
   {
     teamId: text('team_id').notNull(),
     id: text().notNull(),
     at: integer().notNull(),
-    /** The email at that time: a person who left is still named. */
+    /** The actor's email at that time, so that people who left are still named. */
     actor: text().notNull(),
     action: text().notNull(),
-    /** What it was done to, readable. */
+    /** What the action was done to, in readable form. */
     subject: text().notNull(),
   },
   (table) => [primaryKey({ columns: [table.teamId, table.id] })],

@@ -1,11 +1,11 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
-/** What was spent, as the team uploads it. Absent names are empty text, because a primary key of nulls would not be unique. */
+/** Ad spend, as uploaded by the team. Absent names are empty text, because a primary key with nulls would not be unique. */
 export const costs = sqliteTable(
   'costs',
   {
     applicationId: text('application_id').notNull(),
-    /** As the advertising platform dates it. */
+    /** The day as dated by the advertising platform. */
     day: text().notNull(),
     campaign: text().notNull(),
     adset: text().notNull().default(''),
@@ -22,7 +22,7 @@ export const costs = sqliteTable(
   ],
 );
 
-/** What the names of an advertising platform mean here: uploads that carry the first names are stored under the second. */
+/** Maps an advertising platform's names to names used here: uploads with the first names are stored under the second. */
 export const costNames = sqliteTable(
   'cost_names',
   {
@@ -38,11 +38,11 @@ export const costNames = sqliteTable(
   (table) => [primaryKey({ columns: [table.applicationId, table.campaign, table.adset, table.creative] })],
 );
 
-/** `units` of `currency` were worth `worth` of `base` that day: decimal texts, kept as they were published. */
+/** `units` of `currency` were worth `worth` of `base` on that day. Both are decimal text, as published. */
 export const exchangeRates = sqliteTable(
   'exchange_rates',
   {
-    /** Empty for the reference rates that every team may use. */
+    /** Empty for the reference rates, which every team may use. */
     teamId: text('team_id').notNull(),
     currency: text().notNull(),
     base: text().notNull(),

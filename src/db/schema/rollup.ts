@@ -1,19 +1,12 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { measureColumns } from './measure-columns.ts';
 
 const applicationId = () => text('application_id').notNull();
 const day = () => text().notNull();
-/** Empty text, not null, where there is none: a primary key of nulls would not be unique. */
+/** Empty text instead of null, because a primary key with nulls would not be unique. */
 const creativeId = () => text('creative_id').notNull();
 const currency = () => text().notNull();
-const count = (name: string) => integer(name).notNull().default(0);
-/**
- * An amount in the row's currency, in two columns so that no sum leaves 64 bits: millionths of a unit below 10^12, and whole
- * millions of units.
- */
-const microsLow = (name: string) => integer(name).notNull().default(0);
-const microsHigh = (name: string) => integer(`${name}_high`).notNull().default(0);
-
-/** What has no currency stands in rows of currency ''. */
+/** Sums without a currency are in rows with currency ''. */
 export const rollupDaily = sqliteTable(
   'rollup_daily',
   {
@@ -21,21 +14,25 @@ export const rollupDaily = sqliteTable(
     day: day(),
     creativeId: creativeId(),
     currency: currency(),
-    clicks: count('clicks'),
-    installs: count('installs'),
-    activeDevices: count('active_devices'),
-    sessions: count('sessions'),
-    sessionSeconds: count('session_seconds'),
-    customEvents: count('custom_events'),
-    adRequests: count('ad_requests'),
-    payers: count('payers'),
-    impressions: count('impressions'),
-    adRevenue: microsLow('ad_revenue'),
-    adRevenueHigh: microsHigh('ad_revenue'),
-    purchases: count('purchases'),
-    failedPurchases: count('failed_purchases'),
-    purchaseRevenue: microsLow('purchase_revenue'),
-    purchaseRevenueHigh: microsHigh('purchase_revenue'),
+    ...measureColumns('rollup_daily'),
+  },
+  (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
+);
+
+/**
+ * How the rows of `rollup_daily` break down by hour of the application's clock, for some weeks. Sums that a device counts for once a day
+ * are left out.
+ */
+export const rollupHours = sqliteTable(
+  'rollup_hours',
+  {
+    applicationId: applicationId(),
+    day: day(),
+    creativeId: creativeId(),
+    currency: currency(),
+    /** `[hour id, sum, …],…`; an hour may stand in it several times: that many `hour_parts` were put one after the other. */
+    hours: text().notNull(),
+    hourParts: integer('hour_parts').notNull().default(1),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
 );
@@ -50,10 +47,7 @@ export const rollupAds = sqliteTable(
     placement: text().notNull(),
     creativeId: creativeId(),
     currency: currency(),
-    impressions: count('impressions'),
-    adRevenue: microsLow('ad_revenue'),
-    adRevenueHigh: microsHigh('ad_revenue'),
-    adRequests: count('ad_requests'),
+    ...measureColumns('rollup_ads'),
   },
   (table) => [
     primaryKey({
@@ -78,10 +72,7 @@ export const rollupItems = sqliteTable(
     itemId: text('item_id').notNull(),
     creativeId: creativeId(),
     currency: currency(),
-    purchases: count('purchases'),
-    failedPurchases: count('failed_purchases'),
-    purchaseRevenue: microsLow('purchase_revenue'),
-    purchaseRevenueHigh: microsHigh('purchase_revenue'),
+    ...measureColumns('rollup_items'),
   },
   (table) => [
     primaryKey({ columns: [table.applicationId, table.day, table.itemId, table.creativeId, table.currency] }),
@@ -95,7 +86,7 @@ export const rollupCustom = sqliteTable(
     day: day(),
     eventName: text('event_name').notNull(),
     creativeId: creativeId(),
-    customEvents: count('custom_events'),
+    ...measureColumns('rollup_custom'),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.eventName, table.creativeId] })],
 );
@@ -109,10 +100,7 @@ export const cohortActivity = sqliteTable(
     creativeId: creativeId(),
     /** Days since acquisition. */
     age: integer().notNull(),
-    /** Devices active on exactly this day. */
-    activeDevices: count('active_devices'),
-    /** Devices whose last active day (so far) this is: their sum from N on is rolling retention. */
-    lastActiveDevices: count('last_active_devices'),
+    ...measureColumns('cohort_activity'),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.acquiredDay, table.creativeId, table.age] })],
 );
@@ -126,10 +114,7 @@ export const cohortRevenue = sqliteTable(
     creativeId: creativeId(),
     day: day(),
     currency: currency(),
-    adRevenue: microsLow('ad_revenue'),
-    adRevenueHigh: microsHigh('ad_revenue'),
-    purchaseRevenue: microsLow('purchase_revenue'),
-    purchaseRevenueHigh: microsHigh('purchase_revenue'),
+    ...measureColumns('cohort_revenue'),
   },
   (table) => [
     primaryKey({
@@ -138,7 +123,7 @@ export const cohortRevenue = sqliteTable(
   ],
 );
 
-/** The combinations of country, OS and application version that the rollups break down by. */
+/** The combinations of country, OS and application version that the rollups' rows break down by. */
 export const segments = sqliteTable(
   'segments',
   {
@@ -190,10 +175,10 @@ export const segmentBlocks = sqliteTable(
   ],
 );
 
-/** What could not be counted, kept whole with the reason, to be looked at and replayed. */
+/** Events that could not be counted, stored whole with the reason, for inspection and replay. */
 export const parkedMessages = sqliteTable('parked_messages', {
   id: text().primaryKey(),
-  /** Empty where the message is too broken to tell. */
+  /** Empty if the message is too broken to identify its application. */
   applicationId: applicationId(),
   body: text().notNull(),
   reason: text().notNull(),
@@ -201,7 +186,7 @@ export const parkedMessages = sqliteTable('parked_messages', {
 });
 
 /**
- * The last part of each counter's outbox that was added to the rollups, moved on in the same transaction: a part that is sent
+ * The last part of each counter's outbox that was added to the rollups. It advances in the same transaction, so a part that is sent
  * again changes nothing.
  */
 export const counterFlushes = sqliteTable('counter_flushes', {

@@ -20,9 +20,9 @@ export const applications = sqliteTable(
     androidStoreUrl: text('android_store_url'),
     fallbackUrl: text('fallback_url'),
     attributionWindowHours: integer('attribution_window_hours').notNull().default(168),
-    /** 0 switches probabilistic matching off. */
+    /** 0 disables probabilistic matching. */
     probabilisticWindowHours: integer('probabilistic_window_hours').notNull().default(24),
-    /** Over how many counters its devices are spread; grows by itself. */
+    /** The number of counters that the application's devices are spread over. Grows automatically. */
     shards: integer().notNull().default(1),
     createdAt: integer('created_at').notNull(),
   },
@@ -35,10 +35,10 @@ export const apiKeys = sqliteTable(
     /** SHA-256 of the key, hex. */
     hash: text().primaryKey(),
     applicationId: text('application_id').notNull(),
-    /** The key under AES-GCM, so that an admin can see it again. */
+    /** The key encrypted with AES-GCM, so that an admin can view it again. */
     encrypted: text().notNull(),
     createdAt: integer('created_at').notNull(),
-    /** Null while it is the application's key; set when a newer one replaced it. */
+    /** Null while this is the application's current key; set when a newer one replaces it. */
     expiresAt: integer('expires_at'),
   },
   (table) => [index('api_keys_by_application').on(table.applicationId)],
@@ -60,8 +60,8 @@ export const accessTokens = sqliteTable(
 );
 
 /**
- * Applications that were deleted. A row stays until nothing can arrive for its application any more; then what came in the meantime
- * is deleted too, and the row.
+ * Deleted applications. A row stays until nothing can arrive for its application any more; whatever came in the meantime is then
+ * deleted together with the row.
  */
 export const applicationDeletions = sqliteTable('application_deletions', {
   deletedId: text('deleted_id').primaryKey(),
@@ -69,8 +69,8 @@ export const applicationDeletions = sqliteTable('application_deletions', {
   name: text().notNull(),
   shards: integer().notNull(),
   deletedAt: integer('deleted_at').notNull(),
-  /** When all that it had was gone for the first time; null until then. */
+  /** When everything of the application was first gone; null until then. */
   clearedAt: integer('cleared_at'),
-  /** The device up to which the tokens have been looked through. */
+  /** Tokens have been searched up to this device. */
   tokensThrough: text('tokens_through').notNull(),
 });

@@ -1,6 +1,6 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
-/** A page of the dashboard with its filters, under a name that the whole team sees. */
+/** A dashboard page with its filters, saved under a name that the whole team sees. */
 export const savedViews = sqliteTable(
   'saved_views',
   {
@@ -10,14 +10,14 @@ export const savedViews = sqliteTable(
     path: text().notNull(),
     /** The query string, without its question mark. */
     query: text().notNull(),
-    /** The email of its maker. */
+    /** The creator's email. */
     createdBy: text('created_by').notNull(),
     createdAt: integer('created_at').notNull(),
   },
   (table) => [primaryKey({ columns: [table.teamId, table.id] })],
 );
 
-/** A link that shows one view to whoever has it, until it ends or is revoked. */
+/** A link that shows one view to anyone who has it, until it expires or is revoked. */
 export const shareLinks = sqliteTable(
   'share_links',
   {
@@ -26,7 +26,7 @@ export const shareLinks = sqliteTable(
     teamId: text('team_id').notNull(),
     path: text().notNull(),
     query: text().notNull(),
-    /** For whom, in the maker's words. */
+    /** For whom, in the creator's words. */
     note: text().notNull(),
     createdBy: text('created_by').notNull(),
     createdAt: integer('created_at').notNull(),

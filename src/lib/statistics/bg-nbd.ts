@@ -1,12 +1,12 @@
 import { lnGamma } from './gamma.ts';
 import { hessian, minimize, penalty } from './minimize.ts';
 
-// BG/NBD: while a customer is alive they buy at a rate of their own, which is gamma distributed (r, alpha); after each purchase
-// they leave with a chance of their own, which is beta distributed (a, b).
+// BG/NBD: while customers are alive, they buy at an individual rate, which is gamma distributed (r, alpha). After each purchase they leave
+// with an individual probability, which is beta distributed (a, b).
 // Source: Fader, Hardie, Lee, "Counting Your Customers the Easy Way: An Alternative to the Pareto/NBD Model", Marketing Science
 // 24 (2005).
 
-/** Customers of one history: `x` purchases, the last at `lastAt`, seen until `age`; times in one unit, from the start on. */
+/** `count` customers with `x` purchases, the last at `lastAt`, observed until `age`. Times are in one unit, since the start. */
 export type PurchaseHistory = { x: number; lastAt: number; age: number; count: number };
 
 export type BgNbd = { r: number; alpha: number; a: number; b: number };
@@ -14,7 +14,7 @@ export type BgNbd = { r: number; alpha: number; a: number; b: number };
 export type FittedBgNbd = {
   model: BgNbd;
   logLikelihood: number;
-  /** Of the negative log-likelihood by the logarithms of r, alpha, a and b. */
+  /** Hessian of the negative log-likelihood with respect to the logarithms of r, alpha, a and b. */
   hessian: number[][];
 };
 
@@ -26,12 +26,12 @@ export const toBgNbd = (logs: readonly number[]): BgNbd => {
 };
 export const bgNbdLogs = (model: BgNbd): number[] => NAMES.map((name) => Math.log(model[name]));
 
-/** The log-likelihood of many customers. */
+/** The total log-likelihood of many customers. */
 export function bgNbdLogLikelihood({ r, alpha, a, b }: BgNbd, histories: readonly PurchaseHistory[]): number {
   const base = r * Math.log(alpha) - lnGamma(r);
   const lnBeta = (left: number, right: number) => lnGamma(left) + lnGamma(right) - lnGamma(left + right);
   const lnBetaAB = lnBeta(a, b);
-  // Of the number of purchases alone, which most customers share.
+  // Cached by the number of purchases, which most customers share.
   const ofCount = new Map<number, [alive: number, left: number]>();
   let sum = 0;
   for (const { x, lastAt, age, count } of histories) {
@@ -53,9 +53,9 @@ export function bgNbdLogLikelihood({ r, alpha, a, b }: BgNbd, histories: readonl
   return sum;
 }
 
-/** The parameters under which these histories are the most likely. */
+/** The maximum-likelihood parameters for these histories. */
 export function fitBgNbd(histories: readonly PurchaseHistory[]): FittedBgNbd {
-  // Times are brought to a scale of about 1, so that every parameter starts near its place.
+  // Times are scaled to about 1, so that every parameter starts near its final value.
   const scale = Math.max(...histories.map(({ age }) => age)) || 1;
   const scaled = histories.map((own) => ({ ...own, lastAt: own.lastAt / scale, age: own.age / scale }));
   const cost = (logs: readonly number[]) => penalty(logs) - bgNbdLogLikelihood(toBgNbd(logs), scaled);
@@ -65,19 +65,19 @@ export function fitBgNbd(histories: readonly PurchaseHistory[]): FittedBgNbd {
   return {
     model,
     logLikelihood: bgNbdLogLikelihood(model, histories),
-    // A change of scale only moves the logarithm of alpha.
+    // Rescaling only shifts the logarithm of alpha.
     hessian: hessian(cost, at),
   };
 }
 
-/** What to expect of a customer: purchases in the time `ahead`, whether they are still alive, and the variance of the former. */
+/** A customer's expected purchases in the time `ahead`, the probability of being alive, and the variance of the purchases. */
 export function expectBgNbd(
   model: BgNbd,
   { x, lastAt, age }: Omit<PurchaseHistory, 'count'>,
   ahead: number,
 ): { purchases: number; variance: number } {
   const { r, alpha, b } = model;
-  // At a = 1 the formula is 0 / 0; so near it the difference does not matter.
+  // At a = 1 the formula is 0 / 0. Close to it, the difference is negligible.
   const a = Math.abs(model.a - 1) < 1e-5 ? 1.00001 : model.a;
   const shrink = ((alpha + age) / (alpha + age + ahead)) ** (r + x);
   const series = hypergeometric(r + x, b + x, a + b + x - 1, ahead / (alpha + age + ahead));
@@ -85,14 +85,14 @@ export function expectBgNbd(
   const odds = x === 0 ? 0 : (a / (b + x - 1)) * ((alpha + age) / (alpha + lastAt)) ** (r + x);
   const alive = 1 / (1 + odds);
   const purchases = Math.max(0, ifAlive * alive);
-  // Given that they are alive, a negative binomial with the shape r + x: it neglects that they may leave meanwhile.
+  // Given that the customer is alive, a negative binomial with shape r + x, which ignores that they may leave in the meantime.
   const square = alive * (ifAlive + ifAlive ** 2 * (1 + 1 / (r + x)));
   return { purchases, variance: Math.max(0, square - purchases ** 2) };
 }
 
 const MAX_TERMS = 20_000;
 
-/** Gauss's hypergeometric function by its series, for 0 ≤ z < 1. */
+/** Gauss's hypergeometric function, by its series, for 0 ≤ z < 1. */
 function hypergeometric(a: number, b: number, c: number, z: number): number {
   let [term, sum] = [1, 1];
   for (let n = 0; n < MAX_TERMS; n++) {

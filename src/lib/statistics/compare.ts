@@ -3,12 +3,12 @@ import { normalTwoSided, studentQuantile, studentTwoSided } from './distribution
 /** The normal quantile of a 95 % interval. */
 const Z_95 = 1.959963984540054;
 
-/** `b` - `a`. Low and high bound a 95 % confidence interval; null where there is too little to tell. */
+/** `b` - `a`. Low and high bound a 95 % confidence interval; null if there is too little data. */
 export type Difference = {
   difference: number;
   low: number | null;
   high: number | null;
-  /** Two-sided: how often chance alone makes a difference at least as large. */
+  /** Two-sided: the probability that chance alone produces a difference at least as large. */
   pValue: number | null;
 };
 
@@ -16,8 +16,8 @@ export type Difference = {
 export type Proportion = { size: number; count: number };
 
 /**
- * Two proportions. p by the z-test with the pooled variance, which is that of no difference; the interval by Wald, with each
- * side's own variance. Null where a side is empty.
+ * Compares two proportions. The p-value is from a z-test with pooled variance (that of no difference); the interval is a Wald
+ * interval with each side's own variance. Returns null if a side is empty.
  */
 export function compareProportions(a: Proportion, b: Proportion): Difference | null {
   if (a.size === 0 || b.size === 0) return null;
@@ -25,7 +25,7 @@ export function compareProportions(a: Proportion, b: Proportion): Difference | n
   const difference = second - first;
   const pooled = (a.count + b.count) / (a.size + b.size);
   const pooledError = Math.sqrt(pooled * (1 - pooled) * (1 / a.size + 1 / b.size));
-  // Where all or none did it on both sides, the data says nothing of how far chance may go.
+  // If all or none converted on both sides, the data says nothing about how large chance differences can be.
   if (pooledError === 0) return { difference, low: null, high: null, pValue: null };
   const error = Math.sqrt((first * (1 - first)) / a.size + (second * (1 - second)) / b.size);
   return {
@@ -41,7 +41,7 @@ export type Sample = { size: number; mean: number; squares: number };
 
 export const EMPTY_SAMPLE: Sample = { size: 0, mean: 0, squares: 0 };
 
-/** A sample with one more value, or with those of another sample. Source: Chan, Golub, LeVeque 1979; no cancellation. */
+/** Merges two samples without cancellation. Source: Chan, Golub, LeVeque 1979. */
 export function joinSamples(left: Sample, right: Sample): Sample {
   const size = left.size + right.size;
   if (size === 0) return EMPTY_SAMPLE;
@@ -53,7 +53,7 @@ export function joinSamples(left: Sample, right: Sample): Sample {
   };
 }
 
-/** Two means by Welch's t-test, which assumes no equal variances. Null where a side is empty. */
+/** Compares two means by Welch's t-test, which does not assume equal variances. Returns null if a side is empty. */
 export function compareMeans(a: Sample, b: Sample): Difference | null {
   if (a.size === 0 || b.size === 0) return null;
   const difference = b.mean - a.mean;

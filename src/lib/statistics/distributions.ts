@@ -4,7 +4,7 @@ const MAX_TERMS = 1_000;
 const TINY = 1e-300;
 const PRECISION = 1e-15;
 
-/** A continued fraction by Lentz's method: `b0 + a1 / (b1 + a2 / (b2 + …))`. Source: Numerical Recipes, section 5.2. */
+/** Evaluates a continued fraction with Lentz's method: `b0 + a1 / (b1 + a2 / (b2 + …))`. Source: Numerical Recipes, section 5.2. */
 function continuedFraction(b0: number, term: (index: number) => [a: number, b: number]): number {
   let value = b0 || TINY;
   let [numerator, denominator] = [value, 0];
@@ -19,7 +19,7 @@ function continuedFraction(b0: number, term: (index: number) => [a: number, b: n
   return value;
 }
 
-/** The chance that a standard normal variable is further from 0 than `z`, either way. */
+/** The probability that a standard normal variable is further from 0 than `z`, in either direction. */
 export function normalTwoSided(z: number): number {
   const x = Math.abs(z) / Math.SQRT2;
   if (x > 26) return 0;
@@ -37,14 +37,14 @@ export function normalTwoSided(z: number): number {
   return 1 - 2 * scale * sum;
 }
 
-/** The chance that a variable of Student's distribution with `df` degrees of freedom is further from 0 than `t`, either way. */
+/** The probability that a Student's t variable with `df` degrees of freedom is further from 0 than `t`, in either direction. */
 export function studentTwoSided(t: number, df: number): number {
-  // The two differ by less than 1 / df, and the beta function loses digits.
+  // The distributions differ by less than 1 / df, and the beta function would lose precision.
   if (df > 1e7) return normalTwoSided(t);
   return regularizedBeta(df / (df + t * t), df / 2, 0.5);
 }
 
-/** The `t` for which `studentTwoSided(t, df)` is `p`. */
+/** The `t` for which `studentTwoSided(t, df)` equals `p`. */
 export function studentQuantile(p: number, df: number): number {
   let [low, high] = [0, 1];
   while (studentTwoSided(high, df) > p) high *= 2;

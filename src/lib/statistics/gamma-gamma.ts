@@ -1,11 +1,11 @@
 import { lnGamma } from './gamma.ts';
 import { hessian, minimize, penalty } from './minimize.ts';
 
-// Gamma-Gamma: the values of a customer's purchases are gamma distributed (p, nu) around a mean of their own, and nu is gamma
-// distributed (q, gamma) over customers; how much they spend does not depend on how often.
+// Gamma-Gamma: the values of a customer's purchases are gamma distributed (p, nu) around the customer's own mean, and nu is gamma
+// distributed (q, gamma) across customers. How much they spend does not depend on how often.
 // Source: Fader, Hardie, "The Gamma-Gamma Model of Monetary Value" (2013).
 
-/** Customers with `x` purchases of the mean value `mean`. */
+/** `count` customers with `x` purchases each, of mean value `mean`. */
 export type Spending = { x: number; mean: number; count: number };
 
 export type GammaGamma = { p: number; q: number; gamma: number };
@@ -13,7 +13,7 @@ export type GammaGamma = { p: number; q: number; gamma: number };
 export type FittedGammaGamma = {
   model: GammaGamma;
   logLikelihood: number;
-  /** Of the negative log-likelihood by the logarithms of p, q and gamma. */
+  /** Hessian of the negative log-likelihood with respect to the logarithms of p, q and gamma. */
   hessian: number[][];
 };
 
@@ -38,7 +38,7 @@ export function gammaGammaLogLikelihood({ p, q, gamma }: GammaGamma, spending: r
   return sum;
 }
 
-/** The parameters under which this spending is the most likely; q > 1, so that the mean over all customers exists. */
+/** The maximum-likelihood parameters; q > 1, so that the mean over all customers exists. */
 export function fitGammaGamma(spending: readonly Spending[]): FittedGammaGamma {
   const total = spending.reduce((sum, { count }) => sum + count, 0);
   const scale = spending.reduce((sum, { mean, count }) => sum + mean * count, 0) / total || 1;
@@ -53,7 +53,7 @@ export function fitGammaGamma(spending: readonly Spending[]): FittedGammaGamma {
   return { model, logLikelihood: gammaGammaLogLikelihood(model, spending), hessian: hessian(cost, at) };
 }
 
-/** The mean value of the purchases to come of a customer with `x` so far of the mean value `mean`, and its variance. */
+/** The expected mean value of a customer's future purchases, given `x` so far of mean value `mean`, and its variance. */
 export function expectSpending(
   { p, q, gamma }: GammaGamma,
   x: number,

@@ -4,8 +4,8 @@ const MAX_EVALUATIONS = 3_000;
 const TOLERANCE = 1e-10;
 
 /**
- * The minimum of a function by the simplex of Nelder and Mead, started again from what it finds until that helps no more. The
- * function may be infinite where it is not defined.
+ * Minimizes a function with the Nelder-Mead simplex method, restarting from the result until that no longer improves it. The function
+ * may return infinity where it is not defined.
  */
 export function minimize(value: (at: readonly number[]) => number, start: readonly number[]): Minimum {
   let best = descend(value, start, 0.5);
@@ -36,7 +36,7 @@ function descend(value: (at: readonly number[]) => number, start: readonly numbe
     simplex.sort((left, right) => left.value - right.value);
     const [best, worst] = [simplex[0], simplex[size]];
     const second = simplex[size - 1] ?? worst;
-    if (!best || !worst || !second) throw new Error('a simplex has one vertex more than dimensions');
+    if (!best || !worst || !second) throw new Error('a simplex needs one more vertex than it has dimensions');
     const spread = Math.abs(worst.value - best.value);
     if (evaluations >= MAX_EVALUATIONS || spread <= TOLERANCE * (1 + Math.abs(best.value))) {
       return { ...best, evaluations };
@@ -71,7 +71,7 @@ function descend(value: (at: readonly number[]) => number, start: readonly numbe
 const SOFT_BOUND = 6;
 
 /**
- * Keeps parameters from running away where the data says nothing of them: 0 for logarithms from -6 to 6, growing smoothly beyond.
+ * Keeps parameters from running away if the data says nothing about them: 0 for logarithms from -6 to 6, growing smoothly beyond.
  */
 export const penalty = (logs: readonly number[]): number =>
   logs.reduce((sum, log) => sum + Math.max(0, Math.abs(log) - SOFT_BOUND) ** 2, 0);
@@ -101,7 +101,7 @@ export function hessian(value: (at: readonly number[]) => number, at: readonly n
 }
 
 /**
- * `gradient' · matrix⁻¹ · gradient` of a symmetric positive definite matrix, by its Cholesky decomposition. Null of any other
+ * `gradient' · matrix⁻¹ · gradient` for a symmetric positive definite matrix, by Cholesky decomposition. Returns null for any other
  * matrix.
  */
 export function quadraticForm(matrix: readonly number[][], gradient: readonly number[]): number | null {

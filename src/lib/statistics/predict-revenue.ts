@@ -9,27 +9,27 @@ import {
 } from './gamma-gamma.ts';
 import { quadraticForm } from './minimize.ts';
 
-/** Customers of one history, with the sum of the mean values of their purchases. */
+/** Customers with one history, and the sum of their mean purchase values. */
 export type ValuedHistory = PurchaseHistory & { means: number };
 
 export type Prediction = {
-  /** Purchases in the time ahead, and what they bring. */
+  /** Expected purchases in the period ahead. */
   purchases: number;
   revenue: number;
-  /** A 95 % interval of the revenue: what the parameters leave open, and chance. */
+  /** A 95 % interval of the revenue. It covers both the uncertainty of the parameters and chance. */
   low: number;
   high: number;
 };
 
 const Z_95 = 1.959963984540054;
-/** What is known of the logarithm of a parameter beforehand, for those of which the data says nothing: a standard deviation of 5. */
+/** Prior for the logarithm of a parameter, for parameters that the data says nothing about: a standard deviation of 5. */
 const PRIOR_PRECISION = 1 / 25;
 const GRADIENT_STEP = 1e-3;
 
 /**
- * What customers will bring in the time `ahead`, by BG/NBD for how often and Gamma-Gamma for how much. The interval is
- * log-normal: the variance by the delta method, and that of the process itself, which neglects that customers may leave within
- * the time ahead. Null where the models do not fit.
+ * Predicts what customers will spend in the time `ahead`: BG/NBD models how often, Gamma-Gamma how much. The interval is log-normal.
+ * Its variance is that of the parameters (delta method) plus that of the process itself, which ignores that customers may leave
+ * within the period. Returns null if the models do not fit.
  */
 export function predictRevenue(
   histories: readonly ValuedHistory[],
@@ -37,7 +37,7 @@ export function predictRevenue(
   ahead: number,
 ): Prediction | null {
   const buying = fitBgNbd(histories);
-  // Where everybody pays the same there is nothing to fit, and the next purchase has that value too.
+  // If everybody pays the same, there is nothing to fit, and the next purchase has that value too.
   const values = spending.map(({ mean }) => mean);
   const isOneValue = Math.max(...values) <= 1.02 * Math.min(...values);
   const value = isOneValue ? null : fitGammaGamma(spending);
@@ -76,7 +76,7 @@ function expectAll(
   const only = spending[0]?.mean ?? 0;
   for (const { count, means, ...history } of histories) {
     const next = expectBgNbd(buying, history, ahead);
-    // The expected value is linear in the mean value so far, so that of all customers of a history is exact.
+    // The expected value is linear in the mean so far, so the total for all customers with one history is exact.
     const spent = value ? expectSpending(value, history.x, means / count) : { mean: only, variance: 0 };
     const ofOne = value ? spent.mean ** 2 / value.p : 0;
     sums.purchases += count * next.purchases;

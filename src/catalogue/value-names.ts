@@ -1,0 +1,107 @@
+import type { DimensionName } from './dimensions.ts';
+
+/** The names of networks and mediators as they write them, by `media_source`. */
+const NETWORK_NAMES: Readonly<Record<string, string>> = {
+  adcolony: 'AdColony',
+  admob: 'AdMob',
+  amazon: 'Amazon',
+  applovin: 'AppLovin',
+  applovin_max: 'AppLovin MAX',
+  aps: 'Amazon Publisher Services',
+  bidmachine: 'BidMachine',
+  bigo: 'BIGO Ads',
+  bytedance: 'Pangle',
+  chartboost: 'Chartboost',
+  digitalturbine: 'Digital Turbine',
+  facebook: 'Meta',
+  fyber: 'DT Exchange',
+  google: 'Google',
+  google_ad_manager: 'Google Ad Manager',
+  inmobi: 'InMobi',
+  ironsource: 'ironSource',
+  levelplay: 'LevelPlay',
+  liftoff: 'Liftoff',
+  max: 'AppLovin MAX',
+  meta: 'Meta',
+  meta_an: 'Meta',
+  mintegral: 'Mintegral',
+  mobilefuse: 'MobileFuse',
+  moloco: 'Moloco',
+  mytarget: 'myTarget',
+  ogury: 'Ogury',
+  pangle: 'Pangle',
+  smaato: 'Smaato',
+  snap: 'Snap',
+  tapjoy: 'Tapjoy',
+  tiktok: 'TikTok',
+  unity: 'Unity Ads',
+  unity_ads: 'Unity Ads',
+  unityads: 'Unity Ads',
+  verve: 'Verve',
+  vungle: 'Vungle',
+  yandex: 'Yandex',
+};
+
+const FORMAT_NAMES: Readonly<Record<string, string>> = {
+  app_open: 'App open',
+  banner: 'Banner',
+  interstitial: 'Interstitial',
+  mrec: 'MREC',
+  native: 'Native',
+  offerwall: 'Offerwall',
+  rewarded: 'Rewarded',
+  rewarded_interstitial: 'Rewarded interstitial',
+  rewarded_video: 'Rewarded video',
+};
+
+const OS_NAMES: Readonly<Record<string, string>> = {
+  ios: 'iOS',
+  ipados: 'iPadOS',
+  macos: 'macOS',
+  tvos: 'tvOS',
+};
+
+const regions = new Intl.DisplayNames('en', { type: 'region' });
+const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
+const COUNTRY_CODES = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
+
+const named = (names: Readonly<Record<string, string>>, value: string) =>
+  Object.hasOwn(names, value) ? names[value] : undefined;
+
+const capitalised = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+/** The name of a country; the code if it is not a known country. */
+function countryName(code: string): string {
+  if (!/^[a-z]{2}$/i.test(code)) return capitalised(code);
+  return regions.of(code.toUpperCase()) ?? code.toUpperCase();
+}
+
+const OF_CREATIVES: ReadonlySet<DimensionName> = new Set(['creative', 'adset', 'campaign']);
+
+/**
+ * The name of a dimension's value: `AdMob` for `admob`, `Germany` for `de`. Unknown networks and formats are shown as sent. Empty text is a
+ * group without a value.
+ */
+export function valueName(dimension: DimensionName, value: string): string {
+  if (value === '') return OF_CREATIVES.has(dimension) ? 'Organic' : 'None';
+  if (dimension === 'media_source') return named(NETWORK_NAMES, value) ?? value;
+  if (dimension === 'source') return named(FORMAT_NAMES, value) ?? value;
+  if (dimension === 'country') return countryName(value);
+  if (dimension === 'os') return named(OS_NAMES, value) ?? capitalised(value);
+  return value;
+}
+
+/** Values whose names differ in more than spelling. */
+const NAMED_VALUES: Readonly<Partial<Record<DimensionName, readonly string[]>>> = {
+  media_source: Object.keys(NETWORK_NAMES),
+  source: Object.keys(FORMAT_NAMES),
+  country: COUNTRY_CODES,
+};
+
+/** The values of a dimension whose names contain a text, in any case, except values that are their own names. */
+export function valuesCalled(dimension: DimensionName, text: string): string[] {
+  const wanted = text.toLowerCase();
+  return ['', ...(NAMED_VALUES[dimension] ?? [])].filter((value) =>
+    valueName(dimension, value).toLowerCase().includes(wanted),
+  );
+}

@@ -1,0 +1,102 @@
+import { DurableObject } from 'cloudflare:workers';
+import type { EventFilter } from '#lake';
+import type { AppendedStatus, FilePage, LogPage, StoredDevice } from './api.ts';
+import { readDevice } from './devices.ts';
+import { erasedAmong, filesToRewrite } from './file-erasures.ts';
+import { listFiles } from './file-index.ts';
+import { countFunnel } from './funnel.ts';
+import { progressOf } from './log.ts';
+import { eventStatus, readLog } from './log-reader.ts';
+import { countOutcomes } from './outcomes.ts';
+import { countPurchases } from './purchases.ts';
+import { clientTotals, payers } from './queries.ts';
+import type {
+  ClientTotals,
+  Cohort,
+  DeviceFilter,
+  FunnelAnswer,
+  FunnelQuestion,
+  OutcomesAnswer,
+  OutcomesQuestion,
+  Payers,
+  PayersQuery,
+  PurchasesAnswer,
+  PurchasesQuestion,
+} from './questions.ts';
+import { SeenIds } from './seen-ids.ts';
+import { readCounterName } from './shards.ts';
+import { openStore, type Store } from './store.ts';
+
+/** The part of a counter that answers questions: none of these calls changes anything. */
+export abstract class AnsweringCounter extends DurableObject<Env> {
+  protected opened: Store = openStore(this.ctx.storage);
+  protected seen = new SeenIds(this.opened);
+
+  /** The store that calls read. */
+  protected get store(): Store {
+    return this.opened;
+  }
+
+  async readDevice(id: string): Promise<StoredDevice | null> {
+    return readDevice(this.store, id);
+  }
+
+  async filesToRewrite(ids: string[]): Promise<number> {
+    return filesToRewrite(this.store, ids);
+  }
+
+  async readLog(filter: EventFilter, before: string | null, limit: number): Promise<LogPage> {
+    return readLog(this.store, this.applicationId, filter, before, limit);
+  }
+
+  async listFiles(
+    filter: EventFilter,
+    range: { before: string | null; after: string | null },
+  ): Promise<FilePage> {
+    return listFiles(this.store, filter, range);
+  }
+
+  async erasedAmong(ids: string[]): Promise<string[]> {
+    return erasedAmong(this.store, ids);
+  }
+
+  async eventStatus(eventId: string): Promise<AppendedStatus | null> {
+    return eventStatus(this.store, this.applicationId, this.seen, eventId);
+  }
+
+  async eventStatuses(eventIds: string[]): Promise<(AppendedStatus['status'] | null)[]> {
+    return eventIds.map((id) => eventStatus(this.store, this.applicationId, this.seen, id)?.status ?? null);
+  }
+
+  async clientTotals(cohort: Cohort, filter: DeviceFilter = {}): Promise<ClientTotals> {
+    return clientTotals(this.store, cohort, filter);
+  }
+
+  async funnel(question: FunnelQuestion): Promise<FunnelAnswer> {
+    return await countFunnel(this.store, question);
+  }
+
+  async outcomes(question: OutcomesQuestion): Promise<OutcomesAnswer> {
+    return await countOutcomes(this.store, question);
+  }
+
+  async purchases(question: PurchasesQuestion): Promise<PurchasesAnswer> {
+    return await countPurchases(this.store, question);
+  }
+
+  async payers(query: PayersQuery): Promise<Payers> {
+    return payers(this.store, query);
+  }
+
+  protected get name(): string {
+    return progressOf(this.store).name;
+  }
+
+  protected get applicationId(): string {
+    return readCounterName(this.name).applicationId;
+  }
+
+  protected get shard(): number {
+    return readCounterName(this.name).shard;
+  }
+}

@@ -1,0 +1,45 @@
+import { asc, eq, gt, sql } from 'drizzle-orm';
+import type { LoggedEvent } from '#catalogue';
+import { unpackEvents } from './pack.ts';
+import { log, progress } from './schema.ts';
+import { type Store, wordsOf } from './store.ts';
+
+/** A batch of the log without its events; `keys`: see `pack.ts`. */
+export type Head = { batch: number; eventCount: number; appendedAt: number; keys: Uint32Array };
+
+/** The number of batches read to find where a run ends. */
+const MAX_BATCHES = 4_000;
+/** The limit for a run's hashed keys: about 350,000. */
+const MAX_KEY_BYTES = 8_400_000;
+
+/** The batches of the next run, in order: at least one if any waits, but no more than contain `limit` events. */
+export function nextHeads(store: Store, limit: number): Head[] {
+  const rows = store
+    .select({
+      batch: log.batch,
+      eventCount: log.eventCount,
+      appendedAt: log.appendedAt,
+      keyBytes: sql<number>`length(${log.keys})`,
+    })
+    .from(log)
+    .where(gt(log.batch, sql`(SELECT ${progress.countedBatch} FROM ${progress})`))
+    .orderBy(asc(log.batch))
+    .limit(MAX_BATCHES)
+    .all();
+  const chosen: Head[] = [];
+  let [events, keyBytes] = [0, 0];
+  for (const { keyBytes: own, ...row } of rows) {
+    events += row.eventCount;
+    keyBytes += own;
+    if (chosen.length > 0 && (events > limit || keyBytes > MAX_KEY_BYTES)) break;
+    const keys = store.select({ keys: log.keys }).from(log).where(eq(log.batch, row.batch)).get()?.keys;
+    chosen.push({ ...row, keys: keys ? wordsOf(keys) : new Uint32Array() });
+  }
+  return chosen;
+}
+
+/** The events of a batch; null for an erased device's. */
+export function readBatch(store: Store, applicationId: string, batch: number): (LoggedEvent | null)[] {
+  const row = store.select({ events: log.events }).from(log).where(eq(log.batch, batch)).get();
+  return unpackEvents(applicationId, row?.events ?? '[]');
+}

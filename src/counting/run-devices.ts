@@ -1,0 +1,99 @@
+import { type DeviceEvent, isOfDevice, type LoggedEvent } from '#catalogue';
+import { chunksOf } from '#lib/chunks';
+import { Journal } from '#rollup';
+import {
+  type ChangedRow,
+  CountedDevice,
+  loadDevices,
+  readHistories,
+  Shared,
+  saveDevices,
+} from './counted-devices.ts';
+import { BrokenDevicesError } from './poison.ts';
+import type { Store } from './store.ts';
+
+/** What a device takes beside its days, in bytes: measured in Node, whose pointers have 8. */
+const DEVICE_BYTES = 850;
+/** A day takes some four characters as text and 16 bytes as numbers. */
+const BYTES_PER_CHARACTER = 4;
+/** So many histories are in memory at once: 2 KB each. */
+const DEVICES_PER_WRITE = 1_000;
+
+/** The devices of a run: read when their first event comes, and written when they take too much memory, at best once. */
+export class RunDevices {
+  private readonly store: Store;
+  private readonly applicationId: string;
+  private readonly devices = new Map<string, CountedDevice>();
+  private readonly missing = new Set<string>();
+  private journal = new Journal();
+  private shared = new Shared();
+  private dayBytes = 0;
+
+  constructor(store: Store, applicationId: string) {
+    this.store = store;
+    this.applicationId = applicationId;
+  }
+
+  /** What they take, in bytes. */
+  get weight(): number {
+    return this.dayBytes + this.devices.size * DEVICE_BYTES + this.journal.weight;
+  }
+
+  /** Reads the devices of these events, as far as they are not known yet. */
+  load(events: readonly (LoggedEvent | null)[]): void {
+    const wanted = new Set<string>();
+    for (const event of events) {
+      if (!event || !isOfDevice(event)) continue;
+      const { device_id: id } = event;
+      if (!this.devices.has(id) && !this.missing.has(id)) wanted.add(id);
+    }
+    const ids = [...wanted].sort();
+    for (const loaded of loadDevices(this.store, this.applicationId, ids, this.shared)) {
+      this.devices.set(loaded.id, new CountedDevice(loaded, this.journal));
+      const { activeDays, activeAges, paidDays } = loaded;
+      this.dayBytes += (activeDays.length + activeAges.length + paidDays.length) * BYTES_PER_CHARACTER;
+      wanted.delete(loaded.id);
+    }
+    for (const id of wanted) this.missing.add(id);
+  }
+
+  /** Undefined for a device that was erased. Events of it that were sent with another acquisition day are not its own. */
+  of(event: DeviceEvent): CountedDevice | undefined {
+    const device = this.devices.get(event.device_id);
+    return device?.acquiredDay === event.acquired_day ? device : undefined;
+  }
+
+  /** Writes what changed, and forgets all: those that further events are of are read again. */
+  write(): void {
+    saveDevices(this.store, this.changed());
+    this.devices.clear();
+    this.missing.clear();
+    this.journal = new Journal();
+    this.shared = new Shared();
+    this.dayBytes = 0;
+  }
+
+  private *changed(): Generator<{ row: ChangedRow; paidChanged: boolean }> {
+    const broken: string[] = [];
+    let cause: unknown;
+    // In the order of the table: in workerd that takes two fifths of the time of any other order.
+    const sorted = [...this.devices.values()].sort((left, right) => (left.id < right.id ? -1 : 1));
+    for (const devices of chunksOf(sorted, DEVICES_PER_WRITE)) {
+      const histories = readHistories(
+        this.store,
+        devices.map(({ id }) => id),
+      );
+      for (const device of devices) {
+        try {
+          const history = histories.get(device.id);
+          const row = history && device.toRow(history);
+          if (row) yield { row, paidChanged: device.paidChanged };
+        } catch (error) {
+          broken.push(device.id);
+          cause = error;
+        }
+      }
+    }
+    if (broken.length > 0) throw new BrokenDevicesError(broken, cause);
+  }
+}

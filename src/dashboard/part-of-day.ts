@@ -1,0 +1,44 @@
+import { HOURLY_METRICS } from '#catalogue';
+import { addDays, clockHour } from '#lib/time';
+import { firstDayOfHours, isDimension, isKnownByHour } from '#reports';
+import type { MetricName } from './metrics.ts';
+import type { Compared } from './period.ts';
+import type { View } from './view.ts';
+
+/** Today up to the last full hour, and the earlier day at the same position up to the same hour of the clock. */
+export type PartOfDay = { today: string; before: string; untilHour: number };
+
+export const isHourly = (name: MetricName): boolean => HOURLY_METRICS.includes(name);
+
+/** Metrics whose values for the parts of a period add up to the whole. */
+const RATIOS: ReadonlySet<MetricName> = new Set(['ecpm', 'fill_rate']);
+export const isAddedUp = (name: MetricName): boolean => isHourly(name) && !RATIOS.has(name);
+
+/** Whether figures by hour exist for these groupings and the view's filters. */
+export const knowsHours = (groups: readonly string[], { filters }: Pick<View, 'filters'>): boolean =>
+  groups.every(isDimension) && isKnownByHour(groups, filters);
+
+/** Whether a view's days are few and recent enough to draw its hours. */
+export function showsHours(view: Pick<View, 'from' | 'to' | 'today' | 'filters'>): boolean {
+  const isShort = view.to <= addDays(view.from, 1);
+  return isShort && view.from >= firstDayOfHours(view.today) && knowsHours([], view);
+}
+
+/**
+ * The part of today that is compared by hour. Null if today is not in the period, has had no full hour yet, or has no earlier counterpart whose
+ * hours are still stored.
+ */
+export function partOfDay(
+  view: Pick<View, 'application' | 'from' | 'to' | 'today' | 'now' | 'filters'>,
+  { complete, before }: Compared,
+): PartOfDay | null {
+  const { from, to, today } = view;
+  const untilHour = clockHour(view.application.timezone, view.now);
+  const counterpart = complete ? addDays(before.to, 1) : before.from;
+  const isKept = counterpart >= firstDayOfHours(today);
+  if (untilHour === 0 || from > today || to < today || counterpart >= from || !isKept) return null;
+  return knowsHours([], view) ? { today, before: counterpart, untilHour } : null;
+}
+
+/** An hour of the clock for people: `09:00`. */
+export const clock = (hour: number): string => `${String(hour).padStart(2, '0')}:00`;

@@ -1,0 +1,45 @@
+import { composeDigests, sendNotices, watchAlerts } from '#alerts';
+import { pruneClicks } from '#attribution';
+import { pruneCreativeRequests } from '#creatives';
+import { database } from '#db';
+import { continueDeletions } from '#deletion';
+import { pruneTokens } from '#devices';
+import { settingsOf } from '#env';
+import { pruneRejections } from '#ingestion';
+import { pruneSessions } from '#members';
+import { fetchReferenceRates } from '#money';
+import { pruneHours } from '#rollup';
+import { pruneCredentials } from '#teams';
+import { pruneShareLinks } from '#views';
+import { runChores } from './chores.ts';
+
+/** Must match wrangler.toml. Its other schedule runs the chores every minute. */
+const RATES_SCHEDULE = '30 15,17,19 * * *';
+
+/** Does what a schedule of wrangler.toml is for. Throws an error that names every chore that failed. */
+export async function runSchedule(cron: string, env: Env): Promise<void> {
+  const now = Date.now();
+  const { EXCHANGE_RATES_URL, TOKEN_TTL_DAYS } = settingsOf(env);
+  if (cron === RATES_SCHEDULE) {
+    if (EXCHANGE_RATES_URL) {
+      await runChores({ 'fetch exchange rates': fetchReferenceRates(env.DB, EXCHANGE_RATES_URL, now) });
+    }
+    return;
+  }
+  // Chores that prune D1 are independent of each other. Counters need no cron: a counter sets its alarm whenever it gets work and
+  // again when it starts, so a lost alarm is restored by the next call to it.
+  await runChores({
+    'continue deletions of applications': continueDeletions(env, database(env.DB), now),
+    'prune clicks': pruneClicks(env.DB, now),
+    'prune creative requests': pruneCreativeRequests(env.DB, now),
+    'prune tokens': pruneTokens(env.DB, TOKEN_TTL_DAYS, now),
+    'prune credentials': pruneCredentials(env.DB, now),
+    'prune hours': pruneHours(env.DB, now),
+    'prune rejections': pruneRejections(env.DB, now),
+    'prune sessions': pruneSessions(env.DB, now),
+    'prune share links': pruneShareLinks(database(env.DB), now),
+  });
+  // In this order, so that what a check finds is sent by the same run.
+  await runChores({ 'watch alerts': watchAlerts(env, now), 'compose digests': composeDigests(env, now) });
+  await runChores({ 'send notices': sendNotices(env, now) });
+}

@@ -1,0 +1,154 @@
+import { env } from 'cloudflare:workers';
+import { expect } from 'vitest';
+import { createCreative } from '../helpers/creatives.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import type { TestWorker } from '../helpers/worker.ts';
+import { type Sent, sendHistory } from './history.ts';
+import * as naive from './naive.ts';
+
+// A history of which every figure is known, and what is asked about it.
+
+export type Row = Record<string, string | number | null>;
+
+/** Daylight saving begins on March 29th in Berlin and ends on April 5th in Lord Howe, by half an hour. */
+export const PERIOD = { from: '2026-03-26', to: '2026-04-10' };
+export const DEVICES = 40;
+
+/** Two ad sets of one campaign share the name of a creative, and two campaigns that of an ad set. */
+export const CREATIVES = [
+  { campaign: 'Spring', adset: 'Young', creative: 'Cat' },
+  { campaign: 'Spring', adset: 'Old', creative: 'Cat' },
+  { campaign: 'Autumn', adset: 'Young', creative: 'Dog' },
+];
+
+type Cost = {
+  date: string;
+  campaign: string;
+  adset?: string;
+  creative?: string;
+  currency: string;
+  amount: number;
+};
+export const COSTS: Cost[] = [
+  { date: '2026-03-27', campaign: 'Spring', currency: 'eur', amount: 12.5 },
+  { date: '2026-03-29', campaign: 'Spring', adset: 'Young', currency: 'usd', amount: 3.25 },
+  { date: '2026-03-29', campaign: 'Spring', adset: 'Old', creative: 'Cat', currency: 'usd', amount: 4 },
+  { date: '2026-03-29', campaign: 'Autumn', currency: 'jpy', amount: 700 },
+  { date: '2026-04-02', campaign: 'Autumn', adset: 'Young', creative: 'Dog', currency: 'eur', amount: 2 },
+  { date: '2026-04-03', campaign: 'Autumn', creative: 'Cow', currency: 'eur', amount: 0.000001 },
+  { date: '2026-04-03', campaign: 'Winter', adset: 'Young', currency: 'eur', amount: 1 },
+];
+export type Rates = { date: string; base: string; rates: Record<string, number | string> };
+/** In US dollars. The yen has no rate before the 30th, the Swiss franc none at all. */
+export const RATES: Rates[] = [
+  { date: '2026-03-20', base: 'usd', rates: { eur: 1.0817 } },
+  { date: '2026-03-30', base: 'usd', rates: { eur: '1.0921', jpy: 0.00667 } },
+];
+
+/** Every currency has a rate throughout, and none keeps it: the day of earning decides. */
+export const CHANGING_RATES: Rates[] = [
+  { date: '2026-03-20', base: 'usd', rates: { eur: 1.05, jpy: 0.0061, chf: 1.11 } },
+  { date: '2026-03-28', base: 'usd', rates: { eur: 1.25, jpy: 0.0072, chf: 1.01 } },
+  { date: '2026-03-31', base: 'usd', rates: { eur: 0.95, jpy: 0.0055, chf: 1.31 } },
+  { date: '2026-04-04', base: 'usd', rates: { eur: 1.45, jpy: 0.0083, chf: 0.91 } },
+];
+export const CURRENCIES = ['usd', 'eur', 'jpy', 'chf'];
+
+const scaled = (value: number | string): naive.Ratio => {
+  const [whole = '', part = ''] = String(value).split('.');
+  return [BigInt(whole + part), 10n ** BigInt(part.length)];
+};
+
+/** The value of a currency in US dollars: that day's, else the latest earlier one. */
+function inDollars(published: readonly Rates[], currency: string, day: string): naive.Ratio | null {
+  if (currency === 'usd') return [1n, 1n];
+  const known = published.filter(({ date, rates }) => date <= day && Object.hasOwn(rates, currency)).at(-1);
+  return known ? scaled(known.rates[currency] ?? 0) : null;
+}
+
+export const rateInto =
+  (published: readonly Rates[], target: string): naive.RateOn =>
+  (currency, day) => {
+    if (currency === target) return [1n, 1n];
+    const [from, to] = [inDollars(published, currency, day), inDollars(published, target, day)];
+    return from && to ? [from[0] * to[1], from[1] * to[0]] : null;
+  };
+
+/** Sends a history, its costs and exchange rates. What counts nowhere is left out of `sent`; `creatives` are the ids of `CREATIVES`. */
+export async function startOracle(
+  worker: TestWorker,
+  options: {
+    zone: string;
+    currency: string;
+    seed: number;
+    published: readonly Rates[];
+    currencies: string[];
+    shards: number;
+  },
+): Promise<{ tenant: Tenant; creatives: string[]; sent: Sent[] }> {
+  const { zone, currency, seed, published, currencies, shards } = options;
+  const tenant = await createTenant({ timezone: zone, currency });
+  await env.DB.prepare('UPDATE applications SET shards = ? WHERE id = ?')
+    .bind(shards, tenant.application.id)
+    .run();
+  const made: { id: string; token: string }[] = [];
+  for (const names of CREATIVES) made.push(await createCreative(worker, tenant, names));
+  const history = await sendHistory(worker, tenant, {
+    creativeTokens: made.map(({ token }) => token),
+    seed,
+    start: PERIOD.from,
+    days: 16,
+    devices: DEVICES,
+    zone,
+    currencies,
+  });
+  for (const rates of published) {
+    const answer = await worker.team(tenant, '/v1/exchange-rates', { method: 'PUT', body: rates });
+    expect(answer.status).toBe(200);
+  }
+  const body = { application_id: tenant.application.id, rows: COSTS };
+  expect((await worker.team(tenant, '/v1/costs', { method: 'PUT', body })).status).toBe(200);
+  return { tenant, creatives: made.map(({ id }) => id), sent: history.filter(naive.isCounted) };
+}
+
+export type Report = {
+  data: Row[];
+  totals: Row;
+  unconverted: unknown;
+  devices_with_incomplete_history?: number;
+  [field: string]: unknown;
+};
+
+export async function askReport(
+  worker: TestWorker,
+  tenant: Tenant,
+  name: string,
+  query: string,
+  { from, to } = PERIOD,
+): Promise<Report> {
+  const answer = await worker.team(
+    tenant,
+    `/v1/reports/${name}?application_id=${tenant.application.id}&from=${from}&to=${to}&${query}`,
+  );
+  const body: Report = await answer.json();
+  expect(answer.status, JSON.stringify(body)).toBe(200);
+  return body;
+}
+
+/** Equal as floating-point numbers are: amounts are rounded to a micro once, in either way of counting. */
+export function expectFigures(actual: Row | undefined, expected: Record<string, unknown>, what: string) {
+  for (const [name, value] of Object.entries(expected)) {
+    const message = `${name} of ${what}`;
+    if (typeof value !== 'number') expect(actual?.[name], message).toEqual(value);
+    else
+      expect(Math.abs(Number(actual?.[name]) - value), message).toBeLessThan(
+        1e-9 * Math.max(1, Math.abs(value)),
+      );
+  }
+}
+
+/** The Monday of a day's week, by another road than the service's own. */
+export const monday = (day: string) => {
+  const at = new Date(`${day}T00:00:00Z`);
+  return new Date(at.getTime() - ((at.getUTCDay() + 6) % 7) * 86_400_000).toISOString().slice(0, 10);
+};
