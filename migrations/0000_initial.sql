@@ -49,8 +49,6 @@ CREATE TABLE `cohort_activity` (
 	`age` integer NOT NULL,
 	`active_devices` integer DEFAULT 0 NOT NULL,
 	`last_active_devices` integer DEFAULT 0 NOT NULL,
-	`segments` text NOT NULL,
-	`segment_parts` integer DEFAULT 1 NOT NULL,
 	PRIMARY KEY(`application_id`, `acquired_day`, `creative_id`, `age`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
@@ -74,8 +72,6 @@ CREATE TABLE `cohort_revenue` (
 	`ad_revenue_high` integer DEFAULT 0 NOT NULL,
 	`purchase_revenue` integer DEFAULT 0 NOT NULL,
 	`purchase_revenue_high` integer DEFAULT 0 NOT NULL,
-	`segments` text NOT NULL,
-	`segment_parts` integer DEFAULT 1 NOT NULL,
 	PRIMARY KEY(`application_id`, `acquired_day`, `creative_id`, `day`, `currency`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
@@ -117,8 +113,6 @@ CREATE TABLE `rollup_ads` (
 	`ad_revenue` integer DEFAULT 0 NOT NULL,
 	`ad_revenue_high` integer DEFAULT 0 NOT NULL,
 	`ad_requests` integer DEFAULT 0 NOT NULL,
-	`segments` text NOT NULL,
-	`segment_parts` integer DEFAULT 1 NOT NULL,
 	PRIMARY KEY(`application_id`, `day`, `source`, `media_source`, `placement`, `creative_id`, `currency`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
@@ -143,8 +137,6 @@ CREATE TABLE `rollup_custom` (
 	`event_name` text NOT NULL,
 	`creative_id` text NOT NULL,
 	`custom_events` integer DEFAULT 0 NOT NULL,
-	`segments` text NOT NULL,
-	`segment_parts` integer DEFAULT 1 NOT NULL,
 	PRIMARY KEY(`application_id`, `day`, `event_name`, `creative_id`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
@@ -168,8 +160,6 @@ CREATE TABLE `rollup_daily` (
 	`failed_purchases` integer DEFAULT 0 NOT NULL,
 	`purchase_revenue` integer DEFAULT 0 NOT NULL,
 	`purchase_revenue_high` integer DEFAULT 0 NOT NULL,
-	`segments` text NOT NULL,
-	`segment_parts` integer DEFAULT 1 NOT NULL,
 	PRIMARY KEY(`application_id`, `day`, `creative_id`, `currency`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
@@ -206,14 +196,17 @@ CREATE TABLE `rollup_hours` (
 	PRIMARY KEY(`application_id`, `day`, `creative_id`, `currency`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
-CREATE TABLE `rollup_segments` (
+CREATE TABLE `segment_blocks` (
 	`application_id` text NOT NULL,
-	`day` text NOT NULL,
-	`paid` integer NOT NULL,
-	`currency` text NOT NULL,
-	`segments` text NOT NULL,
-	`segment_parts` integer DEFAULT 1 NOT NULL,
-	PRIMARY KEY(`application_id`, `day`, `paid`, `currency`)
+	`rollup` text NOT NULL,
+	`bucket` integer NOT NULL,
+	`from_day` text NOT NULL,
+	`shard` integer NOT NULL,
+	`sequence` integer NOT NULL,
+	`number` integer NOT NULL,
+	`bytes` integer NOT NULL,
+	`data` text NOT NULL,
+	PRIMARY KEY(`application_id`, `rollup`, `bucket`, `from_day`, `shard`, `sequence`, `number`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
 CREATE TABLE `rollup_items` (
@@ -226,8 +219,6 @@ CREATE TABLE `rollup_items` (
 	`failed_purchases` integer DEFAULT 0 NOT NULL,
 	`purchase_revenue` integer DEFAULT 0 NOT NULL,
 	`purchase_revenue_high` integer DEFAULT 0 NOT NULL,
-	`segments` text NOT NULL,
-	`segment_parts` integer DEFAULT 1 NOT NULL,
 	PRIMARY KEY(`application_id`, `day`, `item_id`, `creative_id`, `currency`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint

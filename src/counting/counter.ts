@@ -228,6 +228,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
       await this.flusher.flush();
       while (Date.now() < deadline && this.isDue(Date.now()) && this.countNext(this.fullRun))
         await this.flusher.flush();
+      await this.flusher.mergeBlocks();
       await this.grow(Date.now());
     } catch (error) {
       // Nothing is lost: whatever was not counted, or not accepted by D1, waits for the next alarm.

@@ -1,5 +1,6 @@
 import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
+import { BlockMerger } from './block-merger.ts';
 import { flushNext, oldestInOutbox, SequenceGap } from './outbox.ts';
 import type { Store } from './store.ts';
 import { backoffMs } from './upkeep.ts';
@@ -24,6 +25,7 @@ export class Flusher {
   private readonly around: Surroundings;
   private flushing: Promise<void> | null = null;
   private failures = 0;
+  private readonly merger = new BlockMerger();
 
   constructor(around: Surroundings) {
     this.around = around;
@@ -58,6 +60,12 @@ export class Flusher {
     return oldestInOutbox(this.around.store()) === null ? null : now + backoffMs(this.failures);
   }
 
+  /** Merges the small blocks of what was added since the last time, and brings them to D1. */
+  async mergeBlocks(): Promise<void> {
+    const { store, db, name } = this.around;
+    if (await this.merger.merge(store(), db(), name())) await this.flush();
+  }
+
   private async flushAll(): Promise<void> {
     try {
       while (await withTimeout(this.flushPart(), this.around.timeoutMs())) this.failures = 0;
@@ -75,6 +83,6 @@ export class Flusher {
 
   private flushPart(): Promise<boolean> {
     const { store, db, name } = this.around;
-    return flushNext(store(), db(), name(), Date.now());
+    return flushNext(store(), db(), name(), Date.now(), (rows) => this.merger.note(rows));
   }
 }

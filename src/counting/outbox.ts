@@ -1,5 +1,5 @@
 import { asc, eq, min, sql } from 'drizzle-orm';
-import type { RollupTable } from '#catalogue';
+import { MEASURES, type RollupTable } from '#catalogue';
 import {
   batchWithRetry,
   columnList,
@@ -11,7 +11,17 @@ import {
   segments,
   toStatement,
 } from '#db';
-import { type Additions, additionStatements, type Parked, parkStatements } from '#rollup';
+import {
+  type Additions,
+  addBlocks,
+  additionStatements,
+  type BlockRow,
+  blockRows,
+  type MergedBlocks,
+  type Parked,
+  parkStatements,
+  replaceBlocks,
+} from '#rollup';
 import { findRefused, parkRefused } from './refused-rows.ts';
 import { outbox, progress } from './schema.ts';
 import { readCounterName } from './shards.ts';
@@ -21,7 +31,7 @@ import { moveOn, wasAborted } from './turn.ts';
 /** What one transaction of D1 adds: some thousand rows, so that other queries get in between. */
 const MAX_PART_CHARACTERS = 500_000;
 
-type Kind = RollupTable | 'segments' | 'parked';
+type Kind = RollupTable | 'segments' | 'blocks' | 'merged' | 'parked';
 type Part = [kind: Kind, rows: unknown[]][];
 
 /** In the order of `SEGMENT_COLUMNS`. */
@@ -43,6 +53,18 @@ const insertSegments = (db: D1Database, rows: readonly unknown[]) =>
       FROM json_each(${JSON.stringify(rows)}) WHERE true ON CONFLICT DO NOTHING`,
   );
 
+/** Puts merged blocks at the end of the outbox. */
+export function queueMerged(store: Store, merged: MergedBlocks, now: number): void {
+  const part: Part = [['merged', [merged]]];
+  const state = store.select({ sequence: progress.sequence }).from(progress).get();
+  const sequence = (state?.sequence ?? 0) + 1;
+  store
+    .insert(outbox)
+    .values({ sequence, payload: JSON.stringify(part), oldestAt: now })
+    .run();
+  store.update(progress).set({ sequence }).run();
+}
+
 /** What a run adds to D1, in parts of a bounded size. */
 export function* toParts(
   additions: readonly Additions<RollupTable>[],
@@ -52,7 +74,14 @@ export function* toParts(
   let [part, size]: [Part, number] = [[], 0];
   const rowsOf = function* (): Generator<[Kind, unknown]> {
     for (const row of newSegments) yield ['segments', row];
-    for (const own of additions) for (const row of own.rows()) yield [own.table, row];
+    let number = 0;
+    for (const own of additions) {
+      for (const row of own.rows()) yield [own.table, row];
+      for (const row of blockRows(own, number)) {
+        number++;
+        yield ['blocks', row];
+      }
+    }
     for (const message of parked) yield ['parked', message];
   };
   for (const [kind, row] of rowsOf()) {
@@ -69,18 +98,40 @@ export function* toParts(
   if (size > 0) yield JSON.stringify(part);
 }
 
-const isRollup = (kind: Kind): kind is RollupTable => kind !== 'segments' && kind !== 'parked';
+const isRollup = (kind: Kind): kind is RollupTable => kind in MEASURES;
+
+/** What adds the rows of one kind; `sequence` is the number of their part. */
+function statementsOf(
+  db: D1Database,
+  { counter, sequence, now }: { counter: string; sequence: number; now: number },
+  [kind, rows]: Part[number],
+): D1PreparedStatement[] {
+  if (isRollup(kind)) return additionStatements(db, kind, rows);
+  switch (kind) {
+    case 'segments':
+      return [insertSegments(db, rows)];
+    case 'blocks':
+      return [addBlocks(db, { ...readCounterName(counter), sequence }, rows)];
+    case 'merged':
+      return (rows as MergedBlocks[]).flatMap((own) =>
+        replaceBlocks(db, { ...readCounterName(counter), sequence }, own),
+      );
+    case 'parked':
+      return parkStatements(db, rows as Parked[], now);
+  }
+}
 
 /**
  * Adds the next part of the outbox to D1, exactly once however often it is sent: the part and its number are one transaction.
  * Rows that D1 refuses are parked, so that they hold up no others. False when the outbox is empty. Throws when D1 does not take
- * the part; then it stays the next one.
+ * the part; then it stays the next one. `onBlocks` is told which blocks were added.
  */
 export async function flushNext(
   store: Store,
   db: D1Database,
   counter: string,
   now: number,
+  onBlocks: (rows: BlockRow[]) => void = () => undefined,
 ): Promise<boolean> {
   const next = store.select().from(outbox).orderBy(asc(outbox.sequence)).limit(1).get();
   if (!next) return false;
@@ -88,10 +139,7 @@ export async function flushNext(
   try {
     await batchWithRetry(db, () => [
       moveOn(db, counter, next.sequence),
-      ...part.flatMap(([kind, rows]) => {
-        if (kind === 'parked') return parkStatements(db, rows as Parked[], now);
-        return isRollup(kind) ? additionStatements(db, kind, rows) : [insertSegments(db, rows)];
-      }),
+      ...part.flatMap((own) => statementsOf(db, { counter, sequence: next.sequence, now }, own)),
     ]);
   } catch (error) {
     if (!wasAborted(error)) {
@@ -107,6 +155,7 @@ export async function flushNext(
     if (isWaiting && applied !== next.sequence) throw new SequenceGap(applied, next.sequence);
   }
   store.delete(outbox).where(eq(outbox.sequence, next.sequence)).run();
+  for (const [kind, rows] of part) if (kind === 'blocks') onBlocks(rows as BlockRow[]);
   return true;
 }
 

@@ -14,5 +14,5 @@ export { findFirstSpendDay } from './first-spend.ts';
 export { CostsQuery, listCosts } from './list-costs.ts';
 export { listRates, RatesQuery } from './list-rates.ts';
 export type { CostsSaved } from './operations.ts';
-export { convert, type Parts, partsToMicros, type Rate, RateBook } from './rate-book.ts';
+export { convert, microsToParts, type Parts, partsToMicros, type Rate, RateBook } from './rate-book.ts';
 export { fetchReferenceRates, parseReferenceRates } from './reference-rates.ts';

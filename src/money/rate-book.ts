@@ -91,6 +91,7 @@ const PARTS_PER_MICRO = 10n ** 18n;
 /** An amount in 10^-18 micros. */
 export type Parts = bigint;
 
+export const microsToParts = (micros: bigint): Parts => micros * PARTS_PER_MICRO;
 export const partsToMicros = (parts: Parts): bigint => divideRounded(parts, PARTS_PER_MICRO);
 
 /** Converts micros of a currency on a day to parts of the reporting currency; null if no rate is known. */

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { per } from '#catalogue';
+import { per, type Sums } from '#catalogue';
 import { currencyCode } from '#http';
 import { fromMicros } from '#lib/money';
-import { type Parts, partsToMicros } from '#money';
+import { microsToParts, type Parts, partsToMicros } from '#money';
 import type { Ads } from './answers.ts';
 import {
   approximateSql,
@@ -11,16 +11,26 @@ import {
   keySql,
   keyValues,
   OTHER,
+  REST,
   readApproximateRates,
   searchSql,
   searchValue,
 } from './cut.ts';
 import { deviceGroupBy, type Group, otherColumns } from './device-groups.ts';
 import { DIMENSIONS, type Shown as GroupColumns, isNamed, needsSegments } from './dimensions.ts';
-import { bindFiltered, rollupConditions, segmentedTable, wholeTable } from './filters.ts';
+import { bindFiltered, rollupConditions, wholeTable } from './filters.ts';
 import { moneyField } from './metrics.ts';
-import { type AmountRow, converterFor, microsSql, rateDaySql, readMicros, storedAmount } from './money.ts';
+import {
+  type AmountRow,
+  converterFor,
+  microsSql,
+  rateDaySql,
+  readMicros,
+  storedAmount,
+  type Unconverted,
+} from './money.ts';
 import { checkPeriod, filtersOf, listing, period, type Reported, type ReportFilters } from './query.ts';
+import { readSegmentedSums } from './segment-sums.ts';
 
 export const AdsQuery = z
   .object({ ...period, group_by: deviceGroupBy, currency: currencyCode().optional(), ...listing })
@@ -44,13 +54,8 @@ function keysOf(group: Group | undefined) {
 }
 
 /** What is read: the days ?2 to ?3 of the application ?1, as far as the filters leave them. */
-export function adsRows(filters: ReportFilters, group?: Group): string {
-  const names = group ? [group] : [];
-  const table = needsSegments(names, filters)
-    ? segmentedTable('rollup_ads', 'day')
-    : wholeTable('rollup_ads', names.some(isNamed), filters);
-  return `FROM ${table} WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3${rollupConditions(filters)}`;
-}
+export const adsRows = (filters: ReportFilters, group?: Group) =>
+  `FROM ${wholeTable('rollup_ads', isNamed(group), filters)} WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3${rollupConditions(filters)}`;
 
 /**
  * ?4 what a unit of each currency is worth, ?5 a text to be found in the names, ?6 how many rows: the latest first, then by
@@ -83,17 +88,54 @@ type Shown = { impressions: number; requests: number; revenue: Parts | null };
 const nothing = (): Shown => ({ impressions: 0, requests: 0, revenue: 0n });
 
 /**
- * The ad report: revenue, impressions and eCPM of each day, ad format and network, and of one more grouping if one is asked for. Ad
- * requests, which no network has, stand in the row of the format without a network, with the fill rate of the whole format.
+ * The ad report: revenue, impressions and eCPM of each day, ad format and network. Ad requests, which no network has, stand in the
+ * row of the format without a network, with the fill rate of the whole format.
  */
 export async function reportAds(db: D1Database, application: Reported, query: AdsQuery) {
   const reporting = query.currency ?? application.currency;
   const filters = filtersOf(query);
   const { group_by: group } = query;
-  const rows = adsRows(filters, group);
-  const cut = await cutAds(db, application, rows, { ...query, reporting, filters });
-  const asked = [application.id, query.from, query.to, reporting, ...(cut ? [cut.kept] : [])];
-  const { results } = await bindFiltered(db, adsSql(cut !== null, rows, group), asked, filters).all<AdsRow>();
+  const read = needsSegments(group ? [group] : [], filters) ? readSegmentedNetworks : readNetworks;
+  const { networks, formats, rest, cut, unconverted } = await read(db, application, {
+    ...query,
+    reporting,
+    filters,
+  });
+  const data = [...networks]
+    .map(([key, shown]) => rowOf(keyValues(key), shown, { formats, group }))
+    .sort(byNames(group));
+  const total_rows = cut?.total ?? data.length;
+  return {
+    data: cut && rest.impressions + rest.requests > 0 ? [...data, restRow(rest, group)] : data,
+    total_rows,
+    currency: reporting,
+    timezone: application.timezone,
+    unconverted,
+  };
+}
+
+type Asked = AdsQuery & { reporting: string; filters: ReportFilters };
+type Networks = {
+  /** By the key of the row. */
+  networks: Map<string, Shown>;
+  /** By day and format: the impressions of all its networks, also of those without a row. */
+  formats: Map<string, number>;
+  rest: Shown;
+  cut: Cut | null;
+  unconverted: Unconverted;
+};
+
+async function readNetworks(db: D1Database, application: Reported, asked: Asked): Promise<Networks> {
+  const { reporting, filters, group_by: group } = asked;
+  const rows = adsRows(filters);
+  const cut = await cutAds(db, application, rows, asked);
+  const values = [application.id, asked.from, asked.to, reporting, ...(cut ? [cut.kept] : [])];
+  const { results } = await bindFiltered(
+    db,
+    adsSql(cut !== null, rows, group),
+    values,
+    filters,
+  ).all<AdsRow>();
   const converter = await converterFor(db, application, reporting, results);
   const networks = new Map<string, Shown>();
   const formats = new Map<string, number>();
@@ -113,17 +155,35 @@ export async function reportAds(db: D1Database, application: Reported, query: Ad
     shown.requests += row.requests;
     shown.revenue = shown.revenue === null || revenue === null ? null : shown.revenue + revenue;
   }
-  const data = [...networks]
-    .map(([key, shown]) => rowOf(keyValues(key), shown, { formats, group }))
-    .sort(byNames(group));
-  const total_rows = cut?.total ?? data.length;
-  return {
-    data: cut && rest.impressions + rest.requests > 0 ? [...data, restRow(rest, group)] : data,
-    total_rows,
-    currency: reporting,
-    timezone: application.timezone,
-    unconverted: converter.unconverted(),
-  };
+  return { networks, formats, rest, cut, unconverted: converter.unconverted() };
+}
+
+/** The same of some segments. */
+async function readSegmentedNetworks(db: D1Database, application: Reported, asked: Asked): Promise<Networks> {
+  const { groups, cut, missing } = await readSegmentedSums(db, application, {
+    ...asked,
+    names: [...formatNames(asked.group_by), 'media_source'],
+    keepsRequests: true,
+  });
+  const shownOf = ({ impressions, adRequests, adRevenue }: Sums): Shown => ({
+    impressions,
+    requests: adRequests,
+    revenue: adRevenue === null ? null : microsToParts(adRevenue),
+  });
+  const networks = new Map<string, Shown>();
+  let rest = nothing();
+  for (const [key, sums] of groups) {
+    if (key === REST) rest = shownOf(sums);
+    else networks.set(key, shownOf(sums));
+  }
+  const formats = new Map<string, number>();
+  const names = formatNames(asked.group_by);
+  const whole = { names, from: asked.from, to: asked.to, reporting: asked.reporting, filters: asked.filters };
+  const byFormat = await readSegmentedSums(db, application, { ...whole, limit: Number.POSITIVE_INFINITY });
+  for (const [key, { impressions }] of byFormat.groups) formats.set(key, impressions);
+  const converter = await converterFor(db, application, asked.reporting, []);
+  for (const [currency, micros] of missing) converter.list(micros, { currency });
+  return { networks, formats, rest, cut, unconverted: converter.unconverted() };
 }
 
 /** Which rows are kept; null: all of them. */
@@ -131,7 +191,7 @@ async function cutAds(
   db: D1Database,
   application: Reported,
   rows: string,
-  asked: AdsQuery & { reporting: string; filters: ReportFilters },
+  asked: Asked,
 ): Promise<Cut | null> {
   const { from, to, reporting, limit, group_by: group, q = '' } = asked;
   const rates = await readApproximateRates(db, application.teamId, reporting, to);

@@ -1,38 +1,36 @@
-import { PART_OF, type Part } from '#lib/calendar';
-import { daysBetween } from '#lib/time';
-import { type Cut, cutAfter, cutKeySql, keySql, keyValues, NO_GROUP, OTHER, REST } from './cut.ts';
+import { mondayOf, monthOf, PART_OF, type Part } from '#lib/calendar';
+import { cutKeySql, keySql, keyValues, NO_GROUP, OTHER, REST } from './cut.ts';
 import { type Group, isOfCreatives } from './device-groups.ts';
 import { isBySegment, mondaySql, monthSql } from './dimensions.ts';
-import { bindFiltered, rollupConditions, segmentedTable, wholeTable } from './filters.ts';
+import { rollupConditions, wholeTable } from './filters.ts';
 import { COST_NAMES, CREATIVE_NAMES, namedColumns } from './names.ts';
-import { filtersOf, type ReportFilters } from './query.ts';
+import type { ReportFilters } from './query.ts';
 
 export type Cohort = Part;
 
 /** How devices are put into cohorts. */
-export type Grouping = { cohort: Cohort; group_by?: Group | undefined };
+export type CohortGrouping = { cohort: Cohort; group_by?: Group | undefined };
 
 /** Costs name campaigns, ad sets and creatives, so spend is unknown for any other grouping. */
-export const knowsSpend = ({ group_by: group }: Grouping, filters: ReportFilters): boolean =>
+export const knowsSpend = ({ group_by: group }: CohortGrouping, filters: ReportFilters): boolean =>
   !isBySegment(filters) && (!group || isOfCreatives(group));
 
 /** A cohort table as SQL reads it, and the conditions on its rows. */
 export type CohortRows = { table: string; conditions: string };
 
-/** The cohort table with the filters applied, by segment where a grouping or a filter needs it. */
-export function cohortRows(
+/** The cohort table with the filters applied, for cohorts that need no segments. */
+export const cohortRows = (
   table: 'cohort_activity' | 'cohort_revenue',
-  { group_by: group }: Grouping,
+  { group_by: group }: CohortGrouping,
   filters: ReportFilters,
-): CohortRows {
-  const segmented = isBySegment(filters) || (group !== undefined && !isOfCreatives(group));
-  return {
-    table: segmented
-      ? segmentedTable(table, 'acquired_day')
-      : wholeTable(table, group !== undefined && isOfCreatives(group), filters),
-    conditions: rollupConditions(filters),
-  };
-}
+): CohortRows => ({
+  table: wholeTable(table, group !== undefined, filters),
+  conditions: rollupConditions(filters),
+});
+
+/** Whether the cohort tables are to be read by segment, and so not in SQL: see `scanCohorts`. */
+export const needsCohortSegments = ({ group_by: group }: CohortGrouping, filters: ReportFilters): boolean =>
+  isBySegment(filters) || (group !== undefined && !isOfCreatives(group));
 
 const PART_SQL: Record<Cohort, (day: string) => string> = {
   day: String,
@@ -61,20 +59,27 @@ export const firstDayFrom = (age: string, days: readonly number[]): string =>
 export const isOneOf = (age: string, days: readonly number[]): string =>
   `${age} IN (${sorted(days).join(', ')})`;
 
+/** What `PART_SQL` makes of a day. */
+const KEY_PART: Record<Cohort, (day: string) => string> = {
+  day: String,
+  week: mondayOf,
+  month: monthOf,
+  all: () => '',
+};
+export const keyPartOf = (cohort: Cohort) => KEY_PART[cohort];
+
 /**
  * SQL for the key of a row's cohort, over the cohort tables and over `costs`. Where there is a cut, `kept` names the parameter
  * that lists the cohorts with a row of their own, and the others' key is `REST`. `reads` are the columns that `acquired` is made
  * from, besides the day of acquisition.
  */
-export function cohortKeys({ cohort, group_by: group }: Grouping, kept?: string) {
+export function cohortKeys({ cohort, group_by: group }: CohortGrouping, kept?: string) {
   const keyOf = (day: string, column: string) => {
     const key = keySql([PART_SQL[cohort](day), column]);
     return kept ? cutKeySql(key, kept) : key;
   };
   if (!group) return { acquired: keyOf('acquired_day', "''"), cost: keyOf('day', "''"), reads: [] };
-  if (!isOfCreatives(group)) {
-    return { acquired: keyOf('acquired_day', group), cost: `'${NO_GROUP}'`, reads: [group] };
-  }
+  if (!isOfCreatives(group)) throw new Error('Cohorts by segment have no key in SQL');
   const acquired = keyOf('acquired_day', CREATIVE_NAMES[group]);
   const cost = COST_NAMES[group];
   return {
@@ -82,31 +87,6 @@ export function cohortKeys({ cohort, group_by: group }: Grouping, kept?: string)
     cost: `CASE WHEN (${cost}) = '' THEN '${NO_GROUP}' ELSE ${keyOf('day', cost)} END`,
     reads: ['creative_id'],
   };
-}
-
-/** ?1 application, ?2 to ?3 days of acquisition, ?4 how many cohorts: by time, latest first, then the largest. */
-export function cohortRankingSql(grouping: Grouping, { table, conditions }: CohortRows): string {
-  const { acquired, reads } = cohortKeys(grouping);
-  const stored = [...(grouping.cohort === 'all' ? [] : ['acquired_day']), ...reads].join(', ');
-  return `SELECT ${acquired} AS key, count(*) OVER () AS total
-    FROM (SELECT ${stored}, sum(active_devices) AS size FROM ${table}
-      WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3 AND age = 0${conditions} GROUP BY ${stored})
-    GROUP BY key HAVING sum(size) > 0 ORDER BY key ->> 0 DESC, sum(size) DESC, key LIMIT ?4`;
-}
-
-/** Which cohorts have a row of their own; null: all of them. */
-export async function cutCohorts(
-  db: D1Database,
-  applicationId: string,
-  query: Grouping & ReportFilters & { from: string; to: string; limit: number },
-): Promise<Cut | null> {
-  const { from, to, limit } = query;
-  if (!query.group_by && (query.cohort === 'all' || daysBetween(from, to) < limit)) return null;
-  const filters = filtersOf(query);
-  const sql = cohortRankingSql(query, cohortRows('cohort_activity', query, filters));
-  const values = [applicationId, from, to, limit + 1];
-  const { results } = await bindFiltered(db, sql, values, filters).all<{ key: string; total: number }>();
-  return cutAfter(results, limit, false);
 }
 
 /** The columns that name a row's cohort. `cohort_from` and `cohort_to` are its first and last acquisition day within the period. */
@@ -122,7 +102,7 @@ export type CohortKey = { cohort_from: string; cohort_to: string; is_other?: tru
 export function intoCohorts<Row extends { acquiredDay: string; label: string }>(
   rows: readonly Row[],
   days: readonly string[],
-  { cohort, group_by: group }: Grouping,
+  { cohort, group_by: group }: CohortGrouping,
 ): { key: CohortKey; rows: Row[] }[] {
   const bounds = new Map<string, { cohort_from: string; cohort_to: string }>();
   for (const day of days) {

@@ -41,6 +41,24 @@ export type Wanted = {
   within?: string | undefined;
 };
 
+/** SQLite's `lower` knows the letters of ASCII. */
+const lower = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+/** Whether a group is wanted, besides being large enough: what `rankingSql` asks of its key. */
+export function matches(
+  values: readonly (string | null)[],
+  names: readonly DimensionName[],
+  { q = '', within = '' }: Pick<Wanted, 'q' | 'within'>,
+): boolean {
+  const named = values.map((value, index): [string | null, string | null] =>
+    value !== null && isNamed(names[index]) ? JSON.parse(value) : [null, value],
+  );
+  const hasText = named.some(
+    ([, name], index) => !isTime(names[index]) && lower(name ?? '').includes(lower(q)),
+  );
+  return (q === '' || hasText) && (within === '' || named.some(([id]) => id === within));
+}
+
 /** SQL for the key of a group: a JSON array of its values, null for none. The text does not depend on the source. */
 export const keySql = (columns: readonly string[]) =>
   // A JSON value that an expression makes would be embedded as such; as text it is quoted like any other.

@@ -1,5 +1,5 @@
-import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
-import { isTotalled, sumColumnsOf, TOTALS } from '#rollup';
+import type { RollupTable } from '#catalogue';
+import { isTotalled, TOTALS } from '#rollup';
 import { COST_NAMES, CREATIVE_GROUPS } from './names.ts';
 import type { ReportFilters } from './query.ts';
 
@@ -9,7 +9,7 @@ import type { ReportFilters } from './query.ts';
 const FILTERS = '?filters';
 
 /** A filter's word for devices and clicks of which the value is not known. */
-const UNKNOWN = 'unknown';
+export const UNKNOWN = 'unknown';
 
 const among = (value: string, name: string) =>
   `${value} IN (SELECT value FROM json_each(${FILTERS}, '$.${name}'))`;
@@ -22,21 +22,17 @@ const CREATIVES_OF = {
     WHERE creatives.application_id = ?1 AND ${among('adsets.campaign_id', 'campaign_id')})`,
 };
 
-const SEGMENT_FILTERS = ['country', 'os', 'app_version'] as const;
-
 const conditions = (parts: readonly string[]) => parts.map((part) => ` AND ${part}`).join('');
 
 /** Whether rows are narrowed to some creatives, and not only to paid or organic ones. */
 export const isByCreative = (filters: ReportFilters): boolean =>
   CREATIVE_GROUPS.some((group) => filters[`${group}_id`] !== undefined);
 
-/** Conditions over a rollup, each with `AND` before it; over its segments where a filter asks for one. */
+/** Conditions over a rollup, each with `AND` before it. What narrows it to some segments is no column of it: see `scanSegments`. */
 export function rollupConditions(filters: ReportFilters): string {
   const creatives = CREATIVE_GROUPS.filter((group) => filters[`${group}_id`]);
-  const segments = SEGMENT_FILTERS.filter((name) => filters[name]);
   return conditions([
     ...creatives.map((group) => CREATIVES_OF[group]),
-    ...segments.map((name) => among(name, name)),
     ...(filters.attribution ? [`creative_id ${filters.attribution === 'paid' ? '<>' : '='} ''`] : []),
   ]);
 }
@@ -57,39 +53,6 @@ export function costConditions(filters: ReportFilters): string {
 export const wholeTable = (table: RollupTable, isNamed: boolean, filters: ReportFilters): string =>
   isTotalled(table) && !isNamed && !isByCreative(filters) ? `${TOTALS[table]} AS ${table}` : table;
 
-/**
- * A rollup broken down by segment, as a table of its name: its own columns, and `country`, `os` and `app_version`. `day` is the column
- * whose days ?2 to ?3 are read. An unknown segment id counts as `other`.
- */
-export function segmentedTable(table: RollupTable, day: string): string {
-  const keys = ROLLUP_KEYS[table].map((key) => `${table}.${key} AS ${key}`);
-  return unpackedTable(table, { packed: table, keys, day });
-}
-
-/**
- * The same of `rollup_daily` for reports that name no creative, from far fewer rows. `creative_id` is empty for organic rows only;
- * which creative the others have is not known.
- */
-export function segmentedDays(): string {
-  const keys = ['application_id', 'day', 'currency'].map((key) => `rollup_segments.${key} AS ${key}`);
-  const creative = "iif(rollup_segments.paid, 'paid', '') AS creative_id";
-  return unpackedTable('rollup_daily', { packed: 'rollup_segments', keys: [...keys, creative], day: 'day' });
-}
-
-function unpackedTable(
-  table: RollupTable,
-  { packed, keys, day }: { packed: string; keys: readonly string[]; day: string },
-): string {
-  const sums = sumColumnsOf(table).map(
-    (column, index) => `coalesce(part.value ->> ${index + 1}, 0) AS ${column}`,
-  );
-  const parts = SEGMENT_FILTERS.map((name) => `coalesce(segments.${name}, 'other') AS ${name}`);
-  return `(SELECT ${[...keys, ...sums, ...parts].join(', ')}
-    FROM ${packed} CROSS JOIN json_each('[' || ${packed}.segments || ']') AS part
-    LEFT JOIN segments ON segments.application_id = ?1 AND segments.segment_id = part.value ->> 0
-    WHERE ${packed}.application_id = ?1 AND ${packed}.${day} BETWEEN ?2 AND ?3) AS ${table}`;
-}
-
 /** Prepares a statement with its parameters; the filters' values come last, where its text asks for them. */
 export function bindFiltered(
   db: D1Database,
@@ -103,12 +66,4 @@ export function bindFiltered(
 
 export const numberFilters = (sql: string, parameter: number) => sql.replaceAll(FILTERS, `?${parameter}`);
 
-function filterValues(filters: ReportFilters): string {
-  const values = Object.entries(filters).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? value.map((one) => (isSegment(name) && one === UNKNOWN ? '' : one)) : value,
-  ]);
-  return JSON.stringify(Object.fromEntries(values));
-}
-
-const isSegment = (name: string) => SEGMENT_FILTERS.some((filter) => filter === name);
+const filterValues = (filters: ReportFilters): string => JSON.stringify(filters);

@@ -1,19 +1,24 @@
 import * as z from 'zod';
 import { currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
-import { dayIn } from '#lib/time';
+import { dayIn, daysBetween } from '#lib/time';
 import { type Parts, partsToMicros } from '#money';
+import { sumColumnsOf } from '#rollup';
+import { cutCohorts } from './cohort-cut.ts';
+import { getOrMake, scanCohorts } from './cohort-segments.ts';
 import {
   type CohortRows,
   cohortKeys,
   cohortRows,
-  cutCohorts,
   firstDayFrom,
   intoCohorts,
   knowsSpend,
+  needsCohortSegments,
 } from './cohorts.ts';
+import type { Cut } from './cut.ts';
 import { deviceGroupBy } from './device-groups.ts';
 import { bindFiltered, costConditions } from './filters.ts';
+import { microsOf } from './group-table.ts';
 import { isOver, lifetimeValueOf } from './metrics.ts';
 import {
   type AmountRow,
@@ -24,7 +29,7 @@ import {
   readMicros,
   wholeAmount,
 } from './money.ts';
-import { checkPeriod, cohortPeriod, filtersOf, type Reported } from './query.ts';
+import { checkPeriod, cohortPeriod, filtersOf, type Reported, type ReportFilters } from './query.ts';
 import { EARNED } from './sums.ts';
 
 export const LtvQuery = z
@@ -73,37 +78,109 @@ export const spendSql = (label: string, conditions = '') =>
      ${microsSql(wholeAmount('amount'))} AS micros
    FROM costs WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3${conditions} GROUP BY day, label, currency`;
 
+type Asked = { query: LtvQuery; filters: ReportFilters; reporting: string; cut: Cut | null };
+type ValueRows = { sized: SizeRow[]; revenues: RevenueRow[]; spends: SpendRow[] };
+
+async function readValue(
+  db: D1Database,
+  applicationId: string,
+  { query, filters, reporting, cut }: Asked,
+): Promise<ValueRows> {
+  const { acquired, cost, reads } = cohortKeys(query, cut ? '?5' : undefined);
+  const asked = [applicationId, query.from, query.to];
+  // The list of the cohorts that are kept is the fifth parameter of each statement, whether or not it has four others.
+  const bound = (sql: string, values: readonly string[]) =>
+    bindFiltered(db, sql, cut ? [...values, ''].slice(0, 4).concat(cut.kept) : values, filters);
+  const activity = cohortRows('cohort_activity', query, filters);
+  const revenue = cohortRows('cohort_revenue', query, filters);
+  const [sizes, revenues, spends] = await db.batch<unknown>([
+    bound(sizeSql(acquired, reads, activity), asked),
+    bound(revenueSql(acquired, reads, query.days, revenue), [...asked, reporting]),
+    bound(spendSql(cost, costConditions(filters)), [...asked, reporting]),
+  ]);
+  return {
+    sized: (sizes?.results ?? []) as SizeRow[],
+    revenues: (revenues?.results ?? []) as RevenueRow[],
+    spends: (spends?.results ?? []) as SpendRow[],
+  };
+}
+
+/** The rows of `sizeSql` and `revenueSql`, by segment, of which no spend is known. */
+async function readSegmentedValue(
+  db: D1Database,
+  applicationId: string,
+  { query, filters, reporting, cut }: Asked,
+): Promise<ValueRows> {
+  const scan = { applicationId, query, filters, cut };
+  const sizes = new Map<string, Map<string, SizeRow>>();
+  const activeAt = sumColumnsOf('cohort_activity').indexOf('active_devices');
+  await scanCohorts<{ acquiredDay: string; rows: Map<string, SizeRow> }>(
+    db,
+    { ...scan, rollup: 'cohort_activity' },
+    {
+      placeOf: (key) => {
+        const acquiredDay = key('acquired_day');
+        return key('age') === '0'
+          ? { acquiredDay, rows: getOrMake(sizes, acquiredDay, () => new Map<string, SizeRow>()) }
+          : null;
+      },
+      add: ({ acquiredDay, rows }, label, sums) => {
+        getOrMake(rows, label, () => ({ acquiredDay, label, size: 0 })).size += sums[activeAt] ?? 0;
+      },
+    },
+  );
+  type Earned = Omit<RevenueRow, 'label' | 'micros'>;
+  const earned = new Map<string, { of: Earned; micros: Map<string, bigint> }>();
+  const numbers = [...query.days].sort((left, right) => left - right);
+  const columns = sumColumnsOf('cohort_revenue');
+  const amountsAt = ['ad_revenue', 'purchase_revenue'].map((name) => columns.indexOf(name));
+  await scanCohorts<{ of: Earned; micros: Map<string, bigint> }>(
+    db,
+    { ...scan, rollup: 'cohort_revenue' },
+    {
+      placeOf: (key) => {
+        const [acquiredDay, earnedOn, currency] = [key('acquired_day'), key('day'), key('currency')];
+        const age = daysBetween(acquiredDay, earnedOn);
+        const day = numbers.find((number) => number >= age);
+        if (day === undefined) return null;
+        const rateDay = currency === reporting ? '' : earnedOn;
+        return getOrMake(earned, [acquiredDay, currency, rateDay, day].join('/'), () => ({
+          of: { acquiredDay, currency, rateDay, day },
+          micros: new Map<string, bigint>(),
+        }));
+      },
+      add: ({ micros }, label, sums) => {
+        let added = 0n;
+        for (const at of amountsAt) added += microsOf(sums[at] ?? 0, sums[at + 1] ?? 0);
+        if (added !== 0n) micros.set(label, (micros.get(label) ?? 0n) + added);
+      },
+    },
+  );
+  return {
+    sized: [...sizes.values()].flatMap((rows) => [...rows.values()]),
+    revenues: [...earned.values()].flatMap(({ of, micros }) =>
+      [...micros].map(([label, sum]) => ({ ...of, label, micros: `0/${sum}` })),
+    ),
+    spends: [],
+  };
+}
+
 /**
  * The lifetime-value report: what the devices acquired in each cohort had earned by day N, each and against what they cost.
  * Only the devices whose day N is over count, and only the costs of the days on which they were acquired.
  */
 export async function reportLtv(db: D1Database, application: Reported, query: LtvQuery, now: number) {
   const cut = await cutCohorts(db, application.id, query);
-  const { acquired, cost, reads } = cohortKeys(query, cut ? '?5' : undefined);
   const filters = filtersOf(query);
   const hasSpend = knowsSpend(query, filters);
   const reporting = query.currency ?? application.currency;
-  const asked = [application.id, query.from, query.to];
-  // The list of the cohorts that are kept is the fifth parameter of each statement, whether or not it has four others.
-  const bound = (sql: string, values: readonly string[]) =>
-    bindFiltered(db, sql, cut ? [...values, ''].slice(0, 4).concat(cut.kept) : values, filters);
-  const [sizes, revenues, spends] = await db.batch<unknown>([
-    bound(sizeSql(acquired, reads, cohortRows('cohort_activity', query, filters)), asked),
-    bound(revenueSql(acquired, reads, query.days, cohortRows('cohort_revenue', query, filters)), [
-      ...asked,
-      reporting,
-    ]),
-    ...(hasSpend ? [bound(spendSql(cost, costConditions(filters)), [...asked, reporting])] : []),
-  ]);
-  const sized = (sizes?.results ?? []) as SizeRow[];
+  const { sized, revenues, spends } = needsCohortSegments(query, filters)
+    ? await readSegmentedValue(db, application.id, { query, filters, reporting, cut })
+    : await readValue(db, application.id, { query, filters, reporting, cut });
   const today = dayIn(application.timezone, now);
   const first = Math.min(...query.days);
-  const revenue = ((revenues?.results ?? []) as RevenueRow[]).filter((row) =>
-    isOver(row.acquiredDay, row.day, today),
-  );
-  const spend = ((spends?.results ?? []) as SpendRow[]).filter((row) =>
-    isOver(row.acquiredDay, first, today),
-  );
+  const revenue = revenues.filter((row) => isOver(row.acquiredDay, row.day, today));
+  const spend = spends.filter((row) => hasSpend && isOver(row.acquiredDay, first, today));
   const converter = await converterFor(db, application, reporting, [...revenue, ...spend]);
   for (const row of [...revenue, ...spend]) converter.convertOrList(readMicros(row.micros), row);
   const parts: Part[] = [

@@ -24,7 +24,7 @@ export class Converter {
   }
 
   /** Puts what has no rate on the list. */
-  list(micros: bigint, { currency }: AmountRow): void {
+  list(micros: bigint, { currency }: Pick<AmountRow, 'currency'>): void {
     this.missing.set(currency, (this.missing.get(currency) ?? 0n) + micros);
   }
 

@@ -1,3 +1,6 @@
+import { eq } from 'drizzle-orm';
+import { adsets, campaigns, creatives, type Database } from '#db';
+
 const ADSETS = 'INNER JOIN adsets ON adsets.id = creatives.adset_id';
 const CAMPAIGNS = 'INNER JOIN campaigns ON campaigns.id = adsets.campaign_id';
 const ofCreative = (joins: string) =>
@@ -41,4 +44,34 @@ export const COST_COLUMNS = ['campaign', 'adset', 'creative'];
 export function namedColumns(group: CreativeGroup, value: string | null): Record<string, string | null> {
   const [id, name]: [string | null, string | null] = value ? JSON.parse(value) : [null, null];
   return { [group]: name, [`${group}_id`]: id };
+}
+
+/** By a creative's id: the values of `CREATIVE_NAMES`. */
+export type CreativeNames = ReadonlyMap<string, Record<CreativeGroup, string>>;
+
+/** What the creatives of an application are called, and what they are in. */
+export async function readCreativeNames(db: Database, applicationId: string): Promise<CreativeNames> {
+  const rows = await db
+    .select({
+      creativeId: creatives.id,
+      creative: creatives.name,
+      adsetId: adsets.id,
+      adset: adsets.name,
+      campaignId: campaigns.id,
+      campaign: campaigns.name,
+    })
+    .from(creatives)
+    .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
+    .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
+    .where(eq(creatives.applicationId, applicationId));
+  return new Map(
+    rows.map(({ creativeId, adsetId, campaignId, ...names }) => [
+      creativeId,
+      {
+        creative: JSON.stringify([creativeId, names.creative]),
+        adset: JSON.stringify([adsetId, names.adset]),
+        campaign: JSON.stringify([campaignId, names.campaign]),
+      },
+    ]),
+  );
 }

@@ -9,8 +9,10 @@ import {
   DIMENSIONS,
   type DimensionName,
   givenBy,
+  isBySegment,
   isDimension,
   isTime,
+  needsSegments,
   PAYERS,
   rollupOf,
   type Shown,
@@ -21,6 +23,7 @@ import { type MetricValues, metricsOf } from './metrics.ts';
 import { converterFor, type Unconverted } from './money.ts';
 import { countPayers, NO_PAYERS } from './payers.ts';
 import { checkPeriod, filtersOf, listing, listOf, period, type Reported } from './query.ts';
+import { readSegmentedSums, type SegmentedSums, type SegmentQuestion } from './segment-sums.ts';
 import {
   Adder,
   type Asked,
@@ -101,6 +104,23 @@ async function readUncut(
   return keys.size > asked.limit ? null : read;
 }
 
+/** The groups by segment, and the totals and what has no rate, where a rollup by segment is to tell those as well. */
+async function readSegments(
+  db: D1Database,
+  application: Reported,
+  asked: SegmentQuestion,
+  wantsTotals: boolean,
+): Promise<Pick<SegmentedSums, 'cut' | 'groups'> & Partial<Pick<SegmentedSums, 'total' | 'missing'>>> {
+  const { total, missing, ...found } = await readSegmentedSums(db, application, asked);
+  if (!wantsTotals) return found;
+  // Only the rollup by day has every measure.
+  if (rollupOf(asked.names) === 'rollup_daily') return { ...found, total, missing };
+  if (!isBySegment(asked.filters)) return found;
+  const whole = { names: [], limit: 1, from: asked.from, to: asked.to, reporting: asked.reporting };
+  const all = await readSegmentedSums(db, application, { ...whole, filters: asked.filters });
+  return { ...found, total: all.total, missing: all.missing };
+}
+
 /**
  * The performance report: what the days `from` to `to` brought, in one row per group and in total.
  * `now` is epoch milliseconds; days that have not begun count for no mean.
@@ -119,12 +139,19 @@ export async function reportPerformance(
   const asked = { ...query, applicationId: application.id, teamId: application.teamId, reporting, filters };
   const { metrics: asksFor = ALL_METRICS, totals: wantsTotals = true } = query;
   const metrics = untilHour === undefined ? asksFor : asksFor.filter((name) => HOURLY_METRICS.includes(name));
-  const sources = sourcesOf(names, filters, metrics, untilHour);
-  // A table that is read for the groups is not read again for the totals.
-  const totals = wantsTotals ? totalSources(filters, metrics, untilHour) : [];
+  const isSegmented = needsSegments(names, filters);
+  const sources = isSegmented ? [] : sourcesOf(names, filters, metrics, untilHour);
+  const segmented = isSegmented
+    ? await readSegments(db, application, { ...asked, names }, wantsTotals)
+    : null;
+  // A table that is read for the groups is not read again for the totals. Spend and what follows from it has no segment.
+  const totals = wantsTotals && !isBySegment(filters) ? totalSources(filters, metrics, untilHour) : [];
+  const isRead = ({ kind, table }: Source) =>
+    kind === 'rollup' && segmented?.total ? true : sources.some(({ source }) => source.table === table);
+  const others = totals.filter(({ source }) => !isRead(source));
   const isTotal = (own: Source) => totals.some(({ source }) => source.table === own.table);
-  const others = totals.filter(({ source }) => sources.every((part) => part.source.table !== source.table));
   const readGroups = async () => {
+    if (segmented) return { cut: segmented.cut, read: await readSums(db, others, asked) };
     const tryAll = names.length === 1 && !names.some(isTime) && !query.q && !query.within;
     if (tryAll && query.limit >= MIN_UNRANKED) {
       const parts = sources.map((part) => keyedPart(part, names, null));
@@ -145,16 +172,21 @@ export async function reportPerformance(
   const converter = await converterFor(db, application, reporting, amounts);
 
   const groups = new Map<string, Adder>();
+  const adderOf = (key: string) => {
+    const adder = groups.get(key) ?? new Adder();
+    groups.set(key, adder);
+    return adder;
+  };
+  for (const [key, sums] of segmented?.groups ?? []) adderOf(key).addSums(sums);
   for (const { rows } of read.slice(0, sources.length)) {
     for (const row of rows) {
       const [key = NO_GROUP] = row.keys;
-      if (!isShown(key, row, names)) continue;
-      const adder = groups.get(key) ?? new Adder();
-      groups.set(key, adder);
-      adder.add(row, converter, false);
+      if (isShown(key, row, names)) adderOf(key).add(row, converter, false);
     }
   }
   const total = new Adder();
+  if (segmented?.total) total.addSums(segmented.total);
+  for (const [currency, micros] of segmented?.missing ?? []) converter.list(micros, { currency });
   for (const { source, rows } of read) {
     if (!isTotal(source)) continue;
     for (const row of rows) total.add(row, converter, true);

@@ -1,19 +1,23 @@
 import * as z from 'zod';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
+import { sumColumnsOf } from '#rollup';
+import { cutCohorts } from './cohort-cut.ts';
+import { getOrMake, scanCohorts } from './cohort-segments.ts';
 import {
   type CohortRows,
   cohortKeys,
   cohortRows,
-  cutCohorts,
   intoCohorts,
   isOneOf,
   lastDayUntil,
+  needsCohortSegments,
 } from './cohorts.ts';
+import type { Cut } from './cut.ts';
 import { deviceGroupBy } from './device-groups.ts';
 import { bindFiltered } from './filters.ts';
 import { type ActivityRow, cohortSize, retentionOf } from './metrics.ts';
-import { checkPeriod, cohortPeriod, filtersOf, type Reported } from './query.ts';
+import { checkPeriod, cohortPeriod, filtersOf, type Reported, type ReportFilters } from './query.ts';
 
 export const RetentionQuery = z.object({ ...cohortPeriod, group_by: deviceGroupBy }).superRefine(checkPeriod);
 export type RetentionQuery = z.infer<typeof RetentionQuery>;
@@ -36,6 +40,56 @@ export function activitySql(
     GROUP BY acquiredDay, label, asked ORDER BY acquiredDay, label, asked`;
 }
 
+type LabelledRow = ActivityRow & { label: string };
+type Asked = { query: RetentionQuery; numbers: readonly number[]; cut: Cut | null };
+
+async function readActivity(
+  db: D1Database,
+  applicationId: string,
+  { query, numbers, cut }: Asked,
+): Promise<LabelledRow[]> {
+  const filters = filtersOf(query);
+  if (needsCohortSegments(query, filters)) {
+    return readSegmentedActivity(db, applicationId, { query, numbers, cut }, filters);
+  }
+  const { acquired, reads } = cohortKeys(query, cut ? '?4' : undefined);
+  const sql = activitySql(acquired, reads, numbers, cohortRows('cohort_activity', query, filters));
+  const values = [applicationId, query.from, query.to, ...(cut ? [cut.kept] : [])];
+  return (await bindFiltered(db, sql, values, filters).all<LabelledRow>()).results;
+}
+
+/** The rows of `activitySql`, by segment. */
+async function readSegmentedActivity(
+  db: D1Database,
+  applicationId: string,
+  { query, numbers, cut }: Asked,
+  filters: ReportFilters,
+): Promise<LabelledRow[]> {
+  type Place = { acquiredDay: string; age: number; isAsked: boolean; rows: Map<string, LabelledRow> };
+  const places = new Map<string, Map<string, LabelledRow>>();
+  const descending = [...numbers].sort((left, right) => right - left);
+  const columns = sumColumnsOf('cohort_activity');
+  const [activeAt, lastAt] = [columns.indexOf('active_devices'), columns.indexOf('last_active_devices')];
+  await scanCohorts<Place>(
+    db,
+    { applicationId, rollup: 'cohort_activity', query, filters, cut },
+    {
+      placeOf: (key) => {
+        const [acquiredDay, own] = [key('acquired_day'), Number(key('age'))];
+        const age = descending.find((number) => number <= own) ?? 0;
+        const rows = getOrMake(places, `${acquiredDay}/${age}`, () => new Map<string, LabelledRow>());
+        return { acquiredDay, age, isAsked: age === own, rows };
+      },
+      add: ({ acquiredDay, age, isAsked, rows }, label, sums) => {
+        const row = getOrMake(rows, label, () => ({ acquiredDay, label, age, active: 0, lastActive: 0 }));
+        if (isAsked) row.active += sums[activeAt] ?? 0;
+        row.lastActive += sums[lastAt] ?? 0;
+      },
+    },
+  );
+  return [...places.values()].flatMap((rows) => [...rows.values()]);
+}
+
 /** The retention report: of the devices acquired in each cohort, how many came back on day N, and on day N or later. */
 export async function reportRetention(
   db: D1Database,
@@ -44,13 +98,9 @@ export async function reportRetention(
   now: number,
 ) {
   const cut = await cutCohorts(db, application.id, query);
-  const { acquired, reads } = cohortKeys(query, cut ? '?4' : undefined);
   // Day 0 is how many devices there are.
-  const numbers = [0, ...query.days];
-  const filters = filtersOf(query);
-  const sql = activitySql(acquired, reads, numbers, cohortRows('cohort_activity', query, filters));
-  const values = [application.id, query.from, query.to, ...(cut ? [cut.kept] : [])];
-  const { results } = await bindFiltered(db, sql, values, filters).all<ActivityRow & { label: string }>();
+  const numbers = [...new Set([0, ...query.days])];
+  const results = await readActivity(db, application.id, { query, numbers, cut });
   const today = dayIn(application.timezone, now);
   const cohorts = intoCohorts(results, daysOf(query.from, query.to), query);
   const data = cohorts

@@ -9,26 +9,16 @@ import {
   type Sums,
 } from '#catalogue';
 import { CURRENCIES } from '#lib/currencies';
-import { type Parts, partsToMicros, ratedSql } from '#money';
+import { microsToParts, type Parts, partsToMicros, ratedSql } from '#money';
 import {
   DIMENSIONS,
   type Dimension,
   type DimensionName,
-  isBySegment,
   isNamed,
-  needsSegments,
   rollupOf,
   type SourceKind,
 } from './dimensions.ts';
-import {
-  bindFiltered,
-  costConditions,
-  isByCreative,
-  rollupConditions,
-  segmentedDays,
-  segmentedTable,
-  wholeTable,
-} from './filters.ts';
+import { bindFiltered, costConditions, rollupConditions, wholeTable } from './filters.ts';
 import { daysUntil, hoursTable } from './hours.ts';
 import {
   type AmountRow,
@@ -65,7 +55,7 @@ const COUNTS = [
 ] as const satisfies readonly Count[];
 
 /** The name of a measure's sum: `ad_revenue` is added up as `adRevenue`. */
-const sumOf = (measure: string) =>
+export const sumOf = (measure: string) =>
   measure.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) as Amount | Count;
 
 /** What one source adds up for one group. */
@@ -236,6 +226,7 @@ export async function readSums(
   asked: Asked,
   maxRows?: number,
 ): Promise<ReadSums[]> {
+  if (parts.length === 0) return [];
   const results = await db.batch<RawRow>(
     parts.map((part) => {
       const common = [asked.applicationId, asked.from, asked.to, asked.reporting];
@@ -272,22 +263,20 @@ function narrowed(source: Source, filters: ReportFilters, table = source.table):
   return { ...source, conditions, table };
 }
 
-/** A rollup as the groupings and filters need it: whole, or by segment. */
+/** A rollup, or the hours of it that are asked for. */
 function rollupTable(
   table: RollupTable,
   names: readonly DimensionName[],
   filters: ReportFilters,
   untilHour: number | undefined,
 ): string {
-  if (table === 'rollup_hours') return names.includes('hour') ? hoursTable(untilHour) : daysUntil(untilHour);
-  if (!needsSegments(names, filters)) return wholeTable(table, names.some(isNamed), filters);
-  const needsCreatives = names.some(isNamed) || isByCreative(filters);
-  return table === 'rollup_daily' && !needsCreatives ? segmentedDays() : segmentedTable(table, 'day');
+  if (table !== 'rollup_hours') return wholeTable(table, names.some(isNamed), filters);
+  return names.includes('hour') ? hoursTable(untilHour) : daysUntil(untilHour);
 }
 
 /**
- * The sources that these metrics need, with the columns of the groupings in each. A source that does not have all of the columns
- * is left out. With `untilHour`, the last day ends at this hour of the clock.
+ * The sources that these metrics need of a report without segments, with the columns of the groupings in each. A source that does not
+ * have all of the columns is left out. With `untilHour`, the last day ends at this hour of the clock.
  */
 export function sourcesOf(
   names: readonly DimensionName[],
@@ -301,8 +290,8 @@ export function sourcesOf(
   const table = rollupTable(rollup, names, filters, untilHour);
   const sources = [
     narrowed(rollupSource(rollup), filters, table),
-    ...(!isBySegment(filters) && needs(OF_SPEND) ? [narrowed(COSTS, filters)] : []),
-    ...(!isBySegment(filters) && needs(OF_ACQUIRED)
+    ...(needs(OF_SPEND) ? [narrowed(COSTS, filters)] : []),
+    ...(needs(OF_ACQUIRED)
       ? [narrowed(ACQUIRED, filters, wholeTable('cohort_revenue', names.some(isNamed), filters))]
       : []),
   ];
@@ -322,6 +311,9 @@ export const totalSources = (
   untilHour?: number,
 ): Part[] => sourcesOf([], filters, metrics, untilHour);
 
+/** Nothing of anything. */
+export const emptySums = (): Sums => new Adder().sums();
+
 /** Adds up the rows of one group; amounts stay exact to a part of a micro until they are read. */
 export class Adder {
   private readonly counts = new Map<Count, number>();
@@ -338,6 +330,16 @@ export class Adder {
       if (parts === null) this.incomplete.add(name);
       if (parts === null && list && !OVER_LIFE.has(name)) converter.list(micros, amount);
       this.parts.set(name, (this.parts.get(name) ?? 0n) + (parts ?? 0n));
+    }
+  }
+
+  /** Adds what was added up elsewhere. */
+  addSums(sums: Sums): void {
+    for (const name of COUNTS) this.counts.set(name, (this.counts.get(name) ?? 0) + sums[name]);
+    for (const name of AMOUNTS) {
+      const micros = sums[name];
+      if (micros === null) this.incomplete.add(name);
+      else this.parts.set(name, (this.parts.get(name) ?? 0n) + microsToParts(micros));
     }
   }
 

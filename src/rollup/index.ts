@@ -1,9 +1,26 @@
 export { additionStatements } from './add-rows.ts';
 export { readCountedArrivals, readFirstDay } from './arrivals.ts';
+export {
+  ALL_CREATIVES,
+  addBlocks,
+  type BlockRow,
+  blockRows,
+  bucketOf,
+  CREATIVE_BUCKETS,
+  PAID,
+  spanOf,
+} from './breakdown.ts';
 export { type Earned, REVENUE_DAYS, readRevenue } from './device-revenue.ts';
 export { type DeviceFacts, type DeviceHistory, RunningDevice } from './device-state.ts';
 export { Journal } from './journal.ts';
 export { keysOf, scopedKey } from './keys.ts';
+export {
+  type BlockPlace,
+  type MergedBlocks,
+  mergeBlocks,
+  placesToMerge,
+  replaceBlocks,
+} from './merge-blocks.ts';
 export { EventMessage } from './message.ts';
 export {
   applicationIdOf,
@@ -18,10 +35,12 @@ export {
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export { pruneHours } from './prune-hours.ts';
+export { readBlockPages } from './read-blocks.ts';
+export { blockKeys, type OpenBlock, openBlock } from './segment-blocks.ts';
 export { sendWithRetry } from './send.ts';
 
 export { firstTimes, type Walk, walkSteps } from './step-walk.ts';
-export { type Additions, isTotalled, sumColumnsOf, TOTALS } from './tables.ts';
+export { type Additions, isTotalled, MICROS_PER_HIGH, sumColumnsOf, TOTALS } from './tables.ts';
 
 export {
   type Counted,

@@ -51,6 +51,9 @@ const PLACES = new Map<RollupTable, Map<string, Place>>(
   }),
 );
 
+/** A row's key, and one after the other each of its segments' id and sums. */
+export type SegmentedRow = { key: (string | number)[]; segments: readonly number[] };
+
 /** So many segments of a row are looked through; more are looked up. */
 const MAX_SCANNED = 8;
 
@@ -110,8 +113,45 @@ export class Additions<Table extends RollupTable> {
 
   /** The values of `additionColumns`. */
   *rows(): Generator<(string | number)[]> {
-    for (const [joined, row] of this.rowsByKey) {
-      yield [...this.values.read(joined), ...this.sumUp(row), this.pack(row)];
+    for (const [joined, row] of this.rowsByKey) yield [...this.values.read(joined), ...this.sumUp(row)];
+  }
+
+  /** The rows by the span of days that they are in, which `spanOf` tells from the first day of a key. */
+  spans(spanOf: (day: string) => string): Map<string, Iterable<SegmentedRow>> {
+    const spans = new Map<string, string[]>();
+    for (const joined of this.rowsByKey.keys()) {
+      // The application comes first in each key, then the day.
+      const [, day = ''] = this.values.read(joined);
+      const span = spanOf(String(day));
+      const own = spans.get(span);
+      if (own) own.push(joined);
+      else spans.set(span, [joined]);
+    }
+    const rowsOf = (keys: readonly string[]) => ({ [Symbol.iterator]: () => this.segmentedRows(keys) });
+    return new Map([...spans].map(([span, keys]) => [span, rowsOf(keys)]));
+  }
+
+  private *segmentedRows(keys: readonly string[]): Generator<SegmentedRow> {
+    for (const joined of keys) {
+      yield { key: this.values.read(joined), segments: this.rowsByKey.get(joined) ?? [] };
+    }
+  }
+
+  /** Adds segments, as `SegmentedRow` has them, to the row of a key in the order of `ROLLUP_KEYS`. */
+  addSegments(key: readonly (string | number)[], segments: ArrayLike<number>): void {
+    let joined = '';
+    for (const value of key) joined += this.values.textOf(value);
+    for (let from = 0; from < segments.length; from += this.width + 1) {
+      const segment = segments[from] ?? 0;
+      const row = this.rowsByKey.get(joined);
+      const own = row ? this.placeOf(joined, row, segment) : 1;
+      const sums = row && own < row.length ? row : this.extend(joined, row, segment);
+      for (const { at, isAmount } of this.places.values()) {
+        const sum = segments[from + 1 + at] ?? 0;
+        const high = isAmount ? (segments[from + 2 + at] ?? 0) : 0;
+        if (sum !== 0) addAt(sums, own + at, isAmount, sum);
+        if (high !== 0) sums[own + at + 1] = (sums[own + at + 1] ?? 0) + high;
+      }
     }
   }
 
@@ -157,18 +197,6 @@ export class Additions<Table extends RollupTable> {
     }
     return sums;
   }
-
-  /** `[id, sum, …],…`; the zeros at the end of each are left out. */
-  private pack(row: readonly number[]): string {
-    const parts: string[] = [];
-    const step = this.width + 1;
-    for (let at = 0; at < row.length; at += step) {
-      let end = at + step;
-      while (row[end - 1] === 0 && end > at + 1) end--;
-      parts.push(`[${row.slice(at, end).join(',')}]`);
-    }
-    return parts.join(',');
-  }
 }
 
 /** Adds to a sum; that of an amount carries into the next place. `amount`: up to 2^53, and so are parts of an amount. */
@@ -189,5 +217,5 @@ export const sumColumnsOf = (table: RollupTable): string[] => MEASURES[table].fl
 /** The columns of a table's rows in the order of `Additions.rows`. Those of hours have their sums packed only. */
 export const additionColumns = (table: RollupTable): string[] => [
   ...ROLLUP_KEYS[table],
-  ...(table === 'rollup_hours' ? ['hours'] : [...sumColumnsOf(table), 'segments']),
+  ...(table === 'rollup_hours' ? ['hours'] : sumColumnsOf(table)),
 ];

@@ -66,8 +66,8 @@ const makeAlert = (application: ApplicationRow, kind: AlertKind, threshold: numb
 /** What an application brought on a day, as counting would have written it. */
 async function addDay(application: ApplicationRow, day: string, dollars: number, installs = 1) {
   await env.DB.prepare(
-    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, installs, purchase_revenue, segments)
-     VALUES (?1, ?2, '', 'usd', ?3, ?4, '[]') ON CONFLICT DO UPDATE SET purchase_revenue = ?4, installs = ?3`,
+    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, installs, purchase_revenue)
+     VALUES (?1, ?2, '', 'usd', ?3, ?4) ON CONFLICT DO UPDATE SET purchase_revenue = ?4, installs = ?3`,
   )
     .bind(application.id, day, installs, dollars * 1e6)
     .run();

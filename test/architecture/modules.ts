@@ -65,7 +65,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'rollup_daily_totals',
       'rollup_hours',
       'rollup_items',
-      'rollup_segments',
+      'segment_blocks',
     ],
     reads: ['applications', 'teams'],
   },
@@ -124,7 +124,17 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   reports: {
     imports: ['catalogue', 'counting', 'creatives', 'db', 'http', 'lib', 'money', 'rollup', 'teams'],
-    reads: ['adsets', 'campaigns', 'cohort_revenue', 'costs', 'creatives', 'rollup_daily', 'segments'],
+    reads: [
+      'adsets',
+      'campaigns',
+      'cohort_activity',
+      'cohort_revenue',
+      'costs',
+      'creatives',
+      'rollup_ads',
+      'rollup_daily',
+      'segments',
+    ],
   },
   operations: {
     imports: ['audit', 'counting', 'db', 'http', 'rollup', 'teams'],

@@ -74,10 +74,10 @@ export class BenchCounter extends Counter {
   }
 
   /** As `/fetch-token` makes them, many at once. */
-  async insertDevices(count: number): Promise<void> {
+  async insertDevices(count: number, oneSegment: boolean): Promise<void> {
     const described = { deviceName: 'Pixel 9', deviceModel: 'Pixel 9', test: false };
     const attribution = JSON.stringify({ method: 'click', confidence: 1, candidates: [] });
-    const devices = makeDevices(1, count);
+    const devices = makeDevices(1, count, oneSegment);
     for (let start = 0; start < count; start += 5_000) {
       const rows = devices
         .slice(start, start + 5_000)

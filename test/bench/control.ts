@@ -6,6 +6,7 @@ import { packMessages } from '../../src/ingestion/enqueue.ts';
 import { saveReferenceRates } from '../../src/money/exchange-rates.ts';
 import type { BenchCounter } from './bench-counter.ts';
 import { ACQUISITION_DAYS, benchDay, CREATIVE_IDS, makeDevices, makeEvents } from './workload.ts';
+import { fillYear, type YearSize } from './year.ts';
 
 // What the benchmark asks for over HTTP: devices, events through the consumer, runs, exports, and what all of it cost.
 
@@ -191,12 +192,17 @@ const EVER = { from: '2000-01-01', to: '2100-01-01' };
 export const control = new Hono<{ Bindings: Env }>()
   .post('/devices/:app/:count', async (c) => {
     const { app, count } = c.req.param();
-    devicesOf.set(app, makeDevices(1, Number(count)));
-    await counterOf(c.env, app).insertDevices(Number(count));
+    const oneSegment = c.req.query('segments') === 'one';
+    devicesOf.set(app, makeDevices(1, Number(count), oneSegment));
+    await counterOf(c.env, app).insertDevices(Number(count), oneSegment);
     return c.json({});
   })
   .post('/creatives/:app', async (c) => {
     await insertCreatives(c.env.DB, c.req.param('app'));
+    return c.json({});
+  })
+  .post('/year/:app', async (c) => {
+    await fillYear(c.env.DB, c.req.param('app'), await c.req.json<YearSize>());
     return c.json({});
   })
   .post('/consume', async (c) => c.json(await consume(c.env, await c.req.json<Load>())))

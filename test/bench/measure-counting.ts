@@ -32,7 +32,7 @@ export class CountingBench {
     this.step = step;
   }
 
-  private async call<Answer>(at: string, method = 'POST', body?: unknown): Promise<Answer> {
+  async call<Answer>(at: string, method = 'POST', body?: unknown): Promise<Answer> {
     const response = await fetch(new URL(at, await this.rig.url('control')), {
       method,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -42,9 +42,9 @@ export class CountingBench {
   }
 
   /** An application with devices and nothing else. */
-  async open(name: string, devices = DEVICES): Promise<string> {
+  async open(name: string, devices = DEVICES, segments: 'many' | 'one' = 'many'): Promise<string> {
     const { applicationId } = await makeApplication(this.rig.db, this.tenant, name);
-    await this.call(`/devices/${applicationId}/${devices}`);
+    await this.call(`/devices/${applicationId}/${devices}?segments=${segments}`);
     return applicationId;
   }
 
@@ -116,8 +116,14 @@ export class CountingBench {
   }
 
   /** Rows of all stores and what else is billed, of a day in the life of an application; all that it wrote is deleted in the end. */
-  async live(name: string, devices: number, requests: typeof SINGLE, runs: number) {
-    const app = await this.open(name, devices);
+  async live(
+    name: string,
+    devices: number,
+    requests: typeof SINGLE,
+    runs: number,
+    segments: 'many' | 'one' = 'many',
+  ) {
+    const app = await this.open(name, devices, segments);
     const before = await this.costs(app);
     let [queueOperations, logLines, batches] = [0, 0, 0];
     const d1Sizes = [before.d1Bytes];
@@ -210,6 +216,7 @@ export class CountingBench {
       this.live(name, devices, requests, size.liveRuns);
     const single = await live('one event a message', DEVICES, SINGLE);
     const batched = await live('500 events a request', DEVICES, BATCHED);
+    const plain = await this.live('one country and OS', DEVICES, BATCHED, size.liveRuns, 'one');
     const many = await live(`500 a request, ${MANY_DEVICES} devices`, MANY_DEVICES, BATCHED);
     const manySingle = await live(`one a message, ${MANY_DEVICES} devices`, MANY_DEVICES, SINGLE);
     const herd = await this.herd();
@@ -240,6 +247,7 @@ export class CountingBench {
         rows_written_per_event_batch: batched.rows,
         rows_written_per_event_single_300k_devices: manySingle.rows,
         rows_written_per_event_batch_300k_devices: many.rows,
+        rows_written_ratio_20_countries_vs_1: batched.rows / plain.rows,
         rows_in_object_per_event_batch: batched.rowsInObject,
         rows_in_d1_per_event_batch: batched.rowsInD1,
         rows_deleted_per_event_batch: batched.rowsDeleted,
@@ -268,4 +276,4 @@ export class CountingBench {
 
 /** How often `step` is called at most. */
 export const countingSteps = ({ large, huge, run, rounds, liveRuns }: Size) =>
-  2 + Math.ceil(large / run) + Math.ceil((huge - large) / run) + 4 * liveRuns + rounds + 5;
+  2 + Math.ceil(large / run) + Math.ceil((huge - large) / run) + 5 * liveRuns + rounds + 5;

@@ -6,6 +6,7 @@ import { CountingBench, countingSteps, FULL_SIZE, QUICK_SIZE } from './measure-c
 import { measureHeap } from './measure-heap.ts';
 import { FULL_PACE, httpSteps, measureHttp, QUICK_PACE } from './measure-http.ts';
 import { FULL_PAGES, measurePages, PAGE_STEPS, QUICK_PAGES } from './measure-pages.ts';
+import { FULL_YEAR, measureSegments, QUICK_YEAR, SEGMENT_STEPS } from './measure-segments.ts';
 import { type Consumption, priceOfAMillion } from './price.ts';
 import { measureBundle, measureStartup, startRig } from './rig.ts';
 import { makeTenant } from './tenant.ts';
@@ -32,7 +33,7 @@ async function main(): Promise<void> {
     noTTYOutput: true,
     notTTYSchedule: 5000,
   });
-  bar.start(httpSteps(pace) + countingSteps(size) + PAGE_STEPS + 4, 0, { what: '' });
+  bar.start(httpSteps(pace) + countingSteps(size) + PAGE_STEPS + SEGMENT_STEPS + 4, 0, { what: '' });
   const step = (what: string) => bar.increment(1, { what });
   step('bundle');
   const bundleGzipKib = await measureBundle();
@@ -52,6 +53,7 @@ async function main(): Promise<void> {
     const http = await measureHttp(rig, tenant, pace, step);
     const counting = await new CountingBench(rig, tenant, step).measure(size);
     const pageFigures = await measurePages(rig, pages, step);
+    const segments = await measureSegments(rig, tenant, values.quick ? QUICK_YEAR : FULL_YEAR, step);
     bar.stop();
     const { single, batched } = counting.live;
     const { hot_bytes_per_event, lake_bytes_per_event } = counting.figures;
@@ -79,6 +81,7 @@ async function main(): Promise<void> {
       ...http,
       ...counting.figures,
       ...pageFigures,
+      ...segments,
       usd_per_million_single: prices.single.total,
       usd_per_million_batch: prices.batch.total,
       ...heap,

@@ -50,14 +50,17 @@ function zipf(random: () => number, n: number): number {
   return n - 1;
 }
 
-export function makeDevices(seed: number, count = DEVICES): BenchDevice[] {
+/** `oneSegment`: all of one country and OS, to tell what breaking down by segment costs. */
+export function makeDevices(seed: number, count = DEVICES, oneSegment = false): BenchDevice[] {
   const random = seededRandom(seed);
+  const countries = COUNTRIES.slice(0, oneSegment ? 1 : COUNTRIES.length);
+  const systems = SYSTEMS.slice(0, oneSegment ? 1 : SYSTEMS.length);
   return Array.from({ length: count }, (_, index) => ({
     id: `dev_${hex(index)}`,
     creativeId: CREATIVE_IDS[zipf(random, CREATIVES)] ?? '',
     acquiredDay: dayFromNumber(LAST_DAY - ACQUISITION_DAYS + 1 + Math.floor(random() * ACQUISITION_DAYS)),
-    country: COUNTRIES[zipf(random, COUNTRIES.length)] ?? '',
-    os: pick(random, SYSTEMS),
+    country: countries[zipf(random, countries.length)] ?? '',
+    os: pick(random, systems),
   }));
 }
 

@@ -1,6 +1,8 @@
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { newId } from '#lib/ids';
+import { openBlock } from '#rollup';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedStorage } from '../helpers/storage.ts';
 
@@ -216,4 +218,38 @@ describe('the pace of a counter', () => {
     expect((await stub().health()).pending).toBe(0);
     expect(await rollupOf(applicationId)).toMatchObject({ impressions: 600 });
   });
+});
+
+it('merges the blocks by segment that many runs added, and changes no sum', async () => {
+  const { applicationId, append, stub, device } = await start();
+  const RUNS = 18;
+  for (let run = 0; run < RUNS; run++) {
+    await append([eventOf(applicationId, device, 'custom.ad')]);
+    await stub().settle();
+  }
+  const blocksOf = async () => {
+    const { results } = await env.DB.prepare(
+      `SELECT data FROM segment_blocks WHERE application_id = ? AND rollup = 'rollup_ads' AND bucket = 0`,
+    )
+      .bind(applicationId)
+      .all<{ data: string }>();
+    let impressions = 0;
+    for (const { data } of results) {
+      const block = openBlock('rollup_ads', data);
+      block.read({
+        row: () => true,
+        segment: (_, [own = 0]) => {
+          impressions += own;
+        },
+      });
+    }
+    return { count: results.length, impressions };
+  };
+  expect(await blocksOf()).toEqual({ count: RUNS, impressions: RUNS });
+  await append([eventOf(applicationId, device, 'custom.ad')]);
+  expect(await runDurableObjectAlarm(stub())).toBe(true);
+  await stub().settle();
+  expect((await blocksOf()).impressions).toBe(RUNS + 1);
+  expect((await blocksOf()).count).toBeLessThan(4);
+  expect(await rollupOf(applicationId)).toMatchObject({ impressions: RUNS + 1 });
 });

@@ -108,7 +108,7 @@ const FLUSH = [
   'INSERT INTO "counter_flushes"',
   'INSERT INTO rollup_daily ',
   'INSERT INTO rollup_daily_totals ',
-  'INSERT INTO rollup_segments',
+  'INSERT INTO "segment_blocks"',
   'INSERT INTO rollup_ads ',
   'INSERT INTO rollup_ads_totals ',
   'INSERT INTO rollup_items',

@@ -97,7 +97,7 @@ it('deletes all of it in D1, its counters and R2, and nothing of another applica
       'rollup_daily',
       'rollup_daily_totals',
       'rollup_hours',
-      'rollup_segments',
+      'segment_blocks',
       'costs',
       'clicks',
     ]),
@@ -349,7 +349,7 @@ it('deletes what was on its way too, once nothing can arrive any more', async ()
     'rollup_daily',
     'rollup_daily_totals',
     'rollup_hours',
-    'rollup_segments',
+    'segment_blocks',
     'segments',
   ];
   expect(Object.keys(await tablesWith(id)).sort()).toEqual(late);

@@ -63,14 +63,8 @@ export function largeHistory(applicationId: string, size: HistorySize, now: numb
     WHERE (own.n + days.n) % ${size.everyDays} = 0)`;
   const withCells = `WITH RECURSIVE ${numbers('own', size.creatives)}, ${numbers('days', size.days)}, ${cells}`;
   const withNames = (count: number) => `WITH RECURSIVE ${numbers('own', count)}, ${odd}`;
-  // The devices of a creative's day are all of one country.
-  const packed = (...sums: string[]) => `json_array(${[`1 + n % ${COUNTRIES.length}`, ...sums].join(', ')})`;
   const columns = Object.keys(DAILY);
-  const added = columns.map((column) => `sum(${column})`);
   return [
-    `INSERT INTO segments (application_id, segment_id, country, os, app_version) VALUES ${COUNTRIES.map(
-      (country, index) => `(${app}, ${index + 1}, ${text(country)}, 'android', '1.0')`,
-    ).join(', ')}`,
     `INSERT INTO campaigns (id, application_id, name, created_at) ${withNames(20)}
       SELECT ${id('cmp', 'own.n')}, ${app}, ${named('Campaign')}, own.n FROM own LEFT JOIN odd ON odd.n = own.n`,
     `INSERT INTO adsets (id, application_id, campaign_id, name, created_at) ${withNames(100)}
@@ -79,24 +73,16 @@ export function largeHistory(applicationId: string, size: HistorySize, now: numb
     `INSERT INTO creatives (id, application_id, adset_id, name, token, created_at) ${withNames(size.creatives)}
       SELECT ${id('crt', 'own.n')}, ${app}, ${id('ads', '1 + own.n % 100')}, ${named('Creative')},
         'large_history_' || own.n, own.n FROM own LEFT JOIN odd ON odd.n = own.n`,
-    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, ${columns.join(', ')}, segments) ${withCells}
-      SELECT ${app}, day, creative, 'usd', ${Object.values(DAILY).join(', ')}, ${packed(...Object.values(DAILY))} FROM cells`,
-    `INSERT INTO rollup_segments (application_id, day, paid, currency, segments)
-      SELECT application_id, day, 1, 'usd', group_concat(list) FROM (
-        SELECT application_id, day, json_array(segments ->> 0, ${added.join(', ')}) AS list FROM rollup_daily
-        WHERE application_id = ${app} GROUP BY day, segments ->> 0)
-      GROUP BY day`,
+    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, ${columns.join(', ')}) ${withCells}
+      SELECT ${app}, day, creative, 'usd', ${Object.values(DAILY).join(', ')} FROM cells`,
     `INSERT INTO rollup_ads (application_id, day, source, media_source, placement, creative_id, currency, impressions,
-        ad_revenue, segments) ${withCells}
-      SELECT ${app}, day, 'banner', ${network}, 'main', creative, 'usd', ${DAILY.impressions}, ${DAILY.ad_revenue},
-        ${packed(DAILY.impressions, DAILY.ad_revenue)} FROM cells`,
-    `INSERT INTO cohort_activity (application_id, acquired_day, creative_id, age, active_devices, last_active_devices,
-        segments) ${withCells}
-      SELECT ${app}, day, creative, ages.value, max(1, 4 - ages.value), 1, ${packed('max(1, 4 - ages.value)', '1')}
+        ad_revenue) ${withCells}
+      SELECT ${app}, day, 'banner', ${network}, 'main', creative, 'usd', ${DAILY.impressions}, ${DAILY.ad_revenue} FROM cells`,
+    `INSERT INTO cohort_activity (application_id, acquired_day, creative_id, age, active_devices, last_active_devices) ${withCells}
+      SELECT ${app}, day, creative, ages.value, max(1, 4 - ages.value), 1
       FROM cells, json_each('[0, 1, 7]') AS ages WHERE ${atAge} <= ${last}`,
-    `INSERT INTO cohort_revenue (application_id, acquired_day, creative_id, day, currency, ad_revenue, purchase_revenue,
-        segments) ${withCells}
-      SELECT ${app}, day, creative, ${atAge}, 'usd', 100000, 500000, ${packed('100000', '0', '500000')}
+    `INSERT INTO cohort_revenue (application_id, acquired_day, creative_id, day, currency, ad_revenue, purchase_revenue) ${withCells}
+      SELECT ${app}, day, creative, ${atAge}, 'usd', 100000, 500000
       FROM cells, json_each('[0, 3]') AS ages WHERE ${atAge} <= ${last}`,
     `INSERT INTO costs (application_id, day, campaign, currency, amount, updated_at)
       WITH RECURSIVE ${numbers('days', size.days)}

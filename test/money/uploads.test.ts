@@ -224,8 +224,8 @@ describe('large amounts', () => {
     const micros = 40_000_000n * 200_000_000_003n;
     for (const day of ['2026-03-01', '2026-03-02', '2026-03-03']) {
       await env.DB.prepare(
-        `INSERT INTO rollup_daily (application_id, day, creative_id, currency, purchases, purchase_revenue_high, purchase_revenue, segments)
-         VALUES (?, ?, '', 'vnd', 40000000, ?, ?, '[0]')`,
+        `INSERT INTO rollup_daily (application_id, day, creative_id, currency, purchases, purchase_revenue_high, purchase_revenue)
+         VALUES (?, ?, '', 'vnd', 40000000, ?, ?)`,
       )
         .bind(tenant.application.id, day, Number(micros / 10n ** 12n), Number(micros % 10n ** 12n))
         .run();

@@ -338,9 +338,9 @@ it.each(['limit=0', 'limit=1001', 'limit=x', 'limit=1.5'])('refuses %s', async (
 it('answers 50,000 placements with a thousand rows, in figures that are exact', async () => {
   const many = await createTenant();
   await env.DB.prepare(
-    `INSERT INTO rollup_ads (application_id, day, source, media_source, placement, creative_id, currency, impressions, ad_revenue, segments)
+    `INSERT INTO rollup_ads (application_id, day, source, media_source, placement, creative_id, currency, impressions, ad_revenue)
      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 50000)
-     SELECT ?1, '2026-04-01', 'banner', 'admob', printf('%0200d', n), '', 'usd', n, n * 1000000, '[0]' FROM numbers`,
+     SELECT ?1, '2026-04-01', 'banner', 'admob', printf('%0200d', n), '', 'usd', n, n * 1000000 FROM numbers`,
   )
     .bind(many.application.id)
     .run();

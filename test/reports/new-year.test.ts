@@ -18,8 +18,8 @@ const YEARS = [
 it.each(YEARS)('puts $before and $after into $week', async ({ week, before, after, next, nextDay }) => {
   const tenant = await createTenant();
   await env.DB.prepare(
-    `INSERT INTO rollup_custom (application_id, day, event_name, creative_id, custom_events, segments)
-     SELECT ?1, value ->> 0, 'level', '', value ->> 1, '[0,1]' FROM json_each(?2)`,
+    `INSERT INTO rollup_custom (application_id, day, event_name, creative_id, custom_events)
+     SELECT ?1, value ->> 0, 'level', '', value ->> 1 FROM json_each(?2)`,
   )
     .bind(
       tenant.application.id,
@@ -31,8 +31,8 @@ it.each(YEARS)('puts $before and $after into $week', async ({ week, before, afte
     )
     .run();
   await env.DB.prepare(
-    `INSERT INTO cohort_activity (application_id, acquired_day, creative_id, age, active_devices, last_active_devices, segments)
-     SELECT ?1, value ->> 0, '', 0, value ->> 1, value ->> 1, '[0,1]' FROM json_each(?2)`,
+    `INSERT INTO cohort_activity (application_id, acquired_day, creative_id, age, active_devices, last_active_devices)
+     SELECT ?1, value ->> 0, '', 0, value ->> 1, value ->> 1 FROM json_each(?2)`,
   )
     .bind(
       tenant.application.id,

@@ -6,15 +6,6 @@ const day = () => text().notNull();
 /** Empty text instead of null, because a primary key with nulls would not be unique. */
 const creativeId = () => text('creative_id').notNull();
 const currency = () => text().notNull();
-/**
- * How a row breaks down by segment: `[segment id, sum, …],…` with the sums in the order of the row's columns, those at the end
- * left out where they are 0. A segment may stand in it several times: that many `segment_parts` were put one after the other.
- */
-const bySegment = () => ({
-  segments: text().notNull(),
-  segmentParts: integer('segment_parts').notNull().default(1),
-});
-
 /** Sums without a currency are in rows with currency ''. */
 const daily = () => ({
   applicationId: applicationId(),
@@ -24,7 +15,7 @@ const daily = () => ({
   ...measureColumns('rollup_daily'),
 });
 
-export const rollupDaily = sqliteTable('rollup_daily', { ...daily(), ...bySegment() }, (table) => [
+export const rollupDaily = sqliteTable('rollup_daily', daily(), (table) => [
   primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] }),
 ]);
 
@@ -54,23 +45,6 @@ export const rollupHours = sqliteTable(
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
 );
 
-/**
- * The rows of `rollup_daily` of one day and currency together, by segment alone: paid ones, those with a creative, and organic ones
- * apart. A report by country need not unpack the rows of every creative.
- */
-export const rollupSegments = sqliteTable(
-  'rollup_segments',
-  {
-    applicationId: applicationId(),
-    day: day(),
-    /** 1 or 0. */
-    paid: integer().notNull(),
-    currency: currency(),
-    ...bySegment(),
-  },
-  (table) => [primaryKey({ columns: [table.applicationId, table.day, table.paid, table.currency] })],
-);
-
 const ads = () => ({
   applicationId: applicationId(),
   day: day(),
@@ -82,7 +56,7 @@ const ads = () => ({
   ...measureColumns('rollup_ads'),
 });
 
-export const rollupAds = sqliteTable('rollup_ads', { ...ads(), ...bySegment() }, (table) => [
+export const rollupAds = sqliteTable('rollup_ads', ads(), (table) => [
   primaryKey({
     columns: [
       table.applicationId,
@@ -119,7 +93,6 @@ export const rollupItems = sqliteTable(
     creativeId: creativeId(),
     currency: currency(),
     ...measureColumns('rollup_items'),
-    ...bySegment(),
   },
   (table) => [
     primaryKey({ columns: [table.applicationId, table.day, table.itemId, table.creativeId, table.currency] }),
@@ -134,7 +107,6 @@ export const rollupCustom = sqliteTable(
     eventName: text('event_name').notNull(),
     creativeId: creativeId(),
     ...measureColumns('rollup_custom'),
-    ...bySegment(),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.eventName, table.creativeId] })],
 );
@@ -149,7 +121,7 @@ const activity = () => ({
   ...measureColumns('cohort_activity'),
 });
 
-export const cohortActivity = sqliteTable('cohort_activity', { ...activity(), ...bySegment() }, (table) => [
+export const cohortActivity = sqliteTable('cohort_activity', activity(), (table) => [
   primaryKey({ columns: [table.applicationId, table.acquiredDay, table.creativeId, table.age] }),
 ]);
 
@@ -167,7 +139,7 @@ const revenue = () => ({
   ...measureColumns('cohort_revenue'),
 });
 
-export const cohortRevenue = sqliteTable('cohort_revenue', { ...revenue(), ...bySegment() }, (table) => [
+export const cohortRevenue = sqliteTable('cohort_revenue', revenue(), (table) => [
   primaryKey({
     columns: [table.applicationId, table.acquiredDay, table.creativeId, table.day, table.currency],
   }),
@@ -192,6 +164,43 @@ export const segments = sqliteTable(
     appVersion: text('app_version').notNull(),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.segmentId] })],
+);
+
+/**
+ * The rollups broken down by segment: what a run of a counter counted for one rollup, bucket of creatives and span of days, packed.
+ * Rows are added and merged, never changed; a sum is what all rows of a span hold together.
+ */
+export const segmentBlocks = sqliteTable(
+  'segment_blocks',
+  {
+    applicationId: applicationId(),
+    /** The table that it breaks down. */
+    rollup: text().notNull(),
+    /** 0 for all creatives together; a creative is also in one of the others. */
+    bucket: integer().notNull(),
+    /** The first day of the span: a day, or the Monday of a week of acquisition. */
+    fromDay: text('from_day').notNull(),
+    /** The counter's shard and the number of its outbox part; `number` tells apart what came in one part. */
+    shard: integer().notNull(),
+    sequence: integer().notNull(),
+    number: integer().notNull(),
+    /** The length of `data`, before it so that it is read without it. */
+    bytes: integer().notNull(),
+    data: text().notNull(),
+  },
+  (table) => [
+    primaryKey({
+      columns: [
+        table.applicationId,
+        table.rollup,
+        table.bucket,
+        table.fromDay,
+        table.shard,
+        table.sequence,
+        table.number,
+      ],
+    }),
+  ],
 );
 
 /** Events that could not be counted, stored whole with the reason, for inspection and replay. */

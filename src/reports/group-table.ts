@@ -1,0 +1,165 @@
+import { columnsOf, isMoney, MEASURES, type RollupTable, type Sums } from '#catalogue';
+import { divideRounded } from '#lib/decimal';
+import { MICROS_PER_HIGH } from '#rollup';
+import { emptySums, sumOf } from './sums.ts';
+
+/** What one micro of a currency is worth, in parts of 10^-36 of a micro: what is converted is rounded once, at its end. */
+export type ScaledRate = bigint;
+export const RATE_SCALE = 10n ** 36n;
+
+/** How an amount is converted: not at all, by a rate, or not because there is none. */
+export type Conversion = 'same' | ScaledRate | null;
+
+const EXACT_HIGH = BigInt(MICROS_PER_HIGH);
+
+type Column = { at: number; measure: string };
+
+const COUNT = -2;
+const HIGH = -1;
+
+/**
+ * The sums of the groups of a report, numbered from 0, in few large arrays: tens of thousands of groups fit beside what is read.
+ * Amounts stay exact until they are read.
+ */
+export class GroupTable {
+  size = 0;
+  private readonly width: number;
+  private readonly counts: readonly Column[];
+  private readonly amounts: readonly Column[];
+  private readonly installsAt: number | null;
+  /** By column: which amount it is the low part of, `HIGH` for the other part, else `COUNT`. */
+  private readonly kinds: Int8Array;
+  /** By group, in the order of `sumColumnsOf`; amounts in the reporting currency. */
+  private sums = new Float64Array(0);
+  /** By group: installs of devices that a creative brought. */
+  private readonly attributed: number[] = [];
+  /** By amount and group: what was converted. */
+  private readonly converted: bigint[][];
+  /** By amount and group: whether a part could not be converted. */
+  private readonly incomplete: boolean[][];
+
+  constructor(rollup: RollupTable) {
+    let at = 0;
+    const columns = MEASURES[rollup].map((measure) => {
+      const column = { at, measure };
+      at += columnsOf(measure).length;
+      return column;
+    });
+    this.width = at;
+    this.counts = columns.filter(({ measure }) => !isMoney(measure));
+    this.amounts = columns.filter(({ measure }) => isMoney(measure));
+    this.installsAt = columns.find(({ measure }) => measure === 'installs')?.at ?? null;
+    this.kinds = new Int8Array(at).fill(COUNT);
+    for (const [index, amount] of this.amounts.entries()) {
+      this.kinds[amount.at] = index;
+      this.kinds[amount.at + 1] = HIGH;
+    }
+    this.converted = this.amounts.map(() => []);
+    this.incomplete = this.amounts.map(() => []);
+  }
+
+  /** The number of a new group. */
+  open(): number {
+    const group = this.size++;
+    if (this.size * this.width > this.sums.length) {
+      const larger = new Float64Array(Math.max(64 * this.width, this.sums.length * 2));
+      larger.set(this.sums);
+      this.sums = larger;
+    }
+    this.attributed.push(0);
+    for (const own of this.converted) own.push(0n);
+    for (const own of this.incomplete) own.push(false);
+    return group;
+  }
+
+  /** Adds sums in the order of `sumColumnsOf`; `mask` says as bits which of them are not 0. */
+  add(group: number, added: Float64Array, mask: number, conversion: Conversion): void {
+    const from = group * this.width;
+    for (let at = 0, bits = mask; bits !== 0; at++, bits >>>= 1) {
+      if ((bits & 1) === 0) continue;
+      const kind = this.kinds[at] ?? COUNT;
+      if (kind === COUNT) this.sums[from + at] = (this.sums[from + at] ?? 0) + (added[at] ?? 0);
+      else if (kind === HIGH) this.addAmount(group, this.kinds[at - 1] ?? 0, 0, added[at] ?? 0, conversion);
+      else this.addAmount(group, kind, added[at] ?? 0, 0, conversion);
+    }
+  }
+
+  /** Notes that of the sums of a row, installs are of devices that a creative brought. */
+  addAttributed(group: number, added: Float64Array): void {
+    const installs = this.installsAt === null ? 0 : (added[this.installsAt] ?? 0);
+    if (installs !== 0) this.attributed[group] = (this.attributed[group] ?? 0) + installs;
+  }
+
+  /** Adds a group of another table of the same rollup. */
+  addGroup(group: number, other: GroupTable, otherGroup: number): void {
+    const from = otherGroup * this.width;
+    this.add(group, other.sums.subarray(from, from + this.width), 2 ** this.width - 1, 'same');
+    this.attributed[group] = (this.attributed[group] ?? 0) + (other.attributed[otherGroup] ?? 0);
+    for (let index = 0; index < this.amounts.length; index++) {
+      this.convert(index, group, other.converted[index]?.[otherGroup] ?? 0n);
+      if (other.incomplete[index]?.[otherGroup]) this.setIncomplete(index, group);
+    }
+  }
+
+  /** What the amounts among sums in the order of `sumColumnsOf` are together, in micros. */
+  microsOf(sums: Float64Array): bigint {
+    return this.amounts.reduce((all, { at }) => all + microsOf(sums[at] ?? 0, sums[at + 1] ?? 0), 0n);
+  }
+
+  /** Rounds what was converted. */
+  sumsOf(group: number): Sums {
+    const from = group * this.width;
+    const sums: Record<string, number | bigint | null> = { ...emptySums() };
+    sums.attributedInstalls = this.attributed[group] ?? 0;
+    for (const { at, measure } of this.counts) sums[sumOf(measure)] = this.sums[from + at] ?? 0;
+    for (const [index, { at, measure }] of this.amounts.entries()) {
+      const same = microsOf(this.sums[from + at] ?? 0, this.sums[from + at + 1] ?? 0);
+      const converted = divideRounded(this.converted[index]?.[group] ?? 0n, RATE_SCALE);
+      sums[sumOf(measure)] = this.incomplete[index]?.[group] ? null : same + converted;
+    }
+    return sums as Sums;
+  }
+
+  /** What ranks a group: about its revenue, as far as it could be converted, its impressions, and all its other counts. */
+  weightOf(group: number): { revenue: number; impressions: number; counts: number } {
+    const from = group * this.width;
+    let [revenue, impressions, counts] = [0, 0, 0];
+    for (const { at, measure } of this.counts) {
+      const sum = this.sums[from + at] ?? 0;
+      if (measure === 'impressions') impressions = sum;
+      else counts += sum;
+    }
+    for (const [index, { at }] of this.amounts.entries()) {
+      revenue += (this.sums[from + at] ?? 0) + (this.sums[from + at + 1] ?? 0) * MICROS_PER_HIGH;
+      revenue += Number((this.converted[index]?.[group] ?? 0n) / RATE_SCALE);
+    }
+    return { revenue, impressions, counts };
+  }
+
+  private addAmount(group: number, index: number, low: number, high: number, conversion: Conversion): void {
+    if (conversion === null) this.setIncomplete(index, group);
+    else if (conversion !== 'same') this.convert(index, group, microsOf(low, high) * conversion);
+    else {
+      // The low part stays below 10^12, so that both parts are exact.
+      const at = group * this.width + (this.amounts[index]?.at ?? 0);
+      const sum = (this.sums[at] ?? 0) + low;
+      const carried = sum >= MICROS_PER_HIGH ? 1 : 0;
+      this.sums[at] = sum - carried * MICROS_PER_HIGH;
+      if (high + carried !== 0) this.sums[at + 1] = (this.sums[at + 1] ?? 0) + high + carried;
+    }
+  }
+
+  private convert(index: number, group: number, parts: bigint): void {
+    const own = this.converted[index];
+    if (own && parts !== 0n) own[group] = (own[group] ?? 0n) + parts;
+  }
+
+  private setIncomplete(index: number, group: number): void {
+    const own = this.incomplete[index];
+    if (own) own[group] = true;
+  }
+}
+
+/** An amount from its two parts. */
+export const microsOf = (low: number, high: number): bigint =>
+  high === 0 ? BigInt(low) : BigInt(high) * EXACT_HIGH + BigInt(low);

@@ -1,0 +1,86 @@
+import { sql } from 'drizzle-orm';
+import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
+import { columnList, segmentBlocks, toStatement } from '#db';
+import { mondayOf } from '#lib/calendar';
+import { packBlocks } from './segment-blocks.ts';
+import { Additions, type SegmentedRow } from './tables.ts';
+
+// The rollups broken down by segment. A run adds blocks and changes none: `segment_blocks` has a row for each rollup, span of days
+// and bucket that it counted something for.
+
+/** The bucket of all creatives together: what has a creative has the creative `PAID` in it. */
+export const ALL_CREATIVES = 0;
+export const PAID = 'paid';
+/** Creatives are spread over so many buckets, so that a report on one reads a sixteenth. They are numbered from 1. */
+export const CREATIVE_BUCKETS = 16;
+
+/** FNV-1a. */
+export function bucketOf(creativeId: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < creativeId.length; index++) {
+    hash = Math.imul(hash ^ creativeId.charCodeAt(index), 0x01000193);
+  }
+  return ((hash >>> 0) % CREATIVE_BUCKETS) + 1;
+}
+
+/** A cohort's table has a block per week of acquisition, because a run adds to most of its days; the others one per day. */
+export const spanOf = (table: RollupTable): ((day: string) => string) =>
+  table === 'cohort_activity' || table === 'cohort_revenue' ? mondayOf : String;
+
+/** What a run adds to `segment_blocks`; `number` tells apart blocks of one run. */
+export type BlockRow = [rollup: RollupTable, bucket: number, fromDay: string, number: number, data: string];
+
+const BLOCK_COLUMNS = [
+  segmentBlocks.applicationId,
+  segmentBlocks.shard,
+  segmentBlocks.sequence,
+  segmentBlocks.rollup,
+  segmentBlocks.bucket,
+  segmentBlocks.fromDay,
+  segmentBlocks.number,
+  segmentBlocks.data,
+  segmentBlocks.bytes,
+];
+
+/** The blocks of a rollup's additions, numbered from `first`. One span is taken apart after the other, to bound the memory. */
+export function* blockRows(additions: Additions<RollupTable>, first: number): Generator<BlockRow> {
+  const { table } = additions;
+  const creativeAt = (ROLLUP_KEYS[table] as readonly string[]).indexOf('creative_id');
+  // Figures by hour have no segments.
+  if (table === 'rollup_hours') return;
+  let number = first;
+  for (const [fromDay, rows] of additions.spans(spanOf(table))) {
+    const together = new Additions(table);
+    const buckets = new Map<number, SegmentedRow[]>();
+    for (const row of rows) {
+      const creativeId = String(row.key[creativeAt]);
+      const key = row.key.with(creativeAt, creativeId === '' ? '' : PAID);
+      together.addSegments(key, row.segments);
+      const bucket = bucketOf(creativeId);
+      const own = buckets.get(bucket);
+      if (own) own.push(row);
+      else buckets.set(bucket, [row]);
+    }
+    const all = [...together.spans(() => fromDay).values()].flatMap((own) => [...own]);
+    for (const [bucket, own] of [[ALL_CREATIVES, all] as const, ...buckets]) {
+      for (const data of packBlocks(table, own)) yield [table, bucket, fromDay, number++, data];
+    }
+  }
+}
+
+/** Where a run's blocks come from: its counter, and the part of the outbox that brings them. */
+export type BlockSource = { applicationId: string; shard: number; sequence: number };
+
+/** The statement that adds blocks. `rows`: as `BlockRow`. */
+export const addBlocks = (
+  db: D1Database,
+  { applicationId, shard, sequence }: BlockSource,
+  rows: readonly unknown[],
+): D1PreparedStatement =>
+  toStatement(
+    db,
+    sql`INSERT INTO ${segmentBlocks} (${columnList(BLOCK_COLUMNS)})
+      SELECT ${applicationId}, ${shard}, ${sequence}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
+        length(value ->> 4)
+      FROM json_each(${JSON.stringify(rows)})`,
+  );

@@ -1,0 +1,183 @@
+import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
+import { type SegmentedRow, sumColumnsOf } from './tables.ts';
+
+// A block holds sums of one rollup broken down by segment, packed into ASCII text: a line of JSON with what its numbers refer to,
+// then the numbers. A number takes a character for each 5 bits, so that a small one takes one. Reports unpack blocks in the Worker,
+// because SQLite's json_each takes some 3 microseconds per entry.
+
+/** Longer blocks are split, so that a page of them is read in bounded memory. */
+export const MAX_BLOCK_CHARACTERS = 200_000;
+
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+/** A digit with this bit is followed by another of the same number. */
+const MORE = 32;
+const NEWLINE = 10;
+const VALUES = new Uint8Array(128);
+for (let value = 0; value < DIGITS.length; value++) VALUES[DIGITS.charCodeAt(value)] = value;
+
+function digitsOf(number: number): string {
+  let [rest, digits] = [number, ''];
+  for (; rest >= MORE; rest = Math.floor(rest / MORE)) digits += DIGITS[MORE + (rest % MORE)];
+  return digits + DIGITS[rest];
+}
+
+/** Sums may be negative: their sign is the last bit. */
+const signed = (sum: number) => (sum < 0 ? -2 * sum - 1 : 2 * sum);
+
+/** Values by the order in which they came. */
+class Dictionary<Value> {
+  readonly values: Value[] = [];
+  private readonly indexes = new Map<Value, number>();
+
+  /** The digits of a value's index. */
+  digitsOf(value: Value): string {
+    let index = this.indexes.get(value);
+    if (index === undefined) {
+      index = this.values.push(value) - 1;
+      this.indexes.set(value, index);
+    }
+    return digitsOf(index);
+  }
+}
+
+/** The columns of a row's key that blocks hold: all but the application. */
+export const blockKeys = (table: RollupTable): readonly string[] => ROLLUP_KEYS[table].slice(1);
+
+/** Packs rows into blocks of at most about `MAX_BLOCK_CHARACTERS`. Rows with one key and segments with one id may repeat. */
+export function* packBlocks(
+  table: RollupTable,
+  rows: Iterable<SegmentedRow>,
+  maxCharacters = MAX_BLOCK_CHARACTERS,
+): Generator<string> {
+  const step = sumColumnsOf(table).length + 1;
+  let block = new Block(table);
+  for (const { key, segments } of rows) {
+    // The segments of one row may be more than a block takes.
+    for (let from = 0; from < segments.length; from += MAX_ROW_SEGMENTS * step) {
+      block.add(key, segments.slice(from, from + MAX_ROW_SEGMENTS * step), step);
+      if (block.length < maxCharacters) continue;
+      yield block.toString();
+      block = new Block(table);
+    }
+  }
+  if (block.length > 0) yield block.toString();
+}
+
+const MAX_ROW_SEGMENTS = 1_000;
+
+class Block {
+  /** About how many characters it takes. */
+  length = 0;
+  private body = '';
+  private readonly keys: Dictionary<string>[];
+  private readonly segments = new Dictionary<number>();
+  /** Which sums of a segment are not 0, as bits; those alone follow. */
+  private readonly masks = new Dictionary<number>();
+
+  constructor(table: RollupTable) {
+    this.keys = blockKeys(table).map(() => new Dictionary<string>());
+  }
+
+  add(key: readonly (string | number)[], segments: readonly number[], step: number): void {
+    let row = '';
+    for (const [index, dictionary] of this.keys.entries()) {
+      const value = String(key[index + 1] ?? '');
+      const known = dictionary.values.length;
+      row += dictionary.digitsOf(value);
+      if (dictionary.values.length > known) this.length += JSON.stringify(value).length + 1;
+    }
+    row += digitsOf(segments.length / step);
+    for (let at = 0; at < segments.length; at += step) {
+      let [mask, sums] = [0, ''];
+      for (let index = 1; index < step; index++) {
+        const sum = segments[at + index] ?? 0;
+        if (sum === 0) continue;
+        mask |= 1 << (index - 1);
+        sums += digitsOf(signed(sum));
+      }
+      const known = this.segments.values.length;
+      row += this.segments.digitsOf(segments[at] ?? 0);
+      this.length += (this.segments.values.length - known) * 16;
+      row += this.masks.digitsOf(mask) + sums;
+    }
+    this.body += row;
+    this.length += row.length;
+  }
+
+  toString(): string {
+    const names = [this.keys.map(({ values }) => values), this.segments.values, this.masks.values];
+    return `${escaped(JSON.stringify(names))}\n${this.body}`;
+  }
+}
+
+/** Names that clients send may hold any character; a block is ASCII, so that its bytes are its characters. */
+const escaped = (json: string) =>
+  json.replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** What a block is read into. The arrays that it is given are used again. */
+export type BlockReader = {
+  /** Where the values of a row's key stand in the block's `keys`; false where the row's segments are not wanted. */
+  row(key: Int32Array): boolean;
+  /**
+   * Where a segment of that row stands in the block's `segments`, its sums in the order of `sumColumnsOf`, and as bits which of them
+   * are not 0.
+   */
+  segment(index: number, sums: Float64Array, mask: number): void;
+};
+
+/** An opened block: the values of each column of `blockKeys`, the ids of its segments, and its rows. */
+export type OpenBlock = {
+  keys: readonly (readonly string[])[];
+  segments: readonly number[];
+  read: (reader: BlockReader) => void;
+};
+
+const encoder = new TextEncoder();
+let bytes = new Uint8Array(MAX_BLOCK_CHARACTERS * 2);
+
+/** Opens a block of a table. Throws on a text that is none. */
+export function openBlock(table: RollupTable, text: string): OpenBlock {
+  const start = text.indexOf('\n') + 1;
+  if (start === 0) throw new Error('not a block');
+  const [keys, segments, masks]: [string[][], number[], number[]] = JSON.parse(text.slice(0, start));
+  const read = (reader: BlockReader) => {
+    if (bytes.length < text.length) bytes = new Uint8Array(text.length);
+    const { written } = encoder.encodeInto(text, bytes);
+    const [key, sums] = [new Int32Array(keys.length), new Float64Array(sumColumnsOf(table).length)];
+    readBody(bytes, start, written, { key, sums, masks, reader });
+  };
+  return { keys, segments, read };
+}
+
+type Body = { key: Int32Array; sums: Float64Array; masks: readonly number[]; reader: BlockReader };
+
+function readBody(from: Uint8Array, start: number, end: number, { key, sums, masks, reader }: Body): void {
+  let at = start;
+  const next = (): number => {
+    let digit = VALUES[from[at++] ?? NEWLINE] ?? 0;
+    if (digit < MORE) return digit;
+    let [number, unit] = [digit - MORE, MORE];
+    do {
+      if (at >= end) throw new Error('not a block');
+      digit = VALUES[from[at++] ?? NEWLINE] ?? 0;
+      number += (digit & (MORE - 1)) * unit;
+      unit *= MORE;
+    } while (digit >= MORE);
+    return number;
+  };
+  while (at < end) {
+    for (let index = 0; index < key.length; index++) key[index] = next();
+    const isWanted = reader.row(key);
+    for (let rest = next(); rest > 0; rest--) {
+      const segment = next();
+      const mask = masks[next()] ?? 0;
+      sums.fill(0);
+      for (let index = 0, bits = mask; bits !== 0; index++, bits >>>= 1) {
+        if ((bits & 1) === 0) continue;
+        const number = next();
+        sums[index] = number % 2 === 0 ? number / 2 : -(number + 1) / 2;
+      }
+      if (isWanted) reader.segment(segment, sums, mask);
+    }
+  }
+}

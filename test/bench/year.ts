@@ -1,0 +1,84 @@
+import { segmentId } from '../../src/catalogue/index.ts';
+import { addDays } from '../../src/lib/time.ts';
+import { addBlocks, additionStatement, blockRows } from '../../src/rollup/index.ts';
+import { Additions } from '../../src/rollup/tables.ts';
+
+/** Every creative has figures in every country and currency on every day. */
+export type YearSize = { days: number; creatives: number; countries: number };
+
+export const YEAR_FROM = '2025-01-01';
+export const yearTo = ({ days }: YearSize) => addDays(YEAR_FROM, days - 1);
+/** The country and the creative that reports are narrowed to. */
+export const YEAR_COUNTRY = 'c1';
+export const YEAR_CREATIVE = 'crt_year_7';
+
+const CURRENCIES = ['usd', 'eur', 'jpy'];
+const ROWS_PER_STATEMENT = 400;
+
+/** The rollups of a year as one counter would have added them, a run a day, with exchange rates of every day. */
+export async function fillYear(db: D1Database, applicationId: string, size: YearSize): Promise<void> {
+  const countries = Array.from({ length: size.countries }, (_, index) => `c${index}`);
+  const ids = countries.map((country) => segmentId({ country, os: 'android', appVersion: '1' }));
+  const numbers = JSON.stringify(Array.from({ length: size.creatives - 1 }, (_, index) => index + 1));
+  const days = Array.from({ length: size.days }, (_, day) => addDays(YEAR_FROM, day));
+  await db.batch([
+    db
+      .prepare(`INSERT INTO segments SELECT ?1, value ->> 0, value ->> 1, 'android', '1' FROM json_each(?2)`)
+      .bind(applicationId, JSON.stringify(ids.map((id, index) => [id, countries[index]]))),
+    db
+      .prepare(
+        `INSERT INTO campaigns (id, application_id, name, created_at) VALUES ('cmp_year', ?, 'Year', 0)`,
+      )
+      .bind(applicationId),
+    db
+      .prepare(
+        `INSERT INTO adsets (id, application_id, campaign_id, name, created_at)
+         VALUES ('ads_year', ?, 'cmp_year', 'Year', 0)`,
+      )
+      .bind(applicationId),
+    db
+      .prepare(
+        `INSERT INTO creatives (id, application_id, adset_id, name, token, created_at)
+         SELECT 'crt_year_' || value, ?1, 'ads_year', 'Creative ' || value, 'year_' || value, 0 FROM json_each(?2)`,
+      )
+      .bind(applicationId, numbers),
+    db
+      .prepare(
+        `INSERT OR REPLACE INTO exchange_rates (team_id, day, currency, base, units, worth, updated_at)
+         SELECT '', value ->> 0, value ->> 1, 'usd', '1', value ->> 2, 0 FROM json_each(?)`,
+      )
+      .bind(
+        JSON.stringify(
+          days.flatMap((day, at) => [
+            [day, 'eur', `1.08${at}`],
+            [day, 'jpy', `0.0067${at}`],
+          ]),
+        ),
+      ),
+  ]);
+  for (const [at, day] of days.entries()) {
+    const additions = new Additions('rollup_daily');
+    for (let creative = 0; creative < size.creatives; creative++) {
+      const key = { application_id: applicationId, day, creative_id: creative ? `crt_year_${creative}` : '' };
+      for (const [country, id] of ids.entries()) {
+        const counts = { installs: 3 + country, active_devices: 40 + creative, clicks: 9, sessions: 50 + at };
+        additions.add({ ...key, currency: '' }, id, counts);
+        const impressions = {
+          impressions: 100 + creative,
+          ad_revenue: 123_456 + creative * country * 77 + at,
+        };
+        const purchases =
+          (creative + country + at) % 4 === 0 ? { purchases: 1, purchase_revenue: 4_990_000 } : {};
+        for (const currency of CURRENCIES)
+          additions.add({ ...key, currency }, id, { ...impressions, ...purchases });
+      }
+    }
+    const rows = [...additions.rows()];
+    const statements: D1PreparedStatement[] = [];
+    for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
+      statements.push(additionStatement(db, 'rollup_daily', rows.slice(from, from + ROWS_PER_STATEMENT)));
+    }
+    const source = { applicationId, shard: 0, sequence: at + 1 };
+    await db.batch([...statements, addBlocks(db, source, [...blockRows(additions, 0)])]);
+  }
+}

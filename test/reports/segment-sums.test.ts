@@ -1,0 +1,193 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Sums, segmentId } from '#catalogue';
+import { addDays } from '#lib/time';
+import type { DimensionName } from '../../src/reports/dimensions.ts';
+import { PerformanceQuery, reportPerformance } from '../../src/reports/performance.ts';
+import { readSegmentedSums, type SegmentQuestion } from '../../src/reports/segment-sums.ts';
+import { addBlocks, blockRows } from '../../src/rollup/breakdown.ts';
+import { Additions } from '../../src/rollup/tables.ts';
+import { LimitedD1 } from '../helpers/limited-d1.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+
+// Groups by segment are added up in the Worker, in bounded memory: what is cut off, and how often the blocks are read, changes no sum.
+
+const FIRST = '2026-03-01';
+const DAYS = 30;
+const CREATIVES = 40;
+const COUNTRIES = ['de', 'fr', 'us', 'jp', ''];
+
+let tenant: Tenant;
+const db = new LimitedD1(env.DB);
+
+beforeAll(async () => {
+  tenant = await createTenant();
+  const { id, teamId } = tenant.application;
+  const segments = COUNTRIES.map((country) => ({ country, os: 'android', appVersion: '1.0' }));
+  const inserts = [
+    env.DB.prepare(
+      "INSERT INTO campaigns (id, application_id, name, created_at) VALUES ('cmp_s', ?, 'C', 1)",
+    ).bind(id),
+    env.DB.prepare(
+      "INSERT INTO adsets (id, application_id, campaign_id, name, created_at) VALUES ('ads_s', ?, 'cmp_s', 'S', 1)",
+    ).bind(id),
+    env.DB.prepare(
+      `INSERT INTO creatives (id, application_id, adset_id, name, token, created_at)
+       SELECT 'crt_' || value, ?1, 'ads_s', 'Name ' || value, 'segment_sums_' || value, 1 FROM json_each(?2)`,
+    ).bind(id, JSON.stringify(Array.from({ length: CREATIVES }, (_, index) => index + 1))),
+    env.DB.prepare(
+      "INSERT INTO segments SELECT ?1, value ->> 0, value ->> 1, 'android', '1.0' FROM json_each(?2)",
+    ).bind(id, JSON.stringify(segments.map((own) => [segmentId(own), own.country]))),
+    env.DB.prepare(
+      `INSERT INTO exchange_rates (team_id, day, currency, base, units, worth, updated_at)
+       SELECT ?1, value ->> 0, 'eur', 'usd', '1', value ->> 1, 0 FROM json_each(?2)`,
+    ).bind(
+      teamId,
+      JSON.stringify(Array.from({ length: DAYS }, (_, day) => [addDays(FIRST, day), `1.${100 + day}`])),
+    ),
+  ];
+  await env.DB.batch(inserts);
+  for (let day = 0; day < DAYS; day++) {
+    const additions = new Additions('rollup_daily');
+    for (let creative = 0; creative <= CREATIVES; creative++) {
+      const key = {
+        application_id: id,
+        day: addDays(FIRST, day),
+        creative_id: creative ? `crt_${creative}` : '',
+      };
+      for (const [index, segment] of segments.entries()) {
+        const own = segmentId(segment);
+        additions.add({ ...key, currency: '' }, own, { installs: 1 + index, clicks: day + 1 });
+        additions.add({ ...key, currency: 'usd' }, own, {
+          impressions: 1 + index,
+          ad_revenue: 7 * creative + day,
+        });
+        additions.add({ ...key, currency: 'eur' }, own, {
+          purchases: 1,
+          purchase_revenue: 2 ** 50 + creative,
+        });
+      }
+    }
+    await addBlocks(env.DB, { applicationId: id, shard: 0, sequence: day + 1 }, [
+      ...blockRows(additions, 0),
+    ]).run();
+  }
+});
+
+const LAST = addDays(FIRST, DAYS - 1);
+
+const read = (names: DimensionName[], more: Partial<SegmentQuestion> = {}) =>
+  readSegmentedSums(db.asBinding(), tenant.application, {
+    names,
+    from: FIRST,
+    to: LAST,
+    reporting: 'usd',
+    filters: {},
+    limit: 1_000,
+    ...more,
+  });
+
+/** Of all groups, the one that sums up the rest included. */
+const addUp = (groups: ReadonlyMap<string, Sums>) => {
+  const all = { installs: 0, impressions: 0, adRevenue: 0n, purchases: 0 };
+  for (const own of groups.values()) {
+    all.installs += own.installs;
+    all.impressions += own.impressions;
+    all.adRevenue += own.adRevenue ?? 0n;
+    all.purchases += own.purchases;
+  }
+  return all;
+};
+
+it('converts each amount at the rate of its day, exactly', async () => {
+  const { groups } = await read(['creative', 'country'], {
+    filters: { creative_id: ['crt_3'], country: ['fr'] },
+  });
+  const [own] = [...groups.values()];
+  let purchases = 0n;
+  for (let day = 0; day < DAYS; day++) purchases += (2n ** 50n + 3n) * BigInt(1100 + day);
+  expect(groups.size).toBe(1);
+  // Rounded once, at its end: thousandths, of which a half is rounded up.
+  expect(own?.purchaseRevenue).toBe((purchases + 500n) / 1_000n);
+  expect(own?.adRevenue).toBe(BigInt(DAYS * 21 + (DAYS * (DAYS - 1)) / 2));
+});
+
+it('is null where a part cannot be converted, and says of what', async () => {
+  const { groups, missing } = await read(['country'], { reporting: 'jpy' });
+  for (const own of groups.values()) expect(own).toMatchObject({ adRevenue: null, purchaseRevenue: null });
+  expect([...missing.keys()].sort()).toEqual(['eur', 'usd']);
+  const days = BigInt(DAYS);
+  const creatives = BigInt(CREATIVES + 1);
+  const paidSum = BigInt((CREATIVES * (CREATIVES + 1)) / 2);
+  expect(missing.get('eur')).toBe(5n * days * (creatives * 2n ** 50n + paidSum));
+});
+
+describe.each<[names: DimensionName[], groups: number]>([
+  [['creative', 'country'], (CREATIVES + 1) * COUNTRIES.length],
+  [['day', 'country'], DAYS * COUNTRIES.length],
+  [['country'], COUNTRIES.length],
+  [['day', 'creative'], DAYS * (CREATIVES + 1)],
+])('by %j', (names, total) => {
+  const filters = names.includes('country') ? {} : { country: ['de', 'us', 'unknown'] };
+
+  it('has the same sums in several passes as in one', async () => {
+    const once = await read(names, { filters });
+    expect(once.cut?.total ?? once.groups.size).toBe(total);
+    for (const maxGroups of [total, Math.ceil(total / 2), Math.ceil(total / 5) + 8]) {
+      expect(await read(names, { filters, maxGroups })).toEqual(once);
+    }
+  });
+
+  it('sums up in one row what is cut off', async () => {
+    const whole = await read(names, { filters });
+    for (const limit of [1, 3, 50]) {
+      const cut = await read(names, { filters, limit });
+      expect(cut.total).toEqual(whole.total);
+      expect(addUp(cut.groups)).toEqual(addUp(whole.groups));
+      if (limit >= total) continue;
+      expect(cut.cut).toMatchObject({ total });
+      expect(cut.groups.size).toBe(limit + 1);
+      for (const [key, sums] of cut.groups)
+        if (whole.groups.has(key) && key) expect(sums).toEqual(whole.groups.get(key));
+    }
+  });
+});
+
+it('ranks by time, then by revenue', async () => {
+  const { cut } = await read(['day', 'creative'], { filters: { country: ['de'] }, limit: 2 });
+  expect(JSON.parse(cut?.kept ?? '[]').map((key: string) => JSON.parse(key))).toEqual([
+    [LAST, JSON.stringify(['crt_40', 'Name 40'])],
+    [LAST, JSON.stringify(['crt_39', 'Name 39'])],
+  ]);
+  expect(cut?.firstCut).toContain('crt_38');
+});
+
+it('finds groups by a text in their names', async () => {
+  const { groups, cut } = await read(['creative', 'country'], { filters: { country: ['de'] }, q: 'nAmE 4' });
+  const names = [...groups.keys()].filter(Boolean).map((key) => JSON.parse(JSON.parse(key)[0])[1]);
+  expect(names.sort()).toEqual(['Name 4', 'Name 40']);
+  expect(cut?.total).toBe(2);
+  expect(addUp(groups)).toEqual(addUp((await read(['country'], { filters: { country: ['de'] } })).groups));
+});
+
+it('refuses what takes too many passes, and does not run for ever', async () => {
+  await expect(
+    read(['day', 'creative'], { filters: { country: ['de'] }, maxGroups: 3 }),
+  ).rejects.toMatchObject({
+    details: [{ path: 'group_by', message: expect.stringContaining('has more than 48 groups') }],
+  });
+});
+
+it('asks D1 for no more than it answers in production, in few queries', async () => {
+  const limited = new LimitedD1(env.DB);
+  const query = PerformanceQuery.parse({
+    application_id: tenant.application.id,
+    from: FIRST,
+    to: LAST,
+    group_by: 'creative,country',
+  });
+  const environment = { ...env, DB: limited.asBinding() };
+  const { data } = await reportPerformance(environment, tenant.application, query, Date.parse('2026-04-01'));
+  expect(data).toHaveLength((CREATIVES + 1) * COUNTRIES.length);
+  expect(limited.queries).toBeLessThan(20);
+});

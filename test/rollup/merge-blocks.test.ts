@@ -1,0 +1,163 @@
+import { env } from 'cloudflare:workers';
+import { expect, it } from 'vitest';
+import { newId } from '#lib/ids';
+import { addBlocks, blockRows, CREATIVE_BUCKETS } from '../../src/rollup/breakdown.ts';
+import {
+  type BlockPlace,
+  MIN_MERGED_BLOCKS,
+  mergeBlocks,
+  placesToMerge,
+  replaceBlocks,
+} from '../../src/rollup/merge-blocks.ts';
+import { readBlockPages } from '../../src/rollup/read-blocks.ts';
+import { openBlock } from '../../src/rollup/segment-blocks.ts';
+import { Additions } from '../../src/rollup/tables.ts';
+
+/** The buckets that tell creatives apart. */
+const OF_CREATIVES = Array.from({ length: CREATIVE_BUCKETS }, (_, index) => index + 1);
+
+const PLACE: BlockPlace = { rollup: 'rollup_daily', bucket: 0, fromDay: '2026-03-01' };
+
+/** A counter that added as many blocks as its runs. */
+async function withRuns(runs: number, shard = 0) {
+  const owner = { applicationId: newId('app'), shard };
+  for (let sequence = 1; sequence <= runs; sequence++) {
+    const additions = new Additions('rollup_daily');
+    for (const creative_id of ['', 'crt_1', 'crt_2']) {
+      const key = { application_id: owner.applicationId, day: '2026-03-01', creative_id, currency: 'usd' };
+      additions.add(key, 7, { impressions: 1, ad_revenue: 2 ** 53 - 1 });
+      additions.add(key, 8 + sequence, { impressions: 2, purchase_revenue: 5 });
+    }
+    await addBlocks(env.DB, { ...owner, sequence }, [...blockRows(additions, 0)]).run();
+  }
+  return owner;
+}
+
+/** By segment, the impressions and micros of all blocks; and how many blocks there are. */
+async function read(applicationId: string, buckets: number[]) {
+  const sums = new Map<number, { impressions: number; micros: bigint }>();
+  let blocks = 0;
+  const query = {
+    applicationId,
+    rollup: 'rollup_daily' as const,
+    buckets,
+    from: '2026-03-01',
+    to: '2026-03-01',
+  };
+  for await (const page of readBlockPages(env.DB, query)) {
+    for (const text of page) {
+      blocks++;
+      const block = openBlock('rollup_daily', text);
+      block.read({
+        row: () => true,
+        segment: (index, own) => {
+          const id = block.segments[index] ?? 0;
+          const known = sums.get(id) ?? { impressions: 0, micros: 0n };
+          const [, , , , , , , , impressions = 0, low = 0, high = 0, , , bought = 0] = own;
+          sums.set(id, {
+            impressions: known.impressions + impressions,
+            micros: known.micros + BigInt(high) * 10n ** 12n + BigInt(low) + BigInt(bought),
+          });
+        },
+      });
+    }
+  }
+  return { blocks, sums };
+}
+
+it('merges the blocks of many runs into one that holds the same, exactly', async () => {
+  const owner = await withRuns(MIN_MERGED_BLOCKS);
+  const places = [PLACE, { ...PLACE, bucket: 5 }, { ...PLACE, fromDay: '2026-03-02' }];
+  expect(await placesToMerge(env.DB, owner, places)).toContainEqual(PLACE);
+  const before = await read(owner.applicationId, [0]);
+  expect(before.blocks).toBe(MIN_MERGED_BLOCKS);
+  expect(before.sums.get(7)).toEqual({
+    impressions: 3 * MIN_MERGED_BLOCKS,
+    micros: 3n * BigInt(MIN_MERGED_BLOCKS) * BigInt(2 ** 53 - 1),
+  });
+  const merged = await mergeBlocks(env.DB, owner, PLACE);
+  const statements = () => replaceBlocks(env.DB, { ...owner, sequence: 100 }, merged);
+  await env.DB.batch(statements());
+  expect(await read(owner.applicationId, [0])).toEqual({ blocks: 1, sums: before.sums });
+  expect(await placesToMerge(env.DB, owner, [PLACE])).toEqual([]);
+  // The creatives' own blocks are others.
+  expect((await read(owner.applicationId, OF_CREATIVES)).sums).toEqual(before.sums);
+});
+
+it('leaves few blocks as they are, and those of other shards', async () => {
+  const owner = await withRuns(MIN_MERGED_BLOCKS - 1);
+  expect(await placesToMerge(env.DB, owner, [PLACE])).toEqual([]);
+  const other = await withRuns(MIN_MERGED_BLOCKS, 1);
+  expect(await placesToMerge(env.DB, { ...other, shard: 0 }, [PLACE])).toEqual([]);
+  expect((await mergeBlocks(env.DB, { ...other, shard: 0 }, PLACE)).replaced).toEqual([]);
+});
+
+it('replaces nothing where one of the blocks is missing', async () => {
+  const owner = await withRuns(MIN_MERGED_BLOCKS);
+  const merged = await mergeBlocks(env.DB, owner, PLACE);
+  await env.DB.prepare('DELETE FROM segment_blocks WHERE application_id = ? AND bucket = 0 AND sequence = 3')
+    .bind(owner.applicationId)
+    .run();
+  const before = await read(owner.applicationId, [0]);
+  await env.DB.batch(replaceBlocks(env.DB, { ...owner, sequence: 100 }, merged));
+  expect(await read(owner.applicationId, [0])).toEqual(before);
+});
+
+it('keeps what was added since the merged blocks were read', async () => {
+  const owner = await withRuns(MIN_MERGED_BLOCKS);
+  const merged = await mergeBlocks(env.DB, owner, PLACE);
+  const late = new Additions('rollup_daily');
+  const key = { application_id: owner.applicationId, day: '2026-03-01', creative_id: '', currency: 'usd' };
+  late.add(key, 7, { impressions: 1_000 });
+  await addBlocks(env.DB, { ...owner, sequence: 99 }, [...blockRows(late, 0)]).run();
+  const before = await read(owner.applicationId, [0]);
+  await env.DB.batch(replaceBlocks(env.DB, { ...owner, sequence: 100 }, merged));
+  expect(await read(owner.applicationId, [0])).toEqual({ blocks: 2, sums: before.sums });
+});
+
+it('reads in pages of bounded size, the latest first, and each block once', async () => {
+  const applicationId = newId('app');
+  for (let day = 1; day <= 9; day++) {
+    const additions = new Additions('rollup_daily');
+    for (let creative = 0; creative < 40; creative++) {
+      const key = {
+        application_id: applicationId,
+        day: `2026-03-0${day}`,
+        creative_id: `crt_${creative}`,
+        currency: '',
+      };
+      for (let segment = 0; segment < 20; segment++) additions.add(key, segment, { installs: 1 });
+    }
+    await addBlocks(env.DB, { applicationId, shard: 0, sequence: day }, [...blockRows(additions, 0)]).run();
+  }
+  const query = {
+    applicationId,
+    rollup: 'rollup_daily' as const,
+    buckets: OF_CREATIVES,
+    from: '2026-03-02',
+    to: '2026-03-08',
+  };
+  const pagesOf = async (maxBytes: number) => {
+    const pages: string[][] = [];
+    for await (const page of readBlockPages(env.DB, query, maxBytes)) pages.push(page);
+    return pages;
+  };
+  const sizeOf = (page: string[]) => page.reduce((size, { length }) => size + length, 0);
+  const daysOf = (page: string[]) => page.flatMap((text) => openBlock('rollup_daily', text).keys[0] ?? []);
+  const [all = [], ...none] = await pagesOf(1_000_000);
+  expect(none).toEqual([]);
+  expect(new Set(daysOf(all)).size).toBe(7);
+  const day = sizeOf(all) / 7;
+  for (const [maxBytes, count] of [
+    [day * 2.5, 4],
+    [day * 1.1, 7],
+    [day / 2, 7 * CREATIVE_BUCKETS],
+  ] as const) {
+    const pages = await pagesOf(maxBytes);
+    expect(pages).toHaveLength(count);
+    for (const page of pages) expect(sizeOf(page)).toBeLessThanOrEqual(maxBytes);
+    expect(pages.flat().sort()).toEqual([...all].sort());
+    const days = pages.flatMap(daysOf);
+    expect(days).toEqual([...days].sort().reverse());
+  }
+});

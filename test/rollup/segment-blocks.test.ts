@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
+import { MAX_BLOCK_CHARACTERS, openBlock, packBlocks } from '../../src/rollup/segment-blocks.ts';
+import { Additions, ROLLUP_TABLES, type SegmentedRow, sumColumnsOf } from '../../src/rollup/tables.ts';
+
+/** What blocks hold: by key and segment, the sums. */
+function unpack(table: RollupTable, blocks: Iterable<string>): Map<string, number[]> {
+  const sums = new Map<string, number[]>();
+  for (const text of blocks) {
+    const block = openBlock(table, text);
+    let key = '';
+    block.read({
+      row: (indexes) => {
+        key = JSON.stringify(block.keys.map((values, at) => values[indexes[at] ?? 0]));
+        return true;
+      },
+      segment: (index, own) => {
+        const name = `${key}/${block.segments[index]}`;
+        const known = sums.get(name) ?? own.map(() => 0);
+        sums.set(
+          name,
+          [...own].map((sum, at) => sum + (known[at] ?? 0)),
+        );
+      },
+    });
+  }
+  return sums;
+}
+
+const sum = fc.oneof(
+  fc.constant(0),
+  fc.nat(40),
+  fc.nat(),
+  fc.integer({ min: -3, max: -1 }),
+  fc.constant(10 ** 12 - 1),
+  fc.constant(2 ** 51),
+);
+const name = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('', '"', '\\', '\n', 'ä', '日本', '\u0000'),
+);
+const id = fc.maxSafeNat().map((number) => number % 2 ** 48);
+
+describe.each(ROLLUP_TABLES)('blocks of %s', (table) => {
+  const width = sumColumnsOf(table).length;
+  const row = fc.record({
+    key: fc.tuple(...ROLLUP_KEYS[table].map(() => name)),
+    segments: fc
+      .uniqueArray(fc.tuple(id, fc.array(sum, { minLength: width, maxLength: width })), {
+        selector: ([own]) => own,
+        maxLength: 6,
+      })
+      .map((own) => own.flatMap(([segment, sums]) => [segment, ...sums])),
+  });
+  const rows = fc.uniqueArray(row, { selector: ({ key }) => JSON.stringify(key.slice(1)), maxLength: 8 });
+
+  it('hold what was packed, in ASCII, however short they are to be', () => {
+    fc.assert(
+      fc.property(rows, fc.constantFrom(1, 80, MAX_BLOCK_CHARACTERS), (packed: SegmentedRow[], max) => {
+        const blocks = [...packBlocks(table, packed, max)];
+        for (const block of blocks) expect(block).toMatch(/^[\x20-\x7e]*\n[\w-]*$/);
+        const expected = new Map<string, number[]>();
+        for (const { key, segments } of packed) {
+          for (let at = 0; at < segments.length; at += width + 1) {
+            const sums = segments.slice(at + 1, at + 1 + width);
+            expected.set(`${JSON.stringify(key.slice(1))}/${segments[at]}`, sums);
+          }
+        }
+        const found = unpack(table, blocks);
+        expect(found.size).toBe(expected.size);
+        for (const [own, sums] of expected) expect(found.get(own)).toEqual(sums);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+const key = (placement: string) => ({
+  application_id: 'app_1',
+  day: '2026-03-01',
+  source: 'banner',
+  media_source: '',
+  placement,
+  creative_id: '',
+  currency: 'usd',
+});
+
+it('splits what is too long for a block, also the segments of a single row', () => {
+  const additions = new Additions('rollup_ads');
+  for (let segment = 0; segment < 30_000; segment++) {
+    additions.add(key('one'), segment + 2 ** 40, { impressions: 1, ad_revenue: 123_456 });
+  }
+  const [rows = []] = [...additions.spans(String).values()];
+  const blocks = [...packBlocks('rollup_ads', rows)];
+  expect(blocks.length).toBeGreaterThan(1);
+  // A part of a row is never split.
+  for (const { length } of blocks) expect(length).toBeLessThan(MAX_BLOCK_CHARACTERS + 50_000);
+  expect(unpack('rollup_ads', blocks).size).toBe(30_000);
+});
+
+it('takes some 8 characters for a segment of a row', () => {
+  const additions = new Additions('rollup_ads');
+  for (let row = 0; row < 100; row++) {
+    for (let segment = 0; segment < 20; segment++) {
+      additions.add(key(`p${row}`), segment + 2 ** 40, {
+        impressions: 100 + row,
+        ad_revenue: 123_456 + segment,
+      });
+    }
+  }
+  const [rows = []] = [...additions.spans(String).values()];
+  const [block = ''] = packBlocks('rollup_ads', rows);
+  expect(block.length / 2_000).toBeLessThan(10);
+});
+
+it.each([
+  ['a text without its first line', 'AAAA'],
+  ['no JSON', 'x\nAAAA'],
+  [
+    'a number that does not end',
+    `${JSON.stringify([[['2026-03-01'], [''], [''], [''], [''], ['']], [1], [1]])}\ngggg`,
+  ],
+])('refuses %s', (_, text) => {
+  const open = () => openBlock('rollup_ads', text).read({ row: () => true, segment: () => undefined });
+  expect(open).toThrow();
+});
