@@ -53,10 +53,12 @@ export function matches(
   const named = values.map((value, index): [string | null, string | null] =>
     value !== null && isNamed(names[index]) ? JSON.parse(value) : [null, value],
   );
-  const hasText = named.some(
-    ([, name], index) => !isTime(names[index]) && lower(name ?? '').includes(lower(q)),
-  );
-  return (q === '' || hasText) && (within === '' || named.some(([id]) => id === within));
+  const isFound = named.some(([, text], index) => {
+    const name = names[index];
+    if (name === undefined || isTime(name)) return false;
+    return lower(text ?? '').includes(lower(q)) || valuesCalled(name, q).includes(values[index] ?? '');
+  });
+  return (q === '' || isFound) && (within === '' || named.some(([id]) => id === within));
 }
 
 /** SQL for the key of a group: a JSON array of its values, null for none. The text does not depend on the source. */

@@ -6,6 +6,7 @@ import { emptySums, sumOf } from './sums.ts';
 /** What one micro of a currency is worth, in parts of 10^-36 of a micro: what is converted is rounded once, at its end. */
 export type ScaledRate = bigint;
 export const RATE_SCALE = 10n ** 36n;
+const PARTS_PER_MICRO = 10n ** 18n;
 
 /** How an amount is converted: not at all, by a rate, or not because there is none. */
 export type Conversion = 'same' | ScaledRate | null;
@@ -114,7 +115,9 @@ export class GroupTable {
     for (const { at, measure } of this.counts) sums[sumOf(measure)] = this.sums[from + at] ?? 0;
     for (const [index, { at, measure }] of this.amounts.entries()) {
       const same = microsOf(this.sums[from + at] ?? 0, this.sums[from + at + 1] ?? 0);
-      const converted = divideRounded(this.converted[index]?.[group] ?? 0n, RATE_SCALE);
+      // In two steps: a rate that does not end is cut off, which would turn half a micro into a little less.
+      const parts = divideRounded(this.converted[index]?.[group] ?? 0n, RATE_SCALE / PARTS_PER_MICRO);
+      const converted = divideRounded(parts, PARTS_PER_MICRO);
       sums[sumOf(measure)] = this.incomplete[index]?.[group] ? null : same + converted;
     }
     return sums as Sums;

@@ -1,6 +1,6 @@
 import { segmentId } from '../../src/catalogue/index.ts';
 import { addDays } from '../../src/lib/time.ts';
-import { addBlocks, additionStatement, blockRows } from '../../src/rollup/index.ts';
+import { addBlocks, additionStatements, blockRows } from '../../src/rollup/index.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 
 /** Every creative has figures in every country and currency on every day. */
@@ -76,7 +76,7 @@ export async function fillYear(db: D1Database, applicationId: string, size: Year
     const rows = [...additions.rows()];
     const statements: D1PreparedStatement[] = [];
     for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
-      statements.push(additionStatement(db, 'rollup_daily', rows.slice(from, from + ROWS_PER_STATEMENT)));
+      statements.push(...additionStatements(db, 'rollup_daily', rows.slice(from, from + ROWS_PER_STATEMENT)));
     }
     const source = { applicationId, shard: 0, sequence: at + 1 };
     await db.batch([...statements, addBlocks(db, source, [...blockRows(additions, 0)])]);

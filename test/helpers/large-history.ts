@@ -25,8 +25,6 @@ export type HistorySize = {
 
 const text = (value: string) => `'${value.replaceAll("'", "''")}'`;
 
-const COUNTRIES = ['us', 'de', 'jp', 'br', 'in'];
-
 /** What a creative's day brings, in the order of the columns; `n` makes one day differ from the next. */
 const DAILY = {
   clicks: '40 + n % 9',

@@ -1,8 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Sums, segmentId } from '#catalogue';
+import { divideRounded } from '#lib/decimal';
 import { addDays } from '#lib/time';
 import type { DimensionName } from '../../src/reports/dimensions.ts';
+import { GroupTable, RATE_SCALE } from '../../src/reports/group-table.ts';
 import { PerformanceQuery, reportPerformance } from '../../src/reports/performance.ts';
 import { readSegmentedSums, type SegmentQuestion } from '../../src/reports/segment-sums.ts';
 import { addBlocks, blockRows } from '../../src/rollup/breakdown.ts';
@@ -190,4 +192,13 @@ it('asks D1 for no more than it answers in production, in few queries', async ()
   const { data } = await reportPerformance(environment, tenant.application, query, Date.parse('2026-04-01'));
   expect(data).toHaveLength((CREATIVES + 1) * COUNTRIES.length);
   expect(limited.queries).toBeLessThan(20);
+});
+
+it('rounds half a micro up, also where a rate does not end', () => {
+  const table = new GroupTable('cohort_revenue');
+  const group = table.open();
+  // A sixth of a micro, three times, is half a micro.
+  const sixth = divideRounded(RATE_SCALE, 6n);
+  for (let time = 0; time < 3; time++) table.add(group, Float64Array.of(1, 0, 0, 0), 1, sixth);
+  expect(table.sumsOf(group).adRevenue).toBe(1n);
 });
