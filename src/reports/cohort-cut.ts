@@ -1,7 +1,13 @@
 import { daysBetween } from '#lib/time';
 import { sumColumnsOf } from '#rollup';
 import { scanCohorts } from './cohort-segments.ts';
-import { type CohortGrouping, type CohortRows, cohortKeys, cohortRows, needsCohortSegments } from './cohorts.ts';
+import {
+  type CohortGrouping,
+  type CohortRows,
+  cohortKeys,
+  cohortRows,
+  needsCohortSegments,
+} from './cohorts.ts';
 import { type Cut, cutAfter, keyValues } from './cut.ts';
 import { bindFiltered } from './filters.ts';
 import { filtersOf, type ReportFilters } from './query.ts';
