@@ -46,7 +46,7 @@ async function databaseOf(c: AppContext, applicationId: string) {
 }
 
 export const creativeRoutes = new Hono<AppEnv>()
-  .post('/v1/creatives', limitBody(SMALL_BODY), requireTeamToken, jsonBody(anyObject), async (c) => {
+  .post('/v1/creatives', limitBody(SMALL_BODY), requireTeamToken, ...jsonBody(anyObject), async (c) => {
     const caller = apiCaller(c);
     const { app_api_key, ...names } = parseCreative(NewCreative, c.req.valid('json'));
     const application = await findApplicationByKey(caller, app_api_key);
@@ -67,7 +67,7 @@ export const creativeRoutes = new Hono<AppEnv>()
     '/v1/creatives/:id',
     limitBody(SMALL_BODY),
     requireTeamToken,
-    jsonBody(CreativeChanges),
+    ...jsonBody(CreativeChanges),
     async (c) => {
       const { id } = c.req.param();
       const { archived } = c.req.valid('json');

@@ -8,7 +8,7 @@ export const deletionRoutes = new Hono<AppEnv>().delete(
   '/v1/applications/:id',
   limitBody(SMALL_BODY),
   requireTeamToken,
-  jsonBody(DeletedApplication),
+  ...jsonBody(DeletedApplication),
   async (c) => {
     const { name } = c.req.valid('json');
     const deleted = await deleteApplication(c.env, apiCaller(c), c.req.param('id'), name);

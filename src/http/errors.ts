@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
+import { HTTPException } from 'hono/http-exception';
 import { routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Fault } from '#lib/fields';
@@ -65,6 +66,9 @@ export const unavailable = () =>
 /** Turns anything thrown into an error that the caller may see. Unknown errors become `internal`. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
+  if (error instanceof HTTPException && error.status === 400) {
+    return invalidRequest([{ path: '', message: 'The body is not valid JSON' }]);
+  }
   return new AppError('internal', 'Unexpected error');
 }
 

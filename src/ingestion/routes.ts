@@ -52,7 +52,7 @@ export const ingestionRoutes = new Hono<AppEnv>()
     limitBody(EVENT_BYTES),
     requireApiKey,
     requireDataCollection,
-    jsonBody(DeviceMetrics),
+    ...jsonBody(DeviceMetrics),
     async (c) => {
       const [token] = await fetchTokens(c.env, c.get('application'), [c.req.valid('json')], Date.now());
       if (token === undefined) throw new Error('the device got no token');
@@ -64,7 +64,7 @@ export const ingestionRoutes = new Hono<AppEnv>()
     limitBody(BATCH_BYTES),
     requireApiKey,
     requireDataCollection,
-    jsonBody(DeviceBatch),
+    ...jsonBody(DeviceBatch),
     async (c) => {
       const { devices } = c.req.valid('json');
       const results = await takeDevices(c.env, c.get('application'), devices, Date.now());
@@ -78,7 +78,7 @@ export const ingestionRoutes = new Hono<AppEnv>()
       });
     },
   )
-  .post('/verify-token', limitBody(EVENT_BYTES), requireApiKey, jsonBody(VerifyToken), async (c) => {
+  .post('/verify-token', limitBody(EVENT_BYTES), requireApiKey, ...jsonBody(VerifyToken), async (c) => {
     const { token } = c.req.valid('json');
     if (typeof token !== 'string' || token.trim() === '') throw tokenRequired();
     return c.json<VerifiedToken>(await verifyToken(c.env, c.get('application').id, token.trim(), Date.now()));
@@ -91,7 +91,7 @@ export const ingestionRoutes = new Hono<AppEnv>()
     limitBody(EVENT_BYTES),
     requireApiKey,
     requireDataCollection,
-    jsonBody(EventEnvelope),
+    ...jsonBody(EventEnvelope),
     async (c) => {
       const header = idempotencyHeader(c.req.header('Idempotency-Key'));
       const taken = await takeEvent(c.env, c.get('application'), c.req.valid('json'), header, Date.now());
@@ -104,7 +104,7 @@ export const ingestionRoutes = new Hono<AppEnv>()
     limitBody(BATCH_BYTES),
     requireApiKey,
     requireDataCollection,
-    jsonBody(Batch),
+    ...jsonBody(Batch),
     async (c) => {
       const header = idempotencyHeader(c.req.header('Idempotency-Key'));
       const { events } = c.req.valid('json');

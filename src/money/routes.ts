@@ -19,13 +19,13 @@ export const moneyRoutes = new Hono<AppEnv>()
     const application = await getApplication(db, c.get('team').id, query.application_id);
     return c.json<CostsListed>(await listCosts(db, application, query));
   })
-  .put('/v1/costs', limitBody(UPLOAD_BYTES), requireTeamToken, jsonBody(Costs), async (c) => {
+  .put('/v1/costs', limitBody(UPLOAD_BYTES), requireTeamToken, ...jsonBody(Costs), async (c) => {
     const caller = apiCaller(c);
     const { application_id, rows } = c.req.valid('json');
     const application = await getApplication(caller.db, caller.team.id, application_id);
     return c.json<CostsSaved>(await saveCosts(caller, application, rows));
   })
-  .delete('/v1/costs', limitBody(UPLOAD_BYTES), requireTeamToken, jsonBody(CostsToDelete), async (c) => {
+  .delete('/v1/costs', limitBody(UPLOAD_BYTES), requireTeamToken, ...jsonBody(CostsToDelete), async (c) => {
     const caller = apiCaller(c);
     const body = c.req.valid('json');
     const application = await getApplication(caller.db, caller.team.id, body.application_id);
@@ -34,8 +34,14 @@ export const moneyRoutes = new Hono<AppEnv>()
   .get('/v1/exchange-rates', requireTeamToken, queryString(RatesQuery), async (c) =>
     c.json<RatesListed>(await listRates(database(c.env.DB), c.get('team').id, c.req.valid('query'))),
   )
-  .put('/v1/exchange-rates', limitBody(SMALL_BODY), requireTeamToken, jsonBody(ExchangeRates), async (c) => {
-    const upload = c.req.valid('json');
-    const rates = await saveRates(apiCaller(c), upload);
-    return c.json<RatesSaved>({ date: upload.date, base: upload.base, rates });
-  });
+  .put(
+    '/v1/exchange-rates',
+    limitBody(SMALL_BODY),
+    requireTeamToken,
+    ...jsonBody(ExchangeRates),
+    async (c) => {
+      const upload = c.req.valid('json');
+      const rates = await saveRates(apiCaller(c), upload);
+      return c.json<RatesSaved>({ date: upload.date, base: upload.base, rates });
+    },
+  );

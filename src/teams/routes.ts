@@ -32,11 +32,17 @@ export const teamRoutes = new Hono<AppEnv>()
       next_cursor: rows.length === page.limit ? (rows.at(-1)?.id ?? null) : null,
     });
   })
-  .post('/v1/applications', limitBody(SMALL_BODY), requireTeamToken, jsonBody(NewApplication), async (c) => {
-    const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
-    const { application, apiKey } = await createApplication(apiCaller(c), c.req.valid('json'), secret);
-    return c.json<CreatedApplication>({ ...showApplication(application), api_key: apiKey }, 201);
-  })
+  .post(
+    '/v1/applications',
+    limitBody(SMALL_BODY),
+    requireTeamToken,
+    ...jsonBody(NewApplication),
+    async (c) => {
+      const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
+      const { application, apiKey } = await createApplication(apiCaller(c), c.req.valid('json'), secret);
+      return c.json<CreatedApplication>({ ...showApplication(application), api_key: apiKey }, 201);
+    },
+  )
   .get('/v1/applications/:id', requireTeamToken, async (c) => {
     const row = await getApplication(database(c.env.DB), c.get('team').id, c.req.param('id'));
     return c.json<Application>(showApplication(row));
@@ -45,7 +51,7 @@ export const teamRoutes = new Hono<AppEnv>()
     '/v1/applications/:id',
     limitBody(SMALL_BODY),
     requireTeamToken,
-    jsonBody(ApplicationChanges),
+    ...jsonBody(ApplicationChanges),
     async (c) => {
       const caller = apiCaller(c);
       const application = await getApplication(caller.db, caller.team.id, c.req.param('id'));
@@ -57,7 +63,7 @@ export const teamRoutes = new Hono<AppEnv>()
     '/v1/applications/:id/api-key',
     limitBody(SMALL_BODY),
     requireTeamToken,
-    jsonBody(NewApiKey),
+    ...jsonBody(NewApiKey),
     async (c) => {
       const caller = apiCaller(c);
       const application = await getApplication(caller.db, caller.team.id, c.req.param('id'));

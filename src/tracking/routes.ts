@@ -85,7 +85,7 @@ async function follow(c: AppContext, token: string) {
 
 export const trackingRoutes = new Hono<AppEnv>()
   .get('/t/:token', (c) => follow(c, c.req.param('token')))
-  .post('/t/:token', limitBody(MEASUREMENT_BYTES), jsonBody(Measurement), async (c) => {
+  .post('/t/:token', limitBody(MEASUREMENT_BYTES), ...jsonBody(Measurement), async (c) => {
     const link = await linkOf(c, c.req.param('token'));
     if (!link) throw new AppError('not_found', 'Unknown link');
     const measurement = c.req.valid('json');
