@@ -127,7 +127,7 @@ type Networks = {
 
 async function readNetworks(db: D1Database, application: Reported, asked: Asked): Promise<Networks> {
   const { reporting, filters, group_by: group } = asked;
-  const rows = adsRows(filters);
+  const rows = adsRows(filters, group);
   const cut = await cutAds(db, application, rows, asked);
   const values = [application.id, asked.from, asked.to, reporting, ...(cut ? [cut.kept] : [])];
   const { results } = await bindFiltered(

@@ -302,7 +302,7 @@ it('sends a digest at eight in the morning, with the figures of the day before a
   await composeDigests(env, Date.UTC(2026, 2, 30, 8));
   await sendNotices(env, Date.UTC(2026, 2, 30, 8));
   expect(posts.at(-1)?.text.split('\n')[0]).toBe(
-    'Test game, 2026-03-23 to 2026-03-29, in brackets the change against the seven days before',
+    'Test game, 2026-03-23 to 2026-03-29 (in brackets: change from the seven days before)',
   );
 });
 

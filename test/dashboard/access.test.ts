@@ -191,7 +191,7 @@ describe('every page', () => {
 
 it('lets an admin see the key, and writes each time into the audit log', async () => {
   const key = `/settings/applications/${mine.application.id}/key`;
-  const page = await (await admin.post(key)).text();
+  const page = await (await admin.submit(key)).text();
   expect(page).toContain(mine.apiKey);
   await admin.post(key);
   const log = await (await admin.get('/settings/audit')).text();

@@ -20,15 +20,15 @@ beforeAll(async () => {
     ['2026-03-02', 'banner', 'admob', 100, 1],
   ] as const;
   const daily = env.DB.prepare(
-    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, impressions, ad_revenue, segments)
-     VALUES (?1, '2026-03-09', '', 'usd', 150, 13000000, '[0]')`,
+    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, impressions, ad_revenue)
+     VALUES (?1, '2026-03-09', '', 'usd', 150, 13000000)`,
   ).bind(tenant.application.id);
   await env.DB.batch([
     daily,
     ...rows.map(([day, source, network, impressions, dollars]) =>
       env.DB.prepare(
-        `INSERT INTO rollup_ads (application_id, day, source, media_source, placement, creative_id, currency, impressions, ad_revenue, segments)
-         VALUES (?1, ?2, ?3, ?4, 'main', '', 'usd', ?5, ?6, '[0]')`,
+        `INSERT INTO rollup_ads (application_id, day, source, media_source, placement, creative_id, currency, impressions, ad_revenue)
+         VALUES (?1, ?2, ?3, ?4, 'main', '', 'usd', ?5, ?6)`,
       ).bind(tenant.application.id, day, source, network, impressions, dollars * 1_000_000),
     ),
   ]);

@@ -30,13 +30,13 @@ beforeAll(async () => {
   await env.DB.batch(
     rows.map(([day, name, dollars]) =>
       env.DB.prepare(
-        `INSERT INTO rollup_daily (application_id, day, creative_id, currency, purchases, purchase_revenue, segments)
-         VALUES (?1, ?2, ?3, 'usd', 1, ?4, '[0]')`,
+        `INSERT INTO rollup_daily (application_id, day, creative_id, currency, purchases, purchase_revenue)
+         VALUES (?1, ?2, ?3, 'usd', 1, ?4)`,
       ).bind(tenant.application.id, day, ids[name], dollars * 1_000_000),
     ),
   );
   await env.DB.prepare(
-    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, clicks, segments) VALUES (?1, '2026-03-08', '', '', 1, '[0]')`,
+    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, clicks) VALUES (?1, '2026-03-08', '', '', 1)`,
   )
     .bind(tenant.application.id)
     .run();

@@ -23,13 +23,13 @@ beforeAll(async () => {
   const app = tenant.application.id;
   const activity = (day: string, id: string, age: number, active: number) =>
     env.DB.prepare(
-      `INSERT INTO cohort_activity (application_id, acquired_day, creative_id, age, active_devices, last_active_devices, segments)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?5, '[0]')`,
+      `INSERT INTO cohort_activity (application_id, acquired_day, creative_id, age, active_devices, last_active_devices)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?5)`,
     ).bind(app, day, id, age, active);
   const revenue = (day: string, id: string, age: number, dollars: number) =>
     env.DB.prepare(
-      `INSERT INTO cohort_revenue (application_id, acquired_day, creative_id, day, currency, purchase_revenue, segments)
-       VALUES (?1, ?2, ?3, ?4, 'usd', ?5, '[0]')`,
+      `INSERT INTO cohort_revenue (application_id, acquired_day, creative_id, day, currency, purchase_revenue)
+       VALUES (?1, ?2, ?3, ?4, 'usd', ?5)`,
     ).bind(app, day, id, addDays(day, age), dollars * 1_000_000);
   await env.DB.batch([
     activity(ago(5), creative, 0, 10),

@@ -26,8 +26,8 @@ beforeAll(async () => {
   const { id } = tenant.application;
   await env.DB.batch([
     env.DB.prepare(
-      `INSERT INTO rollup_daily (application_id, day, creative_id, currency, clicks, installs, purchase_revenue, segments)
-       VALUES (?1, '2026-03-02', ?2, 'usd', 10, 4, 3000000, '[]'), (?1, '2026-03-02', '', 'usd', 0, 1, 5000000, '[]')`,
+      `INSERT INTO rollup_daily (application_id, day, creative_id, currency, clicks, installs, purchase_revenue)
+       VALUES (?1, '2026-03-02', ?2, 'usd', 10, 4, 3000000), (?1, '2026-03-02', '', 'usd', 0, 1, 5000000)`,
     ).bind(id, cat.id),
     env.DB.prepare(
       `INSERT INTO costs (application_id, day, campaign, adset, creative, currency, amount, updated_at)
@@ -172,8 +172,8 @@ it('shows 50 of 2,000 creatives at a time in less than 300 KB, every one of them
     .bind(made.application.id)
     .run();
   await env.DB.prepare(
-    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, installs, purchase_revenue, segments)
-     SELECT application_id, '2026-03-02', id, 'usd', 1, 1000000 * created_at, '[]' FROM creatives
+    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, installs, purchase_revenue)
+     SELECT application_id, '2026-03-02', id, 'usd', 1, 1000000 * created_at FROM creatives
      WHERE application_id = ?1 AND name <> 'First'`,
   )
     .bind(made.application.id)

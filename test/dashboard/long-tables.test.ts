@@ -25,13 +25,13 @@ beforeAll(async () => {
   const { id: application } = tenant.application;
   await env.DB.batch([
     env.DB.prepare(
-      `INSERT INTO rollup_ads (application_id, day, source, media_source, placement, creative_id, currency, impressions, ad_revenue, segments)
+      `INSERT INTO rollup_ads (application_id, day, source, media_source, placement, creative_id, currency, impressions, ad_revenue)
        WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?2)
-       SELECT ?1, '2026-03-02', 'banner', 'net_' || n, 'place_' || n, '', 'usd', 1, n * 1000000, '[0]' FROM numbers`,
+       SELECT ?1, '2026-03-02', 'banner', 'net_' || n, 'place_' || n, '', 'usd', 1, n * 1000000 FROM numbers`,
     ).bind(application, PLACEMENTS),
     env.DB.prepare(
-      `INSERT INTO rollup_daily (application_id, day, creative_id, currency, impressions, ad_revenue, segments)
-       VALUES (?1, '2026-03-02', ?2, 'usd', 3, 3000000, '[0]'), (?1, '2026-03-02', '', 'usd', 5, 5000000, '[0]')`,
+      `INSERT INTO rollup_daily (application_id, day, creative_id, currency, impressions, ad_revenue)
+       VALUES (?1, '2026-03-02', ?2, 'usd', 3, 3000000), (?1, '2026-03-02', '', 'usd', 5, 5000000)`,
     ).bind(application, id),
   ]);
   await addTotals(env.DB);

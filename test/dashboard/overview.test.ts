@@ -19,8 +19,8 @@ let creative: string;
 /** What a creative's devices brought on a day: purchases of one dollar each. */
 const bring = (day: string, creativeId: string, purchases: number) =>
   env.DB.prepare(
-    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, purchases, purchase_revenue, segments)
-     VALUES (?1, ?2, ?3, 'usd', ?4, ?4 * 1000000, '[0]')`,
+    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, purchases, purchase_revenue)
+     VALUES (?1, ?2, ?3, 'usd', ?4, ?4 * 1000000)`,
   )
     .bind(tenant.application.id, day, creativeId, purchases)
     .run();

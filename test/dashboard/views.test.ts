@@ -21,8 +21,8 @@ beforeAll(async () => {
   admin = await signedIn(worker, tenant.team, 'admin');
   viewer = await signedIn(worker, tenant.team, 'viewer');
   await env.DB.prepare(
-    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, installs, purchase_revenue, segments)
-     VALUES (?1, '2026-03-02', '', 'usd', 3, 12340000, '[]')`,
+    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, installs, purchase_revenue)
+     VALUES (?1, '2026-03-02', '', 'usd', 3, 12340000)`,
   )
     .bind(tenant.application.id)
     .run();

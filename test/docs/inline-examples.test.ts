@@ -125,7 +125,7 @@ it('a test event counts nowhere, and ad requests count by their value, or as 1',
 });
 
 it('batches take as many as the page says, and no more', async () => {
-  const events = Number(stated(/`\/webhook\/batch` takes up to (\d+) events/));
+  const events = Number(stated(/`\/webhook\/batch` accepts up to (\d+) events/));
   const devices = Number(stated(/`\/fetch-token\/batch` up to (\d+) devices/));
   const status = async (path: string, field: string, item: unknown, count: number) =>
     (await send({ [field]: Array.from({ length: count }, () => item) }, path)).status;
@@ -137,7 +137,7 @@ it('batches take as many as the page says, and no more', async () => {
 });
 
 it('lists and reports take the limits, parameters and formats of the page, and no others', async () => {
-  const list = Number(stated(/`limit` is at most (\d+), and `cursor` continues/));
+  const list = Number(stated(/`limit` is at most (\d+); pass `next_cursor`/));
   const events = async (limit: number) =>
     (await worker.team(tenant, `/v1/events?application_id=${tenant.application.id}&limit=${limit}`)).status;
   expect([await events(list), await events(list + 1)]).toEqual([200, 400]);

@@ -10,3 +10,10 @@ const { results: tables } = await env.DB.prepare(
 ).all<{ name: string }>();
 if (tables.length > 0) await env.DB.batch(tables.map(({ name }) => env.DB.prepare(`DROP TABLE "${name}"`)));
 await applyD1Migrations(env.DB, (env as unknown as { MIGRATIONS: D1Migration[] }).MIGRATIONS);
+
+// The parts that the Worker loads on demand. An object that is ended while it loads one would leave the import pending for every later file.
+await Promise.all([
+  import('../../src/lake/parquet.ts'),
+  import('../../src/schedule.ts'),
+  import('../../src/service.ts'),
+]);

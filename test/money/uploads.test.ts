@@ -199,8 +199,8 @@ describe('the daily reference rates', () => {
   });
 
   it.each([
-    { what: 'an error', answer: () => new Response(XML, { status: 503 }), message: 'answered 503' },
-    { what: 'no rate', answer: () => new Response('<html>'), message: 'without a rate' },
+    { what: 'an error', answer: () => new Response(XML, { status: 503 }), message: 'returned status 503' },
+    { what: 'no rate', answer: () => new Response('<html>'), message: 'returned no rates' },
     {
       what: 'a broken connection',
       answer: () => {
