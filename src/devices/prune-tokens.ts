@@ -5,8 +5,9 @@ import { DAY_MS } from '#lib/time';
 
 const PRUNED_AT_ONCE = 1_000;
 const MINUTE_MS = 60_000;
-/** Each run looks at one part of the old enough devices, so that all of them are covered within an hour. */
+/** Each minute's run looks at one part of the old enough devices, so that all of them are covered within an hour. */
 const PARTS = 60;
+const HOUR_MS = PARTS * MINUTE_MS;
 
 const idAt = (at: number) => `dev_${Math.ceil(at).toString(16).padStart(12, '0')}`;
 
@@ -20,7 +21,8 @@ export async function pruneTokens(d1: D1Database, ttlDays: number, now: number):
   const { deviceId, id, createdAt, expiresAt } = tokens;
   const [first] = await retryTransient(() => db.select({ deviceId: min(deviceId) }).from(tokens));
   const oldest = first?.deviceId;
-  const before = now - 2 * ttlDays * DAY_MS;
+  // The same for a whole hour, or devices at the boundary of two parts could fall into neither.
+  const before = Math.floor(now / HOUR_MS) * HOUR_MS - 2 * ttlDays * DAY_MS;
   if (!oldest || idTime(oldest) >= before) return;
   const part = Math.floor(now / MINUTE_MS) % PARTS;
   const boundary = (number: number) => idAt(idTime(oldest) + (number * (before - idTime(oldest))) / PARTS);

@@ -124,17 +124,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   reports: {
     imports: ['catalogue', 'counting', 'creatives', 'db', 'http', 'lib', 'money', 'rollup', 'teams'],
-    reads: [
-      'adsets',
-      'campaigns',
-      'cohort_activity',
-      'cohort_revenue',
-      'costs',
-      'creatives',
-      'rollup_ads',
-      'rollup_daily',
-      'segments',
-    ],
+    reads: ['adsets', 'campaigns', 'cohort_revenue', 'costs', 'creatives', 'rollup_daily', 'segments'],
   },
   operations: {
     imports: ['audit', 'counting', 'db', 'http', 'rollup', 'teams'],

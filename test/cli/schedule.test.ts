@@ -20,8 +20,8 @@ it.each([
 });
 
 it('refuses a schedule whose form it does not know, and knows those of wrangler.toml', async () => {
-  expect(() => isDue('*/5 * * * *', new Date())).toThrow('of a form that npm start does not know');
-  expect(() => isDue('0 0 1 * *', new Date())).toThrow('of a form that npm start does not know');
+  expect(() => isDue('*/5 * * * *', new Date())).toThrow('has a form that npm start does not support');
+  expect(() => isDue('0 0 1 * *', new Date())).toThrow('has a form that npm start does not support');
   const schedules = await readSchedules();
   expect(schedules).toContain('* * * * *');
   for (const schedule of schedules) isDue(schedule, new Date());
