@@ -128,7 +128,7 @@ describe('npm start', () => {
   it('starts without the demo team when asked, for /setup to be seen, but not on the state of one that has it', async () => {
     const taken = run('start.ts', ['--empty']);
     expect(await taken.ended).toBe(1);
-    expect(taken.output()).toContain('has a demo team already');
+    expect(taken.output()).toContain('already has a demo team');
     const env = { PORT: String(port), STATE_DIR: path.join(folder, 'empty') };
     const empty = runScript('start.ts', { args: ['--empty'], env });
     await empty.until('Stop with Ctrl-C');

@@ -246,7 +246,7 @@ test('every page, over a simulated history', { timeout: 300_000 }, async (suite)
     await phone.keyboard.press('Enter');
     await phone.getByRole('link', { name: 'Retention' }).first().focus();
     await phone.keyboard.press('Enter');
-    await phone.getByRole('heading', { name: 'Retention' }).waitFor();
+    await phone.getByRole('heading', { name: 'Retention', exact: true }).waitFor();
   });
 
   await suite.test('keeps the view in the address from page to page', async () => {
