@@ -109,7 +109,7 @@ it('converts each amount at the rate of its day, exactly', async () => {
   let purchases = 0n;
   for (let day = 0; day < DAYS; day++) purchases += (2n ** 50n + 3n) * BigInt(1100 + day);
   expect(groups.size).toBe(1);
-  // Rounded once, at its end: thousandths, of which a half is rounded up.
+  // Rounded once, at the end: the sum is in thousandths, and a half is rounded up.
   expect(own?.purchaseRevenue).toBe((purchases + 500n) / 1_000n);
   expect(own?.adRevenue).toBe(BigInt(DAYS * 21 + (DAYS * (DAYS - 1)) / 2));
 });

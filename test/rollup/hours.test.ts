@@ -159,7 +159,7 @@ describe('pruneHours', () => {
         .all<{ day: string }>();
       return results.map(({ day }) => day);
     };
-    // 32 days before April 15th is March 14th, and a day more for zones where it is still the day before.
+    // 32 days before April 15th is March 14th. One more day is kept for zones where it is still the day before.
     expect(await daysIn('rollup_hours')).toEqual(['2026-03-13', '2026-03-14', '2026-04-15']);
     expect(await daysIn('rollup_daily')).toEqual(days);
   });
