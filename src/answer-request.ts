@@ -2,14 +2,14 @@ import { ingestionRoutes } from '#ingestion/routes';
 import { LINK_TOKEN, trackingRoutes } from '#tracking';
 import { createApp } from './app.ts';
 
-// Most requests are events and clicks, and many isolates see nothing else. So an isolate starts with only these routes, and loads the
-// others with the first request for one of them.
+// Most requests are events and clicks, and many isolates receive nothing else. An isolate therefore starts with only these routes, and
+// loads the others on the first request for one of them.
 const busyRoutes = createApp((app) => {
   app.route('/', ingestionRoutes);
   app.route('/', trackingRoutes);
 });
 
-/** The first segment of an address's path. */
+/** The first segment of a URL's path. */
 const firstSegment = (url: string) => /^(?:https?:\/\/[^/]+)?\/([^/?#]*)/.exec(url)?.[1] ?? '';
 
 // Handlers registered for all methods are the middleware that all routes share.
@@ -17,7 +17,7 @@ const busySegments = new Set(
   busyRoutes.routes.filter(({ method }) => method !== 'ALL').map(({ path }) => firstSegment(path)),
 );
 
-/** On a tracking host of its own (see `trackingHost`) a link's path is just its token, and no other path has that form. */
+/** On a separate tracking host (see `trackingHost`), a link's path is just its token. No other path has that form. */
 const isBusy = (segment: string) => busySegments.has(segment) || LINK_TOKEN.test(segment);
 
 async function answerOther(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {

@@ -39,7 +39,7 @@ export async function runSchedule(cron: string, env: Env): Promise<void> {
     'prune sessions': pruneSessions(env.DB, now),
     'prune share links': pruneShareLinks(database(env.DB), now),
   });
-  // In this order, so that what a check finds is sent in the same run.
+  // Checks run first, so that their findings are sent in the same run.
   await runChores({ 'watch alerts': watchAlerts(env, now), 'compose digests': composeDigests(env, now) });
   await runChores({ 'send notices': sendNotices(env, now) });
 }

@@ -41,7 +41,7 @@ export type ClickRow = {
  * anyway. Only a larger flood can push a genuine click out, and not if the device's address is known, because that has a range of its own.
  */
 const MAX_WEIGHED = 200;
-/** The number of clicks of all families that are searched for those of one family. */
+/** The number of clicks that are searched for those of one family. */
 const MAX_SCANNED = 500;
 const HOUR_MS = 3_600_000;
 

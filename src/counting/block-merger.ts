@@ -3,12 +3,12 @@ import { queueMerged } from './outbox.ts';
 import { readCounterName } from './shards.ts';
 import type { Store } from './store.ts';
 
-/** Of one time; the others wait for the next. */
+/** The limit per call. The others wait for the next one. */
 const MAX_MERGES = 50;
 
-/** Puts the small blocks of one counter together, where its runs have added many. No one else writes them, and nothing is lost if they stay. */
+/** Merges the small blocks of one counter where its runs have added many. No other counter writes them, and leaving them unmerged is safe. */
 export class BlockMerger {
-  /** Where blocks were added since the last time. */
+  /** Where blocks were added since the last merge. */
   private readonly places = new Map<string, BlockPlace>();
 
   note(rows: readonly BlockRow[]): void {
@@ -17,7 +17,7 @@ export class BlockMerger {
     }
   }
 
-  /** Puts merged blocks into the outbox; false where there was nothing to merge. */
+  /** Appends merged blocks to the outbox. Returns false if there was nothing to merge. */
   async merge(store: Store, db: D1Database, counter: string): Promise<boolean> {
     if (this.places.size === 0) return false;
     const owner = readCounterName(counter);

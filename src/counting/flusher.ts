@@ -60,7 +60,7 @@ export class Flusher {
     return oldestInOutbox(this.around.store()) === null ? null : now + backoffMs(this.failures);
   }
 
-  /** Merges the small blocks of what was added since the last time, and brings them to D1. */
+  /** Merges small blocks where some were added since the last merge, and writes the result to D1. */
   async mergeBlocks(): Promise<void> {
     const { store, db, name } = this.around;
     if (await this.merger.merge(store(), db(), name())) await this.flush();

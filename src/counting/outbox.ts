@@ -28,7 +28,7 @@ import { readCounterName } from './shards.ts';
 import type { Store } from './store.ts';
 import { moveOn, wasAborted } from './turn.ts';
 
-/** What one transaction of D1 adds: some thousand rows, so that other queries get in between. */
+/** The size of one D1 transaction: a few thousand rows, so that other queries can run in between. */
 const MAX_PART_CHARACTERS = 500_000;
 
 type Kind = RollupTable | 'segments' | 'blocks' | 'merged' | 'parked';
@@ -53,7 +53,7 @@ const insertSegments = (db: D1Database, rows: readonly unknown[]) =>
       FROM json_each(${JSON.stringify(rows)}) WHERE true ON CONFLICT DO NOTHING`,
   );
 
-/** Puts merged blocks at the end of the outbox. */
+/** Appends merged blocks to the outbox. */
 export function queueMerged(store: Store, merged: MergedBlocks, now: number): void {
   const part: Part = [['merged', [merged]]];
   const state = store.select({ sequence: progress.sequence }).from(progress).get();
@@ -65,7 +65,7 @@ export function queueMerged(store: Store, merged: MergedBlocks, now: number): vo
   store.update(progress).set({ sequence }).run();
 }
 
-/** What a run adds to D1, in parts of a bounded size. */
+/** Splits what a run adds to D1 into parts of a bounded size. */
 export function* toParts(
   additions: readonly Additions<RollupTable>[],
   newSegments: readonly SegmentRow[],
@@ -100,7 +100,7 @@ export function* toParts(
 
 const isRollup = (kind: Kind): kind is RollupTable => kind in MEASURES;
 
-/** What adds the rows of one kind; `sequence` is the number of their part. */
+/** The statements that add rows of one kind. `sequence` is the number of their part. */
 function statementsOf(
   db: D1Database,
   { counter, sequence, now }: { counter: string; sequence: number; now: number },
@@ -122,9 +122,9 @@ function statementsOf(
 }
 
 /**
- * Adds the next part of the outbox to D1, exactly once however often it is sent: the part and its number are one transaction.
- * Rows that D1 refuses are parked, so that they hold up no others. False when the outbox is empty. Throws when D1 does not take
- * the part; then it stays the next one. `onBlocks` is told which blocks were added.
+ * Adds the next part of the outbox to D1. It is added exactly once however often it is sent, because the part and its number are one
+ * transaction. Rows that D1 refuses are parked, so that they do not hold up others. Returns false if the outbox is empty. Throws if D1
+ * does not accept the part, which then remains the next one. `onBlocks` receives the added blocks.
  */
 export async function flushNext(
   store: Store,
@@ -150,7 +150,7 @@ export async function flushNext(
       return true;
     }
     const applied = await readApplied(db, counter);
-    // A part that is no longer there was brought by an earlier try, which was given up; else its answer may have been lost.
+    // If the part is gone, another call that had timed out added it. Otherwise D1 may have added it and its answer was lost.
     const isWaiting = nextSequence(store) === next.sequence;
     if (isWaiting && applied !== next.sequence) throw new SequenceGap(applied, next.sequence);
   }
@@ -159,7 +159,7 @@ export async function flushNext(
   return true;
 }
 
-/** The part with those rows parked that D1 refuses; null where it refuses none of them alone. */
+/** The part with the refused rows parked instead; null if D1 refuses no row by itself. */
 async function withoutRefused(
   db: D1Database,
   counter: string,
@@ -178,8 +178,8 @@ async function withoutRefused(
 }
 
 /**
- * The database and the counter disagree about what was written, as after one of them was restored to an earlier time. Nothing
- * is written until someone has decided that counting goes on: see `closeGap`.
+ * The database and the counter disagree about what was written, because one of them was restored to an earlier time. Nothing is written
+ * until someone decides to resume counting: see `closeGap`.
  */
 export class SequenceGap extends Error {
   constructor(applied: number, next: number) {
@@ -187,7 +187,7 @@ export class SequenceGap extends Error {
   }
 }
 
-/** The last part of a counter that the database has; 0 when it has none. */
+/** The number of the last part of a counter that the database has; 0 if it has none. */
 async function readApplied(db: D1Database, counter: string): Promise<number> {
   const [row] = await database(db)
     .select({ sequence: counterFlushes.sequence })
@@ -203,8 +203,8 @@ const nextSequence = (store: Store): number | null =>
     .get()?.next ?? null;
 
 /**
- * Makes the next part the one that the database takes, where it is neither that nor the last that it took; answers whether it
- * was not. Only the database moves, forward, where it is behind; a counter that is behind numbers its parts anew. Repeatable.
+ * Closes a `SequenceGap`, so that the database accepts the next part. If the database is behind, its number moves forward; if the counter
+ * is behind, it renumbers its parts. Returns whether there was a gap. Safe to repeat.
  */
 export async function closeGap(store: Store, db: D1Database, counter: string): Promise<boolean> {
   const next = nextSequence(store);
@@ -229,7 +229,7 @@ export async function closeGap(store: Store, db: D1Database, counter: string): P
   return true;
 }
 
-/** One statement, and so one transaction, each; in between no other call gets in. Two of them, so that no number is taken twice. */
+/** Synchronous, so no other call runs between the statements. Goes through negative numbers, so that no number is taken twice. */
 function renumber(store: Store, shift: number): void {
   store
     .update(outbox)
@@ -245,7 +245,7 @@ function renumber(store: Store, shift: number): void {
     .run();
 }
 
-/** When the oldest event that waits here was appended; null for an empty outbox. */
+/** When the oldest waiting event was appended; null if the outbox is empty. */
 export function oldestInOutbox(store: Store): number | null {
   return (
     store

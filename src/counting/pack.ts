@@ -36,7 +36,7 @@ export function packEvents(applicationId: string, events: readonly LoggedEvent[]
   return { applicationId, rows };
 }
 
-/** The events of a row with what stands beside them put back in; null for an erased device's. */
+/** The events of a row, complete with the values that the row stores separately; null for events of erased devices. */
 export function unpackEvents(applicationId: string, events: string): (LoggedEvent | null)[] {
   const unpacked: (LoggedEvent | null)[] = JSON.parse(events);
   for (const event of unpacked) if (event) event.application_id = applicationId;

@@ -13,7 +13,7 @@ export class PoisonError extends Error {
   }
 }
 
-/** Devices whose stored state cannot be parsed, which was noticed when the counted changes were to be added to it. */
+/** The stored state of these devices cannot be parsed, which was only noticed when the run was written. */
 export class BrokenDevicesError extends Error {
   readonly ids: readonly string[];
   constructor(ids: readonly string[], cause: unknown) {

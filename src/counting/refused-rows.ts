@@ -4,21 +4,21 @@ import { logError } from '#lib/log';
 import { additionStatements, PARK_REASON, type Parked, parkedId, parkedSums } from '#rollup';
 import { abortTrial, wasAborted } from './turn.ts';
 
-/** Of one flush, because an invocation has 1,000 queries. What is not found by then is found by the next flush. */
+/** The limit per flush, because an invocation has 1,000 queries. The next flush finds the remaining rows. */
 const MAX_TRIALS = 200;
 
 export type Refused = { table: RollupTable; row: unknown; error: unknown };
 
 /**
- * Which rows D1 refuses to add, found by halving; nothing is added. Throws when D1 fails for another reason than the rows.
- * Rows that are only refused together are not found.
+ * Finds the rows that D1 refuses to add, by bisection. Adds nothing. Throws if D1 fails for any other reason. Rows that are only refused
+ * together are not found.
  */
 export async function findRefused(
   db: D1Database,
   additions: readonly (readonly [RollupTable, readonly unknown[]])[],
 ): Promise<Refused[]> {
   let trials = 0;
-  /** What D1 says to these rows; null where it would take them. */
+  /** D1's error for these rows; null if it would accept them. */
   const tryRows = async (table: RollupTable, rows: readonly unknown[]): Promise<unknown> => {
     trials++;
     try {
@@ -44,7 +44,7 @@ export async function findRefused(
   return found;
 }
 
-/** What is kept of refused rows; `part` names what they were to be added with. What D1 said stands in the log alone. */
+/** Refused rows as parked messages. `part` identifies the part of the outbox that they were in. D1's error is only in the log. */
 export async function parkRefused(
   applicationId: string,
   part: string,

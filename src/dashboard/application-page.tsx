@@ -101,7 +101,7 @@ const DeleteCard = ({ row, faults }: { row: ApplicationRow; faults: Fault[] }) =
   </Card>
 );
 
-/** The settings of one application; its API key where this request is to show it. */
+/** The settings of one application, with its API key if this request may show it. */
 export async function applicationPage(
   c: DashboardContext,
   row: ApplicationRow,

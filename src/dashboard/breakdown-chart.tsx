@@ -5,7 +5,7 @@ import { groupName, isTimeGroup } from './groups.tsx';
 import { METRICS, type MetricName, nothingOf, showMetric, sortRows } from './metrics.ts';
 import type { View } from './view.ts';
 
-/** More curves cannot be told apart. */
+/** More curves could not be distinguished. */
 const MAX_CURVES = 6;
 const MAX_BARS = 10;
 

@@ -255,7 +255,7 @@ export function curveAxis(series: readonly { values: readonly (number | null)[] 
   return { days, ticks: ticksOn(days, new Set(TICK_DAYS)) };
 }
 
-/** The words below those days that are among `named`, as far as there is room for them. */
+/** The labels below the days in `named`, if there is room for them. */
 function ticksOn(days: readonly number[], named: ReadonlySet<number>): Tick[] {
   const ticks: Tick[] = [];
   for (const [index, day] of days.entries()) {

@@ -47,7 +47,7 @@ export async function readCompared(
     limit?: number;
     q?: string;
     metrics?: readonly MetricName[];
-    /** The metrics that are wanted of what it is compared with, where those are fewer. */
+    /** The metrics to read of the earlier period, if fewer are needed there. */
     metricsBefore?: readonly MetricName[];
     totals?: boolean;
   },

@@ -16,7 +16,7 @@ export const keyOf = ({ date, campaign, adset, creative }: Cost): Record<string,
   creative: creative ?? '',
 });
 
-/** The costs as they were uploaded, with what follows from their impressions and clicks. */
+/** The costs as uploaded, with the ratios computed from their impressions and clicks. */
 export function LedgerCard({
   view,
   page,

@@ -74,7 +74,7 @@ export async function costRowPage(
   );
 }
 
-/** Stores what the form of a row says. */
+/** Stores the submitted form of a row. */
 export async function saveCostRow(c: DashboardContext) {
   const view = await requireView(c);
   const form = await readForm(c);

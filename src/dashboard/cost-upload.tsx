@@ -107,7 +107,7 @@ async function readUpload(c: DashboardContext): Promise<{ text: string; currency
   return { text: typeof csv === 'string' ? csv : '', currency };
 }
 
-/** Stores an uploaded file and redirects to what became of it, or answers why it is refused. */
+/** Stores an uploaded file and redirects to the outcome, or returns why it is refused. */
 export async function uploadCosts(c: DashboardContext, view: View): Promise<Response | Refused> {
   const { text, currency } = await readUpload(c);
   const { rows, lines, faults, format } = parseCostFile(text, currency || view.application.currency);

@@ -20,7 +20,7 @@ export const NAMED_KINDS: Readonly<Partial<Record<FilterName, NamedKind>>> = {
   creative_id: 'creative',
 };
 
-/** The label of a filter's value, as far as it is known without a lookup. */
+/** The label of a filter's value, if it is known without a lookup. */
 export function valueLabel(name: FilterName, value: string): string {
   if (name === 'attribution') return value === 'paid' ? 'Paid' : 'Organic';
   return name === 'country' || name === 'os' ? valueName(name, value) : value;

@@ -1,11 +1,11 @@
 import type { Series } from './chart.tsx';
 
-/** What a device is predicted to bring in the days ahead, and the range in which that probably lies. */
+/** The predicted revenue of a device in the days ahead, and its likely range. */
 export type Forecast = { low: number; value: number; high: number };
 
 type Point = { day: number; value: number };
 
-/** A curve's value on a day, on the straight line between the points around it; null before the first and after the last. */
+/** A curve's value on a day, by linear interpolation; null before the first point and after the last. */
 function valueOn(points: readonly Point[], day: number): number | null {
   const next = points.findIndex((point) => point.day >= day);
   const [before, after] = [points[next - 1], points[next]];
@@ -16,9 +16,9 @@ function valueOn(points: readonly Point[], day: number): number | null {
 }
 
 /**
- * Curves over `curveDays` with a prediction `ahead` days past the last known day of each, where there is one (`forecasts`, by the
- * curve's number): a series of its own that starts at the end of the curve, with its band. `days` are those of the curves as far as
- * any is known, and those on which predictions end.
+ * Adds predictions to curves over `curveDays`. The prediction of a curve (`forecasts`, by index) is a series of its own with a band. It
+ * starts at the curve's last known day and ends `ahead` days later. The returned `days` are the days up to the last known one of any curve,
+ * and the days on which predictions end (`ends`).
  */
 export function withForecasts(
   series: readonly Series[],

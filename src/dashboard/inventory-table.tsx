@@ -41,7 +41,7 @@ type Figures = PerformanceReport['data'][number];
 /** An item and its figures, which are undefined if the period has none. */
 export type Row = { item: InventoryItem; figures: Figures | undefined };
 
-/** What the page is asked for, as its URL says. */
+/** The page's URL parameters, parsed. */
 export type Asked = {
   level: InventoryLevel;
   status: Status;

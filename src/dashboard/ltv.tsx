@@ -51,7 +51,7 @@ const MAX_PREDICTED = 12;
 
 type Row = Awaited<ReturnType<typeof reportLtv>>['data'][number];
 
-/** The first day by whose end the devices had earned what they cost; null if they have not yet. */
+/** The first day by which the revenue of the devices covered their cost; null if it has not yet. */
 export function paybackDay(days: Readonly<Record<string, { roas: number | null }>>): number | null {
   return CURVE_DAYS.find((day) => (days[day]?.roas ?? 0) >= 1) ?? null;
 }
@@ -186,7 +186,7 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
   });
 });
 
-/** When a cohort had earned what it cost. */
+/** When a cohort's revenue covered its cost. */
 const Payback = ({ row }: { row: Row }) => {
   const day = paybackDay(row.days);
   if (day !== null) return <>{`Day ${day}`}</>;

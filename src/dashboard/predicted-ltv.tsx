@@ -9,7 +9,7 @@ import type { View } from './view.ts';
 
 type Predicted = Awaited<ReturnType<typeof reportPredictedLtv>>['data'][number];
 
-/** What a device of each shown cohort is predicted to purchase from now on; null where there is no prediction. */
+/** The predicted future purchases per device of each shown cohort; null if there is no prediction. */
 export function forecastsOf(
   { horizon_days: ahead, data }: Awaited<ReturnType<typeof reportPredictedLtv>>,
   shown: readonly CohortRow[],

@@ -4,15 +4,15 @@ import { settingsOf } from '#env';
 import { decryptText, encryptText } from '#lib/crypto';
 import type { DashboardContext } from './guard.ts';
 
-// A new secret is shown on the page that a form redirects to, so that a reload sends no form again. On the way it is in a sealed
-// cookie: never in a URL, a log or the database.
+// A new secret is shown on the page that a form redirects to, so that a reload does not submit the form again. It gets there in an
+// encrypted cookie, never in a URL, a log or the database.
 
 const COOKIE = 'dashboard.show_once';
-/** A redirect takes no longer. */
+/** How long the cookie is valid. A redirect takes less. */
 const SECONDS = 60;
 
 const Sealed = z.object({
-  /** The page that shows it, and the person it is for. */
+  /** The page that shows the texts. */
   path: z.string(),
   userId: z.string(),
   expiresAt: z.number(),
@@ -21,7 +21,7 @@ const Sealed = z.object({
 
 const isSecure = (c: DashboardContext) => new URL(c.req.url).protocol === 'https:';
 
-/** Redirects to the page at `path`, which shows these texts once, by `takeShown`. `to` is the same path with a query or fragment. */
+/** Redirects to the page at `path`, which shows these texts once with `takeShown`. `to` may add a query or fragment to the path. */
 export async function redirectShowing(
   c: DashboardContext,
   path: string,
@@ -41,7 +41,7 @@ export async function redirectShowing(
   return c.redirect(to, 303);
 }
 
-/** What this request of the page at `path` is to show once; empty where there is nothing, or it is another person's or too old. */
+/** The texts that the page at `path` shows once. Empty if there are none, if they are for another person, or if they have expired. */
 export async function takeShown(
   c: DashboardContext,
   path: string,

@@ -2,7 +2,7 @@ import { type FoundDevice, findDevices, possibleShards } from '#counting';
 import type { AuthenticatedApplication } from '#http';
 import type { Draft } from './draft.ts';
 
-/** Which drafts' devices the counters already know, as far as they were asked. Asks for each draft at most once. */
+/** Which drafts' devices the counters already know. Asks about each draft at most once. */
 export class KnownDevices {
   /** By the draft's `claim`. */
   readonly found = new Map<string, FoundDevice>();

@@ -26,7 +26,7 @@ export type Column = {
   distinct: boolean;
   /** The cell of rows without a value. */
   absent: Cell;
-  /** Overrides the writer's choice where it is not the best. */
+  /** Overrides the writer's choice if another one is better. */
   encoding?: Encoding;
 };
 

@@ -6,7 +6,7 @@ const RUN = /^(-?\d+)(?:-(-?\d+))?$/;
  * days it holds.
  */
 export class DaySet {
-  /** The first and the last day of each run, one after the other: a run keeps many sets, and an array per run takes ten times as much. */
+  /** The first and last day of each run in one flat array. An array per run would take ten times the memory. */
   private bounds: number[];
 
   private constructor(bounds: number[]) {
@@ -41,7 +41,7 @@ export class DaySet {
     if (extendsBefore && extendsAfter) bounds.splice(at - 1, 2);
     else if (extendsBefore) bounds[at - 1] = day;
     else if (extendsAfter) bounds[at] = day;
-    // An array that grows in place keeps room for sixteen more.
+    // A copy, because an array that grows in place reserves room for 16 more entries.
     else this.bounds = bounds.toSpliced(at, 0, day, day);
     return true;
   }
@@ -60,7 +60,7 @@ export class DaySet {
     return text;
   }
 
-  /** The place of the first run that ends at this day or later; the number of bounds where none does. */
+  /** The index in `bounds` of the first run that ends on this day or later; the length of `bounds` if there is none. */
   private endingAtOrAfter(day: number): number {
     let [low, high] = [0, this.bounds.length / 2];
     while (low < high) {

@@ -5,7 +5,7 @@ import { keeps, keptBy } from './keeps.ts';
 // Fields that decide money or identity are strict. All others only describe an event: a malformed one is dropped, the event is accepted,
 // and the answer names what was dropped.
 
-/** Beyond this many, warnings say nothing new about a request. */
+/** More warnings than this would add nothing new about a request. */
 const MAX_WARNINGS = 20;
 
 /** Marks a malformed field in a parsed body until `withWarnings` removes it. */

@@ -99,11 +99,11 @@ function clockFormatter(timezone: string): Intl.DateTimeFormat {
 const MAX_ZONE_NAMES = 2_000;
 const zones = new Map<string, string | null>();
 
-/** The canonical name of a zone; null for a name that is none. */
+/** The canonical name of a zone; null if the name is unknown. */
 function zoneOf(name: string): string | null {
   let zone = zones.get(name);
   if (zone === undefined) {
-    // Only a formatter tells, and it costs more to construct than all else that is done with a device's zone.
+    // Only a formatter knows, and constructing one costs more than everything else that is done with a device's zone.
     if (zones.size >= MAX_ZONE_NAMES) zones.clear();
     zone = readZone(name);
     zones.set(name, zone);

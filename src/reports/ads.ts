@@ -37,10 +37,12 @@ export const AdsQuery = z
   .superRefine(checkPeriod);
 export type AdsQuery = z.infer<typeof AdsQuery>;
 
-/** `key`: of a row, a network of a format, day and group; of these without a network, or null, for what has no row of its own. */
+/**
+ * `key` names a row: day, ad format, group and network. Figures without a row of their own have a key without a network, or null.
+ */
 type AdsRow = AmountRow & { key: string | null; impressions: number; requests: number; micros: string };
 
-/** What a row is of, in the order of its key, before its network. */
+/** The parts of a row's key before the network. */
 const formatNames = (group: Group | undefined) => ['day', 'source', ...(group ? [group] : [])] as const;
 
 function keysOf(group: Group | undefined) {
@@ -53,13 +55,13 @@ function keysOf(group: Group | undefined) {
   };
 }
 
-/** What is read: the days ?2 to ?3 of the application ?1, as far as the filters leave them. */
+/** The rows to read: those of application ?1 on days ?2 to ?3 that match the filters. */
 export const adsRows = (filters: ReportFilters, group?: Group) =>
   `FROM ${wholeTable('rollup_ads', isNamed(group), filters)} WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3${rollupConditions(filters)}`;
 
 /**
- * ?4 what a unit of each currency is worth, ?5 a text to be found in the names, ?6 how many rows: the latest first, then by
- * revenue and impressions.
+ * Ranks rows by day, latest first, then by revenue and impressions. ?4 is the rate of each currency, ?5 the search as `searchValue`
+ * makes it, ?6 the number of rows.
  */
 export const adsRankingSql = (rows: string, group?: Group) =>
   `WITH rates AS MATERIALIZED (SELECT key AS currency, value AS rate FROM json_each(?4)),
@@ -69,10 +71,10 @@ export const adsRankingSql = (rows: string, group?: Group) =>
   WHERE ${searchSql([...formatNames(group), 'media_source'], '?5')}
   GROUP BY key ORDER BY key ->> 0 DESC, coalesce(sum(revenue * rate), 0) DESC, sum(impressions) DESC, key LIMIT ?6`;
 
-/** ?4 the reporting currency, ?5 the keys of the rows that are kept, where there is a cut. */
+/** ?4 is the reporting currency. With a cut, ?5 lists the keys of the kept rows. */
 export function adsSql(isCut: boolean, rows: string, group?: Group): string {
   const { network, requests, format } = keysOf(group);
-  // The fill rate of a format needs all its impressions, also those of networks without a row.
+  // The fill rate of a format needs all its impressions, including those of networks without a row.
   const isKept = (key: string) => `${key} IN (SELECT value FROM json_each(?5))`;
   const key = isCut
     ? `CASE WHEN ${isKept(network)} THEN ${network} WHEN ${isKept(requests)} THEN ${format} END`
@@ -82,14 +84,14 @@ export function adsSql(isCut: boolean, rows: string, group?: Group): string {
     ${rows} GROUP BY key, currency, rateDay ORDER BY key, currency`;
 }
 
-/** `revenue`: null where a part of it cannot be converted. */
+/** `revenue` is null if part of it cannot be converted. */
 type AnsweredRow = Ads['data'][number];
 type Shown = { impressions: number; requests: number; revenue: Parts | null };
 const nothing = (): Shown => ({ impressions: 0, requests: 0, revenue: 0n });
 
 /**
- * The ad report: revenue, impressions and eCPM of each day, ad format and network. Ad requests, which no network has, stand in the
- * row of the format without a network, with the fill rate of the whole format.
+ * The ad report: revenue, impressions and eCPM by day, ad format and network. Ad requests have no network. They are in the format's
+ * row without a network, together with the fill rate of the whole format.
  */
 export async function reportAds(db: D1Database, application: Reported, query: AdsQuery) {
   const reporting = query.currency ?? application.currency;
@@ -116,9 +118,9 @@ export async function reportAds(db: D1Database, application: Reported, query: Ad
 
 type Asked = AdsQuery & { reporting: string; filters: ReportFilters };
 type Networks = {
-  /** By the key of the row. */
+  /** By row key. */
   networks: Map<string, Shown>;
-  /** By day and format: the impressions of all its networks, also of those without a row. */
+  /** Impressions by day and format, including those of networks without a row. */
   formats: Map<string, number>;
   rest: Shown;
   cut: Cut | null;
@@ -158,7 +160,7 @@ async function readNetworks(db: D1Database, application: Reported, asked: Asked)
   return { networks, formats, rest, cut, unconverted: converter.unconverted() };
 }
 
-/** The same of some segments. */
+/** Like `readNetworks`, for reports that need segments. */
 async function readSegmentedNetworks(db: D1Database, application: Reported, asked: Asked): Promise<Networks> {
   const { groups, cut, missing } = await readSegmentedSums(db, application, {
     ...asked,
@@ -186,7 +188,7 @@ async function readSegmentedNetworks(db: D1Database, application: Reported, aske
   return { networks, formats, rest, cut, unconverted: converter.unconverted() };
 }
 
-/** Which rows are kept; null: all of them. */
+/** Decides which rows are kept. Returns null if all of them are. */
 async function cutAds(
   db: D1Database,
   application: Reported,

@@ -10,14 +10,14 @@ import {
 import { DIMENSIONS, type Dimension, type DimensionName } from './dimensions.ts';
 import type { CreativeGroup } from './names.ts';
 
-// The fields that answers of several reports share. The definition of each figure is its description.
+// Fields that several reports share. The description of each figure is its definition.
 
 const described = ({ definition, source }: { definition: string; source: string }) =>
   `${definition} Source: ${source}.`;
 
 type Exact<Field extends string> = Record<`${Field}_exact`, z.ZodOptional<z.ZodString>>;
 
-/** The field beside an amount that a JSON number may round. */
+/** The exact amount as text, for amounts that a JSON number may round. */
 export const exact = <Field extends string>(field: Field) =>
   ({
     [`${field}_exact`]: z

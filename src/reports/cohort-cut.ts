@@ -12,7 +12,7 @@ import { type Cut, cutAfter, keyValues } from './cut.ts';
 import { bindFiltered } from './filters.ts';
 import { filtersOf, type ReportFilters } from './query.ts';
 
-/** ?1 application, ?2 to ?3 days of acquisition, ?4 how many cohorts: by time, latest first, then the largest. */
+/** Ranks cohorts by time, latest first, then by size. ?1 is the application, ?2 to ?3 the acquisition days, ?4 the number of cohorts. */
 export function cohortRankingSql(grouping: CohortGrouping, { table, conditions }: CohortRows): string {
   const { acquired, reads } = cohortKeys(grouping);
   const stored = [...(grouping.cohort === 'all' ? [] : ['acquired_day']), ...reads].join(', ');
@@ -22,7 +22,7 @@ export function cohortRankingSql(grouping: CohortGrouping, { table, conditions }
     GROUP BY key HAVING sum(size) > 0 ORDER BY key ->> 0 DESC, sum(size) DESC, key LIMIT ?4`;
 }
 
-/** Which cohorts have a row of their own; null: all of them. */
+/** Decides which cohorts have a row of their own. Returns null if all of them do. */
 export async function cutCohorts(
   db: D1Database,
   applicationId: string,
@@ -40,7 +40,7 @@ export async function cutCohorts(
   return cutAfter(results, limit, false);
 }
 
-/** The cohorts as `cohortRankingSql` ranks them, by segment. */
+/** Ranks cohorts like `cohortRankingSql`, by segment. */
 async function rankCohorts(
   db: D1Database,
   applicationId: string,

@@ -7,11 +7,14 @@ import { type CreativeNames, readCreativeNames } from './names.ts';
 import type { ReportFilters } from './query.ts';
 import { type RowKey, type ScannedSegment, scanSegments } from './segment-scan.ts';
 
-/** Takes the rows of a cohort table by segment. `Place`: where the sums of a row go. */
+/** Receives the rows of a cohort table by segment. A `Place` is where the sums of a row go. */
 export type CohortReader<Place> = {
   /** Null for a row that is not wanted. */
   placeOf(key: RowKey): Place | null;
-  /** `label`: the key of the cohort, as `cohortKeys` makes it in SQL. `sums`: in the order of `sumColumnsOf`, used again. */
+  /**
+   * `label` is the key of the cohort, as `cohortKeys` makes it in SQL. `sums` are in the order of `sumColumnsOf`; the array is reused
+   * after the call.
+   */
   add(place: Place, label: string, sums: Float64Array): void;
 };
 
@@ -24,7 +27,7 @@ export type CohortScan = {
   cut: Cut | null;
 };
 
-/** Reads a cohort table by segment, for the retention and lifetime value of some segments or by one of their values. */
+/** Reads a cohort table by segment, for retention and lifetime value that are filtered or grouped by segment. */
 export async function scanCohorts<Place>(
   db: D1Database,
   { applicationId, rollup, query, filters, cut }: CohortScan,
@@ -35,7 +38,7 @@ export async function scanCohorts<Place>(
   const byCreative = named !== null;
   const names: CreativeNames = byCreative ? await readCreativeNames(database(db), applicationId) : new Map();
   const kept = cut && new Set<string>(JSON.parse(cut.kept));
-  // Each label is made once: by the part of the calendar, then by the value that the cohorts are grouped by.
+  // Labels by calendar part, then by the value that cohorts are grouped by, so that each is made only once.
   const labels = new Map<string, Map<string, string>>();
   const labelOf = (own: Map<string, string>, part: string, value: string) => {
     let label = own.get(value);
@@ -68,7 +71,7 @@ export async function scanCohorts<Place>(
   );
 }
 
-/** The value of a map's key, made where there is none. */
+/** The value of a key in a map. Creates it if it is missing. */
 export function getOrMake<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
   let value = map.get(key);
   if (value === undefined) {

@@ -15,7 +15,7 @@ export type CohortGrouping = { cohort: Cohort; group_by?: Group | undefined };
 export const knowsSpend = ({ group_by: group }: CohortGrouping, filters: ReportFilters): boolean =>
   !isBySegment(filters) && (!group || isOfCreatives(group));
 
-/** A cohort table as SQL reads it, and the conditions on its rows. */
+/** The cohort table that SQL reads, and the conditions on its rows. */
 export type CohortRows = { table: string; conditions: string };
 
 /** The cohort table with the filters applied, for cohorts that need no segments. */
@@ -28,7 +28,7 @@ export const cohortRows = (
   conditions: rollupConditions(filters),
 });
 
-/** Whether the cohort tables are to be read by segment, and so not in SQL: see `scanCohorts`. */
+/** Whether the cohort tables have to be read by segment, with `scanCohorts` instead of SQL. */
 export const needsCohortSegments = ({ group_by: group }: CohortGrouping, filters: ReportFilters): boolean =>
   isBySegment(filters) || (group !== undefined && !isOfCreatives(group));
 
@@ -39,18 +39,18 @@ const PART_SQL: Record<Cohort, (day: string) => string> = {
   all: () => "''",
 };
 
-// Day numbers are checked to be whole numbers, so they may stand in the text: a list in a parameter would be gone through for each row.
+// The day numbers are validated integers, so they are safe in SQL text. A list in a parameter would be scanned for each row.
 
 const sorted = (days: readonly number[]) => [...new Set(days)].sort((left, right) => left - right);
 
-/** SQL for the last of these day numbers that is not after `age`; null where all of them are. */
+/** SQL for the largest of these day numbers that is at most `age`; null if there is none. */
 export const lastDayUntil = (age: string, days: readonly number[]): string =>
   `CASE ${sorted(days)
     .reverse()
     .map((day) => `WHEN ${age} >= ${day} THEN ${day}`)
     .join(' ')} END`;
 
-/** SQL for the first of these day numbers that is not before `age`; null where all of them are. */
+/** SQL for the smallest of these day numbers that is at least `age`; null if there is none. */
 export const firstDayFrom = (age: string, days: readonly number[]): string =>
   `CASE ${sorted(days)
     .map((day) => `WHEN ${age} <= ${day} THEN ${day}`)
@@ -59,7 +59,7 @@ export const firstDayFrom = (age: string, days: readonly number[]): string =>
 export const isOneOf = (age: string, days: readonly number[]): string =>
   `${age} IN (${sorted(days).join(', ')})`;
 
-/** What `PART_SQL` makes of a day. */
+/** Computes the same as `PART_SQL` for a day. */
 const KEY_PART: Record<Cohort, (day: string) => string> = {
   day: String,
   week: mondayOf,
@@ -69,9 +69,9 @@ const KEY_PART: Record<Cohort, (day: string) => string> = {
 export const keyPartOf = (cohort: Cohort) => KEY_PART[cohort];
 
 /**
- * SQL for the key of a row's cohort, over the cohort tables and over `costs`. Where there is a cut, `kept` names the parameter
- * that lists the cohorts with a row of their own, and the others' key is `REST`. `reads` are the columns that `acquired` is made
- * from, besides the day of acquisition.
+ * SQL for the key of a row's cohort, for the cohort tables (`acquired`) and for `costs` (`cost`). With a cut, `kept` is the parameter
+ * that lists the cohorts with a row of their own; all others have the key `REST`. `reads` are the columns that `acquired` uses besides
+ * the acquisition day.
  */
 export function cohortKeys({ cohort, group_by: group }: CohortGrouping, kept?: string) {
   const keyOf = (day: string, column: string) => {
@@ -96,8 +96,8 @@ export type CohortKey = { cohort_from: string; cohort_to: string; is_other?: tru
 >;
 
 /**
- * Puts rows of acquisition days into their cohorts, in order of time and else of the rows. The one of all that have no row of
- * their own comes last.
+ * Groups rows of acquisition days into cohorts, ordered by time and then by the order of the rows. The cohort of everything without a
+ * row of its own comes last.
  */
 export function intoCohorts<Row extends { acquiredDay: string; label: string }>(
   rows: readonly Row[],

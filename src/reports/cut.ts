@@ -9,13 +9,13 @@ import type { AmountSql } from './money.ts';
 import type { Reported, ReportFilters } from './query.ts';
 import type { Part } from './sums.ts';
 
-// A report has at most `limit` rows and one more, `other`, that sums up the rest, whatever names clients send. Which groups have a
-// row of their own is decided in the database, by a ranking; the sums are then read with all other groups already put together.
+// However many names clients send, a report has at most `limit` rows and one more, `other`, that sums up the rest. The database first
+// ranks the groups to decide which have a row of their own, and then returns the sums with all other groups already merged.
 
-/** Room for the list of kept groups, which is one parameter. D1 takes 2 MB; a character takes at most 4 bytes. */
+/** The limit for the list of kept groups, which is one parameter. D1 accepts 2 MB, and a character takes at most 4 bytes. */
 const MAX_KEPT_CHARACTERS = 400_000;
 
-/** What a group is called in the row that sums up the rest. */
+/** The name of the group in the row that sums up the rest. */
 export const OTHER = 'other';
 
 /** The keys of groups without a row of their own, and of rows that belong to no group. Neither is JSON. */
@@ -26,7 +26,7 @@ export const NO_GROUP = '-';
 export type Cut = {
   /** Their keys, largest first, as a JSON array. */
   kept: string;
-  /** The first group without a row, where the limit cut it off: of a report by time, all older ones are cut off too. */
+  /** The first group that the limit cut off; null if there is none. In a report by time, all older groups are cut off too. */
   firstCut: string | null;
   /** The number of groups that match the query. */
   total: number;
@@ -37,14 +37,14 @@ export type Wanted = {
   limit: number;
   /** Only groups with this text in one of their names. */
   q?: string | undefined;
-  /** Only groups of the creative, ad set or campaign of this id. */
+  /** Only groups of the creative, ad set or campaign with this id. */
   within?: string | undefined;
 };
 
-/** SQLite's `lower` knows the letters of ASCII. */
+/** Like SQLite's `lower`, which only converts ASCII letters. */
 const lower = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-/** Whether a group is wanted, besides being large enough: what `rankingSql` asks of its key. */
+/** Whether a group is wanted, besides being large enough. Same conditions as in `rankingSql`. */
 export function matches(
   values: readonly (string | null)[],
   names: readonly DimensionName[],
@@ -63,17 +63,17 @@ export function matches(
 
 /** SQL for the key of a group: a JSON array of its values, null for none. The text does not depend on the source. */
 export const keySql = (columns: readonly string[]) =>
-  // A JSON value that an expression makes would be embedded as such; as text it is quoted like any other.
+  // The result of a JSON function would be embedded as JSON. As text it is quoted like any other value.
   `json_array(${columns.map((column) => `nullif((${column}) || '', '')`).join(', ')})`;
 
-/** SQL for the key, or `REST` where it is not in the JSON list `kept`. */
+/** SQL for the key, or `REST` if it is not in the JSON list `kept`. */
 export const cutKeySql = (key: string, kept: string) =>
   `iif(${key} IN (SELECT value FROM json_each(${kept})), ${key}, '${REST}')`;
 
 /** The values of a key. */
 export const keyValues = (key: string): (string | null)[] => JSON.parse(key);
 
-/** The part with one column, the group's key. With a `cut`, groups without a row of their own share the key `REST`. */
+/** The part with the group's key as its only column. With a `cut`, groups without a row of their own share the key `REST`. */
 export function keyedPart(part: Part, names: readonly DimensionName[], cut: Cut | null): Part {
   const key = keySql(part.columns);
   const shown = cut ? cutKeySql(key, '?7') : key;
@@ -82,7 +82,7 @@ export function keyedPart(part: Part, names: readonly DimensionName[], cut: Cut 
   return { source: part.source, columns: [column], reads: part.reads, ...(cut ? { kept: cut.kept } : {}) };
 }
 
-/** Rows without a currency belong to no group by currency; costs without an ad set or creative belong to no group by those. */
+/** SQL that finds rows without a group: rows without a currency, and costs without the ad set or creative that is grouped by. */
 function noGroupSql({ source, columns }: Part, names: readonly DimensionName[]): string {
   const nothing = columns.filter(
     (_, index) => names[index] === 'currency' || (source.kind === 'costs' && isNamed(names[index])),
@@ -91,10 +91,9 @@ function noGroupSql({ source, columns }: Part, names: readonly DimensionName[]):
 }
 
 /**
- * Ranks the groups of a report: by time, latest first, then by revenue, impressions, other counts, spend, and the key itself, so
- * that equal ones are in the same order each time. Revenue is compared at the rates of the last day, 0 where there is none, and
- * as floating-point numbers: that decides about the order of rows only, never about a sum.
- * Null where each of them has a row.
+ * Ranks the groups of a report by time, latest first, then by revenue, impressions, other counts and spend. The key itself breaks
+ * ties, so the order is stable. Revenue is compared at the rates of the last day (0 for a missing rate) and as floating-point numbers,
+ * which affects only the order of rows, never a sum. Returns null if every group has a row.
  */
 export async function rankGroups(
   db: D1Database,
@@ -116,7 +115,7 @@ export async function rankGroups(
 
 type RankedGroup = { key: string; total: number };
 
-/** The cut after the first `limit` of these ranked groups. `isFiltered`: groups that do not match are in `other` too. */
+/** The cut after the first `limit` ranked groups. With `isFiltered`, `other` also contains the groups that do not match. */
 export function cutAfter(ranked: readonly RankedGroup[], limit: number, isFiltered: boolean): Cut | null {
   const total = ranked[0]?.total ?? 0;
   let room = MAX_KEPT_CHARACTERS;
@@ -130,20 +129,21 @@ export function cutAfter(ranked: readonly RankedGroup[], limit: number, isFilter
 }
 
 /**
- * ?1 application, ?2 to ?3 its days, ?4 what a unit of each currency is worth, ?5 what is searched for, ?6 an id to be found in the names, ?7 how
- * many groups. What was earned over the life of devices ranks none: a device that was acquired is an install as well.
+ * ?1 is the application, ?2 to ?3 the days, ?4 the rate of each currency, ?5 the search as `searchValue` makes it, ?6 the id that groups
+ * must be within, and ?7 the number of groups. Lifetime revenue does not affect the ranking: every acquired device counts as an install
+ * already.
  */
 export function rankingSql(parts: readonly Part[], names: readonly DimensionName[]): string {
   const ranked = parts
     .filter(({ source }) => source.kind !== 'acquired')
     .map((part) => weightsSql(part, names));
-  // Hours sort by instant: text would swap the two hours of a clock that is set back.
+  // Hours sort by instant. As text, the two hours when clocks are set back would be swapped.
   const times = names.flatMap((name, index) => {
     if (!isTime(name)) return [];
     return name === 'hour' ? [`unixepoch(key ->> ${index}) DESC`] : [`key ->> ${index} DESC`];
   });
   const named = names.flatMap((name, index) => (isNamed(name) ? [`key ->> ${index} ->> 0 = ?6`] : []));
-  // Requests alone are no group by network: they are made before any network is known.
+  // Requests are made before a network is known, so requests alone do not make a group by network.
   const shown = names.includes('media_source') ? 'sum(impressions) > 0' : 'true';
   const order = [
     ...times,
@@ -159,14 +159,14 @@ export function rankingSql(parts: readonly Part[], names: readonly DimensionName
     GROUP BY key HAVING ${shown} ORDER BY ${order.join(', ')}, key LIMIT ?7`;
 }
 
-/** A search as the parameter of `searchSql`; of an empty text everything is found. */
+/** A search as the parameter of `searchSql`. Empty text matches everything. */
 export function searchValue(q: string): string {
   if (q === '') return '{}';
   const called = Object.keys(DIMENSIONS).map((name) => [name, valuesCalled(name as DimensionName, q)]);
   return JSON.stringify({ text: q, ...Object.fromEntries(called) });
 }
 
-/** SQL: whether a text is in one of a key's values, or in what people call them. Days, weeks and months are not searched. */
+/** SQL for whether one of a key's values, or its display name, contains a text. Times are not searched. */
 export function searchSql(names: readonly DimensionName[], parameter: string): string {
   const found = names.flatMap((name, index) => {
     if (isTime(name)) return [];
@@ -179,16 +179,16 @@ export function searchSql(names: readonly DimensionName[], parameter: string): s
   return `(${parameter} ->> 'text' IS NULL OR ${found.join(' OR ') || 'false'})`;
 }
 
-/** An amount as a floating-point number: enough for an order, and nothing to overflow. */
+/** An amount as a floating-point number: exact enough for ranking, and it cannot overflow. */
 export const approximateSql = ({ high, low }: AmountSql) => `(CAST(${high} AS REAL) * 1e12 + (${low}))`;
 
-/** What the groups of one source weigh. Rows are added up by their stored columns before any name is looked up. */
+/** SQL for what the groups of one source are ranked by. Rows are summed by their stored columns before any name is looked up. */
 function weightsSql(part: Part, names: readonly DimensionName[]): string {
   const { source, reads } = part;
   const noGroup = noGroupSql(part, names);
   const sum = (columns: string[]) => `sum(${columns.join(' + ') || '0'})`;
   const amounts = sum(Object.values(source.amounts).map(approximateSql));
-  // Those installs are counted already.
+  // Attributed installs are already counted as installs.
   const { impressions = '0', attributedInstalls: _, ...counts } = source.counts;
   const worth = 'coalesce(sum(amounts) * rates.rate, 0)';
   const isCosts = source.kind === 'costs';
@@ -204,7 +204,7 @@ function weightsSql(part: Part, names: readonly DimensionName[]): string {
     LEFT JOIN rates USING (currency) GROUP BY key, currency`;
 }
 
-/** About how much of `reporting` one unit of each currency is worth on a day, as far as it is known. */
+/** The approximate value in `reporting` of one unit of each currency on a day. Currencies without a rate are missing. */
 export async function readApproximateRates(db: D1Database, teamId: string, reporting: string, day: string) {
   const book = await readRateBook(db, teamId, CURRENCIES, day, day);
   const rates = [...CURRENCIES].map((currency) => {

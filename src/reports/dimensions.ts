@@ -14,19 +14,19 @@ import type { ReportFilters } from './query.ts';
 export type { DimensionName };
 export { rollupOf };
 
-/** What reports add up: what happened, what was spent, and what the devices acquired in a period have earned since. */
+/** The sources of reports: events (`rollup`), spend (`costs`), and the lifetime revenue of devices acquired in the period (`acquired`). */
 export type SourceKind = 'rollup' | 'costs' | 'acquired';
 
-/** SQL for a dimension's value, null or empty text for none, and the stored columns that it reads. */
+/** SQL for a dimension's value (null or empty text if there is none), and the stored columns that it reads. */
 export type Grouped = { sql: string; reads: readonly string[] };
 
 export type Dimension = DimensionDefinition & {
   /**
-   * Its value in each source; absent where that does not have it. The SQL is the same text in every source, except that costs name
-   * what they are spent on.
+   * Its value in each source that has it. The SQL is the same text in every source, except that costs name the creative, ad set or
+   * campaign themselves.
    */
   of: Partial<Record<SourceKind, Grouped>>;
-  /** The columns of the answer that a value becomes. */
+  /** The columns of the answer for a value. */
   show: (value: string | null) => Shown;
 };
 
@@ -39,20 +39,20 @@ export const mondaySql = (day: string) => `date(${day}, 'weekday 0', '-6 days')`
 export const monthSql = (day: string) => `substr(${day}, 1, 7)`;
 
 const SPANS = {
-  // Costs, and what devices earn over their life, are of days.
+  // Costs and lifetime revenue are stored by day.
   hour: { ofDay: null, show: (hour: string | null) => hour },
   day: { ofDay: String, show: (day: string | null) => day },
   week: { ofDay: mondaySql, show: (monday: string | null) => monday && weekOf(monday) },
   month: { ofDay: monthSql, show: (month: string | null) => month },
 };
 
-/** SQL of each dimension, made from its definition. */
+/** The SQL of a dimension, derived from its definition. */
 function dimensionOf(name: DimensionName): Dimension {
   const definition = DEFINITIONS[name];
   switch (definition.kind) {
     case 'time': {
       const { ofDay, show } = SPANS[name as keyof typeof SPANS];
-      // Hours are in the table of hours only.
+      // Only the table of hours has hours.
       if (!ofDay) {
         return {
           ...definition,
@@ -108,14 +108,14 @@ export const isBySegment = ({ country, os, app_version }: ReportFilters): boolea
   [country, os, app_version].some((values) => values !== undefined);
 
 /**
- * Distinct devices are known by what is known of a device: not by the version that each event came with. Those of one day are
- * counted with its events, by all of it.
+ * Distinct devices can only be grouped by properties of a device, which the app version of an event is not. Those of a single day are
+ * counted together with its events, so they can be grouped by anything.
  */
 export const PAYERS: readonly Metric[] = ['payers', 'arppu'];
 const isByVersion = (names: readonly DimensionName[], filters: ReportFilters) =>
   !names.includes('day') && (names.includes('app_version') || filters.app_version !== undefined);
 
-/** The metrics that these groupings of these rows can give. */
+/** The metrics that are available with these groupings and filters. */
 export function givenBy(names: readonly DimensionName[], filters: ReportFilters): ReadonlySet<Metric> {
   const given = new Set(metricsIn(rollupOf(names) ?? 'rollup_daily', ALL_METRICS));
   const lacking = [
@@ -127,7 +127,7 @@ export function givenBy(names: readonly DimensionName[], filters: ReportFilters)
   return given;
 }
 
-/** By the columns that a day becomes: what the key of its groups has there. */
+/** For each grouping, the value that a day has in a group's key; null for groupings that are not derived from the day. */
 export const spansOf = (day: string, names: readonly DimensionName[]) =>
   names.map((name) =>
     name === 'day' ? day : name === 'week' ? mondayOf(day) : name === 'month' ? monthOf(day) : null,

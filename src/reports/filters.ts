@@ -3,12 +3,12 @@ import { isTotalled, TOTALS } from '#rollup';
 import { COST_NAMES, CREATIVE_GROUPS } from './names.ts';
 import type { ReportFilters } from './query.ts';
 
-// A report's filters as SQL. All values together are one parameter: `FILTERS` is its placeholder in the text of a
-// statement, and `bindFiltered` gives it the number after those that the statement has.
+// A report's filters as SQL. All their values are one parameter. `FILTERS` is its placeholder in a statement's text, and `bindFiltered`
+// replaces it with the number after the statement's own parameters.
 
 const FILTERS = '?filters';
 
-/** A filter's word for devices and clicks of which the value is not known. */
+/** The filter value for devices and clicks whose value is unknown. */
 export const UNKNOWN = 'unknown';
 
 const among = (value: string, name: string) =>
@@ -24,11 +24,11 @@ const CREATIVES_OF = {
 
 const conditions = (parts: readonly string[]) => parts.map((part) => ` AND ${part}`).join('');
 
-/** Whether rows are narrowed to some creatives, and not only to paid or organic ones. */
+/** Whether rows are filtered by creative, and not only by paid or organic. */
 export const isByCreative = (filters: ReportFilters): boolean =>
   CREATIVE_GROUPS.some((group) => filters[`${group}_id`] !== undefined);
 
-/** Conditions over a rollup, each with `AND` before it. What narrows it to some segments is no column of it: see `scanSegments`. */
+/** Conditions on a rollup, each preceded by `AND`. Segments are not among its columns: `scanSegments` applies their filters. */
 export function rollupConditions(filters: ReportFilters): string {
   const creatives = CREATIVE_GROUPS.filter((group) => filters[`${group}_id`]);
   return conditions([
@@ -37,7 +37,7 @@ export function rollupConditions(filters: ReportFilters): string {
   ]);
 }
 
-/** The same over `costs`: what is spent is spent on creatives, so none of it is organic. */
+/** The same for `costs`. All spend is on creatives, so none of it is organic. */
 export function costConditions(filters: ReportFilters): string {
   const groups = CREATIVE_GROUPS.filter((group) => filters[`${group}_id`]);
   return conditions([
@@ -47,13 +47,13 @@ export function costConditions(filters: ReportFilters): string {
 }
 
 /**
- * A rollup under its own name, as reports read it that need no segments: its totals where no grouping (`isNamed`) and no filter tells
- * creatives apart.
+ * The table, aliased to the rollup's name, for reports that need no segments. It is the table of totals if no grouping (`isNamed`) and
+ * no filter distinguishes creatives.
  */
 export const wholeTable = (table: RollupTable, isNamed: boolean, filters: ReportFilters): string =>
   isTotalled(table) && !isNamed && !isByCreative(filters) ? `${TOTALS[table]} AS ${table}` : table;
 
-/** Prepares a statement with its parameters; the filters' values come last, where its text asks for them. */
+/** Prepares a statement and binds its parameters. The filters' values come last, if the statement uses them. */
 export function bindFiltered(
   db: D1Database,
   sql: string,

@@ -3,12 +3,12 @@ import { divideRounded } from '#lib/decimal';
 import { MICROS_PER_HIGH } from '#rollup';
 import { emptySums, sumOf } from './sums.ts';
 
-/** What one micro of a currency is worth, in parts of 10^-36 of a micro: what is converted is rounded once, at its end. */
+/** The value of one micro of a currency, in units of 10^-36 micros, so that converted sums are rounded only once, at the end. */
 export type ScaledRate = bigint;
 export const RATE_SCALE = 10n ** 36n;
 const PARTS_PER_MICRO = 10n ** 18n;
 
-/** How an amount is converted: not at all, by a rate, or not because there is none. */
+/** How an amount is converted: it is in the reporting currency already (`same`), by a rate, or not at all because there is none (null). */
 export type Conversion = 'same' | ScaledRate | null;
 
 const EXACT_HIGH = BigInt(MICROS_PER_HIGH);
@@ -19,8 +19,8 @@ const COUNT = -2;
 const HIGH = -1;
 
 /**
- * The sums of the groups of a report, numbered from 0, in few large arrays: tens of thousands of groups fit beside what is read.
- * Amounts stay exact until they are read.
+ * The sums of a report's groups, which are numbered from 0. They are kept in a few large arrays, so that tens of thousands of groups fit
+ * in memory next to the blocks being read. Amounts stay exact until they are read.
  */
 export class GroupTable {
   size = 0;
@@ -28,15 +28,15 @@ export class GroupTable {
   private readonly counts: readonly Column[];
   private readonly amounts: readonly Column[];
   private readonly installsAt: number | null;
-  /** By column: which amount it is the low part of, `HIGH` for the other part, else `COUNT`. */
+  /** By column: the number of the amount whose low part it is, `HIGH` for a high part, or `COUNT`. */
   private readonly kinds: Int8Array;
   /** By group, in the order of `sumColumnsOf`; amounts in the reporting currency. */
   private sums = new Float64Array(0);
-  /** By group: installs of devices that a creative brought. */
+  /** By group: installs of attributed devices. */
   private readonly attributed: number[] = [];
-  /** By amount and group: what was converted. */
+  /** By amount and group: the converted sum. */
   private readonly converted: bigint[][];
-  /** By amount and group: whether a part could not be converted. */
+  /** By amount and group: whether part of it could not be converted. */
   private readonly incomplete: boolean[][];
 
   constructor(rollup: RollupTable) {
@@ -59,7 +59,7 @@ export class GroupTable {
     this.incomplete = this.amounts.map(() => []);
   }
 
-  /** The number of a new group. */
+  /** Adds a group and returns its number. */
   open(): number {
     const group = this.size++;
     if (this.size * this.width > this.sums.length) {
@@ -73,7 +73,7 @@ export class GroupTable {
     return group;
   }
 
-  /** Adds sums in the order of `sumColumnsOf`; `mask` says as bits which of them are not 0. */
+  /** Adds sums in the order of `sumColumnsOf`. The bits of `mask` say which of them are not 0. */
   add(group: number, added: Float64Array, mask: number, conversion: Conversion): void {
     const from = group * this.width;
     for (let at = 0, bits = mask; bits !== 0; at++, bits >>>= 1) {
@@ -85,7 +85,7 @@ export class GroupTable {
     }
   }
 
-  /** Notes that of the sums of a row, installs are of devices that a creative brought. */
+  /** Counts the installs among a row's sums as attributed. */
   addAttributed(group: number, added: Float64Array): void {
     const installs = this.installsAt === null ? 0 : (added[this.installsAt] ?? 0);
     if (installs !== 0) this.attributed[group] = (this.attributed[group] ?? 0) + installs;
@@ -102,12 +102,12 @@ export class GroupTable {
     }
   }
 
-  /** What the amounts among sums in the order of `sumColumnsOf` are together, in micros. */
+  /** The total of all amounts among sums in the order of `sumColumnsOf`, in micros. */
   microsOf(sums: Float64Array): bigint {
     return this.amounts.reduce((all, { at }) => all + microsOf(sums[at] ?? 0, sums[at + 1] ?? 0), 0n);
   }
 
-  /** Rounds what was converted. */
+  /** The sums of a group, with converted amounts rounded. */
   sumsOf(group: number): Sums {
     const from = group * this.width;
     const sums: Record<string, number | bigint | null> = { ...emptySums() };
@@ -115,7 +115,7 @@ export class GroupTable {
     for (const { at, measure } of this.counts) sums[sumOf(measure)] = this.sums[from + at] ?? 0;
     for (const [index, { at, measure }] of this.amounts.entries()) {
       const same = microsOf(this.sums[from + at] ?? 0, this.sums[from + at + 1] ?? 0);
-      // In two steps: a rate that does not end is cut off, which would turn half a micro into a little less.
+      // Rounded in two steps: a rate with infinitely many digits is truncated, which would turn half a micro into slightly less.
       const parts = divideRounded(this.converted[index]?.[group] ?? 0n, RATE_SCALE / PARTS_PER_MICRO);
       const converted = divideRounded(parts, PARTS_PER_MICRO);
       sums[sumOf(measure)] = this.incomplete[index]?.[group] ? null : same + converted;
@@ -123,7 +123,7 @@ export class GroupTable {
     return sums as Sums;
   }
 
-  /** What ranks a group: about its revenue, as far as it could be converted, its impressions, and all its other counts. */
+  /** What a group is ranked by: its approximate revenue (as far as it could be converted), its impressions, and all its other counts. */
   weightOf(group: number): { revenue: number; impressions: number; counts: number } {
     const from = group * this.width;
     let [revenue, impressions, counts] = [0, 0, 0];

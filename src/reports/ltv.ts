@@ -39,7 +39,7 @@ export type LtvQuery = z.infer<typeof LtvQuery>;
 
 type Labelled = { acquiredDay: string; label: string };
 type SizeRow = Labelled & { size: number };
-/** `day`: the first of the asked day numbers that it counts for. */
+/** `day` is the first of the requested day numbers that the revenue counts for. */
 type RevenueRow = Labelled & AmountRow & { day: number; micros: string };
 type SpendRow = Labelled & AmountRow & { micros: string };
 type Part =
@@ -47,7 +47,7 @@ type Part =
   | ({ kind: 'revenue' } & RevenueRow)
   | ({ kind: 'spend' } & SpendRow);
 
-/** `label` is made from the day and `reads`. */
+/** `label` is SQL over the acquisition day and the columns `reads`. */
 export function sizeSql(label: string, reads: readonly string[], { table, conditions }: CohortRows): string {
   const stored = ['acquired_day', ...reads].join(', ');
   return `SELECT acquired_day AS acquiredDay, ${label} AS label, sum(size) AS size
@@ -56,7 +56,7 @@ export function sizeSql(label: string, reads: readonly string[], { table, condit
     GROUP BY acquired_day, label`;
 }
 
-/** ?4 the reporting currency. Revenue after the last of `days` is left out. `label` is made from `reads`. */
+/** ?4 is the reporting currency. Revenue after the last of `days` is left out. `label` is SQL over the acquisition day and `reads`. */
 export function revenueSql(
   label: string,
   reads: readonly string[],
@@ -88,7 +88,7 @@ async function readValue(
 ): Promise<ValueRows> {
   const { acquired, cost, reads } = cohortKeys(query, cut ? '?5' : undefined);
   const asked = [applicationId, query.from, query.to];
-  // The list of the cohorts that are kept is the fifth parameter of each statement, whether or not it has four others.
+  // The list of kept cohorts is the fifth parameter of every statement, even of those with fewer than four others.
   const bound = (sql: string, values: readonly string[]) =>
     bindFiltered(db, sql, cut ? [...values, ''].slice(0, 4).concat(cut.kept) : values, filters);
   const activity = cohortRows('cohort_activity', query, filters);
@@ -105,7 +105,7 @@ async function readValue(
   };
 }
 
-/** The rows of `sizeSql` and `revenueSql`, by segment, of which no spend is known. */
+/** The rows of `sizeSql` and `revenueSql`, by segment. Segments have no spend. */
 async function readSegmentedValue(
   db: D1Database,
   applicationId: string,
@@ -166,8 +166,8 @@ async function readSegmentedValue(
 }
 
 /**
- * The lifetime-value report: what the devices acquired in each cohort had earned by day N, each and against what they cost.
- * Only the devices whose day N is over count, and only the costs of the days on which they were acquired.
+ * The lifetime-value report: for each cohort, the revenue by day N per device and relative to spend. Only devices whose day N is over
+ * count, and only the costs of the days on which they were acquired.
  */
 export async function reportLtv(db: D1Database, application: Reported, query: LtvQuery, now: number) {
   const cut = await cutCohorts(db, application.id, query);
@@ -208,7 +208,7 @@ export async function reportLtv(db: D1Database, application: Reported, query: Lt
   };
 }
 
-/** What the devices whose day is over had earned by then, and were acquired for; null where a part can't be converted. */
+/** The revenue by a day of the devices whose day is over, and what acquiring them cost; null if part of it cannot be converted. */
 function byDay(rows: readonly Part[], day: number, today: string, converter: Converter) {
   let eligible = 0;
   const sums: Record<'revenue' | 'spend', Parts | null> = { revenue: 0n, spend: 0n };

@@ -13,7 +13,7 @@ import { daysBetween } from '#lib/time';
 /** Exact amounts are added only if the numbers may be rounded. */
 export type MetricValues = Record<Metric, number | null> & Partial<Record<`${MoneyMetric}_exact`, string>>;
 
-/** An amount in an answer; null if a part of it cannot be converted. */
+/** An amount in an answer; null if part of it cannot be converted. */
 export const moneyField = <Name extends string>(name: Name, micros: bigint | null) =>
   (micros === null ? { [name]: null } : amountField(name, micros)) as Record<Name, number | null>;
 

@@ -4,10 +4,10 @@ import type { Reported } from './query.ts';
 
 export type Unconverted = ({ currency: string } & WithExact<'amount'>)[];
 
-/** An amount as SQL gives it: micros as text (the driver's numbers end at 2^53), its currency, and the day of its rate. */
+/** The currency of an amount, and the day whose rate converts it. SQL returns micros as text, because the driver's numbers end at 2^53. */
 export type AmountRow = { currency: string; rateDay: string };
 
-/** Converts what a report adds up into its currency and keeps account of what has no rate. */
+/** Converts amounts into a report's currency, and collects those without a rate. */
 export class Converter {
   readonly currency: string;
   private readonly book: RateBook;
@@ -18,24 +18,24 @@ export class Converter {
     this.currency = currency;
   }
 
-  /** Null where no rate is known. */
+  /** Returns null if there is no rate. */
   convert(micros: bigint, { currency, rateDay }: AmountRow): Parts | null {
     return convert(this.book, micros, currency, this.currency, rateDay);
   }
 
-  /** Puts what has no rate on the list. */
+  /** Adds an amount without a rate to the list. */
   list(micros: bigint, { currency }: Pick<AmountRow, 'currency'>): void {
     this.missing.set(currency, (this.missing.get(currency) ?? 0n) + micros);
   }
 
-  /** As `convert`, but what has no rate counts as 0 and is listed. */
+  /** Like `convert`, but an amount without a rate counts as 0 and is listed. */
   convertOrList(micros: bigint, row: AmountRow): Parts {
     const parts = this.convert(micros, row);
     if (parts === null) this.list(micros, row);
     return parts ?? 0n;
   }
 
-  /** What could not be converted, in its own currency. */
+  /** The amounts that could not be converted, in their own currencies. */
   unconverted(): Unconverted {
     return [...this.missing]
       .sort(([left], [right]) => (left < right ? -1 : 1))
@@ -60,19 +60,19 @@ export async function converterFor(
   return new Converter(book, currency);
 }
 
-/** The day whose rate a row needs: amounts of the reporting currency (a bound parameter) and of none need no rate. */
+/** SQL for the day whose rate a row needs. Amounts in the reporting currency (a bound parameter) or without a currency need none. */
 export const rateDaySql = (currency: string, day: string, reporting: string) =>
   `CASE WHEN ${currency} IN ('', ${reporting}) THEN '' ELSE ${day} END`;
 
 /**
- * SQL of an amount in two parts, each small enough that sums of millions of rows fit 64 bits: whole millions of units
- * (10^12 micros), and the micros beside them.
+ * SQL for an amount in two parts: whole millions of units (10^12 micros) and the remaining micros. Each is small enough that sums of
+ * millions of rows fit into 64 bits.
  */
 export type AmountSql = { high: string; low: string };
 
 const MICROS_PER_HIGH = 1_000_000_000_000n;
 
-/** An amount of a rollup table, which stores it in its two parts. */
+/** An amount in a rollup table, which stores the two parts in two columns. */
 export const storedAmount = (column: string): AmountSql => ({ high: `${column}_high`, low: column });
 
 /** An integer column of micros. */
@@ -86,7 +86,7 @@ export const plus = (left: AmountSql, right: AmountSql): AmountSql => ({
   low: `${left.low} + ${right.low}`,
 });
 
-/** A sum as text that `readMicros` reads. It is never added up in SQL, where it could leave 64 bits or become a REAL. */
+/** A sum as text, which `readMicros` parses. SQL never combines the two parts: the result could overflow 64 bits or become a REAL. */
 export const microsSql = ({ high, low }: AmountSql) => `sum(${high}) || '/' || sum(${low})`;
 
 export function readMicros(sum: string): bigint {

@@ -6,13 +6,13 @@ const CAMPAIGNS = 'INNER JOIN campaigns ON campaigns.id = adsets.campaign_id';
 const ofCreative = (joins: string) =>
   `FROM creatives ${joins} WHERE creatives.id = creative_id AND creatives.application_id = ?1`;
 
-/** The groupings that a creative's id leads to, the finest first. */
+/** The groupings that a creative's id determines, finest first. */
 export const CREATIVE_GROUPS = ['creative', 'adset', 'campaign'] as const;
 export type CreativeGroup = (typeof CREATIVE_GROUPS)[number];
 
 /**
- * SQL over a rollup: what of each kind a row's creative is or is in, as a JSON array of id and name; null for organic devices. The
- * text is the same as that of `COST_NAMES` for what a cost is spent on.
+ * SQL over a rollup for a row's creative, ad set and campaign, each as a JSON array of id and name; null for organic devices. The text
+ * equals that of `COST_NAMES`, so that revenue and spend have the same key.
  */
 export const CREATIVE_NAMES: Record<CreativeGroup, string> = {
   creative: `(SELECT json_array(creatives.id, creatives.name) ${ofCreative('')})`,
@@ -24,8 +24,8 @@ const CAMPAIGN = 'campaigns.application_id = ?1 AND campaigns.name = campaign';
 const ADSET = 'adsets INNER JOIN campaigns ON campaigns.id = adsets.campaign_id';
 
 /**
- * SQL over `costs`: what of each kind a row is spent on, as a JSON array of id and name. The id is null where the application has
- * no such name; of creatives with one name the oldest is meant. Empty text where the row names nothing so fine.
+ * SQL over `costs` for a row's creative, ad set and campaign, each as a JSON array of id and name. The id is null if the application has
+ * no such name. If several creatives have the same name, the oldest is used. Empty text if the row names no ad set or creative.
  */
 export const COST_NAMES: Record<CreativeGroup, string> = {
   campaign: `json_array((SELECT campaigns.id FROM campaigns WHERE ${CAMPAIGN}), campaign)`,
@@ -37,19 +37,19 @@ export const COST_NAMES: Record<CreativeGroup, string> = {
      WHERE ${CAMPAIGN} AND adset IN ('', adsets.name) AND creatives.name = creative), creative) END`,
 };
 
-/** The columns of `costs` that these read. */
+/** The columns of `costs` that `COST_NAMES` reads. */
 export const COST_COLUMNS = ['campaign', 'adset', 'creative'];
 
-/** The columns of a report by `group` for a value of `CREATIVE_NAMES` or `COST_NAMES`: both null for organic devices. */
+/** The columns that show a value of `CREATIVE_NAMES` or `COST_NAMES` in a report by `group`. Both are null for organic devices. */
 export function namedColumns(group: CreativeGroup, value: string | null): Record<string, string | null> {
   const [id, name]: [string | null, string | null] = value ? JSON.parse(value) : [null, null];
   return { [group]: name, [`${group}_id`]: id };
 }
 
-/** By a creative's id: the values of `CREATIVE_NAMES`. */
+/** The values of `CREATIVE_NAMES` by creative id. */
 export type CreativeNames = ReadonlyMap<string, Record<CreativeGroup, string>>;
 
-/** What the creatives of an application are called, and what they are in. */
+/** The names of an application's creatives, and of their ad sets and campaigns. */
 export async function readCreativeNames(db: Database, applicationId: string): Promise<CreativeNames> {
   const rows = await db
     .select({

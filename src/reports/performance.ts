@@ -74,27 +74,27 @@ export type PerformanceReport = {
   unconverted: Unconverted;
 };
 
-/** What one of our own pages asks for besides what the team API offers. */
+/** Options for the dashboard's own pages, which the team API does not offer. */
 type Wanted = {
-  /** The id of a creative, ad set or campaign that the groups must be of; others are in the row `other`. */
+  /** The id of the creative, ad set or campaign that groups must belong to. All others are in the row `other`. */
   within?: string;
-  /** Only these metrics are computed, the others are null. A group that has none but others may be missing. */
+  /** Only these metrics are computed, the others are null. A group that has only other metrics may be missing. */
   metrics?: readonly Metric[];
-  /** `false`: the totals are not wanted, all of them are null. */
+  /** If `false`, the totals are not computed and are all null. */
   totals?: boolean;
 };
 
-/** Reports with a lower limit are usually cut, so their groups are ranked first. */
+/** Reports with a lower limit usually have more groups than rows, so their groups are ranked first. */
 const MIN_UNRANKED = 200;
 
-/** The sums of every group in one reading, without a ranking; null where there are more groups than rows. */
+/** Reads the sums of all groups at once, without a ranking. Returns null if there are more groups than rows. */
 async function readUncut(
   db: D1Database,
   parts: readonly Part[],
   others: readonly Part[],
   asked: Asked & { limit: number },
 ): Promise<ReadSums[] | null> {
-  // A source gives at most two rows per group, and one more for rows without a group.
+  // A source returns at most two rows per group, and one for rows without a group.
   const maxRows = 2 * asked.limit + 3;
   const read = await readSums(db, [...parts, ...others], asked, maxRows);
   const own = read.slice(0, parts.length);
@@ -104,7 +104,7 @@ async function readUncut(
   return keys.size > asked.limit ? null : read;
 }
 
-/** The groups by segment, and the totals and what has no rate, where a rollup by segment is to tell those as well. */
+/** The groups by segment. Also the totals and the amounts without a rate, if only a rollup by segment can provide them. */
 async function readSegments(
   db: D1Database,
   application: Reported,
@@ -122,8 +122,8 @@ async function readSegments(
 }
 
 /**
- * The performance report: what the days `from` to `to` brought, in one row per group and in total.
- * `now` is epoch milliseconds; days that have not begun count for no mean.
+ * The performance report: the metrics of the days `from` to `to`, in one row per group and in total.
+ * `now` is in epoch milliseconds. Days that have not begun are left out of means per day.
  */
 export async function reportPerformance(
   env: Pick<Env, 'DB' | 'COUNTERS'>,
@@ -144,7 +144,7 @@ export async function reportPerformance(
   const segmented = isSegmented
     ? await readSegments(db, application, { ...asked, names }, wantsTotals)
     : null;
-  // A table that is read for the groups is not read again for the totals. Spend and what follows from it has no segment.
+  // A table that is read for the groups is not read again for the totals. Spend and its metrics have no segments.
   const totals = wantsTotals && !isBySegment(filters) ? totalSources(filters, metrics, untilHour) : [];
   const isRead = ({ kind, table }: Source) =>
     kind === 'rollup' && segmented?.total ? true : sources.some(({ source }) => source.table === table);
@@ -162,7 +162,7 @@ export async function reportPerformance(
     const parts = sources.map((part) => keyedPart(part, names, cut));
     return { cut, read: await readSums(db, [...parts, ...others], asked) };
   };
-  // Only means per day need to know how many days there are.
+  // Only means per day need the number of days.
   const needsDays = metrics.includes('dau');
   const [{ cut, read }, firstDay] = await Promise.all([
     readGroups(),
@@ -193,7 +193,7 @@ export async function reportPerformance(
   }
 
   const today = dayIn(application.timezone, now);
-  // A day before the application's first event is no day on which nobody came.
+  // Days before the application's first event do not count as days without activity.
   const start = firstDay !== null && firstDay > from ? firstDay : from;
   const days = firstDay === null ? [] : daysOf(start, to < today ? to : today);
   const wantedOf = (given: ReadonlySet<Metric>) => new Set(metrics.filter((name) => given.has(name)));
@@ -219,7 +219,7 @@ export async function reportPerformance(
     const restDays = countRestDays(days, names, cut);
     const sums = rest.sums();
     const payers = payersOf.rest(data.map((row) => row.payers));
-    // Of several spans of days, a device may have paid in more than one.
+    // Over several periods, a device may have paid in more than one.
     const given = payers === null ? new Set([...gives].filter((name) => !PAYERS.includes(name))) : gives;
     data.push({
       ...otherShown(names),
@@ -239,14 +239,14 @@ export async function reportPerformance(
 
 type Values = readonly (string | null)[];
 
-/** Requests alone are no group by network. */
+/** Requests alone do not make a group by network. */
 const isShown = (key: string, row: SumRow, names: readonly DimensionName[]) =>
   key !== NO_GROUP && !(names.includes('media_source') && row.counts.impressions === 0);
 
 const shownOf = (values: Values, names: readonly DimensionName[]): Shown =>
   Object.assign({}, ...names.map((name, index) => DIMENSIONS[name].show(values[index] ?? null)));
 
-/** The columns of the row that sums up the rest: `other` in each, and no id. */
+/** The columns of the row that sums up the rest: `other` as each name, and no id. */
 function otherShown(names: readonly DimensionName[]): Shown {
   const columns = Object.keys(shownOf([], names));
   return Object.fromEntries(columns.map((column) => [column, isDimension(column) ? OTHER : null]));
@@ -260,11 +260,11 @@ function byKeys(left: { shown: Shown }, right: { shown: Shown }): number {
   return 0;
 }
 
-/** Hours are in the order in which they came, also where clocks are set back. */
+/** Hours sort by instant, which also orders the two hours when clocks are set back. */
 const sortable = (name: string, shown: Shown): string | number =>
   name === 'hour' ? Date.parse(shown.hour ?? '') : (shown[name] ?? '');
 
-/** How many days a group covers: those of its day, week or month, else all. */
+/** The number of days that a group covers: those of its day, week or month, or all days. */
 function countDays(days: readonly string[], names: readonly DimensionName[]) {
   const keyOf = (values: Values) => JSON.stringify(values.filter((_, index) => isTime(names[index])));
   const counts = new Map<string, number>();
@@ -275,7 +275,7 @@ function countDays(days: readonly string[], names: readonly DimensionName[]) {
   return (values: Values) => counts.get(keyOf(values)) ?? 0;
 }
 
-/** How many days the row `other` covers: in a report by time those up to the first group that was cut off, else all. */
+/** The number of days that the row `other` covers: in a report by time, those up to the first group that was cut off; otherwise all. */
 function countRestDays(days: readonly string[], names: readonly DimensionName[], { firstCut }: Cut): number {
   if (!firstCut || !names.some(isTime)) return days.length;
   const last = keyValues(firstCut);

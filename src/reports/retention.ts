@@ -23,8 +23,8 @@ export const RetentionQuery = z.object({ ...cohortPeriod, group_by: deviceGroupB
 export type RetentionQuery = z.infer<typeof RetentionQuery>;
 
 /**
- * What was active on a day that is not among `days` is left out, and the last active days between two of them are put together: a
- * row for each day number and not for each age. `label` is made from `reads`.
+ * Returns one row per requested day number instead of one per age: activity on other days is left out, and last active days are added
+ * to the previous day number. `label` is SQL over the acquisition day and `reads`.
  */
 export function activitySql(
   label: string,
@@ -90,7 +90,7 @@ async function readSegmentedActivity(
   return [...places.values()].flatMap((rows) => [...rows.values()]);
 }
 
-/** The retention report: of the devices acquired in each cohort, how many came back on day N, and on day N or later. */
+/** The retention report: how many devices of each cohort came back on day N (classic), and on day N or later (rolling). */
 export async function reportRetention(
   db: D1Database,
   application: Reported,
@@ -98,7 +98,7 @@ export async function reportRetention(
   now: number,
 ) {
   const cut = await cutCohorts(db, application.id, query);
-  // Day 0 is how many devices there are.
+  // Day 0 gives the number of devices.
   const numbers = [...new Set([0, ...query.days])];
   const results = await readActivity(db, application.id, { query, numbers, cut });
   const today = dayIn(application.timezone, now);

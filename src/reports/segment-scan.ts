@@ -9,34 +9,37 @@ import type { ReportFilters } from './query.ts';
 export type SegmentScan = {
   applicationId: string;
   rollup: RollupTable;
-  /** The days, of acquisition where the rollup is of cohorts. */
+  /** The days; for a rollup of cohorts, the acquisition days. */
   from: string;
   to: string;
   filters: ReportFilters;
-  /** Whether rows need their own creative; else all creatives are one, and far fewer rows are read. */
+  /** Whether rows are needed by creative. Otherwise all creatives are one, and far fewer rows are read. */
   byCreative: boolean;
 };
 
-/** A segment, the same object for the same three values. */
+/** A segment. The same three values are always the same object. */
 export type ScannedSegment = Segment & { index: number };
 
-/** Reads a column of a row's key; that of a creative is `PAID` for all of them together. */
+/** Reads a column of a row's key. The creative is `PAID` if all creatives are read as one. */
 export type RowKey = (column: string) => string;
 
 export type SegmentReader<Row> = {
   /** Called before any row that has one of these currencies. */
   useCurrencies?(currencies: readonly string[]): Promise<void>;
-  /** What is known of a row; null where it is not wanted. */
+  /** Returns what `add` needs to know about a row; null if the row is not wanted. */
   row(key: RowKey): Row | null;
-  /** A segment of that row, which the filters leave. `sums`: in the order of `sumColumnsOf`, used again; `mask`: which are not 0. */
+  /**
+   * Receives a segment of that row that matches the filters. `sums` are in the order of `sumColumnsOf`; the array is reused after the
+   * call. The bits of `mask` say which of them are not 0.
+   */
   add(row: Row, segment: ScannedSegment, sums: Float64Array, mask: number): void;
-  /** Whether nothing more is wanted. */
+  /** Whether reading can stop. */
   isFull?(): boolean;
 };
 
 /**
- * Reads a rollup broken down by segment, the latest days first. A key and segment may come several times: their sums are to be added
- * up. Unpacked here and not in SQL, which takes some twenty times as long for it.
+ * Reads a rollup broken down by segment, latest days first. The same key and segment may come several times; the reader adds up their
+ * sums. Blocks are unpacked here because SQL takes about twenty times as long.
  */
 export async function scanSegments<Row>(
   db: D1Database,
@@ -97,7 +100,7 @@ function bucketsOf({ byCreative, filters }: SegmentScan, creativeIds: readonly s
   return Array.from({ length: CREATIVE_BUCKETS }, (_, index) => index + 1);
 }
 
-/** Stands for ids that no counter has named yet. */
+/** The segment of ids that no counter has named yet. */
 const OTHER: ScannedSegment = { ...OTHER_SEGMENT, index: 0 };
 
 async function readSegments(db: D1Database, applicationId: string): Promise<Map<number, ScannedSegment>> {
@@ -113,7 +116,7 @@ async function readSegments(db: D1Database, applicationId: string): Promise<Map<
   return new Map(rows.map(({ id, ...segment }, index) => [id, { ...segment, index: index + 1 }]));
 }
 
-/** Whether the filters leave a segment. */
+/** Returns whether a segment matches the filters. */
 function segmentFilter({ country, os, app_version }: ReportFilters): (segment: Segment) => boolean {
   const known = (values: readonly string[] | undefined) =>
     values && new Set(values.map((value) => (value === UNKNOWN ? '' : value)));

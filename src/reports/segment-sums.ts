@@ -11,9 +11,9 @@ import { type CreativeGroup, type CreativeNames, readCreativeNames } from './nam
 import type { Reported, ReportFilters } from './query.ts';
 import { type RowKey, type ScannedSegment, type SegmentReader, scanSegments } from './segment-scan.ts';
 
-// The performance report by country, OS or app version: its groups are added up from the blocks that break a rollup down.
+// The performance report by country, OS or app version. Its groups are summed from the blocks that break a rollup down by segment.
 
-/** Of more groups, some are added up at a time, and the blocks are read again for the others. */
+/** The largest number of groups in memory. With more, the blocks are read in several passes, each of which sums some of the groups. */
 const MAX_GROUPS = 60_000;
 const MAX_PASSES = 16;
 
@@ -23,24 +23,24 @@ export type SegmentQuestion = Wanted & {
   to: string;
   reporting: string;
   filters: ReportFilters;
-  /** Groups by network also of requests alone, which are made before any network is known. */
+  /** Whether requests alone make a group by network. They are made before a network is known. */
   keepsRequests?: boolean;
   maxGroups?: number;
 };
 
 export type SegmentedSums = {
-  /** By the key of the group; `REST` for all those without a row of their own. */
+  /** By group key; `REST` for all groups without a row of their own. */
   groups: Map<string, Sums>;
   cut: Cut | null;
-  /** Of all rows that the filters leave, whether or not they are in a group. */
+  /** Sums of all rows that match the filters, whether or not they are in a group. */
   total: Sums;
-  /** By currency: micros that have no rate. */
+  /** Micros without a rate, by currency. */
   missing: ReadonlyMap<string, bigint>;
 };
 
 /**
- * Adds up the groups of a report and ranks them as `rankGroups` does, by what they earned at the rate of each day.
- * Throws `invalid_request` where there are more groups than some passes add up.
+ * Adds up the groups of a report and ranks them like `rankGroups`, but by revenue at the rate of each day.
+ * Throws `invalid_request` if there are too many groups even for `MAX_PASSES` passes.
  */
 export async function readSegmentedSums(
   db: D1Database,
@@ -79,9 +79,9 @@ const scanOf = ({ id }: Reported, { names, from, to, filters }: SegmentQuestion)
   byCreative: names.some(isNamed) || isByCreative(filters),
 });
 
-/** What each currency is worth on each day, and what could not be converted. */
+/** The rates of each currency by day, and the amounts that could not be converted. */
 class DayRates {
-  /** By currency, micros. */
+  /** Micros by currency. */
   readonly missing = new Map<string, bigint>();
   private readonly db: D1Database;
   private readonly application: Reported;
@@ -120,14 +120,14 @@ class DayRates {
   }
 }
 
-/** The values of a row's groupings, null for those that its segments tell; `cells` are the groups by the segment's part of the key. */
+/** `values` are those of a row's groupings, null where the segment decides. `cells` are its groups by the segment's part of the key. */
 type RowGroup = { id: string; values: readonly (string | null)[]; cells: number[] };
-/** `group`: null for a row that belongs to no group. */
+/** `group` is null for a row without a group. */
 type Row = { group: RowGroup | null; currency: string; conversion: Conversion; isPaid: boolean };
 
-/** A group of this table is counted in another pass. */
+/** Marks a group that is counted in another pass. */
 const OTHER_PASS = -1;
-/** The group of the rows that belong to none, and of those whose groups are cut off by their time. */
+/** The group numbers of rows without a group (`NONE`) and of rows whose groups are cut off by time (`CUT_OFF`). */
 const NONE = 0;
 const CUT_OFF = 1;
 const FIRST_GROUP = 2;
@@ -138,11 +138,11 @@ const timesOf = (values: readonly (string | null)[], names: readonly DimensionNa
 /** The groups of one pass. */
 class Groups implements SegmentReader<Row> {
   readonly table: GroupTable;
-  /** By group; null for those that are none. */
+  /** By group number; null for `NONE` and `CUT_OFF`. */
   readonly values: ((string | null)[] | null)[] = [null, null];
-  /** How many groups are in `CUT_OFF`. */
+  /** The number of groups in `CUT_OFF`. */
   cutOffGroups = 0;
-  /** The days of the groups that were opened last, and how many groups of later days there are. */
+  /** The period of the groups that were opened last, and the number of groups in later periods. */
   private span = '';
   private later = 0;
   private readonly asked: SegmentQuestion;
@@ -151,7 +151,7 @@ class Groups implements SegmentReader<Row> {
   private readonly maxGroups: number;
   private readonly rows = new Map<string, RowGroup>();
   private readonly spans = new Map<string, readonly (string | null)[]>();
-  /** By the segment's index: the number of its part of the key. */
+  /** The number of a segment's part of the key, by the segment's index. */
   private readonly parts: number[] = [];
   private readonly partIds = new Map<string, number>();
 
@@ -217,8 +217,8 @@ class Groups implements SegmentReader<Row> {
   }
 
   /**
-   * Whether enough groups of later days were found already: the latest are read first, and rank first. Of networks it is only known in
-   * the end which have a row.
+   * Whether enough groups of later days were found already. The latest days are read first and rank first. In groupings by network, it is
+   * only known at the end which groups have a row.
    */
   private isCutOff(values: readonly (string | null)[]): boolean {
     const { names, limit, q, within, keepsRequests } = this.asked;
@@ -276,7 +276,7 @@ class Groups implements SegmentReader<Row> {
 const valueIn = ({ country, os, appVersion }: ScannedSegment, name: DimensionName): string | null =>
   (name === 'country' ? country : name === 'os' ? os : appVersion) || null;
 
-/** FNV-1a: a group is counted in the same pass whenever it is read. */
+/** FNV-1a, so that a group is counted in the same pass wherever it occurs. */
 function passOf(values: readonly (string | null)[], passes: number): number {
   if (passes === 1) return 0;
   const key = JSON.stringify(values);
@@ -291,7 +291,7 @@ type Ranked = {
   revenue: number;
   impressions: number;
   counts: number;
-  /** Where its sums stand in the ranking's own table. */
+  /** Its number in the ranking's own table. */
   group: number;
 };
 
@@ -305,7 +305,7 @@ function byRank(left: Ranked, right: Ranked): number {
   );
 }
 
-/** The largest groups of all passes, and what the others and all together add up to. */
+/** The largest groups of all passes, the sums of all other groups, and the totals. */
 class Ranking {
   private readonly asked: SegmentQuestion;
   private readonly table: GroupTable;

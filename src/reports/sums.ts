@@ -33,7 +33,7 @@ import {
 } from './money.ts';
 import type { ReportFilters } from './query.ts';
 
-// What the performance report adds up: first SQL by day and currency, then exactly, in the reporting currency.
+// The sums of the performance report. SQL adds up amounts by day and currency; they are then converted and added up exactly.
 
 const AMOUNTS = ['adRevenue', 'purchaseRevenue', 'spend', 'acquiredRevenue', 'attributedRevenue'] as const;
 type Amount = (typeof AMOUNTS)[number];
@@ -54,29 +54,29 @@ const COUNTS = [
   'failedPurchases',
 ] as const satisfies readonly Count[];
 
-/** The name of a measure's sum: `ad_revenue` is added up as `adRevenue`. */
+/** The name of a measure's sum: `adRevenue` for `ad_revenue`. */
 export const sumOf = (measure: string) =>
   measure.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) as Amount | Count;
 
-/** What one source adds up for one group. */
+/** The sums of one source for one group. */
 export type SumRow = {
   /** The values of the groupings; empty text for none. */
   keys: string[];
   counts: Partial<Record<Count, number>>;
-  /** Each by its currency and the day of its rate. */
+  /** By currency and by the day of the rate. */
   amounts: (AmountRow & { name: Amount; micros: bigint })[];
 };
 
-/** As `sumsSql` answers it: amounts are lists of `currency:day of the rate:amount`, the amount as `microsSql` gives it. */
+/** A row of `sumsSql`. An amount is a comma-separated list of `currency:rate day:sum`, with sums in the form of `microsSql`. */
 type RawRow = { key0?: string; key1?: string } & Partial<
   Record<Amount, string | null> & Record<Count, number | null>
 >;
 
 export type Source = {
   kind: SourceKind;
-  /** Its name, or a subquery with its columns. */
+  /** The table's name, or a subquery with its columns. */
   table: string;
-  /** More conditions on its rows, each with `AND` before it. */
+  /** More conditions on its rows, each preceded by `AND`. */
   conditions: string;
   day: string;
   rateDay: string;
@@ -131,33 +131,33 @@ const ACQUIRED: Source = {
   },
 };
 
-/** One source with the columns that a report groups it by, and the statement that adds it up. */
+/** One source with the columns that a report groups it by. */
 export type Part = {
   source: Source;
   columns: readonly string[];
-  /** The stored columns that `columns` are made from. */
+  /** The stored columns that `columns` use. */
   reads: readonly string[];
-  /** What the columns know as ?7: the groups that have a row of their own, as a JSON array of keys. */
+  /** The parameter ?7 of `columns`: the keys of the groups that have a row of their own, as a JSON array. */
   kept?: string;
 };
 
 /**
- * Adds up one table by these columns (aliased `key0`, `key1`), a row a group, for the application ?1, the days ?2 to ?3, reported
- * in ?4; what was earned over the life of devices also for the team ?5, of the currencies ?6.
+ * Adds up one source by its columns (aliased `key0`, `key1`), with one row per group. ?1 is the application, ?2 to ?3 the days, ?4 the
+ * reporting currency. Lifetime revenue also needs the team ?5 and the currencies ?6.
  */
 export function sumsSql({ source, columns, reads }: Part): string {
   if (source.kind !== 'acquired') {
     const rateDay = rateDaySql(source.currency, source.rateDay, '?4');
     return groupsSql(source, columns, reads, inPeriod(source), rateDay);
   }
-  // The longest table: a row a day of earning. It is only read where there is spend to hold against it, and told apart by that day
-  // only in currencies that have a rate.
+  // The longest table, with a row per day of revenue. It is only read if there is spend to compare it with. Only currencies with a rate
+  // are separated by that day.
   const from = inPeriod(source, `iif((SELECT 1 ${inPeriod(COSTS)} LIMIT 1), ?3, '')`);
   return `WITH rated AS MATERIALIZED (${ratedSql('?4', '?5', '?6')})
     ${groupsSql(source, columns, reads, from, `iif(currency IN rated, ${source.rateDay}, '')`)}`;
 }
 
-// An end before all days is an empty range; a condition would be evaluated for every row.
+// An end before all days makes the range empty. A condition would be evaluated for every row.
 const inPeriod = ({ table, day, conditions }: Source, end = '?3') =>
   `FROM ${table} WHERE application_id = ?1 AND ${day} BETWEEN ?2 AND ${end}${conditions}`;
 const list = (...parts: (string | readonly string[])[]) => parts.flat().join(', ');
@@ -166,9 +166,7 @@ const aliasesOf = (columns: readonly string[]) => columns.map((_, index) => `key
 const keysOf = (columns: readonly string[]) => columns.map((column, index) => `${column} AS key${index}`);
 const partsOf = (name: string): AmountSql => ({ high: `${name}_high`, low: `${name}_low` });
 
-/**
- * Rows are added up by their stored columns first: the names behind these are then looked up once per creative, not once per row.
- */
+/** Rows are added up by their stored columns first, so that names are looked up once per creative and not once per row. */
 function groupsSql(
   source: Source,
   columns: readonly string[],
@@ -198,7 +196,7 @@ function groupsSql(
   ];
   const keys = aliasesOf(columns);
   const currency = reads.includes('currency') ? [] : [`${source.currency} AS currency`];
-  // A day says which rate it needs. Rows in the order of the primary key are added up without being sorted.
+  // A day determines its rate, so it is not grouped by twice: rows in the order of the primary key need no sorting.
   const storedBy = reads.includes(source.rateDay)
     ? [...new Set([...reads, 'currency'])]
     : [...new Set([...reads, 'currency', 'rateDay'])];
@@ -219,7 +217,7 @@ export type Asked = {
   filters: ReportFilters;
 };
 
-/** Adds the parts up, in one reading of the database. `maxRows`: of each part, where more are not wanted. */
+/** Reads the sums of all parts in one batch. `maxRows` limits the rows of each part. */
 export async function readSums(
   db: D1Database,
   parts: readonly Part[],
@@ -263,7 +261,7 @@ function narrowed(source: Source, filters: ReportFilters, table = source.table):
   return { ...source, conditions, table };
 }
 
-/** A rollup, or the hours of it that are asked for. */
+/** A rollup, or the requested hours of it. */
 function rollupTable(
   table: RollupTable,
   names: readonly DimensionName[],
@@ -275,8 +273,8 @@ function rollupTable(
 }
 
 /**
- * The sources that these metrics need of a report without segments, with the columns of the groupings in each. A source that does not
- * have all of the columns is left out. With `untilHour`, the last day ends at this hour of the clock.
+ * The sources that these metrics need in a report without segments, with the columns of the groupings. Sources that lack one of the
+ * groupings are left out. With `untilHour`, the last day ends at this hour of the clock.
  */
 export function sourcesOf(
   names: readonly DimensionName[],
@@ -311,17 +309,17 @@ export const totalSources = (
   untilHour?: number,
 ): Part[] => sourcesOf([], filters, metrics, untilHour);
 
-/** Nothing of anything. */
+/** Sums that are all 0. */
 export const emptySums = (): Sums => new Adder().sums();
 
-/** Adds up the rows of one group; amounts stay exact to a part of a micro until they are read. */
+/** Adds up the rows of one group. Amounts stay exact to a fraction of a micro until they are read. */
 export class Adder {
   private readonly counts = new Map<Count, number>();
   private readonly parts = new Map<Amount, Parts>();
-  /** Amounts of which a part can't be converted. */
+  /** Amounts that cannot be converted in full. */
   private readonly incomplete = new Set<Amount>();
 
-  /** `list` puts what has no rate on the converter's list. */
+  /** With `list`, the converter lists amounts without a rate. */
   add({ counts, amounts }: SumRow, converter: Converter, list: boolean): void {
     for (const name of COUNTS) this.counts.set(name, (this.counts.get(name) ?? 0) + (counts[name] ?? 0));
     for (const amount of amounts) {
@@ -333,7 +331,7 @@ export class Adder {
     }
   }
 
-  /** Adds what was added up elsewhere. */
+  /** Adds existing sums. */
   addSums(sums: Sums): void {
     for (const name of COUNTS) this.counts.set(name, (this.counts.get(name) ?? 0) + sums[name]);
     for (const name of AMOUNTS) {
@@ -352,5 +350,5 @@ export class Adder {
   }
 }
 
-/** Earned on any day, not in the period alone: what of it can't be converted is not on the list. */
+/** Revenue of any day, not only of the period, so amounts without a rate are not listed. */
 const OVER_LIFE: ReadonlySet<Amount> = new Set(['acquiredRevenue', 'attributedRevenue']);

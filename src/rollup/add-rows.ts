@@ -36,10 +36,10 @@ function additionSql(table: RollupTable): string {
     ON CONFLICT (${ROLLUP_KEYS[table].join(', ')}) DO UPDATE SET ${assigned(table)}`;
 }
 
-/** What all creatives together are called in a table of totals; organic devices have empty text there too. */
+/** The creative of the rows for all creatives together in a table of totals. Organic devices have empty text, as elsewhere. */
 const PAID = 'paid';
 
-/** Adds rows (`ROWS`, as above) to the table of totals, which does not tell creatives apart. */
+/** Adds rows (`ROWS`, as above) to a table of totals, which does not distinguish creatives. */
 function totalsSql(table: TotalledTable): string {
   const keys: readonly string[] = ROLLUP_KEYS[table];
   const at = (column: string) => `value ->> ${additionColumns(table).indexOf(column)}`;

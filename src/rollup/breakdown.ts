@@ -5,13 +5,13 @@ import { mondayOf } from '#lib/calendar';
 import { packBlocks } from './segment-blocks.ts';
 import { Additions, type SegmentedRow } from './tables.ts';
 
-// The rollups broken down by segment. A run adds blocks and changes none: `segment_blocks` has a row for each rollup, span of days
+// The rollups broken down by segment. A run only adds blocks and changes none: one row of `segment_blocks` for each rollup, span of days
 // and bucket that it counted something for.
 
-/** The bucket of all creatives together: what has a creative has the creative `PAID` in it. */
+/** The bucket of all creatives together. In its blocks, every creative is `PAID`. */
 export const ALL_CREATIVES = 0;
 export const PAID = 'paid';
-/** Creatives are spread over so many buckets, so that a report on one reads a sixteenth. They are numbered from 1. */
+/** The number of buckets that creatives are spread over, so that a report on one creative reads a sixteenth. Numbered from 1. */
 export const CREATIVE_BUCKETS = 16;
 
 /** FNV-1a. */
@@ -27,7 +27,7 @@ export function bucketOf(creativeId: string): number {
 export const spanOf = (table: RollupTable): ((day: string) => string) =>
   table === 'cohort_activity' || table === 'cohort_revenue' ? mondayOf : String;
 
-/** What a run adds to `segment_blocks`; `number` tells apart blocks of one run. */
+/** A row that a run adds to `segment_blocks`. `number` distinguishes the blocks of a run. */
 export type BlockRow = [rollup: RollupTable, bucket: number, fromDay: string, number: number, data: string];
 
 const BLOCK_COLUMNS = [
@@ -42,7 +42,7 @@ const BLOCK_COLUMNS = [
   segmentBlocks.bytes,
 ];
 
-/** The blocks of a rollup's additions, numbered from `first`. One span is taken apart after the other, to bound the memory. */
+/** The blocks of a rollup's additions, numbered from `first`. Packs one span at a time to bound the memory. */
 export function* blockRows(additions: Additions<RollupTable>, first: number): Generator<BlockRow> {
   const { table } = additions;
   const creativeAt = (ROLLUP_KEYS[table] as readonly string[]).indexOf('creative_id');
@@ -68,10 +68,10 @@ export function* blockRows(additions: Additions<RollupTable>, first: number): Ge
   }
 }
 
-/** Where a run's blocks come from: its counter, and the part of the outbox that brings them. */
+/** The origin of a run's blocks: its counter, and the part of the outbox that contains them. */
 export type BlockSource = { applicationId: string; shard: number; sequence: number };
 
-/** The statement that adds blocks. `rows`: as `BlockRow`. */
+/** The statement that adds blocks. `rows` are `BlockRow`s. */
 export const addBlocks = (
   db: D1Database,
   { applicationId, shard, sequence }: BlockSource,

@@ -5,19 +5,19 @@ import type { BlockSource } from './breakdown.ts';
 import { MAX_BLOCK_CHARACTERS, openBlock, packBlocks } from './segment-blocks.ts';
 import { Additions } from './tables.ts';
 
-// Every run of a counter adds a block to each span and bucket that it counted something for. Once a counter has many small ones of
-// the same, they are put together: names and segments then stand in one block, and reports read fewer rows.
+// Every run of a counter adds a block to each span and bucket that it counted something for. Once a counter has many small blocks in one
+// place, they are merged. Names and segments are then stored once, and reports read fewer rows.
 
-/** So many small blocks are merged. */
+/** The number of small blocks from which they are merged. */
 export const MIN_MERGED_BLOCKS = 16;
 const MAX_SMALL_BYTES = MAX_BLOCK_CHARACTERS / 2;
-/** Of one query: its answer stays within some megabytes. */
+/** The limit per query, so that its result takes only a few megabytes. */
 const MAX_MERGED_BLOCKS = 64;
 
 export type BlockPlace = { rollup: RollupTable; bucket: number; fromDay: string };
 type Owner = Omit<BlockSource, 'sequence'>;
 
-/** The blocks that are replaced, by sequence and number, and the data of those that replace them. */
+/** The blocks to replace, by sequence and number, and the data of the new blocks. */
 export type MergedBlocks = BlockPlace & { replaced: [sequence: number, number: number][]; data: string[] };
 
 const atPlace = ({ applicationId, shard }: Owner, { rollup, bucket, fromDay }: BlockPlace) =>
@@ -29,7 +29,7 @@ const atPlace = ({ applicationId, shard }: Owner, { rollup, bucket, fromDay }: B
     eq(segmentBlocks.shard, shard),
   );
 
-/** Those of the places where a counter has enough small blocks to merge. */
+/** Returns the places where a counter has enough small blocks to merge. */
 export async function placesToMerge(
   d1: D1Database,
   { applicationId, shard }: Owner,
@@ -46,7 +46,7 @@ export async function placesToMerge(
   );
 }
 
-/** Reads the small blocks of a place and puts them together; nothing is written. */
+/** Reads the small blocks of a place and merges them. Writes nothing. */
 export async function mergeBlocks(d1: D1Database, owner: Owner, place: BlockPlace): Promise<MergedBlocks> {
   const rows = await database(d1)
     .select({ sequence: segmentBlocks.sequence, number: segmentBlocks.number, data: segmentBlocks.data })
@@ -87,8 +87,8 @@ const NEW_COLUMNS = [
 ];
 
 /**
- * The statements that put merged blocks in the place of those that they hold: all of these or, where one of them is missing as after
- * the database was restored, nothing.
+ * The statements that replace blocks by the merged ones. They change nothing if any of the old blocks is missing, which happens after the
+ * database was restored.
  */
 export function replaceBlocks(
   db: D1Database,

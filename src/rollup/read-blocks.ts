@@ -3,20 +3,20 @@ import type { RollupTable } from '#catalogue';
 import { database, isAmong, segmentBlocks } from '#db';
 import { spanOf } from './breakdown.ts';
 
-/** How much of the blocks is read at once: two pages are in memory, beside what they are added up to. */
+/** The size of a page of blocks. Two pages are in memory at once, besides the sums. */
 const MAX_PAGE_BYTES = 4_000_000;
 
 export type BlockQuery = {
   applicationId: string;
   rollup: RollupTable;
   buckets: readonly number[];
-  /** The days that are wanted. Blocks may hold others of their span as well. */
+  /** The requested days. Blocks may also contain other days of their span. */
   from: string;
   to: string;
 };
 type Page = { from: string; to: string; buckets: readonly number[] };
 
-/** The blocks of these days and buckets in pages, those of the latest span first. */
+/** Reads the blocks of these days and buckets in pages, latest span first. */
 export async function* readBlockPages(
   d1: D1Database,
   query: BlockQuery,
@@ -27,9 +27,9 @@ export async function* readBlockPages(
   for (let index = 1; next; index++) {
     const page = await next;
     const following = pages[index];
-    // The next page is on its way while this one is added up.
+    // The next page loads while the caller adds up this one.
     next = following && readPage(d1, query, following);
-    // A caller that stops early awaits it no more.
+    // A caller that stops early never awaits it, so a failure must not be unhandled.
     next?.catch(() => undefined);
     yield page;
   }
@@ -51,7 +51,7 @@ async function planPages(d1: D1Database, query: BlockQuery, maxBytes: number): P
       size += own;
       continue;
     }
-    // A day that is a page of its own and more is read bucket by bucket.
+    // A day larger than a page is read bucket by bucket.
     const isLarge = own > maxBytes;
     if (isLarge) for (const one of query.buckets) pages.push({ from: day, to: day, buckets: [one] });
     page = isLarge ? null : { from: day, to: day, buckets: query.buckets };

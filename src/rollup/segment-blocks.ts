@@ -1,15 +1,15 @@
 import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
 import { type SegmentedRow, sumColumnsOf } from './tables.ts';
 
-// A block holds sums of one rollup broken down by segment, packed into ASCII text: a line of JSON with what its numbers refer to,
-// then the numbers. A number takes a character for each 5 bits, so that a small one takes one. Reports unpack blocks in the Worker,
-// because SQLite's json_each takes some 3 microseconds per entry.
+// A block holds sums of one rollup broken down by segment, packed into ASCII text: a line of JSON with the values that its numbers refer
+// to, then the numbers. A number takes one character per 5 bits, so small ones take one. Reports unpack blocks in the Worker, because
+// SQLite's json_each takes about 3 microseconds per entry.
 
-/** Longer blocks are split, so that a page of them is read in bounded memory. */
+/** Longer blocks are split, so that a page takes bounded memory. */
 export const MAX_BLOCK_CHARACTERS = 200_000;
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-/** A digit with this bit is followed by another of the same number. */
+/** The bit of a digit that is followed by another one of the same number. */
 const MORE = 32;
 const NEWLINE = 10;
 const VALUES = new Uint8Array(128);
@@ -21,10 +21,10 @@ function digitsOf(number: number): string {
   return digits + DIGITS[rest];
 }
 
-/** Sums may be negative: their sign is the last bit. */
+/** Sums may be negative. The sign is the last bit. */
 const signed = (sum: number) => (sum < 0 ? -2 * sum - 1 : 2 * sum);
 
-/** Values by the order in which they came. */
+/** Numbers values in order of first use. */
 class Dictionary<Value> {
   readonly values: Value[] = [];
   private readonly indexes = new Map<Value, number>();
@@ -40,10 +40,10 @@ class Dictionary<Value> {
   }
 }
 
-/** The columns of a row's key that blocks hold: all but the application. */
+/** The columns of a row's key that blocks contain: all except the application. */
 export const blockKeys = (table: RollupTable): readonly string[] => ROLLUP_KEYS[table].slice(1);
 
-/** Packs rows into blocks of at most about `MAX_BLOCK_CHARACTERS`. Rows with one key and segments with one id may repeat. */
+/** Packs rows into blocks of about `MAX_BLOCK_CHARACTERS` at most. The same key or segment id may occur more than once. */
 export function* packBlocks(
   table: RollupTable,
   rows: Iterable<SegmentedRow>,
@@ -52,7 +52,7 @@ export function* packBlocks(
   const step = sumColumnsOf(table).length + 1;
   let block = new Block(table);
   for (const { key, segments } of rows) {
-    // The segments of one row may be more than a block takes.
+    // A row may have more segments than fit into one block.
     for (let from = 0; from < segments.length; from += MAX_ROW_SEGMENTS * step) {
       block.add(key, segments.slice(from, from + MAX_ROW_SEGMENTS * step), step);
       if (block.length < maxCharacters) continue;
@@ -66,12 +66,12 @@ export function* packBlocks(
 const MAX_ROW_SEGMENTS = 1_000;
 
 class Block {
-  /** About how many characters it takes. */
+  /** The approximate length in characters. */
   length = 0;
   private body = '';
   private readonly keys: Dictionary<string>[];
   private readonly segments = new Dictionary<number>();
-  /** Which sums of a segment are not 0, as bits; those alone follow. */
+  /** The bits say which sums of a segment are not 0. Only those are stored. */
   private readonly masks = new Dictionary<number>();
 
   constructor(table: RollupTable) {
@@ -110,17 +110,17 @@ class Block {
   }
 }
 
-/** Names that clients send may hold any character; a block is ASCII, so that its bytes are its characters. */
+/** Names that clients send may contain any character. A block is ASCII, so that its length in bytes is its length in characters. */
 const escaped = (json: string) =>
   json.replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** What a block is read into. The arrays that it is given are used again. */
+/** Receives the contents of a block. The arrays that it is passed are reused after each call. */
 export type BlockReader = {
-  /** Where the values of a row's key stand in the block's `keys`; false where the row's segments are not wanted. */
+  /** `key` has the indexes of a row's key values in the block's `keys`. Returns false to skip the row's segments. */
   row(key: Int32Array): boolean;
   /**
-   * Where a segment of that row stands in the block's `segments`, its sums in the order of `sumColumnsOf`, and as bits which of them
-   * are not 0.
+   * `index` is that of one of the row's segments in the block's `segments`, and `sums` are in the order of `sumColumnsOf`. The bits of
+   * `mask` say which of them are not 0.
    */
   segment(index: number, sums: Float64Array, mask: number): void;
 };
@@ -135,7 +135,7 @@ export type OpenBlock = {
 const encoder = new TextEncoder();
 let bytes = new Uint8Array(MAX_BLOCK_CHARACTERS * 2);
 
-/** Opens a block of a table. Throws on a text that is none. */
+/** Opens a block of a table. Throws if the text is not a block. */
 export function openBlock(table: RollupTable, text: string): OpenBlock {
   const start = text.indexOf('\n') + 1;
   if (start === 0) throw new Error('not a block');

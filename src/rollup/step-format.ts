@@ -4,7 +4,7 @@ export const MAX_FUNNEL_STEPS = 200;
 export const FIXED_STEPS = ['install', 'retention', 'purchase', 'ad'];
 /** Webhook events are dated to the second, devices to the millisecond, so the order within one second is unknown. */
 export const TIE_SECONDS = 1;
-/** Earlier than any second near those of a history. */
+/** Earlier than any second of a history, even by more than `TIE_SECONDS`. */
 const NEVER = -10;
 
 /** Step numbers in order of time, with their epoch seconds. */

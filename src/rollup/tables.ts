@@ -8,14 +8,14 @@ import {
 } from '#catalogue';
 import { KeyValues } from './key-values.ts';
 
-// The rollup tables as counters fill them: every measure is added to what the row holds already.
-// Names are columns, so the statements are made from the catalogue and from nothing a caller sends.
+// What counters add to the rollup tables: every measure is added to the existing sum of its row. Names of tables and columns come from
+// the catalogue, never from a caller.
 
 export const ROLLUP_TABLES = Object.keys(MEASURES) as RollupTable[];
 
 /**
- * The tables that have totals: the same columns, in a row for all creatives together. Reports that name no creative read these: there
- * are as many rows a day as there are currencies or networks, and not as many as there are creatives.
+ * The tables of totals, by rollup. They have the same columns, with one row for all creatives together. Reports that name no creative
+ * read them, because their rows per day do not grow with the number of creatives.
  */
 export const TOTALS = {
   rollup_daily: 'rollup_daily_totals',
@@ -29,13 +29,13 @@ export const isTotalled = (table: RollupTable): table is TotalledTable => Object
 
 type KeyOf<Table extends RollupTable> = (typeof ROLLUP_KEYS)[Table][number];
 
-/** What a row takes beside its segments, and a segment beside its sums of 8 bytes each, in bytes. */
+/** The memory in bytes of a row without its segments, and of a segment without its sums, which take 8 bytes each. */
 const ROW_WEIGHT = 110;
 const SEGMENT_WEIGHT = 8;
 
 export const MICROS_PER_HIGH = 1_000_000_000_000;
 
-/** Where a metric's sum stands in a row; an amount has its high part in the next place. */
+/** The index of a measure's sum in a segment. The high part of an amount is at the next index. */
 type Place = { at: number; isAmount: boolean };
 
 const PLACES = new Map<RollupTable, Map<string, Place>>(
@@ -51,31 +51,31 @@ const PLACES = new Map<RollupTable, Map<string, Place>>(
   }),
 );
 
-/** A row's key, and one after the other each of its segments' id and sums. */
+/** A row's key, and its segments as one list: the id and sums of the first, then those of the next. */
 export type SegmentedRow = { key: (string | number)[]; segments: readonly number[] };
 
-/** So many segments of a row are looked through; more are looked up. */
+/** Up to this many segments of a row are searched in order. With more, a map finds them. */
 const MAX_SCANNED = 8;
 
 /**
- * What a run of events adds to one rollup table, a row per key, broken down by segment. Counts stay below 2^53 in any run, and so
- * do both parts of an amount: one event adds at most 2^53 micros, which is some 9,000 to the high part.
+ * What a run of events adds to one rollup table: one row per key, broken down by segment. Counts stay below 2^53 in any run. So do both
+ * parts of an amount, because one event adds at most 2^53 micros, which is about 9,000 in the high part.
  */
 export class Additions<Table extends RollupTable> {
   readonly table: Table;
-  /** What the rows take, in bytes, without the values of their keys. */
+  /** The memory that the rows take, in bytes, without the values of their keys. */
   weight = 0;
-  /** By the numbers of its key's values: each segment's id and its own sums, one segment after the other. */
+  /** The segments of each row, as in `SegmentedRow`. The keys are texts of `KeyValues`. */
   protected readonly rowsByKey = new Map<string, number[]>();
-  /** Of rows with many segments: where each one's sums begin, so that an event takes the same work however many there are. */
+  /** For rows with many segments, the index where each one's sums start, so that the work per event does not grow with them. */
   private readonly placesByKey = new Map<string, Map<number, number>>();
   private readonly keys: readonly KeyOf<Table>[];
   protected readonly values: KeyValues;
   private readonly places: ReadonlyMap<string, Place>;
-  /** The number of a row's sums. */
+  /** The number of sums per segment. */
   private readonly width: number;
 
-  /** `values`: those of the keys of all tables of a run. */
+  /** All tables of a run share one `values`. */
   constructor(table: Table, values = new KeyValues()) {
     this.table = table;
     this.values = values;
@@ -97,7 +97,7 @@ export class Additions<Table extends RollupTable> {
     }
   }
 
-  /** Keys and sums, those in the order of `MEASURES`. */
+  /** The rows as keys and sums, with sums in the order of `MEASURES`. */
   entries(): { key: (string | number)[]; sums: bigint[] }[] {
     return [...this.rowsByKey].map(([joined, row]) => {
       const sums = this.sumUp(row);
@@ -111,16 +111,16 @@ export class Additions<Table extends RollupTable> {
     });
   }
 
-  /** The values of `additionColumns`. */
+  /** The rows as lists of values, in the order of `additionColumns`. */
   *rows(): Generator<(string | number)[]> {
     for (const [joined, row] of this.rowsByKey) yield [...this.values.read(joined), ...this.sumUp(row)];
   }
 
-  /** The rows by the span of days that they are in, which `spanOf` tells from the first day of a key. */
+  /** The rows by span of days, which `spanOf` derives from the first day in a key. */
   spans(spanOf: (day: string) => string): Map<string, Iterable<SegmentedRow>> {
     const spans = new Map<string, string[]>();
     for (const joined of this.rowsByKey.keys()) {
-      // The application comes first in each key, then the day.
+      // Each key starts with the application, then the day.
       const [, day = ''] = this.values.read(joined);
       const span = spanOf(String(day));
       const own = spans.get(span);
@@ -137,7 +137,7 @@ export class Additions<Table extends RollupTable> {
     }
   }
 
-  /** Adds segments, as `SegmentedRow` has them, to the row of a key in the order of `ROLLUP_KEYS`. */
+  /** Adds segments, in the form of `SegmentedRow`, to the row of a key. `key` is in the order of `ROLLUP_KEYS`. */
   addSegments(key: readonly (string | number)[], segments: ArrayLike<number>): void {
     let joined = '';
     for (const value of key) joined += this.values.textOf(value);
@@ -155,7 +155,7 @@ export class Additions<Table extends RollupTable> {
     }
   }
 
-  /** Where the sums of a segment begin in a row: past its end where it has none. */
+  /** The index where a segment's sums start in a row; past the end if the row does not have the segment. */
   private placeOf(joined: string, row: readonly number[], segment: number): number {
     const step = this.width + 1;
     if (row.length > MAX_SCANNED * step) return this.placesByKey.get(joined)?.get(segment) ?? row.length + 1;
@@ -163,7 +163,7 @@ export class Additions<Table extends RollupTable> {
     return row.length + 1;
   }
 
-  /** The row with a further segment, whose sums are 0. */
+  /** Appends a segment, with sums of 0, to a row. */
   private extend(joined: string, row: number[] | undefined, segment: number): number[] {
     const step = this.width + 1;
     const own = new Array<number>(step).fill(0);
@@ -175,7 +175,7 @@ export class Additions<Table extends RollupTable> {
       row.push(...own);
       return row;
     }
-    // An array that is pushed to keeps room for more, of which most rows never have any.
+    // `push` would reserve room for more segments, which most rows never get.
     const extended = row ? row.concat(own) : own;
     this.rowsByKey.set(joined, extended);
     if (extended.length > MAX_SCANNED * step) {
@@ -199,7 +199,7 @@ export class Additions<Table extends RollupTable> {
   }
 }
 
-/** Adds to a sum; that of an amount carries into the next place. `amount`: up to 2^53, and so are parts of an amount. */
+/** Adds up to 2^53 to a sum. A sum of micros carries into its high part at the next index. */
 function addAt(sums: number[], at: number, isAmount: boolean, amount: number): void {
   if (!isAmount) {
     sums[at] = (sums[at] ?? 0) + amount;
@@ -211,10 +211,10 @@ function addAt(sums: number[], at: number, isAmount: boolean, amount: number): v
   if (high > 0) sums[at + 1] = (sums[at + 1] ?? 0) + high;
 }
 
-/** The columns of a table's sums, in the order in which a segment's stand in its list. */
+/** The columns of a table's sums, in the order of a segment's sums. */
 export const sumColumnsOf = (table: RollupTable): string[] => MEASURES[table].flatMap(columnsOfMeasure);
 
-/** The columns of a table's rows in the order of `Additions.rows`. Those of hours have their sums packed only. */
+/** The columns of a table's rows, in the order of `Additions.rows`. In `rollup_hours`, all sums are packed into one column. */
 export const additionColumns = (table: RollupTable): string[] => [
   ...ROLLUP_KEYS[table],
   ...(table === 'rollup_hours' ? ['hours'] : sumColumnsOf(table)),

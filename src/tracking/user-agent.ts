@@ -1,7 +1,7 @@
 import { isbot } from 'isbot';
 import type { OsFamily } from '#catalogue';
 
-/** What a browser tells of its device; null for what it keeps to itself. */
+/** What a browser reveals about its device; null for anything that it hides. */
 type Device = { osFamily: OsFamily; osVersion: string | null; deviceModel: string | null };
 
 /** `isRobot`: link previews, crawlers and programs. They are redirected, but not counted as clicks. */
@@ -38,8 +38,8 @@ const MAX_REMEMBERED = 1_000;
 const remembered = new Map<string, Browser>();
 
 /**
- * Parses a user agent, as far as attribution needs it, and no further than its first 512 characters. Cached, because many clicks
- * share a user agent and the pattern that recognizes robots is a long one.
+ * Parses what attribution needs from the first 512 characters of a user agent. Cached, because many clicks share a user agent and the
+ * pattern that recognizes robots is long.
  */
 export function readUserAgent(header: string): Browser {
   const known = remembered.get(header);

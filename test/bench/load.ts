@@ -39,7 +39,7 @@ export async function putLoad(
   return { requests: sent, perSecond: sent / elapsed, p50: at(0.5), p99: at(0.99), failures };
 }
 
-/** A POST, or a GET where there is no body. */
+/** A POST, or a GET if there is no body. */
 export function httpRequest(
   url: URL,
   path: string,

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 const SCRIPT = path.join(import.meta.dirname, 'settle-heap.ts');
 const LIMITS_MB = [56, 64, 72, 96, 128];
 
-/** The smallest of some limits of V8's heap, in MB, in which a counter counts these events; infinite where none is enough. */
+/** The smallest of the tried V8 heap limits, in MB, with which a counter counts these events; infinite if none is enough. */
 export async function measureHeap(...args: string[]): Promise<number> {
   for (const limit of LIMITS_MB) {
     const flags = [`--max-old-space-size=${limit}`, '--disable-warning=ExperimentalWarning'];

@@ -11,7 +11,7 @@ const nothing: Consumption = {
   files: 0,
   bytes: { d1: 0, object: 0, file: 0 },
 };
-/** An object that is awake all day, of which every event of a day of 10 million pays its share. */
+/** The cost of an object that is awake all day, shared by the 10 million events of the day. */
 const AWAKE = 0.0138;
 
 it.each<[string, Partial<Consumption>, number]>([

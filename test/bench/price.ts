@@ -1,4 +1,4 @@
-/** Cloudflare's list prices past the allotments: dollars a million, and a GB and month where it says so. */
+/** Cloudflare's list prices beyond the included usage, in dollars per million, or per GB and month where noted. */
 const PRICE = {
   request: 0.3,
   cpuMillisecond: 0.02,

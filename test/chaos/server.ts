@@ -1,7 +1,7 @@
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
 import { esModules, migrate } from '../helpers/workerd.ts';
 
-// The process that is killed: workerd over a state on disk. It says where it listens in its first line of output.
+// The process that is killed: workerd with its state on disk. Its first line of output says where it listens.
 
 const [modules = '[]', state = '', harnessUrl = '', seed = ''] = process.argv.slice(2);
 const converted = convertV4MiniflareOptions({

@@ -31,12 +31,12 @@ export class StandIn {
   readonly buckets = new Set<string>();
   readonly scripts = new Map<string, Script>();
   readonly domains = new Map<string, string>();
-  /** Every change that was asked for, and every request that is not known here. */
+  /** Every requested change, and every unknown request. */
   readonly changes: string[] = [];
   readonly unknown: string[] = [];
   /** Every secret that a Worker was ever given. */
   readonly secretsSeen = new Set<string>();
-  /** Whether each change fails when it is first asked for; every other one of those is kept all the same. */
+  /** Whether each change fails when it is first requested. Every other failed change is applied nevertheless. */
   failing = false;
   private readonly failed = new Set<string>();
   private made = 0;

@@ -167,7 +167,7 @@ it('makes envelopes of a raw event file', async () => {
   expect(described).toEqual([once, once]);
 });
 
-/** An event each of so many devices. */
+/** One event for each of this many devices. */
 const adsOf = (devices: number) =>
   Array.from({ length: devices }, (_, index) => ({
     application_id: 'app_1',

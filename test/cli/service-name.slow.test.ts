@@ -169,7 +169,7 @@ describe('SERVICE_NAME=acme npm start', () => {
     expect(service.output()).toContain(`changed since the first start; sign in at ${demo.base_url}/login`);
     expect(demo.owner).toEqual({ email: 'owner@localhost.test', password: null });
     expect((await signIn(next)).status).toBe(303);
-    // And no sign-in is made anew by a third start.
+    // A third start does not create another sign-in.
     await stop(service);
     await start();
     expect(service.output()).not.toContain(password);

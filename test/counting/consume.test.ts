@@ -97,7 +97,7 @@ it('brings events to the counters of their shards, and click counts to the first
   expect(row).toEqual({ creative_id: click.creative_id });
 });
 
-/** Counters of which some calls fail. */
+/** Counters for which some calls fail. */
 function flakyCounters(fails: (applicationId: string, ids: number) => Error | null): Env {
   const counters = {
     getByName: (name: string) => {

@@ -66,7 +66,7 @@ it('has a place for every hour, the current one not complete, later ones ahead',
   ]);
 });
 
-it('has 25 hours where clocks are set back, told by their offsets, and 23 where they are set forward', () => {
+it('has 25 hours with distinct offsets when clocks are set back, and 23 when they are set forward', () => {
   const back = hoursIn(inNewYork('2026-11-01', '2026-11-01', '2026-11-02T12:00:00-05:00'));
   expect(back.slice(0, 4).map(({ label }) => label.slice('Sun, 1 Nov 2026, '.length))).toEqual([
     '00:00–01:00',

@@ -7,7 +7,7 @@ import { startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
 
-/** Changes that are asked for by a button alone. */
+/** Changes that are requested by a button alone. */
 const WITHOUT_FIELDS = new Set([
   '/logout',
   '/get-started',

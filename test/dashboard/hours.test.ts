@@ -75,7 +75,7 @@ describe('today', () => {
     expect(text).toMatch(/DAU 2 2 before; today is not over/);
   });
 
-  it('is drawn by hour over the whole day, the current hour not complete and nothing ahead of it', async () => {
+  it('is drawn by hour over the whole day, with an incomplete current hour and nothing after it', async () => {
     const { html, text } = await page('/?period=today');
     const { labels, series } = chartOf(html, 'Revenue by hour');
     const [revenue, , before] = series;
@@ -105,7 +105,7 @@ describe('today', () => {
     expect(text).toContain('15 Mar until 09:00 compared with 14 Mar until 09:00');
   });
 
-  it('is compared with whole days only, and says so, where a filter has no hours', async () => {
+  it('is compared by whole days, and says so, if a filter has no hours', async () => {
     const { text, html } = await page('/?period=today&country=jp');
     expect(text).toContain(
       'Today so far; 14 Mar for comparison; hours are not known by country, OS or app version',
@@ -114,7 +114,7 @@ describe('today', () => {
     expect(html).toContain('<h2>Revenue by day</h2>');
   });
 
-  it('is compared with nothing before its first full hour is over', async () => {
+  it('is not compared before its first full hour is over', async () => {
     vi.setSystemTime(Date.parse('2026-03-15T00:59:00+09:00'));
     const { text } = await page('/?period=today');
     vi.setSystemTime(NOW);
@@ -140,14 +140,14 @@ describe('a period that contains today', () => {
     expect(text).toMatch(/2026-03-14 \$530.00 \$0.00 \+ ?\$530.00 .*2026-03-15 \$52.00 \$16.00 \+ ?\$29.00/);
   });
 
-  it('leaves today out of what has no hours', async () => {
+  it('leaves today out of metrics without hours', async () => {
     const { text } = await page('/breakdown?period=7d&by=country');
     expect(text).toContain('today is left out until it is over');
     const payers = await page('/breakdown?period=7d&by=creative&metric=payers');
     expect(payers.text).toContain('today is left out until it is over');
   });
 
-  it('leaves today out where hours of the day in its place are no longer kept', async () => {
+  it('leaves today out if the hours of the day it is compared with are no longer kept', async () => {
     expect((await page('/?period=90d')).text).toContain('today is left out until it is over');
   });
 });

@@ -87,7 +87,7 @@ it('keeps it in a cookie that only this page gets and no script reads', async ()
   expect(cookie).not.toMatch(form.secret);
 });
 
-it('shows nothing to another person, on another page, of a changed cookie, or after a minute', async () => {
+it('shows nothing to another person, on another page, with a modified cookie, or after a minute', async () => {
   const { form, page, cookie } = await send('an access token');
   const other = await signedIn(worker, tenant.team, 'owner');
   expect(await secretIn(await other.get(page, cookie), form)).toBeNull();

@@ -14,7 +14,7 @@ afterEach(() => vi.useRealTimers());
 
 type Page = { data: (Record<string, unknown> & { event_id: string })[]; next_cursor: string | null };
 
-/** A team's application with so many counters, and a device in each. */
+/** A team's application with this many counters, and a device in each. */
 async function start(shards = 1) {
   const tenant = await createTenant();
   const applicationId = tenant.application.id;

@@ -1,6 +1,6 @@
 import type { DeviceDescription } from '../../src/counting/api.ts';
 
-/** An Android phone of which nothing optional is known. For Node and the Workers runtime alike. */
+/** An Android phone without any optional fields. Works in Node and in the Workers runtime. */
 export const PIXEL: DeviceDescription = {
   deviceName: 'Pixel',
   deviceModel: 'Pixel 9',

@@ -13,7 +13,7 @@ export async function eventsInFiles(files: readonly FileEntry[]): Promise<Stored
   return events;
 }
 
-/** A bucket of which the n-th change fails, before it is done or after, or all of them do. */
+/** A bucket whose n-th change fails, before or after it is applied, or whose changes all fail. */
 export class FaultyBucket implements Bucket {
   changes = 0;
   failures = 0;

@@ -19,7 +19,7 @@ export const ODD_NAMES = [
 export type HistorySize = {
   creatives: number;
   days: number;
-  /** Each creative has figures once in so many days. */
+  /** Each creative has figures on one day in this many. */
   everyDays: number;
 };
 

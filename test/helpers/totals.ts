@@ -1,7 +1,7 @@
 import { columnsOf, MEASURES, ROLLUP_KEYS } from '#catalogue';
 import { TOTALS } from '../../src/rollup/tables.ts';
 
-/** The statements that make the totals anew from rows that a test wrote into the rollups itself. */
+/** The statements that recompute the totals from rows that a test wrote directly into the rollups. */
 export const totalsOfRows = (): string[] =>
   (Object.keys(TOTALS) as (keyof typeof TOTALS)[]).flatMap((table) => {
     const keys: readonly string[] = ROLLUP_KEYS[table];

@@ -56,7 +56,7 @@ const unityMetrics = {
   ...unityInstallation,
 };
 
-/** The iOS SDK: decimal numbers, no field where there is no value. */
+/** The iOS SDK sends decimal numbers and omits fields without a value. */
 const iosMetrics = {
   type: 'device-metrics',
   data: {

@@ -59,7 +59,7 @@ describe.each(Object.entries(FIELDS))('%s', (_, schema) => {
   // A clone has the schema's chain and no way around it.
   const chain = z.core.clone(schema as z.ZodType);
 
-  it('gives back what its chain gives back', () => {
+  it('returns what its chain returns', () => {
     fc.assert(
       fc.property(values, (value) => {
         expect(outcomeOf(schema, value)).toEqual(outcomeOf(chain, value));

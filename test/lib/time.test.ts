@@ -45,7 +45,7 @@ describe('zoneOffset', () => {
     expect(zoneOffset(timezone, Date.parse(at))).toBe(minutes),
   );
 
-  it('is what the clock shows beyond UTC, at any time since 2012', () => {
+  it('is the difference between the clock and UTC at any time since 2012', () => {
     const zone = fc.constantFrom(
       'Europe/Berlin',
       'America/St_Johns',
@@ -111,7 +111,7 @@ describe('isTimezone', () => {
 });
 
 describe('canonicalTimezone', () => {
-  it('gives the names of one zone one name, each time they are asked for', () => {
+  it('maps all names of a zone to one name, every time', () => {
     for (let time = 0; time < 2; time++) {
       expect(canonicalTimezone('Asia/Calcutta')).toBe(canonicalTimezone('Asia/Kolkata'));
       expect(canonicalTimezone('europe/berlin')).toBe('Europe/Berlin');

@@ -15,7 +15,7 @@ const rate = (currency: string, base: string, day: string, worth: string, own = 
   own,
 });
 
-/** Micros of `amount` converted, as text; null where there is no rate. */
+/** The micros of the converted `amount` as text; null if there is no rate. */
 function converted(book: RateBook, amount: number, from: string, to: string, day: string) {
   const parts = convert(book, BigInt(toMicros(amount)), from, to, day);
   return parts === null ? null : fromMicros(partsToMicros(parts));

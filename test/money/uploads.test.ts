@@ -220,7 +220,7 @@ describe('the daily reference rates', () => {
 describe('large amounts', () => {
   it('in yen and dong neither overflow nor round', async () => {
     const tenant = await createTenant({ currency: 'vnd' });
-    // A day: 40 million purchases of 200,000 dong and 3 millionths: 8 × 10^18 micros, of which three days leave 64 bits.
+    // Per day, 40 million purchases of 200,000 dong and 3 millionths: 8 × 10^18 micros. Three days of them exceed 64 bits.
     const micros = 40_000_000n * 200_000_000_003n;
     for (const day of ['2026-03-01', '2026-03-02', '2026-03-03']) {
       await env.DB.prepare(

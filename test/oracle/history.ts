@@ -24,7 +24,7 @@ export type Sent = {
   at: number;
   type: 'install' | 'retention' | 'custom.purchase' | 'custom.ad' | 'custom';
   payload: Record<string, unknown>;
-  /** Of the device; empty where nothing tells it. */
+  /** The device's; empty if unknown. */
   country: string;
   os: string;
   /** Of the event, and of its device when it came. */

@@ -81,7 +81,7 @@ describe.each([
     const figures: Record<string, unknown> = naive.performance(events, sent, [], 1, rateOn);
     return { ...figures, ...Object.fromEntries(lacking.map((name) => [name, null])) };
   };
-  /** Events by a key, without those groups of which nothing counts by hour, such as the repeat of a session. */
+  /** Events by key, without groups in which nothing counts by hour, such as a repeated session. */
   function groupsOf(events: Sent[], keyOf: (event: Sent) => string) {
     const groups = [...Map.groupBy(events, keyOf)];
     return new Map(

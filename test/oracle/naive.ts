@@ -4,7 +4,7 @@ import type { Sent } from './history.ts';
 // whole numbers; sums stay fractions until they are rounded at the end.
 
 export type Ratio = [above: bigint, below: bigint];
-/** Micros of a currency on a day in the reporting currency; null where they cannot be converted. */
+/** Micros of a currency on a day, in the reporting currency; null if they cannot be converted. */
 export type RateOn = (currency: string, day: string) => Ratio | null;
 
 /** What a debug build sends counts nowhere. */
@@ -224,7 +224,7 @@ export function unconverted(amounts: Amount[], rateOn: RateOn) {
 export const amountsOf = (events: Sent[]) =>
   events.filter((event) => isAd(event) || isPaid(event)).map(amountOf);
 
-/** What a unit of each currency is worth on one day; null where that is not known. */
+/** The value of one unit of each currency on a day; null if unknown. */
 export type WorthOf = (currency: string) => number | null;
 
 const devicesOf = (events: Sent[]) => [...Map.groupBy(events, (event) => event.device).values()];

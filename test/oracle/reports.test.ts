@@ -256,7 +256,7 @@ describe.each([
             daysSinceFirst().length,
             rateOn,
           );
-          // Groups of one name are told apart by their figures: they have the id in common with no other.
+          // Groups with the same name are distinguished by their figures. Each has an id of its own.
           const row = performance.data.find(
             (found) =>
               found[group] === last(name) &&
@@ -353,9 +353,9 @@ describe.each([
       name: string;
       query: () => Promise<string>;
       event: (event: Sent) => boolean;
-      /** Of a cohort: by what its device was when it came. */
+      /** For cohorts: decides by the properties of the device at its acquisition. */
       device?: (event: Sent) => boolean;
-      /** Null where no cost can be told by it. */
+      /** Null if costs cannot be filtered by it. */
       cost: ((cost: Partial<Record<Group, string>>) => boolean) | null;
       lacks?: readonly string[];
     };

@@ -6,7 +6,7 @@ import type { TestWorker } from '../helpers/worker.ts';
 import { type Sent, sendHistory } from './history.ts';
 import * as naive from './naive.ts';
 
-// A history of which every figure is known, and what is asked about it.
+// A history whose every figure is known, and the questions about it.
 
 export type Row = Record<string, string | number | null>;
 

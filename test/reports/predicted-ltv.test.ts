@@ -23,7 +23,7 @@ async function ask(tenant: Tenant, query = '', from = day(60), to = TODAY) {
   return { status: answer.status, body: (await answer.json()) as { data: Row[]; message?: string } & Row };
 }
 
-/** Devices acquired `ago` days ago, `payers` of which purchase now and then, some of them on many days. */
+/** Devices acquired `ago` days ago. `payers` of them purchase occasionally, some of them on many days. */
 async function sendCohort(
   tenant: Tenant,
   options: {
@@ -110,7 +110,7 @@ describe('GET /v1/reports/predicted-ltv', () => {
       [day(40), 400],
       [day(30), 300],
     ]);
-    // What does not get a row of its own is put together.
+    // Everything without a row of its own is in one row.
     const limited = (await ask(tenant, 'cohort=day&limit=1')).body;
     expect(limited.data.map(({ size, is_other }) => [size, is_other])).toEqual([
       [300, undefined],

@@ -109,12 +109,12 @@ it('converts each amount at the rate of its day, exactly', async () => {
   let purchases = 0n;
   for (let day = 0; day < DAYS; day++) purchases += (2n ** 50n + 3n) * BigInt(1100 + day);
   expect(groups.size).toBe(1);
-  // Rounded once, at its end: thousandths, of which a half is rounded up.
+  // Rounded once, at the end: the sum is in thousandths, and a half is rounded up.
   expect(own?.purchaseRevenue).toBe((purchases + 500n) / 1_000n);
   expect(own?.adRevenue).toBe(BigInt(DAYS * 21 + (DAYS * (DAYS - 1)) / 2));
 });
 
-it('is null where a part cannot be converted, and says of what', async () => {
+it('is null if a part cannot be converted, and lists the amount', async () => {
   const { groups, missing } = await read(['country'], { reporting: 'jpy' });
   for (const own of groups.values()) expect(own).toMatchObject({ adRevenue: null, purchaseRevenue: null });
   expect([...missing.keys()].sort()).toEqual(['eur', 'usd']);
@@ -140,7 +140,7 @@ describe.each<[names: DimensionName[], groups: number]>([
     }
   });
 
-  it('sums up in one row what is cut off', async () => {
+  it('sums up the groups that are cut off in one row', async () => {
     const whole = await read(names, { filters });
     for (const limit of [1, 3, 50]) {
       const cut = await read(names, { filters, limit });
@@ -172,7 +172,7 @@ it('finds groups by a text in their names', async () => {
   expect(addUp(groups)).toEqual(addUp((await read(['country'], { filters: { country: ['de'] } })).groups));
 });
 
-it('refuses what takes too many passes, and does not run for ever', async () => {
+it('refuses a report that takes too many passes', async () => {
   await expect(
     read(['day', 'creative'], { filters: { country: ['de'] }, maxGroups: 3 }),
   ).rejects.toMatchObject({
@@ -194,7 +194,7 @@ it('asks D1 for no more than it answers in production, in few queries', async ()
   expect(limited.queries).toBeLessThan(20);
 });
 
-it('rounds half a micro up, also where a rate does not end', () => {
+it('rounds half a micro up, even if the rate has infinitely many digits', () => {
   const table = new GroupTable('cohort_revenue');
   const group = table.open();
   // A sixth of a micro, three times, is half a micro.

@@ -49,7 +49,7 @@ describe('GET /v1/reports/performance', () => {
       sessions: 0,
       session_seconds: 0,
       impressions: 3,
-      // A part of it is in euros, of which no rate is known.
+      // Part of it is in euros, which have no rate.
       ad_revenue: null,
       ecpm: null,
       ad_requests: 4,

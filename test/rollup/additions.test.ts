@@ -20,7 +20,7 @@ it.each(ROLLUP_TABLES)('adds to the columns that the schema of %s has', (name) =
   expect([...additionColumns(name), ...(name === 'rollup_hours' ? ['hour_parts'] : [])]).toEqual(columns);
 });
 
-it('adds amounts up exactly, past what 64 bits hold in micros', async () => {
+it('adds up amounts exactly beyond 64 bits of micros', async () => {
   const application_id = newId('app');
   const key = {
     application_id,

@@ -70,7 +70,7 @@ describe('the hour of an event', () => {
     expect(hours.map((id) => Math.floor((id ?? 0) / 256))).toEqual([1, 3]);
   });
 
-  it('is half an hour longer in sum where clocks are set back by half an hour', () => {
+  it('gains half an hour under an id of its own when clocks are set back by half an hour', () => {
     const hours = ids(
       'Australia/Lord_Howe',
       '2026-04-04T14:59:00Z',
@@ -110,7 +110,7 @@ describe('a tally', () => {
 });
 
 describe('a row of hours', () => {
-  it('adds up exactly over many runs, whether or not its hours were put together meanwhile', async () => {
+  it('adds up exactly over many runs, whether or not its hours were merged in between', async () => {
     const { application } = await createTenant();
     const key = { application_id: application.id, day: '2026-03-01', creative_id: '', currency: 'usd' };
     const large = 2 ** 53 - 1;
@@ -141,7 +141,7 @@ describe('a row of hours', () => {
 describe('pruneHours', () => {
   const NOW = Date.UTC(2026, 3, 15, 12);
 
-  it('forgets the hours of days that no report reads, and nothing else', async () => {
+  it('deletes only the hours of days that no report reads', async () => {
     const { application } = await createTenant();
     const days = ['2026-03-11', '2026-03-12', '2026-03-13', '2026-03-14', '2026-04-15'];
     const events = days.map((day) => click(`${day}T10:00:00Z`, { application_id: application.id }));
@@ -159,7 +159,7 @@ describe('pruneHours', () => {
         .all<{ day: string }>();
       return results.map(({ day }) => day);
     };
-    // 32 days before April 15th is March 14th, and a day more for zones where it is still the day before.
+    // 32 days before April 15th is March 14th. One more day is kept for zones where it is still the day before.
     expect(await daysIn('rollup_hours')).toEqual(['2026-03-13', '2026-03-14', '2026-04-15']);
     expect(await daysIn('rollup_daily')).toEqual(days);
   });

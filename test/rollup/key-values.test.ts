@@ -16,7 +16,7 @@ it('gives back the values of any key, however many values there are', () => {
   expect(wrong).toEqual([]);
 });
 
-it('tells a number from the text that looks like it, and weighs each value once', () => {
+it('distinguishes a number from its text, and weighs each value once', () => {
   const values = new KeyValues();
   expect(values.read(values.textOf(1) + values.textOf('1'))).toEqual([1, '1']);
   const { weight } = values;

@@ -92,7 +92,7 @@ it('leaves few blocks as they are, and those of other shards', async () => {
   expect((await mergeBlocks(env.DB, { ...other, shard: 0 }, PLACE)).replaced).toEqual([]);
 });
 
-it('replaces nothing where one of the blocks is missing', async () => {
+it('replaces nothing if one of the blocks is missing', async () => {
   const owner = await withRuns(MIN_MERGED_BLOCKS);
   const merged = await mergeBlocks(env.DB, owner, PLACE);
   await env.DB.prepare('DELETE FROM segment_blocks WHERE application_id = ? AND bucket = 0 AND sequence = 3')
@@ -103,7 +103,7 @@ it('replaces nothing where one of the blocks is missing', async () => {
   expect(await read(owner.applicationId, [0])).toEqual(before);
 });
 
-it('keeps what was added since the merged blocks were read', async () => {
+it('keeps blocks that were added after the merged ones were read', async () => {
   const owner = await withRuns(MIN_MERGED_BLOCKS);
   const merged = await mergeBlocks(env.DB, owner, PLACE);
   const late = new Additions('rollup_daily');

@@ -55,7 +55,7 @@ describe.each(ROLLUP_TABLES)('blocks of %s', (table) => {
   });
   const rows = fc.uniqueArray(row, { selector: ({ key }) => JSON.stringify(key.slice(1)), maxLength: 8 });
 
-  it('hold what was packed, in ASCII, however short they are to be', () => {
+  it('contain the packed sums in ASCII, however short blocks must be', () => {
     fc.assert(
       fc.property(rows, fc.constantFrom(1, 80, MAX_BLOCK_CHARACTERS), (packed: SegmentedRow[], max) => {
         const blocks = [...packBlocks(table, packed, max)];
@@ -86,7 +86,7 @@ const key = (placement: string) => ({
   currency: 'usd',
 });
 
-it('splits what is too long for a block, also the segments of a single row', () => {
+it('splits rows that are too long for a block, even the segments of a single row', () => {
   const additions = new Additions('rollup_ads');
   for (let segment = 0; segment < 30_000; segment++) {
     additions.add(key('one'), segment + 2 ** 40, { impressions: 1, ad_revenue: 123_456 });

@@ -16,7 +16,7 @@ const refuse = (): never => {
 };
 
 export class Counter extends ServiceCounter {
-  /** Nothing is counted unless it is asked for. */
+  /** Counts nothing unless requested. */
   override quietWaitMs = HOUR_MS;
 
   /** Moves what has been counted to R2. */

@@ -28,8 +28,8 @@ export const rollupDailyTotals = sqliteTable('rollup_daily_totals', daily(), (ta
 ]);
 
 /**
- * How the rows of `rollup_daily` break down by hour of the application's clock, for some weeks. Sums that a device counts for once a day
- * are left out.
+ * The rows of `rollup_daily` broken down by hour of the application's clock, for recent days only. Sums that count a device once per day
+ * have no hours.
  */
 export const rollupHours = sqliteTable(
   'rollup_hours',
@@ -38,7 +38,7 @@ export const rollupHours = sqliteTable(
     day: day(),
     creativeId: creativeId(),
     currency: currency(),
-    /** `[hour id, sum, …],…`; an hour may stand in it several times: that many `hour_parts` were put one after the other. */
+    /** `[hour id, sum, …],…`, with the lists of `hour_parts` additions one after the other, so an hour may occur several times. */
     hours: text().notNull(),
     hourParts: integer('hour_parts').notNull().default(1),
   },
@@ -151,14 +151,14 @@ export const cohortRevenueTotals = sqliteTable('cohort_revenue_totals', revenue(
   }),
 ]);
 
-/** The combinations of country, OS and application version that the rollups' rows break down by. */
+/** The combinations of country, OS and app version by which rollups are broken down. */
 export const segments = sqliteTable(
   'segments',
   {
     applicationId: applicationId(),
     /** A hash of the three, so that all counters of an application agree. */
     segmentId: integer('segment_id').notNull(),
-    /** Empty text where it is not known. */
+    /** Empty if unknown. */
     country: text().notNull(),
     os: text().notNull(),
     appVersion: text('app_version').notNull(),
@@ -167,24 +167,24 @@ export const segments = sqliteTable(
 );
 
 /**
- * The rollups broken down by segment: what a run of a counter counted for one rollup, bucket of creatives and span of days, packed.
- * Rows are added and merged, never changed; a sum is what all rows of a span hold together.
+ * The rollups broken down by segment. A row has the packed sums that one run of a counter added for a rollup, a bucket of creatives and a
+ * span of days. Rows are added and merged, never changed, so a sum is spread over all rows of its span.
  */
 export const segmentBlocks = sqliteTable(
   'segment_blocks',
   {
     applicationId: applicationId(),
-    /** The table that it breaks down. */
+    /** The name of the rollup table. */
     rollup: text().notNull(),
-    /** 0 for all creatives together; a creative is also in one of the others. */
+    /** 0 for all creatives together. Each creative is also in one of the other buckets. */
     bucket: integer().notNull(),
     /** The first day of the span: a day, or the Monday of a week of acquisition. */
     fromDay: text('from_day').notNull(),
-    /** The counter's shard and the number of its outbox part; `number` tells apart what came in one part. */
+    /** The counter's shard and the number of its outbox part. `number` distinguishes the blocks of one part. */
     shard: integer().notNull(),
     sequence: integer().notNull(),
     number: integer().notNull(),
-    /** The length of `data`, before it so that it is read without it. */
+    /** The length of `data`. In a column before it, so that SQLite reads it without reading `data`. */
     bytes: integer().notNull(),
     data: text().notNull(),
   },
