@@ -7,7 +7,7 @@ import { bindFiltered } from './filters.ts';
 import { MAX_DAY_HOURS } from './hours.ts';
 import type { AmountSql } from './money.ts';
 import type { Reported, ReportFilters } from './query.ts';
-import type { Part } from './sums.ts';
+import type { Part } from './sources.ts';
 
 // However many names clients send, a report has at most `limit` rows and one more, `other`, that sums up the rest. The database first
 // ranks the groups to decide which have a row of their own, and then returns the sums with all other groups already merged.

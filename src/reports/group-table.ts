@@ -1,7 +1,7 @@
 import { columnsOf, isMoney, MEASURES, type RollupTable, type Sums } from '#catalogue';
 import { divideRounded } from '#lib/decimal';
 import { MICROS_PER_HIGH } from '#rollup';
-import { emptySums, sumOf } from './sums.ts';
+import { emptySums, sumOf } from './adder.ts';
 
 /** The value of one micro of a currency, in units of 10^-36 micros, so that converted sums are rounded only once, at the end. */
 export type ScaledRate = bigint;

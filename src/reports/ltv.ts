@@ -30,7 +30,7 @@ import {
   wholeAmount,
 } from './money.ts';
 import { checkPeriod, cohortPeriod, filtersOf, type Reported, type ReportFilters } from './query.ts';
-import { EARNED } from './sums.ts';
+import { EARNED } from './sources.ts';
 
 export const LtvQuery = z
   .object({ ...cohortPeriod, group_by: deviceGroupBy, currency: currencyCode().optional() })

@@ -4,6 +4,7 @@ import { currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
 import { dayIn } from '#lib/time';
 import { readFirstDay } from '#rollup';
+import { Adder, type SumRow } from './adder.ts';
 import { type Cut, keyedPart, keyValues, NO_GROUP, OTHER, REST, rankGroups } from './cut.ts';
 import {
   DIMENSIONS,
@@ -23,18 +24,10 @@ import { type MetricValues, metricsOf } from './metrics.ts';
 import { converterFor, type Unconverted } from './money.ts';
 import { countPayers, NO_PAYERS } from './payers.ts';
 import { checkPeriod, filtersOf, listing, listOf, period, type Reported } from './query.ts';
-import { readSegmentedSums, type SegmentedSums, type SegmentQuestion } from './segment-sums.ts';
-import {
-  Adder,
-  type Asked,
-  type Part,
-  type ReadSums,
-  readSums,
-  type Source,
-  type SumRow,
-  sourcesOf,
-  totalSources,
-} from './sums.ts';
+import type { SegmentedSums, SegmentQuestion } from './segment-question.ts';
+import { readSegmentedSums } from './segment-sums.ts';
+import { type Part, type Source, sourcesOf, totalSources } from './sources.ts';
+import { type Asked, type ReadSums, readSums } from './sums.ts';
 
 const groupError = `must be one or two of ${Object.keys(DIMENSIONS).join(', ')}`;
 

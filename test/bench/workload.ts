@@ -26,7 +26,7 @@ export const MANY_DEVICES = 300_000;
 const hex = (number: number) => number.toString(16).padStart(32, '0');
 
 export const APPLICATION_ID = `app_${hex(1)}`;
-export const CREATIVE_IDS = Array.from({ length: CREATIVES }, (_, index) => `crt_${hex(1 + index)}`);
+export const CREATIVE_IDS = Array.from({ length: CREATIVES }, (_, index) => `crt_${hex(1_000_001 + index)}`);
 
 export type BenchDevice = {
   id: string;

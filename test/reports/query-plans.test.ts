@@ -13,7 +13,8 @@ import { costConditions, numberFilters } from '../../src/reports/filters.ts';
 import { revenueSql, sizeSql, spendSql } from '../../src/reports/ltv.ts';
 import type { ReportFilters } from '../../src/reports/query.ts';
 import { activitySql } from '../../src/reports/retention.ts';
-import { sourcesOf, sumsSql, totalSources } from '../../src/reports/sums.ts';
+import { sourcesOf, totalSources } from '../../src/reports/sources.ts';
+import { sumsSql } from '../../src/reports/sums.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 

@@ -1,0 +1,87 @@
+import type { Sums } from '#catalogue';
+import { microsToParts, type Parts, partsToMicros } from '#money';
+import type { AmountRow, Converter } from './money.ts';
+
+// What the performance report adds up, and the exact sums of one group.
+
+export const AMOUNTS = [
+  'adRevenue',
+  'purchaseRevenue',
+  'spend',
+  'acquiredRevenue',
+  'attributedRevenue',
+] as const;
+export type Amount = (typeof AMOUNTS)[number];
+export type Count = Exclude<keyof Sums, Amount>;
+
+export const COUNTS = [
+  'clicks',
+  'installs',
+  'attributedInstalls',
+  'activeDevices',
+  'sessions',
+  'sessionSeconds',
+  'customEvents',
+  'adRequests',
+  'payers',
+  'impressions',
+  'purchases',
+  'failedPurchases',
+] as const satisfies readonly Count[];
+
+/** The name of a measure's sum: `adRevenue` for `ad_revenue`. */
+export const sumOf = (measure: string) =>
+  measure.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) as Amount | Count;
+
+/** The sums of one source for one group. */
+export type SumRow = {
+  /** The values of the groupings; empty text for none. */
+  keys: string[];
+  counts: Partial<Record<Count, number>>;
+  /** By currency and by the day of the rate. */
+  amounts: (AmountRow & { name: Amount; micros: bigint })[];
+};
+
+/** Sums that are all 0. */
+export const emptySums = (): Sums => new Adder().sums();
+
+/** Adds up the rows of one group. Amounts stay exact to a fraction of a micro until they are read. */
+export class Adder {
+  private readonly counts = new Map<Count, number>();
+  private readonly parts = new Map<Amount, Parts>();
+  /** Amounts that cannot be converted in full. */
+  private readonly incomplete = new Set<Amount>();
+
+  /** With `list`, the converter lists amounts without a rate. */
+  add({ counts, amounts }: SumRow, converter: Converter, list: boolean): void {
+    for (const name of COUNTS) this.counts.set(name, (this.counts.get(name) ?? 0) + (counts[name] ?? 0));
+    for (const amount of amounts) {
+      const { name, micros } = amount;
+      const parts = converter.convert(micros, amount);
+      if (parts === null) this.incomplete.add(name);
+      if (parts === null && list && !OVER_LIFE.has(name)) converter.list(micros, amount);
+      this.parts.set(name, (this.parts.get(name) ?? 0n) + (parts ?? 0n));
+    }
+  }
+
+  /** Adds existing sums. */
+  addSums(sums: Sums): void {
+    for (const name of COUNTS) this.counts.set(name, (this.counts.get(name) ?? 0) + sums[name]);
+    for (const name of AMOUNTS) {
+      const micros = sums[name];
+      if (micros === null) this.incomplete.add(name);
+      else this.parts.set(name, (this.parts.get(name) ?? 0n) + microsToParts(micros));
+    }
+  }
+
+  sums(): Sums {
+    const micros = (name: Amount) =>
+      this.incomplete.has(name) ? null : partsToMicros(this.parts.get(name) ?? 0n);
+    const counts = Object.fromEntries(COUNTS.map((name) => [name, this.counts.get(name) ?? 0]));
+    const amounts = Object.fromEntries(AMOUNTS.map((name) => [name, micros(name)]));
+    return { ...(counts as Record<Count, number>), ...(amounts as Record<Amount, bigint | null>) };
+  }
+}
+
+/** Revenue of any day, not only of the period, so amounts without a rate are not listed. */
+const OVER_LIFE: ReadonlySet<Amount> = new Set(['acquiredRevenue', 'attributedRevenue']);
