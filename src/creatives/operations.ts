@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { EXAMPLE, inPath, list, type Operation, time, withExamples } from '#http/operations';
+import { EXAMPLE, inPath, list, noSuch, type Operation, time, withExamples } from '#http/operations';
 import { NewCreative } from './create-creative.ts';
 import { CreativeChanges, ListQuery } from './list.ts';
 
@@ -47,7 +47,7 @@ const Creatives = list(Creative);
 export type Creatives = z.input<typeof Creatives>;
 
 const shared = { credential: 'teamToken', tag: 'Creatives' } as const;
-const notFound = { 404: 'Your team has no such application.' };
+const notFound = noSuch('application');
 const query = withExamples(ListQuery, { application_id: EXAMPLE.application, limit: 50, cursor: '' });
 
 export const operations: Operation[] = [
@@ -98,7 +98,7 @@ export const operations: Operation[] = [
     parameters: inPath('id', EXAMPLE.creative),
     body: { schema: CreativeChanges, examples: { archive: { archived: true } } },
     answer: { status: 200, description: 'The updated creative.', schema: Creative },
-    errors: { 404: 'Your team has no such creative.' },
+    errors: noSuch('creative'),
   },
   {
     ...shared,

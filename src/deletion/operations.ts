@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { EXAMPLE, inPath, type Operation } from '#http/operations';
+import { EXAMPLE, inPath, noSuch, type Operation } from '#http/operations';
 import { DeletedApplication } from './delete-application.ts';
 
 const ApplicationDeleted = z.object({
@@ -23,6 +23,6 @@ export const operations: Operation[] = [
     parameters: inPath('id', EXAMPLE.retiredApplication),
     body: { schema: DeletedApplication, examples: { name: { name: 'Retired game' } } },
     answer: { status: 200, description: 'The application is deleted.', schema: ApplicationDeleted },
-    errors: { 404: 'Your team has no such application.' },
+    errors: noSuch('application'),
   },
 ];

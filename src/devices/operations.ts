@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { EXAMPLE, inPath, nullableText, type Operation, time } from '#http/operations';
+import { EXAMPLE, inPath, noSuch, nullableText, type Operation, time } from '#http/operations';
 
 const TokenRevoked = z.object({ revoked: z.literal(true), revoked_at: time() });
 export type TokenRevoked = z.input<typeof TokenRevoked>;
@@ -104,7 +104,7 @@ export const operations: Operation[] = [
       'Use it for a token that leaked. `/verify-token` refuses the token at once. Events sent with it are still accepted but no longer counted. The device keeps its history, and its other tokens keep working. Repeating the request is safe.',
     parameters: inPath('token', EXAMPLE.token),
     answer: { status: 200, description: 'When the token was revoked.', schema: TokenRevoked },
-    errors: { 404: 'Your team has no such token.' },
+    errors: noSuch('token'),
   },
   {
     ...shared,
@@ -115,6 +115,6 @@ export const operations: Operation[] = [
       'Deletes everything stored about the device of this token: its state, tokens, click and raw events. Totals in reports stay as they are, and later events of the device are not counted. Exported raw event files are rewritten in the background; repeat the request until `files` is `done`.',
     parameters: inPath('token', EXAMPLE.token),
     answer: { status: 200, description: 'What was deleted.', schema: DeviceErased },
-    errors: { 404: 'Your team has no such device.' },
+    errors: noSuch('device'),
   },
 ];

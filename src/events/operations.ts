@@ -4,6 +4,7 @@ import {
   EXAMPLE,
   inPath,
   list,
+  noSuch,
   nullableText,
   type Operation,
   time,
@@ -87,7 +88,7 @@ export const operations: Operation[] = [
         'text/csv': `event_id,type\r\n${EXAMPLE.event},custom.ad\r\n`,
       },
     },
-    errors: { 404: 'Your team has no such application.' },
+    errors: noSuch('application'),
   },
   {
     ...shared,

@@ -66,6 +66,9 @@ export const inPath = (name: string, example: string) => ({
   path: z.object({ [name]: z.string().meta({ example }) }),
 });
 
+/** The error of a route for something that the team does not have. */
+export const noSuch = (what: string) => ({ 404: `Your team has no such ${what}.` });
+
 /** A page of a list. */
 export const list = <Item extends z.ZodType>(item: Item) =>
   z.object({ data: z.array(item), next_cursor: nullableText() });

@@ -1,5 +1,14 @@
 import * as z from 'zod';
-import { day, EXAMPLE, list, nullableText, type Operation, time, withExamples } from '#http/operations';
+import {
+  day,
+  EXAMPLE,
+  list,
+  noSuch,
+  nullableText,
+  type Operation,
+  time,
+  withExamples,
+} from '#http/operations';
 import { Costs } from './costs.ts';
 import { CostsToDelete } from './delete-costs.ts';
 import { ExchangeRates } from './exchange-rates.ts';
@@ -59,7 +68,7 @@ const RatesSaved = z.object({ date: day(), base: z.string(), rates: z.int() });
 export type RatesSaved = z.input<typeof RatesSaved>;
 
 const shared = { credential: 'teamToken', tag: 'Costs and exchange rates' } as const;
-const notFound = { 404: 'Your team has no such application.' };
+const notFound = noSuch('application');
 
 export const operations: Operation[] = [
   {

@@ -1,6 +1,15 @@
 import * as z from 'zod';
 import { listQuery } from '#http';
-import { EXAMPLE, inPath, list, nullableText, type Operation, time, withExamples } from '#http/operations';
+import {
+  EXAMPLE,
+  inPath,
+  list,
+  noSuch,
+  nullableText,
+  type Operation,
+  time,
+  withExamples,
+} from '#http/operations';
 
 const Liveness = z.object({ status: z.literal('ok') });
 export type Liveness = z.input<typeof Liveness>;
@@ -66,7 +75,7 @@ const ParkedDiscarded = z.object({ discarded: z.literal(true), id: z.string() })
 export type ParkedDiscarded = z.input<typeof ParkedDiscarded>;
 
 const shared = { credential: 'teamToken', tag: 'Operations' } as const;
-const notFound = { 404: 'Your team has no such parked message.' };
+const notFound = noSuch('parked message');
 
 export const operations: Operation[] = [
   {
@@ -96,7 +105,7 @@ export const operations: Operation[] = [
       'When the database is restored to an earlier time, counting stops at once and `/v1/health` shows `needs_resume`. Events are still accepted and wait. This request accepts that reports lack the data written after that time, and counts the waiting events. It has no effect if counting has not stopped. Repeating the request is safe.',
     parameters: inPath('id', EXAMPLE.application),
     answer: { status: 200, description: 'Counting is resumed.', schema: CountingResumed },
-    errors: { 404: 'Your team has no such application.' },
+    errors: noSuch('application'),
   },
   {
     ...shared,

@@ -1,6 +1,15 @@
 import * as z from 'zod';
 import { listQuery } from '#http';
-import { EXAMPLE, inPath, list, nullableText, type Operation, time, withExamples } from '#http/operations';
+import {
+  EXAMPLE,
+  inPath,
+  list,
+  noSuch,
+  nullableText,
+  type Operation,
+  time,
+  withExamples,
+} from '#http/operations';
 import { ApplicationChanges, NewApiKey, NewApplication } from './applications.ts';
 
 export const Application = z
@@ -30,7 +39,7 @@ const ApiKey = z.object({ api_key: z.string() });
 export type ApiKey = z.input<typeof ApiKey>;
 
 const shared = { credential: 'teamToken', tag: 'Applications' } as const;
-const notFound = { 404: 'Your team has no such application.' };
+const notFound = noSuch('application');
 
 export const operations: Operation[] = [
   {
