@@ -190,7 +190,7 @@ export function creditStatements(
 }
 
 /** A credit whose device was not created. `heir` is the device that exists instead and is credited with the same click. */
-export type Undone = Credit & { heir: string | null };
+type Undone = Credit & { heir: string | null };
 
 /** Applies only while the token exists, which shows that the credit was written and not yet undone. */
 function undoTemplate(applicationId: string, undone: Undone): SQL {

@@ -3,7 +3,7 @@ import { applications, batchWithRetry, clicks, commaList, creatives, isAmong, na
 import { type Click, type Device, type Hints, toOsFamily, type Windows } from './match.ts';
 
 /** The properties of a device that determine which clicks are read for it. */
-export type Sought = {
+type Sought = {
   device: Device;
   named: Hints['named'];
   creativeToken: string | undefined;
@@ -19,7 +19,7 @@ export type FoundClicks = {
   rowsOf: (sought: Sought) => ClickRow[];
 };
 
-export type ClickRow = {
+type ClickRow = {
   id: string;
   creative_id: string;
   clicked_at: number;

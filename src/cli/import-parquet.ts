@@ -5,7 +5,7 @@ import { type Bucket, type Placed, type StoredEvent, streamFile } from '#lake';
 const MAGIC = 'PAR1';
 
 /** A device and an envelope without a token; null for an event that the service itself creates. */
-export type ArchivedEvent = {
+type ArchivedEvent = {
   device: { id: string; acquiredDay: string } & Placed;
   envelope: { type: string; [field: string]: unknown } | null;
 };

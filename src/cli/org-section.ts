@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { stringify } from 'smol-toml';
 import { experimental_readRawConfig, type Unstable_RawConfig, type Unstable_RawEnvironment } from 'wrangler';
 
-export type OrgNames = {
+type OrgNames = {
   worker: string;
   database: string;
   queue: string;

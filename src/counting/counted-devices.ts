@@ -21,7 +21,7 @@ type Row = [
 ];
 
 /** A stored device, without its history. */
-export type LoadedDevice = DeviceFacts & { totals: { ad: string | null; purchase: string | null } };
+type LoadedDevice = DeviceFacts & { totals: { ad: string | null; purchase: string | null } };
 
 /** Values that many devices share, stored only once. */
 export class Shared {

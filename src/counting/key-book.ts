@@ -19,7 +19,7 @@ const isNear = (day: number, other: number) =>
 /** The days on which a stored key matches a key of `day`. */
 const nearDays = (day: number) => (day <= KEY_DAY.any ? [day] : [day, day - 1, day + 1]);
 
-export const weekOfTaking = (now: number): number => Math.floor(now / (7 * DAY_MS));
+const weekOfTaking = (now: number): number => Math.floor(now / (7 * DAY_MS));
 
 /**
  * The keys of one run: which of them were seen before, and which the run stores. An event is a duplicate if any of its keys was seen on the same

@@ -22,7 +22,7 @@ export type RunLimits = {
 const ROWS_SHARE = 0.75;
 
 /** What a run leaves out: events, and devices with all their events. */
-export type Poison = { events: ReadonlySet<string>; devices: ReadonlySet<string> };
+type Poison = { events: ReadonlySet<string>; devices: ReadonlySet<string> };
 
 /** A run, which receives batches one by one and is then written. */
 export class Run {

@@ -2,14 +2,14 @@ import { and, eq } from 'drizzle-orm';
 import { adsets, creatives, type Database, isAmong } from '#db';
 
 /** Selects creatives by their own ids or those of their ad set or campaign. A creative must match each list that is given. */
-export type CreativeFilter = {
+type CreativeFilter = {
   campaign_id?: readonly string[] | undefined;
   adset_id?: readonly string[] | undefined;
   creative_id?: readonly string[] | undefined;
 };
 
 /** The ids of a creative, its ad set and its campaign. */
-export type CreativeGroupIds = { creative: string; adset: string; campaign: string };
+type CreativeGroupIds = { creative: string; adset: string; campaign: string };
 
 /** The ids of an application's creatives that match a filter. */
 export async function findCreativeIds(...asked: Parameters<typeof findCreativeGroups>): Promise<string[]> {

@@ -5,7 +5,7 @@ import { type Days, daysBegun } from './period.ts';
 import type { View } from './view.ts';
 
 /** The unit of a chart's time axis. */
-export type DayUnit = 'day' | 'week' | 'month';
+type DayUnit = 'day' | 'week' | 'month';
 export type Unit = 'hour' | DayUnit;
 
 const MAX_DAYS = 100;

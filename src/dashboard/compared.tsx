@@ -9,7 +9,7 @@ import { ask, viewAsked } from './report.tsx';
 import type { View } from './view.ts';
 
 /** Devices keep earning revenue, so their revenue is compared only once the youngest of them is this many days old. */
-export const MATURE_DAYS = 30;
+const MATURE_DAYS = 30;
 
 /** An increase in these is neither good nor bad. */
 const NEUTRAL: ReadonlySet<string> = new Set(['spend']);

@@ -14,7 +14,7 @@ import { readView, requireView, type View, viewQuery } from './view.ts';
 const PATH = '/get-started';
 
 /** Two calls that a shell can run unchanged: one fetches a token for a device, the other sends an event. */
-export function firstCalls(origin: string, serviceName: string, apiKey: string, now: number): string {
+function firstCalls(origin: string, serviceName: string, apiKey: string, now: number): string {
   const at = new Date(now).toISOString();
   const metrics = {
     type: 'device-metrics',
@@ -47,7 +47,7 @@ const Light = ({ on, name, text }: { on: boolean; name: keyof Arrivals; text: st
   </li>
 );
 
-export const Lights = ({ application, arrivals }: { application: ApplicationRow; arrivals: Arrivals }) => (
+const Lights = ({ application, arrivals }: { application: ApplicationRow; arrivals: Arrivals }) => (
   <div data-watch={`/get-started/status?app=${application.id}`} role="status">
     <ul class="lights">
       <Light on={arrivals.device} name="device" text="Device token" />

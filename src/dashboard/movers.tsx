@@ -21,7 +21,7 @@ const BY: readonly { group: string; metric: MetricName; also: MetricName }[] = [
 ];
 
 type Row = Record<string, string | number | boolean | null>;
-export type Mover = { row: Row; now: number; before: number; also: { now: number; before: number } };
+type Mover = { row: Row; now: number; before: number; also: { now: number; before: number } };
 
 const numberIn = (row: Row, name: string) => (typeof row[name] === 'number' ? row[name] : 0);
 

@@ -13,7 +13,7 @@ const SECTIONS = [
   { path: '/settings/account', label: 'Your account', role: 'viewer' },
 ] as const;
 
-export type SettingsPath = (typeof SECTIONS)[number]['path'];
+type SettingsPath = (typeof SECTIONS)[number]['path'];
 
 const Tabs = ({ person, current }: { person: Person; current: SettingsPath }) => (
   <nav class="tabs" aria-label="Settings">

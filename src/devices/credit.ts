@@ -9,7 +9,7 @@ import { deleteTokens } from './token-rows.ts';
 
 type Attribute = Awaited<ReturnType<typeof prepareAttribution<Draft>>>;
 
-export type Unattributed = {
+type Unattributed = {
   candidates: readonly Draft[];
   known: KnownDevices;
   attribute: Attribute;

@@ -35,7 +35,7 @@ async function authorise(
 }
 
 /** The result of an accepted event. `warnings` is present only if something was dropped. */
-export type Taken = { event_id: string; warnings?: Fault[] };
+type Taken = { event_id: string; warnings?: Fault[] };
 
 const taken = (id: string, warnings: Fault[]): Taken => ({
   event_id: id,

@@ -65,7 +65,7 @@ class ColumnBuilder {
 
 type Contents = Omit<FileEntry, keyof Source | 'key' | 'revision' | 'bytes' | 'footerBytes' | 'replaces'>;
 type Span = Omit<Contents, 'rows' | 'deviceFilter' | 'countries' | 'oses'>;
-export type BuiltFile = { bytes: Uint8Array; footerBytes: number; contents: Contents };
+type BuiltFile = { bytes: Uint8Array; footerBytes: number; contents: Contents };
 
 function widen(span: Span, { id, day, received_at, type }: StoredEvent): void {
   span.firstReceivedAt = Math.min(span.firstReceivedAt, received_at);

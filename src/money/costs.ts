@@ -11,8 +11,8 @@ import { areKnown } from './names.ts';
 import type { CostsSaved } from './operations.ts';
 
 /** In units of the currency: the largest amount whose micros are exact as a JavaScript number. */
-export const MAX_COST = 9_000_000_000;
-export const MAX_COST_ROWS = 5_000;
+const MAX_COST = 9_000_000_000;
+const MAX_COST_ROWS = 5_000;
 const MAX_COUNT = 1e12;
 const NAMES_SHOWN = 20;
 

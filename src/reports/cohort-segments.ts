@@ -8,7 +8,7 @@ import type { ReportFilters } from './query.ts';
 import { type RowKey, type ScannedSegment, scanSegments } from './segment-scan.ts';
 
 /** Receives the rows of a cohort table by segment. A `Place` is where the sums of a row go. */
-export type CohortReader<Place> = {
+type CohortReader<Place> = {
   /** Null for a row that is not wanted. */
   placeOf(key: RowKey): Place | null;
   /**
@@ -18,7 +18,7 @@ export type CohortReader<Place> = {
   add(place: Place, label: string, sums: Float64Array): void;
 };
 
-export type CohortScan = {
+type CohortScan = {
   applicationId: string;
   rollup: Extract<RollupTable, 'cohort_activity' | 'cohort_revenue'>;
   query: CohortGrouping & { from: string; to: string };

@@ -18,7 +18,7 @@ export { rollupOf };
 export type SourceKind = 'rollup' | 'costs' | 'acquired';
 
 /** SQL for a dimension's value (null or empty text if there is none), and the stored columns that it reads. */
-export type Grouped = { sql: string; reads: readonly string[] };
+type Grouped = { sql: string; reads: readonly string[] };
 
 export type Dimension = DimensionDefinition & {
   /**

@@ -4,7 +4,7 @@ import { MICROS_PER_HIGH } from '#rollup';
 import { emptySums, sumOf } from './adder.ts';
 
 /** The value of one micro of a currency, in units of 10^-36 micros, so that converted sums are rounded only once, at the end. */
-export type ScaledRate = bigint;
+type ScaledRate = bigint;
 export const RATE_SCALE = 10n ** 36n;
 const PARTS_PER_MICRO = 10n ** 18n;
 

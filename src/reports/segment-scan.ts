@@ -6,7 +6,7 @@ import { ALL_CREATIVES, blockKeys, bucketOf, CREATIVE_BUCKETS, openBlock, readBl
 import { isByCreative, UNKNOWN } from './filters.ts';
 import type { ReportFilters } from './query.ts';
 
-export type SegmentScan = {
+type SegmentScan = {
   applicationId: string;
   rollup: RollupTable;
   /** The days; for a rollup of cohorts, the acquisition days. */

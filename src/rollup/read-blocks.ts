@@ -6,7 +6,7 @@ import { spanOf } from './breakdown.ts';
 /** The size of a page of blocks. Two pages are in memory at once, besides the sums. */
 const MAX_PAGE_BYTES = 4_000_000;
 
-export type BlockQuery = {
+type BlockQuery = {
   applicationId: string;
   rollup: RollupTable;
   buckets: readonly number[];

@@ -43,7 +43,7 @@ export type Counted = {
   values: KeyValues;
 };
 
-export const deviceKeyOf = (event: DeviceEvent) =>
+const deviceKeyOf = (event: DeviceEvent) =>
   deviceKey({ applicationId: event.application_id, acquiredDay: event.acquired_day, id: event.device_id });
 
 export type IgnoredReason = 'test event' | 'sent with a revoked token';
@@ -96,7 +96,7 @@ export function tally(
 }
 
 /** Like `Known`, but looked up when an event is counted, and growing from event to event. */
-export type KnownSoFar = Omit<Known, 'devices' | 'keys'> & {
+type KnownSoFar = Omit<Known, 'devices' | 'keys'> & {
   /** Events by key (`scopedKey`). */
   keys: SeenKeys;
   /** The device of the event, which is updated too. A device that is missing was erased. */
@@ -104,13 +104,13 @@ export type KnownSoFar = Omit<Known, 'devices' | 'keys'> & {
 };
 
 /** The keys that were seen, before the run and during it. */
-export type SeenKeys = {
+type SeenKeys = {
   /** The event that was counted under a key (`scopedKey`); undefined for a new key. */
   eventOf(name: string): string | undefined;
   /** Stores a new key. */
   take(key: TakenKey): void;
 };
-export type TakenKey = { name: string; applicationId: string; day: number; key: string; eventId: string };
+type TakenKey = { name: string; applicationId: string; day: number; key: string; eventId: string };
 
 /** A tally that receives events one by one. */
 export type Tally = {

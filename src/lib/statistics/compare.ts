@@ -13,7 +13,7 @@ export type Difference = {
 };
 
 /** `count` of `size`. */
-export type Proportion = { size: number; count: number };
+type Proportion = { size: number; count: number };
 
 /**
  * Compares two proportions. The p-value is from a z-test with pooled variance (that of no difference); the interval is a Wald

@@ -1,4 +1,4 @@
-export type Minimum = { at: number[]; value: number; evaluations: number };
+type Minimum = { at: number[]; value: number; evaluations: number };
 
 const MAX_EVALUATIONS = 3_000;
 const TOLERANCE = 1e-10;
