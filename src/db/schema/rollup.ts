@@ -6,26 +6,28 @@ const day = () => text().notNull();
 /** Empty text instead of null, because a primary key with nulls would not be unique. */
 const creativeId = () => text('creative_id').notNull();
 const currency = () => text().notNull();
-/** Sums without a currency are in rows with currency ''. */
-const daily = () => ({
-  applicationId: applicationId(),
-  day: day(),
-  creativeId: creativeId(),
-  currency: currency(),
-  ...measureColumns('rollup_daily'),
-});
 
-export const rollupDaily = sqliteTable('rollup_daily', daily(), (table) => [
-  primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] }),
-]);
+/** Sums without a currency are in rows with currency ''. */
+const dailyTable = <Name extends string>(name: Name) =>
+  sqliteTable(
+    name,
+    {
+      applicationId: applicationId(),
+      day: day(),
+      creativeId: creativeId(),
+      currency: currency(),
+      ...measureColumns('rollup_daily'),
+    },
+    (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
+  );
+
+export const rollupDaily = dailyTable('rollup_daily');
 
 /**
  * The rows of `rollup_daily` for all creatives together: `creative_id` is `paid`, or empty for organic devices. A report that names no
  * creative reads these few rows instead of every creative's. The other tables of totals work the same way.
  */
-export const rollupDailyTotals = sqliteTable('rollup_daily_totals', daily(), (table) => [
-  primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] }),
-]);
+export const rollupDailyTotals = dailyTable('rollup_daily_totals');
 
 /**
  * The rows of `rollup_daily` broken down by hour of the application's clock, for recent days only. Sums that count a device once per day
@@ -45,44 +47,37 @@ export const rollupHours = sqliteTable(
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
 );
 
-const ads = () => ({
-  applicationId: applicationId(),
-  day: day(),
-  source: text().notNull(),
-  mediaSource: text('media_source').notNull(),
-  placement: text().notNull(),
-  creativeId: creativeId(),
-  currency: currency(),
-  ...measureColumns('rollup_ads'),
-});
-
-export const rollupAds = sqliteTable('rollup_ads', ads(), (table) => [
-  primaryKey({
-    columns: [
-      table.applicationId,
-      table.day,
-      table.source,
-      table.mediaSource,
-      table.placement,
-      table.creativeId,
-      table.currency,
+const adsTable = <Name extends string>(name: Name) =>
+  sqliteTable(
+    name,
+    {
+      applicationId: applicationId(),
+      day: day(),
+      source: text().notNull(),
+      mediaSource: text('media_source').notNull(),
+      placement: text().notNull(),
+      creativeId: creativeId(),
+      currency: currency(),
+      ...measureColumns('rollup_ads'),
+    },
+    (table) => [
+      primaryKey({
+        columns: [
+          table.applicationId,
+          table.day,
+          table.source,
+          table.mediaSource,
+          table.placement,
+          table.creativeId,
+          table.currency,
+        ],
+      }),
     ],
-  }),
-]);
+  );
 
-export const rollupAdsTotals = sqliteTable('rollup_ads_totals', ads(), (table) => [
-  primaryKey({
-    columns: [
-      table.applicationId,
-      table.day,
-      table.source,
-      table.mediaSource,
-      table.placement,
-      table.creativeId,
-      table.currency,
-    ],
-  }),
-]);
+export const rollupAds = adsTable('rollup_ads');
+
+export const rollupAdsTotals = adsTable('rollup_ads_totals');
 
 export const rollupItems = sqliteTable(
   'rollup_items',
@@ -112,44 +107,48 @@ export const rollupCustom = sqliteTable(
 );
 
 /** Devices by acquisition day and creative. A cohort's size is its `active_devices` of age 0: every install is active then. */
-const activity = () => ({
-  applicationId: applicationId(),
-  acquiredDay: text('acquired_day').notNull(),
-  creativeId: creativeId(),
-  /** Days since acquisition. */
-  age: integer().notNull(),
-  ...measureColumns('cohort_activity'),
-});
+const activityTable = <Name extends string>(name: Name) =>
+  sqliteTable(
+    name,
+    {
+      applicationId: applicationId(),
+      acquiredDay: text('acquired_day').notNull(),
+      creativeId: creativeId(),
+      /** Days since acquisition. */
+      age: integer().notNull(),
+      ...measureColumns('cohort_activity'),
+    },
+    (table) => [
+      primaryKey({ columns: [table.applicationId, table.acquiredDay, table.creativeId, table.age] }),
+    ],
+  );
 
-export const cohortActivity = sqliteTable('cohort_activity', activity(), (table) => [
-  primaryKey({ columns: [table.applicationId, table.acquiredDay, table.creativeId, table.age] }),
-]);
+export const cohortActivity = activityTable('cohort_activity');
 
-export const cohortActivityTotals = sqliteTable('cohort_activity_totals', activity(), (table) => [
-  primaryKey({ columns: [table.applicationId, table.acquiredDay, table.creativeId, table.age] }),
-]);
+export const cohortActivityTotals = activityTable('cohort_activity_totals');
 
 /** Revenue by acquisition day and by the day it was earned on, which gives its age and its exchange rate. */
-const revenue = () => ({
-  applicationId: applicationId(),
-  acquiredDay: text('acquired_day').notNull(),
-  creativeId: creativeId(),
-  day: day(),
-  currency: currency(),
-  ...measureColumns('cohort_revenue'),
-});
+const revenueTable = <Name extends string>(name: Name) =>
+  sqliteTable(
+    name,
+    {
+      applicationId: applicationId(),
+      acquiredDay: text('acquired_day').notNull(),
+      creativeId: creativeId(),
+      day: day(),
+      currency: currency(),
+      ...measureColumns('cohort_revenue'),
+    },
+    (table) => [
+      primaryKey({
+        columns: [table.applicationId, table.acquiredDay, table.creativeId, table.day, table.currency],
+      }),
+    ],
+  );
 
-export const cohortRevenue = sqliteTable('cohort_revenue', revenue(), (table) => [
-  primaryKey({
-    columns: [table.applicationId, table.acquiredDay, table.creativeId, table.day, table.currency],
-  }),
-]);
+export const cohortRevenue = revenueTable('cohort_revenue');
 
-export const cohortRevenueTotals = sqliteTable('cohort_revenue_totals', revenue(), (table) => [
-  primaryKey({
-    columns: [table.applicationId, table.acquiredDay, table.creativeId, table.day, table.currency],
-  }),
-]);
+export const cohortRevenueTotals = revenueTable('cohort_revenue_totals');
 
 /** The combinations of country, OS and app version by which rollups are broken down. */
 export const segments = sqliteTable(
