@@ -82,7 +82,7 @@ CREATE TABLE `log_outcomes` (
 	`outcomes` text NOT NULL
 ) STRICT;
 --> statement-breakpoint
-CREATE TABLE `loose_objects` (
+CREATE TABLE `orphaned_objects` (
 	`key` text PRIMARY KEY NOT NULL
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint

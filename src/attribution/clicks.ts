@@ -189,16 +189,16 @@ export function creditStatements(
   );
 }
 
-/** A credit whose device was not created. `heir` is the device that exists instead and is credited with the same click. */
-type Undone = Credit & { heir: string | null };
+/** A credit whose device was not created. `replacementDeviceId` is the device that exists instead and is credited with the same click. */
+type UndoneCredit = Credit & { replacementDeviceId: string | null };
 
 /** Applies only while the token exists, which shows that the credit was written and not yet undone. */
-function undoTemplate(applicationId: string, undone: Undone): SQL {
+function undoTemplate(applicationId: string, undone: UndoneCredit): SQL {
   const isOwn = sql`${deviceId} = value ->> 'deviceId'`;
   return sql`UPDATE ${clicks} SET
-      ${named(deviceId)} = iif(${isOwn}, value ->> 'heir', ${deviceId}),
-      ${named(claimedBy)} = iif(${isOwn} AND value ->> 'heir' IS NULL, NULL, ${claimedBy}),
-      ${named(namedInstalls)} = max(0, ${namedInstalls} - iif(value ->> 'guessed' OR value ->> 'heir' IS NOT NULL, 0, 1))
+      ${named(deviceId)} = iif(${isOwn}, value ->> 'replacementDeviceId', ${deviceId}),
+      ${named(claimedBy)} = iif(${isOwn} AND value ->> 'replacementDeviceId' IS NULL, NULL, ${claimedBy}),
+      ${named(namedInstalls)} = max(0, ${namedInstalls} - iif(value ->> 'guessed' OR value ->> 'replacementDeviceId' IS NOT NULL, 0, 1))
     FROM json_each(${JSON.stringify([undone])})
     WHERE ${ofApplication} = ${applicationId} AND ${id} = value ->> 'clickId' AND ${hasToken}`;
 }
@@ -207,7 +207,7 @@ function undoTemplate(applicationId: string, undone: Undone): SQL {
 export function undoCredits(
   db: D1Database,
   applicationId: string,
-  undone: readonly Undone[],
+  undone: readonly UndoneCredit[],
 ): D1PreparedStatement[] {
   // An UPDATE uses only one row of FROM per click, but several devices may have named the same click.
   return undone.map((one) => toStatement(db, undoTemplate(applicationId, one)));

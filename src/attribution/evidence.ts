@@ -42,13 +42,13 @@ export function compareModels(click: string | null, device: readonly string[]): 
 /** Browsers round CSS pixels: 1080 device pixels at a ratio of 2.625 become 411 or 412. This allows half a pixel in 360. */
 const ROUNDING = 0.005;
 /** System bars may take up this share of a window's side. */
-const BARS = 0.15;
+const MAX_BARS_SHARE = 0.15;
 
 const sides = ({ width, height }: Size) => [Math.min(width, height), Math.max(width, height)] as const;
 
 const near = (device: number, screen: number) => Math.abs(device - screen) <= screen * ROUNDING;
 const cut = (device: number, screen: number) =>
-  device <= screen * (1 + ROUNDING) && device >= screen * (1 - BARS);
+  device <= screen * (1 + ROUNDING) && device >= screen * (1 - MAX_BARS_SHARE);
 
 /**
  * Whether a device's window can be this screen. The browser measures in CSS pixels, the application in CSS or device pixels, in either

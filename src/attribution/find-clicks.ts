@@ -3,7 +3,7 @@ import { applications, batchWithRetry, clicks, commaList, creatives, isAmong, na
 import { type Click, type Device, type Hints, toOsFamily, type Windows } from './match.ts';
 
 /** The properties of a device that determine which clicks are read for it. */
-type Sought = {
+type DeviceQuery = {
   device: Device;
   named: Hints['named'];
   creativeToken: string | undefined;
@@ -16,7 +16,7 @@ export type FoundClicks = {
   /** The application's creatives, by the link tokens that the devices named. */
   creatives: ReadonlyMap<string, string>;
   /** The clicks that were named for a device, and those that may be guessed to be its own. */
-  rowsOf: (sought: Sought) => ClickRow[];
+  rowsOf: (query: DeviceQuery) => ClickRow[];
 };
 
 type ClickRow = {
@@ -127,7 +127,7 @@ const anyTimezone = (family: string): Range => ({
 });
 
 /** The ranges of clicks from which a device's click may be guessed. Similar devices share them. */
-function rangesOf({ device, guessable }: Sought): Range[] {
+function rangesOf({ device, guessable }: DeviceQuery): Range[] {
   if (!guessable) return [];
   return [
     ...(device.ipHash === null ? [] : [sameAddress(device.ipHash)]),
@@ -142,13 +142,13 @@ function rangesOf({ device, guessable }: Sought): Range[] {
 export async function findClicks(
   db: D1Database,
   application: string,
-  sought: readonly Sought[],
+  queries: readonly DeviceQuery[],
   now: number,
   alongside: () => D1PreparedStatement[] = () => [],
 ): Promise<FoundClicks> {
-  const ids = sought.flatMap(({ named }) => named.map((click) => click.id));
-  const linkTokens = sought.flatMap(({ creativeToken }) => creativeToken ?? []);
-  const ranges = new Map(sought.flatMap(rangesOf).map(({ key, read }) => [key, read]));
+  const ids = queries.flatMap(({ named }) => named.map((click) => click.id));
+  const linkTokens = queries.flatMap(({ creativeToken }) => creativeToken ?? []);
+  const ranges = new Map(queries.flatMap(rangesOf).map(({ key, read }) => [key, read]));
   /** The reads, each under a key by which its rows are found again. */
   const reads = new Map<string, SQL>();
   if (linkTokens.length > 0) reads.set('creatives', readCreatives(application, linkTokens));

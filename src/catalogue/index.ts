@@ -63,4 +63,4 @@ export {
   segmentId,
   UNKNOWN_SEGMENT,
 } from './segments.ts';
-export { valueName, valuesCalled } from './value-names.ts';
+export { findValuesByName, valueName } from './value-names.ts';

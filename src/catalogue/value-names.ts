@@ -100,7 +100,7 @@ const NAMED_VALUES: Readonly<Partial<Record<DimensionName, readonly string[]>>> 
 };
 
 /** The values of a dimension whose names contain a text, in any case, except values that are their own names. */
-export function valuesCalled(dimension: DimensionName, text: string): string[] {
+export function findValuesByName(dimension: DimensionName, text: string): string[] {
   const wanted = text.toLowerCase();
   return ['', ...(NAMED_VALUES[dimension] ?? [])].filter((value) =>
     valueName(dimension, value).toLowerCase().includes(wanted),

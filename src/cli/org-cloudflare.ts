@@ -38,13 +38,13 @@ export class Cloudflare {
   }
 
   async createDatabase(name: string): Promise<string> {
-    const { uuid } = await told(this.client.d1.database.create({ ...this.account, name }));
+    const { uuid } = await withReadableErrors(this.client.d1.database.create({ ...this.account, name }));
     if (!uuid) throw new Error(`Cloudflare did not return the id of the database ${name}.`);
     return uuid;
   }
 
   async deleteDatabase(id: string): Promise<void> {
-    await told(this.client.d1.database.delete(id, this.account));
+    await withReadableErrors(this.client.d1.database.delete(id, this.account));
   }
 
   async findQueue(name: string): Promise<string | null> {
@@ -53,19 +53,21 @@ export class Cloudflare {
   }
 
   async createQueue(name: string): Promise<void> {
-    await told(this.client.queues.create({ ...this.account, queue_name: name }));
+    await withReadableErrors(this.client.queues.create({ ...this.account, queue_name: name }));
   }
 
   /** A Worker that consumes a queue cannot be deleted, so its consumers are deleted first. */
   async deleteConsumers(queueId: string): Promise<void> {
     for (const { consumer_id } of await allOf(this.client.queues.consumers.list(queueId, this.account))) {
       if (!consumer_id) continue;
-      await told(this.client.queues.consumers.delete(consumer_id, { ...this.account, queue_id: queueId }));
+      await withReadableErrors(
+        this.client.queues.consumers.delete(consumer_id, { ...this.account, queue_id: queueId }),
+      );
     }
   }
 
   async deleteQueue(id: string): Promise<void> {
-    await told(this.client.queues.delete(id, this.account));
+    await withReadableErrors(this.client.queues.delete(id, this.account));
   }
 
   async hasBucket(name: string): Promise<boolean> {
@@ -73,7 +75,7 @@ export class Cloudflare {
   }
 
   async createBucket(name: string): Promise<void> {
-    await told(this.client.r2.buckets.create({ ...this.account, name }));
+    await withReadableErrors(this.client.r2.buckets.create({ ...this.account, name }));
   }
 
   /** The names of a Worker's secrets; null if there is no such Worker. */
@@ -96,7 +98,7 @@ export class Cloudflare {
 }
 
 async function allOf<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
-  return told(
+  return withReadableErrors(
     (async () => {
       const rows: Row[] = [];
       for await (const row of pages) rows.push(row);
@@ -107,7 +109,7 @@ async function allOf<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
 
 async function unlessMissing<Result>(request: Promise<Result>): Promise<Result | null> {
   try {
-    return await told(request);
+    return await withReadableErrors(request);
   } catch (error) {
     if (error instanceof Error && error.cause instanceof NotFoundError) return null;
     throw error;
@@ -115,7 +117,7 @@ async function unlessMissing<Result>(request: Promise<Result>): Promise<Result |
 }
 
 /** Turns Cloudflare's errors into readable messages; the client's own would dump the body. */
-async function told<Result>(request: Promise<Result>): Promise<Result> {
+async function withReadableErrors<Result>(request: Promise<Result>): Promise<Result> {
   try {
     return await request;
   } catch (cause) {

@@ -1,5 +1,5 @@
 import type { LoggedEvent, OsFamily } from '#catalogue';
-import type { EventFilter, Fate, FileEntry } from '#lake';
+import type { CountingResult, EventFilter, FileEntry } from '#lake';
 import type {
   ClientTotals,
   Cohort,
@@ -126,7 +126,7 @@ export type AppendedStatus =
       /** The latest time by which it was counted. */
       countedBy: number;
       event: LoggedEvent | null;
-      fate: Fate;
+      result: CountingResult;
     }
   | { status: 'erased' }
   /** Exported: it is in one of these files, unless it was erased. */

@@ -3,7 +3,7 @@ import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import { readCountedArrivals } from '#rollup';
 import type { CounterHealth } from './api.ts';
-import { askAll, type Bindings, type Sharded } from './ask-all.ts';
+import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
 
 /** The health of an application's event processing: `CounterHealth` over all its counters. `counters` is null if one did not respond. */
 export type ApplicationHealth = { applicationId: string; counters: CounterHealth | null };
@@ -17,7 +17,7 @@ const STUCK_MS = 15 * 60_000;
 export async function readApplicationHealth(env: Bindings, application: Sharded): Promise<ApplicationHealth> {
   try {
     const answers = await withTimeout(
-      askAll<CounterHealth>(env, application, async (counter) => await counter.health()),
+      queryCounters<CounterHealth>(env, application, async (counter) => await counter.health()),
       MAX_WAIT_MS,
     );
     return { applicationId: application.id, counters: answers.reduce(addHealth) };
@@ -64,7 +64,7 @@ const NEWEST_EVENTS = 50;
 export async function readArrivals(env: Bindings & Pick<Env, 'DB'>, application: Sharded): Promise<Arrivals> {
   const counted = await readCountedArrivals(env.DB, application.id);
   if (counted.event) return { device: true, event: true };
-  const answers = await askAll<Arrivals>(env, application, async (counter) => {
+  const answers = await queryCounters<Arrivals>(env, application, async (counter) => {
     const { events } = await counter.readLog({}, null, NEWEST_EVENTS);
     const event = events.some(isSent);
     return { device: event || (await counter.health()).devices > 0, event };

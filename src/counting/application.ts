@@ -1,8 +1,8 @@
 import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import type { Settled } from './api.ts';
-import { askAll, type Bindings, type Sharded } from './ask-all.ts';
 import { largestGaps } from './queries.ts';
+import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
 import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery } from './questions.ts';
 
 // Queries by reports over a whole application: they combine the answers of its counters.
@@ -22,7 +22,7 @@ export async function settleCounters(
 ): Promise<{ settled: boolean; countedThrough: number | null }> {
   try {
     const answers = await withTimeout(
-      askAll<Settled>(env, application, async (counter) => await counter.settle(SETTLE_MS)),
+      queryCounters<Settled>(env, application, async (counter) => await counter.settle(SETTLE_MS)),
       MAX_WAIT_MS,
     );
     return {
@@ -38,13 +38,21 @@ export async function settleCounters(
 
 /** See `CounterApi.resumeFlush`. Returns how many counters had stopped. Idempotent. */
 export async function resumeCounting(env: Bindings, application: Sharded): Promise<number> {
-  const answers = await askAll<boolean>(env, application, async (counter) => await counter.resumeFlush());
+  const answers = await queryCounters<boolean>(
+    env,
+    application,
+    async (counter) => await counter.resumeFlush(),
+  );
   return answers.filter((resumed) => resumed).length;
 }
 
 /** See `CounterApi.payers`. A device is in one counter, so all answers add up; equal groups are not merged. */
 export async function countPayers(env: Bindings, application: Sharded, query: PayersQuery): Promise<Payers> {
-  const answers = await askAll<Payers>(env, application, async (counter) => await counter.payers(query));
+  const answers = await queryCounters<Payers>(
+    env,
+    application,
+    async (counter) => await counter.payers(query),
+  );
   return answers.flat();
 }
 
@@ -55,7 +63,7 @@ export async function sumClientTotals(
   cohort: Cohort,
   filter: DeviceFilter = {},
 ): Promise<ClientTotals> {
-  const answers = await askAll<ClientTotals>(
+  const answers = await queryCounters<ClientTotals>(
     env,
     application,
     async (counter) => await counter.clientTotals(cohort, filter),

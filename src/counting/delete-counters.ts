@@ -1,5 +1,5 @@
-import type { Bindings, Sharded } from './ask-all.ts';
-import { retried } from './retry.ts';
+import type { Bindings, Sharded } from './query-counters.ts';
+import { retryCall } from './retry.ts';
 import { counterName, counterOf } from './shards.ts';
 
 /** The names of an application's counters. */
@@ -13,6 +13,6 @@ export const counterNames = ({ id, shards }: Sharded): string[] =>
 export async function deleteCounters(env: Bindings, application: Sharded): Promise<void> {
   const shards = Array.from({ length: application.shards }, (_, shard) => shard);
   await Promise.all(
-    shards.map((shard) => retried(async () => await counterOf(env, application.id, shard).deleteAll())),
+    shards.map((shard) => retryCall(async () => await counterOf(env, application.id, shard).deleteAll())),
   );
 }

@@ -4,7 +4,7 @@ import { withPlaces } from './device-places.ts';
 import { eraseFromNewFiles } from './file-erasures.ts';
 import { addFiles } from './file-index.ts';
 import { progressOf } from './log.ts';
-import { fateOf, outcomesOf } from './log-reader.ts';
+import { countingResultOf, outcomesOf } from './log-reader.ts';
 import { unpackEvents } from './pack.ts';
 import { log, logOutcomes, progress } from './schema.ts';
 import type { Store } from './store.ts';
@@ -86,7 +86,7 @@ export function* eventsThrough(
     const events = unpackEvents(applicationId, row.events).flatMap((event, index) => {
       if (!event) return [];
       const outcome = outcomes[index];
-      return [outcome ? { ...event, ...fateOf(store, event, outcome) } : event];
+      return [outcome ? { ...event, ...countingResultOf(store, event, outcome) } : event];
     });
     yield withPlaces(store, events);
   }

@@ -4,11 +4,11 @@ import { idTime } from '#lib/ids';
 import type { FilePage, IndexedFile } from './api.ts';
 import { addErasures } from './file-erasures.ts';
 import { FILES_PER_READ, jsonList, toEntry, toRow } from './file-rows.ts';
-import { fileErasures, files, looseObjects } from './schema.ts';
+import { fileErasures, files, orphanedObjects } from './schema.ts';
 import type { Store } from './store.ts';
 
 // The list of raw event files. A file's object is written to R2 before its entry is added here, and deleted after its entry is removed.
-// Objects left over by a failure in between are in `loose_objects`.
+// Objects left over by a failure in between are in `orphaned_objects`.
 
 /** The number of entries that one call returns, and that it scans. Each entry has one byte per device. */
 const MAX_FILES = 20;
@@ -68,14 +68,14 @@ export function addFiles(store: Store, entries: readonly FileEntry[], now: numbe
   for (const entry of entries) {
     const row = toRow(entry, now);
     store.insert(files).values(row).onConflictDoUpdate({ target: files.key, set: row }).run();
-    store.delete(looseObjects).where(eq(looseObjects.key, entry.key)).run();
+    store.delete(orphanedObjects).where(eq(orphanedObjects.key, entry.key)).run();
   }
 }
 
 export function looseKeys(store: Store, limit: number): string[] {
   return store
     .select()
-    .from(looseObjects)
+    .from(orphanedObjects)
     .limit(limit)
     .all()
     .map(({ key }) => key);
@@ -83,13 +83,13 @@ export function looseKeys(store: Store, limit: number): string[] {
 
 /** Records an object before it is written. */
 export function noteLoose(store: Store, keys: readonly string[]): void {
-  for (const key of keys) store.insert(looseObjects).values({ key }).onConflictDoNothing().run();
+  for (const key of keys) store.insert(orphanedObjects).values({ key }).onConflictDoNothing().run();
 }
 
 export function forgetLoose(store: Store, keys: readonly string[]): void {
   store
-    .delete(looseObjects)
-    .where(inArray(looseObjects.key, jsonList(keys)))
+    .delete(orphanedObjects)
+    .where(inArray(orphanedObjects.key, jsonList(keys)))
     .run();
 }
 

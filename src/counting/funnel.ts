@@ -1,6 +1,6 @@
 import { walkSteps } from '#rollup';
-import { askAll, type Bindings, type Sharded } from './ask-all.ts';
 import { type CohortDevice, devicesOf } from './cohort-devices.ts';
+import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
 import type { FunnelAnswer, FunnelQuestion } from './questions.ts';
 import type { Store } from './store.ts';
 
@@ -86,13 +86,13 @@ const MAX_DURATIONS = 1_000_000;
  * The answers of all counters of an application; a group may be in several of them. Durations are exact to the second unless there are more
  * than `MAX_DURATIONS` different ones.
  */
-export async function askFunnel(
+export async function queryFunnel(
   env: Bindings,
   application: Sharded,
   question: Omit<FunnelQuestion, 'maxDurations'>,
 ): Promise<FunnelAnswer> {
   const maxDurations = Math.floor(MAX_DURATIONS / application.shards);
-  const answers = await askAll<FunnelAnswer>(
+  const answers = await queryCounters<FunnelAnswer>(
     env,
     application,
     async (counter) => await counter.funnel({ ...question, maxDurations }),

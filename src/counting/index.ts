@@ -23,11 +23,10 @@ export {
   readApplicationHealth,
   readArrivals,
 } from './application-health.ts';
-export type { Sharded } from './ask-all.ts';
 export { consumeDeadLetters, consumeEvents } from './consume.ts';
 export { Counter } from './counter.ts';
 export { counterNames, deleteCounters } from './delete-counters.ts';
-export { askFunnel, sumFunnel } from './funnel.ts';
+export { queryFunnel, sumFunnel } from './funnel.ts';
 export { askOutcomes } from './outcomes.ts';
 export { packEvents } from './pack.ts';
 export {
@@ -38,6 +37,7 @@ export {
   type WantedDevice,
 } from './place-devices.ts';
 export { askPurchases } from './purchases.ts';
+export type { Sharded } from './query-counters.ts';
 export type {
   ClientTotals,
   Cohort,
@@ -52,5 +52,5 @@ export type {
   PurchasesAnswer,
   PurchasesQuestion,
 } from './questions.ts';
-export { retried } from './retry.ts';
+export { retryCall } from './retry.ts';
 export { counterName, counterOf, countersOf, homeShard, MAX_SHARDS, possibleShards } from './shards.ts';

@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm';
 import { type DeviceEvent, isOfDevice, keepsKeys, type LoggedEvent } from '#catalogue';
-import { type EventFilter, type Fate, matches, type StoredEvent } from '#lake';
+import { type CountingResult, type EventFilter, matches, type StoredEvent } from '#lake';
 import { idAfter, idToBytes } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
 import { keysOf, reasonToIgnore } from '#rollup';
@@ -91,12 +91,12 @@ export function eventStatus(
     return { status: 'queued', appendedAt, event: shown };
   }
   const outcome = outcomesOf(store, [row.batch]).get(row.batch)?.[index];
-  const fate = outcome ? fateOf(store, event, outcome) : {};
-  return { status: outcome ?? 'counted', appendedAt, countedBy: countedAt, event: shown, fate };
+  const result = outcome ? countingResultOf(store, event, outcome) : {};
+  return { status: outcome ?? 'counted', appendedAt, countedBy: countedAt, event: shown, result };
 }
 
 /** The outcome that a file records for an event that was not counted. */
-export function fateOf(store: Store, event: LoggedEvent, outcome: Outcome): Fate {
+export function countingResultOf(store: Store, event: LoggedEvent, outcome: Outcome): CountingResult {
   if (!isOfDevice(event)) return { outcome };
   if (outcome === 'duplicate') {
     const first = firstPurchase(store, event);

@@ -1,8 +1,8 @@
 import { EMPTY_SAMPLE, joinSamples } from '#lib/statistics/compare';
 import { daysBetween } from '#lib/time';
 import { REVENUE_DAYS, readRevenue } from '#rollup';
-import { askAll, type Bindings, type Sharded } from './ask-all.ts';
 import { devicesOf } from './cohort-devices.ts';
+import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
 import type { OutcomesAnswer, OutcomesQuestion } from './questions.ts';
 import { readRuns } from './runs.ts';
 import type { Store } from './store.ts';
@@ -70,7 +70,7 @@ export async function askOutcomes(
   application: Sharded,
   question: OutcomesQuestion,
 ): Promise<OutcomesAnswer> {
-  const answers = await askAll<OutcomesAnswer>(
+  const answers = await queryCounters<OutcomesAnswer>(
     env,
     application,
     async (counter) => await counter.outcomes(question),

@@ -1,7 +1,7 @@
 import type { LoggedEvent } from '#catalogue';
 import type { CreatedDevice, DeviceIdentity, NewDevice } from './api.ts';
 import { packEvents } from './pack.ts';
-import { retried } from './retry.ts';
+import { retryCall } from './retry.ts';
 import { counterOf, homeShard, possibleShards } from './shards.ts';
 
 type Bindings = Pick<Env, 'COUNTERS'>;
@@ -35,7 +35,7 @@ export async function findDevices(
   }
   const answers = await Promise.all(
     [...asked].map(async ([shard, own]) => {
-      const devices = await retried<(DeviceIdentity | null)[]>(
+      const devices = await retryCall<(DeviceIdentity | null)[]>(
         async () => await counterOf(env, applicationId, shard).findDevices(own, shards),
       );
       return own.flatMap((alias, index): [string, FoundDevice][] => {
@@ -107,7 +107,7 @@ async function createAt(
     own.map(({ install }) => install(shard)),
   );
   const devices = own.map(({ alias, device }) => ({ alias, device }));
-  const made = await retried<CreatedDevice[]>(
+  const made = await retryCall<CreatedDevice[]>(
     async () => await counterOf(env, applicationId, shard).createOrFindDevices(shards, devices, installs),
   );
   return own.flatMap((one, index): [WantedDevice, number, CreatedDevice][] => {

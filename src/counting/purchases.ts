@@ -1,9 +1,9 @@
 import { PART_OF } from '#lib/calendar';
 import { daysBetween } from '#lib/time';
 import { readRevenue } from '#rollup';
-import { askAll, type Bindings, type Sharded } from './ask-all.ts';
 import { type CohortDevice, devicesOf } from './cohort-devices.ts';
 import { keyFor } from './funnel.ts';
+import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
 import type { PurchasesAnswer, PurchasesQuestion } from './questions.ts';
 import { readRuns } from './runs.ts';
 import type { Store } from './store.ts';
@@ -145,7 +145,7 @@ export async function askPurchases(
   question: Omit<PurchasesQuestion, 'maxHistories'>,
 ): Promise<PurchasesAnswer> {
   const maxHistories = Math.floor(MAX_HISTORIES / application.shards);
-  const answers = await askAll<PurchasesAnswer>(
+  const answers = await queryCounters<PurchasesAnswer>(
     env,
     application,
     async (counter) => await counter.purchases({ ...question, maxHistories }),

@@ -135,7 +135,7 @@ export const files = sqliteTable(
 );
 
 /** Objects in R2 that are being written or have been replaced. The next run deletes those that are not in `files`. */
-export const looseObjects = sqliteTable('loose_objects', { key: text().primaryKey() });
+export const orphanedObjects = sqliteTable('orphaned_objects', { key: text().primaryKey() });
 
 /** Erased devices, and events erased by their own ids. A file that was being written at the time may still contain them. */
 export const erasures = sqliteTable('erasures', {

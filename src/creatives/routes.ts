@@ -8,9 +8,9 @@ import {
   AppError,
   jsonBody,
   limitBody,
+  MAX_JSON_BODY_BYTES,
   queryString,
   requireTeamToken,
-  SMALL_BODY,
 } from '#http';
 import { findApplicationByKey, getApplication } from '#teams';
 import { trackingLink } from '#tracking';
@@ -46,18 +46,24 @@ async function databaseOf(c: AppContext, applicationId: string) {
 }
 
 export const creativeRoutes = new Hono<AppEnv>()
-  .post('/v1/creatives', limitBody(SMALL_BODY), requireTeamToken, ...jsonBody(anyObject), async (c) => {
-    const caller = apiCaller(c);
-    const { app_api_key, ...names } = parseCreative(NewCreative, c.req.valid('json'));
-    const application = await findApplicationByKey(caller, app_api_key);
-    if (!application) throw new AppError('invalid_request', 'Invalid API key or application not found');
-    const { answer, replayed } = await createCreative(c.env, caller, application, names, {
-      linkTo: linkTo(c),
-      idempotencyKey: idempotencyKey(c),
-    });
-    if (replayed) c.header('Idempotent-Replayed', 'true');
-    return c.json<CreatedCreative>(answer, 201);
-  })
+  .post(
+    '/v1/creatives',
+    limitBody(MAX_JSON_BODY_BYTES),
+    requireTeamToken,
+    ...jsonBody(anyObject),
+    async (c) => {
+      const caller = apiCaller(c);
+      const { app_api_key, ...names } = parseCreative(NewCreative, c.req.valid('json'));
+      const application = await findApplicationByKey(caller, app_api_key);
+      if (!application) throw new AppError('invalid_request', 'Invalid API key or application not found');
+      const { answer, replayed } = await createCreative(c.env, caller, application, names, {
+        linkTo: linkTo(c),
+        idempotencyKey: idempotencyKey(c),
+      });
+      if (replayed) c.header('Idempotent-Replayed', 'true');
+      return c.json<CreatedCreative>(answer, 201);
+    },
+  )
   .get('/v1/creatives', requireTeamToken, queryString(ListQuery), async (c) => {
     const page = c.req.valid('query');
     const db = await databaseOf(c, page.application_id);
@@ -65,7 +71,7 @@ export const creativeRoutes = new Hono<AppEnv>()
   })
   .patch(
     '/v1/creatives/:id',
-    limitBody(SMALL_BODY),
+    limitBody(MAX_JSON_BODY_BYTES),
     requireTeamToken,
     ...jsonBody(CreativeChanges),
     async (c) => {

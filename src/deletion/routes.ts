@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import { apiCaller } from '#audit';
-import { type AppEnv, jsonBody, limitBody, requireTeamToken, SMALL_BODY } from '#http';
+import { type AppEnv, jsonBody, limitBody, MAX_JSON_BODY_BYTES, requireTeamToken } from '#http';
 import { DeletedApplication, deleteApplication } from './delete-application.ts';
 import type { ApplicationDeleted } from './operations.ts';
 
 export const deletionRoutes = new Hono<AppEnv>().delete(
   '/v1/applications/:id',
-  limitBody(SMALL_BODY),
+  limitBody(MAX_JSON_BODY_BYTES),
   requireTeamToken,
   ...jsonBody(DeletedApplication),
   async (c) => {

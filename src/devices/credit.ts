@@ -78,12 +78,12 @@ function creditOf({ attribution, test, deviceId, tokenId, claim }: NewDraft): Cr
 export function takeBackStatements(
   db: D1Database,
   applicationId: string,
-  outrun: readonly { draft: NewDraft; other: PlacedDevice }[],
+  lostRaces: readonly { draft: NewDraft; other: PlacedDevice }[],
 ): D1PreparedStatement[] {
-  const undone = outrun.flatMap(({ draft, other }) =>
+  const undone = lostRaces.flatMap(({ draft, other }) =>
     creditOf(draft).map((credit) => ({
       ...credit,
-      heir: other.clickId === credit.clickId ? other.device.id : null,
+      replacementDeviceId: other.clickId === credit.clickId ? other.device.id : null,
     })),
   );
   return undoCredits(db, applicationId, undone);
@@ -113,7 +113,7 @@ export async function takeBackFailed(
 
 /** Frees clicks that are credited to a device that was never created. Logs the clicks that it could not free. */
 async function tryToTakeBack(env: Env, applicationId: string, lost: readonly NewDraft[]): Promise<void> {
-  const undone = lost.flatMap(creditOf).map((credit) => ({ ...credit, heir: null }));
+  const undone = lost.flatMap(creditOf).map((credit) => ({ ...credit, replacementDeviceId: null }));
   if (undone.length === 0) return;
   const rows = undone.map(({ tokenId, deviceId }) => ({ id: tokenId, deviceId }));
   try {

@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm';
 import { type Attribution, eraseClick, selectClaim } from '#attribution';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { counterOf, retried, type Settled, type StoredDevice } from '#counting';
+import { counterOf, retryCall, type Settled, type StoredDevice } from '#counting';
 import { retryTransient, tokens } from '#db';
 import { eraseParked } from '#rollup';
 import type { TokenClaims } from './token.ts';
@@ -31,9 +31,9 @@ export async function eraseDevice(
   { applicationId, deviceId, shard }: Pick<TokenClaims, 'applicationId' | 'deviceId' | 'shard'>,
 ): Promise<Erased> {
   const own = () => counterOf(env, applicationId, shard);
-  const device = await retried<StoredDevice | null>(async () => await own().readDevice(deviceId));
+  const device = await retryCall<StoredDevice | null>(async () => await own().readDevice(deviceId));
   // This parks what cannot be counted, so that it is found among the parked messages. The rest is counted in any case.
-  await retried<Settled>(async () => await own().settle(SETTLE_MS));
+  await retryCall<Settled>(async () => await own().settle(SETTLE_MS));
   const attribution: Partial<Attribution> = JSON.parse(device?.attribution ?? '{}');
   const clickId = attribution.click_id ?? '';
   const { db } = caller;
@@ -51,11 +51,13 @@ export async function eraseDevice(
   // Clicks belong to no device: they are in the application's first counter.
   const first = () => counterOf(env, applicationId, 0);
   const ofClick =
-    clickEvents.length === 0 ? 0 : await retried<number>(async () => await first().eraseEvents(clickEvents));
-  const { events } = await retried<{ events: number }>(async () => await own().eraseDevice(deviceId));
+    clickEvents.length === 0
+      ? 0
+      : await retryCall<number>(async () => await first().eraseEvents(clickEvents));
+  const { events } = await retryCall<{ events: number }>(async () => await own().eraseDevice(deviceId));
   const [files, clickFiles] = await Promise.all([
-    retried<number>(async () => await own().filesToRewrite([deviceId])),
-    retried<number>(async () => await first().filesToRewrite(clickEvents)),
+    retryCall<number>(async () => await own().filesToRewrite([deviceId])),
+    retryCall<number>(async () => await first().filesToRewrite(clickEvents)),
   ]);
   return {
     tokens: erasedTokens.meta.changes,

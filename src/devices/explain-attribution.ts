@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import { type Explanation, explainDevice } from '#attribution';
-import { counterOf, retried, type StoredDevice } from '#counting';
+import { counterOf, retryCall, type StoredDevice } from '#counting';
 import { applications, database } from '#db';
 import { settingsOf } from '#env';
 import { AppError } from '#http';
@@ -19,7 +19,7 @@ async function explainStored(
 ): Promise<Explanation | null> {
   const answers = await Promise.all(
     shards.map((shard) =>
-      retried<StoredDevice | null>(async () => await counterOf(env, applicationId, shard).readDevice(id)),
+      retryCall<StoredDevice | null>(async () => await counterOf(env, applicationId, shard).readDevice(id)),
     ),
   );
   const device = answers.find((answer) => answer !== null);

@@ -47,11 +47,11 @@ export async function fetchTokens(
   const made = await creditClicks(env, application.id, { candidates, known, attribute, insertTokens }, now);
   const placed = await makeDevices(env, application, made, now);
   for (const { draft, device } of placed) devices.set(draft.claim, device);
-  const outrun = placed.flatMap(({ draft, device }) =>
+  const lostRaces = placed.flatMap(({ draft, device }) =>
     device.device.id === draft.deviceId ? [] : [{ draft, other: device }],
   );
   const statements = () => [
-    ...takeBackStatements(env.DB, application.id, outrun),
+    ...takeBackStatements(env.DB, application.id, lostRaces),
     ...tokens.settle(deviceIdOf),
   ];
   if (statements().length > 0) await batchWithRetry(env.DB, statements);

@@ -1,8 +1,8 @@
+export { acceptDevices, type DeviceResult } from './accept-devices.ts';
 export { DeviceMetrics } from './device-metrics.ts';
 export { explainDeviceById } from './explain-attribution.ts';
 export { fetchTokens } from './fetch-token.ts';
 export type { VerifiedToken } from './operations.ts';
 export { pruneTokens } from './prune-tokens.ts';
-export { type DeviceResult, takeDevices } from './take-devices.ts';
 export { readToken, signToken, type TokenClaims, takesEventsUntil } from './token.ts';
 export { tokenRequired, verifyToken } from './verify-token.ts';

@@ -1,6 +1,6 @@
 import { and, eq, exists, inArray, isNull } from 'drizzle-orm';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { counterOf, retried } from '#counting';
+import { counterOf, retryCall } from '#counting';
 import { applications, tokens } from '#db';
 import { AppError } from '#http';
 import type { TokenClaims } from './token.ts';
@@ -29,7 +29,7 @@ export async function revokeToken(env: Env, caller: Caller, claims: TokenClaims)
   ]);
   const revokedAt = found[0]?.revokedAt;
   if (typeof revokedAt !== 'number') throw new AppError('not_found', 'Token not found');
-  await retried(() =>
+  await retryCall(() =>
     counterOf(env, claims.applicationId, claims.shard).revokeToken(claims.tokenId, revokedAt),
   );
   return revokedAt;

@@ -106,7 +106,7 @@ function hotStatus(found: Exclude<AppendedStatus, { status: 'erased' | 'exported
   const { status, appendedAt, event } = found;
   const logged = { logged_at: iso(appendedAt), ...(event ? { event: showEvent(event) } : {}) };
   if (status === 'queued') return { ...logged, status };
-  const { reason, duplicate_of } = found.fate;
+  const { reason, duplicate_of } = found.result;
   return {
     ...logged,
     status,

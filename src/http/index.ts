@@ -26,4 +26,4 @@ export {
 export { LookupCache } from './lookup-cache.ts';
 export { addressOf, requireWithin } from './rate-limit.ts';
 export { requestLog } from './request-log.ts';
-export { jsonBody, limitBody, queryString, SMALL_BODY, toFaults } from './validate.ts';
+export { jsonBody, limitBody, MAX_JSON_BODY_BYTES, queryString, toFaults } from './validate.ts';

@@ -8,7 +8,7 @@ import type { AppEnv } from './context.ts';
 import { AppError, invalidRequest } from './errors.ts';
 
 /** The size limit of bodies with a single item, in bytes. */
-export const SMALL_BODY = 64 * 1024;
+export const MAX_JSON_BODY_BYTES = 64 * 1024;
 
 /**
  * Refuses a body of more than `bytes` before anything else reads the request. A small declared length passes without further checks,

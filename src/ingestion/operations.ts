@@ -33,16 +33,16 @@ export type TokenBatch = z.input<typeof TokenBatch>;
 const CollectionStatus = z.object({ success: z.literal(true), enabled: z.boolean(), server_time: time() });
 export type CollectionStatus = z.input<typeof CollectionStatus>;
 
-const EventTaken = z.object({
+const EventAccepted = z.object({
   success: z.literal(true),
   message: z.literal('Webhook Received'),
   event_id: z.string(),
   warnings,
 });
-export type EventTaken = z.input<typeof EventTaken>;
+export type EventAccepted = z.input<typeof EventAccepted>;
 
-const BatchTaken = batchOf(z.object({ index: z.int(), event_id: z.string(), warnings }));
-export type BatchTaken = z.input<typeof BatchTaken>;
+const BatchAccepted = batchOf(z.object({ index: z.int(), event_id: z.string(), warnings }));
+export type BatchAccepted = z.input<typeof BatchAccepted>;
 
 const DEVICE_METRICS = {
   type: 'device-metrics',
@@ -167,7 +167,7 @@ The payload depends on \`type\`:
 ${kinds}`,
     parameters: { header },
     body: { schema: EventEnvelope, examples: EVENTS },
-    answer: { status: 200, description: 'The event was accepted.', schema: EventTaken },
+    answer: { status: 200, description: 'The event was accepted.', schema: EventAccepted },
     errors: { 403: `The token belongs to another application, or data collection is switched off.` },
   },
   {
@@ -185,7 +185,7 @@ ${kinds}`,
     answer: {
       status: 200,
       description: 'For each event, its id or what is wrong with it.',
-      schema: BatchTaken,
+      schema: BatchAccepted,
     },
     errors: { 403: collectionOff },
   },

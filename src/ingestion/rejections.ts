@@ -4,7 +4,7 @@ import type { DeviceResult } from '#devices';
 import { type AppContext, type AppError, describeFaults, type Fault } from '#http';
 import { logWarning } from '#lib/log';
 import { DAY_MS } from '#lib/time';
-import type { ItemResult } from './take-events.ts';
+import type { ItemResult } from './accept-events.ts';
 
 // Records refused requests for the debugger. Accepted requests are not involved. A refused one costs an entry in a map, which is written to
 // the database after the answer: at once while there are few, batched while there are many. However many requests are refused, an isolate

@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { EventEnvelope } from '#catalogue';
 import {
+  acceptDevices,
   DeviceMetrics,
   fetchTokens,
-  takeDevices,
   tokenRequired,
   type VerifiedToken,
   verifyToken,
@@ -20,11 +20,11 @@ import {
   requireDataCollection,
   shapeErrors,
 } from '#http';
+import { acceptBatch, acceptEvent } from './accept-events.ts';
 import { fetchTokenFailure } from './failure.ts';
-import type { BatchTaken, CollectionStatus, EventTaken, Token, TokenBatch } from './operations.ts';
+import type { BatchAccepted, CollectionStatus, EventAccepted, Token, TokenBatch } from './operations.ts';
 import { noteRejectedItems } from './rejections.ts';
 import { Batch, DeviceBatch, MAX_KEY_LENGTH, VerifyToken } from './requests.ts';
-import { takeBatch, takeEvent } from './take-events.ts';
 
 const EVENT_BYTES = 64 * 1024;
 const BATCH_BYTES = 1024 * 1024;
@@ -67,7 +67,7 @@ export const ingestionRoutes = new Hono<AppEnv>()
     ...jsonBody(DeviceBatch),
     async (c) => {
       const { devices } = c.req.valid('json');
-      const results = await takeDevices(c.env, c.get('application'), devices, Date.now());
+      const results = await acceptDevices(c.env, c.get('application'), devices, Date.now());
       const accepted = results.filter((result) => 'token' in result).length;
       if (accepted < results.length) noteRejectedItems(c, devices, results);
       return answerJson<TokenBatch>(c, {
@@ -94,9 +94,15 @@ export const ingestionRoutes = new Hono<AppEnv>()
     ...jsonBody(EventEnvelope),
     async (c) => {
       const header = idempotencyHeader(c.req.header('Idempotency-Key'));
-      const taken = await takeEvent(c.env, c.get('application'), c.req.valid('json'), header, Date.now());
-      c.set('eventId', taken.event_id);
-      return answerJson<EventTaken>(c, { success: true, message: 'Webhook Received', ...taken });
+      const accepted = await acceptEvent(
+        c.env,
+        c.get('application'),
+        c.req.valid('json'),
+        header,
+        Date.now(),
+      );
+      c.set('eventId', accepted.event_id);
+      return answerJson<EventAccepted>(c, { success: true, message: 'Webhook Received', ...accepted });
     },
   )
   .post(
@@ -108,10 +114,10 @@ export const ingestionRoutes = new Hono<AppEnv>()
     async (c) => {
       const header = idempotencyHeader(c.req.header('Idempotency-Key'));
       const { events } = c.req.valid('json');
-      const results = await takeBatch(c.env, c.get('application'), events, header, Date.now());
+      const results = await acceptBatch(c.env, c.get('application'), events, header, Date.now());
       const accepted = results.filter((result) => 'event_id' in result).length;
       if (accepted < results.length) noteRejectedItems(c, events, results);
-      return answerJson<BatchTaken>(c, {
+      return answerJson<BatchAccepted>(c, {
         success: true,
         accepted,
         rejected: results.length - accepted,

@@ -11,7 +11,7 @@ export type Bucket = {
 };
 
 /** Why an event is not counted in reports; absent for one that is. */
-export type Fate = {
+export type CountingResult = {
   outcome?: 'duplicate' | 'ignored' | 'parked';
   /** Of an ignored event. */
   reason?: string;
@@ -23,7 +23,7 @@ export type Fate = {
 export type Placed = { country?: string | undefined; os_family?: OsFamily | undefined };
 
 /** An event as stored in files: with the outcome of counting. */
-export type StoredEvent = LoggedEvent & Fate & Placed;
+export type StoredEvent = LoggedEvent & CountingResult & Placed;
 
 /** A counter's share of an application. */
 export type Source = { applicationId: string; shard: number };

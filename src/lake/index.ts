@@ -2,7 +2,7 @@ export { deleteFiles } from './delete-files.ts';
 export { ANY_DEVICE } from './device-filter.ts';
 export {
   type Bucket,
-  type Fate,
+  type CountingResult,
   type FileEntry,
   MissingFileError,
   type Placed,

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { apiCaller } from '#audit';
 import { database } from '#db';
-import { type AppEnv, jsonBody, limitBody, queryString, requireTeamToken, SMALL_BODY } from '#http';
+import { type AppEnv, jsonBody, limitBody, MAX_JSON_BODY_BYTES, queryString, requireTeamToken } from '#http';
 import { getApplication } from '#teams';
 import { Costs, saveCosts } from './costs.ts';
 import { CostsToDelete, deleteCosts } from './delete-costs.ts';
@@ -36,7 +36,7 @@ export const moneyRoutes = new Hono<AppEnv>()
   )
   .put(
     '/v1/exchange-rates',
-    limitBody(SMALL_BODY),
+    limitBody(MAX_JSON_BODY_BYTES),
     requireTeamToken,
     ...jsonBody(ExchangeRates),
     async (c) => {

@@ -1,4 +1,4 @@
-import { valuesCalled } from '#catalogue';
+import { findValuesByName } from '#catalogue';
 import { CURRENCIES } from '#lib/currencies';
 import { daysBetween } from '#lib/time';
 import { readRateBook } from '#money';
@@ -56,7 +56,7 @@ export function matches(
   const isFound = named.some(([, text], index) => {
     const name = names[index];
     if (name === undefined || isTime(name)) return false;
-    return lower(text ?? '').includes(lower(q)) || valuesCalled(name, q).includes(values[index] ?? '');
+    return lower(text ?? '').includes(lower(q)) || findValuesByName(name, q).includes(values[index] ?? '');
   });
   return (q === '' || isFound) && (within === '' || named.some(([id]) => id === within));
 }
@@ -162,7 +162,7 @@ export function rankingSql(parts: readonly Part[], names: readonly DimensionName
 /** A search as the parameter of `searchSql`. Empty text matches everything. */
 export function searchValue(q: string): string {
   if (q === '') return '{}';
-  const called = Object.keys(DIMENSIONS).map((name) => [name, valuesCalled(name as DimensionName, q)]);
+  const called = Object.keys(DIMENSIONS).map((name) => [name, findValuesByName(name as DimensionName, q)]);
   return JSON.stringify({ text: q, ...Object.fromEntries(called) });
 }
 

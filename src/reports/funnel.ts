@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { FUNNEL_STEP_FORMS, isFunnelStep } from '#catalogue';
-import { askFunnel, type FunnelAnswer, sumFunnel } from '#counting';
+import { type FunnelAnswer, queryFunnel, sumFunnel } from '#counting';
 import { database } from '#db';
 import { requiredText } from '#http';
 import { counterGroup, deviceGroupBy, labelGroups, otherColumns } from './device-groups.ts';
@@ -39,7 +39,7 @@ export type FunnelQuery = z.infer<typeof FunnelQuery>;
 export async function reportFunnel(env: Env, application: Reported, query: FunnelQuery) {
   const { from, to, steps, group_by: group, window_hours: hours } = query;
   const db = database(env.DB);
-  const parts = await askFunnel(env, application, {
+  const parts = await queryFunnel(env, application, {
     cohort: { from, to },
     filter: await deviceFilterOf(env.DB, application.id, filtersOf(query)),
     groupBy: counterGroup(group),

@@ -7,9 +7,9 @@ import {
   jsonBody,
   limitBody,
   listQuery,
+  MAX_JSON_BODY_BYTES,
   queryString,
   requireTeamToken,
-  SMALL_BODY,
 } from '#http';
 import { replaceApiKey } from './api-keys.ts';
 import {
@@ -34,7 +34,7 @@ export const teamRoutes = new Hono<AppEnv>()
   })
   .post(
     '/v1/applications',
-    limitBody(SMALL_BODY),
+    limitBody(MAX_JSON_BODY_BYTES),
     requireTeamToken,
     ...jsonBody(NewApplication),
     async (c) => {
@@ -49,7 +49,7 @@ export const teamRoutes = new Hono<AppEnv>()
   })
   .patch(
     '/v1/applications/:id',
-    limitBody(SMALL_BODY),
+    limitBody(MAX_JSON_BODY_BYTES),
     requireTeamToken,
     ...jsonBody(ApplicationChanges),
     async (c) => {
@@ -61,7 +61,7 @@ export const teamRoutes = new Hono<AppEnv>()
   )
   .post(
     '/v1/applications/:id/api-key',
-    limitBody(SMALL_BODY),
+    limitBody(MAX_JSON_BODY_BYTES),
     requireTeamToken,
     ...jsonBody(NewApiKey),
     async (c) => {

@@ -22,11 +22,11 @@ export function importsOf(code: string): string[] {
   return [...found].flatMap(([, name]) => name ?? []).filter((name) => name !== 'counter-migrations');
 }
 
-/** Tables of D1: name in SQL by name in the schema. */
+/** Tables of D1: name in SQL by name in the schema, which defines them by `sqliteTable` or by a function of its own called `…Table`. */
 export function readTables(): Map<string, string> {
   const folder = path.join(SRC, 'db/schema');
   const schemas = readdirSync(folder).map((file) => readFileSync(path.join(folder, file), 'utf8'));
-  const found = schemas.join('\n').matchAll(/export const (\w+) = sqliteTable\(\s*'(\w+)'/g);
+  const found = schemas.join('\n').matchAll(/export const (\w+) = \w+Table\(\s*'(\w+)'/g);
   return new Map([...found].map(([, variable = '', table = '']) => [variable, table]));
 }
 

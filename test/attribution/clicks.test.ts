@@ -253,7 +253,7 @@ it('reaches every click that it looks for by an index', async () => {
     });
   }
   const credit = { clickId, creativeId: '', deviceId: '', tokenId: '', claim: '', guessed: true };
-  undoCredits(explaining.asBinding(), tenant.application.id, [{ ...credit, heir: null }]);
+  undoCredits(explaining.asBinding(), tenant.application.id, [{ ...credit, replacementDeviceId: null }]);
   await pruneClicks(explaining.asBinding(), Date.now());
   const seen: string[] = [];
   for (const sql of new Set(plans)) {

@@ -1,5 +1,5 @@
 /** What each figure has to hold; figures without a bar explain others. */
-const BARS: Record<string, ['>=' | '<=', number]> = {
+const TARGETS: Record<string, ['>=' | '<=', number]> = {
   d1_statements_per_warm_webhook: ['<=', 0],
   webhook_vs_enqueue_only: ['>=', 0.85],
   webhook_vs_bare: ['>=', 0.55],
@@ -39,7 +39,7 @@ const BARS: Record<string, ['>=' | '<=', number]> = {
 const PREFIXED: Record<string, ['>=' | '<=', number]> = { page_ms_: ['<=', 150], page_kb_: ['<=', 300] };
 
 const barOf = (name: string) =>
-  BARS[name] ?? Object.entries(PREFIXED).find(([prefix]) => name.startsWith(prefix))?.[1];
+  TARGETS[name] ?? Object.entries(PREFIXED).find(([prefix]) => name.startsWith(prefix))?.[1];
 
 /** `>= 0.85`, and whether it was missed; empty for a figure without a bar. */
 export function againstBar(name: string, value: number): string {

@@ -38,7 +38,7 @@ describe('bundleWorker', () => {
   it('lets an isolate start with what events and clicks need', async () => {
     const atOnce = await sourcesOf(await neededAtOnce());
     const all = await sourcesOf(modules);
-    expect(atOnce).toContain('src/ingestion/take-events.ts');
+    expect(atOnce).toContain('src/ingestion/accept-events.ts');
     expect(atOnce).toContain('src/tracking/record.ts');
     for (const later of [
       'src/dashboard/app.tsx',

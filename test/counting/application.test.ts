@@ -2,8 +2,8 @@ import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import {
-  askFunnel,
   isStuck,
+  queryFunnel,
   readApplicationHealth,
   readArrivals,
   settleCounters,
@@ -109,7 +109,7 @@ it('puts the devices of a funnel and their times together over all counters', as
   }
   await settleCounters(env, application);
   const steps = ['install', 'ad', 'purchase'];
-  const answer = await askFunnel(env, application, {
+  const answer = await queryFunnel(env, application, {
     cohort,
     filter: {},
     groupBy: null,

@@ -55,11 +55,11 @@ it('exports what was counted within the hour, with what became of it, and cuts t
   expect(files).toMatchObject([{ rows: 4, shard: 0, applicationId }]);
   expect(await objectsOf(applicationId)).toEqual(files.map(({ key }) => key));
   const stored = await eventsInFiles(files);
-  const fateOf = (event: LoggedEvent | undefined) => {
+  const countingResultOf = (event: LoggedEvent | undefined) => {
     const { outcome, reason } = stored.find(({ id }) => id === event?.id) ?? {};
     return [outcome, reason];
   };
-  expect(events.map(fateOf)).toEqual([
+  expect(events.map(countingResultOf)).toEqual([
     [undefined, undefined],
     ['duplicate', undefined],
     ['ignored', 'test event'],

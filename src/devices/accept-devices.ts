@@ -7,7 +7,7 @@ export type DeviceResult =
   | { index: number; error: string; details: Fault[] };
 
 /** Creates tokens for many devices independently: an invalid item does not affect the others. As idempotent as `fetchTokens`. */
-export async function takeDevices(
+export async function acceptDevices(
   env: Env,
   application: AuthenticatedApplication,
   items: readonly unknown[],

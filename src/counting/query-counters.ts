@@ -1,5 +1,5 @@
 import type { Counter } from './counter.ts';
-import { retried } from './retry.ts';
+import { retryCall } from './retry.ts';
 import { counterOf } from './shards.ts';
 
 export type Bindings = Pick<Env, 'COUNTERS'>;
@@ -8,12 +8,12 @@ export type Bindings = Pick<Env, 'COUNTERS'>;
 export type Sharded = { id: string; shards: number };
 
 /** Asks all counters of an application at once. Fails if one of them does. */
-export function askAll<Answer>(
+export function queryCounters<Answer>(
   env: Bindings,
   { id, shards }: Sharded,
   ask: (counter: DurableObjectStub<Counter>) => Promise<Answer>,
 ): Promise<Answer[]> {
   return Promise.all(
-    Array.from({ length: shards }, (_, shard) => retried(() => ask(counterOf(env, id, shard)))),
+    Array.from({ length: shards }, (_, shard) => retryCall(() => ask(counterOf(env, id, shard)))),
   );
 }

@@ -35,21 +35,21 @@ async function authorise(
 }
 
 /** The result of an accepted event. `warnings` is present only if something was dropped. */
-type Taken = { event_id: string; warnings?: Fault[] };
+type AcceptedEvent = { event_id: string; warnings?: Fault[] };
 
-const taken = (id: string, warnings: Fault[]): Taken => ({
+const acceptedEvent = (id: string, warnings: Fault[]): AcceptedEvent => ({
   event_id: id,
   ...(warnings.length > 0 ? { warnings } : {}),
 });
 
 /** Accepts one event. Returns its id once it is in the queue, so that an acknowledged event is never lost. */
-export async function takeEvent(
+export async function acceptEvent(
   env: Env,
   application: AuthenticatedApplication,
   envelope: EventEnvelope,
   header: string | undefined,
   now: number,
-): Promise<Taken> {
+): Promise<AcceptedEvent> {
   const claims = await authorise(env, application, envelope.creativeToken, now);
   const event = toEvent(envelope, {
     application,
@@ -59,10 +59,12 @@ export async function takeEvent(
     now,
   });
   if (!(await enqueueEvent(env.EVENTS, event))) throw unavailable();
-  return taken(event.id, envelope.warnings);
+  return acceptedEvent(event.id, envelope.warnings);
 }
 
-export type ItemResult = ({ index: number } & Taken) | { index: number; error: string; details: Fault[] };
+export type ItemResult =
+  | ({ index: number } & AcceptedEvent)
+  | { index: number; error: string; details: Fault[] };
 
 function rejected(index: number, error: unknown): ItemResult {
   if (!(error instanceof AppError)) throw error;
@@ -87,7 +89,7 @@ async function batchKeys(header: string, items: readonly unknown[]): Promise<str
  * Accepts many events independently: an invalid item does not affect the others. Throws `unavailable` if the queue accepted nothing. If it
  * accepted some of them, the rest are rejected with advice to retry.
  */
-export async function takeBatch(
+export async function acceptBatch(
   env: Env,
   application: AuthenticatedApplication,
   items: unknown[],
@@ -124,7 +126,7 @@ export async function takeBatch(
   return outcomes.map((outcome, index) => {
     if ('result' in outcome) return outcome.result;
     const { event, warnings } = outcome;
-    if (accepted.has(event.id)) return { index, ...taken(event.id, warnings) };
+    if (accepted.has(event.id)) return { index, ...acceptedEvent(event.id, warnings) };
     return { index, error: 'Temporarily unavailable; retry this event', details: [] };
   });
 }
