@@ -164,13 +164,16 @@ export class Counter extends AnsweringCounter implements CounterApi {
     });
   }
 
-  async eraseDevice(id: string): Promise<{ found: boolean; events: number }> {
+  async eraseDevice(
+    id: string,
+    clickEventId: string | null = null,
+  ): Promise<{ found: boolean; events: number }> {
     // What arrived before is counted first, so that totals are complete.
     while (this.countNext(this.fullRun)) await nextTurn();
     const erased = this.write(() => ({
       found: deleteDevice(this.store, id),
       events: blankEvents(this.store, id),
-      files: eraseFromFiles(this.store, id, Date.now()),
+      files: eraseFromFiles(this.store, id, clickEventId),
     }));
     await this.arm(Date.now());
     return { found: erased.found, events: erased.events };
@@ -182,12 +185,11 @@ export class Counter extends AnsweringCounter implements CounterApi {
 
   async eraseEvents(ids: string[]): Promise<number> {
     while (this.countNext(this.fullRun)) await nextTurn();
-    const now = Date.now();
     const erased = this.write(() => {
-      for (const id of ids) eraseFromFiles(this.store, id, now);
+      for (const id of ids) eraseFromFiles(this.store, id);
       return ids.reduce((sum, id) => sum + blankEvents(this.store, id), 0);
     });
-    await this.arm(now);
+    await this.arm(Date.now());
     return erased;
   }
 
