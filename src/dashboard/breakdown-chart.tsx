@@ -3,6 +3,7 @@ import { Bar, LineChart, type Series } from './chart.tsx';
 import { type ComparedReport, figuresBefore } from './compared.tsx';
 import { groupName, isTimeGroup } from './groups.tsx';
 import { METRICS, type MetricName, nothingOf, showMetric, sortRows } from './metrics.ts';
+import { keepsHoursBefore } from './part-of-day.ts';
 import type { View } from './view.ts';
 
 /** More curves could not be distinguished. */
@@ -58,13 +59,13 @@ const OverTime = ({
   const series: Series[] = other
     ? largest(report.data, other, metric).map(({ name, rows }) => ({ name, values: valuesOf(rows) }))
     : [{ name: METRICS[metric].label, values: valuesOf(report.data) }];
-  if (!other && before && days) {
+  if (!other && before && days && (unit !== 'hour' || keepsHoursBefore(view, days))) {
     const to = part?.before ?? days.before.to;
     const earlier = placesIn({ ...view, ...days.before, to }, unit);
     series.push({
       name: `${METRICS[metric].label}, before`,
       values: alignedTo(places, earlier, valuesOf(before.data, earlier), unit),
-      isWhole: part === null,
+      isWhole: part === null || unit === 'hour',
       before: 0,
     });
   }

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { HOURS_KEPT_DAYS } from '#catalogue';
-import { firstDayOfHours, type PerformanceReport } from '#reports';
+import { firstDayOfHours, givenBy, isDimension, type PerformanceReport, rollupOf } from '#reports';
 import { BreakdownChart } from './breakdown-chart.tsx';
 import { changeColumns, changeOrder, withBefore } from './change-columns.tsx';
 import { ComparedDays, readCompared } from './compared.tsx';
@@ -20,6 +20,7 @@ import {
   TableSearch,
   Unconverted,
   ViewFields,
+  WithoutHours,
   wantsCsv,
   Zone,
 } from './report.tsx';
@@ -83,32 +84,39 @@ const FINER: Readonly<Record<string, string>> = {
   hour: 'campaign',
 };
 
-type Asked = { by: string; and: string; metric: MetricName; sort: string; q: string };
+/** What is charted where the chosen metric does not exist, such as revenue by ad format. */
+const SUBSTITUTES: readonly MetricName[] = ['revenue', 'ad_revenue', 'purchase_revenue', 'events'];
+
+type Asked = { by: string; and: string; metric: MetricName; sort: string | null; q: string };
 
 function readAsked(c: DashboardContext): Asked {
   const by = c.req.query('by') ?? 'day';
-  const metric = METRIC_NAMES.find((name) => name === c.req.query('metric')) ?? 'revenue';
   return {
     by,
     and: c.req.query('and') ?? '',
-    metric,
-    sort: c.req.query('sort') ?? (isTimeGroup(by) ? by : `-${metric}`),
+    metric: METRIC_NAMES.find((name) => name === c.req.query('metric')) ?? 'revenue',
+    sort: c.req.query('sort') ?? null,
     q: searchOf(c),
   };
 }
 
 export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', requirePerson, (c) => {
   const asked = readAsked(c);
-  const { by, and, metric, q } = asked;
-  const carry = { by, and, metric: metric === 'revenue' ? '' : metric, q };
+  const { by, and, q } = asked;
+  const carry = { by, and, metric: asked.metric === 'revenue' ? '' : asked.metric, q };
   const page = { title: 'Breakdown', path: '/breakdown', carry };
   return renderReport(c, page, async (view, now) => {
     const chosen = [...new Set([by, and])].filter((name) => name !== '');
     const hasHours = view.from >= firstDayOfHours(view.today) && knowsHours(chosen, view);
     const lacksHours = chosen.includes('hour') && !hasHours;
     // The period or the filters may have changed after hours were chosen.
-    const groups = lacksHours ? [...new Set(chosen.map((name) => (name === 'hour' ? 'day' : name)))] : chosen;
-    const sort = lacksHours ? asked.sort.replace('hour', 'day') : asked.sort;
+    const both = lacksHours ? [...new Set(chosen.map((name) => (name === 'hour' ? 'day' : name)))] : chosen;
+    const cannotCombine = both.every(isDimension) && rollupOf(both) === undefined;
+    const groups = cannotCombine ? both.slice(0, 1) : both;
+    const given = givenBy(groups.filter(isDimension), view.filters);
+    const metric = [asked.metric, ...SUBSTITUTES].find((name) => given.has(name)) ?? asked.metric;
+    const first = asked.sort ?? (isTimeGroup(by) ? by : `-${metric}`);
+    const sort = lacksHours ? first.replace('hour', 'day') : first;
     const wanted = { ...listingOf(c), group_by: groups.join(',') };
     const compared = await readCompared(c.env, view, wanted, now, { complete: 'rows', metric });
     const { report } = compared;
@@ -136,13 +144,15 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
         />
       ),
     });
-    const given = METRIC_NAMES.filter(
-      (name) => name === metric || report.data.some((row) => row[name] != null),
-    );
     const at = groups.length + 1;
     return (
       <>
         <Unconverted amounts={report.unconverted} />
+        {cannotCombine && (
+          <Notice>
+            {`No event has both ${groupWord(by)} and ${groupWord(and)}, so this shows figures by ${groupWord(by)} only.`}
+          </Notice>
+        )}
         {lacksHours && (
           <Notice>
             {`This shows days: figures by hour are kept for ${HOURS_KEPT_DAYS} days, by creative, ad set, campaign or currency, and not by country, OS or app version.`}
@@ -156,7 +166,9 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
             label="Metric"
             name="metric"
             value={metric}
-            options={given.map((name) => [name, METRICS[name].label] as const)}
+            options={METRIC_NAMES.filter((name) => given.has(name)).map(
+              (name) => [name, METRICS[name].label] as const,
+            )}
           />
           <button type="submit" class="quiet" data-apply>
             Apply
@@ -193,6 +205,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
             total={report.total_rows}
             q={q}
           />
+          {groups.includes('hour') && <WithoutHours />}
           <Zone view={view} />
         </Card>
       </>

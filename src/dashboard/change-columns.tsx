@@ -1,20 +1,26 @@
-import { addDays, daysBetween } from '#lib/time';
+import { addDays, daysBetween, hourIn } from '#lib/time';
 import type { PerformanceReport } from '#reports';
 import { type ComparedReport, change, figuresBefore, shareText, toneOf } from './compared.tsx';
 import { NOTHING } from './format.ts';
 import { isTimeGroup } from './groups.tsx';
-import { type MetricName, showMetric } from './metrics.ts';
+import { type MetricName, nothingOf, showMetric } from './metrics.ts';
+import { keepsHoursBefore } from './part-of-day.ts';
 import type { Column } from './parts.tsx';
+import type { Compared } from './period.ts';
 import type { View } from './view.ts';
 
 type Row = PerformanceReport['data'][number];
+
+/** The lengths of `2026-11-01` and `2026-11-01T01` at the start of an hour's key. */
+const [DAY_CHARS, CLOCK_CHARS] = [10, 13];
 
 const beforeOf = (metric: MetricName) => `${metric}_before`;
 const changeOf = (metric: MetricName) => `${metric}_change`;
 
 /**
- * Adds the earlier value of the chosen metric, and its change, to rows. The row of a day is compared with the day at the same position. Weeks
- * and months are not compared, because two periods need not start on the same weekday or date.
+ * Adds the earlier value of the chosen metric, and its change, to rows. The row of a day is compared with the day at the same position, the row
+ * of an hour with the same hour of the clock on that day. Weeks and months are not compared, because two periods need not start on the same
+ * weekday or date.
  */
 export function withBefore(
   groups: readonly string[],
@@ -24,10 +30,12 @@ export function withBefore(
 ): Row[] {
   const { report, complete, days, before, part } = compared;
   const isByTime = groups.some(isTimeGroup);
-  if (!before || !(days?.complete || part) || (isByTime && groups.join() !== 'day')) return report.data;
+  if (!before || !days || !(days.complete || part)) return report.data;
+  if (groups.join() === 'hour') return withHoursBefore(metric, view, report.data, before.data, days);
+  if (isByTime && groups.join() !== 'day') return report.data;
   const ended = figuresBefore(groups, { before: complete ?? report }, metric);
   const earlier = figuresBefore(groups, compared, metric);
-  const apart = days ? daysBetween(days.before.from, view.from) : 0;
+  const apart = daysBetween(days.before.from, view.from);
   return report.data.map((row) => {
     if (row.is_other || (isByTime && String(row.day) >= view.today && !part)) {
       return { ...row, [beforeOf(metric)]: null, [changeOf(metric)]: null };
@@ -36,6 +44,37 @@ export function withBefore(
     const is = isByTime && !part ? row[metric] : ended(row);
     const by = was === null || typeof is !== 'number' ? null : is - was;
     return { ...row, [beforeOf(metric)]: was, [changeOf(metric)]: by };
+  });
+}
+
+/** The same for the rows of hours. An hour that is not over, or whose counterpart is not known, is not compared. */
+function withHoursBefore(
+  metric: MetricName,
+  view: View,
+  rows: readonly Row[],
+  earlier: readonly Row[],
+  days: Compared,
+): Row[] {
+  if (!keepsHoursBefore(view, days)) return [...rows];
+  const apart = daysBetween(days.before.from, view.from);
+  const current = hourIn(view.application.timezone, view.now);
+  const isCut = earlier.some((row) => row.is_other);
+  const known = new Map<string, Row>();
+  for (const row of earlier) {
+    const clock = String(row.hour).slice(0, CLOCK_CHARS);
+    if (!known.has(clock)) known.set(clock, row);
+  }
+  return rows.map((row) => {
+    const hour = String(row.hour);
+    const found = known.get(addDays(hour.slice(0, DAY_CHARS), -apart) + hour.slice(DAY_CHARS, CLOCK_CHARS));
+    const was = found ? found[metric] : isCut ? null : nothingOf(metric);
+    const is = row[metric];
+    const isKnown = !row.is_other && hour !== current && typeof was === 'number';
+    return {
+      ...row,
+      [beforeOf(metric)]: isKnown ? was : null,
+      [changeOf(metric)]: isKnown && typeof is === 'number' ? is - was : null,
+    };
   });
 }
 

@@ -1,9 +1,19 @@
+import { HOURS_KEPT_DAYS } from '#catalogue';
 import { daysBetween } from '#lib/time';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
 import { shortDays } from './axis.ts';
 import { count, percent } from './format.ts';
 import { type MetricName, showMetric } from './metrics.ts';
-import { clock, isAddedUp, isHourly, knowsHours, type PartOfDay, partOfDay } from './part-of-day.ts';
+import {
+  clock,
+  isAddedUp,
+  isHourly,
+  keepsHoursBefore,
+  keepsPartBefore,
+  knowsHours,
+  type PartOfDay,
+  partOfDay,
+} from './part-of-day.ts';
 import { type Compared, comparedDays } from './period.ts';
 import { ask, viewAsked } from './report.tsx';
 import type { View } from './view.ts';
@@ -36,8 +46,8 @@ export type ComparedReport = {
 };
 
 /**
- * The performance report of a view and of the period it is compared with, with the same groupings. `complete` restricts what is read of the
- * completed part. `metric` is the only metric to compare; all totals are compared without it.
+ * The performance report of a view and of the period it is compared with, with the same groupings; an earlier period whose hours are no longer
+ * stored is grouped by day instead. `complete` restricts what is read of the completed part. `metric` is the only metric to compare; all totals are compared without it.
  */
 export async function readCompared(
   env: Env,
@@ -66,12 +76,17 @@ export async function readCompared(
   };
   const read = (changes: Partial<PerformanceQuery> & { metrics?: readonly MetricName[] }) =>
     reportPerformance(env, view.application, { ...query, ...changes }, now);
+  const isByHour = groups.includes('hour');
+  const lacksHoursBefore = isByHour && days !== null && !keepsHoursBefore(view, days);
+  const readBefore = (changes: Parameters<typeof read>[0]) =>
+    read({ ...changes, ...(lacksHoursBefore ? { group_by: withoutHours(query.group_by) } : {}) });
   if (part && metric && days) {
     const until = { until_hour: part.untilHour, metrics: [metric] };
     const [report, complete, before] = await Promise.all([
       read({}),
       wanted === 'nothing' ? null : read({ to: part.today, ...until }),
-      read({ from: days.before.from, to: part.before, ...until }),
+      // By hour, the rest of the earlier day is shown as well.
+      readBefore({ from: days.before.from, to: part.before, ...(isByHour ? { metrics: [metric] } : until) }),
     ]);
     return { report, days, complete, before, part, parts: null };
   }
@@ -83,13 +98,17 @@ export async function readCompared(
     isWhole || !days?.complete
       ? null
       : read({ ...days.complete, ...(wanted === 'rows' ? {} : { group_by: ['month'] }) }),
-    days ? read({ ...days.before, ...(metricsBefore ? { metrics: metricsBefore } : {}) }) : null,
+    days ? readBefore({ ...days.before, ...(metricsBefore ? { metrics: metricsBefore } : {}) }) : null,
     part && readPart(part.today, part.untilHour),
     part && readPart(part.before, part.untilHour),
   ]);
   const parts = partNow && partBefore && { now: partNow, before: partBefore };
   return { report, days, complete, before, part, parts };
 }
+
+const withoutHours = (groups: PerformanceQuery['group_by']) => [
+  ...new Set(groups.map((name) => (name === 'hour' ? 'day' : name))),
+];
 
 type Wanted = { complete?: 'totals' | 'rows' | 'nothing'; metric?: MetricName };
 
@@ -211,7 +230,7 @@ export const ComparedDays = ({
     return <span class="muted">{`${now} ${until} compared with ${earlier} ${until}${rest}`}</span>;
   }
   const before = shortDays(days.before, today);
-  const hours = knowsHours([], view) ? '' : '; hours are not known by country, OS or app version';
+  const hours = whyNoHours(view, days);
   if (!days.complete) {
     return <span class="muted">{`Today so far; ${before} for comparison${hours}`}</span>;
   }
@@ -224,6 +243,12 @@ export const ComparedDays = ({
     </span>
   );
 };
+
+/** Why today's part is not compared with the same part of an earlier day; empty if it could be. */
+function whyNoHours(view: View, days: Compared): string {
+  if (!knowsHours([], view)) return '; hours are not known by country, OS or app version';
+  return keepsPartBefore(view, days) ? '' : `; hours are kept for ${HOURS_KEPT_DAYS} days`;
+}
 
 /** The key of a row among the rows of reports with the same groupings. */
 export const keyOf = (groups: readonly string[], row: Readonly<Record<string, unknown>>): string =>

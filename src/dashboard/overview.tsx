@@ -8,9 +8,9 @@ import { GroupCell, groupLabel } from './groups.tsx';
 import { readMarkers } from './markers.ts';
 import { METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
 import { Movers } from './movers.tsx';
-import { isAddedUp, isHourly } from './part-of-day.ts';
+import { isAddedUp, isHourly, keepsHoursBefore } from './part-of-day.ts';
 import { Card, type Column, Table } from './parts.tsx';
-import { CsvLink, Unconverted, Zone } from './report.tsx';
+import { CsvLink, Unconverted, WithoutHours, Zone } from './report.tsx';
 import { type View, viewQuery } from './view.ts';
 
 const FIGURES = ['revenue', 'installs', 'dau', 'arpdau', 'spend', 'roas'] as const;
@@ -80,7 +80,7 @@ async function Curves({
   const { report, before, days } = compared;
   const values = (name: MetricName) => valuesAt(places, unit, report.data, (row) => row[name], 0);
   const earlier = (name: MetricName): Series[] => {
-    if (!before || !days) return [];
+    if (!before || !days || (unit === 'hour' && !keepsHoursBefore(view, days))) return [];
     const whole = placesIn({ ...view, ...days.before }, unit);
     const figures = valuesAt(whole, unit, before.data, (row) => row[name], 0);
     return [
@@ -96,6 +96,7 @@ async function Curves({
     title: string,
     all: readonly [MetricName, ...MetricName[]],
     format: (value: number | null) => string,
+    hint: Child = null,
   ) => {
     const names = all.filter((name) => unit !== 'hour' || isHourly(name));
     return (
@@ -112,6 +113,7 @@ async function Curves({
             ...names.slice(0, 1).flatMap(earlier),
           ]}
         />
+        {hint}
       </Card>
     );
   };
@@ -124,6 +126,7 @@ async function Curves({
         `${unit === 'hour' ? 'Installs and sessions' : 'Devices'} by ${unit}`,
         DEVICE_CURVES[unit === 'hour' ? 'hour' : 'day'],
         (value) => showMetric('installs', value, view.currency),
+        unit === 'hour' && <WithoutHours />,
       )}
     </div>
   );

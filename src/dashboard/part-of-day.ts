@@ -24,19 +24,30 @@ export function showsHours(view: Pick<View, 'from' | 'to' | 'today' | 'filters'>
   return isShort && view.from >= firstDayOfHours(view.today) && knowsHours([], view);
 }
 
+/** Whether the hours of the whole earlier period are still stored. */
+export const keepsHoursBefore = ({ today }: Pick<View, 'today'>, { before }: Compared): boolean =>
+  before.from >= firstDayOfHours(today);
+
+/** The earlier day that today is compared with. */
+const counterpartOf = ({ complete, before }: Compared) => (complete ? addDays(before.to, 1) : before.from);
+
+/** Whether the hours of the day that today is compared with are still stored. */
+export const keepsPartBefore = ({ today }: Pick<View, 'today'>, days: Compared): boolean =>
+  counterpartOf(days) >= firstDayOfHours(today);
+
 /**
  * The part of today that is compared by hour. Null if today is not in the period, has had no full hour yet, or has no earlier counterpart whose
  * hours are still stored.
  */
 export function partOfDay(
   view: Pick<View, 'application' | 'from' | 'to' | 'today' | 'now' | 'filters'>,
-  { complete, before }: Compared,
+  days: Compared,
 ): PartOfDay | null {
   const { from, to, today } = view;
   const untilHour = clockHour(view.application.timezone, view.now);
-  const counterpart = complete ? addDays(before.to, 1) : before.from;
-  const isKept = counterpart >= firstDayOfHours(today);
-  if (untilHour === 0 || from > today || to < today || counterpart >= from || !isKept) return null;
+  const counterpart = counterpartOf(days);
+  const hasOne = from <= today && to >= today && counterpart < from && keepsPartBefore(view, days);
+  if (untilHour === 0 || !hasOne) return null;
   return knowsHours([], view) ? { today, before: counterpart, untilHour } : null;
 }
 

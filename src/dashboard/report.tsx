@@ -181,6 +181,13 @@ export const Unconverted = ({ amounts }: { amounts: readonly { currency: string;
     </Notice>
   );
 
+/** Why a view by hour lacks some metrics. */
+export const WithoutHours = () => (
+  <p class="hint">
+    DAU and payers count a device once per day, and costs are uploaded by day, so they have no hours.
+  </p>
+);
+
 /** The time zone of days, which every chart and table states. */
 export const Zone = ({ view }: { view: View }) => (
   <p class="muted zone">

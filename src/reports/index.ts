@@ -3,7 +3,14 @@ export { answerReport } from './answer.ts';
 export { ClientTotalsQuery, reportClientTotals } from './client-totals.ts';
 export { CompareQuery, reportCompare } from './compare.ts';
 export { GROUPS as DEVICE_GROUPS } from './device-groups.ts';
-export { DIMENSIONS, type Dimension, type DimensionName, isDimension } from './dimensions.ts';
+export {
+  DIMENSIONS,
+  type Dimension,
+  type DimensionName,
+  givenBy,
+  isDimension,
+  rollupOf,
+} from './dimensions.ts';
 export { findFirstDay } from './first-day.ts';
 export { FunnelQuery, reportFunnel } from './funnel.ts';
 export { firstDayOfHours, isKnownByHour } from './hours.ts';

@@ -101,6 +101,31 @@ it('charts another metric, and keeps it when the table is sorted', async () => {
   expect(html).toContain('metric=purchases&amp;sort=-change');
 });
 
+it.each([
+  ['by=source', 'Ad revenue by ad format'],
+  ['by=item', 'Purchase revenue by item'],
+  ['by=event_name', 'Custom events by event name'],
+  ['by=country&metric=spend', 'Revenue by country'],
+])('charts another metric where the chosen one does not exist: %s', async (query, title) => {
+  expect((await breakdown(query)).text).toContain(title);
+});
+
+it('offers the metrics of the groupings only', async () => {
+  const { html } = await breakdown('by=item');
+  const [, options = ''] = /<select id="field-metric"[^>]*>(.*?)<\/select>/s.exec(html) ?? [];
+  expect([...options.matchAll(/value="([^"]+)"/g)].map(([, name]) => name)).toEqual([
+    'purchases',
+    'failed_purchases',
+    'purchase_revenue',
+  ]);
+});
+
+it('shows the first of two groupings that no event has both of, and says so', async () => {
+  const { text } = await breakdown('by=item&and=event_name');
+  expect(text).toContain('No event has both item and event name, so this shows figures by item only.');
+  expect(text).toContain('Purchase revenue by item');
+});
+
 it('writes to CSV what the page shows, in its order', async () => {
   const csv = await (
     await browser.get(`/breakdown?app=${tenant.application.id}&${PERIOD}&by=creative&sort=-change&format=csv`)

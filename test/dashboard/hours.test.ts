@@ -114,6 +114,25 @@ describe('today', () => {
     expect(html).toContain('<h2>Revenue by day</h2>');
   });
 
+  it.each(['/', '/breakdown?by=hour'])(
+    'is compared with a year ago, whose hours are gone: %s',
+    async (path) => {
+      const { html, text } = await page(`${path}${path === '/' ? '?' : '&'}period=today&compare=year`);
+      expect(text).toContain('Today so far; 15 Mar 2025 for comparison; hours are kept for 32 days');
+      expect(chartOf(html, 'Revenue by hour').series.map(({ name }) => name)).not.toContain(
+        'Revenue, before',
+      );
+      expect(text).not.toContain('Change');
+    },
+  );
+
+  it('says by hour why DAU is missing', async () => {
+    const sentence = 'DAU and payers count a device once per day';
+    expect((await page('/?period=today')).text).toContain(sentence);
+    expect((await page('/breakdown?period=today&by=hour')).text).toContain(sentence);
+    expect((await page('/?period=7d')).text).not.toContain(sentence);
+  });
+
   it('is not compared before its first full hour is over', async () => {
     vi.setSystemTime(Date.parse('2026-03-15T00:59:00+09:00'));
     const { text } = await page('/?period=today');
@@ -148,7 +167,9 @@ describe('a period that contains today', () => {
   });
 
   it('leaves today out if the hours of the day it is compared with are no longer kept', async () => {
-    expect((await page('/?period=90d')).text).toContain('today is left out until it is over');
+    expect((await page('/?period=90d')).text).toContain(
+      'today is left out until it is over; hours are kept for 32 days',
+    );
   });
 });
 
@@ -157,6 +178,24 @@ describe('a breakdown by hour', () => {
     const { text, html } = await page('/breakdown?period=today&by=hour&and=campaign');
     expect(text).toMatch(/2026-03-15 08:00 Castle ads \$30.00 .*2026-03-15 08:00 Dragon ads \$10.00/);
     expect(html).toMatch(/period=custom[^"]*from=2026-03-15&amp;to=2026-03-15[^"]*"[^>]*>2026-03-15 08:00/);
+  });
+
+  it('shows what each hour had before, at the same hour of the clock', async () => {
+    const { html, text } = await page('/breakdown?period=today&by=hour');
+    // The hour that is not over is not compared.
+    expect(text).toMatch(
+      /2026-03-15 08:00 \$40.00 \$10.00 \+ ?\$30.00 \(300%\).*2026-03-15 09:00 \$7.00 – –/,
+    );
+    const [, before] = chartOf(html, 'Revenue by hour').series;
+    expect(before?.texts.slice(8, 11)).toEqual(['$10.00', '$500.00', '$0.00']);
+  });
+
+  it('covers a period that reaches back further than the hours of the one before', async () => {
+    const { html, text } = await page('/breakdown?period=28d&by=hour&metric=purchases');
+    expect(text).toContain('Purchases by hour');
+    const [purchases, before] = chartOf(html, 'Purchases by hour').series;
+    expect(purchases?.name).toBe('Purchases');
+    expect(before).toBeUndefined();
   });
 
   it.each(['period=90d', 'period=today&country=jp', 'period=today&and=country'])(
