@@ -93,7 +93,8 @@ export abstract class AnsweringCounter extends DurableObject<Env> {
   }
 
   protected get name(): string {
-    return progressOf(this.store).name;
+    // An alarm does not receive its object's name, so that one is stored.
+    return this.ctx.id.name ?? progressOf(this.store).name;
   }
 
   protected get applicationId(): string {

@@ -69,7 +69,8 @@ export type StoredDevice = NewDevice & {
  * `moved`: ask again with `shards`.
  */
 export type CreatedDevice =
-  | { outcome: 'created' | 'found'; device: DeviceIdentity; clickId: string | null }
+  | { outcome: 'created'; device: DeviceIdentity }
+  | { outcome: 'found'; device: DeviceIdentity; clickId: string | null }
   | { outcome: 'moved'; shards: number };
 
 /**

@@ -119,7 +119,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     const appended = this.write(() => appendFresh(this.store, this.seen, batch, now));
     this.load.add(appended);
     this.notePending(appended, now);
-    await this.arm(now);
+    await this.armForPending(now);
     return { appended, pending: this.pending.events };
   }
 
@@ -153,7 +153,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
       return { outcomes, created: created.length };
     });
     this.notePending(made.created, now);
-    await this.arm(now);
+    await this.armForPending(now);
     return made.outcomes;
   }
 
@@ -296,6 +296,13 @@ export class Counter extends AnsweringCounter implements CounterApi {
     if (times.length === 0) return;
     const at = Math.max(now, Math.min(...times));
     await this.ownAlarm.setFor(at);
+  }
+
+  /** As `arm`, after events were appended and nothing else changed. Appending makes no work due earlier except counting. */
+  private async armForPending(now: number): Promise<void> {
+    if (!this.ownAlarm.isKnown) return this.arm(now);
+    const dueAt = this.countDueAt(now);
+    if (dueAt !== null) await this.ownAlarm.setFor(Math.max(now, dueAt));
   }
 
   private pruneDueAt(): number | null {
