@@ -13,11 +13,19 @@ const CREATIVES = 20;
 const COUNTRIES = 'us in br de fr gb id jp mx tr it es kr ph pl ca au vn th nl'.split(' ');
 const SYSTEMS = ['android', 'android', 'ios', 'windows'];
 export const ACQUISITION_DAYS = 60;
-/** Yesterday: events by hour are counted of recent days only. */
-const LAST_DAY = dayNumber(addDays(dayIn('UTC', Date.now()), -1));
+let lastDay: number | null = null;
+
+/**
+ * Yesterday, because only events of recent days are counted by hour. Read when it is first needed: while workerd loads a script, its
+ * clock stands at 1970. The bench and its workerd must not start on two sides of midnight (UTC).
+ */
+function lastDayNumber(): number {
+  lastDay ??= dayNumber(addDays(dayIn('UTC', Date.now()), -1));
+  return lastDay;
+}
 
 /** A day of the workload, by how many days it is before the last. */
-export const benchDay = (age: number): string => dayFromNumber(LAST_DAY - age);
+export const benchDay = (age: number): string => dayFromNumber(lastDayNumber() - age);
 
 /** How many devices an application has. */
 export const DEVICES = 20_000;
@@ -58,7 +66,7 @@ export function makeDevices(seed: number, count = DEVICES, oneSegment = false): 
   return Array.from({ length: count }, (_, index) => ({
     id: `dev_${hex(index)}`,
     creativeId: CREATIVE_IDS[zipf(random, CREATIVES)] ?? '',
-    acquiredDay: dayFromNumber(LAST_DAY - ACQUISITION_DAYS + 1 + Math.floor(random() * ACQUISITION_DAYS)),
+    acquiredDay: benchDay(ACQUISITION_DAYS - 1 - Math.floor(random() * ACQUISITION_DAYS)),
     country: countries[zipf(random, countries.length)] ?? '',
     os: pick(random, systems),
   }));
@@ -92,8 +100,8 @@ export function* makeEvents(
   };
   for (;;) {
     const device = pick(random, devices);
-    const earliest = Math.max(dayNumber(device.acquiredDay), LAST_DAY - days + 1);
-    const number = earliest + Math.floor(random() * (LAST_DAY - earliest + 1));
+    const earliest = Math.max(dayNumber(device.acquiredDay), lastDayNumber() - days + 1);
+    const number = earliest + Math.floor(random() * (lastDayNumber() - earliest + 1));
     const occurredAt = number * 86_400_000 + Math.floor(random() * 86_400_000);
     const eventId = crypto.randomUUID();
     const common = {
