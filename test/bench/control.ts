@@ -77,6 +77,10 @@ export type Load = {
   /** How many requests' messages a batch of the queue holds. */
   requestsPerBatch: number;
   days: number;
+  /** How many days before the workload's last these days end; 0 if absent. */
+  age?: number;
+  /** Instead of events, the installs of devices that were acquired between these ages. */
+  installs?: { from: number; to: number };
   seed: number;
   /** How many consumers take batches at once. */
   consumers: number;
@@ -106,7 +110,9 @@ async function consume(env: Env, load: Load): Promise<Consumed> {
   const devices = devicesOf.get(load.applicationId);
   if (!devices) throw new Error('the application has no devices');
   const id = () => `evt_${uuidv7obj().toHex()}`;
-  const stream = makeEvents(load.seed, devices, load.days, id, load.applicationId);
+  const stream = load.installs
+    ? makeInstalls(load.seed, devices, load.installs, id, load.applicationId)
+    : makeEvents(load.seed, devices, load.days, id, load.applicationId, load.age);
   const before = logLines;
   let [made, messages, batches, queueOperations] = [0, 0, 0, 0];
   let timing: Timing = { milliseconds: 0, cpuMilliseconds: 0 };
