@@ -32,6 +32,7 @@ const SLOW = 'test/**/*.slow.test.ts';
 const NODE = [
   'test/{architecture,chaos,cli}/**/*.test.ts',
   'test/bench/options.test.ts',
+  'test/bench/peer/**/*.test.ts',
   'test/lake/duckdb.slow.test.ts',
   'test/lake/memory.slow.test.ts',
 ];
