@@ -317,10 +317,9 @@ it('shows a creative’s own figures, retention and LTV', async () => {
   const html = await (await open('/creatives/{dragon}', '')).text();
   const own = 'creative_id={dragon}&group_by=creative';
   const [whole] = (await ask('performance', own)).data;
-  const figures = [...html.matchAll(/<dt[^>]*>([^<]*)<\/dt><dd><strong>([^<]*)</g)].map(([, label, text]) => [
-    label,
-    text,
-  ]);
+  const figures = [...html.matchAll(/<dt[^>]*>([^<]*)<\/dt><dd><strong[^>]*>([^<]*)</g)].map(
+    ([, label, text]) => [label, text],
+  );
   expect(figures).toEqual(
     (['spend', 'clicks', 'installs', 'cpi', 'revenue', 'roas'] as const).map((name) => [
       METRICS[name].label,
