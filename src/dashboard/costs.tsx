@@ -25,7 +25,16 @@ import { comparedByDay, Headline } from './headline.tsx';
 import { readMarkers } from './markers.ts';
 import { METRICS, showMetric } from './metrics.ts';
 import { Card, Notice, Table } from './parts.tsx';
-import { answerCsv, ask, CsvLink, renderReport, Unconverted, wantsCsv, Zone } from './report.tsx';
+import {
+  answerCsv,
+  ask,
+  CsvLink,
+  renderReport,
+  Unconverted,
+  WithoutSpend,
+  wantsCsv,
+  Zone,
+} from './report.tsx';
 import { TimeChart } from './time-chart.tsx';
 import { requireView, viewQuery } from './view.ts';
 
@@ -78,6 +87,7 @@ function costsPage(c: DashboardContext, refused?: Refused) {
           }
         >
           <Headline view={view} compared={compared} names={SHOWN} />
+          <WithoutSpend view={view} />
           <TimeChart
             title={`Spend by ${unit}`}
             view={view}

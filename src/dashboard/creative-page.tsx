@@ -18,7 +18,7 @@ import { comparedByDay, Headline } from './headline.tsx';
 import { markerOf } from './markers.ts';
 import { METRICS, showMetric } from './metrics.ts';
 import { Action, Card, Copyable, Notice, Table } from './parts.tsx';
-import { ask, CsvLink, renderReport, Unconverted, viewAsked, Zone } from './report.tsx';
+import { ask, CsvLink, renderReport, Unconverted, viewAsked, WithoutSpend, Zone } from './report.tsx';
 import { StoreWarning } from './store-warning.tsx';
 import { TimeChart } from './time-chart.tsx';
 import { readView, type View, viewQuery } from './view.ts';
@@ -130,6 +130,7 @@ export function creativePage(c: DashboardContext) {
               {creative.archived ? ' · archived' : ''}
             </p>
             <Headline view={view} compared={compared} names={HEADLINE} />
+            <WithoutSpend view={view} />
             <p class="hint">
               <ComparedDays view={view} compared={compared} without={comparedByDay(HEADLINE)} />
             </p>

@@ -9,7 +9,7 @@ import { METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
 import { Movers } from './movers.tsx';
 import { isHourly } from './part-of-day.ts';
 import { Card, type Column, Table } from './parts.tsx';
-import { CsvLink, Unconverted, WithoutHours, Zone } from './report.tsx';
+import { CsvLink, hasSpend, Unconverted, WithoutHours, WithoutSpend, Zone } from './report.tsx';
 import { TimeChart } from './time-chart.tsx';
 import { type View, viewQuery } from './view.ts';
 
@@ -42,6 +42,7 @@ const Figures = ({ view, compared }: { view: View; compared: ComparedReport }) =
     aside={<ComparedDays view={view} compared={compared} without={comparedByDay(FIGURES)} />}
   >
     <Headline view={view} compared={compared} names={FIGURES} />
+    <WithoutSpend view={view} />
     <Zone view={view} />
   </Card>
 );
@@ -65,7 +66,11 @@ async function Curves({
   return (
     <div class="pair">
       <Card title={money}>
-        <TimeChart {...shared} title={money} names={isByHour ? EARNED : [...EARNED, 'spend']} />
+        <TimeChart
+          {...shared}
+          title={money}
+          names={isByHour || !hasSpend([], view) ? EARNED : [...EARNED, 'spend']}
+        />
       </Card>
       <Card title={devices}>
         <TimeChart {...shared} title={devices} names={DEVICE_CURVES[isByHour ? 'hour' : 'day']} />

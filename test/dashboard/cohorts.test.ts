@@ -103,9 +103,33 @@ it.each([
     expect(row.replaceAll(/<[^>]+>/g, '|').replaceAll(/\|+/g, '|')).toMatch(expected);
     expect(row).not.toMatch(/heat h\d/);
     expect(await lastRow(`${path}&compare=none`)).not.toContain('Before: ');
-    expect(await lastRow(`${path}&group=creative`)).not.toContain('Before: ');
   },
 );
+
+it.each([
+  ['/retention?period=28d&group=creative', /^\|Before: [^|]+\|8\|100%\|75%\|/],
+  ['/ltv?period=28d&group=creative', /^\|Before: [^|]+\|8\|–\|\$0\.00\|/],
+])('%s has what each group had before below its row, uncoloured', async (path, expected) => {
+  const rowsOf = async (query: string) => {
+    const [, table = ''] = (await page(query)).html.split('class="heat-map"');
+    return table.slice(0, table.indexOf('</tbody>')).split('<tr>').slice(2);
+  };
+  const rows = await rowsOf(path);
+  const below = rows[rows.findIndex((row) => row.includes('>Dragon</a>')) + 1] ?? '';
+  expect(below.replaceAll(/<[^>]+>/g, '|').replaceAll(/\|+/g, '|')).toMatch(expected);
+  expect(below).not.toMatch(/heat h\d/);
+  // Organic devices came in this period only.
+  expect(rows).toHaveLength(3);
+  expect(await rowsOf(`${path}&compare=none`)).toHaveLength(2);
+  expect((await rowsOf(`${path}&cohort=week`)).join()).not.toContain('Before: ');
+});
+
+it('says by country why there is no ROAS', async () => {
+  const sentence = 'Costs are uploaded by campaign, ad set and creative';
+  expect((await page('/ltv?period=28d&group=country')).text).toContain(sentence);
+  expect((await page('/ltv?period=28d&country=de')).text).toContain(sentence);
+  expect((await page('/ltv?period=28d&group=creative')).text).not.toContain(sentence);
+});
 
 it('says when a cohort had brought back what it cost, and draws 100%', async () => {
   const { html, text } = await page('/ltv?period=28d&group=creative');
@@ -133,6 +157,9 @@ it('draws curves no further than they are known', () => {
   ]);
   const month = curveAxis([{ values: Array.from({ length: 31 }, () => 1) }]);
   expect(month.ticks.map(({ text }) => text)).toEqual(['Day 0', 'Day 7', 'Day 14', 'Day 21', 'Day 30']);
+  // The first label begins at the edge, where a label near it would cover it on a phone.
+  const longer = curveAxis([{ values: Array.from({ length: 32 }, () => 1) }]);
+  expect(longer.ticks.map(({ text }) => text)).toEqual(['Day 0', 'Day 14', 'Day 21', 'Day 30']);
 });
 
 it('ends a curve where less than half of the devices are left in it', () => {
