@@ -21,6 +21,7 @@ import {
   Unconverted,
   ViewFields,
   WithoutHours,
+  WithoutSpend,
   wantsCsv,
   Zone,
 } from './report.tsx';
@@ -205,7 +206,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
             total={report.total_rows}
             q={q}
           />
-          {groups.includes('hour') && <WithoutHours />}
+          {groups.includes('hour') ? <WithoutHours /> : <WithoutSpend groups={groups} view={view} />}
           <Zone view={view} />
         </Card>
       </>

@@ -78,6 +78,18 @@ function withHoursBefore(
   });
 }
 
+/** The earlier value and the change of a row, as columns of a file; none if it is not compared. */
+export const changesIn = (
+  row: Row | undefined,
+  metric: MetricName,
+): Record<string, string | number | boolean | null> =>
+  row && beforeOf(metric) in row
+    ? {
+        [beforeOf(metric)]: row[beforeOf(metric)] ?? null,
+        [changeOf(metric)]: row[changeOf(metric)] ?? null,
+      }
+    : {};
+
 const Changed = ({ row, metric, view }: { row: Row; metric: MetricName; view: View }) => {
   const [by, was] = [row[changeOf(metric)], row[beforeOf(metric)]];
   if (typeof by !== 'number' || typeof was !== 'number') return <>{NOTHING}</>;
@@ -98,15 +110,16 @@ export const changeOrder = (sort: string, metric: MetricName): string =>
     (_, order, name) => order + (name === 'before' ? beforeOf(metric) : changeOf(metric)),
   );
 
-/** The columns for the earlier value and its change. `heading` returns how the table is sorted and where a click leads. */
+/** The columns for the earlier value and its change. `heading` returns how the table is sorted and where a click leads, if it can be sorted. */
 export function changeColumns(
   rows: readonly Row[],
   metric: MetricName,
   view: View,
-  heading: (name: string) => { href: string; sort: string },
+  heading?: (name: string) => { href: string; sort: string },
 ): Column<Row>[] {
   if (!rows.some((row) => beforeOf(metric) in row)) return [];
   const sorted = (name: string) => {
+    if (!heading) return { numeric: true };
     const { href, sort } = heading(name);
     return {
       numeric: true,

@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx';
 import { addDays } from '#lib/time';
 import { shortDay, shortDays, type Tick } from './axis.ts';
 import { LineChart, type Series } from './chart.tsx';
+import { keyOf } from './compared.tsx';
 import { type Forecast, withForecasts } from './forecast.ts';
 import { count } from './format.ts';
 import { DEVICE_GROUPINGS, GroupCell, groupLabel, groupName } from './groups.tsx';
@@ -20,8 +21,9 @@ const COHORTS = [
 /** Every day of a month, then weeks, because curves bend most at the beginning. */
 export const CURVE_DAYS = [...Array.from({ length: 31 }, (_, day) => day), 37, 44, 51, 60, 75, 90];
 const TICK_DAYS = [0, 1, 2, 3, 4, 5, 7, 14, 21, 30, 60, 90];
-/** The smallest distance, as a share of the axis, at which labels are readable on a phone. */
+/** The smallest distances, as shares of the axis, at which labels are readable on a phone. The first label begins at the edge, not at its day. */
 const MIN_TICK_GAP = 0.18;
+const MIN_FIRST_GAP = 0.22;
 const HEAT_STEPS = 10;
 export const MAX_CURVES = 6;
 export const COHORT_COLUMNS = [
@@ -108,8 +110,8 @@ type CohortTableProps<Row extends CohortRow> = {
   rows: readonly Row[];
   days: readonly number[];
   cell: (row: Row, day: number) => Cell;
-  /** The cohort to compare with: all devices of the earlier period, in a last row. */
-  before?: Row | undefined;
+  /** The cohorts to compare with. A group's is below its row; without groups, all devices of the earlier period are in a last row. */
+  before?: readonly Row[];
   /** Columns between the devices and the days. */
   more?: readonly Column<Row>[];
   /** Days whose cells are coloured. Day 0 of retention is not, because it is always 100 %. */
@@ -120,24 +122,40 @@ type CohortTableProps<Row extends CohortRow> = {
 
 /** Cohorts by day. The higher a value among those shown, the deeper its colour; the number is always shown. */
 export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>) {
-  const { caption, path, carry, view, asked, rows, days, cell, isHeat } = props;
+  const { caption, path, carry, view, asked, rows, days, cell, isHeat, before = [] } = props;
+  const isBefore = new Set(before);
+  const keyOfGroup = (row: Row) => (row.is_other ? null : keyOf([asked.group], row));
+  const earlier = new Map(before.map((row) => [keyOfGroup(row), row]));
+  const withEarlier = rows.flatMap((row) => {
+    const found = row.is_other ? undefined : earlier.get(keyOfGroup(row));
+    return found ? [row, found] : [row];
+  });
   const heats = rows.flatMap((row) => days.filter(isHeat).map((day) => cell(row, day).value ?? 0));
   const top = Math.max(0, ...heats);
   const heatOf = (row: Row, day: number) => {
     const { value } = cell(row, day);
-    return row !== props.before && isHeat(day) && value !== null && value > 0 && top > 0
+    return !isBefore.has(row) && isHeat(day) && value !== null && value > 0 && top > 0
       ? ` h${Math.max(1, Math.round((value / top) * HEAT_STEPS))}`
       : '';
   };
+  const acquired = (row: Row): Child =>
+    isBefore.has(row) ? (
+      <Before row={row} view={view} />
+    ) : (
+      shortDays({ from: row.cohort_from, to: row.cohort_to }, view.today)
+    );
   const columns: Column<Row>[] = [
     ...(asked.group === ''
       ? []
       : [
           {
             label: groupLabel(asked.group),
-            cell: (row: Row): Child => (
-              <GroupCell view={view} path={path} carry={carry} name={asked.group} row={plain(row)} />
-            ),
+            cell: (row: Row): Child =>
+              isBefore.has(row) ? (
+                <Before row={row} view={view} />
+              ) : (
+                <GroupCell view={view} path={path} carry={carry} name={asked.group} row={plain(row)} />
+              ),
           },
         ]),
     ...(asked.group === '' || asked.cohort !== 'all'
@@ -145,14 +163,7 @@ export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>)
           {
             label: 'Acquired',
             cell: (row: Row): Child =>
-              row.is_other && asked.group === '' ? (
-                'Everything else'
-              ) : (
-                <span class={row === props.before ? 'muted' : ''}>
-                  {row === props.before ? 'Before: ' : ''}
-                  {shortDays({ from: row.cohort_from, to: row.cohort_to }, view.today)}
-                </span>
-              ),
+              row.is_other && asked.group === '' ? 'Everything else' : acquired(row),
           },
         ]
       : []),
@@ -174,12 +185,32 @@ export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>)
   return (
     <Table
       caption={caption}
-      rows={props.before && rows.length > 0 ? [...rows, props.before] : rows}
+      rows={asked.group === '' && rows.length > 0 ? [...rows, ...before] : withEarlier}
       columns={columns}
       empty="No devices were acquired in this period."
       kind="heat-map"
     />
   );
+}
+
+const Before = ({ row, view }: { row: CohortRow; view: View }) => (
+  <span class="muted">Before: {shortDays({ from: row.cohort_from, to: row.cohort_to }, view.today)}</span>
+);
+
+/** More groups than this are not compared, because the page would take twice as long. */
+const MAX_COMPARED = 50;
+
+/**
+ * The cohorts of the earlier period that a table compares with its rows: those of the same groups, if the cohorts are not divided by time and the
+ * groups are few, or else all devices together. `read` reads cohorts of the earlier period.
+ */
+export async function cohortsBefore<Row extends CohortRow>(
+  asked: CohortsAsked,
+  { total_rows: total }: { total_rows: number },
+  read: (changes: Record<string, unknown>) => Promise<{ data: Row[] }>,
+): Promise<Row[]> {
+  if (asked.group === '') return (await read({ cohort: 'all' })).data;
+  return asked.cohort === 'all' && total <= MAX_COMPARED ? (await read(cohortsAsked(asked))).data : [];
 }
 
 /** Explains a cell: the devices it covers, or when it will be known. */
@@ -265,7 +296,7 @@ function ticksOn(days: readonly number[], named: ReadonlySet<number>): Tick[] {
   const ticks: Tick[] = [];
   for (const [index, day] of days.entries()) {
     const before = days[ticks.at(-1)?.index ?? -1] ?? Number.NEGATIVE_INFINITY;
-    const isApart = day - before >= (days.at(-1) ?? 0) * MIN_TICK_GAP;
+    const isApart = day - before >= (days.at(-1) ?? 0) * (ticks.length === 1 ? MIN_FIRST_GAP : MIN_TICK_GAP);
     if (named.has(day) && isApart) ticks.push({ index, text: `Day ${day}` });
   }
   return ticks;

@@ -42,8 +42,20 @@ const CSV_COLUMNS = [
 type Row = Awaited<ReturnType<typeof reportCompare>>['data'][number];
 type Option = readonly [value: string, label: string];
 
-/** How certain a difference is, in words. */
-export function certainty({ p_value: p, low, high }: Pick<Row, 'p_value' | 'low' | 'high'>): string {
+/** How certain a difference is, in words. `sizes` are the devices of each side, whether the day is over for them or not. */
+export function certainty(
+  {
+    p_value: p,
+    low,
+    high,
+    ...row
+  }: Pick<Row, 'p_value' | 'low' | 'high' | 'day' | 'a_devices' | 'b_devices'>,
+  sizes: { a: number; b: number },
+): string {
+  const isOver = (devices: number, size: number) => devices > 0 || size === 0;
+  if (!isOver(row.a_devices, sizes.a) || !isOver(row.b_devices, sizes.b)) {
+    return `Day ${row.day} is not over yet`;
+  }
   if (p === null || low === null || high === null) return 'Too few devices to tell';
   if (p < 0.01) return 'Very likely a real difference';
   if (p < 0.05) return 'Likely a real difference';
@@ -132,7 +144,7 @@ export const comparePages = new Hono<DashboardEnv>().get('/compare', requirePers
               <p>
                 {isByPeriod
                   ? 'All time has no period before it. Choose another period above.'
-                  : 'You need at least two to compare.'}
+                  : `${view.application.name} needs two of these to compare. ${by === 'creative' ? 'Create creatives' : 'They appear with the first events'}, then choose two.`}
               </p>
             </Card>
           )}
@@ -217,7 +229,7 @@ const Sides = ({
             label: 'Certainty',
             cell: (row) => (
               <span title={row.p_value === null ? '' : `p = ${row.p_value.toPrecision(2)}, ${row.test}`}>
-                {certainty(row)}
+                {certainty(row, { a: report.a.size, b: report.b.size })}
               </span>
             ),
           },

@@ -3,7 +3,7 @@ import { daysBetween } from '#lib/time';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
 import { shortDays } from './axis.ts';
 import { count, percent } from './format.ts';
-import { type MetricName, showMetric } from './metrics.ts';
+import { type MetricName, nothingOf, showMetric } from './metrics.ts';
 import {
   clock,
   isAddedUp,
@@ -68,9 +68,10 @@ export async function readCompared(
   const groups = asked.group_by.split(',');
   const known = days && partOfDay(view, days);
   const part = known && (!metric || (isHourly(metric) && knowsHours(groups, view))) ? known : null;
-  const { metrics, metricsBefore = metrics, totals, ...parameters } = asked;
+  const { metrics, metricsBefore = metrics, totals, limit, ...parameters } = asked;
   const query = {
     ...ask(PerformanceQuery, { ...viewAsked(view), ...parameters }),
+    ...(limit === undefined ? {} : { limit }),
     ...(metrics ? { metrics } : {}),
     ...(totals === undefined ? {} : { totals }),
   };
@@ -92,13 +93,17 @@ export async function readCompared(
   }
   const readPart = (day: string, untilHour: number) =>
     read({ from: day, to: day, until_hour: untilHour, group_by: ['day'] });
+  // Only one metric is compared, so only it is read of the other periods.
+  const narrow = metric ? { metrics: [metric] } : {};
   const isWhole = !days?.complete || days.complete.to === view.to || wanted === 'nothing';
   const [report, complete, before, partNow, partBefore] = await Promise.all([
     read({}),
     isWhole || !days?.complete
       ? null
-      : read({ ...days.complete, ...(wanted === 'rows' ? {} : { group_by: ['month'] }) }),
-    days ? readBefore({ ...days.before, ...(metricsBefore ? { metrics: metricsBefore } : {}) }) : null,
+      : read({ ...days.complete, ...narrow, ...(wanted === 'rows' ? {} : { group_by: ['month'] }) }),
+    days
+      ? readBefore({ ...days.before, ...(metricsBefore ? { metrics: metricsBefore } : {}), ...narrow })
+      : null,
     part && readPart(part.today, part.untilHour),
     part && readPart(part.before, part.untilHour),
   ]);
@@ -254,7 +259,7 @@ function whyNoHours(view: View, days: Compared): string {
 export const keyOf = (groups: readonly string[], row: Readonly<Record<string, unknown>>): string =>
   JSON.stringify(groups.map((name) => row[`${name}_id`] ?? row[name] ?? null));
 
-/** The earlier value of a metric for every group, by `keyOf`: null if the group may have been cut off, 0 if it had no data. */
+/** The earlier value of a metric for every group, by `keyOf`: null if the group may have been cut off, 0 for a sum without data. */
 export function figuresBefore(
   groups: readonly string[],
   { before }: Pick<ComparedReport, 'before'>,
@@ -266,6 +271,6 @@ export function figuresBefore(
   return (row) => {
     const found = known.get(keyOf(groups, row));
     if (found) return figure(found, name);
-    return isCut ? null : 0;
+    return isCut ? null : nothingOf(name);
   };
 }

@@ -4,9 +4,8 @@ import { database } from '#db';
 import { invalidRequest } from '#http';
 import { atLeast } from '#members';
 import { CostsQuery, listCosts, mapCostNames, NewCostName, unmapCostNames } from '#money';
-import { PerformanceQuery, reportPerformance } from '#reports';
-import { placesOf, ticksOf, valuesAt } from './axis.ts';
-import { LineChart } from './chart.tsx';
+import { placesIn, unitOf } from './axis.ts';
+import { ComparedDays, readCompared } from './compared.tsx';
 import { LedgerCard } from './cost-ledger.tsx';
 import { CostNamesCards } from './cost-names.tsx';
 import { costRowPage, deleteCostRow, saveCostRow } from './cost-row.tsx';
@@ -20,11 +19,23 @@ import {
 } from './cost-upload.tsx';
 import { CostTabs, ratesPage, uploadRates } from './exchange-rates.tsx';
 import { checkForm, doneText, readForm, redirectDone } from './form.ts';
-import { money } from './format.ts';
+import { GroupCell, groupLabel } from './groups.tsx';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
+import { comparedByDay, Headline } from './headline.tsx';
+import { readMarkers } from './markers.ts';
 import { METRICS, showMetric } from './metrics.ts';
 import { Card, Notice, Table } from './parts.tsx';
-import { answerCsv, ask, CsvLink, renderReport, Unconverted, viewAsked, wantsCsv, Zone } from './report.tsx';
+import {
+  answerCsv,
+  ask,
+  CsvLink,
+  renderReport,
+  Unconverted,
+  WithoutSpend,
+  wantsCsv,
+  Zone,
+} from './report.tsx';
+import { TimeChart } from './time-chart.tsx';
 import { requireView, viewQuery } from './view.ts';
 
 const SHOWN = ['spend', 'installs', 'cpi', 'roas'] as const;
@@ -36,7 +47,7 @@ function costsPage(c: DashboardContext, refused?: Refused) {
     if (refused) answerWith(400);
     const stored = readStored(c);
     const db = database(c.env.DB);
-    const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: 'day' });
+    const unit = unitOf(view);
     const ledger = ask(CostsQuery, {
       application_id: view.application.id,
       from: view.from,
@@ -46,12 +57,14 @@ function costsPage(c: DashboardContext, refused?: Refused) {
       limit: PAGE,
       cursor: c.req.query('cursor') ?? '',
     });
-    const [report, page] = await Promise.all([
-      reportPerformance(c.env, view.application, query, now),
+    const [compared, page, markers] = await Promise.all([
+      // The file has the API's columns.
+      readCompared(c.env, view, { group_by: unit, ...(wantsCsv(c) ? {} : { metrics: SHOWN }) }, now),
       listCosts(db, view.application, ledger),
+      readMarkers(c.env.DB, view, placesIn(view, unit)),
     ]);
-    if (wantsCsv(c)) return answerCsv(c, report, ['day', ...SHOWN], view);
-    const places = placesOf(view, 'day');
+    const { report } = compared;
+    if (wantsCsv(c)) return answerCsv(c, report, [unit, ...SHOWN], view);
     const mayChange = atLeast(c.get('person').role, 'admin');
     const done = doneText(c);
     return (
@@ -64,22 +77,38 @@ function costsPage(c: DashboardContext, refused?: Refused) {
           <UploadCard view={view} text={refused?.text ?? ''} currency={view.application.currency} />
         )}
         <CostNamesCards db={db} view={view} mayChange={mayChange} />
-        <Card title="Spend by day" aside={<CsvLink view={view} path="/costs" />}>
-          <LineChart
-            title="Spend by day"
-            labels={places.map(({ label }) => label)}
-            ticks={ticksOf(places, 'day')}
-            format={(value) => money(value, view.currency)}
-            series={[{ name: 'Spend', values: valuesAt(places, 'day', report.data, (row) => row.spend, 0) }]}
+        <Card
+          title={`Spend by ${unit}`}
+          aside={
+            <span class="asides">
+              <ComparedDays view={view} compared={compared} without={comparedByDay(SHOWN)} />
+              <CsvLink view={view} path="/costs" />
+            </span>
+          }
+        >
+          <Headline view={view} compared={compared} names={SHOWN} />
+          <WithoutSpend view={view} />
+          <TimeChart
+            title={`Spend by ${unit}`}
+            view={view}
+            unit={unit}
+            compared={compared}
+            names={['spend']}
+            markers={markers}
           />
           <Zone view={view} />
           <details>
             <summary>Table</summary>
             <Table
-              caption={`Costs by day, days in ${view.application.timezone}`}
+              caption={`Costs by ${unit}, days in ${view.application.timezone}`}
               rows={[...report.data].reverse()}
               columns={[
-                { label: 'Day', cell: (row) => row.day },
+                {
+                  label: groupLabel(unit),
+                  cell: (row: (typeof report.data)[number]) => (
+                    <GroupCell view={view} path="/costs" name={unit} row={row} />
+                  ),
+                },
                 ...SHOWN.map((name) => ({
                   label: METRICS[name].label,
                   numeric: true,

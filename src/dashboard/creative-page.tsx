@@ -4,25 +4,23 @@ import { renderSVG } from 'uqr';
 import { findLatestClick } from '#attribution';
 import { getCreative } from '#creatives';
 import { database } from '#db';
+import { dayIn } from '#lib/time';
 import { atLeast } from '#members';
-import {
-  LtvQuery,
-  PerformanceQuery,
-  type PerformanceReport,
-  RetentionQuery,
-  reportLtv,
-  reportPerformance,
-  reportRetention,
-} from '#reports';
+import { LtvQuery, type PerformanceReport, RetentionQuery, reportLtv, reportRetention } from '#reports';
 import { trackingLink } from '#tracking';
-import { LineChart, overDays } from './chart.tsx';
+import { placesIn, unitOf } from './axis.ts';
+import { ComparedDays, readCompared } from './compared.tsx';
 import { doneText } from './form.ts';
-import { ago, money, NOTHING, percent } from './format.ts';
+import { ago, money, percent } from './format.ts';
+import { GroupCell, groupLabel } from './groups.tsx';
 import type { DashboardContext } from './guard.ts';
-import { METRICS, type MetricName, showMetric } from './metrics.ts';
+import { comparedByDay, Headline } from './headline.tsx';
+import { markerOf } from './markers.ts';
+import { METRICS, showMetric } from './metrics.ts';
 import { Action, Card, Copyable, Notice, Table } from './parts.tsx';
-import { ask, CsvLink, renderReport, Unconverted, viewAsked, Zone } from './report.tsx';
+import { ask, CsvLink, renderReport, Unconverted, viewAsked, WithoutSpend, Zone } from './report.tsx';
 import { StoreWarning } from './store-warning.tsx';
+import { TimeChart } from './time-chart.tsx';
 import { readView, type View, viewQuery } from './view.ts';
 
 const HEADLINE = ['spend', 'clicks', 'installs', 'cpi', 'revenue', 'roas'] as const;
@@ -38,19 +36,6 @@ type Row = PerformanceReport['data'][number];
 export const linkTo = (c: DashboardContext) => (token: string) => trackingLink(c.env, c.req.url, token);
 
 type Creative = Awaited<ReturnType<typeof getCreative>>;
-
-const Figures = ({ row, view }: { row: Row | undefined; view: View }) => (
-  <dl class="figures">
-    {HEADLINE.map((name: MetricName) => (
-      <div class="figure">
-        <dt title={METRICS[name].hint}>{METRICS[name].label}</dt>
-        <dd>
-          <strong>{row ? showMetric(name, row[name], view.currency) : NOTHING}</strong>
-        </dd>
-      </div>
-    ))}
-  </dl>
-);
 
 type Days = Record<string, { classic?: number | null; ltv?: number | null; eligible: number }>;
 
@@ -109,30 +94,24 @@ export function creativePage(c: DashboardContext) {
       const creative = await getCreative(database(c.env.DB), person.team.id, id, linkTo(c));
       const asked = { ...viewAsked(view), creative_id: [id] };
       const ages = { days: AGES.join(','), group_by: 'creative' };
-      const [whole, daily, retention, ltv, click] = await Promise.all([
-        reportPerformance(c.env, application, ask(PerformanceQuery, { ...asked, group_by: 'creative' }), now),
-        reportPerformance(
-          c.env,
-          application,
-          ask(PerformanceQuery, { ...asked, group_by: 'day,creative' }),
-          now,
-        ),
+      const own: View = { ...view, filters: { ...view.filters, creative_id: [id] } };
+      const unit = unitOf(view);
+      const [compared, retention, ltv, click] = await Promise.all([
+        readCompared(c.env, own, { group_by: unit }, now),
         reportRetention(c.env.DB, application, ask(RetentionQuery, { ...asked, ...ages }), now),
         reportLtv(c.env.DB, application, ask(LtvQuery, { ...asked, ...ages }), now),
         findLatestClick(database(c.env.DB), application.id, id, now - TEST_CLICK_MS),
       ]);
       const isOwn = (row: { creative_id?: unknown; is_other?: unknown }) =>
         row.creative_id === id && !row.is_other;
-      const days: Row[] = daily.data.filter((row) => isOwn(row));
-      const { labels } = overDays(view, days, () => null, null);
-      const values = (name: MetricName) => overDays(view, days, (row) => row[name], 0).values;
+      const createdDay = dayIn(application.timezone, Date.parse(creative.created_at));
       const done = doneText(c);
       const mayChange = atLeast(person.role, 'admin');
       return (
         <>
           {done && <Notice kind="good">{done}</Notice>}
           <StoreWarning application={application} mayChange={mayChange} />
-          <Unconverted amounts={whole.unconverted} />
+          <Unconverted amounts={compared.report.unconverted} />
           <Card
             title={creative.name}
             aside={
@@ -150,7 +129,11 @@ export function creativePage(c: DashboardContext) {
               {creative.campaign} › {creative.adset}
               {creative.archived ? ' · archived' : ''}
             </p>
-            <Figures row={whole.data.find((row) => isOwn(row))} view={view} />
+            <Headline view={view} compared={compared} names={HEADLINE} />
+            <WithoutSpend view={view} />
+            <p class="hint">
+              <ComparedDays view={view} compared={compared} without={comparedByDay(HEADLINE)} />
+            </p>
             <Zone view={view} />
           </Card>
           <TestCard
@@ -159,32 +142,34 @@ export function creativePage(c: DashboardContext) {
             last={click ? `Last click ${ago(click.clickedAt, now)}.` : 'No click in the last 30 minutes.'}
           />
           <Card
-            title="By day"
+            title={`By ${unit}`}
             aside={
               <CsvLink
                 view={view}
                 path="/breakdown"
-                parameters={{ by: 'day', and: 'creative', creative_id: id }}
+                parameters={{ by: unit, and: 'creative', creative_id: id }}
               />
             }
           >
-            <LineChart
-              title="Revenue and spend by day"
-              labels={labels}
-              format={(value) => money(value, view.currency)}
-              series={[
-                { name: 'Revenue', values: values('revenue') },
-                { name: 'Spend', values: values('spend') },
-              ]}
+            <TimeChart
+              title={`Revenue and spend by ${unit}`}
+              view={view}
+              unit={unit}
+              compared={compared}
+              names={['revenue', 'spend']}
+              markers={markerOf(placesIn(view, unit), view, createdDay, 'created')}
             />
             <details>
               <summary>Table</summary>
               <Table
-                caption={`Figures by day, days in ${application.timezone}`}
-                rows={[...days].reverse()}
+                caption={`Figures by ${unit}, days in ${application.timezone}`}
+                rows={[...compared.report.data].reverse()}
                 empty="No data in this period."
                 columns={[
-                  { label: 'Day', cell: (row) => row.day },
+                  {
+                    label: groupLabel(unit),
+                    cell: (row) => <GroupCell view={view} path={`/creatives/${id}`} name={unit} row={row} />,
+                  },
                   ...DAILY.map((name) => ({
                     label: METRICS[name].label,
                     numeric: true,

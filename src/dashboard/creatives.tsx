@@ -12,16 +12,19 @@ import {
 } from '#creatives';
 import { database } from '#db';
 import { atLeast } from '#members';
+import { changesIn } from './change-columns.tsx';
+import { ComparedDays } from './compared.tsx';
 import { clicksPage, creativePage, linkTo } from './creative-page.tsx';
 import { readForm, redirectDone } from './form.ts';
 import { count } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
-import { readFoundTotals, readRows } from './inventory-rows.ts';
+import { compareRows, readFoundTotals, readRows } from './inventory-rows.ts';
 import {
   type Asked,
   COLUMN_SETS,
   type ColumnSet,
   columnsOf,
+  comparedMetric,
   LABELS,
   parametersOf,
   readAsked,
@@ -145,6 +148,7 @@ function listPage(c: DashboardContext) {
     const { rows, report } = await readRows(c, view, asked, now);
     const columns: readonly MetricName[] = COLUMN_SETS[asked.set].metrics;
     if (wantsCsv(c)) {
+      const { byId } = await compareRows(c, view, asked, rows, now);
       const data = rows.map(({ item, figures }) => ({
         ...(item.campaign === null ? {} : { campaign: item.campaign }),
         ...(item.adset === null ? {} : { adset: item.adset }),
@@ -152,26 +156,31 @@ function listPage(c: DashboardContext) {
         [`${asked.level}_id`]: item.id,
         ...(asked.level === 'creative' ? { archived: item.archived } : {}),
         ...Object.fromEntries(columns.map((name) => [name, figures?.[name] ?? null])),
+        ...changesIn(byId.get(item.id), comparedMetric(asked)),
       }));
       return answerCsv(c, { ...report, data }, [asked.level, `${asked.level}_id`, ...columns], view);
     }
     const shown = rows.slice((asked.page - 1) * PAGE, asked.page * PAGE);
-    const tokens =
+    const shownIds = shown.map(({ item }) => item.id);
+    const [tokens, { compared, byId }] = await Promise.all([
       asked.level === 'creative'
-        ? await tokensOf(
-            database(c.env.DB),
-            view.application.id,
-            shown.map(({ item }) => item.id),
-          )
-        : new Map<string, string>();
+        ? tokensOf(database(c.env.DB), view.application.id, shownIds)
+        : new Map<string, string>(),
+      compareRows(c, view, asked, shown, now),
+    ]);
     const links = new Map([...tokens].map(([id, token]) => [id, linkTo(c)(token)]));
+    const table = columnsOf(view, asked, links, byId);
+    const isCompared = table.some(({ label }) => label === 'Change');
     const mayChange = atLeast(c.get('person').role, 'admin');
     const isWhole = asked.q === '' && asked.status === 'all';
     const sums = isWhole ? report.totals : await readFoundTotals(c, view, asked, rows, now);
     const totals = sums && [
       isWhole ? 'Total, including organic' : 'Total of matches',
       ...(asked.level === 'creative' ? ['', ''] : []),
-      ...columns.map((name) => showMetric(name, sums[name], view.currency)),
+      ...columns.flatMap((name) => [
+        showMetric(name, sums[name], view.currency),
+        ...(isCompared && name === comparedMetric(asked) ? ['', ''] : []),
+      ]),
       '',
     ];
     return (
@@ -187,7 +196,12 @@ function listPage(c: DashboardContext) {
         />
         <Card
           title={LABELS[asked.level]}
-          aside={<CsvLink view={view} path="/creatives" parameters={parametersOf(asked)} />}
+          aside={
+            <span class="asides">
+              <ComparedDays view={view} compared={compared} />
+              <CsvLink view={view} path="/creatives" parameters={parametersOf(asked)} />
+            </span>
+          }
         >
           <Search view={view} asked={asked} />
           <Tabs
@@ -201,7 +215,7 @@ function listPage(c: DashboardContext) {
           <Table
             caption={`${LABELS[asked.level]}, days in ${view.application.timezone}`}
             rows={shown}
-            columns={columnsOf(view, asked, links)}
+            columns={table}
             empty={emptyText(asked, view)}
             sticky
             {...(totals ? { totals } : {})}

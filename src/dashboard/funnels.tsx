@@ -4,6 +4,7 @@ import { database } from '#db';
 import type { Fault } from '#http';
 import { FunnelQuery, PerformanceQuery, reportFunnel, reportPerformance } from '#reports';
 import { listViews, viewAddress } from '#views';
+import { shortDays } from './axis.ts';
 import { Bar } from './chart.tsx';
 import { checkForm } from './form.ts';
 import { count, duration, percent } from './format.ts';
@@ -11,6 +12,7 @@ import { DEVICE_GROUPINGS, GroupCell, groupLabel, groupWord } from './groups.tsx
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { sortRows } from './metrics.ts';
 import { Card, Field, Table } from './parts.tsx';
+import { comparedDays } from './period.ts';
 import { answerCsv, ask, CsvLink, renderReport, ViewFields, viewAsked, wantsCsv } from './report.tsx';
 import { type View, viewQuery } from './view.ts';
 
@@ -101,7 +103,12 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
   const window = c.req.query('window') ?? '';
   const group = c.req.query('group') ?? '';
   const carry = { steps: steps.map(toStep).join(','), window, group };
-  const page = { title: 'Funnels', path: '/funnels', carry, bar: ['app', 'period', 'filters'] as const };
+  const page = {
+    title: 'Funnels',
+    path: '/funnels',
+    carry,
+    bar: ['app', 'period', 'comparison', 'filters'] as const,
+  };
   return renderReport(c, page, async (view, now, answerWith) => {
     const asked = viewAsked(view);
     const { data: query, faults } = checkForm(FunnelQuery, {
@@ -155,10 +162,17 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
       answerWith(400);
       return form;
     }
-    const [report, whole] = await Promise.all([
+    const compared = comparedDays(view, view.comparison);
+    const isWhole = { group_by: undefined };
+    const [report, whole, before] = await Promise.all([
       reportFunnel(c.env, view.application, query),
-      group ? reportFunnel(c.env, view.application, { ...query, group_by: undefined }) : null,
+      group && !wantsCsv(c) ? reportFunnel(c.env, view.application, { ...query, ...isWhole }) : null,
+      compared && !wantsCsv(c)
+        ? reportFunnel(c.env, view.application, { ...query, ...isWhole, ...compared.before })
+        : null,
     ]);
+    const rows = (whole ?? report).data;
+    const earlier = new Map(rows.map((row, index) => [row, before?.data[index]]));
     if (wantsCsv(c)) {
       const columns = ['step', 'devices', 'from_first', 'from_previous', 'median_seconds'];
       return answerCsv(c, report, group ? [group, ...columns] : columns, view);
@@ -170,12 +184,22 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
         <Card title="Funnel" aside={<CsvLink view={view} path="/funnels" parameters={carry} />}>
           <Table
             caption={`Devices that reach each step, days in ${view.application.timezone}`}
-            rows={(whole ?? report).data}
+            rows={rows}
             columns={[
               { label: 'Step', cell: (row) => labelOf(row.step) },
               { label: 'Share', cell: (row) => <Bar share={row.from_first ?? 0} /> },
               { label: 'Devices', numeric: true, cell: (row) => count(row.devices) },
               { label: 'Of first step', numeric: true, cell: (row) => percent(row.from_first) },
+              ...(compared
+                ? [
+                    {
+                      label: 'Before',
+                      numeric: true,
+                      hint: `Of first step, ${shortDays(compared.before, view.today)}`,
+                      cell: (row: FunnelRow) => percent(earlier.get(row)?.from_first ?? null),
+                    },
+                  ]
+                : []),
               { label: 'Of previous step', numeric: true, cell: (row) => percent(row.from_previous) },
               {
                 label: 'Median time',

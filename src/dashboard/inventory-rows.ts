@@ -2,11 +2,19 @@ import { listInventory, MAX_INVENTORY } from '#creatives';
 import { database } from '#db';
 import { MAX_FILTER_VALUES } from '#http';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
+import { withBefore } from './change-columns.tsx';
+import { type ComparedReport, readCompared } from './compared.tsx';
 import type { DashboardContext } from './guard.ts';
-import type { Asked, Row } from './inventory-table.tsx';
-import { sortRows } from './metrics.ts';
+import { type Asked, comparedMetric, type Figures, type Row } from './inventory-table.tsx';
+import { METRIC_NAMES, type MetricName, nothingOf, sortRows } from './metrics.ts';
 import { ask, viewAsked } from './report.tsx';
 import type { View } from './view.ts';
+
+/** The figures of an item without any data. */
+const NO_FIGURES = Object.fromEntries(METRIC_NAMES.map((name) => [name, nothingOf(name)])) as Record<
+  MetricName,
+  number | null
+>;
 
 /** Every item of the application at this level, with its figures for the period, in the requested order. */
 export async function readRows(c: DashboardContext, view: View, asked: Asked, now: number) {
@@ -40,6 +48,36 @@ export async function readRows(c: DashboardContext, view: View, asked: Asked, no
     created: row.item.createdAt,
   }));
   return { rows: sortRows(sortable, asked.sort).map(({ row }) => row), report };
+}
+
+/**
+ * The figures of items with the earlier value of the compared metric and its change, by id, and which days are compared. Items without figures
+ * in one of the periods have 0 there. A page's items are compared alone, so that a page of a large inventory does not read all of it twice.
+ */
+export async function compareRows(
+  c: DashboardContext,
+  view: View,
+  asked: Asked,
+  rows: readonly Row[],
+  now: number,
+): Promise<{ compared: ComparedReport; byId: Map<string, Figures> }> {
+  const { level } = asked;
+  const metric = comparedMetric(asked);
+  const ids = rows.map(({ item }) => item.id);
+  const isPage = ids.length > 0 && ids.length <= MAX_FILTER_VALUES;
+  const filters = isPage ? { ...view.filters, [`${level}_id`]: ids } : view.filters;
+  const compared = await readCompared(
+    c.env,
+    { ...view, filters },
+    { group_by: level, limit: MAX_INVENTORY, metrics: [metric], totals: false },
+    now,
+    { complete: 'rows', metric },
+  );
+  const data = rows.map(
+    ({ item, figures }): Figures => figures ?? { ...NO_FIGURES, [`${level}_id`]: item.id },
+  );
+  const shown = withBefore([level], metric, view, { ...compared, report: { ...compared.report, data } });
+  return { compared, byId: new Map(shown.map((row) => [String(row[`${level}_id`]), row])) };
 }
 
 /** The totals of search results, computed by a report because of the ratios; null if there are too many results to query. */

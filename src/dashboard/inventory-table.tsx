@@ -1,5 +1,6 @@
 import { INVENTORY_LEVELS, type InventoryItem, type InventoryLevel } from '#creatives';
 import type { PerformanceReport } from '#reports';
+import { changeColumns } from './change-columns.tsx';
 import { moment, NOTHING } from './format.ts';
 import type { DashboardContext } from './guard.ts';
 import { METRIC_NAMES, METRICS, type MetricName, showMetric } from './metrics.ts';
@@ -37,7 +38,7 @@ export const COLUMN_SETS = {
 } as const satisfies Record<string, { label: string; metrics: readonly MetricName[] }>;
 export type ColumnSet = keyof typeof COLUMN_SETS;
 
-type Figures = PerformanceReport['data'][number];
+export type Figures = PerformanceReport['data'][number];
 /** An item and its figures, which are undefined if the period has none. */
 export type Row = { item: InventoryItem; figures: Figures | undefined };
 
@@ -62,6 +63,10 @@ export function readAsked(c: DashboardContext): Asked {
     page: Math.max(1, Number.parseInt(page, 10) || 1),
   };
 }
+
+/** The metric to compare with an earlier period: the one the list is sorted by. */
+export const comparedMetric = ({ sort, set }: Asked): MetricName =>
+  COLUMN_SETS[set].metrics.find((name) => name === sort.replace(/^-/, '')) ?? 'revenue';
 
 /** The page's own URL parameters. Defaults are left out. */
 export const parametersOf = ({ level, status, set, sort, q }: Asked): Record<string, string> => ({
@@ -105,9 +110,24 @@ const NameCell = ({ view, asked, item }: { view: View; asked: Asked; item: Inven
   );
 };
 
-/** The columns of the inventory's table. `links` are the tracking links of creatives, by id. */
-export function columnsOf(view: View, asked: Asked, links: ReadonlyMap<string, string>): Column<Row>[] {
+/** The columns of the inventory's table. `links` are the tracking links of creatives, `compared` the rows of `compareRows`, both by id. */
+export function columnsOf(
+  view: View,
+  asked: Asked,
+  links: ReadonlyMap<string, string>,
+  compared: ReadonlyMap<string, Figures>,
+): Column<Row>[] {
   const metrics: readonly MetricName[] = COLUMN_SETS[asked.set].metrics;
+  const earlier = changeColumns([...compared.values()], comparedMetric(asked), view).map(
+    ({ label, cell }): Column<Row> => ({
+      label,
+      numeric: true,
+      cell: ({ item }) => {
+        const row = compared.get(item.id);
+        return row ? cell(row) : NOTHING;
+      },
+    }),
+  );
   const ofCreatives: Column<Row>[] = [
     { label: 'Status', cell: ({ item }) => (item.archived ? <span class="badge">Archived</span> : 'Active') },
     {
@@ -126,13 +146,16 @@ export function columnsOf(view: View, asked: Asked, links: ReadonlyMap<string, s
       cell: ({ item }) => <NameCell view={view} asked={asked} item={item} />,
     },
     ...(asked.level === 'creative' ? ofCreatives : []),
-    ...metrics.map((name) => ({
-      label: METRICS[name].label,
-      hint: METRICS[name].hint,
-      numeric: true,
-      ...heading(view, asked, name, `-${name}`),
-      cell: ({ figures }: Row) => (figures ? showMetric(name, figures[name], view.currency) : NOTHING),
-    })),
+    ...metrics.flatMap((name): Column<Row>[] => [
+      {
+        label: METRICS[name].label,
+        hint: METRICS[name].hint,
+        numeric: true,
+        ...heading(view, asked, name, `-${name}`),
+        cell: ({ figures }) => (figures ? showMetric(name, figures[name], view.currency) : NOTHING),
+      },
+      ...(name === comparedMetric(asked) ? earlier : []),
+    ]),
     {
       label: 'Created',
       wideOnly: true,

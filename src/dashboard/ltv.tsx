@@ -11,6 +11,7 @@ import {
   CURVE_HINT,
   cohortName,
   cohortsAsked,
+  cohortsBefore,
   curveOf,
   MAX_CURVES,
   readCohorts,
@@ -24,11 +25,13 @@ import {
   answerCsv,
   ask,
   CsvLink,
+  hasSpend,
   MAX_TABLE_ROWS,
   RowCount,
   renderReport,
   Unconverted,
   viewAsked,
+  WithoutSpend,
   wantsCsv,
 } from './report.tsx';
 
@@ -86,11 +89,13 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
     }
     const compared = comparedDays(view, view.comparison);
     // The table's days are a subset of the curves' days.
-    const [report, before, predicted] = await Promise.all([
+    const [report, predicted] = await Promise.all([
       read(CURVE_DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),
-      compared ? read(CURVE_DAYS, { cohort: 'all', ...compared.before }) : null,
       horizon === '' ? null : predict({ limit: MAX_PREDICTED }),
     ]);
+    const before = compared
+      ? await cohortsBefore(asked, report, (changes) => read(CURVE_DAYS, { ...changes, ...compared.before }))
+      : [];
     const named = report.data.filter((row) => !row.is_other);
     const largest = [...named].sort((left, right) => right.size - left.size).slice(0, MAX_CURVES);
     const shown =
@@ -100,11 +105,11 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
         name: cohortName(asked, row, view.today),
         values: curveOf(row, (cell) => cell[of]),
       })),
-      ...(before && compared && shown.length === 1
+      ...(asked.group === '' && before.length > 0 && compared && shown.length === 1
         ? [
             {
               name: shortDays(compared.before, view.today),
-              values: curveOf(before.data[0], (cell) => cell[of]),
+              values: curveOf(before[0], (cell) => cell[of]),
               before: 0,
             },
           ]
@@ -145,7 +150,11 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
             )}
           </Card>
           <Card title="ROAS">
-            <CohortCurves title="ROAS" format={percent} level={PAID_BACK} series={seriesOf('roas')} />
+            {hasSpend(asked.group === '' ? [] : [asked.group], view) ? (
+              <CohortCurves title="ROAS" format={percent} level={PAID_BACK} series={seriesOf('roas')} />
+            ) : (
+              <WithoutSpend groups={[asked.group]} view={view} />
+            )}
           </Card>
         </div>
         {predicted && (
@@ -166,7 +175,7 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
             rows={report.data}
             days={DAYS}
             isHeat={() => true}
-            before={asked.group === '' ? before?.data[0] : undefined}
+            before={before}
             more={[{ label: 'Paid back', numeric: true, cell: (row) => <Payback row={row} /> }]}
             cell={(row, day) => {
               const cell = row.days[day];
@@ -190,6 +199,6 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
 const Payback = ({ row }: { row: Row }) => {
   const day = paybackDay(row.days);
   if (day !== null) return <>{`Day ${day}`}</>;
-  const hasSpend = Object.values(row.days).some(({ roas }) => roas !== null);
-  return hasSpend ? <span class="muted">Not yet</span> : <span title="No costs are known">{NOTHING}</span>;
+  const isPaid = Object.values(row.days).some(({ roas }) => roas !== null);
+  return isPaid ? <span class="muted">Not yet</span> : <span title="No costs are known">{NOTHING}</span>;
 };

@@ -8,6 +8,17 @@ import type { View } from './view.ts';
 
 const MAX_NEW = 100;
 
+/** A day's event as a marker; none if the day is outside the view. `places` are days, weeks or months. */
+export function markerOf(
+  places: readonly Place[],
+  { from, to }: Pick<View, 'from' | 'to'>,
+  day: string,
+  text: string,
+): Marker[] {
+  const index = places.findLastIndex(({ start }) => start <= day);
+  return day >= from && day <= to && index >= 0 ? [{ index, text }] : [];
+}
+
 /** Events that may explain a change in a chart: the first spend, and new creatives. */
 export async function readMarkers(db: D1Database, view: View, places: readonly Place[]): Promise<Marker[]> {
   const { application, from, to } = view;

@@ -1,16 +1,16 @@
 import type { Child } from 'hono/jsx';
 import type { PerformanceReport } from '#reports';
-import { alignedTo, finestUnitOf, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
-import { LineChart, type Series } from './chart.tsx';
-import { Change, ComparedDays, type ComparedReport, figuresBefore, readCompared } from './compared.tsx';
-import { money } from './format.ts';
+import { finestUnitOf, placesIn, type Unit } from './axis.ts';
+import { ComparedDays, type ComparedReport, figuresBefore, readCompared } from './compared.tsx';
 import { GroupCell, groupLabel } from './groups.tsx';
+import { comparedByDay, Headline } from './headline.tsx';
 import { readMarkers } from './markers.ts';
 import { METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
 import { Movers } from './movers.tsx';
-import { isAddedUp, isHourly, keepsHoursBefore } from './part-of-day.ts';
+import { isHourly } from './part-of-day.ts';
 import { Card, type Column, Table } from './parts.tsx';
-import { CsvLink, Unconverted, WithoutHours, Zone } from './report.tsx';
+import { CsvLink, hasSpend, Unconverted, WithoutHours, WithoutSpend, Zone } from './report.tsx';
+import { TimeChart } from './time-chart.tsx';
 import { type View, viewQuery } from './view.ts';
 
 const FIGURES = ['revenue', 'installs', 'dau', 'arpdau', 'spend', 'roas'] as const;
@@ -27,12 +27,8 @@ const BY_TIME = [
   'spend',
   'roas',
 ] as const satisfies readonly MetricName[];
-const named = FIGURES.filter((name) => !isAddedUp(name)).map((name) => {
-  const { label } = METRICS[name];
-  return label === label.toUpperCase() ? label : label.toLowerCase();
-});
-/** The metrics that are compared only by whole days, as a list of words. */
-const WHOLE_DAYS_ONLY = `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
+/** Costs are uploaded by day, so spend has no hours. */
+const EARNED = ['revenue', 'ad_revenue'] as const;
 /** A device counts once per day, however many hours it is active in. */
 const DEVICE_CURVES = { hour: ['installs', 'sessions'], day: ['dau', 'installs'] } as const;
 const CAMPAIGN_FIGURES = ['spend', 'installs', 'cpi', 'revenue', 'roas'] as const;
@@ -43,23 +39,10 @@ type Row = PerformanceReport['data'][number];
 const Figures = ({ view, compared }: { view: View; compared: ComparedReport }) => (
   <Card
     title="This period"
-    aside={<ComparedDays view={view} compared={compared} without={WHOLE_DAYS_ONLY} />}
+    aside={<ComparedDays view={view} compared={compared} without={comparedByDay(FIGURES)} />}
   >
-    <dl class="figures">
-      {FIGURES.map((name) => {
-        const { label, hint } = METRICS[name];
-        const { totals } = compared.report;
-        return (
-          <div class="figure" {...(hint ? { title: hint } : {})}>
-            <dt>{label}</dt>
-            <dd>
-              <strong data-metric={name}>{showMetric(name, totals[name], view.currency)}</strong>
-              <Change name={name} view={view} compared={compared} />
-            </dd>
-          </div>
-        );
-      })}
-    </dl>
+    <Headline view={view} compared={compared} names={FIGURES} />
+    <WithoutSpend view={view} />
     <Zone view={view} />
   </Card>
 );
@@ -75,59 +58,24 @@ async function Curves({
   compared: ComparedReport;
   unit: Unit;
 }) {
-  const places = placesIn(view, unit);
-  const markers = await readMarkers(env.DB, view, places);
-  const { report, before, days } = compared;
-  const values = (name: MetricName) => valuesAt(places, unit, report.data, (row) => row[name], 0);
-  const earlier = (name: MetricName): Series[] => {
-    if (!before || !days || (unit === 'hour' && !keepsHoursBefore(view, days))) return [];
-    const whole = placesIn({ ...view, ...days.before }, unit);
-    const figures = valuesAt(whole, unit, before.data, (row) => row[name], 0);
-    return [
-      {
-        name: `${METRICS[name].label}, before`,
-        values: alignedTo(places, whole, figures, unit),
-        isWhole: true,
-        before: 0,
-      },
-    ];
-  };
-  const chart = (
-    title: string,
-    all: readonly [MetricName, ...MetricName[]],
-    format: (value: number | null) => string,
-    hint: Child = null,
-  ) => {
-    const names = all.filter((name) => unit !== 'hour' || isHourly(name));
-    return (
-      <Card title={title}>
-        <LineChart
-          title={title}
-          labels={places.map(({ label }) => label)}
-          ticks={ticksOf(places, unit)}
-          partial={places.flatMap(({ partial }, index) => (partial ? [index] : []))}
-          markers={markers}
-          format={format}
-          series={[
-            ...names.map((name) => ({ name: METRICS[name].label, values: values(name) })),
-            ...names.slice(0, 1).flatMap(earlier),
-          ]}
-        />
-        {hint}
-      </Card>
-    );
-  };
+  const markers = await readMarkers(env.DB, view, placesIn(view, unit));
+  const isByHour = unit === 'hour';
+  const money = `Revenue by ${unit}`;
+  const devices = `${isByHour ? 'Installs and sessions' : 'Devices'} by ${unit}`;
+  const shared = { view, compared, unit, markers };
   return (
     <div class="pair">
-      {chart(`Revenue by ${unit}`, ['revenue', 'ad_revenue', 'spend'], (value) =>
-        money(value, view.currency),
-      )}
-      {chart(
-        `${unit === 'hour' ? 'Installs and sessions' : 'Devices'} by ${unit}`,
-        DEVICE_CURVES[unit === 'hour' ? 'hour' : 'day'],
-        (value) => showMetric('installs', value, view.currency),
-        unit === 'hour' && <WithoutHours />,
-      )}
+      <Card title={money}>
+        <TimeChart
+          {...shared}
+          title={money}
+          names={isByHour || !hasSpend([], view) ? EARNED : [...EARNED, 'spend']}
+        />
+      </Card>
+      <Card title={devices}>
+        <TimeChart {...shared} title={devices} names={DEVICE_CURVES[isByHour ? 'hour' : 'day']} />
+        {isByHour && <WithoutHours />}
+      </Card>
     </div>
   );
 }

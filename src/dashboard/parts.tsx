@@ -27,6 +27,29 @@ export const Card = ({
   </section>
 );
 
+/** A long value is set in smaller type, because it must not wrap. */
+const sizeOf = (value: string) =>
+  value.length > 10 ? { class: 'longest' } : value.length > 8 ? { class: 'long' } : {};
+
+/** A figure with its label, in a `<dl class="figures">`. */
+export const Figure = ({
+  label,
+  hint,
+  metric,
+  value,
+  children,
+}: PropsWithChildren<{ label: string; hint?: string | undefined; metric?: string; value: string }>) => (
+  <div class="figure" {...(hint ? { title: hint } : {})}>
+    <dt>{label}</dt>
+    <dd>
+      <strong {...sizeOf(value)} {...(metric ? { 'data-metric': metric } : {})}>
+        {value}
+      </strong>
+      {children}
+    </dd>
+  </div>
+);
+
 type FieldProps = {
   label: string;
   name: string;

@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { settleCounters } from '#counting';
 import { type AppContext, invalidRequest, toFaults } from '#http';
 import { atLeast } from '#members';
-import { answerReport } from '#reports';
+import { answerReport, givenBy, isDimension } from '#reports';
 import { readChips } from './filter-names.ts';
 import { type BarPart, Filters } from './filters.tsx';
 import { count, moment, money } from './format.ts';
@@ -181,6 +181,18 @@ export const Unconverted = ({ amounts }: { amounts: readonly { currency: string;
         .join(', ')}
       . Rates are uploaded by <code>PUT /v1/exchange-rates</code>.
     </Notice>
+  );
+
+/** Whether spend exists with these groupings and the view's filters. */
+export const hasSpend = (groups: readonly string[], { filters }: Pick<View, 'filters'>): boolean =>
+  givenBy(groups.filter(isDimension), filters).has('spend');
+
+/** Why spend and its ratios are missing, if the groupings or the view's filters have none. */
+export const WithoutSpend = ({ groups = [], view }: { groups?: readonly string[]; view: View }) =>
+  hasSpend(groups, view) ? null : (
+    <p class="hint">
+      Costs are uploaded by campaign, ad set and creative, so spend, CPI and ROAS are known by these only.
+    </p>
   );
 
 /** Why a view by hour lacks some metrics. */

@@ -11,6 +11,7 @@ import {
   CURVE_HINT,
   cohortName,
   cohortsAsked,
+  cohortsBefore,
   curveOf,
   MAX_CURVES,
   readCohorts,
@@ -64,11 +65,13 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
       );
     }
     const compared = comparedDays(view, view.comparison);
-    const [report, curves, before] = await Promise.all([
+    const [report, curves] = await Promise.all([
       read(DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),
       read(CURVE_DAYS, { ...cohortsAsked({ ...asked, cohort: 'all' }), limit: MAX_CURVES }),
-      compared ? read(CURVE_DAYS, { cohort: 'all', ...compared.before }) : null,
     ]);
+    const before = compared
+      ? await cohortsBefore(asked, report, (changes) => read(CURVE_DAYS, { ...changes, ...compared.before }))
+      : [];
     const valuesOf = (row: (typeof curves.data)[number] | undefined, of: 'classic' | 'rolling') =>
       curveOf(row, (cell) => cell[of]);
     const [all] = curves.data;
@@ -77,11 +80,11 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
         ? [
             { name: 'Classic', values: valuesOf(all, 'classic') },
             { name: 'Rolling', values: valuesOf(all, 'rolling') },
-            ...(before && compared
+            ...(before.length > 0 && compared
               ? [
                   {
                     name: `Classic, ${shortDays(compared.before, view.today)}`,
-                    values: valuesOf(before.data[0], 'classic'),
+                    values: valuesOf(before[0], 'classic'),
                     before: 0,
                   },
                 ]
@@ -118,7 +121,7 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
             rows={report.data}
             days={DAYS}
             isHeat={(day) => day > 0}
-            before={asked.group === '' ? before?.data[0] : undefined}
+            before={before}
             cell={(row, day) => {
               const cell = row.days[day];
               const value = cell?.[kind] ?? null;

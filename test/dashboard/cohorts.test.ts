@@ -64,6 +64,7 @@ it('groups retention by creative, each name a filter', async () => {
   const shown = await page('/retention?period=28d&group=creative');
   expect(shown.cells(RETENTION, 'Creative', 'Devices', 'Day 0', 'Day 1')).toEqual([
     ['Dragon', '10', '100%', '40%'],
+    ['Before: 19 Jan – 14 Feb', '8', '100%', '75%'],
     ['Organic', '20', '100%', '10%'],
   ]);
   const asked = { app: tenant.application.id, cohort: 'all', group: 'creative', kind: 'classic' };
@@ -119,14 +120,37 @@ it.each([
     const firsts = async (query: string) =>
       (await page(`${path}${query}`)).table(caption).rows.map(([first]) => first);
     expect(await firsts('&compare=none')).toEqual(['9 Mar – 15 Mar']);
-    expect(await firsts('&group=creative')).toEqual(['Dragon', 'Organic']);
   },
 );
+
+it.each([
+  ['/retention?period=28d&group=creative', RETENTION, ['8', '100%', '75%']],
+  ['/ltv?period=28d&group=creative', LTV, ['8', '–', '$0.00']],
+])('%s has what each group had before below its row, uncoloured', async (path, caption, expected) => {
+  const before = 'Before: 19 Jan – 14 Feb';
+  const shown = await page(path);
+  // Organic devices came in this period only.
+  expect(shown.table(caption).rows.map(([first]) => first)).toEqual(['Dragon', before, 'Organic']);
+  expect(shown.table(caption).rows[1]?.slice(0, 4)).toEqual([before, ...expected]);
+  const cells = shown.row(caption, before).all('td.heat');
+  expect(cells.map((cell) => cell.getAttribute('class'))).toEqual(cells.map(() => 'number heat'));
+  const firsts = async (query: string) =>
+    (await page(`${path}${query}`)).table(caption).rows.map(([first]) => first);
+  expect(await firsts('&compare=none')).toEqual(['Dragon', 'Organic']);
+});
+
+it('says by country why there is no ROAS', async () => {
+  const sentence = 'Costs are uploaded by campaign, ad set and creative';
+  expect((await page('/ltv?period=28d&group=country')).text).toContain(sentence);
+  expect((await page('/ltv?period=28d&country=de')).text).toContain(sentence);
+  expect((await page('/ltv?period=28d&group=creative')).text).not.toContain(sentence);
+});
 
 it('says when a cohort had brought back what it cost, and draws 100%', async () => {
   const shown = await page('/ltv?period=28d&group=creative');
   expect(shown.cells(LTV, 'Creative', 'Devices', 'Paid back', 'Day 0', 'Day 3', 'Day 7')).toEqual([
     ['Dragon', '10', 'Day 3', '$0.50', '$2.50', 'not over yet'],
+    ['Before: 19 Jan – 14 Feb', '8', '–', '$0.00', '$0.00', '$0.00'],
     ['Organic', '20', '–', '$0.00', '$0.00', 'not over yet'],
   ]);
   expect(shown.cards).toEqual(['Lifetime value of a device', 'ROAS', 'LTV by cohort']);
@@ -158,6 +182,9 @@ it('draws curves no further than they are known', () => {
   ]);
   const month = curveAxis([{ values: Array.from({ length: 31 }, () => 1) }]);
   expect(month.ticks.map(({ text }) => text)).toEqual(['Day 0', 'Day 7', 'Day 14', 'Day 21', 'Day 30']);
+  // The first label begins at the edge, where a label near it would cover it on a phone.
+  const longer = curveAxis([{ values: Array.from({ length: 32 }, () => 1) }]);
+  expect(longer.ticks.map(({ text }) => text)).toEqual(['Day 0', 'Day 14', 'Day 21', 'Day 30']);
 });
 
 it('ends a curve where less than half of the devices are left in it', () => {

@@ -66,6 +66,25 @@ it('stores nothing of a file with a fault, and says in which line it is', async 
   expect(await stored()).toEqual([]);
 });
 
+it('compares the spend with the period before, draws both and marks the first', async () => {
+  await upload('date,campaign,currency,amount\n2026-02-27,Spring,usd,10\n2026-03-02,Spring,usd,15');
+  const html = await (await costs()).text();
+  const text = html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+  expect(text).toContain('Compared with 24 Feb – 28 Feb');
+  expect(text).toContain('Spend $15.00 ▲ 50% more from $10.00');
+  expect(html).toContain('&quot;name&quot;:&quot;Spend, before&quot;');
+  const wider = await (await admin.get('/costs?from=2026-02-20&to=2026-03-05')).text();
+  expect(wider).toContain('Fri, 27 Feb 2026: first spend.');
+});
+
+it('draws spend by week where days would be too many', async () => {
+  await upload('date,campaign,currency,amount\n2026-03-02,Spring,usd,15');
+  const html = await (await admin.get('/costs?from=2025-01-01&to=2026-03-05')).text();
+  expect(html).toContain('<h2>Spend by week</h2>');
+  const csv = await (await admin.get('/costs?from=2025-01-01&to=2026-03-05&format=csv')).text();
+  expect(csv).toMatch(/^week,/);
+});
+
 it('lists the newest costs first, page by page', async () => {
   const days = ['2026-03-01', '2026-03-02', '2026-03-03'];
   const names = Array.from({ length: 20 }, (_, index) => `Campaign ${String(index).padStart(2, '0')}`);

@@ -29,6 +29,11 @@ beforeAll(async () => {
       `INSERT INTO rollup_daily (application_id, day, creative_id, currency, clicks, installs, purchase_revenue)
        VALUES (?1, '2026-03-02', ?2, 'usd', 10, 4, 3000000), (?1, '2026-03-02', '', 'usd', 0, 1, 5000000)`,
     ).bind(id, cat.id),
+    // The five days before the period.
+    env.DB.prepare(
+      `INSERT INTO rollup_daily (application_id, day, creative_id, currency, installs, purchase_revenue)
+       VALUES (?1, '2026-02-25', ?2, 'usd', 8, 1000000), (?1, '2026-02-28', ?3, 'usd', 2, 7000000)`,
+    ).bind(id, cat.id, dog.id),
     env.DB.prepare(
       `INSERT INTO costs (application_id, day, campaign, adset, creative, currency, amount, updated_at)
        VALUES (?1, '2026-03-02', 'Spring', 'Young', 'Cat', 'usd', 2000000, 0)`,
@@ -52,10 +57,24 @@ it('lists every creative, silent and archived ones too, with the figures of the 
   const { names, rows } = await list('');
   expect(names).toEqual(['Cat', LONG, 'Dog']);
   expect(rows[1]).toMatch(/^\|Cat\|Spring › Young\|Active\|.*10\|4\|\$2\.00\|/);
-  expect(rows[2]).toMatch(/\|–\|–\|–\|–\|–\|–\|/);
+  expect(rows[2]).toMatch(/\|–\|–\|–\|–\|–\|\$0\.00\|\$0\.00\|–\|/);
   expect(rows[3]).toContain('|Archived|');
   expect(rows.at(-1)).toContain('|Total, including organic|');
   expect(rows.at(-1)).toContain('|$8.00|');
+});
+
+it('shows what each had before, and its change, of the metric that the list is sorted by', async () => {
+  const { html, rows } = await list('');
+  expect(html).toContain('Compared with 24 Feb – 28 Feb');
+  expect(rows[0]).toContain('|Revenue|Before|Change|ROAS|');
+  expect(rows[1]).toMatch(/\|\$3\.00\|\$1\.00\|\+\$2\.00 \(200%\)\|/);
+  // Without any data in this period.
+  expect(rows[3]).toMatch(/\|–\|\$7\.00\|−\$7\.00 \(100%\)\|/);
+  const byInstalls = await list('sort=-installs');
+  expect(byInstalls.rows[0]).toContain('|Installs|Before|Change|Spend|');
+  expect(byInstalls.rows[1]).toMatch(/\|4\|8\|−4 \(50%\)\|/);
+  expect((await list('by=campaign&sort=name')).rows[2]).toMatch(/\|\$3\.00\|\$8\.00\|−\$5\.00 \(62\.5%\)\|/);
+  expect((await list('compare=none')).rows[0]).toContain('|Revenue|ROAS|');
 });
 
 it('sums up what a search found, and nothing else', async () => {
@@ -109,7 +128,10 @@ it('shows a set of columns, and the file has the same rows, order and columns', 
   expect(html).toContain('>ARPDAU</a>');
   expect(html).not.toContain('>CPI</a>');
   const csv = (await list('format=csv&sort=name&status=silent')).html.trimEnd().split('\r\n');
-  expect(csv[0]).toBe('campaign,adset,creative,creative_id,archived,clicks,installs,spend,cpi,revenue,roas');
+  expect(csv[0]).toBe(
+    'campaign,adset,creative,creative_id,archived,clicks,installs,spend,cpi,revenue,roas,revenue_before,revenue_change',
+  );
+  expect(csv[1]).toMatch(/,7,-7$/);
   expect(csv.slice(1).map((line) => line.split(',').slice(0, 3).join())).toEqual([
     'Spring,Old,Dog',
     `Autumn,Old,${LONG}`,
@@ -140,6 +162,10 @@ it('a creative’s page shows its figures, its link as a code, and nothing of an
   ])
     expect(page).toContain(text);
   expect(page).toContain(cat.path);
+  const text = page.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+  expect(text).toContain('Revenue $3.00 ▲ 200% more from $1.00');
+  expect(text).toContain('Compared with 24 Feb – 28 Feb');
+  expect(page).toContain('&quot;name&quot;:&quot;Revenue, before&quot;');
   const stranger = await signedIn(worker, (await createTenant()).team, 'owner');
   expect((await stranger.get(`/creatives/${cat.id}`)).status).toBe(404);
   expect((await stranger.get(`/creatives/${cat.id}/clicks`)).status).toBe(404);

@@ -101,4 +101,5 @@ it('a device’s page tells its click, its attribution and every event, and refr
   const stranger = await signedIn(worker, (await createTenant()).team, 'owner');
   expect((await stranger.get(`/debugger/device?device_id=${id}`)).status).toBe(404);
   expect((await browser.get('/debugger/device?device_id=nothing')).status).toBe(400);
+  expect((await browser.get('/debugger/device')).status).toBe(404);
 });

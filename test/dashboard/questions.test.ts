@@ -42,10 +42,17 @@ it('shows the median time of each step, and the funnel of each group', async () 
   const { text, html } = await page(
     '/funnels?step=install&step=event%3Alevel%2C+1&step=purchase&group=creative',
   );
-  expect(text).toContain('level, 1 3 100% 100% 30 min');
-  expect(text).toContain('Purchase 1 33.3% 33.3% 1 h');
+  expect(text).toContain('level, 1 3 100% – 100% 30 min');
+  expect(text).toContain('Purchase 1 33.3% – 33.3% 1 h');
   expect(text).toMatch(/by creative Creative Install level, 1 Purchase Dragon 2 2 \(100%\) 1 \(50%\)/);
   expect(html).toMatch(/attribution=organic[^"]*"[^>]*>Organic</);
+});
+
+it('shows what share reached each step before, and not where there is no comparison', async () => {
+  const { page } = await withHistory();
+  const later = '/funnels?from=2026-03-08&to=2026-03-14&step=install&step=purchase';
+  expect((await page(later)).text).toMatch(/Before Of previous step .* Purchase 0 – 33.3% – –/);
+  expect((await page(`${later}&compare=none`)).text).not.toContain('Before');
 });
 
 it('lists the funnels that were saved for this application', async () => {
@@ -129,7 +136,17 @@ it.each([
   [{ p_value: 0.03, low: 0.1, high: 0.2 }, 'Likely a real difference'],
   [{ p_value: 0.4, low: -0.1, high: 0.2 }, 'May be chance'],
   [{ p_value: null, low: null, high: null }, 'Too few devices to tell'],
-])('says of %j: %s', (row, words) => expect(certainty(row)).toBe(words));
+])('says of %j: %s', (row, words) =>
+  expect(certainty({ ...row, day: 7, a_devices: 9, b_devices: 8 }, { a: 9, b: 9 })).toBe(words),
+);
+
+it.each([
+  [0, 8, 'Day 30 is not over yet'],
+  [8, 0, 'Too few devices to tell'],
+])('says why %i devices of 9 cannot be compared with %i of 0: %s', (a_devices, b_devices, words) => {
+  const row = { p_value: null, low: null, high: null, day: 30, a_devices, b_devices };
+  expect(certainty(row, { a: 9, b: 0 })).toBe(words);
+});
 
 it.each([
   [null, '–'],

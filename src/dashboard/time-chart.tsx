@@ -1,0 +1,54 @@
+import { alignedTo, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
+import { LineChart, type Marker, type Series } from './chart.tsx';
+import type { ComparedReport } from './compared.tsx';
+import { METRICS, type MetricName, nothingOf, showMetric } from './metrics.ts';
+import { keepsHoursBefore } from './part-of-day.ts';
+import type { View } from './view.ts';
+
+/** The first of the metrics at the places of the earlier period, drawn below the same metric of this one. */
+function earlierSeries(view: View, unit: Unit, compared: ComparedReport, name: MetricName): Series[] {
+  const { before, days } = compared;
+  if (!before || !days || (unit === 'hour' && !keepsHoursBefore(view, days))) return [];
+  const places = placesIn(view, unit);
+  const earlier = placesIn({ ...view, ...days.before }, unit);
+  const figures = valuesAt(earlier, unit, before.data, (row) => row[name], nothingOf(name));
+  const values = alignedTo(places, earlier, figures, unit);
+  return [{ name: `${METRICS[name].label}, before`, values, isWhole: true, before: 0 }];
+}
+
+/** Totals of a report that is grouped by `unit` alone, over time. All metrics have the unit of the first. */
+export const TimeChart = ({
+  title,
+  view,
+  unit,
+  compared,
+  names: [first, ...others],
+  markers = [],
+}: {
+  title: string;
+  view: View;
+  unit: Unit;
+  compared: ComparedReport;
+  names: readonly [MetricName, ...MetricName[]];
+  markers?: readonly Marker[];
+}) => {
+  const places = placesIn(view, unit);
+  const { data } = compared.report;
+  return (
+    <LineChart
+      title={title}
+      labels={places.map(({ label }) => label)}
+      ticks={ticksOf(places, unit)}
+      partial={places.flatMap(({ partial }, index) => (partial ? [index] : []))}
+      markers={markers}
+      format={(value) => showMetric(first, value, view.currency)}
+      series={[
+        ...[first, ...others].map((name) => ({
+          name: METRICS[name].label,
+          values: valuesAt(places, unit, data, (row) => row[name], nothingOf(name)),
+        })),
+        ...earlierSeries(view, unit, compared, first),
+      ]}
+    />
+  );
+};
