@@ -162,6 +162,7 @@ it('says when a cohort had brought back what it cost, and draws 100%', async () 
   const ROAS = 'ROAS by cohort and day since acquisition';
   expect(roas.cells(ROAS, 'Creative', 'Paid back', 'Day 0', 'Day 3', 'Day 7')).toEqual([
     ['Dragon', 'Day 3', '25%', '125%', 'not over yet'],
+    ['Before: 19 Jan – 14 Feb', '–', '–', '–', '–'],
     ['Organic', '–', '–', '–', 'not over yet'],
   ]);
 });
