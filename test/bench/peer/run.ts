@@ -180,8 +180,12 @@ async function main(): Promise<void> {
     return;
   }
   const stops: (() => Promise<void>)[] = [];
-  const stopAll = async () => {
-    for (let stop = stops.pop(); stop; stop = stops.pop()) await stop();
+  let stopping: Promise<void> | null = null;
+  const stopAll = () => {
+    stopping ??= (async () => {
+      for (const stop of stops.reverse()) await stop();
+    })();
+    return stopping;
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void stopAll().then(() => process.exit(1)));
