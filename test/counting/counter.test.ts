@@ -92,6 +92,21 @@ it.each([
   expect(await stub().eventStatus(newId('evt'))).toBeNull();
 });
 
+it.each(['an event', 'a device'])(
+  'sets its alarm for %s that arrives when everything was counted',
+  async (what) => {
+    const { applicationId, append, stub, inside, createDevice, device } = await start();
+    const alarm = () => inside((_, state) => state.storage.getAlarm());
+    await stub().settle();
+    expect(await runDurableObjectAlarm(stub())).toBe(true);
+    // Now set for the export of raw events.
+    expect(await alarm()).toBeGreaterThan(Date.now() + 60_000);
+    if (what === 'a device') await createDevice();
+    else await append([eventOf(applicationId, device, 'custom.ad')]);
+    expect(await alarm()).toBeLessThanOrEqual(Date.now() + 10_000);
+  },
+);
+
 it('counts by alarm when nobody asks', async () => {
   const { applicationId, append, stub, device, inside } = await start();
   await append([eventOf(applicationId, device, 'custom.ad')]);
