@@ -62,7 +62,8 @@ export function ratesPage(c: DashboardContext, shown: { values?: Values; faults?
     inner: '/costs/rates',
     bar: ['app', 'period'],
   } as const;
-  return renderReport(c, page, async (view) => {
+  return renderReport(c, page, async (view, _now, answerWith) => {
+    if (shown.faults) answerWith(400);
     const asked = { from: view.from, to: view.to, limit: PAGE, cursor: c.req.query('cursor') ?? '' };
     const rates = await listRates(database(c.env.DB), view.application.teamId, ask(RatesQuery, asked));
     const done = doneText(c);

@@ -280,7 +280,7 @@ describe('GET /v1/events', () => {
     const worker = startWorker({ RAW_EVENTS });
     expect(idsOf((await list(tenant, '&type=custom.ad', worker)).data)).toEqual([kept.id]);
     expect(reads).toBeGreaterThan(1);
-    expect(await objectsOf(applicationId)).toEqual([expect.stringContaining('.r1.parquet')]);
+    expect(await objectsOf(applicationId)).toEqual([expect.stringMatching(/\.r1\.parquet$/)]);
     await env.RAW_EVENTS.delete(await objectsOf(applicationId));
     expect((await list(tenant)).data).toEqual([]);
   });

@@ -1,5 +1,8 @@
 import { type HTMLElement, parse, TextNode } from 'node-html-parser';
 
+// By default the parser leaves the elements in a `pre` unparsed.
+const PARSING = { blockTextElements: { script: true, noscript: true, style: true } };
+
 /** A table as its reader sees it, cell by cell. `totals` is its last row, empty if it has none. */
 export type ShownTable = { headings: string[]; rows: string[][]; totals: string[] };
 
@@ -31,7 +34,7 @@ export class Page {
   readonly #root: HTMLElement;
 
   constructor(root: HTMLElement | string) {
-    this.#root = typeof root === 'string' ? parse(root, { comment: false }) : root;
+    this.#root = typeof root === 'string' ? parse(root, PARSING) : root;
   }
 
   all(selector: string): HTMLElement[] {
@@ -75,6 +78,11 @@ export class Page {
   /** What the notices say: what was done, or why something is missing. */
   get notices(): string[] {
     return this.texts('.notice');
+  }
+
+  /** What the page of a refused request says. */
+  get error(): string {
+    return textOf(this.one('body.plain h1 + p'));
   }
 
   /** The labelled figures, by their labels: their values, followed by any change or note. */

@@ -26,7 +26,7 @@ it('does every chore though some fail, and names those that do', async () => {
   expect(error).toBeInstanceOf(AggregateError);
   expect(error).toMatchObject({
     message: 'Failed chores: prune clicks, prune tokens',
-    errors: [{ message: expect.stringContaining('no such table') }, expect.any(Error)],
+    errors: Array(2).fill({ message: 'D1_ERROR: no such table: gone' }),
   });
   expect(lines).toMatchObject([
     { level: 'error', message: 'chore failed', chore: 'prune clicks' },
@@ -34,7 +34,8 @@ it('does every chore though some fail, and names those that do', async () => {
   ]);
   // Drizzle's own text would have the statement with its parameters.
   expect(JSON.stringify(lines)).not.toMatch(/params|"select/);
-  expect(log.join('\n')).toContain('delete from "rejections"');
+  // The chores after the failed ones.
+  expect(log.flatMap((sql) => /^delete from "(\w+)"/.exec(sql)?.[1] ?? [])).toContain('rejections');
 });
 
 it('is silent when all is well', async () => {
