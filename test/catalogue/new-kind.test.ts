@@ -56,7 +56,7 @@ describe('a new kind of event', () => {
     });
   });
 
-  it('is counted by its measure, once under its keys, as activity and as a step of funnels', async () => {
+  it('is counted by its measure, once per key, as activity and as a funnel step', async () => {
     await send(envelope({ plan: 'gold', every: 'month' }, { event_id: 'one' }));
     await send(envelope({ plan: 'gold', every: 'month' }, { event_id: 'one' }));
     await send(envelope({ plan: 'gold', every: 'year' }, { event_id: 'one' }));
@@ -93,7 +93,7 @@ describe('a new kind of event', () => {
     expect(row?.[head?.indexOf('every') ?? -1]).toBe('year');
   });
 
-  it('has columns of its own in raw event files, which keep its keys', async () => {
+  it('has its own columns in raw event files, which keep its keys', async () => {
     const event = {
       id: 'evt_0000000000000000000000000000000a',
       application_id: tenant.application.id,
@@ -122,7 +122,7 @@ describe('a new kind of event', () => {
     expect(toEvent((at) => cells[at] ?? null)).toEqual(event);
   });
 
-  it('stands in the documentation, the funnel steps and the lists of pages', () => {
+  it('appears in the documentation, the funnel steps and the dashboard’s lists', () => {
     const document = JSON.stringify(openApiDocument('service'));
     expect(document.includes('"const":"custom.subscription"')).toBe(true);
     expect(document.includes('"every":"month"')).toBe(true);

@@ -3,11 +3,11 @@ import { expect, it } from 'vitest';
 import { ALL_METRICS } from '#catalogue';
 import { metricsPage } from '../../src/cli/metrics-page.ts';
 
-it('docs/metrics.md is current: run `npm run docs:metrics`', () => {
+it('keeps docs/metrics.md current: run `npm run docs:metrics`', () => {
   expect(readFileSync('docs/metrics.md', 'utf8')).toBe(metricsPage());
 });
 
-it('describes every metric, and where it is null', () => {
+it('describes every metric and when it is null', () => {
   const lines = metricsPage().split('\n');
   for (const name of ALL_METRICS)
     expect(lines.filter((line) => line.startsWith(`| \`${name}\` |`)).length).toBeGreaterThan(0);

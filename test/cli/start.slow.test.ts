@@ -38,7 +38,7 @@ async function openDatabase(): Promise<DatabaseSync> {
 }
 
 describe('npm start', () => {
-  it('serves a demo team from nothing, takes events and an import, and started again changes nothing', async () => {
+  it('creates a demo team, accepts events and an import, and changes nothing when started again', async () => {
     const first = run('start.ts');
     await first.until('Stop with Ctrl-C');
     const demo = await readDemo();
@@ -125,7 +125,7 @@ describe('npm start', () => {
     await stop(second);
   });
 
-  it('starts without the demo team when asked, for /setup to be seen, but not on the state of one that has it', async () => {
+  it('starts without the demo team so that /setup opens, but not on a state that already has it', async () => {
     const taken = run('start.ts', ['--empty']);
     expect(await taken.ended).toBe(1);
     expect(taken.output()).toContain('already has a demo team');
@@ -138,13 +138,13 @@ describe('npm start', () => {
     await stop(empty);
   });
 
-  it('refuses a PORT that is none', async () => {
+  it('refuses an invalid PORT', async () => {
     const started = runScript('start.ts', { env: { PORT: 'x', STATE_DIR: folder } });
     expect(await started.ended).toBe(1);
     expect(started.output()).toContain('PORT must be a number');
   });
 
-  it('refuses a SERVICE_NAME that is no part of a header name', async () => {
+  it('refuses a SERVICE_NAME that a header name cannot contain', async () => {
     const env = { PORT: String(port), STATE_DIR: folder, SERVICE_NAME: 'a b' };
     const started = runScript('start.ts', { env });
     expect(await started.ended).toBe(1);

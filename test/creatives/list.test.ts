@@ -78,7 +78,7 @@ it.each(['campaigns', 'adsets', 'creatives'])('shows no %s of another team', asy
   expect(anonymous.status).toBe(401);
 });
 
-it('archives no creative of another team', async () => {
+it('does not archive a creative of another team', async () => {
   const [mine, other] = [await createTenant(), await createTenant()];
   const { id } = await createCreative(worker, other);
   const response = await worker.team(mine, `/v1/creatives/${id}`, {

@@ -136,7 +136,7 @@ describe('a viewer', () => {
 });
 
 describe('another team', () => {
-  it.each(CHANGES)('POST %s changes nothing here', async (route) => {
+  it.each(CHANGES)('POST %s changes nothing of this team', async (route) => {
     const before = await stateOf(mine.team.id);
     const path = pathOf(route);
     const own = path === route;
@@ -146,7 +146,7 @@ describe('another team', () => {
     expect(await stateOf(mine.team.id)).toBe(before);
   });
 
-  it.each(PAGES)('GET %s shows nothing of here', async (route) => {
+  it.each(PAGES)('GET %s shows nothing of this team', async (route) => {
     const path = pathOf(route);
     const pages = [await stranger.get(path), await stranger.get(`${path}?app=${mine.application.id}`)];
     for (const answer of pages) {
@@ -195,7 +195,7 @@ describe('every page', () => {
   });
 });
 
-it('lets an admin see the key, and writes each time into the audit log', async () => {
+it('lets an admin see the key, and records it in the audit log each time', async () => {
   const key = `/settings/applications/${mine.application.id}/key`;
   const entries = async () => {
     const log = await pageOf(await admin.get('/settings/audit'));
@@ -211,7 +211,7 @@ it('lets an admin see the key, and writes each time into the audit log', async (
   expect(await entries()).toBe(before + 2);
 });
 
-it('lets an admin invite no owner and make none', async () => {
+it('does not let an admin invite or appoint an owner', async () => {
   const before = await env.DB.prepare('SELECT count(*) AS n FROM invitations').first('n');
   expect((await admin.post('/settings/members', { note: 'x', role: 'owner' })).status).toBe(403);
   expect((await admin.post(`/settings/members/${ids.member}/role`, { role: 'owner' })).status).toBe(403);

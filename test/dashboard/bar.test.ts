@@ -46,7 +46,7 @@ it('ignores the dates that a form sends along with a relative period', async () 
   );
 });
 
-it('begins all time with the first day that has figures', async () => {
+it('starts all time on the first day with figures', async () => {
   const { tenant, app, open } = await withPage();
   const first = async () => (await open(`/retention?app=${app}&period=all`)).value('from');
   expect(await first()).toBe(dayIn('UTC', Date.now()));
@@ -90,14 +90,14 @@ it('drops the filters of one application when another is chosen', async () => {
   expect(page.query('Ads')).toEqual({ app, country: 'de' });
 });
 
-it('refuses a filter that no report takes, and says which', async () => {
+it('refuses a filter that no report accepts, and names it', async () => {
   const { app, browser } = await withPage();
   const answer = await browser.get(`/ltv?app=${app}&attribution=bought`);
   expect(answer.status).toBe(400);
   expect((await pageOf(answer)).error).toBe('attribution must be paid or organic');
 });
 
-it('lists the values of a filter, searched, each with a link back', async () => {
+it('lists and searches the values of a filter, each linked back to the report', async () => {
   const { tenant, app, open } = await withPage();
   await createCreative(worker, tenant, { creative: 'Dragon', campaign: 'Summer', adset: 'B' });
   const castle = await createCreative(worker, tenant, { creative: 'Castle', campaign: 'Winter', adset: 'A' });
@@ -113,7 +113,7 @@ it('lists the values of a filter, searched, each with a link back', async () => 
   expect((await list('nothing')).texts('main p')).toEqual(['Nothing contains “nothing”.']);
 });
 
-it('leads back only to a page of this dashboard, and has no values of other filters', async () => {
+it('links back only to pages of this dashboard, and has no values for other filters', async () => {
   const { tenant, app, browser, open } = await withPage();
   const { id } = await createCreative(worker, tenant, { creative: 'Dragon', campaign: 'Summer', adset: 'B' });
   const page = await open(`/filters?app=${app}&kind=creative_id&back=https%3A%2F%2Fevil.test`);

@@ -69,13 +69,13 @@ it('lists every creative, silent and archived ones too, with the figures of the 
   ]);
 });
 
-it('sums up what a search found, and nothing else', async () => {
+it('sums up the matches of a search only', async () => {
   const found = (await list('q=cat')).page.table('Creatives');
   expect(found.totals).toEqual(['Total of matches', '', '', '10', '4', '$2.00', '$0.50', '$3.00', '0%', '']);
   expect((await list('q=dog')).page.table('Creatives').totals).toEqual([]);
 });
 
-it('leads from the form to the page of the new creative, which a reload does not create again', async () => {
+it('redirects from the form to the new creative, so that a reload does not create it again', async () => {
   const made = await createTenant();
   const browser = await signedIn(worker, made.team, 'admin');
   const answer = await browser.post('/creatives', { creative: 'New', campaign: 'C', adset: 'A' });
@@ -88,7 +88,7 @@ it('leads from the form to the page of the new creative, which a reload does not
   expect(page.cards).toEqual(['New', 'Test this link', 'By day', 'Retention and LTV']);
 });
 
-it('cuts long names, which are whole in their title', async () => {
+it('shortens long names, and has them in full in their title', async () => {
   const titles = (await list('')).page.all('a.cut').map((link) => link.getAttribute('title'));
   expect(titles).toEqual(['Cat', LONG, 'Dog']);
 });

@@ -46,7 +46,7 @@ const send = async (token: string, name: string, more: Record<string, unknown> =
 };
 const deliver = () => worker.deliver(worker.queue.take());
 
-it('says in each row what became of the event, and searches by name', async () => {
+it('shows the status of each event, and searches by name', async () => {
   const token = await fetchToken(worker, tenant);
   await send(token, 'first', { eid: 'same' });
   await deliver();
@@ -76,7 +76,7 @@ it('says in each row what became of the event, and searches by name', async () =
   ]);
 });
 
-it('narrows the list by the filters of the bar, which its own form keeps', async () => {
+it('filters the list by the filter bar, and keeps those filters in its own form', async () => {
   const german = await fetchToken(worker, tenant, { data: { country: 'de' } });
   const french = await fetchToken(worker, tenant, { data: { country: 'fr' } });
   await send(german, 'from_germany');
@@ -96,7 +96,7 @@ it('narrows the list by the filters of the bar, which its own form keeps', async
   ]);
 });
 
-it('shows a device’s click, attribution and events on its page, which refreshes while an event is queued', async () => {
+it('shows a device’s click, attribution and events, and refreshes while one is queued', async () => {
   const { path } = await createCreative(worker, tenant, { creative: 'Cat' });
   const { publicId, messages } = await follow(worker, path, ANDROID_AGENT, '203.0.113.9', 'DE');
   await worker.deliver(messages);

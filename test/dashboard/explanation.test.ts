@@ -8,7 +8,7 @@ import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
 
-it('shows the click of a device with the parameters of its link, and that it was used before', async () => {
+it('shows a device’s click with its link parameters, and whether it was used before', async () => {
   const tenant = await createTenant(STORES);
   const browser = await signedIn(worker, tenant.team, 'viewer');
   const { path } = await createCreative(worker, tenant);

@@ -52,7 +52,7 @@ function post(path: string, type: string, body: string, cookie = '') {
 }
 
 describe('a malformed form', () => {
-  it.each(MALFORMED)('of %s is a 400 on the first run, which stays open', async (_, type, body) => {
+  it.each(MALFORMED)('of %s is a 400 at the setup, which stays open', async (_, type, body) => {
     const answer = await post('/setup', type, body);
     expect(answer.status).toBe(400);
     expect((await pageOf(answer)).error).toBe('The form could not be read');

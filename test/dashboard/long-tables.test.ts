@@ -57,7 +57,7 @@ it('shows in a breakdown the 200 largest groups and one row for the others', asy
   ]);
 });
 
-it('keeps the row of the others last, whatever the table is sorted by', async () => {
+it('keeps the row for the others last, however the table is sorted', async () => {
   const shown = await page('/breakdown', 'by=placement&sort=placement');
   expect(names(shown)).toHaveLength(201);
   expect(names(shown).at(-1)).toBe('Everything else');
@@ -73,7 +73,7 @@ it('finds in a breakdown what the page does not show', async () => {
   expect(shown.value('q')).toBe('PLACE_17');
 });
 
-it('shows the search as the text that it is', async () => {
+it('shows a search for HTML as text', async () => {
   const shown = await page('/breakdown', `by=placement&q=${encodeURIComponent('"><script>x</script>')}`);
   expect(names(shown)).toEqual(['Everything else']);
   expect(shown.value('q')).toBe('"><script>x</script>');

@@ -295,24 +295,24 @@ it.each([
   [31.6, 40],
   [0.013, 0.02],
   [101, 200],
-])('an axis for %d ends at %d', (value, top) => expect(niceTop(value)).toBeCloseTo(top, 9));
+])('ends the axis for %d at %d', (value, top) => expect(niceTop(value)).toBeCloseTo(top, 9));
 
 it.each([
   [2, 1, 1],
   [1, 2, -0.5],
   [1, 0, null],
   [null, 1, null],
-])('from %d, %d before, the change is %d', (now, before, expected) =>
+])('computes the change to %d from %d as %d', (now, before, expected) =>
   expect(change(now, before)).toBe(expected),
 );
 
-it('sorts figures that do not exist last, either way', () => {
+it('sorts missing figures last in both directions', () => {
   const rows = [{ x: 1 }, { x: null }, { x: 3 }];
   expect(sortRows(rows, 'x').map(({ x }) => x)).toEqual([1, 3, null]);
   expect(sortRows(rows, '-x').map(({ x }) => x)).toEqual([3, 1, null]);
 });
 
-it('draws every day of the period that has begun, those without a row too', () => {
+it('draws every day that has started, even without a row', () => {
   const view = { from: '2026-03-01', to: '2026-03-09', today: '2026-03-04' };
   const rows = [
     { day: '2026-03-01', revenue: 2, ecpm: null },

@@ -93,7 +93,7 @@ it('lists the funnels that were saved for this application', async () => {
   expect((await pageOf(await browser.get(link))).value('window')).toBe('24');
 });
 
-it('says beside its field what is wrong with a funnel, and keeps what was entered', async () => {
+it('shows a funnel’s fault beside its field, and keeps the input', async () => {
   const { browser, app } = await withHistory();
   const open = async (query: string) => {
     const answer = await browser.get(`/funnels?app=${app}&${PERIOD}&step=install&${query}`);
@@ -109,7 +109,7 @@ it('says beside its field what is wrong with a funnel, and keeps what was entere
   });
 });
 
-it('puts two creatives side by side, and says how sure the difference is', async () => {
+it('compares two creatives side by side, and says how certain the difference is', async () => {
   const { page, id, other, browser, app } = await withHistory();
   const shown = await page(`/compare?by=creative&a=${id}&b=${other}`);
   expect(shown.texts('main p')[0]).toBe(
@@ -128,7 +128,7 @@ it('puts two creatives side by side, and says how sure the difference is', async
   );
 });
 
-it('compares a period with the one before, and says where there is none', async () => {
+it('compares a period with the one before, and says if there is none', async () => {
   const { page, browser, app } = await withHistory();
   expect((await page('/compare?by=period')).texts('main p')[0]).toBe(
     'A: 1 Mar – 7 Mar, 3 devices. B: 22 Feb – 28 Feb, 0 devices.',
@@ -146,7 +146,7 @@ it('refuses to compare a creative with itself', async () => {
   expect((await pageOf(answer)).faults).toEqual({ b: 'B must not be the same as a' });
 });
 
-it('predicts nothing from too little, and says why', async () => {
+it('makes no prediction from too little data, and says why', async () => {
   const { page } = await withHistory();
   const predicted = await page('/ltv?predict=90');
   expect(predicted.cards).toEqual([

@@ -96,7 +96,7 @@ it.each([
   { name: 'a wrong password', email: null, password: 'wrong horse battery' },
   { name: 'an unknown email', email: 'no-one@team.test', password: PASSWORD },
   { name: 'nothing', email: '', password: '' },
-])('refuses $name in the same words', async ({ email, password }) => {
+])('refuses $name with the same message', async ({ email, password }) => {
   const { team } = await createTenant();
   const person = await createPerson(team, 'viewer');
   const body = new URLSearchParams({ email: email ?? person.email, password }).toString();
@@ -113,7 +113,7 @@ const logIn = (on: TestWorker, address: string, email: string, password = 'wrong
     body: new URLSearchParams({ email, password }).toString(),
   });
 
-it('limits attempts by address, by email and address, and by email, in this order', async () => {
+it('limits attempts by address, then by email and address, then by email', async () => {
   const limits = [watchedLimit(), watchedLimit(), watchedLimit()] as const;
   const [byAddress, byBoth, byEmail] = limits;
   const on = (refusing: number) => {

@@ -37,7 +37,7 @@ async function share(address: string): Promise<string> {
   return new URL(page.one('.notice code').text).pathname;
 }
 
-it('saves a view for the whole team, and removes it', async () => {
+it('saves a view for the whole team until it is removed', async () => {
   const address = addressOf('/breakdown', '&by=day&done=saved&format=csv');
   const offered = await pageOf(await viewer.get(`/views?for=${encodeURIComponent(address)}`));
   expect(offered.buttons).toEqual(['Sign out', 'Sign out', 'Save view']);
@@ -73,7 +73,7 @@ it.each(['/settings/tokens', 'https://evil.test/', '//evil.test/', '/\\evil.test
   },
 );
 
-it('shows the one view of a share link to anyone, with nothing to follow or change', async () => {
+it('shows the view of a share link to anyone, without links or forms', async () => {
   const path = await share(addressOf('/breakdown', '&by=day'));
   const answer = await worker.request(path);
   expect(answer.status).toBe(200);

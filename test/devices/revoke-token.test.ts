@@ -35,7 +35,7 @@ const audited = async (of = tenant) => {
   return results;
 };
 
-it('revokes a token at once, says when, however often it is asked, and audits it once', async () => {
+it('revokes a token at once, returns the same time on repeats, and is audited once', async () => {
   const token = await fetchToken(worker, tenant);
   expect((await verify(token)).status).toBe(200);
   const before = await audited();
@@ -57,7 +57,7 @@ it('revokes a token at once, says when, however often it is asked, and audits it
   ]);
 });
 
-it('does not count what is sent with a revoked token from then on, and counts what came before', async () => {
+it('counts events before the revocation of their token, and none after it', async () => {
   const of = await createTenant();
   const token = await fetchToken(worker, of);
   await worker.post(of, '/webhook', envelope.ad(token));
@@ -76,7 +76,7 @@ it.each([
   ['the counter', 'before'],
   ['the counter', 'after'],
 ] as const)(
-  'is completed by a repeat where %s fails %s it ran, with the first time and one audit row',
+  'is completed by a retry when %s fails %s it ran, with the first time and one audit row',
   async (store, when) => {
     const of = await createTenant();
     const token = await fetchToken(worker, of);
@@ -108,7 +108,7 @@ it('leaves the other tokens of a device alone', async () => {
   expect((await verify(second)).status).toBe(200);
 });
 
-it('does not tell another team’s token from a forged one', async () => {
+it('answers to another team’s token as to a forged one', async () => {
   const token = await fetchToken(worker, tenant);
   const other = await createTenant();
   const answers = await Promise.all([
@@ -129,7 +129,7 @@ async function tokenThatLived(days: number, agoDays: number): Promise<string> {
   return signToken({ ...claims, createdAt, expiresAt: createdAt + days * DAY }, env.TOKEN_SECRET);
 }
 
-it('takes the events of a token past its expiry, as long again as it lived, and flags them', async () => {
+it('accepts events of an expired token, for as long again as it was valid, and flags them', async () => {
   worker.queue.take();
   const expired = await tokenThatLived(10, 19);
   expect((await worker.post(tenant, '/webhook', envelope.ad(expired))).status).toBe(200);
@@ -161,7 +161,7 @@ describe('pruneTokens', () => {
     return results.map(({ at }) => at);
   };
 
-  it('forgets a token once its events are taken no more, however old its device is, and no other', async () => {
+  it('deletes a token once its events are no longer accepted, however old its device is, and no other', async () => {
     const now = Date.now();
     const oldest = now - 900 * DAY;
     await insert(now - 799 * DAY);
@@ -175,7 +175,7 @@ describe('pruneTokens', () => {
     expect(await kept()).toEqual([now - 799 * DAY, now - 10 * DAY]);
   });
 
-  it('looks at a part of the old devices in each minute', async () => {
+  it('checks a part of the old devices in each minute', async () => {
     const now = Date.now();
     const rows: number[] = [];
     const db = new Proxy(env.DB, {
@@ -197,7 +197,7 @@ describe('pruneTokens', () => {
   });
 });
 
-it('answers at /auth what an SDK’s editor asks by a bearer', async () => {
+it('authenticates a bearer key at /auth for the editors of the SDKs', async () => {
   const ask = async (headers: HeadersInit) => {
     const answer = await worker.request('/auth', { headers });
     return [answer.status, await answer.json()];

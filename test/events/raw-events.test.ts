@@ -89,7 +89,7 @@ async function status(tenant: Tenant, id: string): Promise<Record<string, unknow
 }
 
 describe('GET /v1/events', () => {
-  it('lists logs and files of all shards newest first, the same before and after export', async () => {
+  it('lists the logs and files of all shards newest first, before and after export', async () => {
     const started = await start(8);
     const { tenant, counters } = started;
     const events: LoggedEvent[] = [];
@@ -213,7 +213,7 @@ describe('GET /v1/events', () => {
     expect((await status(tenant, french.event.id)).event).toEqual(hot);
   });
 
-  it('takes filters with more values than a statement of D1 has parameters', async () => {
+  it('accepts filters with more values than a D1 statement has parameters', async () => {
     const { tenant, first } = await start();
     const [own, other] = [sent(first), sent(first)];
     await first.append([own, other]);
@@ -225,7 +225,7 @@ describe('GET /v1/events', () => {
     expect(idsOf(await listAll(tenant, `${creatives}&from=2026-03-02`))).toEqual(newestFirst([own, other]));
   });
 
-  it('finds an event that is exported while it is looked for', async () => {
+  it('finds an event that is exported during the search', async () => {
     const started = await start(2);
     const events = await Promise.all(
       started.counters.map(async (counter) => {
@@ -256,7 +256,7 @@ describe('GET /v1/events', () => {
     expect(idsOf((await list(started.tenant, '&type=custom.ad')).data)).toEqual(newestFirst(events));
   });
 
-  it('reads the index again when a file is replaced meanwhile, and goes on without one that is lost', async () => {
+  it('reads the index again when a file is replaced, and continues without one that is lost', async () => {
     const started = await start();
     const { tenant, first, applicationId } = started;
     const other = await first.createDevice({ acquiredAt: Date.now() });
@@ -285,7 +285,7 @@ describe('GET /v1/events', () => {
     expect((await list(tenant)).data).toEqual([]);
   });
 
-  it('opens no file that can hold nothing of what is asked for', async () => {
+  it('opens no file that cannot contain a match', async () => {
     const started = await start();
     const { tenant, first } = started;
     await first.append([sent(first)]);
@@ -364,7 +364,7 @@ describe('GET /v1/events', () => {
 });
 
 describe('GET /v1/events/:event_id', () => {
-  it('tells what became of an event, the same before and after export', async () => {
+  it('shows the status of an event, before and after export', async () => {
     const started = await start(3);
     const { tenant, counters } = started;
     const counter = counters[2];
@@ -397,7 +397,7 @@ describe('GET /v1/events/:event_id', () => {
     expect((await status(tenant, newId('evt'))).status).toBe('queued');
   });
 
-  it('calls an event queued until D1 has what was counted', async () => {
+  it('shows an event as queued until its sums are in D1', async () => {
     const { tenant, first } = await start();
     const event = sent(first);
     await first.append([event]);

@@ -92,7 +92,7 @@ const post = (tenant: Tenant, path: string, body: string) =>
     body,
   });
 
-it('answers no 5xx to 16,000 events, and counts those that it takes once', async () => {
+it('answers no 5xx to 16,000 events, and counts each accepted one once', async () => {
   const tenant = await createTenant();
   const token = await fetchToken(worker, tenant, { created_at: '2026-03-01T10:00:00.000Z' });
   const good: Record<Kind, unknown> = {
@@ -158,7 +158,7 @@ it('answers no 5xx to 16,000 events, and counts those that it takes once', async
   expect(await parked()).toBe(0);
 }, 120_000);
 
-it('answers no 5xx to 2,000 devices and tokens, and counts an install for each token', async () => {
+it('answers no 5xx to 2,000 devices and tokens, and counts one install per token', async () => {
   const tenant = await createTenant();
   const names = [
     'device_name',

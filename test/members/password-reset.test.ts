@@ -65,7 +65,7 @@ it('lets a member choose a new password once, by an admin’s link, and ends eve
   ]);
 });
 
-it('of two that use a link at the same time, one sets its password', async () => {
+it('lets one of two people who use a link at the same time set the password', async () => {
   const person = await createPerson(tenant.team, 'viewer');
   const path = await linkFor(person.email);
   const answers = await Promise.all([choose(path, `${NEXT} one`), choose(path, `${NEXT} two`)]);
@@ -74,7 +74,7 @@ it('of two that use a link at the same time, one sets its password', async () =>
   await signIn(worker, { ...person, password: `${NEXT} ${won === 0 ? 'one' : 'two'}` });
 });
 
-it('a link ends with a newer one, with its day, and with the membership', async () => {
+it('ends a link after a day, with a newer link, and with the membership', async () => {
   const person = await createPerson(tenant.team, 'viewer');
   const first = await linkFor(person.email);
   const second = await linkFor(person.email);
@@ -93,7 +93,7 @@ it('a link ends with a newer one, with its day, and with the membership', async 
   expect((await worker.request('/reset-password/made-up')).status).toBe(404);
 });
 
-it('only an owner resets the password of an owner, and no one that of another team’s member', async () => {
+it('lets only an owner reset an owner’s password, and nobody that of another team’s member', async () => {
   const owner = await createPerson(tenant.team, 'owner');
   const reset = async (by: Browser) =>
     (await by.post(`/settings/members/${await idOf(owner.email)}/password-reset`)).status;
@@ -103,7 +103,7 @@ it('only an owner resets the password of an owner, and no one that of another te
   expect(await reset(await signIn(worker, owner))).toBe(303);
 });
 
-it('the command line makes the same link by SQL alone, whatever the email holds', async () => {
+it('creates the same link from the command line by SQL, whatever the email contains', async () => {
   const person = await createPerson(tenant.team, 'viewer');
   const run = async (email: string) => {
     const { statements, secret } = await passwordResetSql(email, Date.now());

@@ -21,7 +21,7 @@ async function runMinute(statements: RegExp) {
   return { error, lines, log: watched.log };
 }
 
-it('does every chore though some fail, and names those that do', async () => {
+it('runs every chore although some fail, and names those', async () => {
   const { error, lines, log } = await runMinute(/(?:from|update) "(?:tokens|clicks)"/);
   expect(error).toBeInstanceOf(AggregateError);
   expect(error).toMatchObject({
@@ -38,11 +38,11 @@ it('does every chore though some fail, and names those that do', async () => {
   expect(log.flatMap((sql) => /^delete from "(\w+)"/.exec(sql)?.[1] ?? [])).toContain('rejections');
 });
 
-it('is silent when all is well', async () => {
+it('logs nothing if all chores succeed', async () => {
   expect(await runMinute(/nothing/)).toMatchObject({ error: null, lines: [] });
 });
 
-it('waits for the exchange rates, and fails with them by name', async () => {
+it('waits for the exchange rates, and names them if they fail', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
   vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('', { status: 503 }));
   const run = service.scheduled(createScheduledController({ cron: '30 15,17,19 * * *' }), {

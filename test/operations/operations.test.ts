@@ -43,7 +43,7 @@ async function impressions(worker: TestWorker, tenant: Tenant): Promise<number> 
 }
 
 describe('parked messages', () => {
-  it('are listed by page, replayed to the totals that would have been, and discarded', async () => {
+  it('are listed page by page, replayed to the right totals, and discarded', async () => {
     const worker = startWorker();
     const tenant = await createTenant();
     for (let index = 0; index < 3; index++) await park(worker, tenant);
@@ -73,7 +73,7 @@ describe('parked messages', () => {
     expect(await impressions(worker, tenant)).toBe(2);
   });
 
-  it("stay when the queue does not take them, and are nobody else's", async () => {
+  it('stay parked when the queue fails, and are visible to no other team', async () => {
     const worker = startWorker();
     const [tenant, stranger] = [await createTenant(), await createTenant()];
     await park(worker, tenant);
@@ -105,7 +105,7 @@ async function startCounting(tenant: Tenant) {
 }
 
 describe('the health of counting', () => {
-  it('is degraded where events have waited for more than fifteen minutes, for the team whose events wait', async () => {
+  it('is degraded if events have waited for more than fifteen minutes, for their own team only', async () => {
     const worker = startWorker();
     const [tenant, stranger] = [await createTenant(), await createTenant()];
     const { append, ad, inside } = await startCounting(tenant);
@@ -136,7 +136,7 @@ describe('the health of counting', () => {
     expect(await health(worker, tenant)).toMatchObject({ pending_events: 1 });
   });
 
-  it('tells what the database does not take, and what does not answer', async () => {
+  it('reports sums that the database does not accept, and counters that do not respond', async () => {
     const tenant = await createTenant();
     const { append, ad, inside } = await startCounting(tenant);
     const db = new WatchedD1(env.DB);
@@ -166,7 +166,7 @@ describe('the health of counting', () => {
     });
   });
 
-  it('stops counting when the database was restored to an earlier time, says so, and goes on when told to', async () => {
+  it('stops counting after a restore of the database, says so, and resumes on request', async () => {
     const [tenant, stranger] = [await createTenant(), await createTenant()];
     const { append, ad, inside } = await startCounting(tenant);
     const worker = startWorker();
@@ -218,7 +218,7 @@ describe('the health of counting', () => {
     expect(results.length).toBe(4);
   });
 
-  it('goes on after a restore to before the counter’s first part', async () => {
+  it('resumes after a restore to before the counter’s first write', async () => {
     const tenant = await createTenant();
     const { append, ad } = await startCounting(tenant);
     const worker = startWorker();
@@ -234,7 +234,7 @@ describe('the health of counting', () => {
     expect(await impressions(worker, tenant)).toBe(2);
   });
 
-  it('is degraded while raw events can’t be written to R2', async () => {
+  it('is degraded while raw events cannot be written to R2', async () => {
     const tenant = await createTenant();
     const { append, ad, inside } = await startCounting(tenant);
     await append([ad()]);
@@ -248,7 +248,10 @@ describe('the health of counting', () => {
       });
     const bucket = new FaultyBucket(env.RAW_EVENTS, 'always');
     await exportWith(bucket);
-    const failing = { export_error: 'Raw events could not be written to R2 or read from it; the counter will retry.', unexported_events: 2 };
+    const failing = {
+      export_error: 'Raw events could not be written to R2 or read from it; the counter will retry.',
+      unexported_events: 2,
+    };
     expect(await health(worker, tenant)).toMatchObject({
       status: 'degraded',
       applications: [{ status: 'degraded', pending_events: 0, ...failing }],
@@ -260,7 +263,7 @@ describe('the health of counting', () => {
     });
   });
 
-  it('asks no more counters than one request may, and says that it did not ask all', async () => {
+  it('queries at most as many counters as one request may, and says if it did not query all', async () => {
     const tenant = await createTenant();
     await env.DB.prepare('UPDATE applications SET shards = 64 WHERE id = ?')
       .bind(tenant.application.id)
@@ -280,7 +283,7 @@ describe('the health of counting', () => {
   });
 });
 
-it('sends a flood of clicks on, and counts none of it', async () => {
+it('redirects a flood of clicks and counts none of them', async () => {
   let clicks = 0;
   const limit = watchedLimit((key) => key === '203.0.113.5' && ++clicks > 1);
   const worker = startWorker({ CLICK_LIMIT: limit.binding });
@@ -324,7 +327,7 @@ it('puts the security headers on every kind of answer', async () => {
   }
 });
 
-it('logs a busy session without a key, a token, a body or an address in it', async () => {
+it('logs a busy session without any key, token, body or address', async () => {
   // Of what goes right 1 in 100 is logged: these are.
   const sampledId = Array.from({ length: 10_000 }, (_, index) => `request-${index}`).find(isSampled) ?? '';
   const logged = { 'X-Request-Id': sampledId };

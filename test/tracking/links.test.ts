@@ -100,7 +100,7 @@ it.each([
   ['Windows', AGENT.windows, PLAY],
   ['a Mac', AGENT.mac, APPLE],
   ['a console', AGENT.console, PLAY],
-])('leads %s through the page to a store', async (_, agent, store) => {
+])('leads %s through the landing page to a store', async (_, agent, store) => {
   const tenant = await createTenant(STORES);
   const { path } = await createCreative(worker, tenant);
   const { response, messages } = await open(path, agent);
@@ -120,7 +120,7 @@ it.each([
   expect([response.status, location, messages.length]).toEqual([302, expected, 1]);
 });
 
-it('shows a plain page where there is nowhere to go', async () => {
+it('shows a plain page if there is no destination', async () => {
   const tenant = await createTenant({ name: '<b>Game</b>' });
   const { path } = await createCreative(worker, tenant);
   const { response, messages } = await open(path, AGENT.android);
@@ -138,7 +138,7 @@ it.each([
   ['HEAD of Android', AGENT.android, { method: 'HEAD' }, PLAY],
   ['HEAD of iOS', AGENT.ios, { method: 'HEAD' }, APPLE],
   ['a prefetch', AGENT.ios, { headers: { 'Sec-Purpose': 'prefetch;prerender' } }, APPLE],
-])('sends %s on and does not count it', async (_, agent, init, expected) => {
+])('redirects %s without counting it', async (_, agent, init, expected) => {
   const tenant = await createTenant(STORES);
   const { path } = await createCreative(worker, tenant);
   const { response, messages, location } = await open(path, agent, init);
@@ -163,7 +163,7 @@ it.each(['/t/AAAAAAAAAAAAAAAAAAAAAA', '/t/x', '/t/%3Cscript%3E'])(
   },
 );
 
-it('keeps the link of an archived creative working and counting', async () => {
+it('keeps redirecting and counting for an archived creative', async () => {
   const tenant = await createTenant(STORES);
   const { path, id } = await createCreative(worker, tenant);
   await worker.team(tenant, `/v1/creatives/${id}`, { method: 'PATCH', body: { archived: true } });
@@ -178,7 +178,7 @@ it('counts nothing for an application whose collection is switched off', async (
   expect([response.status, location, messages]).toEqual([302, APPLE, []]);
 });
 
-it('keeps query parameters, but not in place of those that were stored', async () => {
+it('adds query parameters without replacing stored ones', async () => {
   const tenant = await createTenant({ ...STORES, android_store_url: `${PLAY}&referrer=campaign%3Dold` });
   const { path } = await createCreative(worker, tenant);
   const query = '?id=com.evil&utm_source=ad&gclid=1&referrer=utm_term%3Dx%26click_id%3Dclk_forged';
@@ -204,7 +204,7 @@ it.each([
   '?to=//evil.example&next=javascript:alert(1)',
   '?redirect=https://evil.example#https://evil.example',
   `?${'x'.repeat(3_000)}=1`,
-])('leads nowhere but to the stored address: %s', async (query) => {
+])('redirects only to the stored address: %s', async (query) => {
   const tenant = await createTenant(STORES);
   const { path } = await createCreative(worker, tenant);
   for (const agent of [AGENT.android, AGENT.bot, AGENT.windows, AGENT.ios]) {
@@ -215,7 +215,7 @@ it.each([
   }
 });
 
-it('goes to no address that is not https, whoever stored it', async () => {
+it('never redirects to an address that is not https', async () => {
   const tenant = await createTenant(STORES);
   const { path } = await createCreative(worker, tenant);
   await env.DB.prepare('UPDATE applications SET ios_store_url = ?, fallback_url = ? WHERE id = ?')
@@ -228,7 +228,7 @@ it('goes to no address that is not https, whoever stored it', async () => {
   expect(new Page(html).links.size).toBe(0);
 });
 
-it('sends a person on although the queue takes nothing', async () => {
+it('redirects a person although the queue fails', async () => {
   const tenant = await createTenant(STORES);
   const { path } = await createCreative(worker, tenant);
   worker.queue.failures = 2;
@@ -239,7 +239,7 @@ it('sends a person on although the queue takes nothing', async () => {
   expect(worker.queue.failures).toBe(0);
 });
 
-it('needs no database for a link that it knows', async () => {
+it('needs no database for a known link', async () => {
   const tenant = await createTenant(STORES);
   const { path } = await createCreative(worker, tenant);
   await open(path, AGENT.android);
@@ -252,7 +252,7 @@ it('needs no database for a link that it knows', async () => {
   expect(broken.queue.take()).toHaveLength(1);
 });
 
-it('serves links under an address of their own', async () => {
+it('serves links under a separate address', async () => {
   const own = startWorker({ TRACKING_BASE_URL: 'https://go.example.com' });
   const tenant = await createTenant(STORES);
   const { token } = await createCreative(worker, tenant);

@@ -37,7 +37,7 @@ it('refuses a measurement of more than 2 KB', async () => {
   expect(await measure(worker, path, publicId, { measures })).toEqual({ status: 413, messages: [] });
 });
 
-it('records neither clicks nor measurements of an address that is over its limit, but sends its person on', async () => {
+it('records no click or measurement of an address over its limit, but still redirects', async () => {
   const asked: string[] = [];
   const limited = startWorker({
     CLICK_LIMIT: {
