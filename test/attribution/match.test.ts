@@ -14,6 +14,7 @@ import {
   HOUR,
   iphone,
   iphoneDevice,
+  matchClicks,
   NO_HINTS,
   NOW,
   WINDOWS,
@@ -25,8 +26,6 @@ const naming = ({ id, clickedAt }: Click, method: 'referrer' | 'click_id') => ({
   creativeId: null,
   method,
 });
-
-const guess = (device: Device, ...clicks: Click[]) => attribute(device, NO_HINTS, clicks, WINDOWS, NOW);
 
 type Grade = 'high' | 'medium' | 'low' | 'organic';
 const grade = ({ method, confidence }: Attribution): Grade => {
@@ -106,7 +105,7 @@ const PAIRS: [string, Partial<Click> | null, Partial<Device>, Grade, number][] =
 describe('one click', () => {
   it.each(PAIRS)('%s', (_, click, changes, expected, confidence) => {
     const base = click?.osFamily === 'android' ? androidDevice : iphoneDevice;
-    const outcome = guess({ ...base, ...changes }, ...(click ? [{ ...bare, ...click }] : []));
+    const outcome = matchClicks({ ...base, ...changes }, ...(click ? [{ ...bare, ...click }] : []));
     expect([grade(outcome), Math.round(outcome.confidence * 100) / 100]).toEqual([expected, confidence]);
     expect(outcome.creative_id).toBe(expected === 'organic' ? null : 'crt_1');
   });
@@ -120,9 +119,9 @@ it.each([
   ['model against another screen and density', { width: 390, height: 844 }, 1, -2.5],
 ] as const)('counts %s as one fact if they agree', (_, screen, pixelRatio, bits) => {
   const click = { ...android, osVersion: null, screen, pixelRatio };
-  expect(guess({ ...androidDevice, window: { width: 360, height: 780 } }, click).candidates[0]?.score).toBe(
-    bits,
-  );
+  expect(
+    matchClicks({ ...androidDevice, window: { width: 360, height: 780 } }, click).candidates[0]?.score,
+  ).toBe(bits);
 });
 
 describe('windows', () => {
@@ -131,7 +130,7 @@ describe('windows', () => {
     ['a millisecond later', 24 * HOUR + 1, 'organic'],
     ['this moment', 0, 'probabilistic'],
   ])('matches probabilistically at %s', (_, age, method) => {
-    expect(guess(iphoneDevice, { ...iphone, clickedAt: NOW - age }).method).toBe(method);
+    expect(matchClicks(iphoneDevice, { ...iphone, clickedAt: NOW - age }).method).toBe(method);
   });
 
   it.each([
@@ -152,8 +151,10 @@ describe('windows', () => {
   });
 
   it('does not credit today’s click with last month’s install, but tolerates a wrong clock', () => {
-    expect(guess({ ...iphoneDevice, acquiredAt: NOW - 30 * 24 * HOUR }, iphone).method).toBe('organic');
-    expect(guess({ ...iphoneDevice, acquiredAt: NOW - 12 * HOUR }, iphone).method).toBe('probabilistic');
+    expect(matchClicks({ ...iphoneDevice, acquiredAt: NOW - 30 * 24 * HOUR }, iphone).method).toBe('organic');
+    expect(matchClicks({ ...iphoneDevice, acquiredAt: NOW - 12 * HOUR }, iphone).method).toBe(
+      'probabilistic',
+    );
   });
 });
 
@@ -209,7 +210,7 @@ describe('order of methods', () => {
 
   it('credits a named click again, but never matches it to a second device probabilistically', () => {
     const credited = { ...iphone, credited: true };
-    expect(guess(iphoneDevice, credited).method).toBe('organic');
+    expect(matchClicks(iphoneDevice, credited).method).toBe('organic');
     expect(attribute(iphoneDevice, hints, [credited], WINDOWS, NOW).method).toBe('click_id');
   });
 });
@@ -235,7 +236,7 @@ it('always leaves some probability that there was no click', () => {
   );
   fc.assert(
     fc.property(clicks, some('x', 'y'), (found, ipHash) => {
-      const outcome = guess({ ...iphoneDevice, ipHash }, ...found);
+      const outcome = matchClicks({ ...iphoneDevice, ipHash }, ...found);
       const total = outcome.candidates.reduce((sum, { probability }) => sum + probability, 0);
       expect(total).toBeLessThan(1);
       expect(outcome.confidence).toBeGreaterThan(0);
@@ -244,7 +245,9 @@ it('always leaves some probability that there was no click', () => {
       expect(credited?.creativeId ?? null).toBe(outcome.creative_id);
       expect(credited?.credited ?? false).toBe(false);
       // The order in which the database returns clicks must not matter.
-      expect(guess({ ...iphoneDevice, ipHash }, ...found.toReversed()).creative_id).toBe(outcome.creative_id);
+      expect(matchClicks({ ...iphoneDevice, ipHash }, ...found.toReversed()).creative_id).toBe(
+        outcome.creative_id,
+      );
     }),
   );
 });

@@ -1,12 +1,11 @@
 import { createMessageBatch } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import type { LoggedEvent } from '#catalogue';
 import { type Counter, consumeDeadLetters, consumeEvents } from '#counting';
 import { newId } from '#lib/ids';
 import * as tally from '../../src/rollup/device-state.ts';
 import { deliver } from '../helpers/counted-history.ts';
-import { eventOf, newDevice, rollupOf, startCounter } from '../helpers/counter.ts';
+import { clickOf, eventOf, newDevice, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { parkedOf } from '../helpers/parked.ts';
 
@@ -61,15 +60,7 @@ it('brings events to the counters of their shards, and click counts to the first
   const second = startCounter(applicationId, 1);
   const device = newDevice();
   await second.createDevice(device);
-  const click: LoggedEvent = {
-    id: newId('evt'),
-    application_id: applicationId,
-    type: 'click',
-    creative_id: newId('crt'),
-    day: '2026-03-02',
-    occurred_at: 1,
-    received_at: 1,
-  };
+  const click = clickOf(applicationId, { occurred_at: 1, received_at: 1 });
   const record = {
     application_id: applicationId,
     id: newId('clk'),

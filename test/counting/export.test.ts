@@ -5,7 +5,7 @@ import type { LoggedEvent } from '#catalogue';
 import type { Bucket } from '#lake';
 import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
-import { eventOf, rollupOf, startCounter, type TestCounter } from '../helpers/counter.ts';
+import { clickOf, eventOf, rollupOf, startCounter, type TestCounter } from '../helpers/counter.ts';
 import { eventsInFiles, FaultyBucket, objectsOf } from '../helpers/lake.ts';
 import { parkMessage } from '../helpers/parked.ts';
 
@@ -186,16 +186,7 @@ it.each([{ change: 9, done: false }, ...EVERY_FAULT])(
     const { append, stub, createDevice, applicationId } = counter;
     const other = await createDevice({ acquiredAt: START });
     if (other.outcome === 'moved') throw new Error('one shard');
-    const click: LoggedEvent = {
-      id: newId('evt'),
-      application_id: applicationId,
-      type: 'click',
-      creative_id: newId('crt'),
-      day: '2026-03-02',
-      occurred_at: Date.now(),
-      received_at: Date.now(),
-      params: { email: 'jane@example.com' },
-    };
+    const click = clickOf(applicationId, { params: { email: 'jane@example.com' } });
     const kept = eventOf(applicationId, other.device, 'custom.ad', { received_at: Date.now() });
     await append([adOf(counter), kept, click]);
     await stub().settle();

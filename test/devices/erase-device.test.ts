@@ -5,7 +5,7 @@ import { counterOf } from '#counting';
 import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
 import { rollupOf } from '../helpers/counter.ts';
 import { createCreative } from '../helpers/creatives.ts';
-import { WatchedD1 } from '../helpers/d1.ts';
+import { meterRows, WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { eventsInFiles, objectsOf } from '../helpers/lake.ts';
 import { settleAll } from '../helpers/settle.ts';
@@ -286,19 +286,9 @@ it('reads no other device’s rows, however many there are', async () => {
   )
     .bind(applicationId, rows)
     .run();
-  let read = 0;
-  const db = new Proxy(env.DB, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name);
-      if (name !== 'batch') return typeof value === 'function' ? value.bind(target) : value;
-      return async (statements: D1PreparedStatement[]) => {
-        const results = await target.batch(statements);
-        for (const { meta } of results) read += meta.rows_read;
-        return results;
-      };
-    },
-  });
+  const { db, rowsRead } = meterRows(env.DB);
   expect((await erase(tenant, token, startWorker({ DB: db }))).status).toBe(200);
+  const read = rowsRead.reduce((sum, rows) => sum + rows, 0);
   expect(read).toBeGreaterThan(0);
   expect(read).toBeLessThan(20);
   await runInDurableObject(counterOf(env, applicationId, 0), (_, state) =>

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { pruneTokens, readToken, signToken } from '#devices';
 import { rollupOf } from '../helpers/counter.ts';
-import { WatchedD1 } from '../helpers/d1.ts';
+import { meterRows, WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { claimsOf, counterRows } from '../helpers/stored.ts';
@@ -177,22 +177,11 @@ describe('pruneTokens', () => {
 
   it('checks a part of the old devices in each minute', async () => {
     const now = Date.now();
-    const rows: number[] = [];
-    const db = new Proxy(env.DB, {
-      get: (target, name) => {
-        const value: unknown = Reflect.get(target, name);
-        if (name !== 'batch') return typeof value === 'function' ? value.bind(target) : value;
-        return async (statements: D1PreparedStatement[]) => {
-          const results = await target.batch(statements);
-          rows.push(...results.map(({ meta }) => meta.rows_read));
-          return results;
-        };
-      },
-    });
+    const { db, rowsRead } = meterRows(env.DB);
     // Renewed tokens of old devices.
     for (let ago = 0; ago < 60; ago++) await insert(now - (900 - ago) * DAY, now - DAY - ago);
     await pruneTokens(db, 400, now);
-    expect(Math.max(...rows)).toBeLessThan(10);
+    expect(Math.max(...rowsRead)).toBeLessThan(10);
     expect((await kept()).length).toBeGreaterThanOrEqual(60);
   });
 });

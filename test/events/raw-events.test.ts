@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { LoggedEvent } from '#catalogue';
 import type { Counter } from '#counting';
 import { newId } from '#lib/ids';
-import { eventOf, startCounter } from '../helpers/counter.ts';
+import { clickOf, eventOf, startCounter } from '../helpers/counter.ts';
 import { PIXEL } from '../helpers/device-description.ts';
 import { objectsOf } from '../helpers/lake.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -176,17 +176,7 @@ describe('GET /v1/events', () => {
     const french = await made('fr', 'ios');
     const german = await made('de', 'android');
     const stateless = await made(null, 'ios');
-    const click: LoggedEvent = {
-      id: newId('evt'),
-      application_id: applicationId,
-      type: 'click',
-      creative_id: newId('crt'),
-      day: '2026-03-02',
-      occurred_at: Date.now(),
-      received_at: Date.now(),
-      country: 'fr',
-      os_family: 'android',
-    };
+    const click = clickOf(applicationId, { country: 'fr', os_family: 'android' });
     await first.append([click]);
     const check = async () => {
       const found = async (query: string) => idsOf(await listAll(tenant, `&from=2026-03-02${query}`));

@@ -93,3 +93,20 @@ export class WatchedD1 {
     return proxy;
   }
 }
+
+/** A D1 that notes how many rows each statement of a batch reads. */
+export function meterRows(real: D1Database): { db: D1Database; rowsRead: number[] } {
+  const rowsRead: number[] = [];
+  const db = new Proxy(real, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      if (name !== 'batch') return typeof value === 'function' ? value.bind(target) : value;
+      return async (statements: D1PreparedStatement[]) => {
+        const results = await target.batch(statements);
+        rowsRead.push(...results.map(({ meta }) => meta.rows_read));
+        return results;
+      };
+    },
+  });
+  return { db, rowsRead };
+}

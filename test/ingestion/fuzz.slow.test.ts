@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { deviceMetrics, envelope } from '../helpers/envelopes.ts';
+import { REPORT_NAMES } from '../helpers/reports.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 import { junk, type Mutation, mutate, mutations, toText } from './fuzz-bodies.ts';
@@ -280,16 +281,7 @@ it('answers no 5xx to 2,000 calls of the team API', async () => {
     'cursor',
     'type',
   ];
-  const reads = [
-    'performance',
-    'retention',
-    'ltv',
-    'funnel',
-    'compare',
-    'predicted-ltv',
-    'ads',
-    'client-totals',
-  ].map((name) => `/v1/reports/${name}`);
+  const reads = REPORT_NAMES.map((name) => `/v1/reports/${name}`);
   const read = fc.record({
     path: fc.constantFrom(...reads, '/v1/events', '/v1/creatives', '/v1/campaigns', '/v1/applications'),
     parameters: fc.array(fc.tuple(fc.constantFrom(...fields), junk), { maxLength: 3 }),

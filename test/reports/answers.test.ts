@@ -1,26 +1,17 @@
 import Papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
 import { createCreative } from '../helpers/creatives.ts';
+import { REPORT_NAMES, requiredOf } from '../helpers/reports.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
 const PERIOD = 'from=2026-03-01&to=2026-03-05';
-const REPORTS = [
-  'performance',
-  'retention',
-  'ltv',
-  'funnel',
-  'compare',
-  'predicted-ltv',
-  'ads',
-  'client-totals',
-];
-const REQUIRED: Record<string, string> = { funnel: '&steps=install,ad', compare: '&by=os&a=android&b=ios' };
-const more = (name: string) => REQUIRED[name] ?? '';
-
 const get = (tenant: Tenant, name: string, query: string, application = tenant.application.id) =>
-  worker.team(tenant, `/v1/reports/${name}?application_id=${application}&${PERIOD}${more(name)}${query}`);
+  worker.team(
+    tenant,
+    `/v1/reports/${name}?application_id=${application}&${PERIOD}${requiredOf(name)}${query}`,
+  );
 
 const ad = (token: string, payload: Record<string, unknown>, envelope: Record<string, unknown> = {}) => ({
   type: 'custom.ad',
@@ -39,7 +30,7 @@ async function send(tenant: Tenant, events: unknown[]) {
 const parse = (csv: Uint8Array) =>
   Papa.parse<Record<string, string>>(new TextDecoder().decode(csv), { header: true, skipEmptyLines: true });
 
-describe.each(REPORTS)('GET /v1/reports/%s', (name) => {
+describe.each(REPORT_NAMES)('GET /v1/reports/%s', (name) => {
   it("knows no other team's application", async () => {
     const [tenant, other] = [await createTenant(), await createTenant()];
     expect((await get(other, name, '')).status).toBe(200);
@@ -103,7 +94,7 @@ describe.each(REPORTS)('GET /v1/reports/%s', (name) => {
     async (query) => {
       const tenant = await createTenant();
       const url = new URL(
-        `https://x.test/v1/reports/${name}?application_id=${tenant.application.id}&${PERIOD}${more(name)}`,
+        `https://x.test/v1/reports/${name}?application_id=${tenant.application.id}&${PERIOD}${requiredOf(name)}`,
       );
       for (const [key, value] of new URLSearchParams(query)) url.searchParams.set(key, value);
       expect((await worker.team(tenant, url.pathname + url.search)).status).toBe(400);

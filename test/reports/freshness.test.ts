@@ -1,27 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { eventOf, startCounter } from '../helpers/counter.ts';
 import { signedIn } from '../helpers/person.ts';
+import { REPORT_NAMES, requiredOf } from '../helpers/reports.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { WatchedCounters } from '../helpers/watched-counters.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 // How fresh a report is, and that it says so.
 
-const REPORTS = [
-  'performance',
-  'retention',
-  'ltv',
-  'funnel',
-  'compare',
-  'predicted-ltv',
-  'ads',
-  'client-totals',
-];
-const REQUIRED: Record<string, string> = { funnel: '&steps=install,ad', compare: '&by=os&a=android&b=ios' };
 const PERIOD = 'from=2026-03-01&to=2026-03-05';
 
 const pathOf = (name: string, tenant: Tenant, more = '') =>
-  `/v1/reports/${name}?application_id=${tenant.application.id}&${PERIOD}${REQUIRED[name] ?? ''}${more}`;
+  `/v1/reports/${name}?application_id=${tenant.application.id}&${PERIOD}${requiredOf(name)}${more}`;
 
 /** An application with a device and `ads` ad views of it that nobody has counted yet. */
 async function start(ads = 1) {
@@ -34,7 +24,7 @@ async function start(ads = 1) {
   return { tenant, counter };
 }
 
-describe.each(REPORTS)('GET /v1/reports/%s', (name) => {
+describe.each(REPORT_NAMES)('GET /v1/reports/%s', (name) => {
   it('says through when everything is counted, as JSON and as CSV', async () => {
     const worker = startWorker();
     const { tenant } = await start();
