@@ -5,7 +5,7 @@ import { IPHONE_CLICK, storeClicks } from '../helpers/click-rows.ts';
 import { ANDROID_METRICS, IPHONE_METRICS } from '../helpers/clicks.ts';
 import { createTenant } from '../helpers/tenant.ts';
 
-// Which clicks are found for a device, and what of them: at the database, whatever the endpoint lets through.
+// Which clicks the database finds for a device, independently of what the endpoint accepts.
 
 const NOW = Date.now();
 const MINUTE = 60_000;

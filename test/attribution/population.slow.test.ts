@@ -29,7 +29,7 @@ const SCREENS = [
 const VERSIONS = ['17.4', '17.5', '17.6', '16.7', '18.1'];
 const ZONES = ['Europe/Berlin', 'Europe/Berlin', 'Europe/Berlin', 'Europe/London', 'Europe/Istanbul'];
 
-/** `likeness`: the part of all phones that look the same. */
+/** `likeness`: the share of all phones that look the same. */
 function simulate(seed: number, phones: number, likeness: number, sameAddress: number) {
   const random = seeded(seed);
   const pick = <Value>(values: readonly Value[]): Value =>

@@ -6,7 +6,7 @@ import { openApiDocument } from '../../src/docs/document.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
-// What a new kind of event with a measure of its own takes: its file, its line in the list of kinds, the measure and its column.
+// A new kind of event with its own measure needs its file, a line in the list of kinds, the measure and its column.
 // `with-subscription.ts` makes these edits, and everything else that there is about events has to follow from them.
 
 const worker = startWorker();

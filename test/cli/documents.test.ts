@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { ROOT } from '../../src/cli/local-state.ts';
 
-// The README and docs: what they link to exists, and what they tell people to run exists.
+// The README and docs: every link has a target, and every script that they name exists.
 
 const files = [
   'README.md',

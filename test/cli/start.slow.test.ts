@@ -7,7 +7,7 @@ import type { Demo } from '../../src/cli/seed-demo.ts';
 import { freePort } from '../helpers/service.ts';
 import { runScript, stop } from './process.ts';
 
-// `npm start` as a newcomer runs it, on a port and a state of its own.
+// `npm start` as a newcomer runs it, on a separate port and state.
 
 let folder: string;
 let port: number;
@@ -30,7 +30,7 @@ const metrics = {
   data: { device_name: 'a', device_model: 'b', os_system: 'c', timezone: 'UTC', device_id: 'd' },
 };
 
-/** The local database, which has the largest file of those beside it. */
+/** The local database: the largest file in its folder. */
 async function openDatabase(): Promise<DatabaseSync> {
   const directory = path.join(folder, 'v3/d1/miniflare-D1DatabaseObject');
   const [name = ''] = (await readdir(directory)).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file));
@@ -113,7 +113,7 @@ describe('npm start', () => {
       body: JSON.stringify({ token }),
     });
     expect(verified.status).toBe(200);
-    // The schedule runs by itself: it forgets what expired long ago.
+    // The schedule runs by itself, and deletes what expired long ago.
     const expired = async () => {
       const opened = await openDatabase();
       const rows = opened.prepare("SELECT id FROM access_tokens WHERE id = 'tkn_old'").all();

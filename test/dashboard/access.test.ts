@@ -35,7 +35,7 @@ let theirs: Tenant;
 let viewer: Browser;
 let admin: Browser;
 let stranger: Browser;
-/** What stands behind the parameters of the routes: always of the first team. */
+/** The values of the routes' parameters, always of the first team. */
 let ids: { application: string; token: string; member: string; invitation: string; parked: string };
 
 const pathOf = (route: string) =>

@@ -102,7 +102,7 @@ it('compares an hour with the same hour of the clock on another day, even if the
   const aligned = alignedTo(hoursIn(now), earlier, figures, 'hour');
   expect(aligned.slice(0, 4)).toEqual([0, 1, 3, 4]);
   expect(aligned).toHaveLength(24);
-  // The other way round, the hour that comes twice is held against the same one.
+  // The other way round, both repetitions of the hour are compared with the same one.
   expect(alignedTo(earlier, hoursIn(now), figures.slice(0, 24), 'hour').slice(0, 4)).toEqual([0, 1, 1, 2]);
 });
 

@@ -381,7 +381,7 @@ describe.each(FILTERS)('the CSV of a page with the filters “%s”', (filters) 
       const ordered = known.toSorted((left, right) =>
         numeric ? Number(left) - Number(right) : left.localeCompare(right, 'en'),
       );
-      // What has no value comes last either way.
+      // Rows without a value come last in both directions.
       expect(values).toEqual([
         ...(sort.startsWith('-') ? ordered.toReversed() : ordered),
         ...values.filter((value) => value === ''),

@@ -29,7 +29,7 @@ const WITHOUT_FIELDS = new Set([
 const POSTS = [
   ...new Set(dashboard.routes.filter(({ method }) => method === 'POST').map(({ path }) => path)),
 ];
-// A reset of a password needs a link of its own: test/members/password-reset.test.ts.
+// A password reset needs its own link: test/members/password-reset.test.ts.
 const FORMS = POSTS.filter((path) => !WITHOUT_FIELDS.has(path) && !path.startsWith('/reset-password'));
 
 const MALFORMED = [

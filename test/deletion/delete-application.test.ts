@@ -338,7 +338,7 @@ it('also deletes late arrivals, once nothing more can arrive', async () => {
   const { messages } = await follow(worker, creative.path, ANDROID_AGENT);
   const at = Date.now();
   await remove(tenant);
-  // A click that was taken before, which the queue delivers afterwards.
+  // A click that was accepted before, and which the queue delivers afterwards.
   await worker.deliver(messages);
   await settleAll(id);
   const late = [

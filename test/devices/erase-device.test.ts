@@ -45,7 +45,7 @@ const audited = async (tenant: Tenant) =>
       .all()
   ).results;
 
-it('erases the device and its raw events, keeps the totals, and lets nothing come back', async () => {
+it('erases the device and its raw events for good, and keeps the totals', async () => {
   const tenant = await createTenant();
   const applicationId = tenant.application.id;
   const data = { device_id: 'a-person', device_name: 'Jane’s phone' };
@@ -91,7 +91,7 @@ it('erases the device and its raw events, keeps the totals, and lets nothing com
   expect(anew.deviceId).not.toBe(deviceId);
 });
 
-it('counts first what arrived before', async () => {
+it('first counts what arrived before', async () => {
   const tenant = await createTenant();
   const token = await fetchToken(worker, tenant);
   await send(tenant, envelope.purchase(token));
@@ -100,7 +100,7 @@ it('counts first what arrived before', async () => {
   expect(await purchases(tenant)).toBe(1);
 });
 
-it('erases a device of another counter than the first, with its click’s raw event in the first', async () => {
+it('erases a device of a later counter, with its click’s raw event in the first', async () => {
   const tenant = await createTenant(STORES);
   const applicationId = tenant.application.id;
   await env.DB.prepare('UPDATE applications SET shards = 64 WHERE id = ?').bind(applicationId).run();
@@ -125,7 +125,7 @@ it('erases a device of another counter than the first, with its click’s raw ev
   expect((await loggedEvents(applicationId)).filter(({ type }) => type === 'click')).toEqual([]);
 });
 
-it('erases exported raw events in the background, and tells when it is done', async () => {
+it('erases exported raw events in the background, and reports when it is done', async () => {
   const tenant = await createTenant(STORES);
   const applicationId = tenant.application.id;
   // The alarms of this test alone do the work in the background.
@@ -170,7 +170,7 @@ it('erases exported raw events in the background, and tells when it is done', as
   expect(await objectsOf(applicationId)).toEqual(files.map(({ key }) => key));
 });
 
-it('erases what is parked of the device, and nothing that is parked of another', async () => {
+it('erases parked events of the device, and none of another', async () => {
   const tenant = await createTenant();
   const [token, other] = [await fetchToken(worker, tenant), await fetchToken(worker, tenant)];
   for (const [name, of] of [
@@ -218,7 +218,7 @@ describe('the click that brought the device', () => {
     return { jane: jane.publicId, john: john.publicId, install };
   }
 
-  it('is erased with its parameters and its raw event, and no other', async () => {
+  it('is erased with its parameters and raw event, and no other click is', async () => {
     const tenant = await createTenant(STORES);
     const { jane, john, install } = await twoClicks(tenant);
     const [token, other] = [await install(jane), await install(john)];
@@ -265,7 +265,7 @@ describe('the click that brought the device', () => {
   });
 });
 
-it("erases no other team's, and does not tell it from a forged one", async () => {
+it('answers to another team’s device as to a forged one, and erases nothing', async () => {
   const [tenant, other] = [await createTenant(), await createTenant()];
   const token = await fetchToken(worker, other);
   const [theirs, forged] = [await erase(tenant, token), await erase(tenant, 'forged')];
@@ -275,7 +275,7 @@ it("erases no other team's, and does not tell it from a forged one", async () =>
   expect(await storedDevice(await claimsOf(token))).not.toBeNull();
 });
 
-it('reads no other device’s rows, however many there are', async () => {
+it('does not read other devices’ rows, however many there are', async () => {
   const tenant = await createTenant();
   const token = await fetchToken(worker, tenant);
   const { applicationId } = await claimsOf(token);

@@ -272,7 +272,7 @@ it('attributes again if another device took the click between reading and writin
   const { tenant, clickId } = await withClick();
   const { db, counters, on } = failingWorker();
   let first = '';
-  // The counter answers once the clicks are being read and another device has taken the one that is found.
+  // The counter answers while the clicks are being read, after another device has claimed the one that is found.
   counters.interrupt('findDevices', async () => {
     await expect.poll(() => db.log.some((sql) => sql.includes('FROM "clicks"'))).toBe(true);
     first = await fetchToken(worker, tenant, { data: IPHONE_METRICS });

@@ -167,7 +167,7 @@ describe('pruneTokens', () => {
     await insert(now - 799 * DAY);
     await insert(now - 801 * DAY);
     await insert(oldest);
-    // Renewed: its device is as old as any, its events are taken for long.
+    // Renewed: its device is as old as any, but its events are accepted for a long time.
     await insert(oldest, now - 10 * DAY);
     for (let later = 1; later < 60; later++) await insert(oldest + later * DAY);
     const runs = Array.from({ length: 60 }, (_, minute) => now + minute * 60_000);

@@ -4,7 +4,7 @@ import { deviceMetrics, envelope } from '../helpers/envelopes.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, fieldsOf, startWorker } from '../helpers/worker.ts';
 
-// What docs/api.md says in tables and in passing is true of the service: each value is taken from the page and sent.
+// What docs/api.md states in tables and in passing holds for the service: each value is read from the page and sent.
 
 const worker = startWorker();
 let tenant: Tenant;
@@ -28,7 +28,7 @@ const rowsUnder = (heading: string): string[][] => {
   );
 };
 const codes = (text = ''): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
-/** The first value of the page that stands where the pattern has its group. */
+/** The first value of the page that the pattern's group matches. */
 function stated(pattern: RegExp): string {
   const [, value] = pattern.exec(page) ?? [];
   if (value === undefined) throw new Error(`docs/api.md says nothing like ${pattern}`);

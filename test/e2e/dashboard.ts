@@ -55,7 +55,7 @@ after(async () => {
 
 type Session = Awaited<ReturnType<typeof startSession>>;
 
-/** A browser window that notes whatever goes wrong in it, and every request that leaves the deployment. */
+/** A browser window that records its faults, and every request that leaves the deployment. */
 async function open(
   look: BrowserContextOptions,
   storageState?: Session,

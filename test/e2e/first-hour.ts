@@ -83,7 +83,7 @@ test('leads from the checklist to a store URL, a creative, and the arrival of a 
   await page.getByRole('heading', { name: 'Test this link' }).waitFor();
   await page.getByText('Waiting for your click').waitFor();
   const link = await page.locator('#test [data-copy]').getAttribute('data-copy');
-  // A phone that scanned the code. It goes on to the store, which is not on this machine.
+  // A phone that scanned the code. It is redirected to the store, which is not on this machine.
   const answer = await fetch(link ?? '', { redirect: 'manual', headers: { 'User-Agent': ANDROID } });
   assert.equal(answer.status, 302);
   const referrer = new URL(answer.headers.get('Location') ?? '').searchParams.get('referrer') ?? '';

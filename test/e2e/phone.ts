@@ -183,7 +183,7 @@ test('credits an iPhone through the landing page, without a referrer', async () 
   assert.equal(url.href, `${APPLE}?utm_source=tiktok`);
   assert.deepEqual(faults, []);
   await until('the click', async () => (await rowOf('iPhone video'))?.clicks === 1);
-  // The measurement is a message of its own and may come a moment after the click: until then a phone is organic.
+  // The measurement is a separate message and may arrive a moment after the click: until then, a phone is organic.
   const token = await until('the measurement', async () => {
     const fetched = await fetchToken({
       device_name: 'iPhone',

@@ -301,7 +301,7 @@ describe('GET /v1/events', () => {
       expect((await list(tenant, query, worker)).data).toEqual([]);
     }
     expect(reads).toBe(0);
-    // The newest page stands in the log alone.
+    // The newest page is in the log only.
     await first.append([1, 2, 3].map(() => sent(first)));
     expect((await list(tenant, '&limit=2', worker)).data).toHaveLength(2);
     expect(reads).toBe(0);
@@ -380,7 +380,7 @@ describe('GET /v1/events/:event_id', () => {
     expect(cold).toEqual(
       hot.map(({ logged_at: _, ...rest }) => ({ ...rest, settled_by: expect.any(String) })),
     );
-    // When its id is no longer remembered, the file still knows.
+    // Its id is no longer remembered, but the file still has it.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 30 * 24 * HOUR_MS });
     await counter.inside((inner) => inner.alarm());
     expect(await Promise.all(ids.map((id) => status(tenant, id)))).toMatchObject(expected);

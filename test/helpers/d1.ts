@@ -9,7 +9,7 @@ type Fault = {
 
 type Watched = { statement: D1PreparedStatement; sql: string; bindings: readonly unknown[] };
 
-/** A D1 that counts the statements it is asked to run, remembers their SQL and fails on demand. */
+/** A D1 that counts the statements it runs, records their SQL and fails on demand. */
 export class WatchedD1 {
   /** The SQL of every statement that was run, in order. */
   readonly log: string[] = [];

@@ -50,6 +50,6 @@ export const androidDevice: Device = {
   acquiredAt: NOW,
 };
 
-/** Attributes a device to one of the clicks by their likeness, without any hint from the store or the backend. */
+/** Attributes a device to one of the clicks probabilistically: neither the store nor the backend names any. */
 export const matchClicks = (device: Device, ...clicks: Click[]) =>
   attribute(device, NO_HINTS, clicks, WINDOWS, NOW);

@@ -8,7 +8,7 @@ import { countingLimit, watchedLimit } from '../helpers/limits.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
-// An isolate of its own: one that refused requests a short while ago notes the next ones later.
+// A fresh isolate: one that has just stored rejections stores the next ones later.
 vi.hoisted(() => vi.resetModules());
 
 beforeEach(() => {

@@ -200,7 +200,7 @@ describe('the health of counting', () => {
         unwritten_parts: 1,
       });
       expect((await resume(stranger)).status).toBe(404);
-      // The alarm tries again, and never goes on by itself.
+      // The alarm tries again, but never resumes by itself.
       await inside((counter) => counter.alarm());
       expect(await count()).toBe(counted);
       expect(await (await resume()).json()).toEqual({ counters: 1 });

@@ -25,7 +25,7 @@ async function start(ads = 1) {
 }
 
 describe.each(REPORT_NAMES)('GET /v1/reports/%s', (name) => {
-  it('says through when everything is counted, as JSON and as CSV', async () => {
+  it('says through when everything is counted, in JSON and CSV', async () => {
     const worker = startWorker();
     const { tenant } = await start();
     const before = Date.now();
@@ -36,7 +36,7 @@ describe.each(REPORT_NAMES)('GET /v1/reports/%s', (name) => {
     expect(Date.parse(csv.headers.get('X-Counted-Through') ?? '')).toBeGreaterThanOrEqual(before);
   });
 
-  it('asks the counters of its own application and no others', async () => {
+  it('settles only the counters of its own application', async () => {
     const { tenant } = await start();
     await start();
     const counters = new WatchedCounters();
@@ -52,7 +52,7 @@ describe('a counter that does not settle', () => {
   const stuck = () =>
     new WatchedCounters(({ method }) => (method === 'settle' ? new Promise(() => undefined) : undefined));
 
-  it('keeps no report longer than two seconds, which says that it cannot tell how fresh it is', async () => {
+  it('delays a report by at most two seconds, which then says that its freshness is unknown', async () => {
     const { tenant } = await start();
     const worker = startWorker({ COUNTERS: stuck().asBinding() });
     const startedAt = Date.now();
@@ -66,7 +66,7 @@ describe('a counter that does not settle', () => {
     expect(csv.headers.get('X-Counted-Through')).toBeNull();
   });
 
-  it('is told to people on the pages with figures', async () => {
+  it('is reported on the pages with figures', async () => {
     const { tenant } = await start();
     const worker = startWorker({
       SIGN_IN_LIMIT: { limit: async () => ({ success: true }) },

@@ -211,7 +211,7 @@ describe.each(routes)('$method /v1/applications/:id$path', ({ method, path, body
     const none = await call(stranger, method, `/v1/applications/app_${'0'.repeat(32)}${path}`, body);
     expect(theirs).toEqual({ status: 404, body: { message: 'Application not found' } });
     expect(none).toEqual(theirs);
-    // The same call of its own team is answered.
+    // The same call by the application's own team succeeds.
     const own = await createTenant();
     const answer = await call(own, method, `/v1/applications/${own.application.id}${path}`, body);
     expect(answer).toEqual({ status: success, body: expect.objectContaining(shows) });

@@ -63,7 +63,7 @@ it('records no click or measurement of an address over its limit, but still redi
   expect(limited.queue.take()).toEqual([]);
   expect((await follow(limited, path, ANDROID_AGENT)).messages).toHaveLength(1);
   expect((await measure(limited, path, publicId)).messages).toHaveLength(1);
-  // Looking a link up counts apart, under a key of its own.
+  // Lookups of links are limited separately, under their own key.
   const clicks = asked.filter((key) => !key.startsWith('lookup:'));
   expect(new Set(clicks)).toEqual(new Set(['203.0.113.66', '203.0.113.9']));
 });
