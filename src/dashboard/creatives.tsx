@@ -133,11 +133,12 @@ async function NewCreative(c: DashboardContext, view: View, open: boolean) {
 }
 
 /** Why the table is empty, and how to change that. */
-function emptyText(asked: Asked, view: View): Child {
+function emptyText(asked: Asked, view: View, mayChange: boolean): Child {
   if (asked.q !== '') return `Nothing matches “${asked.q}”.`;
   if (asked.status === 'silent') return 'Every creative has data in this period.';
   if (asked.status === 'archived') return 'No archived creatives.';
   if (Object.keys(view.filters).length > 0) return 'Nothing matches the filters.';
+  if (!mayChange) return 'No creatives yet.';
   return 'No creatives yet. Create one above and use its tracking link as the destination of your ad.';
 }
 
@@ -216,7 +217,7 @@ function listPage(c: DashboardContext) {
             caption={`${LABELS[asked.level]}, days in ${view.application.timezone}`}
             rows={shown}
             columns={table}
-            empty={emptyText(asked, view)}
+            empty={emptyText(asked, view, mayChange)}
             sticky
             {...(totals ? { totals } : {})}
           />

@@ -60,7 +60,8 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
     inner: '/costs/rates',
     bar: ['app', 'period'],
   } as const;
-  return renderReport(c, page, async (view) => {
+  return renderReport(c, page, async (view, _now, answerWith) => {
+    if (faults.length > 0) answerWith(400);
     const asked = { from: view.from, to: view.to, limit: PAGE, cursor: c.req.query('cursor') ?? '' };
     const rates = await listRates(database(c.env.DB), view.application.teamId, ask(RatesQuery, asked));
     const done = doneText(c);

@@ -23,7 +23,12 @@ const LIFETIMES = [
 
 const NewToken = z.object({
   name: requiredText(255),
-  days: z.enum(LIFETIMES.map(([days]) => days)).transform(Number),
+  days: z
+    .enum(
+      LIFETIMES.map(([days]) => days),
+      'must be one of the lifetimes',
+    )
+    .transform(Number),
 });
 
 async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
@@ -51,7 +56,13 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
             maxlength={255}
             required
           />
-          <Field label="Works for" name="days" value={values.days ?? '90'} options={LIFETIMES} />
+          <Field
+            label="Works for"
+            name="days"
+            value={values.days ?? '90'}
+            options={LIFETIMES}
+            faults={faults}
+          />
           <button type="submit">Create</button>
         </form>
       </Card>

@@ -111,7 +111,7 @@ it('sends one message when the figure leaves the limit, none while it stays, one
   expect(posts).toHaveLength(3);
 });
 
-it('checks an alert no more often than its answer can change', async () => {
+it('checks an alert only as often as its answer can change', async () => {
   const application = await withFridays();
   await makeAlert(application, 'revenue_change', 30);
   await run(NOW);
@@ -122,7 +122,7 @@ it('checks an alert no more often than its answer can change', async () => {
   expect((await listAlerts(db, application.id))[0]).toEqual(first);
 });
 
-it('sends once, however many runs look at the same time', async () => {
+it('sends once, however many runs check at the same time', async () => {
   const application = await withFridays();
   await makeChannel(application);
   await makeAlert(application, 'revenue_change', 30);
@@ -131,7 +131,7 @@ it('sends once, however many runs look at the same time', async () => {
   expect(posts).toHaveLength(1);
 });
 
-it('stays as it was where nothing can be said', async () => {
+it('keeps its state while the figure is unknown', async () => {
   const { application } = await createTenant();
   await makeChannel(application);
   await makeAlert(application, 'roas_below', 50);
@@ -167,7 +167,7 @@ it('watches installs, spend without installs, and CPI', async () => {
   ]);
 });
 
-it('an alert that cannot be checked stops no other, and is tried again ten minutes later', async () => {
+it('checks the other alerts when one fails, and retries that one ten minutes later', async () => {
   const broken = await withFridays();
   const application = await withFridays();
   await makeChannel(application);
@@ -185,7 +185,7 @@ it('an alert that cannot be checked stops no other, and is tried again ten minut
   });
 });
 
-it('looks at no more than 20 alerts a run, the longest due first', async () => {
+it('checks at most 20 alerts per run, the longest due first', async () => {
   const { application } = await createTenant();
   for (let index = 0; index < 25; index++) await makeAlert(application, 'roas_below', 50);
   await watchAlerts(env, NOW);
@@ -196,7 +196,7 @@ it('looks at no more than 20 alerts a run, the longest due first', async () => {
   expect(await checked()).toBe(25);
 });
 
-it('keeps a failure with its channel, tries again later and later, and gives up after eight times', async () => {
+it('stores a failure with its channel, retries at growing intervals, and gives up after eight attempts', async () => {
   const { application } = await createTenant();
   await makeChannel(application);
   const [channel] = await listChannels(db, application.id);
@@ -225,7 +225,7 @@ it('keeps a failure with its channel, tries again later and later, and gives up 
   expect((await listChannels(db, application.id))[0]).toMatchObject({ failure: null, failedAt: null });
 });
 
-it('follows no redirect and survives a receiver that does not answer', async () => {
+it('follows no redirect, and gives up on a receiver that does not respond', async () => {
   const { application } = await createTenant();
   await makeChannel(application);
   await makeChannel(application, { target: 'https://second.example/hook' });
@@ -244,7 +244,7 @@ it('follows no redirect and survives a receiver that does not answer', async () 
   ]);
 });
 
-it('mails where the deployment has a binding and a sender, and says so where it has not', async () => {
+it('sends email if the deployment has a binding and a sender, and reports if it does not', async () => {
   const { application } = await createTenant();
   await makeChannel(application, { kind: 'mail', target: 'boss@team.test' });
   const [channel] = await listChannels(db, application.id);

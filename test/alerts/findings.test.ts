@@ -21,13 +21,13 @@ describe('a day against its weekday', () => {
     expect(change({ ...weeks, [DAY]: value }).firing).toBe(firing);
   });
 
-  it('says both figures and how far they are apart', () => {
+  it('states both figures and their difference', () => {
     expect(change({ ...weeks, [DAY]: 60 }).text).toBe(
       'Revenue on 2026-03-27 was $60, 40% below the mean of the last 4 Fridays ($100).',
     );
   });
 
-  it('takes a day without a row as 0, but none before the first row', () => {
+  it('counts a day without a row as 0, except before the first row', () => {
     expect(change({ '2026-03-20': 100, '2026-03-13': 100 })).toEqual({
       firing: true,
       text: 'Revenue on 2026-03-27 was $0, 100% below the mean of the last 2 Fridays ($100).',
@@ -42,7 +42,7 @@ describe('a day against its weekday', () => {
     ['nothing but zeros', { '2026-03-20': 0, '2026-03-13': 0, [DAY]: 1 }],
     ['a figure that is not known', { ...weeks, [DAY]: null }],
     ['no figure at all', {}],
-  ])('says nothing from %s', (_, values) => {
+  ])('finds nothing in %s', (_, values) => {
     expect(change(values).firing).toBeNull();
   });
 });
@@ -52,7 +52,7 @@ describe('silence', () => {
   const silence = (lastEventAt: number | null, hasDevices = true) =>
     findSilence({ hours: 1, lastEventAt, hasDevices, now });
 
-  it('begins after the hours that were chosen', () => {
+  it('starts after the chosen number of hours', () => {
     expect(silence(now - 3_600_000).firing).toBe(false);
     expect(silence(now - 3_600_001)).toEqual({
       firing: true,
@@ -60,13 +60,13 @@ describe('silence', () => {
     });
   });
 
-  it('is none before the first event, and is one once the last is forgotten', () => {
+  it('is not reported before the first event, but is once the last event has been deleted', () => {
     expect(silence(null, false).firing).toBeNull();
     expect(silence(null).firing).toBe(true);
   });
 });
 
-it('names the campaigns that spent without an install, the dearest first', () => {
+it('names the campaigns with spend but no install, highest spend first', () => {
   const of = (campaign: string, spend: number | null, installs: number) => ({ campaign, spend, installs });
   const idle = (campaigns: ReturnType<typeof of>[]) =>
     findIdleSpend({ day: DAY, threshold: 20, campaigns, currency: 'usd' });
@@ -80,7 +80,7 @@ it('names the campaigns that spent without an install, the dearest first', () =>
   );
 });
 
-it('holds a ratio against its limit from either side, and says nothing of one that does not exist', () => {
+it('compares a ratio with its limit in both directions, and ignores a missing one', () => {
   const limit = (value: number | null, side: 'above' | 'below') =>
     findLimit({ name: 'CPI', value, limit: 2, side, show }).firing;
   expect([limit(2.1, 'above'), limit(2, 'above'), limit(1.9, 'below'), limit(2, 'below')]).toEqual([

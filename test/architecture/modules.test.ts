@@ -38,7 +38,7 @@ describe('the list of modules', () => {
     expect(found(name)).toEqual(listed(MODULES[name] ?? { imports: [] }));
   });
 
-  it.each(names)('has what %s imports above it', (name) => {
+  it.each(names)('lists what %s imports above it', (name) => {
     const above = names.slice(0, names.indexOf(name));
     expect(MODULES[name]?.imports.filter((other) => !above.includes(other))).toEqual([]);
   });
@@ -52,7 +52,7 @@ describe('the list of modules', () => {
     expect(files.map(({ file }) => file).filter((file) => !isDocumentation.test(file))).toEqual([]);
   });
 
-  it('types every JSON answer of a route', () => {
+  it('types every JSON response of a route', () => {
     const routes = [...source.values()].flat().filter(({ file }) => file.endsWith('/routes.ts'));
     const untyped = routes.flatMap(({ file, code }) =>
       [...code.matchAll(/\b(?:c\.json|answerJson)\(.*/g)].map(([call]) => `${file}: ${call}`),
@@ -74,7 +74,7 @@ describe('the list of modules', () => {
   });
 });
 
-describe('what is read of the source', () => {
+describe('reading the source', () => {
   const none = new Map([
     ['clicks', 'clicks'],
     ['apiKeys', 'api_keys'],

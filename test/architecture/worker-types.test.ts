@@ -35,7 +35,7 @@ const compile = (code: string) =>
     return [...output.matchAll(/error TS\d+: (.+)/g)].map(([, message = '']) => message);
   });
 
-it('compiles what a Worker has, and of Node only what is declared for it', async () => {
+it('compiles the APIs of a Worker, and of Node only what is declared', async () => {
   const code = `import { Buffer } from 'node:buffer';
 export const bytes: Uint8Array = Buffer.from(crypto.getRandomValues(new Uint8Array(4)));
 export const url: string = new URL('https://example.com').host;
@@ -43,7 +43,7 @@ export const url: string = new URL('https://example.com').host;
   expect(await compile(code)).toEqual([]);
 });
 
-it('compiles no global and no module of Node otherwise', async () => {
+it('compiles no other global or module of Node', async () => {
   const code = `import { readFile } from 'node:fs/promises';
 export const file = readFile;
 export const folder = __dirname;
@@ -58,7 +58,7 @@ export const loaded = require('fs');
   ]);
 });
 
-it('lints the globals of Node that Cloudflare declares as `any`', async () => {
+it('lints Node globals that Cloudflare declares as `any`', async () => {
   const lintedGlobals = await inFolder(async (folder) => {
     await copyFile(path.join(ROOT, 'biome.json'), path.join(folder, 'biome.json'));
     const modules = path.join(folder, 'src/lib');

@@ -30,7 +30,7 @@ const rows = async (tenant: Tenant) =>
       .all<{ id: string; ip_hash: string | null }>()
   ).results;
 
-it('counts a redelivered click once, in any order, among poison', async () => {
+it('counts a redelivered click once, in any order, among unreadable messages', async () => {
   const tenant = await createTenant(STORES);
   const { path } = await createCreative(service, tenant);
   const first = await follow(service, path, ANDROID_AGENT);
@@ -58,7 +58,7 @@ it('counts a redelivered click once, in any order, among poison', async () => {
   ]);
 });
 
-it('keeps a click and counts it, each once, when the database fails', async () => {
+it('stores and counts a click once when the database fails', async () => {
   const tenant = await createTenant(STORES);
   const { path } = await createCreative(service, tenant);
   const { messages, clickId } = await follow(service, path, ANDROID_AGENT);
@@ -74,7 +74,7 @@ it('keeps a click and counts it, each once, when the database fails', async () =
   expect(await clicksReported(tenant)).toBe(1);
 });
 
-it('keeps a click and counts it, each once, when its counter fails', async () => {
+it('stores and counts a click once when its counter fails', async () => {
   const tenant = await createTenant(STORES);
   const { path } = await createCreative(service, tenant);
   const { messages, clickId } = await follow(service, path, ANDROID_AGENT);
@@ -108,7 +108,7 @@ it.each([
   expect(service.queue.take()).toEqual([]);
 });
 
-it('takes no measurement but for a click on the same link, within the hour', async () => {
+it('accepts a measurement only for a click on the same link within the hour', async () => {
   const tenant = await createTenant(STORES);
   const { path, id } = await createCreative(service, tenant);
   const other = await createCreative(service, tenant);
@@ -126,7 +126,7 @@ it('takes no measurement but for a click on the same link, within the hour', asy
   expect(unknown).toEqual({ status: 404, messages: [] });
 });
 
-it('keeps what was measured first', async () => {
+it('keeps the first measurement', async () => {
   const tenant = await createTenant(STORES);
   const { path } = await createCreative(service, tenant);
   const { clickId, publicId, messages } = await follow(service, path, IPHONE_AGENT);
@@ -137,7 +137,7 @@ it('keeps what was measured first', async () => {
   expect(row).toEqual({ timezone: 'Europe/Berlin' });
 });
 
-it('makes the same row of the same records, in any order and however often they come', async () => {
+it('writes the same row for the same records, in any order and with repeats', async () => {
   const click: ClickRecord = {
     application_id: 'app_order',
     id: `clk_${Date.now().toString(16).padStart(12, '0')}${'0'.repeat(20)}`,
@@ -164,7 +164,7 @@ it('makes the same row of the same records, in any order and however often they 
   );
 });
 
-it('forgets what it must although another chore fails', async () => {
+it('deletes what is due although another chore fails', async () => {
   const tenant = await createTenant();
   await env.DB.prepare(
     "INSERT INTO clicks (application_id, id, creative_id, clicked_at, os_family) VALUES (?, 'clk_0', 'c', 0, 'ios')",
@@ -180,7 +180,7 @@ it('forgets what it must although another chore fails', async () => {
   expect(await rows(tenant)).toEqual([]);
 });
 
-it('forgets addresses after one window and clicks after the other', async () => {
+it('deletes addresses after one window and clicks after the other', async () => {
   const now = Date.now();
   const tenant = await createTenant({ attribution_window_hours: 48, probabilistic_window_hours: 24 });
   const other = await createTenant({ attribution_window_hours: 24, probabilistic_window_hours: 72 });
@@ -208,7 +208,7 @@ it('forgets addresses after one window and clicks after the other', async () => 
   expect(await rows(other)).toEqual([{ id: longer, ip_hash: 'h' }]);
 });
 
-it('forgets any number of clicks, a bounded number at a time', async () => {
+it('deletes any number of clicks, a bounded number at a time', async () => {
   const tenant = await createTenant();
   const old = Date.now() - 1000 * HOUR;
   const scheduled = () => worker.scheduled(createScheduledController(), env);
@@ -226,7 +226,7 @@ it('forgets any number of clicks, a bounded number at a time', async () => {
   expect(await rows(tenant)).toEqual([]);
 });
 
-it('reaches every click that it looks for by an index', async () => {
+it('finds every click by an index', async () => {
   const plans: string[] = [];
   const explaining = new WatchedD1(env.DB);
   const prepare = explaining.prepare.bind(explaining);

@@ -29,7 +29,7 @@ describe('screens', () => {
     expect(compareScreens(size(screen), ratio, size(window))).toBe(expected);
   });
 
-  it('says nothing where one of the two is missing', () => {
+  it('is neutral if one of the two is missing', () => {
     expect(compareScreens(null, 3, size([1, 1]))).toBeNull();
     expect(compareScreens(size([1, 1]), 3, null)).toBeNull();
   });

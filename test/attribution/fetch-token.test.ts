@@ -74,7 +74,7 @@ it.each([
   });
 });
 
-it('credits a phone that comes back before the queue has brought its click', async () => {
+it('credits a phone whose click is still in the queue', async () => {
   const [tenant, other] = [await createTenant(STORES), await createTenant(STORES)];
   const creative = await createCreative(worker, tenant);
   const { clickId, publicId, messages } = await follow(worker, creative.path, ANDROID_AGENT);
@@ -131,7 +131,7 @@ it('credits an Android phone by user agent and address', async () => {
   expect(outcome).toMatchObject({ creativeId: creative.id, method: 'probabilistic' });
 });
 
-it('takes a measurement that arrives before its click, and either of them twice, for one click', async () => {
+it('treats a measurement that arrives before its click, or twice, as one click', async () => {
   const tenant = await createTenant(STORES);
   const creative = await createCreative(worker, tenant);
   const { clickId, publicId, messages } = await follow(worker, creative.path, IPHONE_AGENT);
@@ -153,7 +153,7 @@ it('takes a measurement that arrives before its click, and either of them twice,
   expect((await fetchAttribution(tenant, IPHONE_METRICS)).creativeId).toBe(creative.id);
 });
 
-it('tells an iPad, whose browser says Mac, by its touch screen', async () => {
+it('recognises an iPad, whose browser claims to be a Mac, by its touch screen', async () => {
   const tenant = await createTenant(STORES);
   const creative = await createCreative(worker, tenant);
   const agent =
@@ -198,7 +198,7 @@ it('reads a referrer of 4,096 characters and ignores a longer one', async () => 
   expect(longer.method).toBe('organic');
 });
 
-it('keeps to the windows of the application', async () => {
+it('respects the attribution windows of the application', async () => {
   const tenant = await createTenant({
     ...STORES,
     attribution_window_hours: 2,
@@ -214,7 +214,7 @@ it('keeps to the windows of the application', async () => {
   expect((await fetchAttribution(tenant, { ...metrics, click_id: older })).method).toBe('organic');
 });
 
-it('guesses nothing and keeps no address where the application has switched guessing off', async () => {
+it('makes no probabilistic match and stores no address if the application has switched it off', async () => {
   const tenant = await createTenant({ ...STORES, probabilistic_window_hours: 0 });
   const creative = await createCreative(worker, tenant);
   await measuredClick(creative.path);
@@ -225,7 +225,7 @@ it('guesses nothing and keeps no address where the application has switched gues
   expect(row).toEqual({ ip_hash: null });
 });
 
-it('guesses a click for one device only, the newest first', async () => {
+it('matches a click probabilistically to one device only, newest first', async () => {
   const tenant = await createTenant(STORES);
   const creative = await createCreative(worker, tenant);
   const clickId = await measuredClick(creative.path);
@@ -235,7 +235,7 @@ it('guesses a click for one device only, the newest first', async () => {
   expect(second.method).toBe('organic');
 });
 
-it('guesses a click for one of many devices that come at once', async () => {
+it('matches a click probabilistically to one of many simultaneous devices', async () => {
   const tenant = await createTenant(STORES);
   const creative = await createCreative(worker, tenant);
   const clicks = [
@@ -251,7 +251,7 @@ it('guesses a click for one of many devices that come at once', async () => {
   expect(credited.toSorted()).toEqual(clicks.toSorted());
 });
 
-it('leaves the attribution of a known device as it is', async () => {
+it('keeps the attribution of a known device', async () => {
   const tenant = await createTenant(STORES);
   const creative = await createCreative(worker, tenant);
   const organic = await claimsOf(await fetchToken(worker, tenant, { data: { device_id: 'player 1' } }));

@@ -5,7 +5,7 @@ import { IPHONE_CLICK, storeClicks } from '../helpers/click-rows.ts';
 import { ANDROID_METRICS, IPHONE_METRICS } from '../helpers/clicks.ts';
 import { createTenant } from '../helpers/tenant.ts';
 
-// Which clicks are found for a device, and what of them: at the database, whatever the endpoint lets through.
+// Which clicks the database finds for a device, independently of what the endpoint accepts.
 
 const NOW = Date.now();
 const MINUTE = 60_000;
@@ -73,7 +73,7 @@ it.each([
 });
 
 it.each(['', '2026-11-10T09:00:00.058Z', 'Mars/Olympus', 'undefined', '+05:30'])(
-  'takes the zone "%s" for unknown: neither for nor against a click',
+  'treats the zone "%s" as unknown, neither for nor against a click',
   async (timezone) => {
     const { id, hash, attribute } = await application();
     const ip = '203.0.113.9';
@@ -94,7 +94,7 @@ it.each(['', '2026-11-10T09:00:00.058Z', 'Mars/Olympus', 'undefined', '+05:30'])
   },
 );
 
-it('finds a click by family among newer ones of another family, where the zone is unknown', async () => {
+it('finds a click by OS family among newer ones of another family if the zone is unknown', async () => {
   const { id, attribute } = await application();
   const [click] = await storeClicks(id, NOW - MINUTE, [IPHONE_CLICK]);
   const newer = times(300, (index) => ({
@@ -106,7 +106,7 @@ it('finds a click by family among newer ones of another family, where the zone i
   expect(await attribute({ timezone: '' })).toMatchObject({ method: 'probabilistic', click_id: click });
 });
 
-it('finds none by zone in another family, zone, application or before the window', async () => {
+it('finds no click of another family, zone or application, or from before the window', async () => {
   const { id, attribute } = await application();
   const { id: other } = await application();
   await storeClicks(other, NOW - MINUTE, [IPHONE_CLICK]);
@@ -165,7 +165,7 @@ it('credits a genuine match although 150 clicks that look like it come from 5 ad
   expect(outcome?.confidence).toBeGreaterThan(0.75);
 });
 
-it('is not sure of one among 50 that look alike behind one address, without a word of its address', async () => {
+it('is not confident about one of 50 look-alikes behind one address if its own address is unknown', async () => {
   const { id, attribute } = await application();
   const office = times(50, (index) => ({ ...IPHONE_CLICK, creative_id: `crt_${index}`, ip_hash: 'office' }));
   await storeClicks(id, NOW, office);

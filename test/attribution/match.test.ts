@@ -14,6 +14,7 @@ import {
   HOUR,
   iphone,
   iphoneDevice,
+  matchClicks,
   NO_HINTS,
   NOW,
   WINDOWS,
@@ -25,8 +26,6 @@ const naming = ({ id, clickedAt }: Click, method: 'referrer' | 'click_id') => ({
   creativeId: null,
   method,
 });
-
-const guess = (device: Device, ...clicks: Click[]) => attribute(device, NO_HINTS, clicks, WINDOWS, NOW);
 
 type Grade = 'high' | 'medium' | 'low' | 'organic';
 const grade = ({ method, confidence }: Attribution): Grade => {
@@ -63,7 +62,7 @@ const PAIRS: [string, Partial<Click> | null, Partial<Device>, Grade, number][] =
   ['iPhone abroad', iphone, { timezone: 'America/New_York' }, 'organic', 0.97],
   ['iPhone 15 against iPhone 14', iphone, { window: { width: 1170, height: 2532 } }, 'organic', 0.98],
   [
-    'iPad that calls itself a Mac, told by touch',
+    'iPad that claims to be a Mac, recognised by touch',
     { ...iphone, osVersion: null, screen: { width: 820, height: 1180 }, pixelRatio: 2 },
     { osVersion: '17.4', window: { width: 2360, height: 1640 }, dpi: 264 },
     'low',
@@ -106,7 +105,7 @@ const PAIRS: [string, Partial<Click> | null, Partial<Device>, Grade, number][] =
 describe('one click', () => {
   it.each(PAIRS)('%s', (_, click, changes, expected, confidence) => {
     const base = click?.osFamily === 'android' ? androidDevice : iphoneDevice;
-    const outcome = guess({ ...base, ...changes }, ...(click ? [{ ...bare, ...click }] : []));
+    const outcome = matchClicks({ ...base, ...changes }, ...(click ? [{ ...bare, ...click }] : []));
     expect([grade(outcome), Math.round(outcome.confidence * 100) / 100]).toEqual([expected, confidence]);
     expect(outcome.creative_id).toBe(expected === 'organic' ? null : 'crt_1');
   });
@@ -118,11 +117,11 @@ it.each([
   ['model, screen and density', { width: 360, height: 780 }, 3, 5],
   ['model against another screen', { width: 390, height: 844 }, null, -0.5],
   ['model against another screen and density', { width: 390, height: 844 }, 1, -2.5],
-] as const)('takes %s for one fact where they agree', (_, screen, pixelRatio, bits) => {
+] as const)('counts %s as one fact if they agree', (_, screen, pixelRatio, bits) => {
   const click = { ...android, osVersion: null, screen, pixelRatio };
-  expect(guess({ ...androidDevice, window: { width: 360, height: 780 } }, click).candidates[0]?.score).toBe(
-    bits,
-  );
+  expect(
+    matchClicks({ ...androidDevice, window: { width: 360, height: 780 } }, click).candidates[0]?.score,
+  ).toBe(bits);
 });
 
 describe('windows', () => {
@@ -130,30 +129,32 @@ describe('windows', () => {
     ['the last millisecond', 24 * HOUR, 'probabilistic'],
     ['a millisecond later', 24 * HOUR + 1, 'organic'],
     ['this moment', 0, 'probabilistic'],
-  ])('guesses at %s', (_, age, method) => {
-    expect(guess(iphoneDevice, { ...iphone, clickedAt: NOW - age }).method).toBe(method);
+  ])('matches probabilistically at %s', (_, age, method) => {
+    expect(matchClicks(iphoneDevice, { ...iphone, clickedAt: NOW - age }).method).toBe(method);
   });
 
   it.each([
     ['the last millisecond', 168 * HOUR, 'referrer'],
     ['a millisecond later', 168 * HOUR + 1, 'organic'],
     ['a clock that is ahead', -5_000, 'referrer'],
-  ])('takes a named click at %s', (_, age, method) => {
+  ])('accepts a named click at %s', (_, age, method) => {
     const click = { ...iphone, clickedAt: NOW - age };
     const hints = { named: [naming(click, 'referrer')], deepLinkCreativeId: null };
     const outcome = attribute({ ...iphoneDevice, timezone: 'Asia/Tokyo' }, hints, [click], WINDOWS, NOW);
     expect(outcome.method).toBe(method);
   });
 
-  it('guesses nothing where the application has switched it off', () => {
+  it('makes no probabilistic match if the application has switched it off', () => {
     const windows = { ...WINDOWS, probabilisticMs: 0 };
     const click = { ...iphone, clickedAt: NOW };
     expect(attribute(iphoneDevice, NO_HINTS, [click], windows, NOW).method).toBe('organic');
   });
 
-  it('credits no click of today with an install of last month, but forgives a clock', () => {
-    expect(guess({ ...iphoneDevice, acquiredAt: NOW - 30 * 24 * HOUR }, iphone).method).toBe('organic');
-    expect(guess({ ...iphoneDevice, acquiredAt: NOW - 12 * HOUR }, iphone).method).toBe('probabilistic');
+  it('does not credit today’s click with last month’s install, but tolerates a wrong clock', () => {
+    expect(matchClicks({ ...iphoneDevice, acquiredAt: NOW - 30 * 24 * HOUR }, iphone).method).toBe('organic');
+    expect(matchClicks({ ...iphoneDevice, acquiredAt: NOW - 12 * HOUR }, iphone).method).toBe(
+      'probabilistic',
+    );
   });
 });
 
@@ -162,7 +163,7 @@ describe('order of methods', () => {
     named: [naming({ ...bare, id: 'clk_gone' }, 'referrer'), naming(bare, 'click_id')],
     deepLinkCreativeId: 'crt_deep',
   };
-  it('takes the first named click that is there, then the deep link, then the guess', () => {
+  it('uses the first named click that exists, then the deep link, then the probabilistic match', () => {
     const other = { ...iphone, id: 'clk_2', creativeId: 'crt_2' };
     const of = (...input: [Hints, Click[]]) => attribute(iphoneDevice, ...input, WINDOWS, NOW);
     expect(of(hints, [other, iphone])).toMatchObject({
@@ -181,7 +182,7 @@ describe('order of methods', () => {
     });
   });
 
-  it('believes an id that proves its creative, inside the window, before the click itself is there', () => {
+  it('accepts a signed click id inside the window before the click itself has arrived', () => {
     const proven = { id: 'clk_9', creativeId: 'crt_9', method: 'referrer' as const };
     const at = (clickedAt: number) =>
       attribute(iphoneDevice, { ...NO_HINTS, named: [{ ...proven, clickedAt }] }, [], WINDOWS, NOW);
@@ -193,7 +194,7 @@ describe('order of methods', () => {
     expect(at(NOW - 168 * HOUR - 1)).toMatchObject({ method: 'organic' });
   });
 
-  it('tells how many devices named the click before, of this click alone', () => {
+  it('reports how many devices named this click before', () => {
     const namedBy = (namedInstalls: number) => [
       { ...bare, namedInstalls },
       { ...iphone, id: 'clk_2', namedInstalls: 9 },
@@ -207,14 +208,14 @@ describe('order of methods', () => {
     });
   });
 
-  it('lets a named click be credited again, but guesses it for no second device', () => {
+  it('credits a named click again, but never matches it to a second device probabilistically', () => {
     const credited = { ...iphone, credited: true };
-    expect(guess(iphoneDevice, credited).method).toBe('organic');
+    expect(matchClicks(iphoneDevice, credited).method).toBe('organic');
     expect(attribute(iphoneDevice, hints, [credited], WINDOWS, NOW).method).toBe('click_id');
   });
 });
 
-it('gives probabilities that leave room for no click, whatever the evidence', () => {
+it('always leaves some probability that there was no click', () => {
   const some = <Value>(...values: Value[]) => fc.constantFrom<Value | null>(null, ...values);
   const clicks = fc.array(
     fc.record<Click>({
@@ -235,7 +236,7 @@ it('gives probabilities that leave room for no click, whatever the evidence', ()
   );
   fc.assert(
     fc.property(clicks, some('x', 'y'), (found, ipHash) => {
-      const outcome = guess({ ...iphoneDevice, ipHash }, ...found);
+      const outcome = matchClicks({ ...iphoneDevice, ipHash }, ...found);
       const total = outcome.candidates.reduce((sum, { probability }) => sum + probability, 0);
       expect(total).toBeLessThan(1);
       expect(outcome.confidence).toBeGreaterThan(0);
@@ -244,7 +245,9 @@ it('gives probabilities that leave room for no click, whatever the evidence', ()
       expect(credited?.creativeId ?? null).toBe(outcome.creative_id);
       expect(credited?.credited ?? false).toBe(false);
       // The order in which the database returns clicks must not matter.
-      expect(guess({ ...iphoneDevice, ipHash }, ...found.toReversed()).creative_id).toBe(outcome.creative_id);
+      expect(matchClicks({ ...iphoneDevice, ipHash }, ...found.toReversed()).creative_id).toBe(
+        outcome.creative_id,
+      );
     }),
   );
 });

@@ -29,7 +29,7 @@ const SCREENS = [
 const VERSIONS = ['17.4', '17.5', '17.6', '16.7', '18.1'];
 const ZONES = ['Europe/Berlin', 'Europe/Berlin', 'Europe/Berlin', 'Europe/London', 'Europe/Istanbul'];
 
-/** `likeness`: the part of all phones that look the same. */
+/** `likeness`: the share of all phones that look the same. */
 function simulate(seed: number, phones: number, likeness: number, sameAddress: number) {
   const random = seeded(seed);
   const pick = <Value>(values: readonly Value[]): Value =>
@@ -80,7 +80,7 @@ it.each([
   ['50 phones of all kinds', 50, 0, 0.6],
   ['3 phones of all kinds', 3, 0, 0.6],
   ['500 phones, many alike', 500, 0.5, 0.6],
-])('is seldom wrong where it is sure: %s', (_, phones, likeness, sameAddress) => {
+])('is rarely wrong when it is confident: %s', (_, phones, likeness, sameAddress) => {
   const outcomes = Array.from({ length: 2_000 }, (_, seed) => simulate(seed, phones, likeness, sameAddress));
   const guessed = outcomes.filter(({ method }) => method === 'probabilistic');
   const sure = guessed.filter(({ confidence }) => confidence >= 0.9);

@@ -48,7 +48,7 @@ async function newClick() {
   return { tenant, creative, ...click };
 }
 
-it('flags installs that name one click again, and tells how many named it before', async () => {
+it('flags installs that name a used click, and reports how many named it before', async () => {
   const { tenant, publicId, messages } = await newClick();
   await worker.deliver(messages);
   const first = await install(tenant, { install_referrer: `click_id=${publicId}` });
@@ -69,7 +69,7 @@ it('flags installs that name one click again, and tells how many named it before
   expect(await clickRows(tenant)).toMatchObject([{ device_id: first.device_id, named_installs: 3 }]);
 });
 
-it('counts installs that name a click before the queue has brought it, which then completes the same row', async () => {
+it('counts installs that name a click that is still in the queue, which then completes the same row', async () => {
   const { tenant, creative, clickId, publicId, messages } = await newClick();
   const first = await install(tenant, { click_id: publicId });
   expect((await install(tenant, { click_id: publicId })).earlier_installs).toBe(1);
@@ -92,7 +92,7 @@ it('counts installs that name a click before the queue has brought it, which the
   ]);
 });
 
-it('counts an install once although its transaction is repeated after an unclear failure', async () => {
+it('counts an install once although its transaction is retried after an unclear failure', async () => {
   const { tenant, publicId, messages } = await newClick();
   await worker.deliver(messages);
   const db = new WatchedD1(env.DB);
@@ -103,7 +103,7 @@ it('counts an install once although its transaction is repeated after an unclear
   expect(await explain(tenant, token)).toMatchObject({ repeated: false, click: { named_installs: 1 } });
 });
 
-it('counts one device once, however often and at once it comes', async () => {
+it('counts a device once, however many simultaneous calls it makes', async () => {
   const { tenant, publicId, messages } = await newClick();
   await worker.deliver(messages);
   const data = { device_id: 'player', click_id: publicId };
@@ -114,7 +114,7 @@ it('counts one device once, however often and at once it comes', async () => {
   expect(await clickRows(tenant)).toMatchObject([{ device_id: devices[0]?.device_id, named_installs: 1 }]);
 });
 
-it('does not count a guess, so that the device that names the click afterwards is no repeat', async () => {
+it('does not count a probabilistic match, so that a device that names the click later is no repeat', async () => {
   const tenant = await createTenant(STORES);
   const { id } = await createCreative(worker, tenant);
   const [click_id] = await storeClicks(tenant.application.id, Date.now(), [
@@ -127,7 +127,7 @@ it('does not count a guess, so that the device that names the click afterwards i
   expect(await clickRows(tenant)).toMatchObject([{ device_id: guessed.device_id, named_installs: 2 }]);
 });
 
-it('explains an organic device without a click, and a click that is forgotten without details', async () => {
+it('explains an organic device without a click, and a deleted click without details', async () => {
   const { tenant, publicId, messages } = await newClick();
   await worker.deliver(messages);
   expect(await install(tenant, {})).toMatchObject({ method: 'organic', repeated: false, click: null });
@@ -142,7 +142,7 @@ it('explains an organic device without a click, and a click that is forgotten wi
   });
 });
 
-it('lets a guess fail where another claimed the click meanwhile, and only then', async () => {
+it('discards a probabilistic match only if another device has claimed the click in the meantime', async () => {
   const tenant = await createTenant();
   const [clickId = ''] = await storeClicks(tenant.application.id, Date.now(), [IPHONE_CLICK]);
   const credit = async (claim: string, deviceId: string, guessed = true) =>

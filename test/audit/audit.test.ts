@@ -6,7 +6,7 @@ import { database } from '#db';
 import { createTenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 
-it('keeps nothing that was refused', async () => {
+it('records nothing that was refused', async () => {
   const worker = startWorker();
   const [tenant, stranger] = [await createTenant(), await createTenant()];
   const path = `/v1/applications/${tenant.application.id}/api-key`;
@@ -20,7 +20,7 @@ it('keeps nothing that was refused', async () => {
   expect(await log(stranger.team)).toEqual([]);
 });
 
-it('lists a page of the log, newest first, from where the one before ended', async () => {
+it('lists the log page by page, newest first', async () => {
   const { team } = await createTenant();
   const db = database(env.DB);
   for (const subject of ['a', 'b', 'c']) {

@@ -430,7 +430,7 @@ async function prepared({ prepare }: Change) {
 const name = (change: Change) => [`${change.action} by the ${change.by}`, change] as const;
 
 describe.each(CHANGES.map(name))('%s', (_, change) => {
-  it('is recorded once, with who did it', async () => {
+  it('is recorded once, with its actor', async () => {
     const { tenant, email, change: make, before } = await prepared(change);
     expect((await make()).status).toBeLessThan(400);
     const recorded = await recordedSince(before);
@@ -458,7 +458,7 @@ describe('in the same transaction', () => {
       await env.DB.batch(results.map((trigger) => env.DB.prepare(`DROP TRIGGER ${trigger.name}`)));
   });
 
-  it.each(CHANGES.map(name))('%s is not made where it can’t be recorded', async (_, change) => {
+  it.each(CHANGES.map(name))('%s is rolled back if it cannot be recorded', async (_, change) => {
     const { change: make, before } = await prepared(change);
     const state = await dump(tables);
     await env.DB.prepare(`CREATE TRIGGER refuse BEFORE INSERT ON audit_log ${ABORT}`).run();
@@ -469,7 +469,7 @@ describe('in the same transaction', () => {
 
   // To show a key changes nothing that could fail.
   const changing = CHANGES.filter(({ action }) => action !== 'api_key.shown');
-  it.each(changing.map(name))('%s is not recorded where it fails', async (_, change) => {
+  it.each(changing.map(name))('%s is not recorded if it fails', async (_, change) => {
     const { change: make, before } = await prepared(change);
     const triggers = tables.flatMap((table) =>
       ['INSERT', 'UPDATE', 'DELETE'].map((kind) =>
@@ -482,13 +482,13 @@ describe('in the same transaction', () => {
   });
 });
 
-it('covers the whole list of actions', () => {
+it('covers every action', () => {
   // What resuming changes is not in this database: test/operations has it.
   const covered = [...new Set(CHANGES.map(({ action }) => action)), 'counting.resumed'];
   expect(covered.sort()).toEqual([...AUDIT_ACTIONS].sort());
 });
 
-it('names what a change was done to, and never a secret', async () => {
+it('names the subject of a change, never a secret', async () => {
   const tenant = await createTenant();
   const { id } = tenant.application;
   await worker.team(tenant, `/v1/applications/${id}`, { method: 'PATCH', body: { name: 'Renamed' } });

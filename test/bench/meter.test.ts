@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { startCounter } from '../helpers/counter.ts';
 import { DatabaseMeter, StorageMeter } from './meter.ts';
 
-it('adds up what D1 says of statements alone, in batches and in sessions', async () => {
+it('adds up what D1 reports for single statements, batches and sessions', async () => {
   const meter = new DatabaseMeter(env.DB);
   await meter.binding.prepare('CREATE TABLE metered (id INTEGER PRIMARY KEY, n INTEGER) STRICT').run();
   const before = meter.rowsWritten;
@@ -21,7 +21,7 @@ it('adds up what D1 says of statements alone, in batches and in sessions', async
   expect(meter.statements).toBe(6);
 });
 
-it("adds up what an object's storage is asked, the last statement included", async () => {
+it('adds up the storage operations of an object, including the last statement', async () => {
   await runInDurableObject(startCounter().stub(), (_, { storage }) => {
     const meter = new StorageMeter(storage);
     const { sql } = meter.storage;

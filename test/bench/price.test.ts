@@ -25,17 +25,17 @@ it.each<[string, Partial<Consumption>, number]>([
   ['storage', { bytes: { d1: 1_000, object: 0, file: 0 } }, 10],
   ['storage', { bytes: { d1: 0, object: 1_000, file: 0 } }, 0.2],
   ['storage', { bytes: { d1: 0, object: 0, file: 1_000 } }, 0.2],
-])('a million events cost for %s, of %o', (part, consumption, dollars) => {
+])('computes the price of a million events for %s from %o', (part, consumption, dollars) => {
   const { total, parts } = priceOfAMillion({ ...nothing, ...consumption });
   expect(parts[part]).toBeCloseTo(dollars, 6);
   expect(total).toBeCloseTo(dollars + AWAKE, 3);
 });
 
-it('counts what objects are called for and their time awake together', () => {
+it('counts the calls of objects and their time awake together', () => {
   expect(priceOfAMillion({ ...nothing, objectCalls: 1 }).parts.objects).toBeCloseTo(0.15 + AWAKE, 4);
 });
 
-it('takes it that every further run of a day adds at most what the last one added to D1', () => {
+it('assumes that every further run of a day adds at most as much to D1 as the last one', () => {
   const events = 143 * 70_000;
   expect(bytesOfADay([5_000, 15_000, 15_500])).toBeCloseTo((10_000 + 142 * 500) / events);
   expect(bytesOfADay([0, 1_000])).toBeCloseTo((143 * 1_000) / events);

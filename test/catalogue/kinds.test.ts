@@ -69,7 +69,7 @@ describe('each kind', () => {
     },
   );
 
-  it('has one type for a column, whichever kinds share it', () => {
+  it('has one type per column, even if several kinds share it', () => {
     const types = new Map(EVENT_COLUMNS.map(({ name, type, field }) => [name, { type, field }]));
     for (const { name, type, field } of kinds.flatMap<EventColumn>(({ columns }) => columns)) {
       expect({ type, field }).toEqual(types.get(name));
@@ -103,7 +103,7 @@ const COMMON = new Set([
 
 describe('an example', () => {
   it.each(examples)(
-    '%s is taken without warnings, stored, and given back by its wire form',
+    '%s is accepted without warnings, stored, and returned in its wire form',
     (_, { type, payload }) => {
       const envelope = EventEnvelope.parse({ ...common, type, payload });
       expect(envelope.warnings).toEqual([]);
@@ -116,22 +116,19 @@ describe('an example', () => {
     },
   );
 
-  it.each(examples)(
-    '%s has a step that the funnel knows and a line that says what it is about',
-    (_, { type, payload }) => {
-      const event = eventOf({ ...common, type, payload });
-      const step = kindOf(event).stepOf(event);
-      expect(step !== null && isFunnelStep(step)).toBe(true);
-      const shown = { ...event, retention_day: 'age' in event ? event.age : undefined };
-      expect(summarise(shown, '')).not.toMatch(/^$|undefined/);
-    },
-  );
+  it.each(examples)('%s has a funnel step and a summary line', (_, { type, payload }) => {
+    const event = eventOf({ ...common, type, payload });
+    const step = kindOf(event).stepOf(event);
+    expect(step !== null && isFunnelStep(step)).toBe(true);
+    const shown = { ...event, retention_day: 'age' in event ? event.age : undefined };
+    expect(summarise(shown, '')).not.toMatch(/^$|undefined/);
+  });
 });
 
 describe('keys', () => {
   const ids = { event_id: 'one:two', dedupe_key: 'e:three' };
 
-  it.each(examples)('of %s give back what it was sent with', (_, { type, payload }) => {
+  it.each(examples)('of %s are those that it was sent with', (_, { type, payload }) => {
     const event = eventOf({ ...common, ...ids, type, payload }, 'header');
     expect(sentKeyOf(event, 'event_id')).toBe('one:two');
     expect(sentKeyOf(event, 'dedupe_key')).toBe('e:three');
@@ -140,20 +137,20 @@ describe('keys', () => {
   const purchase = { ...common, type: 'custom.purchase', event_id: 'one' };
   const payload = { item_id: 'gold', value: 1, currency: 'usd', tr_id: 'two' };
 
-  it('of a purchase are those of its outcome, and its transaction is one', () => {
+  it('of a purchase depend on its outcome and include its transaction', () => {
     const keysFor = (status: string) => eventOf({ ...purchase, payload: { ...payload, status } }).keys;
     expect(keysFor('completed')).toEqual(['success:e:one', 'success:t:two']);
     expect(keysFor('success')).toEqual(keysFor('completed'));
     expect(keysFor('pending')).toEqual(['failed:e:one', 'failed:t:two']);
   });
 
-  it('are none where nothing names the event', () => {
+  it('are empty if nothing identifies the event', () => {
     expect(
       keysOfEnvelope(undefined, EventEnvelope.parse({ ...common, ...EVENT_EXAMPLES['custom.ad'] })),
     ).toEqual([]);
   });
 
-  it('of a session are one for its start and one more for its end', () => {
+  it('of a session are one for its start and another for its end', () => {
     const session = (a: string) => {
       const event = eventOf({ ...common, type: 'session', payload: { a, sid: 'x' } });
       return kindOf(event).partKeys?.(event);
@@ -168,7 +165,7 @@ describe('keys', () => {
 describe('a kind that this version does not know', () => {
   const event = { type: 'custom.of_tomorrow' } as unknown as LoggedEvent;
 
-  it('is taken for a device’s, and can be neither counted nor stored', () => {
+  it('is assumed to belong to a device, and can be neither counted nor stored', () => {
     expect(isOfDevice(event)).toBe(true);
     expect(() => kindOf(event)).toThrow('There is no kind of event custom.of_tomorrow');
     expect(LoggedEvent.safeParse(event).success).toBe(false);

@@ -6,7 +6,7 @@ import { openApiDocument } from '../../src/docs/document.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
-// What a new kind of event with a measure of its own takes: its file, its line in the list of kinds, the measure and its column.
+// A new kind of event with its own measure needs its file, a line in the list of kinds, the measure and its column.
 // `with-subscription.ts` makes these edits, and everything else that there is about events has to follow from them.
 
 const worker = startWorker();
@@ -41,16 +41,22 @@ const ask = async (path: string) =>
   (await worker.team(tenant, path)).json<{ data: Record<string, unknown>[] }>();
 
 describe('a new kind of event', () => {
-  it('is taken by the door, which names what is wrong with one', async () => {
+  it('is accepted by the webhook, which names what is wrong with one', async () => {
     expect((await send(envelope({ plan: 'gold', every: 'month' }))).status).toBe(200);
     const refused = await send(envelope({ plan: 'gold', every: 'week' }));
     expect(refused.status).toBe(400);
     expect(refused.body.details).toEqual([{ path: 'payload.every', message: 'must be month or year' }]);
     const unknown = await send(envelope({}, { type: 'custom.subscribe' }));
-    expect(unknown.body.error).toContain('custom.subscription');
+    const types =
+      'must be one of retention, session, custom.purchase, custom.ad, custom, custom.subscription';
+    expect(unknown.body).toEqual({
+      success: false,
+      error: `type ${types}`,
+      details: [{ path: 'type', message: types }],
+    });
   });
 
-  it('is counted by its measure, once under its keys, as activity and as a step of funnels', async () => {
+  it('is counted by its measure, once per key, as activity and as a funnel step', async () => {
     await send(envelope({ plan: 'gold', every: 'month' }, { event_id: 'one' }));
     await send(envelope({ plan: 'gold', every: 'month' }, { event_id: 'one' }));
     await send(envelope({ plan: 'gold', every: 'year' }, { event_id: 'one' }));
@@ -87,7 +93,7 @@ describe('a new kind of event', () => {
     expect(row?.[head?.indexOf('every') ?? -1]).toBe('year');
   });
 
-  it('has columns of its own in raw event files, which keep its keys', async () => {
+  it('has its own columns in raw event files, which keep its keys', async () => {
     const event = {
       id: 'evt_0000000000000000000000000000000a',
       application_id: tenant.application.id,
@@ -116,7 +122,7 @@ describe('a new kind of event', () => {
     expect(toEvent((at) => cells[at] ?? null)).toEqual(event);
   });
 
-  it('stands in the documentation, the funnel steps and the lists of pages', () => {
+  it('appears in the documentation, the funnel steps and the dashboard’s lists', () => {
     const document = JSON.stringify(openApiDocument('service'));
     expect(document.includes('"const":"custom.subscription"')).toBe(true);
     expect(document.includes('"every":"month"')).toBe(true);

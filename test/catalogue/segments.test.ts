@@ -3,7 +3,7 @@ import { MAX_SEGMENTS, OTHER_VALUE, SegmentBook, segmentId } from '#catalogue';
 
 const android = (country: string, appVersion: string) => ({ country, os: 'android', appVersion });
 
-it('gives a segment the same id in every counter, and another one to every other', () => {
+it('gives a segment the same id in every counter, and every segment a different one', () => {
   const [first, second] = [new SegmentBook(), new SegmentBook()];
   second.idOf(android('fr', '9'));
   const id = first.idOf(android('de', '1.0'));
@@ -16,13 +16,13 @@ it('gives a segment the same id in every counter, and another one to every other
   );
 });
 
-it('adds a segment once, and none that was known before', () => {
+it('adds each new segment once', () => {
   const book = new SegmentBook([segmentId(android('de', '1'))]);
   for (const version of ['1', '2', '2']) book.idOf(android('de', version));
   expect(book.added).toEqual([{ id: segmentId(android('de', '2')), ...android('de', '2') }]);
 });
 
-it('tells a bounded number apart: past it the version, then the country is other', () => {
+it('distinguishes a limited number of segments: beyond it, the version becomes other, then the country', () => {
   const book = new SegmentBook();
   for (let index = 0; index < MAX_SEGMENTS; index++) book.idOf(android('de', `1.${index}`));
   expect(book.idOf(android('de', '1.7'))).toBe(segmentId(android('de', '1.7')));

@@ -4,7 +4,7 @@ import { type EventKind, line, type Rollups } from '../../src/catalogue/kind.ts'
 import { type OwnFields, storedOfDevice, text } from '../../src/catalogue/stored.ts';
 import { payload, wireForm } from '../../src/catalogue/wire.ts';
 
-// A kind of event as a file of `src/catalogue/events` would describe it, with a measure of its own.
+// A kind of event as a file of `src/catalogue/events` would describe it, with its own measure.
 
 const PERIODS = ['month', 'year'] as const;
 

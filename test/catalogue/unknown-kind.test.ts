@@ -6,7 +6,7 @@ import { parkedOf } from '../helpers/parked.ts';
 
 afterEach(() => vi.useRealTimers());
 
-it('sets aside what a later version left in a log, and goes on counting and exporting', async () => {
+it('sets aside events that a later version left in a log, and keeps counting and exporting', async () => {
   const { applicationId, append, createDevice, inside, stub } = startCounter();
   const created = await createDevice();
   if (created.outcome === 'moved') throw new Error('a new counter has one shard');

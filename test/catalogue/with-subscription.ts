@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-// Builds the Worker with one more kind of event: what adding `subscription.ts` takes and no more.
+// Builds the Worker with one more kind of event, by exactly the changes that adding `subscription.ts` requires.
 
 const KIND = path.join(import.meta.dirname, 'subscription.ts');
 

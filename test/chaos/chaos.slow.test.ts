@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runChaos } from './chaos.ts';
 
-it('counts once what it acknowledged, whatever fails and whenever it is killed', async () => {
+it('counts every acknowledged event once, whatever fails and whenever it is killed', async () => {
   const verdict = await runChaos(7, 12);
   expect(verdict.violations).toEqual([]);
   // That the storm was one.

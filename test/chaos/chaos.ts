@@ -31,7 +31,7 @@ class Server {
   }
 
   async start(faults: Faults): Promise<void> {
-    // A process group of its own, so that workerd is killed in the same moment and cannot tidy up.
+    // A separate process group, so that workerd is killed at the same moment and cannot clean up.
     const child = spawn(
       process.execPath,
       [path.join(ROOT, 'test/chaos/server.ts'), ...this.args, String(this.seed + this.kills)],

@@ -117,7 +117,7 @@ export class JournalClient {
     if (entry) entry.acknowledged = true;
   }
 
-  /** An event with a key is sent until it is taken and sometimes once more; one without is sent once. */
+  /** An event with a key is sent until it is accepted, and sometimes once more; one without is sent once. */
   private async sendOne(): Promise<void> {
     const { name, envelope } = this.makeEvent();
     const keyed = this.random() < 0.5;

@@ -15,7 +15,7 @@ type Message = Delivery['messages'][number];
  * without saying so, delivers some twice in a batch and some again long after they were acknowledged.
  */
 export class ChaosQueue {
-  /** Share of the sends that fail, half of them after the message was taken. */
+  /** Share of the sends that fail, half of them after the message was accepted. */
   failing = 0;
   readonly counts = { sent: 0, refused: 0, takenSilently: 0, delivered: 0, redelivered: 0, dead: 0 };
   private readonly waiting = new Map<string, Message>();
@@ -81,7 +81,7 @@ export class ChaosQueue {
     return shuffled(this.random, [...chosen, ...again]).slice(0, LARGEST_BATCH);
   }
 
-  /** Delivers one batch; whatever is not known to be acknowledged stays. False when there was nothing to deliver. */
+  /** Delivers one batch, and keeps the messages that may not have been acknowledged. Returns false if there was nothing to deliver. */
   async deliver(post: (delivery: Delivery) => Promise<Outcome>, chaos: boolean): Promise<boolean> {
     const toDead = this.dead.size > 0 && (this.waiting.size === 0 || this.random() < 0.2);
     const messages = toDead ? [...this.dead.values()].slice(0, LARGEST_BATCH) : this.choose(chaos);

@@ -16,7 +16,7 @@ export { ChaosCounter as Counter } from './chaos-counter.ts';
 export type Delivery = { queue: string; messages: { id: string; body: unknown; attempts: number }[] };
 export type Outcome = { acked: string[]; retried: string[] };
 
-/** The queue's side of a send is the harness; what it answers decides whether the service believes it was taken. */
+/** The harness is the queue's side of a send: its answer decides whether the service believes that the messages were accepted. */
 function harnessQueue(env: ChaosBindings): Queue {
   const sendBatch = async (messages: Iterable<{ body: unknown }>) => {
     const body = JSON.stringify([...messages].map((message) => message.body));
@@ -65,7 +65,7 @@ async function addShards(env: ChaosBindings, { applicationId }: Tenant): Promise
     .run();
 }
 
-/** Whether all that the application's counters were given stands in the reports. */
+/** Whether everything that the application's counters received is in the reports. */
 async function isSettled(env: ChaosBindings, { applicationId }: Tenant): Promise<boolean> {
   for (let shard = 0; shard < MAX_SHARDS; shard++) {
     if (!(await counterOf(env, applicationId, shard).settle()).settled) return false;

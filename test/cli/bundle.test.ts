@@ -35,7 +35,7 @@ async function sourcesOf(files: string[]): Promise<string> {
 }
 
 describe('bundleWorker', () => {
-  it('lets an isolate start with what events and clicks need', async () => {
+  it('starts an isolate with only what events and clicks need', async () => {
     const atOnce = await sourcesOf(await neededAtOnce());
     const all = await sourcesOf(modules);
     expect(atOnce).toContain('src/ingestion/accept-events.ts');
@@ -72,7 +72,7 @@ describe('bundleWorker', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(600 * 1024);
   });
 
-  it('touches nothing that would be the same, and takes away what an earlier build left', async () => {
+  it('leaves unchanged files alone, and deletes files of an earlier build', async () => {
     const stale = path.join(folder, 'parts/stale.mjs');
     await writeFile(stale, '');
     const before = await Promise.all(modules.map(async (file) => (await stat(file)).mtimeMs));

@@ -298,7 +298,7 @@ export class StandIn {
   }
 }
 
-/** What tells changes under the same address apart. */
+/** Distinguishes changes under the same address. */
 function nameIn({ method, path, body }: Request): string {
   if (method !== 'POST') return '';
   if (path.endsWith('/query')) return String(JSON.parse(body.toString()).sql).slice(-60).trim();

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { ROOT } from '../../src/cli/local-state.ts';
 
-// The README and docs: what they link to exists, and what they tell people to run exists.
+// The README and docs: every link has a target, and every script that they name exists.
 
 const files = [
   'README.md',
@@ -24,7 +24,7 @@ const anchorOf = (heading: string) =>
     .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
 
-it.each(files)('%s links only to what exists', async (file) => {
+it.each(files)('%s has no broken link', async (file) => {
   const text = await read(file);
   const links = [...text.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)].map(
     ([, link, source]) => link ?? source ?? '',
@@ -39,7 +39,7 @@ it.each(files)('%s links only to what exists', async (file) => {
   }
 });
 
-it('tells people to run only scripts that exist, and explains each of them', async () => {
+it('names only scripts that exist, and explains each of them', async () => {
   const { scripts }: { scripts: Record<string, string> } = JSON.parse(await read('package.json'));
   const texts = await Promise.all(files.map(read));
   const named = texts.flatMap((text) =>
@@ -53,7 +53,7 @@ it('tells people to run only scripts that exist, and explains each of them', asy
   expect(missing).toEqual([]);
 });
 
-it('says of each package why it is there', async () => {
+it('says why each package is there', async () => {
   const { dependencies, devDependencies } = JSON.parse(await read('package.json'));
   const table = await read('docs/dependencies.md');
   const cells = [...table.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell = '']) => cell.split(', '));
@@ -65,7 +65,7 @@ it('says of each package why it is there', async () => {
   ).toEqual(Object.keys({ ...dependencies, ...devDependencies }).sort());
 });
 
-it('gives every decision a line in its index', async () => {
+it('lists every decision in the index', async () => {
   const decisions = (await readdir(path.join(ROOT, 'docs/adr'))).filter((file) => /^\d{4}-/.test(file));
   const index = await read('docs/adr/README.md');
   for (const decision of decisions) expect(index).toContain(`(${decision})`);
@@ -94,7 +94,7 @@ const NOT_RUN: Record<string, string> = {
   'flowchart LR': 'a drawing',
 };
 
-it('has a test, or a reason against one, for every block of its documents', async () => {
+it('has a test, or a reason against one, for every code block of the documents', async () => {
   const texts = await Promise.all(files.map(read));
   const blocks = texts.flatMap((text) =>
     [...text.matchAll(/^ *```[a-z].*\n *(.*)/gm)].map(([, first = '']) => first),

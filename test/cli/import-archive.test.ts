@@ -46,7 +46,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-it('tells other files from raw event files', async () => {
+it('distinguishes raw event files from other files', async () => {
   const file = path.join(folder, 'b.ndjson');
   for (const text of ['', 'no json', '{"type":"custom"}']) {
     await writeFile(file, text);
@@ -69,7 +69,7 @@ async function rawEventFile(name: string, events: object[]): Promise<string> {
   return file;
 }
 
-it('makes envelopes of a raw event file', async () => {
+it('converts a raw event file to envelopes', async () => {
   const device = `dev_${'a'.repeat(32)}`;
   const common = {
     application_id: 'app_1',
@@ -184,7 +184,7 @@ const adsOf = (devices: number) =>
     currency: 'usd',
   }));
 
-it('asks for 200 tokens at once, and for none again when the file is ready', async () => {
+it('fetches 200 tokens per request, and none again once the file is ready', async () => {
   const file = await rawEventFile('d.parquet', [...adsOf(450), ...adsOf(3)]);
   const ready = await prepareArchive(file, target);
   expect(asked.map(({ length }) => length)).toEqual([200, 200, 200, 50]);
@@ -209,7 +209,7 @@ it.each([
     { status: 200, body: { results: [] } },
     'did not return a token for every device',
   ],
-])('stops at %s, and makes the file when it is called again', async (name, refused, message) => {
+])('stops at %s, and writes the file when it is called again', async (name, refused, message) => {
   const file = await rawEventFile(`${name}.parquet`, adsOf(1));
   refusal = refused;
   await expect(prepareArchive(file, target)).rejects.toThrow(message);

@@ -68,7 +68,7 @@ const sentNumbers = () =>
   seen.flatMap(({ events }) => events.map(({ n }) => n)).sort((a, b) => Number(a) - Number(b));
 
 describe('importFile', () => {
-  it('sends every line once, in batches of 500 with keys of their own, and leaves no notes behind', async () => {
+  it('sends every line once, in batches of 500 with keys, and deletes its progress file', async () => {
     const file = await fileOf(numbered(1234));
     const steps: Progress[] = [];
     const done = await importFile(file, target, (progress) => steps.push({ ...progress }));
@@ -98,7 +98,7 @@ describe('importFile', () => {
     ]);
   });
 
-  it('goes on after a stop where it was, and repeats under the same key what was not noted', async () => {
+  it('resumes where it stopped, and repeats unrecorded batches under the same key', async () => {
     const file = await fileOf(numbered(5000));
     await expect(
       importFile(file, target, ({ lines }) => {
@@ -119,7 +119,7 @@ describe('importFile', () => {
     expect(all).toHaveLength(5000);
   });
 
-  it('begins anew when the file is another one', async () => {
+  it('starts over when the file has changed', async () => {
     const file = await fileOf(numbered(600));
     await expect(
       importFile(file, target, ({ lines }) => {
@@ -136,7 +136,7 @@ describe('importFile', () => {
     expect(done).toMatchObject({ accepted: 3 });
   });
 
-  it('stops at once where it is refused, with the answer', async () => {
+  it('stops at a refusal and shows the answer', async () => {
     faults = [401];
     await expect(importFile(await fileOf(numbered(3)), target, () => undefined)).rejects.toThrow(
       /answered 401: .*"no"/,
@@ -144,7 +144,7 @@ describe('importFile', () => {
     expect(seen).toEqual([]);
   });
 
-  it('says so when there is no such file', async () => {
+  it('says that there is no such file', async () => {
     await expect(importFile(path.join(folder, 'none'), target, () => undefined)).rejects.toThrow('ENOENT');
   });
 });

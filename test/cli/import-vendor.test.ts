@@ -75,7 +75,7 @@ af-1,2026-03-01 10:00:00,2026-03-02 12:00:00,af_ad_revenue,,0.0125,USD,AdMob,rew
 af-2,2026-03-03 09:00:00,2026-03-03 09:05:00,tutorial,,,,,,,None,,,US,ios,18.1,iPhone,1.3
 `;
 
-it("makes envelopes of AppsFlyer's raw data", async () => {
+it("converts AppsFlyer's raw data to envelopes", async () => {
   const { devices, creatives, events } = await prepared('af.csv', 'appsflyer', APPSFLYER);
   expect(creatives).toEqual([
     { token: 'team', creative: 'Castle', campaign: 'Launch', adset: 'Broad', app_api_key: 'key' },
@@ -141,7 +141,7 @@ ad_revenue,ad-1,1772445900,1772359200,,0.01,USD,Launch,Broad,,de,ios,18.1,unity,
 reattribution,ad-1,1772445900,1772359200,,,,Other,,,de,ios,18.1,,,
 `;
 
-it("makes envelopes of Adjust's CSV uploads, leaves devices organic without a team's token, and passes over what it does not know", async () => {
+it("converts Adjust's CSV uploads to envelopes, leaves devices organic without a team's token, and skips unknown activities", async () => {
   const { devices, creatives, events } = await prepared('adjust.csv', 'adjust', ADJUST, null);
   expect(creatives).toEqual([]);
   expect(devices).toEqual([
@@ -166,7 +166,7 @@ it("makes envelopes of Adjust's CSV uploads, leaves devices organic without a te
   ]);
 });
 
-it('names the columns that a file lacks, and leaves nothing behind', async () => {
+it('names the columns that a file lacks, and writes nothing', async () => {
   const file = path.join(folder, 'other.csv');
   await writeFile(file, 'AppsFlyer ID,Event Name\n1,install\n');
   await expect(prepareExport(file, 'appsflyer', target, team)).rejects.toThrow(

@@ -36,7 +36,7 @@ describe('the section of an org', () => {
     expect(await save()).not.toHaveProperty('send_email');
   });
 
-  it('takes the mail binding of the top level, which a section does not inherit', async () => {
+  it('copies the mail binding of the top level, which a section does not inherit', async () => {
     await edit((text) => text.replace('# [[send_email]]\n# name = "MAIL"\n', MAIL));
     expect(await save()).toMatchObject({ send_email: [{ name: 'MAIL' }] });
   });

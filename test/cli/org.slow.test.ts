@@ -83,14 +83,14 @@ function deployed(name: string) {
 }
 
 describe('npm run org', () => {
-  it('is tested with the commands that docs/operations.md names', async () => {
+  it('has a test for the commands in docs/operations.md', async () => {
     const text = await readFile(path.join(ROOT, 'docs/operations.md'), 'utf8');
     const commands = [...text.matchAll(/npm run org -- ([a-z][a-z. ]*[a-z])/g)].map(([, command]) => command);
     const tested = ['create acme acme.example.com', 'deploy acme', 'destroy acme', 'list'];
     expect([...new Set(commands)].sort()).toEqual(tested);
   });
 
-  it('refuses bad names and asks before it does anything', async () => {
+  it('refuses bad names, and changes nothing without --yes', async () => {
     for (const args of [
       ['create', 'Acme'],
       ['create', 'a', 'nodomain'],
@@ -108,7 +108,7 @@ describe('npm run org', () => {
     expect(await readFile(config, 'utf8')).toBe(original);
   });
 
-  it('makes an org although every single change fails once', { timeout: 240_000 }, async () => {
+  it('creates an org although every change fails once', { timeout: 240_000 }, async () => {
     const runs = await insist('create', 'acme', 'acme.example.com', '--yes');
     expect(account.failures).toBeGreaterThanOrEqual(14);
     expect(runs).toBeGreaterThan(10);
@@ -141,7 +141,7 @@ describe('npm run org', () => {
     expect(account.buckets).toEqual(new Set(['attribution-acme-raw-events']));
   });
 
-  it('changes nothing that stands, and keeps what an operator changed', async () => {
+  it('changes nothing that exists, and keeps what an operator changed', async () => {
     const secrets = deployed('acme').secrets;
     account.changes.length = 0;
     expect((await org('create', 'acme', '--yes')).output).toContain('acme is up to date.');
@@ -172,7 +172,7 @@ describe('npm run org', () => {
     expect(output).toMatch(/^globex {2}attribution-globex on workers\.dev .* deployed$/m);
   });
 
-  it('writes a section that wrangler deploys', async () => {
+  it('writes a section that wrangler can deploy', async () => {
     const args = [WRANGLER, 'deploy', '--env', 'acme', '--config', config, '--dry-run'];
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       cwd: ROOT,
@@ -203,7 +203,7 @@ describe('npm run org', () => {
     expect(await readFile(config, 'utf8')).toBe(`${original.trimEnd()}\n`);
   });
 
-  it('printed no secret, and left none behind', async () => {
+  it('prints no secret and leaves none behind', async () => {
     expect(account.secretsSeen.size).toBeGreaterThanOrEqual(4);
     expect(printed).toContain(ACCOUNT);
     for (const secret of [...account.secretsSeen, TOKEN]) expect(printed.includes(secret)).toBe(false);

@@ -19,7 +19,7 @@ it.each([
   expect(isDue(schedule, new Date(at))).toBe(expected);
 });
 
-it('refuses a schedule whose form it does not know, and knows those of wrangler.toml', async () => {
+it('refuses an unknown form of schedule, and accepts those of wrangler.toml', async () => {
   expect(() => isDue('*/5 * * * *', new Date())).toThrow('has a form that npm start does not support');
   expect(() => isDue('0 0 1 * *', new Date())).toThrow('has a form that npm start does not support');
   const schedules = await readSchedules();
@@ -27,7 +27,7 @@ it('refuses a schedule whose form it does not know, and knows those of wrangler.
   for (const schedule of schedules) isDue(schedule, new Date());
 });
 
-it('triggers what is due until it is ended, says what failed, and does not start one twice', async () => {
+it('triggers due schedules until it is stopped, reports failures, and does not start one twice', async () => {
   const seen: string[] = [];
   const open: (() => void)[] = [];
   const server = createServer((request, response) => {

@@ -71,14 +71,14 @@ const cookieOf = (answer: Response) =>
     .join('; ');
 
 describe('SERVICE_NAME=acme npm start', () => {
-  it('prints a curl that answers with a token', async () => {
+  it('prints a curl command that returns a token', async () => {
     const [, curl = ''] = /Try it:\n\n([\s\S]*?)\n\n/.exec(service.output()) ?? [];
     expect(curl).toContain('acme-api-key: ');
     const { code, output } = await bash(curl.replace('curl', 'curl -sS'));
     expect([code, output]).toEqual([0, expect.stringMatching(/^\{"token":"[\w.-]+"\}$/)]);
   });
 
-  it("runs the README's commands as they stand", async () => {
+  it("runs the README's commands as written", async () => {
     const readme = await readFile(path.join(ROOT, 'README.md'), 'utf8');
     const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = '']) => text);
     const [commands = ''] = blocks.filter((text) => text.includes('/fetch-token'));
@@ -92,7 +92,7 @@ describe('SERVICE_NAME=acme npm start', () => {
       .toMatchObject({ data: [{ source: 'rewarded_video', impressions: 1 }] });
   });
 
-  it("runs the guide's commands as they stand", async () => {
+  it("runs the guide's commands as written", async () => {
     const guide = await readFile(path.join(ROOT, 'docs/getting-started.md'), 'utf8');
     const blocks = [...guide.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = '']) => text);
     const { code, output } = await bash(blocks.filter((text) => !text.startsWith('npm ')).join('\n'));
@@ -104,7 +104,7 @@ describe('SERVICE_NAME=acme npm start', () => {
       .toMatchObject({ purchases: 1, purchase_revenue: 4.99 });
   });
 
-  it('is what `npm run simulate` and `npm run import` talk to, by demo.json alone', async () => {
+  it('is found by `npm run simulate` and `npm run import` through demo.json alone', async () => {
     const env = { STATE_DIR: state };
     const simulated = runScript('simulate.ts', { args: ['--devices', '3', '--days', '1'], env });
     expect(await simulated.ended, simulated.output()).toBe(0);

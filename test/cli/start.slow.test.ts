@@ -7,7 +7,7 @@ import type { Demo } from '../../src/cli/seed-demo.ts';
 import { freePort } from '../helpers/service.ts';
 import { runScript, stop } from './process.ts';
 
-// `npm start` as a newcomer runs it, on a port and a state of its own.
+// `npm start` as a newcomer runs it, on a separate port and state.
 
 let folder: string;
 let port: number;
@@ -30,7 +30,7 @@ const metrics = {
   data: { device_name: 'a', device_model: 'b', os_system: 'c', timezone: 'UTC', device_id: 'd' },
 };
 
-/** The local database, which has the largest file of those beside it. */
+/** The local database: the largest file in its folder. */
 async function openDatabase(): Promise<DatabaseSync> {
   const directory = path.join(folder, 'v3/d1/miniflare-D1DatabaseObject');
   const [name = ''] = (await readdir(directory)).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file));
@@ -38,7 +38,7 @@ async function openDatabase(): Promise<DatabaseSync> {
 }
 
 describe('npm start', () => {
-  it('serves a demo team from nothing, takes events and an import, and started again changes nothing', async () => {
+  it('creates a demo team, accepts events and an import, and changes nothing when started again', async () => {
     const first = run('start.ts');
     await first.until('Stop with Ctrl-C');
     const demo = await readDemo();
@@ -113,7 +113,7 @@ describe('npm start', () => {
       body: JSON.stringify({ token }),
     });
     expect(verified.status).toBe(200);
-    // The schedule runs by itself: it forgets what expired long ago.
+    // The schedule runs by itself, and deletes what expired long ago.
     const expired = async () => {
       const opened = await openDatabase();
       const rows = opened.prepare("SELECT id FROM access_tokens WHERE id = 'tkn_old'").all();
@@ -125,7 +125,7 @@ describe('npm start', () => {
     await stop(second);
   });
 
-  it('starts without the demo team when asked, for /setup to be seen, but not on the state of one that has it', async () => {
+  it('starts without the demo team so that /setup opens, but not on a state that already has it', async () => {
     const taken = run('start.ts', ['--empty']);
     expect(await taken.ended).toBe(1);
     expect(taken.output()).toContain('already has a demo team');
@@ -138,13 +138,13 @@ describe('npm start', () => {
     await stop(empty);
   });
 
-  it('refuses a PORT that is none', async () => {
+  it('refuses an invalid PORT', async () => {
     const started = runScript('start.ts', { env: { PORT: 'x', STATE_DIR: folder } });
     expect(await started.ended).toBe(1);
     expect(started.output()).toContain('PORT must be a number');
   });
 
-  it('refuses a SERVICE_NAME that is no part of a header name', async () => {
+  it('refuses a SERVICE_NAME that a header name cannot contain', async () => {
     const env = { PORT: String(port), STATE_DIR: folder, SERVICE_NAME: 'a b' };
     const started = runScript('start.ts', { env });
     expect(await started.ended).toBe(1);

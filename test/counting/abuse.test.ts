@@ -48,7 +48,7 @@ const many = <Item>(count: number, make: (index: number) => Item) =>
   Array.from({ length: count }, (_, index) => make(index));
 const numbered = (event: LoggedEvent): LoggedEvent => ({ ...event, id: newId('evt') });
 
-it('counts 20,000 names, 3,000 days and 10,000 of the largest amounts, and leaves others alone', async () => {
+it('counts 20,000 names, 3,000 days and 10,000 of the largest amounts without affecting others', async () => {
   const [loud, quiet] = [await createTenant(), await createTenant()];
   const [view, other] = [await adView(loud), await adView(quiet)];
   const { ad_id, source, media_source, value_micros, currency, ...device } = view;
@@ -115,7 +115,7 @@ it('counts 20,000 names, 3,000 days and 10,000 of the largest amounts, and leave
   });
 });
 
-it('adds amounts up exactly where their sums leave 64 bits, in every report', async () => {
+it('adds up amounts exactly beyond 64 bits, in every report', async () => {
   const tenant = await createTenant();
   const view = await adView(tenant);
   const { ad_id, source, media_source, value_micros, ...device } = view;
@@ -177,7 +177,7 @@ it('adds amounts up exactly where their sums leave 64 bits, in every report', as
   });
 });
 
-it('compares totals of clients exactly where they leave 64 bits', async () => {
+it('compares client totals exactly beyond 64 bits', async () => {
   const tenant = await createTenant();
   const view = await adView(tenant);
   const billion = 1_000_000_000_000_000;

@@ -35,7 +35,7 @@ async function start(shards = SHARDS) {
 }
 
 describe('settling an application', () => {
-  it('brings what all its counters took into the rollups, and nothing of another application', async () => {
+  it('writes the sums of all its counters to the rollups, and none of another application', async () => {
     const { application, parts } = await start();
     const other = await start(1);
     const before = Date.now();
@@ -51,7 +51,7 @@ describe('settling an application', () => {
     );
   });
 
-  it('tells how far the counter is that is furthest behind', async () => {
+  it('reports the time of the counter that is furthest behind', async () => {
     const { application, parts } = await start();
     await settleCounters(env, application);
     const [, second] = parts;
@@ -75,7 +75,7 @@ describe('settling an application', () => {
   it.each([
     ['hangs', () => new Promise<never>(() => undefined)],
     ['fails', () => Promise.reject(new Error('Internal error in Durable Object storage'))],
-  ])('does not wait longer than two seconds for a counter that %s, and says so', async (_, instead) => {
+  ])('waits at most two seconds for a counter that %s, and says so', async (_, instead) => {
     const { application } = await start();
     const counters = new WatchedCounters(({ name }) => (name.endsWith(':1') ? instead() : undefined));
     const startedAt = Date.now();
@@ -86,7 +86,7 @@ describe('settling an application', () => {
     expect(Date.now() - startedAt).toBeLessThan(2_500);
   });
 
-  it('asks a counter again that was moved or restarted meanwhile', async () => {
+  it('retries a counter that was moved or restarted in the meantime', async () => {
     const { application } = await start(1);
     let failures = 2;
     const counters = new WatchedCounters(() =>
@@ -101,7 +101,7 @@ describe('settling an application', () => {
   });
 });
 
-it('puts the devices of a funnel and their times together over all counters', async () => {
+it('combines the devices of a funnel and their times from all counters', async () => {
   const { application, parts, cohort } = await start();
   const installedAt = Date.parse('2026-03-01T10:00:00Z');
   for (const [index, { append, ad }] of parts.entries()) {
@@ -169,7 +169,7 @@ it("adds up clients' totals exactly, and keeps the largest gaps of all counters"
   ]);
 });
 
-it('puts the health of all counters together, and counts nothing for it', async () => {
+it('combines the health of all counters without counting', async () => {
   const { application, parts } = await start();
   await settleCounters(env, application);
   for (const { append, ad } of parts.slice(1)) await append([ad(1)]);
@@ -198,8 +198,8 @@ it('puts the health of all counters together, and counts nothing for it', async 
   expect(isStuck(unknown, now)).toBe(true);
 });
 
-describe('what has arrived of an application', () => {
-  it('is seen before it is counted, and where it never is', async () => {
+describe('the arrivals of an application', () => {
+  it('are seen before they are counted, and even if they never are', async () => {
     const { application, parts } = await start(2);
     const fresh = { id: newId('app'), shards: 1 };
     expect(await readArrivals(env, fresh)).toEqual({ device: false, event: false });
@@ -212,7 +212,7 @@ describe('what has arrived of an application', () => {
     expect(await readArrivals(env, application)).toEqual({ device: true, event: true });
   });
 
-  it('is not asked of the counters once an event was counted', async () => {
+  it('are not read from the counters once an event has been counted', async () => {
     const { application, parts } = await start(1);
     for (const { append, ad } of parts) await append([ad(1)]);
     await settleCounters(env, application);
@@ -225,7 +225,7 @@ describe('what has arrived of an application', () => {
   });
 });
 
-it('has its alarm back with the next call, whatever the call is, when it was lost', async () => {
+it('restores a lost alarm with the next call of any kind', async () => {
   const { application, parts } = await start(1);
   const [counter] = parts;
   if (!counter) throw new Error('a counter was started');
@@ -237,7 +237,7 @@ it('has its alarm back with the next call, whatever the call is, when it was los
   expect(alarm).toBeLessThanOrEqual(Date.now() + 10_000);
 });
 
-it('tells when its newest event came after all events have left for R2', async () => {
+it('reports its newest event after all events have been exported to R2', async () => {
   const { application, parts } = await start(1);
   const [counter] = parts;
   if (!counter) throw new Error('a counter was started');
@@ -248,7 +248,7 @@ it('tells when its newest event came after all events have left for R2', async (
   expect(counters?.lastAppendedAt).toBeGreaterThan(Date.now() - 120_000);
 });
 
-it('reads as little for health and client totals however many events there were', async () => {
+it('reads the same few rows for health and client totals, however many events there were', async () => {
   const rowsRead: number[] = [];
   for (const events of [100, 5_000]) {
     const { application, parts, cohort } = await start(1);
@@ -277,7 +277,7 @@ it('reads as little for health and client totals however many events there were'
   expect(rowsRead[0]).toBeGreaterThan(0);
 });
 
-it('keeps the 200 largest gaps of many, equal ones in the order of their devices', async () => {
+it('keeps the 200 largest gaps, and orders equal ones by device', async () => {
   const { application, parts, cohort } = await start(2);
   for (const { applicationId, append, createDevice, shard } of parts) {
     const events = [];

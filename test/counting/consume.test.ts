@@ -1,12 +1,11 @@
 import { createMessageBatch } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import type { LoggedEvent } from '#catalogue';
 import { type Counter, consumeDeadLetters, consumeEvents } from '#counting';
 import { newId } from '#lib/ids';
 import * as tally from '../../src/rollup/device-state.ts';
 import { deliver } from '../helpers/counted-history.ts';
-import { eventOf, newDevice, rollupOf, startCounter } from '../helpers/counter.ts';
+import { clickOf, eventOf, newDevice, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { parkedOf } from '../helpers/parked.ts';
 
@@ -23,7 +22,7 @@ async function start() {
 const message = (events: unknown[], id = crypto.randomUUID()) => ({ id, body: { v: 1, events } });
 
 describe('a message that cannot be read', () => {
-  it('is parked whole, once, and the good ones around it count', async () => {
+  it('is parked whole, once, while the valid ones around it count', async () => {
     const { applicationId, ad, stub } = await start();
     const poison = { id: newId('evt'), body: { v: 2, events: [{ application_id: applicationId }] } };
     const good = [message([ad()]), message([ad()])];
@@ -38,7 +37,7 @@ describe('a message that cannot be read', () => {
     expect(await rollupOf(applicationId)).toMatchObject({ impressions: 2 });
   });
 
-  it('in one of its events is parked in that part alone, and can be replayed once put right', async () => {
+  it('is parked for its one bad event only, which can be replayed once corrected', async () => {
     const { applicationId, ad, stub } = await start();
     const [good, bad] = [ad(), ad()];
     await deliver([message([{ ...bad, value_micros: -5 }, good], 'm-1')]);
@@ -55,21 +54,13 @@ describe('a message that cannot be read', () => {
   });
 });
 
-it('brings events to the counters of their shards, and click counts to the first', async () => {
+it('sends events to the counters of their shards, and click counts to the first', async () => {
   const first = await start();
   const { applicationId } = first;
   const second = startCounter(applicationId, 1);
   const device = newDevice();
   await second.createDevice(device);
-  const click: LoggedEvent = {
-    id: newId('evt'),
-    application_id: applicationId,
-    type: 'click',
-    creative_id: newId('crt'),
-    day: '2026-03-02',
-    occurred_at: 1,
-    received_at: 1,
-  };
+  const click = clickOf(applicationId, { occurred_at: 1, received_at: 1 });
   const record = {
     application_id: applicationId,
     id: newId('clk'),
@@ -118,7 +109,7 @@ function flakyCounters(fails: (applicationId: string, ids: number) => Error | nu
 }
 
 describe('a counter that fails', () => {
-  it('brings its messages back, and only those', async () => {
+  it('has only its own messages redelivered', async () => {
     const [well, ill] = [await start(), await start()];
     let failures = 1;
     const own = flakyCounters((id) =>
@@ -137,7 +128,7 @@ describe('a counter that fails', () => {
     }
   });
 
-  it('for a reason that stays parks the message that causes it, among good ones', async () => {
+  it('parks the message that causes a permanent failure, among valid ones', async () => {
     const { applicationId, ad, stub } = await start();
     const poison = message([ad(), ad(), ad()]);
     const own = flakyCounters((_, events) =>
@@ -160,7 +151,7 @@ describe('a counter that fails', () => {
     [8, 256],
     [9, 300],
     [50, 300],
-  ])('is asked again after attempt %i in %i s', async (attempts, delaySeconds) => {
+  ])('is retried after attempt %i in %i s', async (attempts, delaySeconds) => {
     const { ad } = await start();
     const [ack, retry] = [vi.fn(), vi.fn()];
     const one = { ...message([ad()]), timestamp: new Date(), attempts, ack, retry };
@@ -174,7 +165,7 @@ describe('a counter that fails', () => {
   });
 });
 
-it('brings a message back that cannot even be parked', async () => {
+it('retries a message that cannot even be parked', async () => {
   const db = new WatchedD1(env.DB);
   db.failOn(/INSERT INTO "parked_messages"/, 'D1_ERROR: overloaded', { times: 6 });
   const result = await deliver([{ id: 'p', body: 'broken' }], { ...env, DB: db.asBinding() });
@@ -203,7 +194,7 @@ it('parks dead letters once, and counts them when they are replayed', async () =
   expect(await rollupOf(applicationId)).toMatchObject({ impressions: 1 });
 });
 
-it('parks all events that cannot be counted in one run with the others, and they can be replayed', async () => {
+it('parks all events that cannot be counted in one run, so that they can be replayed', async () => {
   const { applicationId, ad, append, stub } = await start();
   const poison = [ad(7), ad(7)];
   const reach = tally.RunningDevice.prototype.reach;
@@ -229,7 +220,7 @@ it('parks all events that cannot be counted in one run with the others, and they
   expect(await rollupOf(applicationId)).toMatchObject({ impressions: 5, ad_revenue: 6_014 });
 });
 
-it('says that it is not settled while D1 does not answer, and makes up for it', async () => {
+it('reports that it is not settled while D1 fails, and catches up later', async () => {
   const { applicationId, ad, append, stub, inside } = await start();
   await stub().settle();
   await append([ad()]);

@@ -13,7 +13,7 @@ async function start() {
   return { ...counter, device: created.device };
 }
 
-it('counts what was appended, and brings it to D1', async () => {
+it('counts appended events, and writes the sums to D1', async () => {
   const { applicationId, append, stub, device } = await start();
   const events = [
     eventOf(applicationId, device, 'custom.ad'),
@@ -41,7 +41,7 @@ it('counts what was appended, and brings it to D1', async () => {
   expect(await stub().health()).toMatchObject({ pending: 0, outbox: 0, devices: 1, hotEvents: 7 });
 });
 
-it('takes an event once, however it is redelivered', async () => {
+it('counts an event once, however it is redelivered', async () => {
   const { applicationId, append, stub, device } = await start();
   const events = Array.from({ length: 5 }, () => eventOf(applicationId, device, 'custom.ad'));
   await append(events.slice(0, 3));
@@ -56,7 +56,7 @@ it('takes an event once, however it is redelivered', async () => {
 it.each([
   ['in one run', false],
   ['in several runs', true],
-])('tells a repeat by any of its keys, %s', async (_, apart) => {
+])('recognises a duplicate by any of its keys, %s', async (_, apart) => {
   const { applicationId, append, stub, device } = await start();
   const ad = (keys: string[], day = '2026-03-02') =>
     eventOf(applicationId, device, 'custom.ad', { keys, day });
@@ -107,7 +107,7 @@ it.each(['an event', 'a device'])(
   },
 );
 
-it('counts by alarm when nobody asks', async () => {
+it('counts by alarm if nothing else triggers it', async () => {
   const { applicationId, append, stub, device, inside } = await start();
   await append([eventOf(applicationId, device, 'custom.ad')]);
   const due = await inside((_, state) => state.storage.getAlarm());
@@ -228,7 +228,7 @@ describe('the pace of a counter', () => {
     expect(alarm).toBeLessThanOrEqual(Date.now() + waitMs);
   });
 
-  it('counts at once what fills a run', async () => {
+  it('counts a full run immediately', async () => {
     const { applicationId, append, device, stub, inside } = await start();
     await stub().settle();
     await inside((counter) => {
@@ -241,7 +241,7 @@ describe('the pace of a counter', () => {
   });
 });
 
-it('merges the blocks by segment that many runs added, and changes no sum', async () => {
+it('merges the segment blocks of many runs without changing a sum', async () => {
   const { applicationId, append, stub, device } = await start();
   const RUNS = 18;
   for (let run = 0; run < RUNS; run++) {

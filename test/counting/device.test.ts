@@ -14,7 +14,7 @@ async function start(more: Parameters<ReturnType<typeof startCounter>['createDev
 }
 
 describe('erasing a device', () => {
-  it('keeps the totals, takes its row, alias and raw events, and counts nothing of it later', async () => {
+  it('keeps the totals, deletes its row, alias and raw events, and counts nothing of it later', async () => {
     const { applicationId, append, stub, device, createDevice } = await start({ alias: 'player' });
     const other = await createDevice();
     if (other.outcome === 'moved') throw new Error('one shard');
@@ -42,7 +42,7 @@ describe('erasing a device', () => {
   });
 });
 
-it('does not count test devices, test events and what was sent with a revoked token, nor their keys', async () => {
+it('does not count test devices, test events or events with a revoked token, or store their keys', async () => {
   const { applicationId, append, stub, device, createDevice } = await start();
   const editor = await createDevice({
     description: { ...(await stub().readDevice(device.id))?.description, test: true } as never,
@@ -71,7 +71,7 @@ it('does not count test devices, test events and what was sent with a revoked to
   }
 });
 
-it('forgets a revoked token once no event can come with it: 800 days after, and 9 to be delivered', async () => {
+it('deletes a revoked token once none of its events can arrive: after 800 days, and 9 for delivery', async () => {
   const now = Date.now();
   const { append, stub, inside, applicationId, device } = await start();
   await append([eventOf(applicationId, device, 'custom.ad')]);
@@ -86,8 +86,8 @@ it('forgets a revoked token once no event can come with it: 800 days after, and 
   expect(left).toEqual([{ token_id: recent }]);
 });
 
-describe('what the counter answers', () => {
-  it('compares client totals with what was counted, and shows the largest gaps first', async () => {
+describe('queries of the counter', () => {
+  it('compares client totals with counted totals, and shows the largest gaps first', async () => {
     const { applicationId, append, stub, device, createDevice } = await start();
     const more = await Promise.all([1, 2, 3].map(() => createDevice()));
     const [exact, mixed, silent] = more.map((one) => {
@@ -219,7 +219,7 @@ describe('what the counter answers', () => {
     expect(await selected({ appVersions: ['1.0'] })).toEqual([]);
   });
 
-  it('reads the hot log newest first, page by page, by each filter', async () => {
+  it('reads the hot log newest first, page by page, with each filter', async () => {
     const { applicationId, append, stub, device } = await start();
     const events = Array.from({ length: 7 }, (_, index) =>
       eventOf(applicationId, device, 'custom', { event_name: `level_${index % 2}` }),

@@ -46,7 +46,7 @@ async function deliverAll(messages: TestMessage[], bindings: Env = env): Promise
 }
 
 describe('totals equal an independent count', () => {
-  it.each([1, 2, 3])('after redelivery in whole and in part, and any order (seed %i)', async (seed) => {
+  it.each([1, 2, 3])('after redelivery of all or some messages, in any order (seed %i)', async (seed) => {
     const { random, worker, tenant, devices, journal, messages } = await history(seed);
     const deliveries = [
       ...messages,
@@ -69,7 +69,7 @@ describe('totals equal an independent count', () => {
     await expectTotals(worker, tenant, journal, devices);
   });
 
-  it('with two consumers given the same messages at once, reports and alarms between them', async () => {
+  it('with two consumers of the same messages, and reports and alarms in between', async () => {
     const { worker, tenant, devices, journal, messages } = await history(4);
     const half = Math.ceil(messages.length / 2);
     const { inside } = startCounter(tenant.application.id);
@@ -169,7 +169,7 @@ describe("a fault of the object's own storage", () => {
 });
 
 describe('a counter that is killed', () => {
-  it.each(LOCAL)('at %s goes on where it was', async (statement) => {
+  it.each(LOCAL)('at %s resumes where it was', async (statement) => {
     const { worker, tenant, devices, journal, messages } = await history(11, 6);
     await withFaults(tenant, (storage) => storage.failOn(new RegExp(statement), 'after', 1));
     const kill = () => evictDurableObject(counterOf(env, tenant.application.id, 0));

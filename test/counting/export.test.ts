@@ -5,7 +5,7 @@ import type { LoggedEvent } from '#catalogue';
 import type { Bucket } from '#lake';
 import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
-import { eventOf, rollupOf, startCounter, type TestCounter } from '../helpers/counter.ts';
+import { clickOf, eventOf, rollupOf, startCounter, type TestCounter } from '../helpers/counter.ts';
 import { eventsInFiles, FaultyBucket, objectsOf } from '../helpers/lake.ts';
 import { parkMessage } from '../helpers/parked.ts';
 
@@ -38,7 +38,7 @@ async function alarm({ inside }: TestCounter, bucket?: Bucket): Promise<void> {
 const adOf = (counter: TestCounter & { device: Parameters<typeof eventOf>[1] }, keys: string[] = []) =>
   eventOf(counter.applicationId, counter.device, 'custom.ad', { keys, received_at: Date.now() });
 
-it('exports what was counted within the hour, with what became of it, and cuts the log', async () => {
+it('exports counted events within the hour with their status, and trims the log', async () => {
   const counter = await start();
   const { append, stub, applicationId, device } = counter;
   const ad = (keys: string[], more = {}) =>
@@ -76,7 +76,7 @@ it('exports what was counted within the hour, with what became of it, and cuts t
   expect(await rollupOf(applicationId)).toMatchObject({ impressions: 2 });
 });
 
-it('exports nothing that is not counted', async () => {
+it('exports no event that is not counted', async () => {
   const counter = await start();
   const { append, stub, inside } = counter;
   const withoutD1 = () =>
@@ -102,7 +102,7 @@ it('exports nothing that is not counted', async () => {
 const EVERY_FAULT = [1, 2, 3].flatMap((change) => [true, false].map((done) => ({ change, done })));
 
 it.each(EVERY_FAULT)(
-  'exports each event once though change $change of the bucket fails (done: $done) and the counter is killed',
+  'exports each event once although change $change of the bucket fails (done: $done) and the counter is killed',
   async (fault) => {
     const counter = await start();
     const { append, stub, applicationId } = counter;
@@ -131,7 +131,7 @@ it.each(EVERY_FAULT)(
   },
 );
 
-it('keeps the log, counts on and tries again later while R2 fails', async () => {
+it('keeps the log, continues counting and retries later while R2 fails', async () => {
   const counter = await start();
   const { append, stub, inside, applicationId } = counter;
   await append([adOf(counter)]);
@@ -152,7 +152,7 @@ it('keeps the log, counts on and tries again later while R2 fails', async () => 
   expect((await stub().health()).exportError).toBeNull();
 });
 
-it('leaves an erased device out, also one that is erased while its file is being written', async () => {
+it('leaves out an erased device, even if it is erased while its file is being written', async () => {
   const counter = await start();
   const { append, stub, createDevice, applicationId } = counter;
   const [second, third] = [
@@ -182,22 +182,13 @@ it('leaves an erased device out, also one that is erased while its file is being
 });
 
 it.each([{ change: 9, done: false }, ...EVERY_FAULT])(
-  'rewrites files without what is erased, though change $change fails (done: $done)',
+  'rewrites files without erased events, although change $change fails (done: $done)',
   async (fault) => {
     const counter = await start();
     const { append, stub, createDevice, applicationId } = counter;
     const other = await createDevice({ acquiredAt: START });
     if (other.outcome === 'moved') throw new Error('one shard');
-    const click: LoggedEvent = {
-      id: newId('evt'),
-      application_id: applicationId,
-      type: 'click',
-      creative_id: newId('crt'),
-      day: '2026-03-02',
-      occurred_at: Date.now(),
-      received_at: Date.now(),
-      params: { email: 'jane@example.com' },
-    };
+    const click = clickOf(applicationId, { params: { email: 'jane@example.com' } });
     const kept = eventOf(applicationId, other.device, 'custom.ad', { received_at: Date.now() });
     await append([adOf(counter), kept, click]);
     await stub().settle();
@@ -255,7 +246,7 @@ it('merges the small files of a day that is over, and deletes files after the re
   expect(await objectsOf(applicationId)).toEqual([]);
 });
 
-it('forgets ids after nine days and keys later, but not while a parked message may be replayed', async () => {
+it('deletes ids after nine days and keys later, but not while a parked message may be replayed', async () => {
   const { applicationId, append, stub, device, inside } = await start();
   const event = eventOf(applicationId, device, 'custom.ad', { keys: ['e:1'] });
   const purchase = eventOf(applicationId, device, 'custom.purchase', { keys: ['success:t:1'] });

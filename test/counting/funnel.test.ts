@@ -41,7 +41,7 @@ describe('packed durations', () => {
     ]);
   });
 
-  it('beyond it have the long ones rounded, by no more than is needed', () => {
+  it('round long ones beyond it, by no more than necessary', () => {
     const list = Array.from({ length: 50_000 }, (_, index) => 37 * index);
     const [rounded = new Uint32Array()] = packDurations([list], 20_000);
     let before = 0;

@@ -45,7 +45,7 @@ function take(store: Store, run: number, keys: { day: number; number: number }[]
 }
 
 describe('keys', () => {
-  it('are seen on their day and its neighbours, those of purchases on any', async () => {
+  it('are recognised on their own and adjacent days, and those of purchases on any day', async () => {
     await inStore((store) => {
       expect(take(store, 1, [{ day: DAY, number: 1 }])).toEqual([true]);
       const near = [DAY - 2, DAY - 1, DAY, DAY + 1, DAY + 2].map((day) => ({ day, number: 1 }));
@@ -61,7 +61,7 @@ describe('keys', () => {
     });
   });
 
-  it('are all found again while their blocks grow and split, and no other is', async () => {
+  it('are all found while their blocks grow and split, and no others', async () => {
     await inStore((store) => {
       const perRun = 15_000;
       for (let run = 1; run <= 9; run++) {
@@ -81,7 +81,7 @@ describe('keys', () => {
     });
   });
 
-  it('are forgotten by when they were taken, whatever their day; those of purchases later', async () => {
+  it('are deleted by their time of arrival, whatever their day, and those of purchases later', async () => {
     await inStore((store) => {
       const week = 7 * 86_400_000;
       const keys = [
@@ -98,7 +98,7 @@ describe('keys', () => {
     });
   });
 
-  it('of purchases tell which purchase was counted, however many there are, and are all forgotten in the end', async () => {
+  it('of purchases lead to the purchase that was counted, however many there are, and are all deleted in the end', async () => {
     await inStore((store) => {
       const perRun = 6_000;
       const numbers = (run: number) => Array.from({ length: perRun }, (_, index) => run * perRun + index);
@@ -136,7 +136,7 @@ describe('keys', () => {
     });
   });
 
-  it('of sessions are told by name', async () => {
+  it('of sessions are distinguished by name', async () => {
     await inStore((store) => {
       const words = Uint32Array.from([0, KEY_DAY.session, ...murmur128('s:dev:1')]);
       const book = openBook(store, words);

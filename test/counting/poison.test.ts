@@ -38,7 +38,7 @@ describe('a message that cannot be counted', () => {
     ],
     ['no events', (application_id) => ({ v: 1, application_id }), /events/],
     ['text', () => 'hello', /not a message of this version/],
-  ])('that is %s is parked whole, once, and the good ones around it count', async (_, make, reason) => {
+  ])('that is %s is parked whole, once, while the valid ones around it count', async (_, make, reason) => {
     const { applicationId, ad, stub } = await start();
     const poison = { id: crypto.randomUUID(), body: make(applicationId) };
     const good = [message([ad()]), message([ad()])];
@@ -54,7 +54,7 @@ describe('a message that cannot be counted', () => {
   });
 });
 
-describe('events that break a run', () => {
+describe('events that make a run fail', () => {
   it.each(['active_days', 'active_ages', 'steps', 'revenue', 'ad_totals'])(
     'for a device whose %s are unreadable are parked, each once, and the others count',
     async (column) => {
@@ -99,7 +99,7 @@ describe('events that break a run', () => {
   }
 });
 
-describe('a database that does not take what was counted', () => {
+describe('a database that does not accept the counted sums', () => {
   it.each([
     'D1_ERROR: no such column: placement: SQLITE_ERROR',
     'D1_ERROR: D1 DB exceeded its memory limit and was reset.',
@@ -153,7 +153,7 @@ describe('a row that the database refuses', () => {
     return { ...counter, db };
   }
 
-  it('is parked with its sums, and holds up no other', async () => {
+  it('is parked with its sums, and does not delay others', async () => {
     const { applicationId, append, stub, inside } = await withRefused();
     const log = vi.spyOn(console, 'error').mockReturnValue();
     await expect.poll(async () => (await stub().settle()).settled).toBe(true);
@@ -193,7 +193,7 @@ describe('a row that the database refuses', () => {
     expect(await rollupOf(applicationId)).toMatchObject({ installs: 9, impressions: 9, ad_revenue: 9_000 });
   });
 
-  it('is not sought while the database fails for another reason', async () => {
+  it('is not searched for while the database fails for another reason', async () => {
     const { applicationId, stub, db } = await withRefused();
     db.failWhen((sql) => sql.includes('INSERT INTO rollup_daily'), 'D1_ERROR: overloaded');
     expect((await stub().settle()).settled).toBe(false);
@@ -201,7 +201,7 @@ describe('a row that the database refuses', () => {
   });
 });
 
-it('brings back of the dead letters those alone that cannot be parked', async () => {
+it('retries only the dead letters that cannot be parked', async () => {
   const { applicationId, ad } = await start();
   const [first, second] = [message([ad()]), message([ad()])];
   const db = new WatchedD1(env.DB);
@@ -245,7 +245,7 @@ describe('the log lines of a consumer', () => {
     return lines;
   }
 
-  it('tell of every message that did not go through, and of 1 in 100 of those that did, by their event', async () => {
+  it('report every failed message, and 1 in 100 of the successful ones, by their event', async () => {
     const { ad } = await start();
     const [kept, skipped] = [eventId(true), eventId(false)];
     const lines = watchLog();

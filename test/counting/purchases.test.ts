@@ -30,7 +30,7 @@ async function start(purchases: [day: string, value_micros: number, currency?: s
   };
 }
 
-it('tells how often, until when and for how much devices purchased, those of one history together', async () => {
+it('reports how often, until when and for how much devices purchased, grouped by equal histories', async () => {
   const ask = await start([
     [],
     [],
@@ -56,7 +56,7 @@ it('tells how often, until when and for how much devices purchased, those of one
   expect(await ask({ rates: { usd: 1 } })).toMatchObject({ unconverted: ['eur'], revenue: 16 });
 });
 
-it('rounds times where there are more histories than fit', async () => {
+it('rounds times if there are too many histories', async () => {
   const days = Array.from({ length: 12 }, (_, index) => `2026-03-${String(index + 5).padStart(2, '0')}`);
   const ask = await start(days.map((day) => [[day, 1_000_000]]));
   expect((await ask({ maxHistories: 12 })).histories).toHaveLength(12 * 5);

@@ -47,7 +47,7 @@ function movingAlias(from: number, to: number): string {
 }
 
 describe('a device', () => {
-  it('is found by its alias wherever it was made, and made once', async () => {
+  it('is created once, and found by its alias wherever it was created', async () => {
     const applicationId = newId('app');
     const aliases = Array.from({ length: 12 }, (_, index) => `player-${index}`);
     const devices = new Map<string, string>();
@@ -66,7 +66,7 @@ describe('a device', () => {
     expect(await rollupOf(applicationId)).toMatchObject({ installs: 12 });
   });
 
-  it('is made once by calls at once that know different numbers of shards', async () => {
+  it('is created once by simultaneous calls with different numbers of shards', async () => {
     for (let round = 0; round < 5; round++) {
       const applicationId = newId('app');
       const alias = movingAlias(1, 2);
@@ -80,14 +80,14 @@ describe('a device', () => {
     }
   });
 
-  it('is not made by a counter that was told of more shards, but where it belongs now', async () => {
+  it('is not created by a counter that knows of more shards, but where it belongs now', async () => {
     const applicationId = newId('app');
     const alias = movingAlias(1, 2);
     await counterOf(env, applicationId, 0).findDevices(['another'], 2);
     expect(await place(applicationId, alias, 1)).toMatchObject({ shard: 1, created: true });
   });
 
-  it('is the same after a call that was lost', async () => {
+  it('is the same after a lost call', async () => {
     const applicationId = newId('app');
     const device = newDevice();
     let lost = 0;
@@ -116,7 +116,7 @@ const shardsOf = (applicationId: string) =>
   env.DB.prepare('SELECT shards FROM applications WHERE id = ?').bind(applicationId).first<number>('shards');
 
 describe('the number of shards', () => {
-  it('doubles past a load or a size, up to a limit, and not twice for one reason', async () => {
+  it('doubles beyond a load or size, up to a limit, and not twice for one reason', async () => {
     const tenant = await createTenant();
     const applicationId = tenant.application.id;
     const { inside, append } = startCounter(applicationId);
@@ -161,7 +161,7 @@ describe('the number of shards', () => {
     expect(await shardsOf(applicationId)).toBe(MAX_SHARDS);
   });
 
-  it('may grow from 1 to 4 under load, with repeats and reports between', async () => {
+  it('can grow from 1 to 4 under load, with repeats and reports in between', async () => {
     const random = seededRandom(21);
     const worker = startWorker();
     const tenant = await createTenant();

@@ -24,7 +24,7 @@ const COUNTER_TABLES = [
 ];
 const D1_TABLES = ['tokens', 'clicks', 'parked_messages', 'access_tokens', 'counter_flushes'];
 
-it('keeps the size of both stores flat while weeks go by, and every total', async () => {
+it('keeps both stores at the same size, and every total, over weeks', async () => {
   vi.useFakeTimers({ now: START, toFake: ['Date'] });
   const counter = startCounter();
   const created = await counter.createDevice();

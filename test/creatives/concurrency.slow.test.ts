@@ -63,38 +63,41 @@ class UnreliableD1 extends WatchedD1 {
   }
 }
 
-it.each([1, 2, 3])('round %i: of 200 simultaneous calls with D1 errors one is the first', async (round) => {
-  const tenant = await createTenant();
-  const unreliable = new UnreliableD1(env.DB);
-  await swapDatabase(tenant, unreliable.asBinding());
-  const names = (index: number) => ({ campaign: `Launch ${round}`, adset: `Set ${index % 4}` });
-  const answers = await Promise.all(
-    Array.from({ length: 200 }, (_, index) => post(tenant, names(index), `Creative ${index}`)),
-  );
-  expect(unreliable.failures).toBeGreaterThan(20);
-  const made: CreativeAnswer[] = await Promise.all(
-    answers.filter(({ status }) => status === 201).map((answer) => answer.json<CreativeAnswer>()),
-  );
-  const failed = answers.filter(({ status }) => status !== 201);
-  expect(failed.length).toBeGreaterThan(0);
-  for (const answer of failed) {
-    expect([answer.status, await answer.json()]).toEqual([500, { message: 'Unexpected error' }]);
-  }
-  expect(made.filter(({ campaign }) => campaign.is_new)).toHaveLength(1);
-  for (let set = 0; set < 4; set++) {
-    const ofSet = made.filter(({ adset }) => adset.name === `Set ${set}`);
-    expect(ofSet.filter(({ adset }) => adset.is_new)).toHaveLength(1);
-  }
-  expect(new Set(made.map(({ creative }) => creative.tracking_link)).size).toBe(made.length);
-  expect(await rowsOf(tenant)).toEqual({
-    campaigns: 1,
-    adsets: 4,
-    creatives: made.length,
-    links: made.length,
-    orphans: 0,
-  });
-  expect(await created(tenant)).toHaveLength(made.length);
-});
+it.each([1, 2, 3])(
+  'reports a new name to one of 200 simultaneous calls with D1 errors, round %i',
+  async (round) => {
+    const tenant = await createTenant();
+    const unreliable = new UnreliableD1(env.DB);
+    await swapDatabase(tenant, unreliable.asBinding());
+    const names = (index: number) => ({ campaign: `Launch ${round}`, adset: `Set ${index % 4}` });
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => post(tenant, names(index), `Creative ${index}`)),
+    );
+    expect(unreliable.failures).toBeGreaterThan(20);
+    const made: CreativeAnswer[] = await Promise.all(
+      answers.filter(({ status }) => status === 201).map((answer) => answer.json<CreativeAnswer>()),
+    );
+    const failed = answers.filter(({ status }) => status !== 201);
+    expect(failed.length).toBeGreaterThan(0);
+    for (const answer of failed) {
+      expect([answer.status, await answer.json()]).toEqual([500, { message: 'Unexpected error' }]);
+    }
+    expect(made.filter(({ campaign }) => campaign.is_new)).toHaveLength(1);
+    for (let set = 0; set < 4; set++) {
+      const ofSet = made.filter(({ adset }) => adset.name === `Set ${set}`);
+      expect(ofSet.filter(({ adset }) => adset.is_new)).toHaveLength(1);
+    }
+    expect(new Set(made.map(({ creative }) => creative.tracking_link)).size).toBe(made.length);
+    expect(await rowsOf(tenant)).toEqual({
+      campaigns: 1,
+      adsets: 4,
+      creatives: made.length,
+      links: made.length,
+      orphans: 0,
+    });
+    expect(await created(tenant)).toHaveLength(made.length);
+  },
+);
 
 const STATEMENTS = ['creative_requests', 'campaigns', 'adsets', 'creatives', 'audit_log'];
 
@@ -124,7 +127,7 @@ it.each([...STATEMENTS.map((table) => `into "${table}"`), 'campaign_is_new'])(
   },
 );
 
-it('answers as if nothing had happened when the answer of D1 gets lost', async () => {
+it('answers normally when the answer of D1 is lost', async () => {
   const tenant = await createTenant();
   let lost = 0;
   const forgetful = {
@@ -143,7 +146,7 @@ it('answers as if nothing had happened when the answer of D1 gets lost', async (
   expect(await rowsOf(tenant)).toMatchObject({ campaigns: 1, adsets: 1, creatives: 1 });
 });
 
-it('asks the object again when the call to it got lost, and makes nothing twice', async () => {
+it('calls the object again when a call is lost, and creates nothing twice', async () => {
   const tenant = await createTenant();
   const stub = env.CREATIVES.getByName(tenant.application.id);
   let calls = 0;

@@ -42,7 +42,7 @@ it('reuses campaigns and ad sets by name; an ad set belongs to its campaign; nam
   expect((await make('a', 'x')).slice(0, 2)).toEqual([true, true]);
 });
 
-it('names what was given no name by week and weekday in the time zone of the application', async () => {
+it('names an unnamed campaign by its week and an ad set by its weekday, in the time zone of the application', async () => {
   for (const timezone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
     const tenant = await createTenant({ timezone });
     const day = () => new Intl.DateTimeFormat('en-CA', { timeZone: timezone }).format(Date.now());
@@ -85,7 +85,7 @@ it('checks the token before anything else', async () => {
   ]);
 });
 
-it('knows neither the key of another team nor one that was replaced', async () => {
+it('refuses the key of another team and one that was replaced', async () => {
   const [mine, other] = [await createTenant(), await createTenant()];
   const body = { creative: 'Dragon', app_api_key: other.apiKey };
   const refused = { message: 'Invalid API key or application not found' };
@@ -101,7 +101,7 @@ it('knows neither the key of another team nor one that was replaced', async () =
   expect(count).toBe(0);
 });
 
-it('makes links under the address that the deployment has for them', async () => {
+it('creates links under the deployment’s tracking address', async () => {
   const own = startWorker({ TRACKING_BASE_URL: 'https://go.example.com/x/' });
   const tenant = await createTenant();
   const response = await postCreative(own, tenant, { creative: 'Dragon', app_api_key: tenant.apiKey });
@@ -109,7 +109,7 @@ it('makes links under the address that the deployment has for them', async () =>
   expect(answer.creative.tracking_link).toMatch(/^https:\/\/go\.example\.com\/x\/[A-Za-z0-9_-]{22}$/);
 });
 
-it('answers a repeated Idempotency-Key as it did first, and another request under it with 409', async () => {
+it('repeats the first answer for an Idempotency-Key, and refuses another request under it with 409', async () => {
   const [tenant, other] = [await createTenant(), await createTenant()];
   const body = { creative: 'Dragon', app_api_key: tenant.apiKey, campaign: 'Launch' };
   const key = { 'Idempotency-Key': 'one' };
@@ -133,7 +133,7 @@ it('answers a repeated Idempotency-Key as it did first, and another request unde
   expect(await list.json()).toMatchObject({ data: [{ name: 'Dragon' }] });
 });
 
-it('makes one creative of many simultaneous calls under one Idempotency-Key', async () => {
+it('creates one creative for many simultaneous calls under one Idempotency-Key', async () => {
   const tenant = await createTenant();
   const body = { creative: 'Dragon', app_api_key: tenant.apiKey };
   const answers = await Promise.all(
@@ -144,7 +144,7 @@ it('makes one creative of many simultaneous calls under one Idempotency-Key', as
   expect(answers.filter((answer) => answer.headers.get('Idempotent-Replayed') === null)).toHaveLength(1);
 });
 
-it('forgets an Idempotency-Key after a week, not before', async () => {
+it('deletes an Idempotency-Key after a week, not before', async () => {
   const tenant = await createTenant();
   const body = { creative: 'Dragon', app_api_key: tenant.apiKey };
   const replayed = async () =>

@@ -39,7 +39,7 @@ it('lists campaigns, ad sets and creatives page by page', async () => {
   expect(creatives[2]).toEqual({
     id: expect.stringMatching(/^crt_/),
     name: 'three',
-    tracking_link: expect.stringContaining('https://ingest.test/t/'),
+    tracking_link: expect.stringMatching(/^https:\/\/ingest\.test\/t\/[\w-]{22}$/),
     campaign: 'B',
     campaign_id: expect.stringMatching(/^cmp_/),
     adset: 'x',
@@ -50,7 +50,7 @@ it('lists campaigns, ad sets and creatives page by page', async () => {
   });
 });
 
-it('archives a creative and takes it back', async () => {
+it('archives and unarchives a creative', async () => {
   const tenant = await createTenant();
   const { id } = await createCreative(worker, tenant);
   const patch = async (archived: unknown) => {
@@ -78,7 +78,7 @@ it.each(['campaigns', 'adsets', 'creatives'])('shows no %s of another team', asy
   expect(anonymous.status).toBe(401);
 });
 
-it('archives no creative of another team', async () => {
+it('does not archive a creative of another team', async () => {
   const [mine, other] = [await createTenant(), await createTenant()];
   const { id } = await createCreative(worker, other);
   const response = await worker.team(mine, `/v1/creatives/${id}`, {

@@ -27,7 +27,7 @@ it.each([
 
 const anyDay = fc.integer({ min: 0, max: 20_000 }).map((number) => addDays('1990-01-01', number));
 
-it('counts every week once: it goes on by one each Monday, and back to 1 only from 52 or 53', () => {
+it('numbers weeks one by one each Monday, and starts at 1 again only after 52 or 53', () => {
   fc.assert(
     fc.property(anyDay, (day) => {
       const [here, next] = [weekName(day), weekName(addDays(day, 1))];
@@ -43,7 +43,7 @@ it('names weekdays as the runtime does', () => {
   fc.assert(fc.property(anyDay, (day) => weekdayName(day) === format.format(Date.parse(`${day}T00:00:00Z`))));
 });
 
-it('takes the day of the time zone: New Year in Auckland is still last year in Honolulu', () => {
+it('uses the day of the time zone: New Year in Auckland is still last year in Honolulu', () => {
   const at = Date.UTC(2026, 11, 31, 23, 30);
   expect(weekdayName(dayIn('Pacific/Auckland', at))).toBe('Friday');
   expect(weekdayName(dayIn('Pacific/Honolulu', at))).toBe('Thursday');

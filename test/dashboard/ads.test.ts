@@ -66,7 +66,7 @@ it.each([
   expect(shown.cells(`Ad figures by ${label.toLowerCase()}`, label, 'Ad revenue')).toEqual(rows);
 });
 
-it('shows the days, formats and networks of each country, finds them by their names, and answers the same as CSV', async () => {
+it('shows the days, formats and networks of each country, finds them by name, and has the same rows as CSV', async () => {
   const owner = await createTenant();
   const person = await signedIn(worker, owner.team, 'viewer');
   for (const [country, media_source, value] of [
@@ -122,7 +122,7 @@ it('draws the chosen metric of each group', async () => {
   ]);
 });
 
-it('says where ads come from when there are none', async () => {
+it('says which events bring ads when there are none', async () => {
   expect((await ads('period=yesterday')).texts('.empty')).toEqual([
     'No figures in this period.',
     'No ads in this period. They arrive as custom.ad events.',

@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { sendNotices, watchAlerts } from '#alerts';
 import { listAudit } from '#audit';
 import { database } from '#db';
+import { pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -20,72 +21,109 @@ beforeAll(async () => {
   viewer = await signedIn(worker, tenant.team, 'viewer');
 });
 
-const textOf = async (answer: Response) =>
-  (await answer.text()).replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+const open = async (path: string, browser = admin) => pageOf(await browser.get(path));
 
 const actions = async () =>
   (await listAudit(database(env.DB), tenant.team.id, { limit: 20 })).map(({ action }) => action);
 
 it('adds, shows and removes an alert, and records both', async () => {
-  expect(await textOf(await admin.get('/alerts'))).toContain('No alerts yet');
+  const alertsOf = async (browser: Browser) => (await open('/alerts', browser)).card('Alerts');
+  const none = ['No alerts yet. Add one below to be notified about drops and missing events.'];
+  expect((await alertsOf(admin)).texts('.empty')).toEqual(none);
   expect((await admin.post('/alerts', { kind: 'cpi_above', threshold: '2.5' })).status).toBe(303);
-  const page = await (await admin.get('/alerts')).text();
-  expect(page).toContain('CPI is above €2.50');
-  expect(page).toContain('Not checked yet');
+  const added = await alertsOf(admin);
+  expect(added.table('Alerts').rows).toEqual([
+    ['CPI is above €2.50', 'Not checked yet', 'Within a minute', 'Remove'],
+  ]);
   await watchAlerts(env, Date.now());
-  expect(await textOf(await viewer.get('/alerts'))).toContain('CPI of the last seven days is not known.');
-  expect(await textOf(await viewer.get('/alerts'))).not.toContain('New alert');
+  expect((await alertsOf(viewer)).table('Alerts')).toEqual({
+    headings: ['Alert when', 'State', 'Last check'],
+    rows: [['CPI is above €2.50', 'OK', 'CPI of the last seven days is not known.']],
+    totals: [],
+  });
+  expect((await open('/alerts')).cards).toEqual(['Alerts', 'New alert', 'Where messages go', 'New channel']);
+  expect((await open('/alerts', viewer)).cards).toEqual(['Alerts', 'Where messages go']);
 
-  const [, id = ''] = /\/alerts\/(alr_[0-9a-f]+)\/remove/.exec(page) ?? [];
+  const [, id = ''] = /\/alerts\/(alr_[0-9a-f]+)\/remove/.exec(added.actions[0] ?? '') ?? [];
   expect((await viewer.post(`/alerts/${id}/remove`)).status).toBe(403);
   const stranger = await signedIn(worker, (await createTenant()).team, 'owner');
   expect((await stranger.post(`/alerts/${id}/remove`)).status).toBe(404);
   expect((await admin.post(`/alerts/${id}/remove`)).status).toBe(303);
-  expect(await textOf(await admin.get('/alerts'))).toContain('No alerts yet');
+  expect((await alertsOf(admin)).texts('.empty')).toEqual(none);
   expect((await actions()).slice(0, 2)).toEqual(['alert.removed', 'alert.created']);
 });
 
 it.each([
-  [{ kind: 'cpi_above', threshold: '-1' }, 'must be above 0'],
-  [{ kind: 'cpi_above', threshold: 'a lot' }, 'must be a number'],
-  [{ kind: 'no_events', threshold: '721' }, 'must be at most 720'],
-  [{ kind: 'weather', threshold: '1' }, 'must be one of revenue_change'],
-])('refuses the alert %o beside its field', async (fields, fault) => {
+  [{ kind: 'cpi_above', threshold: '-1' }, 'threshold', 'Limit must be above 0'],
+  [{ kind: 'cpi_above', threshold: 'a lot' }, 'threshold', 'Limit must be a number'],
+  [{ kind: 'no_events', threshold: '721' }, 'threshold', 'Limit must be at most 720'],
+  [
+    { kind: 'weather', threshold: '1' },
+    'kind',
+    'Alert when must be one of revenue_change, installs_change, no_events, spend_without_installs, cpi_above, roas_below',
+  ],
+])('refuses the alert %o beside its field', async (fields, field, fault) => {
   const answer = await admin.post('/alerts', fields);
-  expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(fault)]);
+  expect([answer.status, (await pageOf(answer)).faults]).toEqual([400, { [field]: fault }]);
 });
 
-it('adds a channel whose address only its host tells, sends a test, and shows why it failed', async () => {
+it('adds a channel, shows only the host of its address, sends a test, and shows why it failed', async () => {
   const made = await admin.post('/alerts/channels', {
     channel_kind: 'webhook',
     target: HOOK,
     digest: 'weekly',
   });
   expect(made.status).toBe(303);
-  const page = await (await viewer.get('/alerts')).text();
-  expect(page).toContain('hooks.example.com/…cret');
-  expect(page).not.toContain(HOOK);
-  const [, id = ''] =
-    /\/channels\/(chn_[0-9a-f]+)\/test/.exec(await (await admin.get('/alerts')).text()) ?? [];
+  const channels = async (browser: Browser) => (await open('/alerts', browser)).card('Where messages go');
+  expect((await channels(viewer)).table('Channels').rows).toEqual([
+    ['Webhook', 'hooks.example.com/…cret', 'weekly', 'No failures'],
+  ]);
+  expect(await (await viewer.get('/alerts')).text()).not.toContain(HOOK);
+  const { actions: forms } = await channels(admin);
+  const [, id = ''] = /\/channels\/(chn_[0-9a-f]+)\/test/.exec(forms[0] ?? '') ?? [];
   expect((await admin.post(`/alerts/channels/${id}/test`)).status).toBe(303);
   await env.DB.prepare('UPDATE channels SET target = ? WHERE id = ?').bind('https://10.0.0.1/x', id).run();
   await sendNotices(env, Date.now());
-  expect(await textOf(await admin.get('/alerts'))).toContain(
-    'the address must not be a private or local address',
-  );
+  expect((await channels(admin)).table('Channels').rows).toEqual([
+    [
+      'Webhook',
+      '10.0.0.1/….1/x',
+      'weekly',
+      expect.stringMatching(/^Failed \d+ s ago: the address must not be a private or local address$/),
+      'Send a test Remove',
+    ],
+  ]);
   expect((await viewer.post(`/alerts/channels/${id}/remove`)).status).toBe(403);
   expect((await admin.post(`/alerts/channels/${id}/remove`)).status).toBe(303);
-  expect(await textOf(await admin.get('/alerts'))).toContain('No channels yet');
+  expect((await channels(admin)).texts('.empty')).toEqual([
+    'No channels yet. Without one, alerts appear only on this page.',
+  ]);
   expect((await actions()).slice(0, 2)).toEqual(['channel.removed', 'channel.created']);
 });
 
 it.each([
-  [{ channel_kind: 'webhook', target: 'http://example.com', digest: 'never' }, 'must be an https URL'],
-  [{ channel_kind: 'webhook', target: 'https://127.0.0.1/', digest: 'never' }, 'must not be a private'],
-  [{ channel_kind: 'webhook', target: HOOK, digest: 'hourly' }, 'must be one of never, daily, weekly'],
-  [{ channel_kind: 'mail', target: 'nobody', digest: 'never' }, 'must be an email address'],
-  [{ channel_kind: 'mail', target: 'boss@team.test', digest: 'never' }, 'this deployment cannot send email'],
-])('refuses the channel %o beside its field', async (fields, fault) => {
+  [
+    { channel_kind: 'webhook', target: 'http://example.com', digest: 'never' },
+    'target',
+    'Address must be an https URL',
+  ],
+  [
+    { channel_kind: 'webhook', target: 'https://127.0.0.1/', digest: 'never' },
+    'target',
+    'Address must not be a private or local address',
+  ],
+  [
+    { channel_kind: 'webhook', target: HOOK, digest: 'hourly' },
+    'digest',
+    'Digest must be one of never, daily, weekly',
+  ],
+  [{ channel_kind: 'mail', target: 'nobody', digest: 'never' }, 'target', 'Address must be an email address'],
+  [
+    { channel_kind: 'mail', target: 'boss@team.test', digest: 'never' },
+    'target',
+    'Address must be a URL: this deployment cannot send email',
+  ],
+])('refuses the channel %o beside its field', async (fields, field, fault) => {
   const answer = await admin.post('/alerts/channels', fields);
-  expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(fault)]);
+  expect([answer.status, (await pageOf(answer)).faults]).toEqual([400, { [field]: fault }]);
 });

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { Page, pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -10,12 +11,14 @@ it('deletes an application once its name is typed, and records it', async () => 
   const admin = await signedIn(worker, tenant.team, 'admin');
   const { id, name } = tenant.application;
   const path = `/settings/applications/${id}`;
-  expect(await (await admin.get(path)).text()).toContain('Delete application');
+  expect((await pageOf(await admin.get(path))).cards).toContain('Delete application');
 
   for (const typed of ['', `${name}s`]) {
     const refused = await admin.post(`${path}/delete`, { delete_name: typed });
     expect(refused.status).toBe(400);
-    expect(await refused.text()).toContain('Application name must be the name of this application');
+    expect((await pageOf(refused)).faults).toEqual({
+      delete_name: 'Application name must be the name of this application',
+    });
   }
   expect((await admin.get(path)).status).toBe(200);
 
@@ -24,11 +27,14 @@ it('deletes an application once its name is typed, and records it', async () => 
     303,
     '/settings/applications?done=deleted_application',
   ]);
-  const list = await (await admin.get('/settings/applications?done=deleted_application')).text();
-  expect(list.split('Deleted. Its data is removed in the background.')).toHaveLength(2);
-  expect(list).not.toContain(id);
+  const html = await (await admin.get('/settings/applications?done=deleted_application')).text();
+  expect(html).not.toContain(id);
+  const list = new Page(html);
+  expect(list.notices).toEqual(['Deleted. Its data is removed in the background.']);
+  expect(list.tables).toEqual([]);
   expect((await admin.get(path)).status).toBe(404);
-  expect(await (await admin.get('/settings/audit')).text()).toContain('application.deleted');
+  const log = await pageOf(await admin.get('/settings/audit'));
+  expect(log.cells('Audit log', 'Action', 'Subject')).toEqual([['application.deleted', `${name} (${id})`]]);
 });
 
 it('lets neither a viewer nor another team delete an application', async () => {
@@ -37,7 +43,7 @@ it('lets neither a viewer nor another team delete an application', async () => {
   const stranger = await signedIn(worker, (await createTenant()).team, 'owner');
   const path = `/settings/applications/${tenant.application.id}`;
   const fields = { delete_name: tenant.application.name };
-  expect(await (await viewer.get(path)).text()).not.toContain('Delete application');
+  expect((await pageOf(await viewer.get(path))).cards).toEqual(['Settings']);
   expect((await viewer.post(`${path}/delete`, fields)).status).toBe(403);
   expect((await stranger.post(`${path}/delete`, fields)).status).toBe(404);
   expect((await viewer.get(path)).status).toBe(200);

@@ -20,7 +20,7 @@ it.each([
   ['2024-04-14', '2026-03-15', 'month'],
 ] as const)('draws %s to %s by %s', (from, to, unit) => expect(unitOf({ from, to })).toBe(unit));
 
-it('has a place for every day that has begun, today not complete', () => {
+it('has a place for every day that has started, with today incomplete', () => {
   const places = placesOf({ from: '2026-03-13', to: '2026-03-20', today: TODAY }, 'day');
   expect(places.map(({ key, partial }) => [key, partial])).toEqual([
     ['2026-03-13', false],
@@ -31,7 +31,7 @@ it('has a place for every day that has begun, today not complete', () => {
   expect(placesOf({ from: '2026-03-16', to: '2026-03-20', today: TODAY }, 'day')).toEqual([]);
 });
 
-it('has weeks and months that are cut off by the period or by today, not complete', () => {
+it('marks weeks and months that the period or today cuts off as incomplete', () => {
   const view = { from: '2026-02-25', to: '2026-03-20', today: TODAY };
   expect(placesOf(view, 'week').map(({ key, partial }) => [key, partial])).toEqual([
     ['2026-W09', true],
@@ -53,7 +53,7 @@ const inNewYork = (from: string, to: string, at: string) => ({
   application: { timezone: 'America/New_York' },
 });
 
-it('has a place for every hour, the current one not complete, later ones ahead', () => {
+it('has a place for every hour, with the current one incomplete and later ones ahead', () => {
   const places = hoursIn(inNewYork('2026-10-31', '2026-10-31', '2026-10-31T09:20:00-04:00'));
   expect(places).toHaveLength(24);
   expect(places.flatMap(({ partial }, index) => (partial ? [index] : []))).toEqual([9]);
@@ -81,7 +81,7 @@ it('has 25 hours with distinct offsets when clocks are set back, and 23 when the
   expect(ticksOf(forward, 'hour').map(({ text }) => text)).toEqual(['8 Mar', '06:00', '12:00', '18:00']);
 });
 
-it('names two days of hours by noons and midnights', () => {
+it('labels two days of hours at noon and midnight', () => {
   const places = hoursIn(inNewYork('2026-10-30', '2026-10-31', '2026-11-02T12:00:00-05:00'));
   expect(ticksOf(places, 'hour')).toEqual([
     { index: 0, text: '30 Oct' },
@@ -91,7 +91,7 @@ it('names two days of hours by noons and midnights', () => {
   ]);
 });
 
-it('holds an hour of one day against the same hour of the clock of another, however many it has', () => {
+it('compares an hour with the same hour of the clock on another day, even if the days differ in length', () => {
   const at = '2026-11-03T12:00:00-05:00';
   const [before, now] = [
     inNewYork('2026-11-01', '2026-11-01', at),
@@ -102,7 +102,7 @@ it('holds an hour of one day against the same hour of the clock of another, howe
   const aligned = alignedTo(hoursIn(now), earlier, figures, 'hour');
   expect(aligned.slice(0, 4)).toEqual([0, 1, 3, 4]);
   expect(aligned).toHaveLength(24);
-  // The other way round, the hour that comes twice is held against the same one.
+  // The other way round, both repetitions of the hour are compared with the same one.
   expect(alignedTo(earlier, hoursIn(now), figures.slice(0, 24), 'hour').slice(0, 4)).toEqual([0, 1, 1, 2]);
 });
 
@@ -124,7 +124,7 @@ it('writes days and months below the axis', () => {
   expect(ticksOf(years, 'month').map(({ index }) => index)).toEqual([0, 7, 14, 21]);
 });
 
-it('puts figures at their places: nothing is 0 or unknown, as the figure wants it', () => {
+it('puts figures at their places, where a missing one is 0 or unknown as the metric requires', () => {
   const places = placesOf({ from: '2026-03-01', to: '2026-03-03', today: TODAY }, 'day');
   const rows = [
     { day: '2026-03-01', revenue: 2, ecpm: null },

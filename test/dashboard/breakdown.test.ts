@@ -62,7 +62,7 @@ it('shows the earlier figure of each group, and sorts by the change', async () =
   ]);
 });
 
-it('compares each day with the day in its place, and weeks with none', async () => {
+it('compares each day with the day at the same position, and does not compare weeks', async () => {
   const days = await breakdown('by=day');
   expect(days.cells('Figures by day', 'Day', 'Revenue', 'Before', 'Change')).toEqual([
     ['2026-03-08', '$0.00', '$0.00', '$0.00'],
@@ -112,7 +112,7 @@ it.each([
   expect(row.query(name)).toEqual({ app, period: 'custom', from, to, by: 'day' });
 });
 
-it('draws bars of groups, and a curve for each group over time', async () => {
+it('draws a bar for each group, and a curve for each group over time', async () => {
   const bars = await breakdown('by=campaign');
   expect(bars.card('Revenue by campaign').texts('li')).toEqual([
     'Summer $25.00 from $10.00',

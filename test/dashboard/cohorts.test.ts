@@ -78,7 +78,7 @@ it('groups retention by creative, each name a filter', async () => {
   });
 });
 
-it('leaves day 0 out of the colours and measures the others by the highest of them', async () => {
+it('colours every day but day 0, relative to the highest', async () => {
   const shown = await page('/retention?period=28d&group=creative');
   const kinds = (name: string) =>
     shown
@@ -90,7 +90,7 @@ it('leaves day 0 out of the colours and measures the others by the highest of th
   expect(kinds('Organic')).toEqual(['number heat', 'number heat h3']);
 });
 
-it('leaves blank what is not over, and says when it will be known', async () => {
+it('leaves unfinished days blank, and says when they will be known', async () => {
   const cells = (await page('/retention?period=28d&group=creative')).row(RETENTION, 'Dragon').all('td.heat');
   expect([cells[7], cells.at(-1)].map((cell) => [cell?.text, cell?.getAttribute('title')])).toEqual([
     ['not over yet', 'Day 7 is not over yet for any of these devices'],
@@ -98,7 +98,7 @@ it('leaves blank what is not over, and says when it will be known', async () => 
   ]);
 });
 
-it('adds the curve of the period before, and not where there is no comparison', async () => {
+it('adds the curve of the earlier period, unless there is no comparison', async () => {
   const curves = async (query: string) => (await page(query)).chart.series.map(({ name }) => name);
   expect(await curves('/retention?period=28d')).toEqual(['Classic', 'Rolling', 'Classic, 19 Jan – 14 Feb']);
   expect(await curves('/retention?period=28d&compare=none')).toEqual(['Classic', 'Rolling']);
@@ -108,7 +108,7 @@ it.each([
   ['/retention?period=28d', RETENTION, ['8', '100%', '75%']],
   ['/ltv?period=28d&cohort=week', LTV, ['8', '–', '$0.00']],
 ])(
-  '%s ends with the period before, uncoloured, and not where there is no comparison',
+  '%s ends with an uncoloured row for the earlier period, unless there is no comparison',
   async (path, caption, expected) => {
     const before = 'Before: 19 Jan – 14 Feb';
     const shown = await page(path);
@@ -146,7 +146,7 @@ it('says by country why there is no ROAS', async () => {
   expect((await page('/ltv?period=28d&group=creative')).text).not.toContain(sentence);
 });
 
-it('says when a cohort had brought back what it cost, and draws 100%', async () => {
+it('shows when a cohort paid back its cost, and draws a line at 100%', async () => {
   const shown = await page('/ltv?period=28d&group=creative');
   expect(shown.cells(LTV, 'Creative', 'Devices', 'Paid back', 'Day 0', 'Day 3', 'Day 7')).toEqual([
     ['Dragon', '10', 'Day 3', '$0.50', '$2.50', 'not over yet'],
@@ -174,7 +174,7 @@ it.each([
   [{ 0: { roas: null } }, null],
 ])('finds the day of payback of %j: %s', (days, day) => expect(paybackDay(days)).toBe(day));
 
-it('draws curves no further than they are known', () => {
+it('draws curves only as far as they are known', () => {
   const { days, ticks } = curveAxis([{ values: [1, 0.5, null] }, { values: [1, null, null] }]);
   expect(days).toEqual([0, 1]);
   expect(ticks).toEqual([
@@ -188,7 +188,7 @@ it('draws curves no further than they are known', () => {
   expect(longer.ticks.map(({ text }) => text)).toEqual(['Day 0', 'Day 14', 'Day 21', 'Day 30']);
 });
 
-it('ends a curve where less than half of the devices are left in it', () => {
+it('ends a curve where fewer than half of the devices remain', () => {
   const days = { 0: { eligible: 9, value: 1 }, 1: { eligible: 5, value: 0.5 }, 2: { eligible: 4, value: 2 } };
   expect(curveOf({ size: 9, days }, ({ value }) => value).slice(0, 3)).toEqual([1, 0.5, null]);
   expect(curveOf(undefined, () => 1)[0]).toBeNull();

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { createCreative } from '../helpers/creatives.ts';
+import { type Page, pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -18,16 +19,15 @@ beforeEach(async () => {
   creative = await createCreative(worker, tenant, { creative: 'Cat', adset: 'Young', campaign: 'Spring' });
 });
 
-const textOf = async (answer: Response) =>
-  (await answer.text()).replaceAll(/<[^>]+>/g, '|').replaceAll(/[|\s]*\|[|\s]*/g, '|');
-
 /** Uploads, and follows the redirect that keeps a reload from sending the file again. */
 async function upload(csv: string): Promise<Response> {
   const answer = await admin.post(`/costs?${PERIOD}`, { csv, file_currency: 'usd' });
   if (answer.status !== 303) return answer;
   return admin.get(answer.headers.get('Location') ?? '');
 }
-const costs = () => admin.get(`/costs?${PERIOD}`);
+const costs = async () => pageOf(await admin.get(`/costs?${PERIOD}`));
+
+const LEDGER = 'Costs as uploaded';
 
 async function stored() {
   const { results } = await env.DB.prepare(
@@ -39,48 +39,71 @@ async function stored() {
 }
 
 it('lists what was uploaded with CTR, CPC and CPM, and what has no match', async () => {
-  const answer = await textOf(
+  const page = await pageOf(
     await upload(
       'date,campaign,adset,creative,currency,amount,impressions,clicks\n2026-03-02,Spring,Young,Cat,usd,10,2000,50\n2026-03-03,Unknown,,,eur,5,,',
     ),
   );
-  expect(answer).toContain('2 rows stored. Rows with unmatched names: 1.');
-  expect(answer).toContain('|2026-03-02|Cat|Spring › Young|Matched|$10.00|2,000|50|2.5%|$0.20|$5.00|');
-  expect(answer).toContain('|2026-03-03|Unknown|Unmatched|€5.00|–|–|–|–|–|');
-  expect(answer).toContain('Names without a match');
-  const unmatched = await textOf(await admin.get(`/costs?${PERIOD}&unmatched=true`));
-  expect(unmatched).not.toContain('|Cat|Spring › Young|Matched|');
+  expect(page.notices).toEqual([
+    '2 rows stored. Rows with unmatched names: 1. Their spend counts in totals only, until you map the names below.',
+    'Not included, because there is no exchange rate: €5.00 (EUR). Rates are uploaded by PUT /v1/exchange-rates.',
+  ]);
+  expect(page.table(LEDGER).rows).toEqual([
+    ['2026-03-03', 'Unknown', 'Unmatched', '€5.00', '–', '–', '–', '–', '–', 'Edit'],
+    [
+      '2026-03-02',
+      'Cat Spring › Young',
+      'Matched',
+      '$10.00',
+      '2,000',
+      '50',
+      '2.5%',
+      '$0.20',
+      '$5.00',
+      'Edit',
+    ],
+  ]);
+  expect(page.card('Names without a match').texts('option')).toEqual([
+    'Unknown (1 row)',
+    'Choose …',
+    'Spring',
+    'Spring › Young',
+    'Spring › Young › Cat',
+  ]);
+  const unmatched = await pageOf(await admin.get(`/costs?${PERIOD}&unmatched=true`));
+  expect(unmatched.cells(LEDGER, 'Day', 'Spent on', 'Match')).toEqual([
+    ['2026-03-03', 'Unknown', 'Unmatched'],
+  ]);
 });
 
-it('stores nothing of a file with a fault, and says in which line it is', async () => {
-  const answer = await textOf(
-    await upload(
+it('stores nothing of a file with a fault, and names the line', async () => {
+  const faults = async (csv: string) => (await pageOf(await upload(csv))).notices;
+  expect(
+    await faults(
       'date,campaign,currency,amount\n2026-03-02,A,usd,1\n\n2026-02-30,B,usd,2\n2026-03-02,C,usd,"1,000"',
     ),
-  );
-  expect(answer).toContain('Nothing was stored');
-  expect(answer).toContain('Line 5: amount must be a number');
-  const second = await textOf(await upload('date,campaign,currency,amount\n\n2026-02-30,B,usd,2'));
-  expect(second).toContain('Line 3: date must be a day');
+  ).toEqual(['Nothing was stored. Line 5: amount must be a number, not "1,000"']);
+  expect(await faults('date,campaign,currency,amount\n\n2026-02-30,B,usd,2')).toEqual([
+    'Nothing was stored. Line 3: date must be a day, as YYYY-MM-DD',
+  ]);
   expect((await upload('date\n')).status).toBe(400);
   expect(await stored()).toEqual([]);
 });
 
 it('compares the spend with the period before, draws both and marks the first', async () => {
   await upload('date,campaign,currency,amount\n2026-02-27,Spring,usd,10\n2026-03-02,Spring,usd,15');
-  const html = await (await costs()).text();
-  const text = html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
-  expect(text).toContain('Compared with 24 Feb – 28 Feb');
-  expect(text).toContain('Spend $15.00 ▲ 50% more from $10.00');
-  expect(html).toContain('&quot;name&quot;:&quot;Spend, before&quot;');
-  const wider = await (await admin.get('/costs?from=2026-02-20&to=2026-03-05')).text();
-  expect(wider).toContain('Fri, 27 Feb 2026: first spend.');
+  const page = await costs();
+  expect(page.texts('.card-head .muted')).toContain('Compared with 24 Feb – 28 Feb');
+  expect(page.figures).toMatchObject({ Spend: '$15.00 ▲ 50% more from $10.00' });
+  expect(page.chart.series.map(({ name }) => name)).toEqual(['Spend', 'Spend, before']);
+  const wider = await pageOf(await admin.get('/costs?from=2026-02-20&to=2026-03-05'));
+  expect(wider.chart.notes.filter((note) => note !== '')).toEqual(['first spend']);
 });
 
 it('draws spend by week where days would be too many', async () => {
   await upload('date,campaign,currency,amount\n2026-03-02,Spring,usd,15');
-  const html = await (await admin.get('/costs?from=2025-01-01&to=2026-03-05')).text();
-  expect(html).toContain('<h2>Spend by week</h2>');
+  const page = await pageOf(await admin.get('/costs?from=2025-01-01&to=2026-03-05'));
+  expect(page.cards).toContain('Spend by week');
   const csv = await (await admin.get('/costs?from=2025-01-01&to=2026-03-05&format=csv')).text();
   expect(csv).toMatch(/^week,/);
 });
@@ -92,17 +115,9 @@ it('lists the newest costs first, page by page', async () => {
   await upload(['date,campaign,currency,amount', ...lines].join('\n'));
   const listed: string[] = [];
   for (let path: string | undefined = `/costs?${PERIOD}`; path; ) {
-    const page: string = await (await admin.get(path)).text();
-    const ledger: string = page.slice(page.indexOf('id="ledger"'));
-    for (const [, row = ''] of ledger.matchAll(/<tr>(<td.*?)<\/tr>/gs)) {
-      const [day, name] = row
-        .replaceAll(/<[^>]+>/g, '|')
-        .split(/\|+/)
-        .filter(Boolean);
-      listed.push(`${day} ${name}`);
-    }
-    const [, next]: string[] = /href="([^"]*)">Older costs</.exec(ledger) ?? [];
-    path = next?.replaceAll('&amp;', '&');
+    const page: Page = await pageOf(await admin.get(path));
+    listed.push(...page.cells(LEDGER, 'Day', 'Spent on').map((row) => row.join(' ')));
+    path = page.links.get('Older costs');
   }
   expect(listed).toEqual([...days].reverse().flatMap((day) => names.map((name) => `${day} ${name}`)));
 });
@@ -112,10 +127,11 @@ it('edits and deletes a row', async () => {
     'date,campaign,adset,creative,currency,amount\n2026-03-02,Spring,Young,Cat,usd,10\n2026-03-02,Spring,,,usd,3',
   );
   const key = { date: '2026-03-02', campaign: 'Spring', adset: 'Young', creative: 'Cat' };
-  const page = await (await admin.get(`/costs/row?${new URLSearchParams(key)}`)).text();
-  expect(page).toContain('value="10"');
+  const row = await pageOf(await admin.get(`/costs/row?${new URLSearchParams(key)}`));
+  expect(row.value('amount')).toBe('10');
   const wrong = await admin.post('/costs/row', { ...key, amount: '1x', currency: 'usd' });
-  expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringContaining('must be a number')]);
+  expect(wrong.status).toBe(400);
+  expect((await pageOf(wrong)).faults).toEqual({ amount: 'Amount must be a number' });
   const saved = await admin.post('/costs/row', { ...key, amount: '12.5', currency: 'eur', clicks: '4' });
   expect(saved.status).toBe(303);
   expect(await stored()).toEqual([
@@ -135,15 +151,15 @@ it('maps a name: stored costs move there and are added up, and later uploads fol
   const file =
     'date,campaign,currency,amount,impressions,clicks\n2026-03-02,FB_SPRING,usd,10,100,\n2026-03-03,FB_SPRING,usd,20,,2\n2026-03-02,Spring,usd,1,1,1';
   await upload(file);
-  const page = await (await costs()).text();
-  const [, campaign = ''] = /<option value="(cmp_[0-9a-f]+)">Spring</.exec(page) ?? [];
+  const targets = (await costs()).all('select[name=to] option');
+  const campaign = targets.find((option) => option.text === 'Spring')?.getAttribute('value') ?? '';
   const mapped = await admin.post('/costs/names', { names: names('FB_SPRING', '', ''), to: campaign });
   expect(mapped.status).toBe(303);
   const expected = ['2026-03-02,Spring,,,usd,11000000,101,1', '2026-03-03,Spring,,,usd,20000000,,2'];
   expect(await stored()).toEqual(expected);
   await upload(file);
   expect(await stored()).toEqual(expected);
-  expect(await textOf(await costs())).toContain('|FB_SPRING|Spring|');
+  expect((await costs()).table('Mapped names').rows).toEqual([['FB_SPRING', 'Spring', 'Remove']]);
 
   await admin.post('/costs/names/remove', { campaign: 'FB_SPRING', adset: '', creative: '' });
   await upload('date,campaign,currency,amount\n2026-03-04,FB_SPRING,usd,7');
@@ -156,27 +172,34 @@ it('maps to a creative with all its names, and refuses what would add two curren
   expect((await stored())[0]).toBe('2026-03-02,Spring,Young,Cat,usd,10000000,,');
   await upload('date,campaign,currency,amount\n2026-03-02,Y,eur,1');
   const clash = await admin.post('/costs/names', { names: names('Y', '', ''), to: creative.id });
-  expect([clash.status, await clash.text()]).toEqual([
-    409,
-    expect.stringContaining('already has costs in another currency on 2026-03-02'),
-  ]);
+  expect(clash.status).toBe(409);
+  expect((await pageOf(clash)).error).toBe(
+    'Spring › Young › Cat already has costs in another currency on 2026-03-02',
+  );
   const other = await createTenant();
   const foreign = await createCreative(worker, other, { creative: 'Theirs' });
   expect((await admin.post('/costs/names', { names: names('Y', '', ''), to: foreign.id })).status).toBe(404);
   expect((await admin.post('/costs/names', { names: 'no list', to: creative.id })).status).toBe(400);
 });
 
-it('lists exchange rates and takes one of the team', async () => {
+it('lists exchange rates with those that the team adds', async () => {
   const rate = { date: '2026-03-02', currency: 'EUR', rate: '1.25', base: 'usd' };
   expect((await admin.post(`/costs/rates?${PERIOD}`, rate)).status).toBe(303);
-  const page = await textOf(await admin.get(`/costs/rates?${PERIOD}`));
-  expect(page).toContain('|2026-03-02|EUR|1.25 USD|Your team|');
-  for (const [fields, fault] of [
-    [{ ...rate, currency: 'euro' }, 'must be an ISO 4217 code'],
-    [{ ...rate, currency: 'usd' }, 'must not be the base currency'],
-    [{ ...rate, rate: 'x' }, 'must be a number above 0'],
-    [{ ...rate, date: '2026-02-30' }, 'must be a day'],
-  ] as const) {
-    expect(await (await admin.post(`/costs/rates?${PERIOD}`, fields)).text()).toContain(fault);
-  }
+  const page = await pageOf(await admin.get(`/costs/rates?${PERIOD}`));
+  expect(page.table('Exchange rates').rows).toEqual([['2026-03-02', 'EUR', '1.25 USD', 'Your team']]);
+});
+
+it.each([
+  ['currency', 'euro', '1 unit of must be an ISO 4217 code'],
+  ['currency', 'usd', '1 unit of must not be the base currency'],
+  [
+    'rate',
+    'x',
+    'is worth must be a number above 0, or its decimal text with at most 15 digits before the point',
+  ],
+  ['date', '2026-02-30', 'Day must be a day, as YYYY-MM-DD'],
+])('refuses an exchange rate with the %s %s', async (field, value, fault) => {
+  const rate = { date: '2026-03-02', currency: 'EUR', rate: '1.25', base: 'usd', [field]: value };
+  const refused = await admin.post(`/costs/rates?${PERIOD}`, rate);
+  expect([refused.status, (await pageOf(refused)).faults]).toEqual([400, { [field]: fault }]);
 });

@@ -1,7 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
-import { ANDROID_AGENT, follow } from '../helpers/clicks.ts';
+import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
+import { Page, pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { addTotals } from '../helpers/totals.ts';
@@ -42,60 +43,101 @@ beforeAll(async () => {
   await addTotals(env.DB);
 });
 
-async function list(query: string, browser = admin) {
-  const answer = await browser.get(`/creatives?app=${tenant.application.id}&${PERIOD}&${query}`);
+async function list(query: string) {
+  const answer = await admin.get(`/creatives?app=${tenant.application.id}&${PERIOD}&${query}`);
   expect(answer.status).toBe(200);
-  const html = await answer.text();
-  const rows = [...html.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) =>
-    row.replaceAll(/<[^>]+>/g, '|').replaceAll(/\|+/g, '|'),
-  );
-  const names = [...html.matchAll(/<a class="cut"[^>]*>([^<]*)</g)].map(([, name]) => name);
-  return { html, names, rows };
+  const page = await pageOf(answer);
+  const names = page.all('a.cut').map((link) => link.text);
+  return { page, names };
 }
 
+const FIGURES = ['Status', 'Clicks', 'Installs', 'Spend', 'CPI', 'Revenue'];
+
 it('lists every creative, silent and archived ones too, with the figures of the API', async () => {
-  const { names, rows } = await list('');
-  expect(names).toEqual(['Cat', LONG, 'Dog']);
-  expect(rows[1]).toMatch(/^\|Cat\|Spring › Young\|Active\|.*10\|4\|\$2\.00\|/);
-  expect(rows[2]).toMatch(/\|–\|–\|–\|–\|–\|\$0\.00\|\$0\.00\|–\|/);
-  expect(rows[3]).toContain('|Archived|');
-  expect(rows.at(-1)).toContain('|Total, including organic|');
-  expect(rows.at(-1)).toContain('|$8.00|');
+  const { page } = await list('');
+  expect(page.cells('Creatives', 'Creative', ...FIGURES)).toEqual([
+    ['Cat Spring › Young', 'Active', '10', '4', '$2.00', '$0.50', '$3.00'],
+    [`${LONG} Autumn › Old`, 'Active', '–', '–', '–', '–', '–'],
+    ['Dog Spring › Old', 'Archived', '–', '–', '–', '–', '–'],
+  ]);
+  expect(page.table('Creatives').totals).toEqual([
+    'Total, including organic',
+    '',
+    '',
+    '10',
+    '5',
+    '$2.00',
+    '$0.50',
+    '$8.00',
+    '',
+    '',
+    '0%',
+    '',
+  ]);
 });
 
 it('shows what each had before, and its change, of the metric that the list is sorted by', async () => {
-  const { html, rows } = await list('');
-  expect(html).toContain('Compared with 24 Feb – 28 Feb');
-  expect(rows[0]).toContain('|Revenue|Before|Change|ROAS|');
-  expect(rows[1]).toMatch(/\|\$3\.00\|\$1\.00\|\+\$2\.00 \(200%\)\|/);
-  // Without any data in this period.
-  expect(rows[3]).toMatch(/\|–\|\$7\.00\|−\$7\.00 \(100%\)\|/);
-  const byInstalls = await list('sort=-installs');
-  expect(byInstalls.rows[0]).toContain('|Installs|Before|Change|Spend|');
-  expect(byInstalls.rows[1]).toMatch(/\|4\|8\|−4 \(50%\)\|/);
-  expect((await list('by=campaign&sort=name')).rows[2]).toMatch(/\|\$3\.00\|\$8\.00\|−\$5\.00 \(62\.5%\)\|/);
-  expect((await list('compare=none')).rows[0]).toContain('|Revenue|ROAS|');
+  const { page } = await list('');
+  expect(page.texts('.card-head .muted')).toEqual(['Compared with 24 Feb – 28 Feb']);
+  expect(page.table('Creatives').headings.slice(7)).toEqual([
+    'Revenue',
+    'Before',
+    'Change',
+    'ROAS',
+    'Created',
+  ]);
+  expect(page.cells('Creatives', 'Revenue', 'Before', 'Change')).toEqual([
+    ['$3.00', '$1.00', '+$2.00 (200%)'],
+    ['–', '$0.00', '$0.00'],
+    // Without any data in this period.
+    ['–', '$7.00', '−$7.00 (100%)'],
+  ]);
+  const byInstalls = (await list('sort=-installs')).page;
+  expect(byInstalls.cells('Creatives', 'Installs', 'Before', 'Change')[0]).toEqual(['4', '8', '−4 (50%)']);
+  const campaigns = (await list('by=campaign&sort=name')).page;
+  expect(campaigns.cells('Campaigns', 'Revenue', 'Before', 'Change')[1]).toEqual([
+    '$3.00',
+    '$8.00',
+    '−$5.00 (62.5%)',
+  ]);
+  expect((await list('compare=none')).page.table('Creatives').headings).not.toContain('Before');
 });
 
-it('sums up what a search found, and nothing else', async () => {
-  const found = (await list('q=cat')).rows.at(-1);
-  expect(found).toContain('|Total of matches|');
-  expect(found).toContain('|10|4|$2.00|$0.50|$3.00|');
-  expect((await list('q=dog')).html).not.toContain('Total of matches');
+it('sums up the matches of a search only', async () => {
+  const found = (await list('q=cat')).page.table('Creatives');
+  expect(found.totals).toEqual([
+    'Total of matches',
+    '',
+    '',
+    '10',
+    '4',
+    '$2.00',
+    '$0.50',
+    '$3.00',
+    '',
+    '',
+    '0%',
+    '',
+  ]);
+  expect((await list('q=dog')).page.table('Creatives').totals).toEqual([]);
 });
 
-it('leads from the form to the page of the new creative, which a reload does not create again', async () => {
+it('redirects from the form to the new creative, so that a reload does not create it again', async () => {
   const made = await createTenant();
   const browser = await signedIn(worker, made.team, 'admin');
   const answer = await browser.post('/creatives', { creative: 'New', campaign: 'C', adset: 'A' });
   expect(answer.status).toBe(303);
-  const page = await (await browser.get(answer.headers.get('Location') ?? '')).text();
-  expect(page).toContain('Use its tracking link as the destination of your ad');
-  expect(page).toContain('<h2>New</h2>');
+  const page = await pageOf(await browser.get(answer.headers.get('Location') ?? ''));
+  expect(page.notices).toEqual([
+    'Created. Use its tracking link as the destination of your ad.',
+    'Test game has no URL for Google Play or the App Store, so tracking links take nobody to a store. Add the store URL',
+  ]);
+  expect(page.cards).toEqual(['New', 'Test this link', 'By day', 'Retention and LTV']);
 });
 
-it('cuts long names, which are whole in their title', async () => {
-  expect((await list('')).html).toContain(`title="${LONG}"`);
+it('shortens long names, and has them in full in their title', async () => {
+  const titles = (await list('')).page.all('a.cut').map((link) => link.getAttribute('title'));
+  expect(titles).toEqual(['Cat', LONG, 'Dog']);
 });
 
 it.each([
@@ -113,65 +155,82 @@ it.each([
 });
 
 it('goes down from a campaign to its ad sets to their creatives', async () => {
-  const down = async (query: string, name: string) => {
-    const { html } = await list(query);
-    const [, href = ''] = new RegExp(`href="/creatives\\?([^"]*)" title="${name}"`).exec(html) ?? [];
-    return href.replaceAll('&amp;', '&');
-  };
-  const adsets = await down('by=campaign', 'Spring');
-  expect((await list(`${adsets}&sort=name`)).names).toEqual(['Old', 'Young']);
-  expect((await list(await down(adsets, 'Young'))).names).toEqual(['Cat']);
+  const campaigns = (await list('by=campaign')).page;
+  const adsets = (await list(`${new URLSearchParams(campaigns.query('Spring'))}&sort=name`)).page;
+  expect(adsets.table('Ad sets').rows.map(([name]) => name)).toEqual(['Old Spring', 'Young Spring']);
+  const { names } = await list(`${new URLSearchParams(adsets.query('Young'))}`);
+  expect(names).toEqual(['Cat']);
 });
 
 it('shows a set of columns, and the file has the same rows, order and columns', async () => {
-  const { html } = await list('set=monetisation');
-  expect(html).toContain('>ARPDAU</a>');
-  expect(html).not.toContain('>CPI</a>');
-  const csv = (await list('format=csv&sort=name&status=silent')).html.trimEnd().split('\r\n');
+  const { page } = await list('set=monetisation');
+  expect(page.table('Creatives').headings).toEqual([
+    'Creative',
+    'Status',
+    'Link',
+    'Revenue',
+    'Before',
+    'Change',
+    'Ad revenue',
+    'Purchase revenue',
+    'Payers',
+    'DAU',
+    'ARPDAU',
+    'eCPM',
+    'Created',
+  ]);
+  const file = await admin.get(
+    `/creatives?app=${tenant.application.id}&${PERIOD}&format=csv&sort=name&status=silent`,
+  );
+  const csv = (await file.text()).trimEnd().split('\r\n');
   expect(csv[0]).toBe(
     'campaign,adset,creative,creative_id,archived,clicks,installs,spend,cpi,revenue,roas,revenue_before,revenue_change',
   );
-  expect(csv[1]).toMatch(/,7,-7$/);
+  expect(csv[1]?.split(',').slice(-2)).toEqual(['7', '-7']);
   expect(csv.slice(1).map((line) => line.split(',').slice(0, 3).join())).toEqual([
     'Spring,Old,Dog',
     `Autumn,Old,${LONG}`,
   ]);
 });
 
-it('says that a store URL is missing, to an admin with the way to add it', async () => {
-  expect((await list('')).html).toContain('has no URL for Google Play or the App Store');
-  const made = await createTenant({
-    android_store_url: 'https://play.google.com/store/apps/details?id=a',
-    ios_store_url: 'https://apps.apple.com/app/id1',
-  });
+it('says that a store URL is missing, to an admin with a link to add it', async () => {
+  const { page } = await list('');
+  expect(page.notices).toEqual([
+    'Test game has no URL for Google Play or the App Store, so tracking links take nobody to a store. Add the store URL',
+  ]);
+  expect([...new Page(page.one('.notice')).links]).toEqual([
+    ['Add the store URL', `/settings/applications/${tenant.application.id}#stores`],
+  ]);
+  const made = await createTenant(STORES);
   const browser = await signedIn(worker, made.team, 'viewer');
-  const page = await (await browser.get('/creatives')).text();
-  expect(page).not.toContain('has no URL');
-  expect(page).toContain('No creatives yet.');
+  const complete = await pageOf(await browser.get('/creatives'));
+  expect(complete.notices).toEqual([]);
+  expect(complete.texts('.empty')).toEqual(['No creatives yet.']);
 });
 
-it('a creative’s page shows its figures, its link as a code, and nothing of another’s', async () => {
-  const page = await (await admin.get(`/creatives/${cat.id}?${PERIOD}`)).text();
-  for (const text of [
-    'Spring › Young',
-    '<svg',
-    'Test this link',
-    '$2.00',
-    'Retention and LTV',
-    'No click in',
-  ])
-    expect(page).toContain(text);
-  expect(page).toContain(cat.path);
-  const text = page.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
-  expect(text).toContain('Revenue $3.00 ▲ 200% more from $1.00');
-  expect(text).toContain('Compared with 24 Feb – 28 Feb');
-  expect(page).toContain('&quot;name&quot;:&quot;Revenue, before&quot;');
+it('shows a creative’s figures and its link as a code, to nobody of another team', async () => {
+  const page = await pageOf(await admin.get(`/creatives/${cat.id}?${PERIOD}`));
+  const own = page.card('Cat');
+  expect(own.texts('p')).toEqual(['Spring › Young', 'Compared with 24 Feb – 28 Feb', 'Days in UTC.']);
+  expect(own.figures).toEqual({
+    Spend: '$2.00 $0.00 before',
+    Clicks: '10 0 before',
+    Installs: '4 ▼ 50% less from 8',
+    CPI: '$0.50 $0.00 before',
+    Revenue: '$3.00 ▲ 200% more from $1.00',
+    ROAS: '0% – before',
+  });
+  const test = page.card('Test this link');
+  expect(test.texts('code')).toEqual([`https://ingest.test${cat.path}`]);
+  expect(test.all('.qr svg')).toHaveLength(1);
+  expect(test.texts('[data-click-watch]')).toEqual(['No click in the last 30 minutes.']);
+  expect(page.cards).toEqual(['Cat', 'Test this link', 'By day', 'Retention and LTV']);
   const stranger = await signedIn(worker, (await createTenant()).team, 'owner');
   expect((await stranger.get(`/creatives/${cat.id}`)).status).toBe(404);
   expect((await stranger.get(`/creatives/${cat.id}/clicks`)).status).toBe(404);
 });
 
-it('tells when a test click arrives', async () => {
+it('reports a test click when it arrives', async () => {
   const latest = async () => (await admin.get(`/creatives/${cat.id}/clicks`)).json();
   expect(await latest()).toEqual({ clicked_at: null, os: null, country: null });
   const before = Date.now();
@@ -182,7 +241,8 @@ it('tells when a test click arrives', async () => {
   expect(click).toMatchObject({ os: 'android', country: 'de' });
   expect(click.clicked_at).toBeGreaterThanOrEqual(before);
   expect(await (await admin.get(`/creatives/${dog.id}/clicks`)).json()).toMatchObject({ clicked_at: null });
-  expect(await (await admin.get(`/creatives/${cat.id}`)).text()).toMatch(/Last click \d+ s ago/);
+  const watched = (await pageOf(await admin.get(`/creatives/${cat.id}`))).texts('[data-click-watch]');
+  expect(watched).toEqual([expect.stringMatching(/^Last click \d+ s ago\.$/)]);
 });
 
 it('shows 50 of 2,000 creatives at a time in less than 300 KB, every one of them on some page', async () => {

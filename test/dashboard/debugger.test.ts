@@ -2,6 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { envelope } from '../helpers/envelopes.ts';
+import { type Page, pageOf, queryOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -19,10 +20,18 @@ beforeAll(async () => {
 const read = async (path: string) => {
   const answer = await browser.get(path);
   expect(answer.status).toBe(200);
-  const html = await answer.text();
-  const text = html.replaceAll(/<[^>]+>/g, '|').replaceAll(/[|\s]*\|[|\s]*/g, '|');
-  return { html, text };
+  return pageOf(answer);
 };
+
+/** The events in the list, newest first. */
+const listed = (page: Page) => page.cells('Newest events', 'Type', 'What', 'Status', 'Notes');
+
+/** What the events in the list are called; an install has no name. */
+const namesOf = (page: Page) => listed(page).map(([, name]) => name);
+
+/** The entries of a device's timeline, newest first, without their times. */
+const timelineOf = (page: Page) =>
+  page.texts('.timeline li').map((entry) => entry.replace(/^[\d-]+ [\d:]+ /, ''));
 
 const send = async (token: string, name: string, more: Record<string, unknown> = {}) => {
   const now = new Date().toISOString();
@@ -37,43 +46,57 @@ const send = async (token: string, name: string, more: Record<string, unknown> =
 };
 const deliver = () => worker.deliver(worker.queue.take());
 
-it('says in each row what became of the event, and searches by name', async () => {
+it('shows the status of each event, and searches by name', async () => {
   const token = await fetchToken(worker, tenant);
   await send(token, 'first', { eid: 'same' });
   await deliver();
   await browser.get('/');
-  expect((await read('/debugger')).text).toMatch(/\|Counted\|[^|]*\|[^|]*\|Raw JSON|\|first\|Counted\|/);
+  expect(listed(await read('/debugger'))).toEqual([
+    ['custom', 'first', 'Counted', ''],
+    ['install', '', 'Counted', ''],
+  ]);
   await send(token, 'first', { eid: 'same', created_at: new Date().toISOString() });
   await send(token, 'second', { dev: true });
   await deliver();
-  const waiting = await read('/debugger');
-  expect(waiting.text).toContain('|second|Queued|');
+  expect(listed(await read('/debugger'))).toEqual([
+    ['custom', 'second', 'Queued', 'Test event: not counted'],
+    ['custom', 'first', 'Queued', ''],
+    ['custom', 'first', 'Counted', ''],
+    ['install', '', 'Counted', ''],
+  ]);
   await browser.get('/');
-  const { text } = await read('/debugger');
-  expect(text).toContain('|second|Not counted|');
-  expect(text).toContain('|first|Duplicate|');
-  expect(text).toContain('|first|Counted|');
-  const found = await read('/debugger?event_name=second');
-  expect(found.text).toContain('|second|');
-  expect(found.text).not.toContain('|first|');
+  expect(listed(await read('/debugger'))).toEqual([
+    ['custom', 'second', 'Not counted', 'Test event: not counted'],
+    ['custom', 'first', 'Duplicate', ''],
+    ['custom', 'first', 'Counted', ''],
+    ['install', '', 'Counted', ''],
+  ]);
+  expect(listed(await read('/debugger?event_name=second'))).toEqual([
+    ['custom', 'second', 'Not counted', 'Test event: not counted'],
+  ]);
 });
 
-it('narrows the list by the filters of the bar, which its own form keeps', async () => {
+it('filters the list by the filter bar, and keeps those filters in its own form', async () => {
   const german = await fetchToken(worker, tenant, { data: { country: 'de' } });
   const french = await fetchToken(worker, tenant, { data: { country: 'fr' } });
   await send(german, 'from_germany');
   await send(french, 'from_france');
   await deliver();
-  const { html, text } = await read('/debugger?country=de&event_name=from_germany');
-  expect(text).toContain('|from_germany|');
-  expect(text).toContain('|Country|Germany|');
-  expect(html).toContain('<input type="hidden" name="country" value="de"/>');
-  expect(html).toContain('event_name=from_germany" aria-label="Remove the filter Country: Germany"');
-  expect((await read('/debugger?country=de')).text).not.toContain('|from_france|');
-  expect((await read('/debugger?country=de&country=fr')).text).toContain('|from_france|');
+  const page = await read('/debugger?country=de&event_name=from_germany');
+  expect(namesOf(page)).toEqual(['from_germany']);
+  expect(page.texts('.chip-text')).toEqual(['Country Germany']);
+  expect(page.value('country')).toBe('de');
+  expect(page.query('Country Germany ×')).toEqual({ app: tenant.application.id, event_name: 'from_germany' });
+  expect(namesOf(await read('/debugger?country=de'))).toEqual(['from_germany', '']);
+  expect(namesOf(await read('/debugger?country=de&country=fr'))).toEqual([
+    'from_france',
+    'from_germany',
+    '',
+    '',
+  ]);
 });
 
-it('a device’s page tells its click, its attribution and every event, and refreshes while one is queued', async () => {
+it('shows a device’s click, attribution and events, and refreshes while one is queued', async () => {
   const { path } = await createCreative(worker, tenant, { creative: 'Cat' });
   const { publicId, messages } = await follow(worker, path, ANDROID_AGENT, '203.0.113.9', 'DE');
   await worker.deliver(messages);
@@ -82,22 +105,31 @@ it('a device’s page tells its click, its attribution and every event, and refr
   await deliver();
   await browser.get('/');
   const list = await read('/debugger?type=custom.purchase');
-  const [, escaped = ''] = /href="(\/debugger\/device\?[^"]+)"/.exec(list.html) ?? [];
-  const href = escaped.replaceAll('&amp;', '&');
+  const href = [...list.links.values()].find((link) => link.startsWith('/debugger/device?')) ?? '';
   const page = await read(href);
-  expect(page.text).toContain('|click_id|');
-  expect(page.text).toMatch(/custom\.purchase\|\$4\.99[^|]*\|Counted\|/);
-  expect(page.text).toContain('Acquired, by Cat');
-  expect(page.text).toContain('Clicked the ad');
-  expect(page.html).not.toContain('data-live=""');
+  expect(page.card('Attribution').texts('p')).toEqual([
+    'click_id, creative Cat, confidence 100%. The backend named a click inside the click window.',
+    'Country: DE, from the credited click',
+    expect.stringMatching(/^Clicked [\d-]+ [\d:]+ UTC in DE$/),
+    'There were no candidate clicks.',
+  ]);
+  expect(timelineOf(page)).toEqual([
+    'custom.purchase $4.99 · gold · completed Counted',
+    'install Counted',
+    'Acquired, by Cat',
+    'Clicked the ad',
+  ]);
+  expect(page.all('[data-live=""]')).toEqual([]);
   await send(token, 'later');
   await deliver();
-  expect((await read(href)).html).toContain('data-live=""');
+  expect((await read(href)).all('[data-live=""]')).toHaveLength(1);
 
-  const id = new URLSearchParams(href.split('?')[1]).get('device_id') ?? '';
-  const filtered = await read(`/debugger?device_id=${id}`);
-  expect(filtered.text).toContain('|later|');
-  expect(filtered.text).not.toContain('|first|');
+  const id = queryOf(href).device_id ?? '';
+  expect(listed(await read(`/debugger?device_id=${id}`))).toEqual([
+    ['custom', 'later', 'Queued', ''],
+    ['custom.purchase', '$4.99 · gold · completed', 'Counted', ''],
+    ['install', '', 'Counted', ''],
+  ]);
   const stranger = await signedIn(worker, (await createTenant()).team, 'owner');
   expect((await stranger.get(`/debugger/device?device_id=${id}`)).status).toBe(404);
   expect((await browser.get('/debugger/device?device_id=nothing')).status).toBe(400);

@@ -362,7 +362,7 @@ describe.each(FILTERS)('the CSV of a page with the filters “%s”', (filters) 
     ['/funnels', 'step=install&step=ad', 'funnel', 'steps=install,ad'],
     ['/compare', 'by=creative&a={dragon}&b={castle}', 'compare', 'by=creative&a={dragon}&b={castle}'],
     ['/costs', '', 'performance', 'group_by=day'],
-  ])('%s?%s is that of the API', async (path, own, report, parameters) => {
+  ])('%s?%s equals the API’s', async (path, own, report, parameters) => {
     const shown = await (await open(path, `${own}&${filters}&format=csv`)).text();
     expect(shown).toBe(await (await api(report, `${parameters}&${filters}`, 'csv')).text());
   });
@@ -381,7 +381,7 @@ describe.each(FILTERS)('the CSV of a page with the filters “%s”', (filters) 
       const ordered = known.toSorted((left, right) =>
         numeric ? Number(left) - Number(right) : left.localeCompare(right, 'en'),
       );
-      // What has no value comes last either way.
+      // Rows without a value come last in both directions.
       expect(values).toEqual([
         ...(sort.startsWith('-') ? ordered.toReversed() : ordered),
         ...values.filter((value) => value === ''),

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { LineChart } from '../../src/dashboard/chart.tsx';
 import { withForecasts } from '../../src/dashboard/forecast.ts';
+import { Page } from '../helpers/page.ts';
 
 const DAYS = [0, 1, 2, 7, 14];
 const format = (value: number | null) => (value === null ? '–' : value.toFixed(2));
@@ -58,10 +59,15 @@ it('draws the band with room for its upper edge, and says the range in the reado
     { ahead: 2, forecasts: [{ low: 0, value: 2, high: 4 }] },
     format,
   );
-  const drawn = String(
-    LineChart({ title: 'LTV', labels: days.map((day) => `Day ${day}`), xs: days, format, series }),
+  const drawn = new Page(
+    String(LineChart({ title: 'LTV', labels: days.map((day) => `Day ${day}`), xs: days, format, series })),
   );
   // The top is 8: the upper edge reaches it, and the lower one stays at the last known value.
-  expect(drawn).toContain('<polygon class="band" points="50.00,50.00 100.00,0.00 100.00,50.00 50.00,50.00">');
-  expect(drawn).toContain('6.00, likely between 4.00 and 8.00');
+  expect(drawn.one('polygon.band').getAttribute('points')).toBe(
+    '50.00,50.00 100.00,0.00 100.00,50.00 50.00,50.00',
+  );
+  expect(drawn.chart.series.map(({ name, texts }) => [name, texts])).toEqual([
+    ['March', ['1.00', '2.00', '4.00', '–']],
+    ['March, predicted', ['–', '–', '–', '6.00, likely between 4.00 and 8.00']],
+  ]);
 });

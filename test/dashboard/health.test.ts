@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
+import { pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -33,8 +34,11 @@ it('replays a parked message until it counts, once however often it is sent', as
   if (!message) throw new Error('nothing was sent');
   await worker.deliver([message], 'attribution-events-dead');
   const [id] = await parkedOf(tenant.application.id);
-  const page = await (await browser.get('/status')).text();
-  expect(page).toContain('could not be delivered to the log');
+  const shown = await pageOf(await browser.get('/status'));
+  expect(shown.cells('Parked messages', 'Application', 'Reason', 'Actions')).toEqual([
+    ['Test game', 'could not be delivered to the log: every attempt failed', 'Replay Discard'],
+  ]);
+  expect(shown.figures.Parked).toBe('1 could not be counted');
 
   expect((await browser.post(`/status/${id}/replay`)).status).toBe(303);
   expect(await parkedOf(tenant.application.id)).toEqual([]);
@@ -45,7 +49,8 @@ it('replays a parked message until it counts, once however often it is sent', as
   await worker.deliver(sent);
   expect(await impressions(browser)).toBe('1');
   expect((await browser.post(`/status/${id}/replay`)).status).toBe(404);
-  expect(await (await browser.get('/settings/audit')).text()).toContain('parked_message.replayed');
+  const log = await pageOf(await browser.get('/settings/audit'));
+  expect(log.cells('Audit log', 'Action')[0]).toEqual(['parked_message.replayed']);
 });
 
 it('keeps a message parked when the queue does not take it', async () => {
@@ -67,10 +72,11 @@ it('keeps a message parked when the queue does not take it', async () => {
 it('shows what belongs to no team only while there is a single team', async () => {
   const tenant = await createTenant();
   const browser = await signedIn(worker, tenant.team, 'admin');
-  await worker.deliver([{ id: 'broken', body: 'broken beyond telling' }], 'attribution-events-dead');
-  expect(await (await browser.get('/status')).text()).not.toContain('broken beyond telling');
+  await worker.deliver([{ id: 'broken', body: 'beyond repair' }], 'attribution-events-dead');
+  const bodies = async () => (await pageOf(await browser.get('/status'))).texts('details pre');
+  expect(await bodies()).toEqual([]);
   await env.DB.prepare('DELETE FROM teams WHERE id <> ?').bind(tenant.team.id).run();
-  expect(await (await browser.get('/status')).text()).toContain('broken beyond telling');
+  expect(await bodies()).toEqual(['"beyond repair"']);
 });
 
 it('resumes counting after a restore of the database, for an admin, and records who did', async () => {
@@ -86,21 +92,27 @@ it('resumes counting after a restore of the database, for an admin, and records 
     return impressions(admin);
   };
   expect(await count()).toBe('1');
-  expect(await (await admin.get('/status')).text()).not.toContain('Resume counting');
+  const health = async (browser: Browser) => pageOf(await browser.get('/status'));
+  expect((await health(admin)).notices).toEqual([]);
   await env.DB.prepare('UPDATE counter_flushes SET sequence = sequence - 1 WHERE counter = ?')
     .bind(`${tenant.application.id}:0`)
     .run();
   expect(await count()).toBe('1');
-  const stopped = await (await admin.get('/status')).text();
-  expect(stopped).toContain('Counting has stopped');
-  expect(await (await viewer.get('/status')).text()).toContain('Ask an admin of your team');
+  const counting = expect.stringMatching(/^The newest events are still being counted\. /);
+  const reason =
+    'Counting has stopped: the database was restored to an earlier time. New events are still accepted and will be counted once counting resumes. What was counted between that time and the restore stays missing from the reports.';
+  const stopped = await health(admin);
+  expect(stopped.notices).toEqual([counting, `${reason} Resume counting`]);
+  expect((await health(viewer)).notices).toEqual([
+    counting,
+    `${reason} Ask an admin of your team to resume it.`,
+  ]);
   expect((await viewer.post('/status/resume')).status).toBe(403);
-  const [, path = ''] = /action="(\/status\/resume[^"]*)"/.exec(stopped) ?? [];
-  const answer = await admin.post(path.replaceAll('&amp;', '&'));
+  const answer = await admin.post(stopped.actions.find((path) => path.startsWith('/status/resume')) ?? '');
   expect(answer.status).toBe(303);
-  const resumed = await (await admin.get(answer.headers.get('Location') ?? '')).text();
-  expect(resumed).toContain('Counting has resumed.');
-  expect(resumed).not.toContain('Counting has stopped');
+  const resumed = await pageOf(await admin.get(answer.headers.get('Location') ?? ''));
+  expect(resumed.notices).toEqual(['Counting has resumed.']);
   expect(await impressions(admin)).toBe('2');
-  expect(await (await admin.get('/settings/audit')).text()).toContain('counting.resumed');
+  const log = await pageOf(await admin.get('/settings/audit'));
+  expect(log.cells('Audit log', 'Action')[0]).toEqual(['counting.resumed']);
 });

@@ -3,16 +3,15 @@ import { and, eq } from 'drizzle-orm';
 import { beforeAll, expect, it } from 'vitest';
 import { composeDigests, watchAlerts } from '#alerts';
 import { alerts, channels, database, notices } from '#db';
+import { Page, pageOf } from '../helpers/page.ts';
 import { type Browser, ORIGIN, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
-// The links that alerts, digests and Health show: each is of the application that it is about, not of the first one of the team, and
-// leads to a page that shows what the link names.
+// Alerts, digests and Health link to pages of the application that they are about, which need not be the team's first one.
 
 const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
 const HOUR_MS = 3_600_000;
-const SILENT = 'No events arrive for 1 h';
 
 let tenant: Tenant;
 let admin: Browser;
@@ -42,22 +41,15 @@ beforeAll(async () => {
   await composeDigests(env, Date.now() + 48 * HOUR_MS);
 });
 
-const unescaped = (text: string) => text.replaceAll('&amp;', '&');
-
-/** Opens a link as it stands in a page or message; answers the page. */
-async function follow(href: string): Promise<string> {
-  const answer = await admin.get(unescaped(href).replace(ORIGIN, ''));
+/** Opens a link of a page or message. */
+async function follow(href: string): Promise<Page> {
+  const answer = await admin.get(href.replace(ORIGIN, ''));
   expect([href, answer.status]).toEqual([href, 200]);
-  return answer.text();
+  return pageOf(answer);
 }
 
-const isOf = (page: string, { id }: { id: string }) => page.includes(`<option value="${id}" selected`);
-
-/** The links with a text, as their addresses. */
-const linksOf = (page: string, text: RegExp) =>
-  [...page.matchAll(/<a [^>]*href="([^"]*)"[^>]*>(.*?)<\/a>/gs)]
-    .filter(([, , content = '']) => text.test(content.replaceAll(/<[^>]+>/g, '')))
-    .map(([, href = '']) => href);
+/** The page's title and application. */
+const whereIs = (page: Page) => [page.one('h1').text, page.value('app')];
 
 async function messages(kind: 'alert' | 'digest') {
   const rows = await database(env.DB)
@@ -68,63 +60,64 @@ async function messages(kind: 'alert' | 'digest') {
   return rows.filter(({ id }) => id.startsWith('digest:') === (kind === 'digest'));
 }
 
-it('an alert’s message leads to the alerts of its application, which say what it said', async () => {
+it('leads from an alert’s message to the alerts of its application, which say the same', async () => {
   const [message, ...others] = await messages('alert');
   expect(others).toEqual([]);
   const [href = ''] = /https:\S+/.exec(message?.body ?? '') ?? [];
   expect(href).toBe(`${ORIGIN}/alerts?app=${silent.id}`);
   const page = await follow(href);
-  expect(isOf(page, silent)).toBe(true);
+  expect(whereIs(page)).toEqual(['Alerts', silent.id]);
   const [alert] = await database(env.DB).select().from(alerts).where(eq(alerts.applicationId, silent.id));
   expect(message?.body.split('\n')[0]).toBe(`Alert · ${silent.name}: ${alert?.finding}`);
-  expect(page).toContain(alert?.finding);
-  expect(page).toContain('class="badge bad"');
+  expect(page.cells('Alerts', 'Alert when', 'Last check')).toEqual([
+    ['No events arrive for 1 h', `${alert?.finding} See Health`],
+  ]);
+  expect(page.all('.badge.bad')).toHaveLength(1);
 });
 
-it('a digest leads to the overview of its application and day', async () => {
+it('leads from a digest to the overview of its application and day', async () => {
   const [digest] = await messages('digest');
   const [href = ''] = /https:\S+/.exec(digest?.body ?? '') ?? [];
   const { pathname, searchParams } = new URL(href);
   expect([pathname, searchParams.get('app')]).toEqual(['/', silent.id]);
   const page = await follow(href);
-  expect(isOf(page, silent)).toBe(true);
-  expect(page).toContain(`name="from" value="${searchParams.get('from')}"`);
-  expect(page).toContain(`name="to" value="${searchParams.get('to')}"`);
+  expect(whereIs(page)).toEqual(['Overview', silent.id]);
+  const days = ['from', 'to'];
+  expect(days.map((name) => page.value(name))).toEqual(days.map((name) => searchParams.get(name)));
 });
 
-it('a firing alert on the overview leads to Health and to the alerts of the same application', async () => {
+it('leads from a firing alert on the overview to Health and to the alerts of the same application', async () => {
   const overview = await follow(`/?app=${silent.id}`);
-  expect(overview).toContain(SILENT);
-  const [health = ''] = linksOf(overview, /^see Health$/);
-  const shown = await follow(health);
-  expect(isOf(shown, silent)).toBe(true);
-  expect(shown).toContain('<h2>Event pipeline</h2>');
-  const [all = ''] = linksOf(overview, /^All alerts$/);
-  const listed = await follow(all);
-  expect([isOf(listed, silent), listed.includes(SILENT)]).toEqual([true, true]);
+  expect(overview.notices).toEqual([
+    expect.stringMatching(/^No events arrive for 1 h \(since \d+ s ago\): see Health All alerts$/),
+  ]);
+  const health = await follow(overview.link('see Health'));
+  expect([...whereIs(health), health.cards[0]]).toEqual(['Health', silent.id, 'Event pipeline']);
+  const listed = await follow(overview.link('All alerts'));
+  expect(whereIs(listed)).toEqual(['Alerts', silent.id]);
+  expect(listed.cells('Alerts', 'Alert when')).toEqual([['No events arrive for 1 h']]);
   // The first application of the team is not silent.
-  expect(await follow('/')).not.toContain(SILENT);
+  expect((await follow('/')).notices).toEqual([]);
 });
 
-it('the list of alerts leads to Health of the same application', async () => {
-  const [health = ''] = linksOf(await follow(`/alerts?app=${silent.id}`), /^See Health$/);
-  const page = await follow(health);
-  expect([isOf(page, silent), page.includes('<h1>Health</h1>')]).toEqual([true, true]);
+it('leads from the list of alerts to Health of the same application', async () => {
+  const list = await follow(`/alerts?app=${silent.id}`);
+  expect(whereIs(await follow(list.link('See Health')))).toEqual(['Health', silent.id]);
 });
 
-it('every link of the alerts, of Health and of the overview answers', async () => {
+it('has no broken link on the alerts, Health and the overview', async () => {
   for (const path of ['/alerts', '/status', '/']) {
     const page = await follow(`${path}?app=${silent.id}`);
-    const hrefs = new Set(linksOf(page, /./).filter((href) => href.startsWith('/')));
+    const hrefs = new Set([...page.links.values()].filter((href) => href.startsWith('/')));
     expect(hrefs.size).toBeGreaterThan(10);
     for (const href of hrefs) {
-      const answer = await admin.get(unescaped(href));
+      const answer = await admin.get(href);
       expect([href, answer.status]).toEqual([href, 200]);
     }
   }
 });
 
-it('the notice that events are still being counted leads to Health of that application', async () => {
+it('leads from the notice that events are still being counted to Health of that application', async () => {
   const { id } = silent;
   const counters = {
     getByName: () => ({ settle: () => Promise.reject(new Error('busy')) }),
@@ -133,11 +126,11 @@ it('the notice that events are still being counted leads to Health of that appli
     COUNTERS: counters,
     SIGN_IN_LIMIT: { limit: async () => ({ success: true }) },
   });
-  const page = await (
-    await busy.request(`/retention?app=${id}`, { headers: { Cookie: admin.cookie } })
-  ).text();
-  expect(page).toContain('The newest events are still being counted.');
-  const [health = ''] = linksOf(page, /^Health$/).filter((href) => href.includes(id));
-  const shown = await follow(health);
-  expect([isOf(shown, silent), shown.includes('<h2>Event pipeline</h2>')]).toEqual([true, true]);
+  const page = await pageOf(
+    await busy.request(`/retention?app=${id}`, { headers: { Cookie: admin.cookie } }),
+  );
+  const notice = new Page(page.one('.notice'));
+  expect(notice.text).toBe('The newest events are still being counted. Reload in a moment, or see Health.');
+  const shown = await follow(notice.link('Health'));
+  expect([...whereIs(shown), shown.cards[0]]).toEqual(['Health', id, 'Event pipeline']);
 });

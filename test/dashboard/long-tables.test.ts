@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
 import { createCreative } from '../helpers/creatives.ts';
+import { type Page, pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { addTotals } from '../helpers/totals.ts';
@@ -40,58 +41,66 @@ beforeAll(async () => {
 async function page(path: string, query: string) {
   const answer = await browser.get(`${path}?app=${tenant.application.id}&${PERIOD}&${query}`);
   expect(answer.status).toBe(200);
-  const html = await answer.text();
-  const names = [...html.matchAll(/<td class="">(?:<[^>]+>)?(place_\d+|Everything else)/g)].map(
-    ([, name]) => name,
-  );
-  return { html, names };
+  return pageOf(answer);
 }
 
-it('the breakdown shows the 200 largest groups and one row for the others', async () => {
-  const { html, names } = await page('/breakdown', 'by=placement&sort=-ad_revenue');
-  expect(names).toEqual([
+const names = (shown: Page) => shown.table('Figures by placement').rows.map(([name]) => name);
+
+it('shows in a breakdown the 200 largest groups and one row for the others', async () => {
+  const shown = await page('/breakdown', 'by=placement&sort=-ad_revenue');
+  expect(names(shown)).toEqual([
     ...Array.from({ length: 200 }, (_, index) => `place_${PLACEMENTS - index}`),
     'Everything else',
   ]);
-  expect(html).toContain('The first 200 of 450 rows');
+  expect(shown.texts('.hint')).toEqual([
+    'The first 200 of 450 rows: the latest, then those with the highest revenue. The last row sums up everything else.',
+  ]);
 });
 
-it('the row of the others stays last, whatever the table is sorted by', async () => {
-  const { names } = await page('/breakdown', 'by=placement&sort=placement');
-  expect(names).toHaveLength(201);
-  expect(names.at(-1)).toBe('Everything else');
+it('keeps the row for the others last, however the table is sorted', async () => {
+  const shown = await page('/breakdown', 'by=placement&sort=placement');
+  expect(names(shown)).toHaveLength(201);
+  expect(names(shown).at(-1)).toBe('Everything else');
 });
 
-it('the search field of the breakdown finds what the page does not show', async () => {
-  const { html, names } = await page('/breakdown', 'by=placement&sort=-ad_revenue&q=PLACE_17');
-  expect(names).toEqual([
+it('finds in a breakdown what the page does not show', async () => {
+  const shown = await page('/breakdown', 'by=placement&sort=-ad_revenue&q=PLACE_17');
+  expect(names(shown)).toEqual([
     ...['place_179', 'place_178', 'place_177', 'place_176', 'place_175', 'place_174', 'place_173'],
     ...['place_172', 'place_171', 'place_170', 'place_17', 'Everything else'],
   ]);
-  expect(html).toContain('11 rows that contain “PLACE_17”');
-  expect(html).toContain('name="q" type="search" value="PLACE_17"');
+  expect(shown.texts('.hint')).toEqual(['11 rows that contain “PLACE_17”.']);
+  expect(shown.value('q')).toBe('PLACE_17');
 });
 
-it('shows the search as the text that it is', async () => {
-  const { html, names } = await page(
-    '/breakdown',
-    `by=placement&q=${encodeURIComponent('"><script>x</script>')}`,
-  );
-  expect(names).toEqual(['Everything else']);
-  expect(html).not.toContain('<script>x');
+it('shows a search for HTML as text', async () => {
+  const shown = await page('/breakdown', `by=placement&q=${encodeURIComponent('"><script>x</script>')}`);
+  expect(names(shown)).toEqual(['Everything else']);
+  expect(shown.value('q')).toBe('"><script>x</script>');
 });
 
-it('the file has all rows that the API gives, narrowed by the same search', async () => {
-  const lines = async (query: string) =>
-    (await page('/breakdown', `by=placement&format=csv${query}`)).html.trimEnd().split('\r\n').length - 1;
+it('writes all rows of the API to the file, narrowed by the same search', async () => {
+  const lines = async (query: string) => {
+    const path = `/breakdown?app=${tenant.application.id}&${PERIOD}&by=placement&format=csv${query}`;
+    return (await (await browser.get(path)).text()).trimEnd().split('\r\n').length - 1;
+  };
   expect(await lines('')).toBe(PLACEMENTS);
   expect(await lines('&q=place_17')).toBe(12);
 });
 
-it('the ad page shows 200 rows by day, format and network', async () => {
-  const { html } = await page('/ads', '');
-  expect(html).toContain('<summary>Show 450 rows</summary>');
-  expect(html).toContain('The first 200 of 450 rows');
-  const found = await page('/ads', 'q=net_17');
-  expect(found.html).toContain('11 rows that contain “net_17”');
+it('shows 200 rows of ads by day, format and network', async () => {
+  const card = async (query: string) => (await page('/ads', query)).card('By day, format and network');
+  const whole = await card('');
+  expect(whole.table('Ad figures by day, format and network').rows).toHaveLength(201);
+  expect([whole.texts('summary'), whole.texts('.hint')]).toEqual([
+    ['Show 450 rows'],
+    [
+      'The first 200 of 450 rows: the latest, then those with the highest revenue. The last row sums up everything else.',
+    ],
+  ]);
+  const found = await card('q=net_17');
+  expect([found.texts('summary'), found.texts('.hint')]).toEqual([
+    ['Show 11 rows'],
+    ['11 rows that contain “net_17”.'],
+  ]);
 });

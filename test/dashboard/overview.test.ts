@@ -52,7 +52,7 @@ afterAll(() => {
 const overview = async (query: string) =>
   pageOf(await browser.get(`/?app=${tenant.application.id}&${query}`));
 
-it('shows the whole period, and changes of the days that are over only', async () => {
+it('shows the whole period, but compares only the days that are over', async () => {
   const card = (await overview('period=7d')).card('This period');
   expect(card.texts('.card-head .muted')).toEqual([
     '9 Mar – 14 Mar compared with 2 Mar – 7 Mar; today is left out until it is over',
@@ -130,7 +130,7 @@ it.each([
   expect(unreadyReason(name, { to, today: '2026-03-15' }, { complete: days, before: days })).toBe(reason);
 });
 
-it('leaves out of the movers what may only have been cut off', () => {
+it('ignores groups that may only have been cut off when it looks for changes', () => {
   const row = (source: string, revenue: number, more = {}) => ({ source, revenue, installs: 1, ...more });
   const cut = row('other', 9, { is_other: true });
   const asked = { metric: 'revenue', also: 'installs' } as const;
@@ -144,7 +144,7 @@ it('leaves out of the movers what may only have been cut off', () => {
   expect(names([row('a', 1), cut], [row('a', 2), row('b', 5)])).toEqual([['a', 2, 1]]);
 });
 
-it('draws what is not complete as a line of its own, and each series at its own height when others are hidden', () => {
+it('draws the incomplete part as a separate line, and scales each series to its own height when others are hidden', () => {
   const chart = String(
     LineChart({
       title: 'Test',

@@ -7,6 +7,7 @@ import { niceTop, overDays, Range } from '../../src/dashboard/chart.tsx';
 import { change, shareText } from '../../src/dashboard/compared.tsx';
 import { sortRows } from '../../src/dashboard/metrics.ts';
 import { envelope } from '../helpers/envelopes.ts';
+import { Page, pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -21,9 +22,14 @@ beforeAll(async () => {
   owner = await signedIn(worker, tenant.team, 'owner');
 });
 
-/** The text of a page, without its tags. */
-const textOf = async (answer: Response) =>
-  (await answer.text()).replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+/** The URLs and keys of the calls that get people started. */
+const callsIn = (page: Page) => {
+  const calls = page.one('.copyable code').text;
+  return {
+    urls: calls.match(/https:\/\/[\w./-]+/g),
+    keys: calls.match(/[\w-]+-api-key: [^']+/g),
+  };
+};
 
 const PERIOD = 'from=2026-03-01&to=2026-03-07';
 
@@ -46,11 +52,12 @@ async function withHistory() {
   return { ...made, token };
 }
 
-it('shows the way to the first event until there is one, with the calls of this deployment', async () => {
-  const page = await textOf(await owner.get('/'));
-  expect(page).toContain('Send the first event');
-  expect(page).toContain('https://ingest.test/webhook');
-  expect(page).toContain('service-api-key: &lt;API key&gt;');
+it('shows how to send the first event until there is one, with the calls of this deployment', async () => {
+  const card = (await pageOf(await owner.get('/'))).card('Send the first event of Test game');
+  expect(callsIn(card)).toEqual({
+    urls: ['https://ingest.test/fetch-token', 'https://ingest.test/webhook'],
+    keys: Array(2).fill('service-api-key: <API key>'),
+  });
   const status = () => owner.get(`/get-started/status?app=${tenant.application.id}`).then((it) => it.json());
   expect(await status()).toEqual({ device: false, event: false });
   const creativeToken = await fetchToken(worker, tenant);
@@ -64,21 +71,24 @@ it('shows the way to the first event until there is one, with the calls of this 
   expect(await status()).toEqual({ device: true, event: false });
   await worker.deliver(worker.queue.take());
   expect(await status()).toEqual({ device: true, event: true });
-  expect(await textOf(await owner.get('/'))).toContain('This period');
+  const started = (await pageOf(await owner.get('/'))).cards;
+  expect(started).toContain('This period');
+  expect(started).not.toContain('Send the first event of Test game');
 });
 
-it('names the header of a deployment that is called otherwise', async () => {
+it('names the header of a deployment with another service name', async () => {
   const fresh = await createTenant();
   const renamed = startWorker({
     SERVICE_NAME: 'acme',
     SIGN_IN_LIMIT: { limit: async () => ({ success: true }) },
   } as unknown as Partial<Env>);
   const browser = await signedIn(renamed, fresh.team, 'admin');
-  expect(await textOf(await browser.get('/get-started'))).toContain('acme-api-key: &lt;API key&gt;');
-  expect(await textOf(await browser.submit('/get-started'))).toContain(`acme-api-key: ${fresh.apiKey}`);
+  const keys = async (answer: Promise<Response>) => callsIn(await pageOf(await answer)).keys;
+  expect(await keys(browser.get('/get-started'))).toEqual(Array(2).fill('acme-api-key: <API key>'));
+  expect(await keys(browser.submit('/get-started'))).toEqual(Array(2).fill(`acme-api-key: ${fresh.apiKey}`));
 });
 
-it('shows the key on the page that gets people started only when an admin asks, and records that once', async () => {
+it('shows the key in the first calls only when an admin asks, and records that once', async () => {
   const fresh = await createTenant();
   const [admin, viewer] = [
     await signedIn(worker, fresh.team, 'admin'),
@@ -89,18 +99,20 @@ it('shows the key on the page that gets people started only when an admin asks, 
     return log.filter(({ action }) => action === 'api_key.shown').map(({ subject }) => subject);
   };
   for (const path of ['/', '/get-started', `/get-started?app=${fresh.application.id}`]) {
-    expect(await (await admin.get(path)).text()).not.toContain(fresh.apiKey);
-    expect(await textOf(await admin.get(path))).toContain('Show with the API key');
+    const html = await (await admin.get(path)).text();
+    expect(html).not.toContain(fresh.apiKey);
+    const page = new Page(html);
+    expect(callsIn(page).keys).toEqual(Array(2).fill('service-api-key: <API key>'));
+    expect(page.buttons).toContain('Show with the API key');
   }
-  expect(await textOf(await viewer.get('/get-started'))).toContain(
-    'service-api-key: &lt;API key: ask an admin&gt;',
-  );
-  expect(await textOf(await viewer.get('/get-started'))).not.toContain('Show with the API key');
+  const seen = await pageOf(await viewer.get('/get-started'));
+  expect(callsIn(seen).keys).toEqual(Array(2).fill('service-api-key: <API key: ask an admin>'));
+  expect(seen.buttons).not.toContain('Show with the API key');
   expect(await shown()).toEqual([]);
 
-  const page = await textOf(await admin.submit(`/get-started?app=${fresh.application.id}`));
-  expect(page).toContain(`service-api-key: ${fresh.apiKey}`);
-  expect(page).not.toContain('Show with the API key');
+  const page = await pageOf(await admin.submit(`/get-started?app=${fresh.application.id}`));
+  expect(callsIn(page).keys).toEqual(Array(2).fill(`service-api-key: ${fresh.apiKey}`));
+  expect(page.buttons).not.toContain('Show with the API key');
   expect((await viewer.post('/get-started')).status).toBe(403);
   expect(await shown()).toEqual([`Test game (${fresh.application.id})`]);
 });
@@ -109,29 +121,58 @@ it('shows the figures of the API on every report page, and the same rows as CSV'
   const made = await withHistory();
   const browser = await signedIn(worker, made.team, 'viewer');
   const of = (path: string, more = '') => `${path}?app=${made.application.id}&${PERIOD}${more}`;
-  const overview = await textOf(await browser.get(of('/')));
-  for (const figure of ['$11.25', 'Installs 1', 'Days in UTC']) expect(overview).toContain(figure);
-  expect(await textOf(await browser.get(of('/ads')))).toContain('$1,250.00');
-  expect(await textOf(await browser.get(of('/retention')))).toContain('Day 1');
-  expect(await textOf(await browser.get(of('/ltv')))).toContain('$11.25');
-  const funnel = await textOf(await browser.get(of('/funnels', '&step=install&step=event%3Alevel%2C+one')));
-  expect(funnel).toContain('level, one 1 100%');
+  const open = async (path: string, more = '') => pageOf(await browser.get(of(path, more)));
+  expect((await open('/')).figures).toEqual({
+    Revenue: '$11.25 $0.00 before',
+    Installs: '1 0 before',
+    DAU: '0.3 – before',
+    ARPDAU: '$5.63 – before',
+    Spend: '$0.00 $0.00 before',
+    ROAS: '– – before',
+  });
+  expect(
+    (await open('/ads')).cells('Ad figures by network', 'Network', 'Ad revenue', 'Impressions', 'eCPM'),
+  ).toEqual([['AdMob', '$1.25', '1', '$1,250.00']]);
+  expect((await open('/retention')).table('Retention by cohort and day since acquisition').rows).toEqual([
+    ['2 Mar – 7 Mar', '1', '100%', '100%', '0%', '0%', '0%', '0%', '0%', '0%', '0%', '0%', '0%'],
+  ]);
+  expect((await open('/ltv')).table('Lifetime value by cohort and day since acquisition').rows).toEqual([
+    [
+      '1 Mar – 7 Mar',
+      '1',
+      '–',
+      '$0.00',
+      '$11.25',
+      '$11.25',
+      '$11.25',
+      '$11.25',
+      '$11.25',
+      '$11.25',
+      '$11.25',
+      '$11.25',
+    ],
+  ]);
+  const funnel = await open('/funnels', '&step=install&step=event%3Alevel%2C+one');
+  expect(funnel.table('Devices that reach each step').rows).toEqual([
+    ['Install', '', '1', '100%', '–', '–'],
+    ['level, one', '', '1', '100%', '100%', '1 d'],
+  ]);
 
   const csv = await browser.get(of('/breakdown', '&by=day&compare=none&format=csv'));
   const api = await worker.team(
     made,
     `/v1/reports/performance?application_id=${made.application.id}&${PERIOD}&group_by=day&format=csv`,
   );
-  expect(csv.headers.get('Content-Type')).toContain('text/csv');
+  expect(csv.headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
   expect(await csv.text()).toBe(await api.text());
   for (const path of ['/ads', '/retention', '/ltv', '/funnels', '/costs']) {
     const answer = await browser.get(of(path, '&format=csv'));
-    expect(answer.headers.get('Content-Type')).toContain('text/csv');
+    expect([path, answer.headers.get('Content-Type')]).toEqual([path, 'text/csv; charset=utf-8']);
   }
   expect((await browser.get(of('/breakdown', '&by=nonsense'))).status).toBe(400);
 });
 
-it('follows an event from received to counted', async () => {
+it('follows an event until it is counted', async () => {
   const made = await createTenant();
   const browser = await signedIn(worker, made.team, 'viewer');
   const creativeToken = await fetchToken(worker, made);
@@ -142,25 +183,48 @@ it('follows an event from received to counted', async () => {
     payload: { event_name: 'followed' },
   });
   const { event_id }: { event_id: string } = await answer.json();
-  const page = async () => textOf(await browser.get(`/debugger/event?id=${event_id}`));
-  expect(await page()).toContain('This event is queued');
+  const page = async () => pageOf(await browser.get(`/debugger/event?id=${event_id}`));
+  expect((await page()).texts('#live p')).toEqual([
+    'Stored and waiting to be counted. This page updates automatically.',
+  ]);
+  expect((await page()).cards).toEqual(['This event is queued']);
   await worker.deliver(worker.queue.take());
   await browser.get('/');
-  expect(await page()).toContain('This event is counted');
-  expect(await page()).toContain('organic');
-  expect(await textOf(await browser.get(`/debugger?token=${creativeToken}`))).toContain('followed');
+  expect((await page()).texts('#live p')).toEqual(['It is included in reports.']);
+  expect((await page()).card('Attribution').texts('p')).toEqual([
+    'organic, creative none, confidence 100%. No click was named, and none was similar enough to this device.',
+    'Country: unknown',
+    'There were no candidate clicks.',
+  ]);
+  const listed = async (query: string) =>
+    (await pageOf(await browser.get(`/debugger?${query}`))).cells('Newest events', 'Type', 'What', 'Notes');
+  expect(await listed(`token=${creativeToken}`)).toEqual([
+    ['custom', 'followed', ''],
+    ['install', '', ''],
+  ]);
   await worker.post(made, '/webhook', envelope.ad(creativeToken, { dev: true }, { watch_time: -1 }));
   await worker.deliver(worker.queue.take());
-  const shown = await textOf(await browser.get(`/debugger?token=${creativeToken}`));
-  expect(shown).toContain('Test event: not counted');
-  expect(shown).toContain('payload.watch_time must not be negative; ignored');
-  expect(await textOf(await browser.get('/debugger?token=forged'))).toContain(
-    'is not a token of this application',
-  );
-  expect(await textOf(await browser.get('/debugger?type=custom.ad'))).not.toContain('followed');
+  expect(await listed(`token=${creativeToken}`)).toEqual([
+    [
+      'custom.ad',
+      '$0.002 · banner · admob · main',
+      'Test event: not counted payload.watch_time must not be negative; ignored',
+    ],
+    ['custom', 'followed', ''],
+    ['install', '', ''],
+  ]);
+  const forged = await pageOf(await browser.get('/debugger?token=forged'));
+  expect([forged.notices, forged.faults]).toEqual([['token is not a token of this application'], {}]);
+  expect(await listed('type=custom.ad')).toEqual([
+    [
+      'custom.ad',
+      '$0.002 · banner · admob · main',
+      'Test event: not counted payload.watch_time must not be negative; ignored',
+    ],
+  ]);
 });
 
-it('makes, changes and regenerates by the forms what the API then sees', async () => {
+it('creates, changes and gives a new key to an application that the API then shows', async () => {
   const made = await owner.post('/settings/applications', {
     name: 'Second game',
     timezone: 'Asia/Tokyo',
@@ -182,7 +246,7 @@ it('makes, changes and regenerates by the forms what the API then sees', async (
     ios_store_url: 'http://x.test',
   });
   expect(wrong.status).toBe(400);
-  expect(await wrong.text()).toContain('must be an https URL');
+  expect((await pageOf(wrong)).faults).toEqual({ ios_store_url: 'App Store URL must be an https URL' });
   expect((await owner.post(`/settings/applications/${id}`, fields)).status).toBe(303);
   expect(await (await worker.team(tenant, `/v1/applications/${id}`)).json()).toMatchObject({
     data_collection: false,
@@ -191,18 +255,16 @@ it('makes, changes and regenerates by the forms what the API then sees', async (
     attribution_window_hours: 24,
     probabilistic_window_hours: 0,
   });
-  const keyOf = async (path: string, body = {}) =>
-    /appkey_[\w-]+/.exec(
-      await (await owner.submit(`/settings/applications/${id}/${path}`, body)).text(),
-    )?.[0];
-  const before = await keyOf('key');
+  const shownKey = async () =>
+    (await pageOf(await owner.submit(`/settings/applications/${id}/key`))).one('#key code').text;
+  const before = await shownKey();
   const replaced = await owner.post(`/settings/applications/${id}/new-key`, { grace_hours: '0' });
   expect([replaced.status, replaced.headers.get('Location')]).toEqual([
     303,
     `/settings/applications/${id}?done=new_key`,
   ]);
-  const after = await keyOf('key');
-  expect(before).toBeDefined();
+  const after = await shownKey();
+  expect(before).toMatch(/^appkey_[\w-]+$/);
   expect(after).not.toBe(before);
   const status = (apiKey = '') =>
     worker.request('/check-data-collection-status', { headers: { 'service-api-key': apiKey } });
@@ -210,14 +272,18 @@ it('makes, changes and regenerates by the forms what the API then sees', async (
   expect((await status(before)).status).toBe(401);
 });
 
-it('makes an access token that works until it is revoked, and shows it once', async () => {
-  const page = await (await owner.submit('/settings/tokens', { name: 'For the backend', days: '30' })).text();
-  const teamToken = /teamtoken_[\w-]+/.exec(page)?.[0] ?? '';
+it('creates an access token that works until it is revoked, and shows it once', async () => {
+  const page = await pageOf(await owner.submit('/settings/tokens', { name: 'For the backend', days: '30' }));
+  const teamToken = page.one('.notice code').text;
   expect((await worker.team({ teamToken }, '/v1/applications')).status).toBe(200);
   expect(await (await owner.get('/settings/tokens')).text()).not.toContain(teamToken);
   const id = await env.DB.prepare(`SELECT id FROM access_tokens WHERE name = 'For the backend'`).first('id');
   expect((await owner.post(`/settings/tokens/${id}/revoke`)).status).toBe(303);
-  expect(await textOf(await owner.get('/settings/tokens'))).toContain('revoked');
+  const listed = await pageOf(await owner.get('/settings/tokens'));
+  expect(listed.cells('Access tokens', 'Name', 'State', 'Actions')).toEqual([
+    ['For the backend', 'revoked', '–'],
+    ['test', 'works', 'Revoke'],
+  ]);
   forgetCredentials();
   expect((await worker.team({ teamToken }, '/v1/applications')).status).toBe(401);
 });
@@ -229,24 +295,24 @@ it.each([
   [31.6, 40],
   [0.013, 0.02],
   [101, 200],
-])('an axis for %d ends at %d', (value, top) => expect(niceTop(value)).toBeCloseTo(top, 9));
+])('ends the axis for %d at %d', (value, top) => expect(niceTop(value)).toBeCloseTo(top, 9));
 
 it.each([
   [2, 1, 1],
   [1, 2, -0.5],
   [1, 0, null],
   [null, 1, null],
-])('from %d, %d before, the change is %d', (now, before, expected) =>
+])('computes the change to %d from %d as %d', (now, before, expected) =>
   expect(change(now, before)).toBe(expected),
 );
 
-it('sorts figures that do not exist last, either way', () => {
+it('sorts missing figures last in both directions', () => {
   const rows = [{ x: 1 }, { x: null }, { x: 3 }];
   expect(sortRows(rows, 'x').map(({ x }) => x)).toEqual([1, 3, null]);
   expect(sortRows(rows, '-x').map(({ x }) => x)).toEqual([3, 1, null]);
 });
 
-it('draws every day of the period that has begun, those without a row too', () => {
+it('draws every day that has started, even without a row', () => {
   const view = { from: '2026-03-01', to: '2026-03-09', today: '2026-03-04' };
   const rows = [
     { day: '2026-03-01', revenue: 2, ecpm: null },
@@ -269,7 +335,9 @@ it.each([
 ])('writes a change by %d as %s', (by, text) => expect(shareText(by)).toBe(text));
 
 it('draws a prediction within its band', () => {
-  const drawn = String(Range({ low: 1, value: 2, high: 4, top: 5 }));
-  expect(drawn).toContain('class="band" x="20.00" width="60.00"');
-  expect(drawn).toContain('x1="40.00" x2="40.00"');
+  const drawn = new Page(String(Range({ low: 1, value: 2, high: 4, top: 5 })));
+  const band = drawn.one('.band');
+  const line = drawn.one('line');
+  expect(['x', 'width'].map((name) => band.getAttribute(name))).toEqual(['20.00', '60.00']);
+  expect(['x1', 'x2'].map((name) => line.getAttribute(name))).toEqual(['40.00', '40.00']);
 });

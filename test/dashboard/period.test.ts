@@ -16,7 +16,7 @@ it.each([
   expect(daysOfPeriod(period, TODAY, '2025-11-30')).toEqual({ from, to }),
 );
 
-it('begins all time today where there is nothing before', () => {
+it('starts all time today if there is no earlier data', () => {
   expect(daysOfPeriod('all', TODAY)).toEqual({ from: TODAY, to: TODAY });
   expect(daysOfPeriod('all', TODAY, '2026-04-01')).toEqual({ from: TODAY, to: TODAY });
 });
@@ -38,7 +38,7 @@ it.each([
   }),
 );
 
-it('compares a month no further than the month before it goes', () => {
+it('compares no more days of a month than the month before has', () => {
   const month = { period: 'month', from: '2026-03-01', to: '2026-03-31', today: '2026-03-31' } as const;
   expect(comparedDays(month, 'previous')?.before).toEqual({ from: '2026-02-01', to: '2026-02-28' });
 });
@@ -48,7 +48,7 @@ it('compares 29 February with 28 February', () => {
   expect(comparedDays(day, 'year')?.before).toEqual({ from: '2023-02-28', to: '2023-02-28' });
 });
 
-it('has no part to compute a change from while no day of the period is over', () => {
+it('compares nothing while no day of the period is over', () => {
   const today = { period: 'today', from: TODAY, to: TODAY, today: TODAY } as const;
   expect(comparedDays(today, 'previous')).toEqual({
     complete: null,
@@ -65,7 +65,7 @@ it.each(['all', '7d'] as const)(
   },
 );
 
-it('lists the days that have begun', () => {
+it('lists the days that have started', () => {
   expect(daysBegun({ from: '2026-03-13', to: '2026-03-20', today: TODAY })).toEqual([
     '2026-03-13',
     '2026-03-14',

@@ -3,6 +3,7 @@ import { addDays, dayIn } from '#lib/time';
 import { certainty } from '../../src/dashboard/compare.tsx';
 import { duration } from '../../src/dashboard/format.ts';
 import { createCreative } from '../helpers/creatives.ts';
+import { pageOf, queryOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -14,8 +15,16 @@ const PERIOD = 'from=2026-03-01&to=2026-03-07';
 async function withHistory() {
   const tenant = await createTenant();
   const browser = await signedIn(worker, tenant.team, 'viewer');
-  const { id, token } = await createCreative(worker, tenant, { creative: 'Dragon', campaign: 'Summer' });
-  const other = await createCreative(worker, tenant, { creative: 'Castle', campaign: 'Winter' });
+  const { id, token } = await createCreative(worker, tenant, {
+    creative: 'Dragon',
+    campaign: 'Summer',
+    adset: 'All',
+  });
+  const other = await createCreative(worker, tenant, {
+    creative: 'Castle',
+    campaign: 'Winter',
+    adset: 'All',
+  });
   const installs = await Promise.all(
     [{ creative_token: token }, { creative_token: token }, {}].map((data) =>
       fetchToken(worker, tenant, { created_at: '2026-03-02T10:00:00.000Z', data }),
@@ -29,87 +38,149 @@ async function withHistory() {
   await send(installs[0] ?? '', '11:30:00', 'custom.purchase', bought);
   await worker.deliver(worker.queue.take());
   const { id: app } = tenant.application;
-  const page = async (path: string) => {
-    const answer = await browser.get(`${path}${path.includes('?') ? '&' : '?'}app=${app}&${PERIOD}`);
-    const html = await answer.text();
-    return { status: answer.status, html, text: html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ') };
-  };
+  const page = async (path: string) =>
+    pageOf(await browser.get(`${path}${path.includes('?') ? '&' : '?'}app=${app}&${PERIOD}`));
   return { page, id, other: other.id, browser, app };
 }
 
 it('shows the median time of each step, and the funnel of each group', async () => {
-  const { page } = await withHistory();
-  const { text, html } = await page(
-    '/funnels?step=install&step=event%3Alevel%2C+1&step=purchase&group=creative',
-  );
-  expect(text).toContain('level, 1 3 100% – 100% 30 min');
-  expect(text).toContain('Purchase 1 33.3% – 33.3% 1 h');
-  expect(text).toMatch(/by creative Creative Install level, 1 Purchase Dragon 2 2 \(100%\) 1 \(50%\)/);
-  expect(html).toMatch(/attribution=organic[^"]*"[^>]*>Organic</);
+  const { page, app } = await withHistory();
+  const shown = await page('/funnels?step=install&step=event%3Alevel%2C+1&step=purchase&group=creative');
+  expect(shown.table('Devices that reach each step, days in UTC')).toEqual({
+    headings: ['Step', 'Share', 'Devices', 'Of first step', 'Before', 'Of previous step', 'Median time'],
+    rows: [
+      ['Install', '', '3', '100%', '–', '–', '–'],
+      ['level, 1', '', '3', '100%', '–', '100%', '30 min'],
+      ['Purchase', '', '1', '33.3%', '–', '33.3%', '1 h'],
+    ],
+    totals: [],
+  });
+  expect(shown.table('Devices that reach each step, by creative')).toEqual({
+    headings: ['Creative', 'Install', 'level, 1', 'Purchase'],
+    rows: [
+      ['Dragon', '2', '2 (100%)', '1 (50%)'],
+      ['Organic', '1', '1 (100%)', '0 (0%)'],
+    ],
+    totals: [],
+  });
+  expect(shown.query('Organic')).toEqual({
+    app: app,
+    period: 'custom',
+    from: '2026-03-01',
+    to: '2026-03-07',
+    steps: 'install,event:level%2c 1,purchase',
+    group: 'creative',
+    attribution: 'organic',
+  });
 });
 
 it('shows what share reached each step before, and not where there is no comparison', async () => {
   const { page } = await withHistory();
   const later = '/funnels?from=2026-03-08&to=2026-03-14&step=install&step=purchase';
-  expect((await page(later)).text).toMatch(/Before Of previous step .* Purchase 0 – 33.3% – –/);
-  expect((await page(`${later}&compare=none`)).text).not.toContain('Before');
+  const caption = 'Devices that reach each step, days in UTC';
+  expect((await page(later)).cells(caption, 'Step', 'Devices', 'Of first step', 'Before')).toEqual([
+    ['Install', '0', '–', '100%'],
+    ['Purchase', '0', '–', '33.3%'],
+  ]);
+  expect((await page(`${later}&compare=none`)).table(caption).headings).not.toContain('Before');
 });
 
 it('lists the funnels that were saved for this application', async () => {
   const { page, browser, app } = await withHistory();
-  const { html } = await page('/funnels?step=install&step=purchase&window=24');
-  const link = /href="\/views\?([^"]*)">\s*Save this funnel/.exec(html)?.[1]?.replaceAll('&amp;', '&');
-  const address = new URLSearchParams(link).get('for') ?? '';
-  expect(address).toContain('steps=install%2Cpurchase&window=24');
-  const of = async () => (await browser.get(`/funnels?app=${app}`)).text();
-  expect(await of()).not.toContain('First day buyers');
+  const address =
+    (await page('/funnels?step=install&step=purchase&window=24')).query('Save this funnel').for ?? '';
+  expect(queryOf(address)).toEqual({
+    app: app,
+    period: 'custom',
+    from: '2026-03-01',
+    to: '2026-03-07',
+    steps: 'install,purchase',
+    window: '24',
+  });
+  const saved = async () => (await pageOf(await browser.get(`/funnels?app=${app}`))).links;
+  expect((await saved()).has('First day buyers')).toBe(false);
   expect((await browser.post('/views', { address, name: 'First day buyers' })).status).toBe(303);
-  const saved = /<a href="([^"]*)">First day buyers</.exec(await of())?.[1]?.replaceAll('&amp;', '&') ?? '';
-  expect(await (await browser.get(saved)).text()).toMatch(/<option value="24" selected/);
+  const link = (await saved()).get('First day buyers') ?? '';
+  expect((await pageOf(await browser.get(link))).value('window')).toBe('24');
 });
 
-it('says beside its field what is wrong with a funnel, and keeps what was asked', async () => {
-  const { page } = await withHistory();
-  const { status, html } = await page('/funnels?step=install&step=purchase&window=never');
-  expect(status).toBe(400);
-  expect(html).toMatch(/id="window-fault">Within must be a number of hours/);
-  expect(html).toMatch(/<option value="never" selected/);
-  const steps = await page('/funnels?step=install&step=nonsense');
-  expect(steps.html).toMatch(/id="step-1-fault">Step 2 must be 1 to 10 of install/);
+it('shows a funnel’s fault beside its field, and keeps the input', async () => {
+  const { browser, app } = await withHistory();
+  const open = async (query: string) => {
+    const answer = await browser.get(`/funnels?app=${app}&${PERIOD}&step=install&${query}`);
+    expect(answer.status).toBe(400);
+    return pageOf(answer);
+  };
+  const page = await open('step=purchase&window=never');
+  expect(page.faults).toEqual({ window: 'Within must be a number of hours above 0, at most 87600' });
+  expect(page.value('window')).toBe('never');
+  const steps = await open('step=nonsense');
+  expect(steps.faults).toEqual({
+    'step-1': 'Step 2 must be 1 to 10 of install, retention, purchase, ad, event:<name>',
+  });
 });
 
-it('puts two creatives side by side, and says how sure the difference is', async () => {
+it('compares two creatives side by side, and says how certain the difference is', async () => {
   const { page, id, other, browser, app } = await withHistory();
-  const { text } = await page(`/compare?by=creative&a=${id}&b=${other}`);
-  expect(text).toMatch(/Dragon \(Summer › [^)]*\) against Castle/);
-  expect(text).toContain('2 devices. B: Castle');
-  expect(text).toContain('Too few devices to tell');
+  const shown = await page(`/compare?by=creative&a=${id}&b=${other}`);
+  expect(shown.texts('main p')[0]).toBe(
+    'A: Dragon (Summer › All), 2 devices. B: Castle (Winter › All), 0 devices.',
+  );
+  const [names = ''] = shown.tables;
+  expect(names).toBe('Dragon (Summer › All) against Castle (Winter › All)');
+  expect(shown.cells(names, 'Metric', 'A', 'B', 'Certainty').slice(0, 3)).toEqual([
+    ['Retention, day 1', '0%', '–', 'Too few devices to tell'],
+    ['Paying devices, day 1', '50%', '–', 'Too few devices to tell'],
+    ['Revenue per device, day 1', '$2.50', '–', 'Too few devices to tell'],
+  ]);
   const csv = await browser.get(`/compare?by=creative&a=${id}&b=${other}&app=${app}&${PERIOD}&format=csv`);
-  expect((await csv.text()).split(/\r?\n/)[0]).toContain('metric,day,a_devices');
+  expect((await csv.text()).split(/\r?\n/)[0]).toBe(
+    'metric,day,a_devices,a_count,a,b_devices,b_count,b,difference,low,high,p_value,test',
+  );
 });
 
-it('compares a period with the one before, and says where there is none', async () => {
+it('compares a period with the one before, and says if there is none', async () => {
   const { page, browser, app } = await withHistory();
-  expect((await page('/compare?by=period')).text).toMatch(
-    /A: 1 Mar – 7 Mar, 3 devices. B: 22 Feb – 28 Feb, 0 devices/,
+  expect((await page('/compare?by=period')).texts('main p')[0]).toBe(
+    'A: 1 Mar – 7 Mar, 3 devices. B: 22 Feb – 28 Feb, 0 devices.',
   );
-  const all = await (await browser.get(`/compare?by=period&app=${app}&period=all`)).text();
-  expect(all).toContain('All time has no period before it');
+  const all = await browser.get(`/compare?by=period&app=${app}&period=all`);
+  expect((await pageOf(all)).texts('main p')).toEqual([
+    'All time has no period before it. Choose another period above.',
+  ]);
 });
 
 it('refuses to compare a creative with itself', async () => {
-  const { page, id } = await withHistory();
-  const { status, html } = await page(`/compare?by=creative&a=${id}&b=${id}`);
-  expect(status).toBe(400);
-  expect(html).toMatch(/id="b-fault">B must not be the same as a/);
+  const { id, browser, app } = await withHistory();
+  const answer = await browser.get(`/compare?by=creative&a=${id}&b=${id}&app=${app}&${PERIOD}`);
+  expect(answer.status).toBe(400);
+  expect((await pageOf(answer)).faults).toEqual({ b: 'B must not be the same as a' });
 });
 
-it('predicts nothing from too little, and says why', async () => {
+it('makes no prediction from too little data, and says why', async () => {
   const { page } = await withHistory();
-  const { text } = await page('/ltv?predict=90');
-  expect(text).toContain('Predicted LTV after another 90 days');
-  expect(text).toContain('Fewer than 50 devices have purchased.');
-  expect((await page('/ltv')).text).not.toContain('Predicted LTV after');
+  const predicted = await page('/ltv?predict=90');
+  expect(predicted.cards).toEqual([
+    'Lifetime value of a device',
+    'ROAS',
+    'Predicted LTV after another 90 days',
+    'LTV by cohort',
+  ]);
+  const [caption = ''] = predicted.card('Predicted LTV after another 90 days').tables;
+  expect(predicted.table(caption)).toEqual({
+    headings: [
+      'Devices of',
+      'Devices',
+      'Payers',
+      'Purchases per device so far',
+      'Predicted LTV',
+      'Likely between',
+      'Note',
+    ],
+    rows: [['1 Mar – 7 Mar', '3', '1', '$1.67', '–', '–', 'Fewer than 50 devices have purchased.']],
+    totals: [],
+  });
+  expect((await page('/ltv')).cards).toEqual(['Lifetime value of a device', 'ROAS', 'LTV by cohort']);
 });
 
 it('offers countries and systems as filters, and narrows the figures to them', async () => {
@@ -120,11 +191,14 @@ it('offers countries and systems as filters, and narrows the figures to them', a
   for (const country of ['DE', 'DE', 'FR'])
     await fetchToken(worker, tenant, { created_at, data: { country } });
   await browser.get(`/?app=${app}`);
-  const list = await (await browser.get(`/filters?app=${app}&kind=country&back=/`)).text();
-  expect(list).toMatch(/country=de"[^>]*>Germany/);
-  const overview = async (filter: string) =>
-    (await (await browser.get(`/?app=${app}${filter}`)).text()).match(/data-metric="installs">(\d+)/)?.[1];
-  expect([await overview(''), await overview('&country=de'), await overview('&country=fr')]).toEqual([
+  const list = await pageOf(await browser.get(`/filters?app=${app}&kind=country&back=/`));
+  expect([...list.links].filter(([, href]) => href.includes('country='))).toEqual([
+    ['Germany', '/?country=de'],
+    ['France', '/?country=fr'],
+  ]);
+  const installs = async (filter: string) =>
+    (await pageOf(await browser.get(`/?app=${app}${filter}`))).one('[data-metric=installs]').text;
+  expect([await installs(''), await installs('&country=de'), await installs('&country=fr')]).toEqual([
     '3',
     '2',
     '1',

@@ -4,6 +4,7 @@ import { listAudit } from '#audit';
 import { database } from '#db';
 import { pruneSessions } from '#members';
 import { watchedLimit } from '../helpers/limits.ts';
+import { pageOf } from '../helpers/page.ts';
 import { cookieOf, createPerson, FORM, PASSWORD, signedIn, signIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { startWorker, type TestWorker } from '../helpers/worker.ts';
@@ -16,7 +17,7 @@ const first = (email: string, team: string) =>
 
 const setUp = (body: string) => worker.request('/setup', { method: 'POST', headers: FORM, body });
 
-it('leads a new deployment to the first run, which makes one owner however many try, and closes', async () => {
+it('opens the setup of a new deployment, which creates one owner however many try, and closes', async () => {
   expect((await worker.request('/')).headers.get('location')).toBe('/setup');
   expect((await worker.request('/login')).headers.get('location')).toBe('/setup');
   expect((await worker.request('/setup')).status).toBe(200);
@@ -24,7 +25,7 @@ it('leads a new deployment to the first run, which makes one owner however many 
     new URLSearchParams({ team: 'A', name: 'A', email: 'a@b.test', password: 'short' }).toString(),
   );
   expect(short.status).toBe(400);
-  expect(await short.text()).toContain('must have at least 12 characters');
+  expect((await pageOf(short)).faults).toEqual({ password: 'Password must have at least 12 characters' });
 
   const answers = await Promise.all([
     setUp(first('one@first.test', 'One')),
@@ -42,12 +43,12 @@ it('leads a new deployment to the first run, which makes one owner however many 
   const [answer] = made;
   const page = await worker.request('/', { headers: { Cookie: answer ? cookieOf(answer) : '' } });
   expect(page.status).toBe(200);
-  expect(await page.text()).toContain('Create your first application');
+  expect((await pageOf(page)).cards).toEqual(['Create your first application']);
   expect((await worker.request('/setup')).status).toBe(404);
   expect((await setUp(first('late@first.test', 'Late'))).status).toBe(404);
 });
 
-it('signs in and out; a copied cookie is worth nothing afterwards', async () => {
+it('signs in and out, after which a copied cookie is worthless', async () => {
   const { team } = await createTenant();
   const person = await createPerson(team, 'viewer');
   const browser = await signIn(worker, { ...person, email: person.email.toUpperCase() });
@@ -66,7 +67,7 @@ it.each([
   ['https://evil.test/', '/'],
   ['javascript:alert(1)', '/'],
   ['', '/'],
-])('goes on to %j after the sign-in as %j', async (next, location) => {
+])('answers a sign-in with the next page %j by leading to %j', async (next, location) => {
   const { team } = await createTenant();
   const person = await createPerson(team, 'viewer');
   const answer = await worker.request('/login', {
@@ -75,11 +76,11 @@ it.each([
     body: new URLSearchParams({ ...person, next }).toString(),
   });
   expect([answer.status, answer.headers.get('location')]).toEqual([303, location]);
-  const page = await (await worker.request(`/login?${new URLSearchParams({ next })}`)).text();
-  expect(page).toContain(`name="next" value="${location}"`);
+  const page = await pageOf(await worker.request(`/login?${new URLSearchParams({ next })}`));
+  expect(page.value('next')).toBe(location);
 });
 
-it('sets a cookie that scripts, other sites and plain HTTP do not get', async () => {
+it('sets a cookie that scripts, other sites and plain HTTP cannot read', async () => {
   const { team } = await createTenant();
   const person = await createPerson(team, 'viewer');
   const answer = await worker.request('/login', {
@@ -88,36 +89,24 @@ it('sets a cookie that scripts, other sites and plain HTTP do not get', async ()
     body: new URLSearchParams(person).toString(),
   });
   const [cookie = ''] = answer.headers.getSetCookie();
-  expect(cookie).toMatch(/^__Secure-dashboard\.session_token=/);
-  expect(cookie).toMatch(/; HttpOnly/i);
-  expect(cookie).toMatch(/; Secure/i);
-  expect(cookie).toMatch(/; SameSite=Lax/i);
+  const [value = '', ...attributes] = cookie.split('; ');
+  expect(value).toMatch(/^__Secure-dashboard\.session_token=[\w%.-]+$/);
+  expect(attributes).toEqual(['Max-Age=604800', 'Path=/', 'HttpOnly', 'Secure', 'SameSite=Lax']);
 });
 
 it.each([
   { name: 'a wrong password', email: null, password: 'wrong horse battery' },
   { name: 'an unknown email', email: 'no-one@team.test', password: PASSWORD },
   { name: 'nothing', email: '', password: '' },
-])('refuses $name in the same words', async ({ email, password }) => {
+])('refuses $name with the same message', async ({ email, password }) => {
   const { team } = await createTenant();
   const person = await createPerson(team, 'viewer');
   const body = new URLSearchParams({ email: email ?? person.email, password }).toString();
   const answer = await worker.request('/login', { method: 'POST', headers: FORM, body });
   expect(answer.status).toBe(400);
   expect(answer.headers.getSetCookie()).toEqual([]);
-  expect(await answer.text()).toContain('Incorrect email or password.');
+  expect((await pageOf(answer)).notices).toEqual(['Incorrect email or password.']);
 });
-
-it.each(['//evil.test', 'https://evil.test', '/\\evil.test', 'javascript:alert(1)'])(
-  'never goes on to %s after the sign-in',
-  async (next) => {
-    const { team } = await createTenant();
-    const person = await createPerson(team, 'viewer');
-    const body = new URLSearchParams({ ...person, next }).toString();
-    const answer = await worker.request('/login', { method: 'POST', headers: FORM, body });
-    expect(answer.headers.get('location')).toBe('/');
-  },
-);
 
 const logIn = (on: TestWorker, address: string, email: string, password = 'wrong horse battery') =>
   on.request('/login', {
@@ -126,7 +115,7 @@ const logIn = (on: TestWorker, address: string, email: string, password = 'wrong
     body: new URLSearchParams({ email, password }).toString(),
   });
 
-it('limits attempts by address, by email and address, and by email, in this order', async () => {
+it('limits attempts by address, then by email and address, then by email', async () => {
   const limits = [watchedLimit(), watchedLimit(), watchedLimit()] as const;
   const [byAddress, byBoth, byEmail] = limits;
   const on = (refusing: number) => {
@@ -142,7 +131,7 @@ it('limits attempts by address, by email and address, and by email, in this orde
   for (const refusing of [0, 1, 2]) {
     const answer = await logIn(on(refusing), '192.0.2.7', 'a@b.test');
     expect([answer.status, answer.headers.get('Retry-After')]).toEqual([429, '60']);
-    expect(await answer.text()).toContain('Too many attempts. Wait a minute, then try again.');
+    expect((await pageOf(answer)).error).toBe('Too many attempts. Wait a minute, then try again.');
   }
   // What an earlier limit refuses does not count for the later ones.
   expect(byAddress.keys).toEqual(['192.0.2.7', '192.0.2.7']);
@@ -178,13 +167,12 @@ it('limits guesses of the current password', async () => {
   expect([answer.status, answer.headers.get('Retry-After')]).toEqual([429, '60']);
 });
 
-it('takes an invitation up once, and not after it was withdrawn', async () => {
+it('accepts an invitation once, and not after it was withdrawn', async () => {
   const { team } = await createTenant();
   const owner = await signedIn(worker, team, 'owner');
   const linkFor = async (role: string) => {
-    const page = await (await owner.submit('/settings/members', { note: 'Ada', role })).text();
-    const [, link = ''] = /https:\/\/ingest\.test(\/join\/[\w-]{43})/.exec(page) ?? [];
-    return link;
+    const page = await pageOf(await owner.submit('/settings/members', { note: 'Ada', role }));
+    return new URL(page.one('.notice code').text).pathname;
   };
   const link = await linkFor('admin');
   const body = (email: string) => new URLSearchParams({ name: 'Ada', email, password: PASSWORD }).toString();
@@ -206,7 +194,7 @@ it('takes an invitation up once, and not after it was withdrawn', async () => {
   expect((await join(taken, 'new@team.test')).status).toBe(404);
 });
 
-it('ends the sessions of a person who is removed, and keeps the last owner', async () => {
+it('ends the sessions of a person who is removed, and refuses to remove the last owner', async () => {
   const { team } = await createTenant();
   const owner = await signedIn(worker, team, 'owner');
   const person = await createPerson(team, 'viewer');
@@ -215,7 +203,7 @@ it('ends the sessions of a person who is removed, and keeps the last owner', asy
     env.DB.prepare('SELECT id FROM users WHERE email = ?').bind(email).first<string>('id');
   expect((await owner.post(`/settings/members/${await idOf(person.email)}/remove`)).status).toBe(303);
   expect((await browser.get('/')).status).toBe(302);
-  // Nothing of the person stays, so that the email can be invited again.
+  // No row of the person is left, so that the email can be invited again.
   const left = await env.DB.prepare(
     `SELECT (SELECT count(*) FROM users WHERE email = ?1) AS users,
        (SELECT count(*) FROM sessions WHERE user_id NOT IN (SELECT id FROM users)) AS sessions,
@@ -267,11 +255,11 @@ it('of two changes of a password at the same time, makes one', async () => {
   expect(await listAudit(database(env.DB), team.id, { limit: 10 })).toHaveLength(1);
 });
 
-it('takes no session and no invitation that is over, and forgets them', async () => {
+it('accepts no expired session or invitation, and deletes them', async () => {
   const { team } = await createTenant();
   const browser = await signedIn(worker, team, 'owner');
-  const page = await (await browser.submit('/settings/members', { note: 'late', role: 'viewer' })).text();
-  const [, link = ''] = /https:\/\/ingest\.test(\/join\/[\w-]{43})/.exec(page) ?? [];
+  const page = await pageOf(await browser.submit('/settings/members', { note: 'late', role: 'viewer' }));
+  const link = new URL(page.one('.notice code').text).pathname;
   expect((await worker.request(link)).status).toBe(200);
   const past = Date.now() - 1;
   await env.DB.batch([

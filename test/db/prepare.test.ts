@@ -13,7 +13,7 @@ const sources = import.meta.glob<string>('../../src/**/*.{ts,tsx}', {
 });
 
 it('asks D1 through Drizzle', () => {
-  // A builder's own `.prepare()` takes nothing.
+  // A builder's own `.prepare()` has no argument.
   const bare = Object.entries(sources).flatMap(([path, text]) =>
     /\.prepare\((?!\s*\))/.test(text) ? [path.replace('../../', '')] : [],
   );

@@ -84,7 +84,7 @@ const scheduled = async (at: number) => {
   vi.useRealTimers();
 };
 
-it('deletes all of it in D1, its counters and R2, and nothing of another application', async () => {
+it('deletes everything in D1, its counters and R2, and nothing of another application', async () => {
   const [{ tenant, creative, token }, { tenant: other }] = [await withEverything(), await withEverything()];
   expect(await devicesOf(tenant)).toBe(1);
   const before = await tablesWith(other.application.id);
@@ -122,7 +122,7 @@ it('deletes all of it in D1, its counters and R2, and nothing of another applica
   expect(await deletions(tenant)).toHaveLength(1);
 });
 
-it('empties a counter without ending it; late events find a new one', async () => {
+it('empties a counter without shutting it down, so that late events find a new one', async () => {
   const { tenant } = await withEverything();
   const counter = startCounter(tenant.application.id);
   await counter.inside((object) => {
@@ -148,7 +148,7 @@ it('empties a counter without ending it; late events find a new one', async () =
   expect(await counter.stub().eventStatus(event.id)).toMatchObject({ status: 'counted' });
 });
 
-it('empties a counter once the file that it writes is in R2, and deletes that too', async () => {
+it('empties a counter once the file that it is writing is in R2, and deletes that file too', async () => {
   const { tenant } = await withEverything();
   const { id } = tenant.application;
   const counter = startCounter(id);
@@ -209,7 +209,7 @@ it('deletes more rows than one statement takes', async () => {
   );
 });
 
-it('stops where its budget ends, and goes on from there', async () => {
+it('stops when its budget is used up, and continues from there', async () => {
   const { tenant } = await withEverything();
   const { id } = tenant.application;
   const deletion = {
@@ -256,7 +256,7 @@ describe('asks for the name', () => {
   });
 });
 
-it('is a 404 to another team, as if there were no such application, before and after', async () => {
+it('is a 404 to another team before and after, as if there were no such application', async () => {
   const [tenant, stranger] = [await createTenant(), await createTenant()];
   const theirs = await remove({ ...tenant, teamToken: stranger.teamToken });
   expect(theirs).toEqual({ status: 404, body: { message: 'Application not found' } });
@@ -303,7 +303,7 @@ const POINTS: [string, (faults: Faults, when: 'before' | 'after') => void][] = [
 ];
 
 describe.each(['before', 'after'] as const)('%s it is done', (when) => {
-  it.each(POINTS)('a failure of %s is completed by a repeat', async (_, inject) => {
+  it.each(POINTS)('is completed by a retry after a failure of %s', async (_, inject) => {
     const { tenant } = await withEverything();
     const faults = { db: new WatchedD1(env.DB), counters: new WatchedCounters(), bucket: env.RAW_EVENTS };
     inject(faults, when);
@@ -319,7 +319,7 @@ describe.each(['before', 'after'] as const)('%s it is done', (when) => {
   });
 });
 
-it('is completed by the cron where nobody asks again', async () => {
+it('is completed by the cron if nobody retries', async () => {
   const { tenant } = await withEverything();
   const db = new WatchedD1(env.DB);
   db.failOn(/delete from "rollup_daily"/, DISK);
@@ -330,7 +330,7 @@ it('is completed by the cron where nobody asks again', async () => {
   await expectNothingLeft(tenant);
 });
 
-it('deletes what was on its way too, once nothing can arrive any more', async () => {
+it('also deletes late arrivals, once nothing more can arrive', async () => {
   // Those of other tests would be due as well.
   await env.DB.prepare('DELETE FROM application_deletions').run();
   const { tenant, creative } = await withEverything();
@@ -338,7 +338,7 @@ it('deletes what was on its way too, once nothing can arrive any more', async ()
   const { messages } = await follow(worker, creative.path, ANDROID_AGENT);
   const at = Date.now();
   await remove(tenant);
-  // A click that was taken before, which the queue delivers afterwards.
+  // A click that was accepted before, and which the queue delivers afterwards.
   await worker.deliver(messages);
   await settleAll(id);
   const late = [

@@ -75,7 +75,7 @@ it.each([
     5,
   ],
   ['a device with an identity and a click', { ...IPHONE_METRICS, device_id: 'd' }, 2, FIND_AND_CREATE, 5],
-])('takes few calls and rows for %s', async (_, data, trips, calls, rows) => {
+])('needs few calls and rows for %s', async (_, data, trips, calls, rows) => {
   const { tenant, clickId } = await withClick();
   const { on, costs } = await measured(tenant);
   const body = deviceMetrics('click_id' in data ? { ...data, click_id: clickId } : data, {
@@ -111,7 +111,7 @@ it.each([
   ['one row for a new token of a device that is known for days', DAYS_AGO, 2, 1],
   // Of a device that says it is new the token is stored before its counter says otherwise.
   ['two rows for a new token of a device that is known since today', new Date().toISOString(), 2, 2],
-])('takes %s', async (_, created_at, trips, rows) => {
+])('accepts %s', async (_, created_at, trips, rows) => {
   const { tenant } = await withClick();
   const body = deviceMetrics({ device_id: 'd' }, { created_at });
   await startWorker().post(tenant, '/fetch-token', body);
@@ -120,7 +120,7 @@ it.each([
   expect(costs()).toEqual({ d1: trips, counter: CREATE, rows });
 });
 
-it('takes as many calls for 200 devices as for one, and one row for all of their installs', async () => {
+it('needs as many calls for 200 devices as for one, and one row for all of their installs', async () => {
   const { tenant } = await withClick();
   const { on, costs } = await measured(tenant);
   const devices = Array.from({ length: 200 }, (_, index) =>

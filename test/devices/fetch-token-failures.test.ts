@@ -72,7 +72,7 @@ const FAILURES: [string, Failure][] = [
 ];
 
 describe.each(['named', 'guessed'] as const)('a click that is %s', (way) => {
-  it.each(FAILURES)('is credited once to the device of a repeat, although %s', async (_, fail) => {
+  it.each(FAILURES)('is credited once to the device of the retry, although %s', async (_, fail) => {
     const { tenant, clickId, creativeId } = await withClick();
     const watched = failingWorker();
     const data = {
@@ -101,7 +101,7 @@ describe.each(['named', 'guessed'] as const)('a click that is %s', (way) => {
     expect(await installsOf(tenant)).toBe(1);
   });
 
-  it('goes on where the platform says that a call may be repeated, with one device and one credit', async () => {
+  it('retries when the platform allows it, with one device and one credit', async () => {
     for (const when of ['before', 'after'] as const) {
       const { tenant, clickId } = await withClick();
       const { db, counters, on } = failingWorker();
@@ -121,7 +121,7 @@ describe.each(['named', 'guessed'] as const)('a click that is %s', (way) => {
   });
 
   it.each([FAILURES[4], FAILURES[5]].flatMap((failure) => (failure ? [failure] : [])))(
-    'is free again for a device without an identity, although %s',
+    'is released for a device without an identity, although %s',
     async (_, fail) => {
       const { tenant, clickId, creativeId } = await withClick();
       const watched = failingWorker();
@@ -136,7 +136,7 @@ describe.each(['named', 'guessed'] as const)('a click that is %s', (way) => {
   );
 });
 
-it('keeps the claim of a device whose making is unclear, and says so in the log where a claim can’t be taken back', async () => {
+it('keeps the claim of a device that may exist, and logs a claim that cannot be released', async () => {
   const { tenant, clickId } = await withClick();
   const { db, counters, on } = failingWorker();
   counters.failOn('createOrFindDevices', 'after');
@@ -152,10 +152,10 @@ it('keeps the claim of a device whose making is unclear, and says so in the log 
   expect(await clickRow(second.tenant, second.clickId)).toEqual({ device_id: null, named_installs: 0 });
 });
 
-describe('a call of the same identity that was faster', () => {
+describe('a faster call with the same identity', () => {
   const data = { ...IPHONE_METRICS, device_id: 'player' };
 
-  it('makes the device; the slower one answers that device and leaves its own click to others', async () => {
+  it('creates the device, which the slower call returns while it releases its own click', async () => {
     const { tenant, clickId, creativeId } = await withClick();
     const { counters, on } = failingWorker();
     let faster = '';
@@ -173,7 +173,7 @@ describe('a call of the same identity that was faster', () => {
     expect(await installsOf(tenant)).toBe(2);
   });
 
-  it.each(['named', 'guessed'])('keeps a click that both are credited to (%s)', async (way) => {
+  it.each(['named', 'guessed'])('keeps a click that both calls claimed (%s)', async (way) => {
     const { tenant, clickId } = await withClick();
     const { counters, on } = failingWorker();
     const both = { ...data, ...(way === 'named' ? { click_id: clickId } : {}) };
@@ -189,7 +189,7 @@ describe('a call of the same identity that was faster', () => {
     });
   });
 
-  it('hands a click over that it claimed last', async () => {
+  it('passes on a click that it claimed last', async () => {
     const { tenant, clickId } = await withClick();
     const [first, last] = [failingWorker(), failingWorker()];
     const reached = Promise.withResolvers<void>();
@@ -212,7 +212,7 @@ describe('a call of the same identity that was faster', () => {
     expect(await clickRow(tenant, clickId)).toEqual({ device_id: deviceId, named_installs: 1 });
   });
 
-  it('takes back a name that the faster one did not mention', async () => {
+  it('withdraws a click that the faster call did not name', async () => {
     const { tenant, clickId } = await withClick();
     const { counters, on } = failingWorker();
     counters.interrupt('createOrFindDevices', () =>
@@ -223,7 +223,7 @@ describe('a call of the same identity that was faster', () => {
   });
 });
 
-describe('a device that is known', () => {
+describe('a known device', () => {
   const TODAY = new Date().toISOString();
   const LONG_AGO = '2020-01-01T00:00:00.000Z';
   const renew = (on: typeof worker, tenant: Tenant, created_at: string, data = {}) =>
@@ -235,7 +235,7 @@ describe('a device that is known', () => {
     ['for long, whose token can’t be stored', LONG_AGO, /INTO "tokens"/],
     ['for long, whose token is stored and the answer lost', LONG_AGO, /INTO "tokens"/, 'after'],
   ] as const)(
-    '%s, has a token under itself after a repeat',
+    '%s, gets a token for itself when it retries',
     async (_, created_at, at, when: 'before' | 'after' = 'before') => {
       const tenant = await createTenant();
       const first = await claimsOf(await renew(worker, tenant, created_at));
@@ -251,7 +251,7 @@ describe('a device that is known', () => {
     },
   );
 
-  it.each(['named', 'guessed'])('takes no click from others (%s)', async (way) => {
+  it.each(['named', 'guessed'])('takes no click away from others (%s)', async (way) => {
     const { tenant, clickId, creativeId } = await withClick();
     const first = await claimsOf(await renew(worker, tenant, TODAY));
     const { db, counters, on } = failingWorker();
@@ -268,11 +268,11 @@ describe('a device that is known', () => {
   });
 });
 
-it('attributes anew where another device took the click between reading and writing', async () => {
+it('attributes again if another device took the click between reading and writing', async () => {
   const { tenant, clickId } = await withClick();
   const { db, counters, on } = failingWorker();
   let first = '';
-  // The counter answers once the clicks are being read and another device has taken the one that is found.
+  // The counter answers while the clicks are being read, after another device has claimed the one that is found.
   counters.interrupt('findDevices', async () => {
     await expect.poll(() => db.log.some((sql) => sql.includes('FROM "clicks"'))).toBe(true);
     first = await fetchToken(worker, tenant, { data: IPHONE_METRICS });

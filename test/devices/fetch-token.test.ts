@@ -37,7 +37,7 @@ async function installs(of: Tenant, day: string): Promise<number | undefined> {
 }
 
 describe('POST /fetch-token', () => {
-  it('answers a token and nothing else, which says the day of the acquisition in the time zone of the application', async () => {
+  it('returns only a token, with the acquisition day in the time zone of the application', async () => {
     const { claims } = await tokenOf(deviceMetrics({}, { created_at: '2026-03-01T03:00:00.000Z' }));
     expect(claims).toMatchObject({
       applicationId: tenant.application.id,
@@ -57,7 +57,7 @@ describe('POST /fetch-token', () => {
     ],
     ['unknown fields', deviceMetrics({ colour: 'green' }, { sdk: '1.2' })],
     ['blanks around texts', deviceMetrics({ device_name: '  Pixel  ' }, { type: ' device-metrics ' })],
-  ])('takes %s', async (_, body) => {
+  ])('accepts %s', async (_, body) => {
     await tokenOf(body);
   });
 
@@ -98,7 +98,7 @@ describe('POST /fetch-token', () => {
     ['a negative density', { dpi: -1 }, 'UTC', 'data.dpi'],
     ['a window that is none', { window_height: true }, 'UTC', 'data.window_height'],
     ['a country that is none', { country: 'Germany' }, 'UTC', 'data.country'],
-  ])('takes %s as unknown and says so on the installation', async (_, data, timezone, path) => {
+  ])('treats %s as unknown, with a warning on the install', async (_, data, timezone, path) => {
     const of = await createTenant();
     const { claims } = await tokenOf(deviceMetrics({ timezone: 'UTC', ...data }), of);
     expect((await storedDevice(claims))?.description).toMatchObject({
@@ -111,7 +111,7 @@ describe('POST /fetch-token', () => {
     expect(install).toMatchObject({ type: 'install', warnings: [{ path }] });
   });
 
-  it('keeps country, application version and SDK', async () => {
+  it('stores country, application version and SDK', async () => {
     const of = await createTenant();
     const { claims } = await tokenOf(
       deviceMetrics({ country: 'DE' }, { app_version: '1.2', sdk_version: '3', sdk_type: 'unity' }),
@@ -132,7 +132,7 @@ describe('POST /fetch-token', () => {
     expect(claims.acquiredDay <= new Date().toISOString().slice(0, 10)).toBe(true);
   });
 
-  it('gives every call without device_id a device of its own', async () => {
+  it('gives every call without device_id a new device', async () => {
     const [first, second] = [await tokenOf(deviceMetrics()), await tokenOf(deviceMetrics())];
     expect(first.claims.deviceId).not.toBe(second.claims.deviceId);
   });
@@ -152,7 +152,7 @@ describe('POST /fetch-token', () => {
     expect(other.claims.deviceId).not.toBe(first.claims.deviceId);
   });
 
-  it('makes one device of many calls with one device_id at once', async () => {
+  it('creates one device for many simultaneous calls with one device_id', async () => {
     const of = await createTenant();
     const all = await Promise.all(
       Array.from({ length: 20 }, () => tokenOf(deviceMetrics({ device_id: 'u' }), of)),
@@ -173,7 +173,7 @@ describe('POST /fetch-token', () => {
 describe('POST /verify-token', () => {
   const verify = async (token: unknown, of = tenant) => worker.post(of, '/verify-token', { token });
 
-  it('says what a good token is', async () => {
+  it('describes a valid token', async () => {
     const { token, claims } = await tokenOf(deviceMetrics());
     const answer = await verify(` ${token} `);
     expect(answer.status).toBe(200);
@@ -197,7 +197,7 @@ describe('POST /verify-token', () => {
     });
   });
 
-  it('answers 400 Invalid token to a forged, a revoked, an expired one and to that of an erased device', async () => {
+  it('answers 400 Invalid token to a forged, revoked or expired token and to that of an erased device', async () => {
     const invalid = {
       success: false,
       error: 'Invalid token',
@@ -225,7 +225,7 @@ describe('POST /verify-token', () => {
   });
 });
 
-it('tells an expired token at /webhook and /verify-token', async () => {
+it('reports an expired token at /webhook and /verify-token', async () => {
   const { signToken } = await import('#devices');
   const { claims } = await tokenOf(deviceMetrics());
   const expired = await signToken({ ...claims, expiresAt: Date.now() - 1000 }, env.TOKEN_SECRET);
@@ -247,7 +247,7 @@ describe('the identity of an installation', () => {
     ['ga', { ga: 'G' }, { ga: 'G', aid: 'other', lat: false }],
     ['aid', { aid: 'D' }, { aid: 'D' }],
     ['ifv of a person who limits tracking', { ifv: 'V', lat: true }, { ifv: 'V', lat: true }],
-  ])('gives the same device again by %s', async (_, first, second) => {
+  ])('finds the same device by %s', async (_, first, second) => {
     const of = await createTenant();
     expect(await deviceOf(of, second)).toBe(await deviceOf(of, first));
   });
@@ -263,19 +263,19 @@ describe('the identity of an installation', () => {
     ],
     ['the text null', { ifv: 'null' }, { ifv: 'null' }],
     ['a debug build', { ifv: 'V' }, { ifv: 'V', dev: true }],
-  ])('gives another device for %s', async (_, first, second) => {
+  ])('creates another device for %s', async (_, first, second) => {
     const of = await createTenant();
     expect(await deviceOf(of, second)).not.toBe(await deviceOf(of, first));
   });
 
-  it('stands back behind the backend’s own id', async () => {
+  it('is used only without the backend’s own id', async () => {
     const of = await createTenant();
     const first = await deviceOf(of, { ifv: 'V' }, { device_id: 'mine' });
     expect(await deviceOf(of, { ifv: 'W' }, { device_id: 'mine' })).toBe(first);
     expect(await deviceOf(of, { ifv: 'V' })).not.toBe(first);
   });
 
-  it('is stored as its keyed hash only', async () => {
+  it('is stored only as a keyed hash', async () => {
     const of = await createTenant();
     await deviceOf(of, { asid: 'SECRET-1', ifv: 'SECRET-2', ga: 'SECRET-3', aid: 'SECRET-4' });
     for (const table of ['devices', 'aliases', 'log']) {
@@ -304,7 +304,7 @@ describe('POST /fetch-token/batch', () => {
     return { status: answer.status, ...body };
   };
 
-  it('gives each good item a token of its own device, and each other one its faults', async () => {
+  it('returns a token for each valid item, and the faults of each other one', async () => {
     const of = await createTenant();
     const created_at = '2026-03-05T10:00:00.000Z';
     const devices = [
@@ -328,7 +328,7 @@ describe('POST /fetch-token/batch', () => {
     expect(await installs(of, '2026-03-05')).toBe(2);
   });
 
-  it('takes 200 devices with as few statements as one', async () => {
+  it('needs as few statements for 200 devices as for one', async () => {
     const of = await createTenant();
     const watched = new WatchedD1(env.DB);
     const on = startWorker({ DB: watched.asBinding() });
@@ -346,7 +346,7 @@ describe('POST /fetch-token/batch', () => {
     ['no list', 'x'],
     ['an empty list', []],
     ['more than 200', Array.from({ length: 201 }, () => ({}))],
-  ])('answers 400 as a whole to %s', async (_, devices) => {
+  ])('refuses the whole batch with 400 for %s', async (_, devices) => {
     const { status, error } = await batch(devices);
     expect([status, error]).toEqual([400, 'devices must be a list of 1 to 200 devices']);
   });

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { pruneTokens, readToken, signToken } from '#devices';
 import { rollupOf } from '../helpers/counter.ts';
-import { WatchedD1 } from '../helpers/d1.ts';
+import { meterRows, WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { claimsOf, counterRows } from '../helpers/stored.ts';
@@ -35,7 +35,7 @@ const audited = async (of = tenant) => {
   return results;
 };
 
-it('revokes a token at once, says when, however often it is asked, and audits it once', async () => {
+it('revokes a token at once, returns the same time on repeats, and is audited once', async () => {
   const token = await fetchToken(worker, tenant);
   expect((await verify(token)).status).toBe(200);
   const before = await audited();
@@ -57,7 +57,7 @@ it('revokes a token at once, says when, however often it is asked, and audits it
   ]);
 });
 
-it('does not count what is sent with a revoked token from then on, and counts what came before', async () => {
+it('counts events before the revocation of their token, and none after it', async () => {
   const of = await createTenant();
   const token = await fetchToken(worker, of);
   await worker.post(of, '/webhook', envelope.ad(token));
@@ -76,7 +76,7 @@ it.each([
   ['the counter', 'before'],
   ['the counter', 'after'],
 ] as const)(
-  'is completed by a repeat where %s fails %s it ran, with the first time and one audit row',
+  'is completed by a retry when %s fails %s it ran, with the first time and one audit row',
   async (store, when) => {
     const of = await createTenant();
     const token = await fetchToken(worker, of);
@@ -108,7 +108,7 @@ it('leaves the other tokens of a device alone', async () => {
   expect((await verify(second)).status).toBe(200);
 });
 
-it('does not tell another team’s token from a forged one', async () => {
+it('answers to another team’s token as to a forged one', async () => {
   const token = await fetchToken(worker, tenant);
   const other = await createTenant();
   const answers = await Promise.all([
@@ -129,7 +129,7 @@ async function tokenThatLived(days: number, agoDays: number): Promise<string> {
   return signToken({ ...claims, createdAt, expiresAt: createdAt + days * DAY }, env.TOKEN_SECRET);
 }
 
-it('takes the events of a token past its expiry, as long again as it lived, and flags them', async () => {
+it('accepts events of an expired token, for as long again as it was valid, and flags them', async () => {
   worker.queue.take();
   const expired = await tokenThatLived(10, 19);
   expect((await worker.post(tenant, '/webhook', envelope.ad(expired))).status).toBe(200);
@@ -161,13 +161,13 @@ describe('pruneTokens', () => {
     return results.map(({ at }) => at);
   };
 
-  it('forgets a token once its events are taken no more, however old its device is, and no other', async () => {
+  it('deletes a token once its events are no longer accepted, however old its device is, and no other', async () => {
     const now = Date.now();
     const oldest = now - 900 * DAY;
     await insert(now - 799 * DAY);
     await insert(now - 801 * DAY);
     await insert(oldest);
-    // Renewed: its device is as old as any, its events are taken for long.
+    // Renewed: its device is as old as any, but its events are accepted for a long time.
     await insert(oldest, now - 10 * DAY);
     for (let later = 1; later < 60; later++) await insert(oldest + later * DAY);
     const runs = Array.from({ length: 60 }, (_, minute) => now + minute * 60_000);
@@ -175,29 +175,18 @@ describe('pruneTokens', () => {
     expect(await kept()).toEqual([now - 799 * DAY, now - 10 * DAY]);
   });
 
-  it('looks at a part of the old devices in each minute', async () => {
+  it('checks a part of the old devices in each minute', async () => {
     const now = Date.now();
-    const rows: number[] = [];
-    const db = new Proxy(env.DB, {
-      get: (target, name) => {
-        const value: unknown = Reflect.get(target, name);
-        if (name !== 'batch') return typeof value === 'function' ? value.bind(target) : value;
-        return async (statements: D1PreparedStatement[]) => {
-          const results = await target.batch(statements);
-          rows.push(...results.map(({ meta }) => meta.rows_read));
-          return results;
-        };
-      },
-    });
+    const { db, rowsRead } = meterRows(env.DB);
     // Renewed tokens of old devices.
     for (let ago = 0; ago < 60; ago++) await insert(now - (900 - ago) * DAY, now - DAY - ago);
     await pruneTokens(db, 400, now);
-    expect(Math.max(...rows)).toBeLessThan(10);
+    expect(Math.max(...rowsRead)).toBeLessThan(10);
     expect((await kept()).length).toBeGreaterThanOrEqual(60);
   });
 });
 
-it('answers at /auth what an SDK’s editor asks by a bearer', async () => {
+it('authenticates a bearer key at /auth for the editors of the SDKs', async () => {
   const ask = async (headers: HeadersInit) => {
     const answer = await worker.request('/auth', { headers });
     return [answer.status, await answer.json()];

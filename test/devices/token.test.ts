@@ -26,7 +26,7 @@ const claims: fc.Arbitrary<TokenClaims> = fc
   }));
 
 describe('the device token', () => {
-  it('gives back what was signed', async () => {
+  it('returns what was signed', async () => {
     await fc.assert(
       fc.asyncProperty(claims, async (signed) => {
         const token = await signToken(signed, SECRET);
@@ -38,7 +38,7 @@ describe('the device token', () => {
     );
   });
 
-  it('is refused with any one character changed, left out or added', async () => {
+  it('is refused if any one character is changed, removed or added', async () => {
     await fc.assert(
       fc.asyncProperty(
         claims,
@@ -57,7 +57,7 @@ describe('the device token', () => {
     );
   });
 
-  it('is refused under another secret, and so is any other text', async () => {
+  it('is refused under another secret, as is any other text', async () => {
     const token = await signToken(fc.sample(claims, 1)[0] as TokenClaims, SECRET);
     expect(await readToken(token, `${SECRET}!`)).toBeNull();
     await fc.assert(

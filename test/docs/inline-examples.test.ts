@@ -4,7 +4,7 @@ import { deviceMetrics, envelope } from '../helpers/envelopes.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, fieldsOf, startWorker } from '../helpers/worker.ts';
 
-// What docs/api.md says in tables and in passing is true of the service: each value is taken from the page and sent.
+// What docs/api.md states in tables and in passing holds for the service: each value is read from the page and sent.
 
 const worker = startWorker();
 let tenant: Tenant;
@@ -28,7 +28,7 @@ const rowsUnder = (heading: string): string[][] => {
   );
 };
 const codes = (text = ''): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
-/** The first value of the page that stands where the pattern has its group. */
+/** The first value of the page that the pattern's group matches. */
 function stated(pattern: RegExp): string {
   const [, value] = pattern.exec(page) ?? [];
   if (value === undefined) throw new Error(`docs/api.md says nothing like ${pattern}`);
@@ -61,7 +61,7 @@ describe.each(rowsUnder('Events'))('the event %s', (types = '', _, required = ''
   const make = EVENTS[type as keyof typeof EVENTS];
   const fields = codes(required);
 
-  it.each(codes(types))('is taken as %s with just what is required', async (name) => {
+  it.each(codes(types))('is accepted as %s with only its required fields', async (name) => {
     const { payload } = make(token) as { payload: Record<string, unknown> };
     const least = Object.fromEntries(fields.map((field) => [field, payload[field]]));
     const sent = await send({ ...make(token), type: name, payload: least });
@@ -71,7 +71,7 @@ describe.each(rowsUnder('Events'))('the event %s', (types = '', _, required = ''
     });
   });
 
-  it('is refused without any of it', async () => {
+  it('is refused without any one of them', async () => {
     for (const field of fields) {
       const { status, body } = await send(make(token, {}, { [field]: undefined }));
       expect([status, body.details]).toEqual([
@@ -82,14 +82,14 @@ describe.each(rowsUnder('Events'))('the event %s', (types = '', _, required = ''
   });
 });
 
-it('a time is read as the page writes it, in UTC or with an offset', async () => {
+it('reads a time as the page describes, in UTC or with an offset', async () => {
   const example = stated(/`created_at` is UTC \(`([^`]+)`\)/);
   for (const created_at of [example, `${example.replace(' ', 'T')}+02:00`]) {
     expect((await send(envelope.ad(token, { created_at }))).status).toBe(200);
   }
 });
 
-it('`GET /auth` checks a key as the status of the collection does', async () => {
+it('checks a key at `GET /auth` like the data collection status', async () => {
   const [call = '', header = ''] = codes(page).filter((code) => /^GET \/auth|^Authorization/.test(code));
   expect([call, header]).toEqual(['GET /auth', 'Authorization: Bearer <API key>']);
   const ask = async (path: string, headers: HeadersInit) => {
@@ -103,14 +103,14 @@ it('`GET /auth` checks a key as the status of the collection does', async () => 
   expect((await ask('/auth', { Authorization: 'Bearer unknown' })).status).toBe(401);
 });
 
-it('a malformed field that only describes is dropped with the warning of the page', async () => {
+it('drops a malformed descriptive field with the documented warning', async () => {
   const { path } = JSON.parse(stated(/"warnings": \[(\{[^}]*\})\]/)) as { path: string };
   expect(path).toBe('payload.watch_time');
   const { status, body } = await send(envelope.ad(token, {}, { watch_time: -1 }));
   expect([status, body.warnings]).toEqual([200, [{ path, message: expect.any(String) }]]);
 });
 
-it('a test event counts nowhere, and ad requests count by their value, or as 1', async () => {
+it('does not count test events, and counts ad requests by their value, or as 1', async () => {
   const before = await totals();
   expect(stated(/\*\*Test events\.\*\* `([^`]+)`/)).toBe('dev: true');
   await send(envelope.ad(token, { dev: true }));
@@ -124,7 +124,7 @@ it('a test event counts nowhere, and ad requests count by their value, or as 1',
   expect([after.impressions, after.ad_requests]).toEqual([before.impressions, (before.ad_requests ?? 0) + 5]);
 });
 
-it('batches take as many as the page says, and no more', async () => {
+it('accepts batches up to the documented size', async () => {
   const events = Number(stated(/`\/webhook\/batch` accepts up to (\d+) events/));
   const devices = Number(stated(/`\/fetch-token\/batch` up to (\d+) devices/));
   const status = async (path: string, field: string, item: unknown, count: number) =>
@@ -136,7 +136,7 @@ it('batches take as many as the page says, and no more', async () => {
   expect(await status('/fetch-token/batch', 'devices', deviceMetrics(), devices + 1)).toBe(400);
 });
 
-it('lists and reports take the limits, parameters and formats of the page, and no others', async () => {
+it('accepts only the documented limits, parameters and formats for lists and reports', async () => {
   const list = Number(stated(/`limit` is at most (\d+); pass `next_cursor`/));
   const events = async (limit: number) =>
     (await worker.team(tenant, `/v1/events?application_id=${tenant.application.id}&limit=${limit}`)).status;
@@ -164,7 +164,7 @@ it('lists and reports take the limits, parameters and formats of the page, and n
   expect([csv.status, csv.headers.get('Content-Type')]).toEqual([200, 'text/csv; charset=utf-8']);
 });
 
-it('an error of each API has its message where the page says, its request id and its help', async () => {
+it('returns errors with the documented message, request id and help link', async () => {
   const ingestion = await worker.post(tenant, '/webhook', { type: 'custom' });
   const team = await worker.team(tenant, '/v1/events');
   const bodies = [await ingestion.json<object>(), await team.json<object>()];

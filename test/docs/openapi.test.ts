@@ -171,7 +171,7 @@ it('documents every route of the API and nothing else', () => {
   expect(described.toSorted()).toEqual([...new Set(served)].toSorted());
 });
 
-it('is served with the names of the headers, and so is its page, which needs nothing from elsewhere', async () => {
+it('is served with the configured header names, as is its page, which loads nothing from other sites', async () => {
   const served = await worker.request('/openapi.json');
   const body: {
     openapi: string;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -10,13 +9,12 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { ROOT } from '../../src/cli/local-state.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
 import { count, money, percent } from '../../src/dashboard/format.ts';
-import { launchBrowser } from '../helpers/browser.ts';
+import { launchBrowser, PLAIN_PAGES, signIn, violationsOf, watchFaults } from '../helpers/browser.ts';
 import { type Service, startService } from '../helpers/service.ts';
 
-// The dashboard in a real browser, from a fresh start: the way to the first event, then every page over a simulated history.
+// The dashboard in a real browser, from a fresh start: sending the first event, then every page over a simulated history.
 // SCREENSHOTS=<folder> keeps a picture of every page, wide and narrow, light and dark.
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const SCREENSHOTS = process.env.SCREENSHOTS;
 
 const FIRST_PAGE_BYTES = 150 * 1024;
@@ -30,35 +28,14 @@ const LOOKS: Record<string, BrowserContextOptions> = {
 };
 
 const PAGES = [
-  '/',
-  '/creatives',
+  ...PLAIN_PAGES,
   '/creatives?by=campaign',
-  '/breakdown?by=day&and=source',
-  '/ads',
-  '/retention',
   '/retention?cohort=day&kind=rolling',
-  '/ltv',
-  '/ltv?group=creative&predict=90',
   '/retention?group=country',
   '/breakdown?by=country&and=os',
   '/funnels?step=install&step=retention&step=ad&step=purchase&group=os',
   '/compare?by=country',
-  '/filters?kind=creative_id&back=/',
-  '/costs',
-  '/costs/rates',
-  '/alerts',
-  '/views?for=%2Fltv',
-  '/debugger',
-  '/status',
-  '/get-started',
-  '/settings/applications',
-  '/settings/tokens',
-  '/settings/members',
-  '/settings/audit',
-  '/settings/account',
 ];
-
-type Violation = { id: string; impact: string | null; nodes: { html: string }[] };
 
 let service: Service;
 let stateDir: string;
@@ -76,61 +53,42 @@ after(async () => {
   await service?.stop();
 });
 
-type Visitor = { page: Page; faults: string[] };
+type Session = Awaited<ReturnType<typeof startSession>>;
 
-/** A browser window that notes whatever goes wrong in it, and every request that leaves the deployment. */
+/** A browser window that records its faults, and every request that leaves the deployment. */
 async function open(
   look: BrowserContextOptions,
-  session?: Awaited<ReturnType<typeof signIn>>,
-): Promise<Visitor> {
-  const context = await browser.newContext({ ...look, ...(session ? { storageState: session } : {}) });
+  storageState?: Session,
+): Promise<{ page: Page; faults: string[] }> {
+  const context = await browser.newContext({ ...look, ...(storageState ? { storageState } : {}) });
   const page = await context.newPage();
-  const faults: string[] = [];
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text());
-  });
-  page.on('pageerror', (error) => faults.push(error.message));
+  const faults = watchFaults(page);
   page.on('request', (request) => {
-    if (new URL(request.url()).origin !== demo.base_url) faults.push(`asked for ${request.url()}`);
+    if (new URL(request.url()).origin !== demo.base_url) faults.push(`requested ${request.url()}`);
   });
   return { page, faults };
 }
 
-async function enter(page: Page): Promise<void> {
-  await page.goto(demo.base_url);
-  await page.getByLabel('Email').fill(demo.owner.email);
-  await page.getByLabel('Password').fill(demo.owner.password ?? '');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
-}
-
-let signedIn: ReturnType<typeof signIn> | undefined;
-
-async function signIn() {
+async function startSession() {
   const { page } = await open({});
-  await enter(page);
-  const session = await page.context().storageState();
+  await signIn(page, demo);
+  const state = await page.context().storageState();
   await page.context().close();
-  return session;
+  return state;
 }
 
+let started: ReturnType<typeof startSession> | undefined;
+
+/** The session of the owner, who signs in once for all tests. */
 const session = () => {
-  signedIn ??= signIn();
-  return signedIn;
+  started ??= startSession();
+  return started;
 };
 
-async function axe(page: Page): Promise<string[]> {
-  await page.evaluate(await readFile(AXE, 'utf8'));
-  const found = (await page.evaluate('axe.run()')) as { violations: Violation[] };
-  return found.violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-}
-
-test('from the sign-in to the first event in the debugger in less than a minute', async () => {
-  const began = Date.now();
+test('leads from the sign-in to the first event in the debugger in less than a minute', async () => {
+  const start = Date.now();
   const { page, faults } = await open({});
-  await enter(page);
+  await signIn(page, demo);
   await page.getByText('Device token: waiting').waitFor();
   await page.getByRole('button', { name: 'Show with the API key' }).click();
   await page.getByText(demo.api_key).waitFor();
@@ -143,11 +101,11 @@ test('from the sign-in to the first event in the debugger in less than a minute'
   await row.getByRole('link').first().click();
   await page.getByText('This event is counted').waitFor({ timeout: 20_000 });
   await page.getByText('organic').first().waitFor();
-  assert.ok(Date.now() - began < A_MINUTE_MS, `it took ${Date.now() - began} ms`);
+  assert.ok(Date.now() - start < A_MINUTE_MS, `it took ${Date.now() - start} ms`);
   assert.deepEqual(faults, []);
 });
 
-test('a rejected request stands in the debugger with its reason, without a look at the log', async () => {
+test('shows a rejected request in the debugger with its reason', async () => {
   const { page } = await open({}, await session());
   await fetch(`${demo.base_url}/webhook`, {
     method: 'POST',
@@ -158,7 +116,7 @@ test('a rejected request stands in the debugger with its reason, without a look 
   await page.getByRole('cell', { name: 'Unknown API key' }).waitFor();
 });
 
-test('every page, over a simulated history', { timeout: 300_000 }, async (suite) => {
+test('shows every page over a simulated history', { timeout: 300_000 }, async (suite) => {
   await promisify(execFile)(
     process.execPath,
     ['src/cli/simulate.ts', '--devices', '80', '--days', '25', '--seed', '5'],
@@ -175,7 +133,7 @@ test('every page, over a simulated history', { timeout: 300_000 }, async (suite)
           const file = `${name}-${where.replaceAll(/\W+/g, '_')}.png`;
           await page.screenshot({ path: path.join(SCREENSHOTS, file), fullPage: true });
         }
-        assert.deepEqual(await axe(page), [], where);
+        assert.deepEqual(await violationsOf(page), [], where);
         const tooWide = await page.evaluate(
           'document.documentElement.scrollWidth > document.documentElement.clientWidth',
         );
@@ -215,7 +173,7 @@ test('every page, over a simulated history', { timeout: 300_000 }, async (suite)
     assert.notEqual(totals.revenue, 0);
   });
 
-  await suite.test('gives a table and a CSV file beside every chart, and names its time zone', async () => {
+  await suite.test('has a table and a CSV file beside every chart, and names its time zone', async () => {
     const { page } = await open({}, await session());
     for (const where of ['/', '/ads', '/retention', '/ltv', '/costs', '/funnels']) {
       await page.goto(demo.base_url + where);
@@ -249,7 +207,7 @@ test('every page, over a simulated history', { timeout: 300_000 }, async (suite)
     await phone.getByRole('heading', { name: 'Retention', exact: true }).waitFor();
   });
 
-  await suite.test('keeps the view in the address from page to page', async () => {
+  await suite.test('keeps the view in the URL from page to page', async () => {
     const { page } = await open({}, await session());
     await page.goto(`${demo.base_url}/?currency=eur`);
     await page.getByLabel('Period').selectOption('7d');
@@ -264,7 +222,7 @@ test('every page, over a simulated history', { timeout: 300_000 }, async (suite)
     );
   });
 
-  await suite.test('filters by a value that is searched in the bar, and by its chip no more', async () => {
+  await suite.test('filters by a value searched in the bar, until its chip is removed', async () => {
     const { page, faults } = await open({}, await session());
     await page.goto(`${demo.base_url}/retention`);
     await page.getByText('Add filter').click();
@@ -282,7 +240,7 @@ test('every page, over a simulated history', { timeout: 300_000 }, async (suite)
     assert.deepEqual(faults, []);
   });
 
-  await suite.test("waits for both dates of a period of one's own", async () => {
+  await suite.test('waits for both dates of a custom period', async () => {
     const { page } = await open({}, await session());
     await page.goto(`${demo.base_url}/retention`);
     assert.equal(await page.getByLabel('From', { exact: true }).isVisible(), false);
@@ -312,7 +270,7 @@ test('every page, over a simulated history', { timeout: 300_000 }, async (suite)
   });
 });
 
-test('the first page weighs less than 150 KB', async () => {
+test('loads the first page in less than 150 KB', async () => {
   const { page } = await open({}, await session());
   const bodies: Promise<Buffer>[] = [];
   page.on('response', (response) => bodies.push(response.body()));

@@ -1,46 +1,24 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Demo } from '../../src/cli/seed-demo.ts';
-import { launchBrowser } from '../helpers/browser.ts';
+import { launchBrowser, PLAIN_PAGES, violationsOf, watchFaults } from '../helpers/browser.ts';
 import { addLargeHistory } from '../helpers/large-history.ts';
 import { type Service, startService } from '../helpers/service.ts';
 
 // Every page of the dashboard in a real browser over data at its extremes: none, a single event, and two years of 2,000 creatives
 // whose names are as long as they may be, right to left, or emoji. The month in between is in dashboard.ts.
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const MAX_HTML_BYTES = 300 * 1024;
 const CREATIVE = `crt_${'1'.padStart(32, '0')}`;
 
 const PAGES = [
-  '/',
-  '/creatives',
+  ...PLAIN_PAGES,
   '/creatives?by=campaign&set=all',
-  '/breakdown?by=day&and=source',
   '/breakdown?by=campaign&and=creative',
-  '/ads',
-  '/retention',
   '/retention?group=creative',
-  '/ltv',
-  '/ltv?group=creative&predict=90',
   '/funnels?step=install&step=retention&step=ad&step=purchase',
   '/compare?by=creative',
-  '/filters?kind=creative_id&back=/',
-  '/costs',
-  '/costs/rates',
-  '/alerts',
-  '/views?for=%2Fltv',
-  '/debugger',
-  '/status',
-  '/get-started',
-  '/settings/applications',
-  '/settings/tokens',
-  '/settings/members',
-  '/settings/audit',
-  '/settings/account',
 ];
 
 const WIDE: BrowserContextOptions = { viewport: { width: 1280, height: 860 }, colorScheme: 'light' };
@@ -66,29 +44,11 @@ after(async () => {
 
 async function open(look: BrowserContextOptions): Promise<{ page: Page; faults: string[] }> {
   const page = await (await browser.newContext({ ...look, storageState: session })).newPage();
-  const faults: string[] = [];
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text());
-  });
-  page.on('pageerror', (error) => faults.push(error.message));
-  return { page, faults };
+  return { page, faults: watchFaults(page) };
 }
 
-type Violation = { id: string; impact: string | null; nodes: { html: string }[] };
-
-async function violations(page: Page, axe: string): Promise<string[]> {
-  await page.evaluate(axe);
-  const found = (await page.evaluate('axe.run({ resultTypes: ["violations"] })')) as {
-    violations: Violation[];
-  };
-  return found.violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-}
-
-/** Visits every page and collects what is wrong, so that one run tells all of it. */
+/** Opens every page and collects what is wrong, so that one run reports all of it. */
 async function visitAll(look: BrowserContextOptions, pages: readonly string[], withAxe: boolean) {
-  const axe = withAxe ? await readFile(AXE, 'utf8') : null;
   const { page, faults } = await open(look);
   const wrong: string[] = [];
   for (const where of pages) {
@@ -100,7 +60,7 @@ async function visitAll(look: BrowserContextOptions, pages: readonly string[], w
       '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
     )) as [number, number];
     if (content > screen) wrong.push(`${where} is ${content} wide on a screen of ${screen}`);
-    if (axe) wrong.push(...(await violations(page, axe)).map((found) => `${where}: ${found}`));
+    if (withAxe) wrong.push(...(await violationsOf(page)).map((found) => `${where}: ${found}`));
     wrong.push(...faults.splice(0).map((fault) => `${where}: ${fault}`));
   }
   await page.context().close();
@@ -132,11 +92,11 @@ test('signs in with the keyboard only', async () => {
   await page.context().close();
 });
 
-test('every page without any data', { timeout: 60_000 }, async () => {
+test('shows every page without data', { timeout: 60_000 }, async () => {
   assert.deepEqual(await visitAll(PHONE, PAGES, true), []);
 });
 
-test('every page with one event', { timeout: 60_000 }, async () => {
+test('shows every page with one event', { timeout: 60_000 }, async () => {
   const post = async (path: string, body: unknown) => {
     const answer = await fetch(demo.base_url + path, {
       method: 'POST',
@@ -162,7 +122,7 @@ test('every page with one event', { timeout: 60_000 }, async () => {
   assert.deepEqual(await visitAll(WIDE, PAGES, true), []);
 });
 
-test('every page with two years of 2,000 creatives', { timeout: 150_000 }, async (suite) => {
+test('shows every page with two years of 2,000 creatives', { timeout: 150_000 }, async (suite) => {
   await addLargeHistory(service.stateDir, demo.application.id, {
     creatives: 2_000,
     days: 730,
@@ -179,7 +139,7 @@ test('every page with two years of 2,000 creatives', { timeout: 150_000 }, async
     assert.deepEqual(await visitAll(ZOOMED, pages, false), []);
   });
 
-  await suite.test('from the overview to a creative by keyboard only', async () => {
+  await suite.test('leads from the overview to a creative by keyboard only', async () => {
     const { page } = await open(WIDE);
     await page.goto(demo.base_url);
     await tabTo(page, '.side-nav a[href^="/creatives"]');

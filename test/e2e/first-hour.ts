@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { ROOT } from '../../src/cli/local-state.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
-import { launchBrowser } from '../helpers/browser.ts';
+import { launchBrowser, signIn } from '../helpers/browser.ts';
 import { type Service, startService } from '../helpers/service.ts';
 
 // A newcomer's first hour, in a real browser from a fresh start, by following what the pages say: sign-in → store URL → creative →
@@ -38,14 +38,6 @@ after(async () => {
   await service?.stop();
 });
 
-async function signIn(password: string): Promise<void> {
-  await page.goto(demo.base_url);
-  await page.getByLabel('Email').fill(demo.owner.email);
-  await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
-}
-
 const step = (name: string) => page.locator('.checklist').getByRole('link', { name });
 const isDone = (name: string) =>
   page
@@ -63,19 +55,19 @@ const backend = async (path: string, body: unknown) => {
   return (await answer.json()) as Record<string, string>;
 };
 
-test('the sign-in says what this is', async () => {
+test('explains the product at the sign-in', async () => {
   await page.goto(demo.base_url);
   await page.getByText('See which ads bring players who stay and pay').waitFor();
-  await signIn(demo.owner.password ?? '');
+  await signIn(page, demo);
 });
 
-test('a new application takes the time zone and currency of the browser', async () => {
+test('suggests the time zone and currency of the browser for a new application', async () => {
   await page.goto(`${demo.base_url}/settings/applications`);
   assert.equal(await page.getByLabel('Time zone').inputValue(), 'Europe/Berlin');
   assert.equal(await page.getByLabel('Currency').inputValue(), 'eur');
 });
 
-test('from the checklist to a store URL, a creative, and a test click that is seen to arrive', async () => {
+test('leads from the checklist to a store URL, a creative, and the arrival of a test click', async () => {
   await page.goto(demo.base_url);
   await step('Add the store URL').click();
   await page.getByLabel('Google Play URL').fill(PLAY);
@@ -91,7 +83,7 @@ test('from the checklist to a store URL, a creative, and a test click that is se
   await page.getByRole('heading', { name: 'Test this link' }).waitFor();
   await page.getByText('Waiting for your click').waitFor();
   const link = await page.locator('#test [data-copy]').getAttribute('data-copy');
-  // A phone that scanned the code. It goes on to the store, which is not on this machine.
+  // A phone that scanned the code. It is redirected to the store, which is not on this machine.
   const answer = await fetch(link ?? '', { redirect: 'manual', headers: { 'User-Agent': ANDROID } });
   assert.equal(answer.status, 302);
   const referrer = new URL(answer.headers.get('Location') ?? '').searchParams.get('referrer') ?? '';
@@ -136,7 +128,7 @@ test('from the checklist to a store URL, a creative, and a test click that is se
   await page.getByText('Acquired, by First ad').waitFor();
 });
 
-test('from the checklist to costs and an invitation, and then the checklist is gone', async () => {
+test('leads from the checklist to costs and an invitation, after which it disappears', async () => {
   await page.goto(demo.base_url);
   await step('Upload costs').click();
   const today = new Date().toISOString().slice(0, 10);
@@ -159,7 +151,7 @@ test('from the checklist to costs and an invitation, and then the checklist is g
   assert.equal(await page.locator('.checklist').count(), 0);
 });
 
-test('a forgotten password is reset by the command line while the service runs', async () => {
+test('resets a forgotten password from the command line while the service runs', async () => {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['src/cli/password-reset.ts', demo.owner.email],
@@ -172,7 +164,7 @@ test('a forgotten password is reset by the command line while the service runs',
   await page.getByRole('button', { name: 'Set password' }).click();
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   await page.context().clearCookies();
-  await signIn('a brand new password');
+  await signIn(page, demo, 'a brand new password');
 
   const wrong = promisify(execFile)(process.execPath, ['src/cli/password-reset.ts', 'nobody@x.test'], {
     cwd: ROOT,

@@ -92,7 +92,7 @@ async function makeLink(creative: string): Promise<string> {
   return answer.creative.tracking_link;
 }
 
-/** Opens a link and answers the address that the person arrives at. Nothing leaves the machine. */
+/** Opens a link and returns the URL that the person arrives at. Nothing leaves the machine. */
 async function arrive(link: string, phone: BrowserContextOptions): Promise<{ url: URL; faults: string[] }> {
   const context = await browser.newContext(phone);
   try {
@@ -147,7 +147,16 @@ async function sendAd(creativeToken: string): Promise<void> {
   });
 }
 
-test('Android: from the link by the Play Store with a referrer to the report', async () => {
+/** The clicks, installs and ad revenue of a creative, once its ad has been counted. */
+async function countedAd(creative: string): Promise<number[]> {
+  const row = await until('the ad', async () => {
+    const found = await rowOf(creative);
+    return found && found.ad_revenue > 0 && found;
+  });
+  return [row.clicks, row.installs, row.ad_revenue];
+}
+
+test('credits an Android phone through the Play Store and its referrer', async () => {
   const link = await makeLink('Android video');
   const { url, faults } = await arrive(`${link}?utm_source=tiktok`, ANDROID);
   assert.equal(url.origin + url.pathname, 'https://play.google.com/store/apps/details');
@@ -165,20 +174,16 @@ test('Android: from the link by the Play Store with a referrer to the report', a
     install_referrer,
   });
   await sendAd(token);
-  const row = await until('the ad', async () => {
-    const found = await rowOf('Android video');
-    return found && found.ad_revenue > 0 && found;
-  });
-  assert.deepEqual([row.clicks, row.installs, row.ad_revenue], [1, 1, 0.02]);
+  assert.deepEqual(await countedAd('Android video'), [1, 1, 0.02]);
 });
 
-test('iPhone: from the link over the measuring page to the report, without a referrer', async () => {
+test('credits an iPhone through the landing page, without a referrer', async () => {
   const link = await makeLink('iPhone video');
   const { url, faults } = await arrive(`${link}?utm_source=tiktok`, IPHONE);
   assert.equal(url.href, `${APPLE}?utm_source=tiktok`);
   assert.deepEqual(faults, []);
   await until('the click', async () => (await rowOf('iPhone video'))?.clicks === 1);
-  // The measurement is a message of its own and may come a moment after the click: until then a phone is organic.
+  // The measurement is a separate message and may arrive a moment after the click: until then, a phone is organic.
   const token = await until('the measurement', async () => {
     const fetched = await fetchToken({
       device_name: 'iPhone',
@@ -195,14 +200,10 @@ test('iPhone: from the link over the measuring page to the report, without a ref
     return verified.creative?.name === 'iPhone video' && fetched;
   });
   await sendAd(token);
-  const row = await until('the ad', async () => {
-    const found = await rowOf('iPhone video');
-    return found && found.ad_revenue > 0 && found;
-  });
-  assert.deepEqual([row.clicks, row.installs, row.ad_revenue], [1, 1, 0.02]);
+  assert.deepEqual(await countedAd('iPhone video'), [1, 1, 0.02]);
 });
 
-test('iPhone without JavaScript: goes on to the store and is counted', async () => {
+test('redirects an iPhone without JavaScript to the store, and counts its click', async () => {
   const link = await makeLink('Plain');
   const { url, faults } = await arrive(link, { ...IPHONE, javaScriptEnabled: false });
   assert.equal(url.href, APPLE);

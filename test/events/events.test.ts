@@ -117,7 +117,7 @@ describe('GET /v1/events', () => {
     expect(await ids(`&type=custom.purchase&token=${first}`)).toEqual([late]);
   });
 
-  it('answers as NDJSON and as CSV that is safe to open', async () => {
+  it('returns NDJSON, and CSV that is safe to open', async () => {
     const tenant = await createTenant();
     const token = await fetchToken(worker, tenant);
     await send(tenant, purchase(token));
@@ -141,7 +141,7 @@ describe('GET /v1/events', () => {
     for (const row of data) expect(row).toMatchObject({ item_id: "'=gems", item_name: 'Gems' });
   });
 
-  it('lists clicks, which are of no device', async () => {
+  it('lists clicks, which have no device', async () => {
     const tenant = await createTenant(STORES);
     const { path, id } = await createCreative(worker, tenant);
     const link = `${path}?gclid=Cj0K`;
@@ -176,7 +176,7 @@ describe('GET /v1/events', () => {
     expect(fieldsOf(message)).toEqual([field]);
   });
 
-  it("shows no other team's", async () => {
+  it('shows no event of another team', async () => {
     const [tenant, other] = [await createTenant(), await createTenant()];
     const answer = await worker.team(tenant, `/v1/events?application_id=${other.application.id}`);
     expect(answer.status).toBe(404);
@@ -215,7 +215,7 @@ describe('GET /v1/events/:event_id', () => {
     expect((await status(tenant, second)).body).toMatchObject({ status: 'duplicate', duplicate_of: first });
   });
 
-  it('tells why an event was parked, before the log and in it', async () => {
+  it('says why an event was parked, before the log and in it', async () => {
     const tenant = await createTenant();
     const token = await fetchToken(worker, tenant);
     const broken = await send(tenant, purchase(token));
@@ -224,7 +224,7 @@ describe('GET /v1/events/:event_id', () => {
     await worker.deliver([{ id: 'm', body: { v: 1, events: [{ ...body.events[0], currency: 5 }] } }]);
     expect((await status(tenant, broken)).body).toMatchObject({
       status: 'parked',
-      reason: expect.stringContaining('currency'),
+      reason: 'not an event of this version: currency Invalid input: expected string, received number',
     });
 
     const poison = await send(tenant, purchase(token, {}, { item_id: 'poison' }));
@@ -241,7 +241,7 @@ describe('GET /v1/events/:event_id', () => {
     });
   });
 
-  it("answers of another team's event what it answers of one that was never sent", async () => {
+  it('answers for another team’s event as for one that was never sent', async () => {
     const [tenant, other] = [await createTenant(), await createTenant()];
     const token = await fetchToken(worker, other);
     const theirs = await send(other, purchase(token));
@@ -261,7 +261,7 @@ describe('GET /v1/events/:event_id', () => {
     expect((await status(other, theirs)).code).toBe(200);
   });
 
-  it('does not find what is unknown or too old to be on its way', async () => {
+  it('does not find an event that is unknown or too old to be on its way', async () => {
     const tenant = await createTenant();
     const old = `evt_${(Date.now() - 5 * 86_400_000).toString(16).padStart(12, '0')}${newId('evt').slice(16)}`;
     const future = `evt_${(Date.now() + 86_400_000).toString(16).padStart(12, '0')}${newId('evt').slice(16)}`;
@@ -270,7 +270,7 @@ describe('GET /v1/events/:event_id', () => {
     }
   });
 
-  it('tells another team’s event, logged or parked, no differently from an invented one', async () => {
+  it('answers for another team’s event, logged or parked, as for an invented one', async () => {
     const [tenant, other] = [await createTenant(), await createTenant()];
     const token = await fetchToken(worker, other);
     const logged = await send(other, purchase(token));
@@ -291,7 +291,7 @@ describe('GET /v1/events/:event_id', () => {
     }
   });
 
-  it('finds what a repeat by any of its keys repeats, and no repeat of itself', async () => {
+  it('finds the event that a duplicate repeats by any of its keys', async () => {
     const tenant = await createTenant();
     const token = await fetchToken(worker, tenant);
     const first = await send(tenant, purchase(token, { event_id: 'a' }, { tr_id: 't1' }));
@@ -307,7 +307,7 @@ describe('GET /v1/events/:event_id', () => {
     }
   });
 
-  it('calls an event counted though a repeat on the next day was taken for one of a later event', async () => {
+  it('shows an event as counted although its repeat on the next day matches a later event', async () => {
     const tenant = await createTenant();
     const token = await fetchToken(worker, tenant);
     const on = (day: number) => ({
@@ -326,7 +326,7 @@ describe('GET /v1/events/:event_id', () => {
     expect(found).toEqual(['counted', 'counted', 'duplicate']);
   });
 
-  it('says why an event counts nowhere', async () => {
+  it('says why an event is not counted', async () => {
     const tenant = await createTenant();
     const total = { total_purchase_value: 4.99 };
     const [token, revoked] = [await fetchToken(worker, tenant), await fetchToken(worker, tenant)];
@@ -368,7 +368,7 @@ describe('GET /v1/events/:event_id', () => {
     });
   });
 
-  it('counts nothing of a device that a debug build made', async () => {
+  it('counts nothing from a device of a debug build', async () => {
     const tenant = await createTenant();
     const made = await worker.post(tenant, '/fetch-token', {
       type: 'device-metrics',
@@ -388,7 +388,7 @@ describe('GET /v1/events/:event_id', () => {
     expect(await answer.json()).toMatchObject({ data: [], totals: [] });
   });
 
-  it('says of what came after its device was erased that it counts nowhere, and shows none of it', async () => {
+  it('says that an event after the erasure of its device is not counted, and shows none of it', async () => {
     const tenant = await createTenant();
     const token = await fetchToken(worker, tenant);
     await worker.team(tenant, `/v1/devices/${token}`, { method: 'DELETE' });

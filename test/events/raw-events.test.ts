@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { LoggedEvent } from '#catalogue';
 import type { Counter } from '#counting';
 import { newId } from '#lib/ids';
-import { eventOf, startCounter } from '../helpers/counter.ts';
+import { clickOf, eventOf, startCounter } from '../helpers/counter.ts';
 import { PIXEL } from '../helpers/device-description.ts';
 import { objectsOf } from '../helpers/lake.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -89,7 +89,7 @@ async function status(tenant: Tenant, id: string): Promise<Record<string, unknow
 }
 
 describe('GET /v1/events', () => {
-  it('lists logs and files of all shards newest first, the same before and after export', async () => {
+  it('lists the logs and files of all shards newest first, before and after export', async () => {
     const started = await start(8);
     const { tenant, counters } = started;
     const events: LoggedEvent[] = [];
@@ -176,17 +176,7 @@ describe('GET /v1/events', () => {
     const french = await made('fr', 'ios');
     const german = await made('de', 'android');
     const stateless = await made(null, 'ios');
-    const click: LoggedEvent = {
-      id: newId('evt'),
-      application_id: applicationId,
-      type: 'click',
-      creative_id: newId('crt'),
-      day: '2026-03-02',
-      occurred_at: Date.now(),
-      received_at: Date.now(),
-      country: 'fr',
-      os_family: 'android',
-    };
+    const click = clickOf(applicationId, { country: 'fr', os_family: 'android' });
     await first.append([click]);
     const check = async () => {
       const found = async (query: string) => idsOf(await listAll(tenant, `&from=2026-03-02${query}`));
@@ -213,7 +203,7 @@ describe('GET /v1/events', () => {
     expect((await status(tenant, french.event.id)).event).toEqual(hot);
   });
 
-  it('takes filters with more values than a statement of D1 has parameters', async () => {
+  it('accepts filters with more values than a D1 statement has parameters', async () => {
     const { tenant, first } = await start();
     const [own, other] = [sent(first), sent(first)];
     await first.append([own, other]);
@@ -225,7 +215,7 @@ describe('GET /v1/events', () => {
     expect(idsOf(await listAll(tenant, `${creatives}&from=2026-03-02`))).toEqual(newestFirst([own, other]));
   });
 
-  it('finds an event that is exported while it is looked for', async () => {
+  it('finds an event that is exported during the search', async () => {
     const started = await start(2);
     const events = await Promise.all(
       started.counters.map(async (counter) => {
@@ -256,7 +246,7 @@ describe('GET /v1/events', () => {
     expect(idsOf((await list(started.tenant, '&type=custom.ad')).data)).toEqual(newestFirst(events));
   });
 
-  it('reads the index again when a file is replaced meanwhile, and goes on without one that is lost', async () => {
+  it('reads the index again when a file is replaced, and continues without one that is lost', async () => {
     const started = await start();
     const { tenant, first, applicationId } = started;
     const other = await first.createDevice({ acquiredAt: Date.now() });
@@ -280,12 +270,12 @@ describe('GET /v1/events', () => {
     const worker = startWorker({ RAW_EVENTS });
     expect(idsOf((await list(tenant, '&type=custom.ad', worker)).data)).toEqual([kept.id]);
     expect(reads).toBeGreaterThan(1);
-    expect(await objectsOf(applicationId)).toEqual([expect.stringContaining('.r1.parquet')]);
+    expect(await objectsOf(applicationId)).toEqual([expect.stringMatching(/\.r1\.parquet$/)]);
     await env.RAW_EVENTS.delete(await objectsOf(applicationId));
     expect((await list(tenant)).data).toEqual([]);
   });
 
-  it('opens no file that can hold nothing of what is asked for', async () => {
+  it('opens no file that cannot contain a match', async () => {
     const started = await start();
     const { tenant, first } = started;
     await first.append([sent(first)]);
@@ -311,7 +301,7 @@ describe('GET /v1/events', () => {
       expect((await list(tenant, query, worker)).data).toEqual([]);
     }
     expect(reads).toBe(0);
-    // The newest page stands in the log alone.
+    // The newest page is in the log only.
     await first.append([1, 2, 3].map(() => sent(first)));
     expect((await list(tenant, '&limit=2', worker)).data).toHaveLength(2);
     expect(reads).toBe(0);
@@ -364,7 +354,7 @@ describe('GET /v1/events', () => {
 });
 
 describe('GET /v1/events/:event_id', () => {
-  it('tells what became of an event, the same before and after export', async () => {
+  it('shows the status of an event, before and after export', async () => {
     const started = await start(3);
     const { tenant, counters } = started;
     const counter = counters[2];
@@ -390,14 +380,14 @@ describe('GET /v1/events/:event_id', () => {
     expect(cold).toEqual(
       hot.map(({ logged_at: _, ...rest }) => ({ ...rest, settled_by: expect.any(String) })),
     );
-    // When its id is no longer remembered, the file still knows.
+    // Its id is no longer remembered, but the file still has it.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 30 * 24 * HOUR_MS });
     await counter.inside((inner) => inner.alarm());
     expect(await Promise.all(ids.map((id) => status(tenant, id)))).toMatchObject(expected);
     expect((await status(tenant, newId('evt'))).status).toBe('queued');
   });
 
-  it('calls an event queued until D1 has what was counted', async () => {
+  it('shows an event as queued until its sums are in D1', async () => {
     const { tenant, first } = await start();
     const event = sent(first);
     await first.append([event]);

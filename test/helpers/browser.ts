@@ -1,4 +1,9 @@
-import { type Browser, chromium } from 'playwright-core';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Demo } from '../../src/cli/seed-demo.ts';
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 /** Debian's Chromium, which can reach nothing but this machine. */
 export async function launchBrowser(): Promise<Browser> {
@@ -10,4 +15,60 @@ export async function launchBrowser(): Promise<Browser> {
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost',
     ],
   });
+}
+
+/** The pages without parameters of their own, which every test of the whole dashboard opens. */
+export const PLAIN_PAGES = [
+  '/',
+  '/creatives',
+  '/breakdown?by=day&and=source',
+  '/ads',
+  '/retention',
+  '/ltv',
+  '/ltv?group=creative&predict=90',
+  '/filters?kind=creative_id&back=/',
+  '/costs',
+  '/costs/rates',
+  '/alerts',
+  '/views?for=%2Fltv',
+  '/debugger',
+  '/status',
+  '/get-started',
+  '/settings/applications',
+  '/settings/tokens',
+  '/settings/members',
+  '/settings/audit',
+  '/settings/account',
+];
+
+/** The errors and warnings that a page logs from now on. */
+export function watchFaults(page: Page): string[] {
+  const faults: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text());
+  });
+  page.on('pageerror', (error) => faults.push(error.message));
+  return faults;
+}
+
+/** Signs in with the form and waits for the overview. */
+export async function signIn(page: Page, demo: Demo, password = demo.owner.password ?? ''): Promise<void> {
+  await page.goto(demo.base_url);
+  await page.getByLabel('Email').fill(demo.owner.email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+}
+
+type Violation = { id: string; impact: string | null; nodes: { html: string }[] };
+
+/** The serious and critical faults of accessibility that axe finds in a page. */
+export async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(await readFile(AXE, 'utf8'));
+  const found = (await page.evaluate('axe.run({ resultTypes: ["violations"] })')) as {
+    violations: Violation[];
+  };
+  return found.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
 }

@@ -101,6 +101,18 @@ export function eventOf<Type extends Exclude<LoggedEvent['type'], 'click'>>(
   return event as unknown as LoggedEvent;
 }
 
+/** The event of a click, to be varied. */
+export const clickOf = (applicationId: string, more: Body<'click'> = {}): LoggedEvent => ({
+  id: newId('evt'),
+  application_id: applicationId,
+  type: 'click',
+  creative_id: newId('crt'),
+  day: '2026-03-02',
+  occurred_at: Date.now(),
+  received_at: Date.now(),
+  ...more,
+});
+
 /** The sums of an application's rollup rows. */
 export async function rollupOf(applicationId: string) {
   const row = await env.DB.prepare(

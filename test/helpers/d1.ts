@@ -9,7 +9,7 @@ type Fault = {
 
 type Watched = { statement: D1PreparedStatement; sql: string; bindings: readonly unknown[] };
 
-/** A D1 that counts the statements it is asked to run, remembers their SQL and fails on demand. */
+/** A D1 that counts the statements it runs, records their SQL and fails on demand. */
 export class WatchedD1 {
   /** The SQL of every statement that was run, in order. */
   readonly log: string[] = [];
@@ -92,4 +92,21 @@ export class WatchedD1 {
     this.originals.set(proxy, watched);
     return proxy;
   }
+}
+
+/** A D1 that notes how many rows each statement of a batch reads. */
+export function meterRows(real: D1Database): { db: D1Database; rowsRead: number[] } {
+  const rowsRead: number[] = [];
+  const db = new Proxy(real, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      if (name !== 'batch') return typeof value === 'function' ? value.bind(target) : value;
+      return async (statements: D1PreparedStatement[]) => {
+        const results = await target.batch(statements);
+        rowsRead.push(...results.map(({ meta }) => meta.rows_read));
+        return results;
+      };
+    },
+  });
+  return { db, rowsRead };
 }

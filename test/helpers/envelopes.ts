@@ -69,7 +69,7 @@ export const deviceMetrics = (data: Record<string, unknown> = {}, more: Record<s
   ...more,
 });
 
-/** A value of a body set or, with `undefined`, taken out. */
+/** Returns a copy of a body with a value set or, with `undefined`, removed. */
 export function withField(body: unknown, path: string, value: unknown): unknown {
   const [head = '', ...rest] = path.split('.');
   const copy: Record<string, unknown> = { ...(body as Record<string, unknown>) };

@@ -90,7 +90,7 @@ export function largeHistory(applicationId: string, size: HistorySize, now: numb
   ];
 }
 
-/** Adds a large history to the local database of a running service, past its API, which would take an hour. */
+/** Adds a large history to the local database of a running service directly, because its API would take an hour. */
 export async function addLargeHistory(
   stateDir: string,
   applicationId: string,

@@ -1,4 +1,4 @@
-/** A rate limit that remembers whom it was asked about and refuses those that `refuses` picks. */
+/** A rate limit that records its keys and refuses those that `refuses` picks. */
 export function watchedLimit(refuses: (key: string) => boolean = () => false) {
   const keys: string[] = [];
   const binding: RateLimit = {

@@ -1,5 +1,8 @@
 import { type HTMLElement, parse, TextNode } from 'node-html-parser';
 
+// By default the parser leaves the elements in a `pre` unparsed.
+const PARSING = { blockTextElements: { script: true, noscript: true, style: true } };
+
 /** A table as its reader sees it, cell by cell. `totals` is its last row, empty if it has none. */
 export type ShownTable = { headings: string[]; rows: string[][]; totals: string[] };
 
@@ -24,14 +27,14 @@ export const textOf = (element: HTMLElement): string =>
     .trim();
 
 /**
- * A page, or a part of one, as tests read it: they compare the whole of a figure, a row or a field's fault. What a test asks for by name and
- * is not there throws, and says what is there instead.
+ * A page or a part of one, for tests that compare whole figures, rows and faults. Asking for something by a name that the page does not have
+ * throws an error that lists the names it has.
  */
 export class Page {
   readonly #root: HTMLElement;
 
   constructor(root: HTMLElement | string) {
-    this.#root = typeof root === 'string' ? parse(root, { comment: false }) : root;
+    this.#root = typeof root === 'string' ? parse(root, PARSING) : root;
   }
 
   all(selector: string): HTMLElement[] {
@@ -56,7 +59,7 @@ export class Page {
     return found[1];
   }
 
-  /** Everything that the page says. */
+  /** The whole text of the page. */
   get text(): string {
     return textOf(this.#root);
   }
@@ -66,15 +69,20 @@ export class Page {
     return this.texts('.card-head h2');
   }
 
-  /** The card with a title, as a page of its own. */
+  /** The card with a title, as a `Page`. */
   card(title: string): Page {
     const cards = this.all('.card').map((card) => [new Page(card).cards[0] ?? '', new Page(card)] as const);
     return this.#named('card', title, cards);
   }
 
-  /** What the notices say: what was done, or why something is missing. */
+  /** The texts of the notices. */
   get notices(): string[] {
     return this.texts('.notice');
+  }
+
+  /** The message on the page of a refused request. */
+  get error(): string {
+    return textOf(this.one('body.plain h1 + p'));
   }
 
   /** The labelled figures, by their labels: their values, followed by any change or note. */
@@ -92,7 +100,7 @@ export class Page {
     return this.texts('table caption');
   }
 
-  /** A table by its caption, or by what stands before the caption's comma. */
+  /** The table with a caption, or with what precedes the caption's comma. */
   #tableElement(caption: string): HTMLElement {
     const tables = this.all('table').map((table) => [textOf(new Page(table).one('caption')), table] as const);
     const short = tables.map(([shown, table]) => [shown.replace(/,.*/, ''), table] as const);
@@ -123,29 +131,29 @@ export class Page {
     return rows.map((row) => places.map((place) => row[place] ?? ''));
   }
 
-  /** The row of a table whose first cell says so, as a page of its own. */
+  /** The row of a table with this text in its first cell, as a `Page`. */
   row(caption: string, first: string): Page {
     const rows = new Page(this.#tableElement(caption)).all('tbody tr');
     const named = rows.map((row) => [new Page(row).texts('td')[0] ?? '', new Page(row)] as const);
     return this.#named('row', first, named);
   }
 
-  /** The addresses of the links, by what they say; of several with one text, the last. */
+  /** The addresses of the links, by their texts. The last of several with the same text wins. */
   get links(): Map<string, string> {
     return new Map(this.all('a[href]').map((link) => [textOf(link), link.getAttribute('href') ?? '']));
   }
 
-  /** The address of the link that says so. */
+  /** The address of the link with a text. */
   link(text: string): string {
     return this.#named('link', text, [...this.links]);
   }
 
-  /** The parameters of the link that says so. A name that stands several times has its last value. */
+  /** The parameters of the link with a text. A repeated name has its last value. */
   query(text: string): Record<string, string> {
     return queryOf(this.link(text));
   }
 
-  /** What the buttons say. */
+  /** The texts of the buttons. */
   get buttons(): string[] {
     return this.texts('button');
   }
@@ -176,13 +184,13 @@ export class Page {
     return chosen?.getAttribute('value') ?? null;
   }
 
-  /** What the readout of the chart in this part says. */
+  /** The readout of the chart in this part. */
   get chart(): ShownChart {
     return JSON.parse(this.one('[data-chart]').getAttribute('data-chart') ?? '');
   }
 }
 
-/** The parameters of an address. A name that stands several times has its last value. */
+/** The parameters of an address. A repeated name has its last value. */
 export const queryOf = (address: string): Record<string, string> =>
   Object.fromEntries(new URLSearchParams(address.split('#')[0]?.split('?')[1]));
 

@@ -1,4 +1,4 @@
-import type { Click, Device } from '../../src/attribution/match.ts';
+import { attribute, type Click, type Device } from '../../src/attribution/match.ts';
 
 export const HOUR = 3_600_000;
 export const NOW = Date.UTC(2026, 10, 20, 12);
@@ -49,3 +49,7 @@ export const androidDevice: Device = {
   dpi: 480,
   acquiredAt: NOW,
 };
+
+/** Attributes a device to one of the clicks probabilistically: neither the store nor the backend names any. */
+export const matchClicks = (device: Device, ...clicks: Click[]) =>
+  attribute(device, NO_HINTS, clicks, WINDOWS, NOW);

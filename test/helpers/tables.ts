@@ -13,7 +13,7 @@ async function tables(): Promise<Map<string, Column[]>> {
 
 export const tableNames = async (): Promise<string[]> => [...(await tables()).keys()];
 
-/** Puts a row of an application into every table that has rows by application, whatever else it holds. */
+/** Adds a row of an application to every table with an `application_id`; returns the tables' names. */
 export async function fillTables(applicationId: string): Promise<string[]> {
   const filled: string[] = [];
   for (const [table, columns] of await tables()) {

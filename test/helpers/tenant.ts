@@ -4,7 +4,7 @@ import { auditLog, database } from '#db';
 import type { NewApplication } from '#teams';
 import { createAccessToken, createApplication, createTeam } from '#teams';
 
-/** What a test finds in the audit log it has done itself, so what its helpers did is taken out. */
+/** Deletes the audit rows of a test's helpers, so that a test finds only its own. */
 export const forgetAudit = (team: { id: string }, ...actors: string[]) =>
   database(env.DB)
     .delete(auditLog)

@@ -58,7 +58,7 @@ export class WatchedCounters {
           const fault = this.fault?.call === name ? this.fault : null;
           if (fault) this.fault = null;
           if (fault?.when === 'before') throw lost(fault);
-          // A stub's method can't be taken off it.
+          // A stub's method cannot be detached from it.
           const answer: unknown = await (
             stub as unknown as Record<string, (...values: unknown[]) => Promise<unknown>>
           )[name]?.(...values);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ROOT } from '../../src/cli/local-state.ts';
 
-/** The modules of a bundled Worker, the entry's path first, as Miniflare takes them. */
+/** The modules of a bundled Worker as Miniflare expects them, the entry first. */
 export function esModules(files: readonly string[]) {
   return {
     modules: files.map((file) => ({ type: 'ESModule' as const, path: file })),

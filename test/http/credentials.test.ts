@@ -8,7 +8,7 @@ import { countingLimit, watchedLimit } from '../helpers/limits.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
-// An isolate of its own: one that refused requests a short while ago notes the next ones later.
+// A fresh isolate: one that has just stored rejections stores the next ones later.
 vi.hoisted(() => vi.resetModules());
 
 beforeEach(() => {
@@ -46,7 +46,7 @@ describe('D1 statements of the ingestion path', () => {
     expect(watched.statements).toBe(2);
   });
 
-  it('are one for any number of requests that arrive at once', async () => {
+  it('are one for any number of simultaneous requests', async () => {
     const tenant = await createTenant();
     const { watched, worker } = watchedWorker();
     const path = '/check-data-collection-status';
@@ -56,7 +56,7 @@ describe('D1 statements of the ingestion path', () => {
     expect(watched.statements).toBe(1);
   });
 
-  it('are at most one in 10 s for an unknown key, and one for the note that it was refused', async () => {
+  it('are at most one per 10 s for an unknown key, and one to record the rejection', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { watched, worker } = watchedWorker();
     const headers = { 'service-api-key': newApiKey() };
@@ -75,7 +75,7 @@ describe('D1 statements of the ingestion path', () => {
 describe('limits', () => {
   const path = '/check-data-collection-status';
 
-  it('ask about an application for every request of it', async () => {
+  it('apply to every request of an application', async () => {
     const tenant = await createTenant();
     const worker = startWorker({ API_KEY_LIMIT: countingLimit(5) });
     const statuses: number[] = [];
@@ -93,7 +93,7 @@ describe('limits', () => {
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
   });
 
-  it('let the renewal of a known credential pass', async () => {
+  it('do not stop the renewal of a known credential', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const tenant = await createTenant();
     const worker = startWorker({ UNKNOWN_CREDENTIAL_LIMIT: countingLimit(1) });
@@ -104,7 +104,7 @@ describe('limits', () => {
     }
   });
 
-  it('hold for the team API: unknown tokens by address, before the database, and each team by itself', async () => {
+  it('apply to the team API: to unknown tokens by address, before the database, and to each team separately', async () => {
     const [tenant, other] = [await createTenant(), await createTenant()];
     const watched = new WatchedD1(env.DB);
     const guesses = watchedLimit(() => true);
@@ -160,7 +160,7 @@ describe('changes of a credential', () => {
     expect(await refused.json()).toEqual({ message: 'Incorrect authentication token' });
   });
 
-  it('leave a replaced key alive for its grace and not a moment longer, even where it is remembered', async () => {
+  it('keep a replaced key valid for exactly its grace period, even in the cache', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const tenant = await createTenant();
     const worker = startWorker();
@@ -202,7 +202,7 @@ describe('LookupCache', () => {
     expect(await cache.at(99_999)).toBe('new');
   });
 
-  it('waits for the truth after 60 s', async () => {
+  it('waits for a fresh value after 60 s', async () => {
     const cache = cacheOf(['old', null]);
     await cache.at(0);
     expect(await cache.at(60_000)).toBeNull();
@@ -215,7 +215,7 @@ describe('LookupCache', () => {
     expect(await cache.at(10_000)).toBe('there');
   });
 
-  it('does not remember a failed load, nor lose a hit to a failed renewal', async () => {
+  it('does not cache a failed load, and keeps a hit when its renewal fails', async () => {
     const first = cacheOf([new Error('D1 is away'), 'there']);
     await expect(first.at(0)).rejects.toThrow('D1 is away');
     expect(await first.at(1)).toBe('there');
@@ -226,7 +226,7 @@ describe('LookupCache', () => {
     expect(await renewed.at(50_001)).toBe('there');
   });
 
-  it('forgets the oldest of too many', async () => {
+  it('evicts the oldest entries', async () => {
     const cache = new LookupCache<string>();
     let loads = 0;
     const get = (key: string) =>
@@ -244,7 +244,7 @@ describe('LookupCache', () => {
     expect(loads).toBe(before + 1);
   });
 
-  it('keeps what is there through any number of keys that are not', async () => {
+  it('keeps existing entries through any number of unknown keys', async () => {
     const cache = new LookupCache<string>();
     let loads = 0;
     const get = (key: string, value: string | null) =>
@@ -269,7 +269,7 @@ describe('LookupCache', () => {
     expect(loads).toBe(before + 1);
   });
 
-  it('holds only values, and only while they would be answered', async () => {
+  it('keeps only values, and only until they expire', async () => {
     const cache = new LookupCache<string>();
     await cache.get(
       'there',

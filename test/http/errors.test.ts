@@ -16,13 +16,13 @@ describe('the Link of an error', () => {
     ['GET', '/v1/nowhere'],
     ['POST', '/t'],
     ['DELETE', '/webhook'],
-  ])('is not there for a route that is not: %s %s', async (method, path) => {
+  ])('is missing for an unknown route: %s %s', async (method, path) => {
     const answer = await worker.request(path, { method });
     expect([404, 405]).toContain(answer.status);
     expect(answer.headers.get('Link')).toBeNull();
   });
 
-  it('points to the documentation of a route that is', async () => {
+  it('points to the documentation of an existing route', async () => {
     const answer = await worker.post(tenant, '/webhook', {});
     expect(answer.headers.get('Link')).toBe('</docs#post-webhook>; rel="help"');
   });
@@ -52,7 +52,7 @@ it('refuses to compile an answer without a documented field', () => {
   expect([incomplete, undocumented]).toHaveLength(2);
 });
 
-it('names at most 20 faults of a body, however many it has', async () => {
+it('names at most 20 faults of a body', async () => {
   const path = `/v1/costs`;
   const rows = Array.from({ length: 900 }, () => ({ date: 'x' }));
   const body = JSON.stringify({ application_id: tenant.application.id, rows });
@@ -68,7 +68,7 @@ it('names at most 20 faults of a body, however many it has', async () => {
   );
 });
 
-it('cuts the names of fields, which are the caller’s own', () => {
+it('shortens field names, which the caller chooses', () => {
   const { message, details } = invalidRequest([
     { path: `params.${'n'.repeat(60_000)}`, message: 'is wrong' },
   ]);

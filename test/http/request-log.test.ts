@@ -21,7 +21,7 @@ async function linesOf(work: () => Promise<Response>, level: 'log' | 'warn' | 'e
 }
 
 describe('the request log', () => {
-  it('names the event, and keeps the lines of the same events as its consumer does', async () => {
+  it('names the event, and samples the same events as the consumer', async () => {
     const worker = startWorker();
     const tenant = await createTenant();
     const token = await fetchToken(worker, tenant);
@@ -39,7 +39,7 @@ describe('the request log', () => {
     expect([...seen.values()]).toContain(true);
   });
 
-  it('has 1 in 100 of what went right, the same requests each time', async () => {
+  it('has 1 in 100 of the successful requests, the same ones each time', async () => {
     const worker = startWorker();
     const health = (id: string) => () => worker.request('/health', { headers: { 'X-Request-Id': id } });
     for (let round = 0; round < 2; round++) {
@@ -94,7 +94,7 @@ describe('the request log', () => {
     expect(answer.lines[0]).not.toHaveProperty('sampled');
   });
 
-  it('has every request that was one too many', async () => {
+  it('has every request over the limit', async () => {
     const worker = startWorker({ API_KEY_LIMIT: watchedLimit(() => true).binding });
     const tenant = await createTenant();
     const answer = await linesOf(

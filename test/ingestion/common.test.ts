@@ -87,7 +87,7 @@ function send(path: string, method: string, headers: Record<string, string>, bod
 const key = (from = tenant) => ({ 'service-api-key': from.apiKey });
 
 describe.each(endpoints)('$method $path', ({ path, method, body, success, unauthenticated }) => {
-  it('answers 200 with a right key, in any case of the header name', async () => {
+  it('answers 200 to a valid key, whatever the case of the header name', async () => {
     for (const headers of [key(), { 'SERVICE-API-KEY': tenant.apiKey }]) {
       const answer = await send(path, method, headers as Record<string, string>, body());
       expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining(success)]);
@@ -99,7 +99,7 @@ describe.each(endpoints)('$method $path', ({ path, method, body, success, unauth
     ['an unknown key', { 'service-api-key': newApiKey() }],
     ['an empty key', { 'service-api-key': '' }],
     ['an endless key', { 'service-api-key': 'x'.repeat(5000) }],
-  ])('answers 401 to %s, exactly', async (_, headers) => {
+  ])('answers 401 to %s', async (_, headers) => {
     const answer = await send(path, method, headers as Record<string, string>, body());
     expect(answer.status).toBe(401);
     expect(await answer.json()).toEqual(unauthenticated);
@@ -108,12 +108,12 @@ describe.each(endpoints)('$method $path', ({ path, method, body, success, unauth
     );
   });
 
-  it('answers 401 to the team token in place of the key', async () => {
+  it('answers 401 to a team token instead of the key', async () => {
     const answer = await send(path, method, { 'service-api-key': tenant.teamToken }, body());
     expect([answer.status, await answer.json()]).toEqual([401, unauthenticated]);
   });
 
-  it('carries a request id, the sent one where there is one, and no CORS header', async () => {
+  it('returns a request id, the caller’s own if there is one, and no CORS header', async () => {
     const answer = await send(
       path,
       method,
@@ -129,7 +129,7 @@ describe.each(endpoints)('$method $path', ({ path, method, body, success, unauth
     expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
-  it('carries the security headers where it succeeds', async () => {
+  it('returns the security headers', async () => {
     const { status, headers } = await send(path, method, key(), body());
     expect(status).toBe(200);
     expect(headers.get('Content-Type')).toBe('application/json');
@@ -139,14 +139,14 @@ describe.each(endpoints)('$method $path', ({ path, method, body, success, unauth
     expect(headers.get('Strict-Transport-Security')).toBe('max-age=31536000');
   });
 
-  it('answers 405 with Allow to another method', async () => {
+  it('answers 405 with Allow to other methods', async () => {
     const answer = await send(path, 'DELETE', key());
     expect(answer.status).toBe(405);
     expect(answer.headers.get('Allow')).toBe(method === 'GET' ? 'GET, HEAD' : method);
     expect(await answer.json()).toEqual({ success: false, error: 'Method not allowed' });
   });
 
-  it('answers 429 with Retry-After past the limit, and only then', async () => {
+  it('answers 429 with Retry-After only beyond the limit', async () => {
     const limit = watchedLimit(() => true);
     const limited = startWorker({ API_KEY_LIMIT: limit.binding });
     const answer = await send(path, method, key(), body(), limited);
@@ -195,33 +195,33 @@ describe.each(posts)('POST $path', ({ path, body, success, unauthenticated }) =>
     },
   );
 
-  it('takes a content type with a charset', async () => {
+  it('accepts a content type with a charset', async () => {
     const headers = { ...key(), 'Content-Type': 'application/json; charset=utf-8' };
     const answer = await send(path, 'POST', headers, body());
     expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining(success)]);
   });
 
-  it('looks at the size before the key', async () => {
+  it('checks the size before the key', async () => {
     const answer = await send(path, 'POST', {}, 'x'.repeat(1024 * 1024 + 1));
     const bytes = path === '/webhook/batch' ? 1024 : 64;
     expect([answer.status, await answer.json()]).toEqual([413, tooLarge(bytes)]);
   });
 
-  it('looks at the key before the body', async () => {
+  it('checks the key before the body', async () => {
     const answer = await send(path, 'POST', {}, 'no json');
     expect([answer.status, await answer.json()]).toEqual([401, unauthenticated]);
   });
 });
 
 describe('an application whose data collection is switched off', () => {
-  it.each(collecting)('gets 403 from $path before its body is looked at', async ({ path }) => {
+  it.each(collecting)('gets 403 from $path before its body is read', async ({ path }) => {
     const off = await createTenant({ data_collection: false });
     const answer = await send(path, 'POST', key(off), 'no json');
     expect(answer.status).toBe(403);
     expect(await answer.json()).toEqual(denied);
   });
 
-  it('is told so by the status', async () => {
+  it('is reported by the status endpoint', async () => {
     const off = await createTenant({ data_collection: false });
     const answer = await send('/check-data-collection-status', 'GET', key(off));
     expect(await answer.json()).toMatchObject({ success: true, enabled: false });
@@ -229,7 +229,7 @@ describe('an application whose data collection is switched off', () => {
 });
 
 describe('limits of the body', () => {
-  it('goes by the declared length, unless the body comes in chunks, which are counted', async () => {
+  it('uses the declared length, or counts the chunks of a chunked body', async () => {
     const answerTo = async (headers: Record<string, string>, body: string) => {
       const answer = await send('/webhook', 'POST', { ...key(), ...headers }, body);
       return [answer.status, await answer.json()];
@@ -246,7 +246,7 @@ describe('limits of the body', () => {
     ['/fetch-token', 200, { token: expect.any(String) }],
     ['/verify-token', 400, expect.objectContaining({ error: 'Token is required' })],
     ['/webhook', 400, faultAt('type')],
-  ])('%s takes 64 KiB and no more', async (path, status, taken) => {
+  ])('%s accepts at most 64 KiB', async (path, status, taken) => {
     const padded = (size: number) => {
       const text = JSON.stringify({ ...deviceMetrics(), pad: '' });
       return text.replace('"pad":""', `"pad":"${'x'.repeat(size - text.length)}"`);
@@ -290,7 +290,7 @@ describe('SERVICE_NAME', () => {
     expect(await answerTo(list, { 'Service-Token': tenant.teamToken })).toEqual([401, wrongToken]);
   });
 
-  it('must be usable in a header name, or nothing is served', async () => {
+  it('must be valid in a header name, or every request fails', async () => {
     const answer = await send(
       '/check-data-collection-status',
       'GET',
@@ -306,7 +306,7 @@ describe('SERVICE_NAME', () => {
 });
 
 describe('guessing keys', () => {
-  it('is limited by address, before the database is asked; a known key goes on working', async () => {
+  it('is limited by address before the database is queried, while a known key keeps working', async () => {
     expect((await send('/webhook', 'POST', key(), envelope.ad(token))).status).toBe(200);
     const watched = new WatchedD1(env.DB);
     const limit = watchedLimit(() => true);
@@ -327,7 +327,7 @@ describe('guessing keys', () => {
     ['a character outside the alphabet', (apiKey: string) => `${apiKey.slice(0, 20)}.${apiKey.slice(21)}`],
     ['a last character that no 32 bytes end with', (apiKey: string) => `${apiKey.slice(0, -1)}B`],
     ['the prefix of a team token', (apiKey: string) => apiKey.replace('appkey_', 'teamtoken_')],
-  ])('with %s costs neither the database nor a limit', async (_, spoil) => {
+  ])('with %s uses neither the database nor a limit', async (_, spoil) => {
     const watched = new WatchedD1(env.DB);
     const [guesses, requests] = [watchedLimit(), watchedLimit()];
     const strict = startWorker({

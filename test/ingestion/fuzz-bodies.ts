@@ -102,7 +102,7 @@ type Body = Record<string, unknown>;
 const isBody = (value: unknown): value is Body =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The body with a value at a path, as an own property at each step; `undefined` takes it out. */
+/** The body with a value at a path, as an own property at each step; `undefined` removes it. */
 export function put(body: unknown, [head = '', ...rest]: readonly string[], value: unknown): Body {
   const entries = Object.entries(isBody(body) ? body : {});
   const found = entries.find(([name]) => name === head)?.[1];

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { deviceMetrics, envelope } from '../helpers/envelopes.ts';
+import { REPORT_NAMES } from '../helpers/reports.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 import { junk, type Mutation, mutate, mutations, toText } from './fuzz-bodies.ts';
@@ -92,7 +93,7 @@ const post = (tenant: Tenant, path: string, body: string) =>
     body,
   });
 
-it('answers no 5xx to 16,000 events, and counts those that it takes once', async () => {
+it('answers no 5xx to 16,000 events, and counts each accepted one once', async () => {
   const tenant = await createTenant();
   const token = await fetchToken(worker, tenant, { created_at: '2026-03-01T10:00:00.000Z' });
   const good: Record<Kind, unknown> = {
@@ -158,7 +159,7 @@ it('answers no 5xx to 16,000 events, and counts those that it takes once', async
   expect(await parked()).toBe(0);
 }, 120_000);
 
-it('answers no 5xx to 2,000 devices and tokens, and counts an install for each token', async () => {
+it('answers no 5xx to 2,000 devices and tokens, and counts one install per token', async () => {
   const tenant = await createTenant();
   const names = [
     'device_name',
@@ -280,16 +281,7 @@ it('answers no 5xx to 2,000 calls of the team API', async () => {
     'cursor',
     'type',
   ];
-  const reads = [
-    'performance',
-    'retention',
-    'ltv',
-    'funnel',
-    'compare',
-    'predicted-ltv',
-    'ads',
-    'client-totals',
-  ].map((name) => `/v1/reports/${name}`);
+  const reads = REPORT_NAMES.map((name) => `/v1/reports/${name}`);
   const read = fc.record({
     path: fc.constantFrom(...reads, '/v1/events', '/v1/creatives', '/v1/campaigns', '/v1/applications'),
     parameters: fc.array(fc.tuple(fc.constantFrom(...fields), junk), { maxLength: 3 }),

@@ -30,7 +30,7 @@ async function send(body: unknown): Promise<{ event: DeviceEvent; warnings: Warn
 
 const long = (length: number) => 'x'.repeat(length);
 
-describe('a field that only describes', () => {
+describe('a descriptive field', () => {
   it.each<[string, (t: string) => object, object, Warnings]>([
     [
       'a retention day out of range',
@@ -136,7 +136,7 @@ describe('a field that only describes', () => {
       { ad_requests: { count: 1, placement: 'main', source: '' } },
       [{ path: 'payload.params.value', message: 'must be a whole number from 0 to 999999; counted as 1' }],
     ],
-  ])('is dropped and named: %s', async (_, body, expected, warnings) => {
+  ])('is dropped with a warning: %s', async (_, body, expected, warnings) => {
     const sent = await send(body(token));
     for (const [name, value] of Object.entries(expected)) {
       expect(sent.event[name as keyof DeviceEvent], name).toEqual(value);
@@ -145,13 +145,13 @@ describe('a field that only describes', () => {
     expect(sent.event.warnings).toEqual(warnings);
   });
 
-  it('is not warned of where nothing was dropped', async () => {
+  it('causes no warning if nothing was dropped', async () => {
     const { event, warnings } = await send(envelope.purchase(token));
     expect(warnings).toBeUndefined();
     expect(event.warnings).toBeUndefined();
   });
 
-  it('is named at most twenty times, and the params beyond a hundred are dropped', async () => {
+  it('is warned of at most twenty times, and params beyond a hundred are dropped', async () => {
     const params = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`p${index}`, `${index}`]));
     const { event, warnings } = await send(envelope.custom(token, {}, { params }));
     expect(Object.keys((event as { params: object }).params)).toHaveLength(100);
@@ -162,7 +162,7 @@ describe('a field that only describes', () => {
     });
   });
 
-  it('is named for each item of a batch', async () => {
+  it('is reported for each item of a batch', async () => {
     const answer = await worker.post(tenant, '/webhook/batch', {
       events: [envelope.ad(token), envelope.ad(token, {}, { watch_time: -1 })],
     });
@@ -176,7 +176,7 @@ describe('a field that only describes', () => {
   });
 });
 
-describe('what clients send in other forms', () => {
+describe('alternative forms that clients send', () => {
   it.each<[string, (t: string) => object, object]>([
     [
       'a custom event with short names and nested values',
@@ -267,7 +267,7 @@ describe('what clients send in other forms', () => {
       },
     ],
     [
-      'the time separators of another culture',
+      'time separators of another culture',
       (t) => envelope.ad(t, { created_at: '2026-03-02 09.15.30' }),
       { day: '2026-03-02' },
     ],
@@ -276,7 +276,7 @@ describe('what clients send in other forms', () => {
       (t) => envelope.ad(t, { created_at: '2026-03-02T00:30:00+02:00' }),
       { day: '2026-03-01' },
     ],
-  ])('takes %s', async (_, body, expected) => {
+  ])('accepts %s', async (_, body, expected) => {
     const { event, warnings } = await send(body(token));
     expect(warnings).toBeUndefined();
     for (const [name, value] of Object.entries(expected)) {
@@ -290,13 +290,13 @@ describe('what clients send in other forms', () => {
     expect(JSON.stringify(event)).not.toContain('SECRET');
   });
 
-  it('dates a year of another calendar now and says so', async () => {
+  it('dates an event with a year of another calendar now, with a warning', async () => {
     const { event } = await send(envelope.ad(token, { created_at: '1448-05-30 09:15:30' }));
     expect(event.clock_ahead).toBe(true);
     expect(event.occurred_at).toBe(event.received_at);
   });
 
-  it('keeps parameters by the names of prototypes', async () => {
+  it('keeps parameters named like prototype properties', async () => {
     const body = JSON.parse(
       JSON.stringify(envelope.custom(token)).replace(
         '"params":{',
@@ -318,7 +318,7 @@ describe('a repeat', () => {
   const post = (body: unknown, headers: HeadersInit = {}) => worker.post(tenant, '/webhook', body, headers);
   const purchase = (more: object, payload: object) => envelope.purchase(token, { ...more }, { ...payload });
 
-  it('is told by any of its keys: a purchase comes again under a new eid', async () => {
+  it('is recognised by any of its keys, such as a purchase under a new eid', async () => {
     await post(purchase({ eid: '1', dk: 'T' }, { tr_id: 'T' }));
     await post(purchase({ eid: '2', dk: 'T' }, { tr_id: 'T' }));
     await post(purchase({ eid: '2' }, {}));
@@ -326,7 +326,7 @@ describe('a repeat', () => {
     expect(await impressionsAndPurchases()).toMatchObject({ purchases: 1, failed: 0 });
   });
 
-  it('is not a purchase that failed first and then succeeded under one key', async () => {
+  it('does not include a purchase that first failed and then succeeded under one key', async () => {
     await post(purchase({ dk: 'D' }, { status: 'failed' }));
     await post(purchase({ dk: 'D' }, { status: 'completed' }));
     await post(purchase({ dk: 'D' }, { status: 'success' }));
@@ -334,7 +334,7 @@ describe('a repeat', () => {
     expect(await impressionsAndPurchases()).toMatchObject({ purchases: 1, failed: 1 });
   });
 
-  it('has the key of another event only on its day and the days beside it', async () => {
+  it('is recognised on the day of the event and the days next to it only', async () => {
     for (const created_at of [
       '2026-03-02 23:59:00',
       '2026-03-03 00:01:00',

@@ -20,7 +20,7 @@ const purchase = (creativeToken: string, payload: object = {}) => ({
   payload: { item_id: 'a', item_name: 'A', value: 1, currency: 'usd', status: 'completed', ...payload },
 });
 
-it('counts refused requests by error and endpoint and keeps the values at fault of the last one', async () => {
+it('counts rejections by error and endpoint, and keeps the invalid values of the last one', async () => {
   const tenant = await createTenant();
   const token = await fetchToken(worker, tenant);
   await worker.post(tenant, '/webhook', purchase(token, { value: -1 }));
@@ -43,7 +43,7 @@ it('counts refused requests by error and endpoint and keeps the values at fault 
   expect(JSON.stringify(rows)).not.toContain(tenant.apiKey);
 });
 
-it('never keeps a token or key, right or wrong', async () => {
+it('never keeps a token or key, valid or not', async () => {
   const tenant = await createTenant();
   await worker.post(tenant, '/webhook', purchase('forged-token-of-someone'));
   await worker.post({ apiKey: 'wrong-key-of-someone' }, '/webhook', purchase('x'));
@@ -52,14 +52,14 @@ it('never keeps a token or key, right or wrong', async () => {
   expect(JSON.stringify(results)).not.toContain('of-someone');
 });
 
-it('shows nothing of another application', async () => {
+it('shows no rejections of another application', async () => {
   const [mine, theirs] = [await createTenant(), await createTenant()];
   await worker.post(theirs, '/webhook', { type: 'custom' });
   expect(await listRejections(env.DB, mine.application.id)).toEqual([]);
   expect(await listRejections(env.DB, theirs.application.id)).toHaveLength(1);
 });
 
-it('costs a request that is taken no statement', async () => {
+it('adds no statement to an accepted request', async () => {
   const tenant = await createTenant();
   const token = await fetchToken(worker, tenant);
   await worker.post(tenant, '/webhook', purchase(token));
@@ -69,7 +69,7 @@ it('costs a request that is taken no statement', async () => {
   expect(db.statements).toBe(0);
 });
 
-it('answers as ever when the rejection cannot be kept', async () => {
+it('answers the same when the rejection cannot be stored', async () => {
   const tenant = await createTenant();
   const db = new WatchedD1(env.DB);
   db.failOn(/into "rejections"/, 'D1_ERROR: overloaded', { times: 5 });
@@ -79,7 +79,7 @@ it('answers as ever when the rejection cannot be kept', async () => {
   expect(await listRejections(env.DB, tenant.application.id)).toEqual([]);
 });
 
-it('shows the values of own properties only, whatever a caller names them', async () => {
+it('shows values of own properties only, whatever their names', async () => {
   const tenant = await createTenant();
   const creativeToken = await fetchToken(worker, tenant);
   const good = envelope.ad(creativeToken);
@@ -120,7 +120,7 @@ it('never turns an accepted batch into an error', async () => {
   expect(await answer.json()).toMatchObject({ accepted: 1, rejected: 1 });
 });
 
-it('stays small: the newest kinds of each application, and none of long ago', async () => {
+it('keeps only the newest kinds of each application, and none of long ago', async () => {
   const now = Date.now();
   const insert = env.DB.prepare(
     `INSERT INTO rejections (application_id, endpoint, status, error, count, first_at, last_at, sample)

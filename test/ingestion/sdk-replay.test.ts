@@ -231,7 +231,7 @@ describe('a device of', () => {
     expect(await verified.json()).toMatchObject({ success: true, valid: true });
   });
 
-  it('an SDK that asks again is the same one, as its installation tells', async () => {
+  it('recognises a repeated call by the id of the installation', async () => {
     await token(unityMetrics);
     await token({ ...unityMetrics, ga: null, created_at: '2026-03-04 09:00:00' });
     expect((await totals()).installs).toBe(1);
@@ -241,7 +241,7 @@ describe('a device of', () => {
 });
 
 describe.each(SDKS)('the %s SDK', (_, metrics, event) => {
-  it('reports visits, ads, purchases and events of its own', async () => {
+  it('reports visits, ads, purchases and custom events', async () => {
     const given = await token(metrics);
     await send(event(given, 'retention', { retentionDay: '1', backfillDay: '0' }));
     await send(event(given, 'custom.ad', ad()));
@@ -273,7 +273,7 @@ describe('the Unity SDK', () => {
     given = await token(unityMetrics);
   });
 
-  it('counts a session once, and its length', async () => {
+  it('counts a session and its length once', async () => {
     const sid = crypto.randomUUID();
     await send(unityEvent(given, 'session', { a: 'start', sid, si: 4 }));
     await send(
@@ -287,14 +287,14 @@ describe('the Unity SDK', () => {
     );
   });
 
-  it('counts a purchase once that it repeats under a new event id', async () => {
+  it('counts a purchase once although it repeats under a new event id', async () => {
     for (let attempt = 0; attempt < 3; attempt++) {
       await send(unityEvent(given, 'custom.purchase', purchase(), { dk: TRANSACTION }));
     }
     expect(await totals()).toMatchObject({ purchases: 1, purchase_revenue: 4.99 });
   });
 
-  it('counts a purchase that failed before it was completed, and it failing', async () => {
+  it('counts a purchase as failed and, once completed, as a purchase', async () => {
     await send(unityEvent(given, 'custom.purchase', purchase({ status: 'Canceled' }), { dk: TRANSACTION }));
     await send(unityEvent(given, 'custom.purchase', purchase(), { dk: TRANSACTION }));
     expect(await totals()).toMatchObject({ purchases: 1, failed_purchases: 1, purchase_revenue: 4.99 });
@@ -326,7 +326,7 @@ describe('the Unity SDK', () => {
     expect(await totals()).toMatchObject({ impressions: 1, ad_revenue: 0 });
   });
 
-  it('drops what only describes an ad, and counts the ad', async () => {
+  it('drops invalid descriptive fields of an ad, and counts the ad', async () => {
     const { warnings = [] } = await send(
       unityEvent(given, 'custom.ad', ad({ watch_time: -1, name: null, channel: '', media_source: null }), {
         retention_day: -1,
@@ -343,17 +343,17 @@ describe('the Unity SDK', () => {
     ['a name without value', { item_name: '' }],
     ['no name', { item_name: null }],
     ['a name that is too long', { item_name: 'x'.repeat(10_000) }],
-  ])('takes the money of a purchase with %s', async (_, described) => {
+  ])('counts the money of a purchase with %s', async (_, described) => {
     await send(unityEvent(given, 'custom.purchase', purchase(described)));
     expect(await totals()).toMatchObject({ purchases: 1, purchase_revenue: 4.99 });
   });
 
-  it('takes a payload that is a text of JSON', async () => {
+  it('accepts a payload that is JSON text', async () => {
     await send(unityEvent(given, 'custom.ad', JSON.stringify(ad())));
     expect(await totals()).toMatchObject({ impressions: 1, ad_revenue: 0.0125 });
   });
 
-  it.each([3, '3', '', null, -1, undefined])('takes the day number %j', async (retention_day) => {
+  it.each([3, '3', '', null, -1, undefined])('accepts the day number %j', async (retention_day) => {
     const payload = { retentionDay: '1', backfillDay: '' };
     await send(unityEvent(given, 'retention', payload, { retention_day }));
     expect((await totals()).sessions).toBe(1);
@@ -369,7 +369,7 @@ describe('the Unity SDK', () => {
   });
 
   it.each(['2569-03-02 10:00:00', '1447-09-12 10:00:00'])(
-    'counts %s, of a calendar that is not Gregorian, today',
+    'counts %s, of a calendar that is not Gregorian, as today',
     async (created_at) => {
       await send(unityEvent(given, 'custom.ad', ad(), { created_at }));
       const today = new Date().toISOString().slice(0, 10);
@@ -377,7 +377,7 @@ describe('the Unity SDK', () => {
     },
   );
 
-  it('keeps what a debug build sends, and counts it in no report', async () => {
+  it('stores the events of a debug build, and counts them in no report', async () => {
     const test = await token({ ...unityMetrics, dev: true });
     await send(unityEvent(test, 'custom.purchase', purchase(), { dev: true }));
     await send(unityEvent(given, 'custom.ad', ad(), { dev: true }));
@@ -385,7 +385,7 @@ describe('the Unity SDK', () => {
     expect(await listed('custom.purchase')).toMatchObject([{ test: true }]);
   });
 
-  it('stores no identity of an installation in clear', async () => {
+  it('stores no installation id in plain text', async () => {
     await send(unityEvent(given, 'custom.ad', ad()));
     await totals();
     const events = JSON.stringify([...(await listed('custom.ad')), ...(await listed('install'))]);

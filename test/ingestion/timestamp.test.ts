@@ -47,7 +47,7 @@ describe('readTimestamp', () => {
     '2569-11-21 09:15:30',
     '0008-11-21 09:15:30',
     '115-11-21 09:15:30',
-  ])('takes the year of another calendar as no date, and a day that its retries share: %s', (text) => {
+  ])('uses our time for a date of another calendar, and gives its retries the same day: %s', (text) => {
     const sent = readTimestamp(text);
     expect(sent?.at).toBeNull();
     expect(readTimestamp(text)).toEqual(sent);
@@ -73,7 +73,7 @@ describe('readTimestamp', () => {
     '',
   ])('refuses %j', (text) => expect(readTimestamp(text)).toBeNull());
 
-  it('reads back every time that it is given in either form, with its UTC day', () => {
+  it('reads back every time in both forms, with its UTC day', () => {
     return fc.assert(
       fc.property(
         fc.date({ min: new Date('2010-01-01'), max: new Date('2100-01-01'), noInvalidDate: true }),
@@ -92,7 +92,7 @@ describe('readTimestamp', () => {
 });
 
 describe('settleTime', () => {
-  it('keeps a past time and sets one ahead to ours', () => {
+  it('keeps a past time and replaces a future one by ours', () => {
     expect(settleTime({ at: 4_000, day: 0 }, 5_000)).toEqual({ occurredAt: 4_000, clockAhead: false });
     expect(settleTime({ at: 6_000, day: 0 }, 5_000)).toEqual({ occurredAt: 5_000, clockAhead: true });
   });

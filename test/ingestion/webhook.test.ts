@@ -37,7 +37,7 @@ async function taken(body: unknown, headers: HeadersInit = {}): Promise<DeviceEv
 }
 
 describe('POST /webhook', () => {
-  it('takes each event type with its days in the time zone of the application and its money in micros', async () => {
+  it('accepts each event type, with days in the time zone of the application and money in micros', async () => {
     const late = { created_at: '2026-03-02 23:30:00' };
     expect(await taken(envelope.retention(token, late, { session_id: 's1' }))).toMatchObject({
       type: 'retention',
@@ -161,11 +161,11 @@ describe('POST /webhook', () => {
       { event_name: 'a\ufffdb' },
     ],
     ['a value of 0', (t) => envelope.ad(t, {}, { value: 0 }), { value_micros: 0 }],
-  ])('takes %s', async (_, body, expected) => {
+  ])('accepts %s', async (_, body, expected) => {
     expect(await taken(body(token))).toMatchObject(expected);
   });
 
-  it('sets a time ahead of ours to ours and says so', async () => {
+  it('replaces a future time by ours, with a warning', async () => {
     const event = await taken(envelope.ad(token, { created_at: '2999-01-01 00:00:00' }));
     expect(event.clock_ahead).toBe(true);
     expect(event.occurred_at).toBe(event.received_at);
@@ -268,17 +268,17 @@ describe('POST /webhook', () => {
       ['failed:t:t'],
     ],
     ['nothing', {}, () => envelope.ad(token), undefined],
-  ])('recognises a repeat by %s', async (_, headers, body, keys) => {
+  ])('recognises a duplicate by %s', async (_, headers, body, keys) => {
     expect((await taken(body(), headers)).keys).toEqual(keys);
   });
 
-  it('refuses an Idempotency-Key of more than 512 characters by its name', async () => {
+  it('refuses an Idempotency-Key of more than 512 characters, and names it', async () => {
     const answer = await worker.post(tenant, '/webhook', ad(), { 'Idempotency-Key': 'k'.repeat(513) });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ details: [{ path: 'Idempotency-Key' }] });
   });
 
-  it('outlives a queue that fails twice, and answers 500 with Retry-After when it goes on failing', async () => {
+  it('retries a queue that fails twice, and answers 500 with Retry-After if it keeps failing', async () => {
     worker.queue.failures = 2;
     await taken(ad());
     worker.queue.failures = 3;
@@ -294,7 +294,7 @@ describe('POST /webhook/batch', () => {
   const batch = (events: unknown[], headers: HeadersInit = {}) =>
     worker.post(tenant, '/webhook/batch', { events }, headers);
 
-  it('keeps the good items and says what is wrong with each other one', async () => {
+  it('accepts the valid items and names the faults of the others', async () => {
     const foreign = await fetchToken(worker, await createTenant());
     const answer = await batch([
       ad(),
@@ -335,20 +335,20 @@ describe('POST /webhook/batch', () => {
     ['an empty list', { events: [] }],
     ['too many', { events: Array.from({ length: 501 }, () => ({})) }],
     ['no list', { events: 'x' }],
-  ])('answers 400 as a whole to %s', async (_, body) => {
+  ])('refuses the whole batch with 400 for %s', async (_, body) => {
     const answer = await worker.post(tenant, '/webhook/batch', body);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ details: [{ path: 'events' }] });
   });
 
-  it('answers 200 to a batch of which nothing is good', async () => {
+  it('answers 200 to a batch without a valid item', async () => {
     const answer = await batch([{}]);
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ accepted: 0, rejected: 1 });
     expect(worker.queue.messages).toEqual([]);
   });
 
-  it('takes 500 events in few messages, each within the limits of the queue', async () => {
+  it('sends 500 events in few messages, each within the limits of the queue', async () => {
     const events = Array.from({ length: 500 }, (_, index) =>
       envelope.custom(token, {}, { params: { id: `${index}`, value: 'x'.repeat(200) } }),
     );
@@ -363,7 +363,7 @@ describe('POST /webhook/batch', () => {
     expect(params).toEqual(events.map((_, index) => `${index}`));
   });
 
-  it('lets the header of a batch stand, with an item’s content, for items without a key of their own', async () => {
+  it('identifies items without a key by the header of the batch and their content', async () => {
     const headers = { 'Idempotency-Key': 'b1' };
     const mended = envelope.custom(token, {}, { event_name: 'mended' });
     await batch([ad(), envelope.ad(token, { eid: 'mine' }), withField(mended, 'created_at', 'x')], headers);
@@ -381,7 +381,7 @@ describe('POST /webhook/batch', () => {
     expect(sentEvents()[0]?.keys).not.toEqual(first);
   });
 
-  it('takes equal items of one batch as events of their own, and each for a repeat when they come again', async () => {
+  it('counts equal items of one batch separately, and recognises each when the batch is repeated', async () => {
     const keysOf = async () => {
       worker.queue.take();
       await batch([ad(), ad()], { 'Idempotency-Key': 'twins' });
@@ -392,14 +392,14 @@ describe('POST /webhook/batch', () => {
     expect(await keysOf()).toEqual(keys);
   });
 
-  it('answers 500 when the queue takes nothing', async () => {
+  it('answers 500 when the queue fails', async () => {
     worker.queue.failures = 100;
     const answer = await batch([ad()]);
     expect(answer.status).toBe(500);
     expect(answer.headers.get('Retry-After')).toBe('1');
   });
 
-  it('rejects the items that the queue did not take when it took the others', async () => {
+  it('rejects only the items that the queue did not accept', async () => {
     const large = () =>
       envelope.custom(
         token,

@@ -184,7 +184,7 @@ it('shows how to connect, and runs everything else', () => {
   ]);
 });
 
-it('describes the columns as they are', async () => {
+it('describes the columns correctly', async () => {
   const described = [...document.matchAll(/^\| `(\w+)` \| ([^|]+) \|/gm)].map(([, name, type]) => [
     name,
     type,
@@ -193,7 +193,7 @@ it('describes the columns as they are', async () => {
   expect(described).toEqual(result.getRowsJson().map(([name, type]) => [name, type]));
 });
 
-it('answers ad revenue by network and day', async () => {
+it('queries ad revenue by network and day', async () => {
   const expected = group(of('custom.ad'), ({ day, media_source, currency }) => [
     day,
     media_source ?? 'unknown',
@@ -209,7 +209,7 @@ it('answers ad revenue by network and day', async () => {
   );
 });
 
-it("answers one device's history", async () => {
+it('queries one device’s history', async () => {
   const own = counted
     .filter((event) => 'device_id' in event && event.device_id === DEVICE_ID)
     .sort((left, right) => left.occurred_at - right.occurred_at || (left.id < right.id ? -1 : 1));
@@ -220,7 +220,7 @@ it("answers one device's history", async () => {
   );
 });
 
-it('answers retention as the report defines it', async () => {
+it('queries retention as the report defines it', async () => {
   const today = dayFromNumber(FIRST_DAY + 33);
   const ages = new Map<string, { acquiredDay: string; ages: Set<number> }>();
   for (const event of counted) {
@@ -252,7 +252,7 @@ it('answers retention as the report defines it', async () => {
   expect(answered.length).toBeLessThan(expected.length);
 });
 
-it('answers purchases by creative', async () => {
+it('queries purchases by creative', async () => {
   const successful = of('custom.purchase').filter(
     ({ status }) => status === 'completed' || status === 'success',
   );
@@ -268,7 +268,7 @@ it('answers purchases by creative', async () => {
   );
 });
 
-it("answers custom events by a parameter's value", async () => {
+it('queries custom events by a parameter’s value', async () => {
   const expected = group(of('custom'), ({ event_name, params }) => [event_name, params?.result ?? null]);
   expect(expected.length).toBeGreaterThan(10);
   expect(await run('custom-events')).toEqual(

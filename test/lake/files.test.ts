@@ -40,7 +40,7 @@ async function readPages(bucket: MemoryBucket, entries: FileEntry[], filter: obj
   }
 }
 
-it('describes a file in its entry', async () => {
+it('describes a file in its index entry', async () => {
   const { bucket, entries, events } = await write({ events: 1_000, devices: 100 });
   const [first, last] = [events[0], events.at(-1)];
   expect(entries).toEqual([
@@ -77,14 +77,14 @@ function countTypes(events: readonly LoggedEvent[]): Record<string, number> {
   return counts;
 }
 
-it('writes the same objects again', async () => {
+it('writes the same objects when repeated', async () => {
   const { bucket, events } = await write({ events: 1_000, devices: 100 });
   const before = new Map(bucket.objects);
   await writeFiles(bucket, SOURCE, [events.slice(0, 700), events.slice(700)]);
   expect(bucket.objects).toEqual(before);
 });
 
-it('cuts files by the day of receipt, not of the event', async () => {
+it('splits files by the day of receipt, not of the event', async () => {
   const { entries, events } = await write({ events: 2_000, startsAt: Date.UTC(2026, 2, 10, 23, 30) });
   expect(entries.map(({ key, rows }) => [key.split('/')[2], rows])).toEqual([
     ['2026-03-10', 1_000],
@@ -99,7 +99,7 @@ it('cuts files by the day of receipt, not of the event', async () => {
   expect(imported).toMatchObject([{ rows: 2_000, firstDay: '2025-01-10', lastDay: '2025-01-29' }]);
 });
 
-it('makes files of fewer events where they are large', async () => {
+it('puts fewer events into a file if they are large', async () => {
   const text = 'x'.repeat(5_900);
   const { events } = await write({ events: 6_000, devices: 50 });
   const large = events.map((event, index) => ({
@@ -139,7 +139,7 @@ it.each<[string, (event: LoggedEvent) => object]>([
     'a device and a type',
     (event) => ({ type: 'custom.ad', deviceId: 'device_id' in event ? event.device_id : '' }),
   ],
-])('finds the events of %s, newest first and page by page', async (_, filterFor) => {
+])('finds the events of %s newest first, page by page', async (_, filterFor) => {
   const { bucket, entries, events } = await write({
     events: 3_000,
     devices: 60,
@@ -170,7 +170,7 @@ it.each<[string, (event: LoggedEvent) => object]>([
   expect(newestFirst(streamed)).toEqual(wanted);
 });
 
-it('reads one device in the footer and one row group', async () => {
+it('reads only the footer and one row group for one device', async () => {
   const { bucket, entries, events } = await write();
   const device = events.find((event) => 'device_id' in event);
   const deviceId = device && 'device_id' in device ? device.device_id : '';
@@ -182,7 +182,7 @@ it('reads one device in the footer and one row group', async () => {
   expect(bucket.bytesRead).toBeLessThan(0.65 * whole);
 });
 
-it('opens no file that its entry rules out', async () => {
+it('opens no file that its index entry rules out', async () => {
   const { bucket, entries } = await write({ events: 500, devices: 50 });
   bucket.reads = 0;
   for (const filter of [
@@ -202,7 +202,7 @@ it('opens no file that its entry rules out', async () => {
   expect(bucket.reads).toBe(0);
 });
 
-it('puts files of counters that ran side by side in one order', async () => {
+it('merges the files of parallel counters in one order', async () => {
   const bucket = new MemoryBucket();
   const shards = [0, 1, 2].map((shard) => ({
     shard,
@@ -220,7 +220,7 @@ it('puts files of counters that ran side by side in one order', async () => {
   expect(events).toEqual(newestFirst(expected));
 });
 
-it('looks at a bounded number of rows for a page, and comes to the end', async () => {
+it('reads a bounded number of rows per page, and reaches the end', async () => {
   const { bucket, entries } = await write({ events: 40_000, devices: 30 });
   const [entry] = entries;
   const bytes = entry && bucket.objects.get(entry.key);
@@ -246,7 +246,7 @@ it('says which file is missing', async () => {
   );
 });
 
-it('lets other requests in while it writes and rewrites a file', async () => {
+it('lets other requests run while it writes and rewrites a file', async () => {
   let turns = 0;
   let isBusy = true;
   const others = (async () => {

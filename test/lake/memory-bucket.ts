@@ -1,6 +1,6 @@
 import type { Bucket, FileEntry, FileIndex } from '../../src/lake/index.ts';
 
-/** R2 in memory. Calls are counted; one of them, or of those of the index beside it, may fail before or after it is done. */
+/** R2 in memory, which counts its calls. One call, to it or to its index, may fail before or after it is done. */
 export class MemoryBucket implements Bucket {
   readonly objects = new Map<string, Uint8Array>();
   readonly faults: Faults;

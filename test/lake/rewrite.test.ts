@@ -39,7 +39,7 @@ async function expectReadable(bucket: MemoryBucket, index: MemoryIndex): Promise
 }
 
 describe('rewriteWithout', () => {
-  it('takes devices out of a file, and leaves the others as they were', async () => {
+  it('removes devices from a file, and leaves the others unchanged', async () => {
     const { bucket, index } = await standing(new Faults(), [EVENTS]);
     const [entry] = index.entries;
     if (!entry) throw new Error('no entry');
@@ -57,7 +57,7 @@ describe('rewriteWithout', () => {
     expect(await idsIn(bucket, index.entries)).toEqual(idsOf(KEPT));
   });
 
-  it('takes events out by their own ids, and opens no file in whose range none of them is', async () => {
+  it('removes events by their ids, and opens only files whose range contains one', async () => {
     const { bucket, index } = await standing(new Faults(), [EVENTS.slice(0, 100), EVENTS.slice(100)]);
     const own = new Set([EVENTS[0], EVENTS[50]].map((event) => event?.id ?? ''));
     const removed: number[] = [];
@@ -67,7 +67,7 @@ describe('rewriteWithout', () => {
     expect(await idsIn(bucket, index.entries)).toEqual(idsOf(EVENTS.filter(({ id }) => !own.has(id))));
   });
 
-  it('leaves a file without these devices alone', async () => {
+  it('does not rewrite a file without these devices', async () => {
     const faults = new Faults();
     const { bucket, index } = await standing(faults, [KEPT]);
     const [entry] = index.entries;
@@ -79,7 +79,7 @@ describe('rewriteWithout', () => {
     expect(faults.changes).toBe(0);
   });
 
-  it.each(EVERY_FAULT)('goes on after change $change failed (done: $done)', async ({ change, done }) => {
+  it.each(EVERY_FAULT)('continues after change $change failed (done: $done)', async ({ change, done }) => {
     const { bucket, index } = await standing(new Faults({ change, done }), [EVENTS]);
     let failures = 0;
     for (let attempt = 0; attempt < 3; attempt++) {
@@ -96,7 +96,7 @@ describe('rewriteWithout', () => {
   });
 
   it.each(EVERY_FAULT)(
-    'removes a file of which nothing is left, change $change failing (done: $done)',
+    'deletes a file that would be empty, although change $change fails (done: $done)',
     async (fault) => {
       const own = EVENTS.filter((event) => ERASED.has(deviceOf(event)));
       const { bucket, index } = await standing(new Faults(fault), [own]);
@@ -113,15 +113,18 @@ describe('rewriteWithout', () => {
 describe('mergeFiles', () => {
   const PARTS = [EVENTS.slice(0, 50), EVENTS.slice(50, 51), EVENTS.slice(51)];
 
-  it.each(EVERY_FAULT)('makes one file of several, change $change failing (done: $done)', async (fault) => {
-    const { bucket, index } = await standing(new Faults(fault), PARTS);
-    for (let attempt = 0; attempt < 3; attempt++) {
-      await mergeFiles(bucket, index, index.entries).catch(() => undefined);
-      expect(await expectReadable(bucket, index)).toEqual(idsOf(EVENTS));
-    }
-    expect(index.entries).toMatchObject([{ rows: EVENTS.length, replaces: [] }]);
-    expect([...bucket.objects.keys()]).toEqual(index.entries.map(({ key }) => key));
-  });
+  it.each(EVERY_FAULT)(
+    'merges several files into one, although change $change fails (done: $done)',
+    async (fault) => {
+      const { bucket, index } = await standing(new Faults(fault), PARTS);
+      for (let attempt = 0; attempt < 3; attempt++) {
+        await mergeFiles(bucket, index, index.entries).catch(() => undefined);
+        expect(await expectReadable(bucket, index)).toEqual(idsOf(EVENTS));
+      }
+      expect(index.entries).toMatchObject([{ rows: EVENTS.length, replaces: [] }]);
+      expect([...bucket.objects.keys()]).toEqual(index.entries.map(({ key }) => key));
+    },
+  );
 
   it('refuses files of two days or counters', async () => {
     const { bucket, index } = await standing(new Faults(), PARTS);

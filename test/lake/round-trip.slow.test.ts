@@ -1,5 +1,5 @@
 import { it } from 'vitest';
 import { checkRoundTrip } from './round-trip.ts';
 
-it('files give back every event as it was, but for the keys that only purchases keep', () =>
+it('files return every event unchanged, except for the keys that only purchases keep', () =>
   checkRoundTrip(400));

@@ -10,7 +10,7 @@ describe('crypto', () => {
     expect(await sha256Hex('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 
-  it('decrypts what it encrypted, and nothing that was changed or made under another secret', async () => {
+  it('decrypts what it encrypted, and nothing modified or encrypted under another secret', async () => {
     const encrypted = await encryptText('secret', 'appkey_1');
     expect(encrypted).not.toContain('appkey');
     expect(await decryptText('secret', encrypted)).toBe('appkey_1');
@@ -27,7 +27,7 @@ describe('crypto', () => {
 });
 
 describe('ids', () => {
-  it('survive their bytes and tell the time they were made at', () => {
+  it('convert to bytes and back, and contain their creation time', () => {
     const before = Date.now();
     const id = newId('dev');
     expect(isId('dev', id)).toBe(true);
@@ -37,7 +37,7 @@ describe('ids', () => {
     expect(idTime(id)).toBeLessThanOrEqual(Date.now());
   });
 
-  it('and UUIDs are one in their bytes', () => {
+  it('convert to and from the bytes of UUIDs', () => {
     const uuid = crypto.randomUUID();
     const bytes = Uint8Array.from({ length: 16 }, (_, index) =>
       Number.parseInt(uuid.replaceAll('-', '').slice(index * 2, index * 2 + 2), 16),
@@ -51,14 +51,14 @@ describe('ids', () => {
     }
   });
 
-  it('sort by the time they were made', () => {
+  it('sort by creation time', () => {
     const ids = Array.from({ length: 1000 }, () => newId('evt'));
     expect([...ids].sort()).toEqual(ids);
   });
 });
 
 describe('base64url', () => {
-  it('reads back what it wrote and nothing else of the same bytes', () =>
+  it('reads back what it wrote, and no other text of the same bytes', () =>
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), fc.nat(), (bytes, at) => {
         const text = toBase64Url(bytes);

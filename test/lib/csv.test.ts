@@ -7,7 +7,7 @@ const parse = (csv: string) => Papa.parse<string[]>(csv, { skipEmptyLines: true 
 const cellOf = (text: string) => parse(toCsv(['cell'], [{ cell: text }]))[1]?.[0];
 
 describe('CSV', () => {
-  it('escapes what a spreadsheet would run, in text alone', () => {
+  it('escapes what a spreadsheet would run, in text only', () => {
     const cells = { a: '=1+1', b: '+1', c: '-5', d: '@x', e: '\tx', f: -5, g: 'a,"b"', h: null, i: true };
     expect(toCsv(Object.keys(cells), [cells])).toBe(
       '\ufeffa,b,c,d,e,f,g,h,i\r\n' + `'=1+1,'+1,'-5,'@x,'\tx,-5,"a,""b""",,true\r\n`,
@@ -31,7 +31,7 @@ describe('CSV', () => {
     expect(cellOf(text)).toBe(inert);
   });
 
-  it('starts no cell with a formula, whichever of the usual separators a reader takes', () => {
+  it('starts no cell with a formula, whichever usual separator a reader assumes', () => {
     const formula = /^\s*[=+\-@＝＋－＠]/;
     const text = fc
       .array(fc.constantFrom('=', '＝', '@', '-', ';', ',', '"', ' ', '\n', '\t', 'x'), { maxLength: 8 })
@@ -52,7 +52,7 @@ describe('CSV', () => {
     expect(toCsv(['a'], [{ a: 'x;y' }])).toBe('\ufeffa\r\n"x;y"\r\n');
   });
 
-  it('is read back as it was written', () => {
+  it('is read back unchanged', () => {
     const text = fc
       .string({ unit: 'grapheme', minLength: 1 })
       .filter((cell) => !/^\s|[=+\-@＝＋－＠]/.test(cell) && !cell.includes('\ufeff'));
@@ -72,20 +72,20 @@ describe('CSV', () => {
 describe('the name of a CSV file', () => {
   const disposition = (...parts: string[]) => csvHeaders(parts)['Content-Disposition'];
 
-  it('has its parts, the absent ones left out', () => {
+  it('consists of its parts, without missing ones', () => {
     expect(disposition('ads', 'My game', '2026-03-01', '')).toBe(
       `attachment; filename="ads-My game-2026-03-01.csv"; filename*=UTF-8''ads-My%20game-2026-03-01.csv`,
     );
   });
 
-  it('keeps other scripts for those who read them', () => {
+  it('keeps other scripts for clients that support them', () => {
     expect(disposition('ads', 'Игра 遊戲')).toBe(
       `attachment; filename="ads-____ __.csv"; filename*=UTF-8''ads-%D0%98%D0%B3%D1%80%D0%B0%20%E9%81%8A%E6%88%B2.csv`,
     );
   });
 
   it.each(['a"; filename="evil.exe', 'a\r\nSet-Cookie: x=1', '../../etc/passwd', 'x\u202egpj.csv', '\ud800'])(
-    'lets %j add nothing else',
+    'cannot be extended by %j',
     (name) => {
       const header = disposition('ads', name) ?? '';
       expect(header).toMatch(/^attachment; filename="[\w.\- ]+\.csv"; filename\*=UTF-8''[\w.~%-]+\.csv$/);

@@ -9,7 +9,7 @@ const setOf = (added: readonly number[], text = '') => {
   return set;
 };
 
-it('holds what a Set of the same numbers holds, and says what is new to it', () => {
+it('contains the same numbers as a Set, and reports which are new', () => {
   return fc.assert(
     fc.property(days, (added) => {
       const oracle = new Set<number>();
@@ -24,7 +24,7 @@ it('holds what a Set of the same numbers holds, and says what is new to it', () 
   );
 });
 
-it('is written in one way, whatever the order of adding and where it was stored in between', () => {
+it('has one text form, whatever the order of additions and intermediate storage', () => {
   return fc.assert(
     fc.property(days, days, (first, second) => {
       const sorted = [...first, ...second].sort((left, right) => left - right);
@@ -39,6 +39,6 @@ it('writes runs short', () => {
   expect(`${setOf([2, 0, 1])}`).toBe('0-2');
 });
 
-it.each(['0-2;7', 'NaN', '1,,2'])('refuses %s, which is no day set', (text) => {
+it.each(['0-2;7', 'NaN', '1,,2'])('refuses %s, which is not a day set', (text) => {
   expect(() => DaySet.parse(text)).toThrow('not a day set');
 });

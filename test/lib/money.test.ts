@@ -10,7 +10,7 @@ const decimal = fc
     micros: BigInt(units) * 1_000_000n + BigInt(micros),
   }));
 
-it('turns every amount of six decimal places into exactly its micros and back', () => {
+it('converts every amount of six decimal places to exact micros and back', () => {
   return fc.assert(
     fc.property(decimal, ({ text, micros }) => {
       expect(BigInt(toMicros(Number(text)))).toBe(micros);
@@ -30,6 +30,6 @@ it.each([
   [0.1 + 0.2, 300_000],
 ])('rounds %d to %d micros', (amount, micros) => expect(toMicros(amount)).toBe(micros));
 
-it('shows sums that numbers cannot hold as the nearest number', () => {
+it('shows sums beyond exact numbers as the nearest number', () => {
   expect(fromMicros(9_007_199_254_740_993_000_001n)).toBe(9_007_199_254_740_994);
 });

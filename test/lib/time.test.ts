@@ -45,7 +45,7 @@ describe('zoneOffset', () => {
     expect(zoneOffset(timezone, Date.parse(at))).toBe(minutes),
   );
 
-  it('is the difference between the clock and UTC at any time since 2012', () => {
+  it('is the difference between local time and UTC at any time since 2012', () => {
     const zone = fc.constantFrom(
       'Europe/Berlin',
       'America/St_Johns',
@@ -111,7 +111,7 @@ describe('isTimezone', () => {
 });
 
 describe('canonicalTimezone', () => {
-  it('maps all names of a zone to one name, every time', () => {
+  it('maps all names of a zone to the same name', () => {
     for (let time = 0; time < 2; time++) {
       expect(canonicalTimezone('Asia/Calcutta')).toBe(canonicalTimezone('Asia/Kolkata'));
       expect(canonicalTimezone('europe/berlin')).toBe('Europe/Berlin');
@@ -119,7 +119,7 @@ describe('canonicalTimezone', () => {
     }
   });
 
-  it('knows zones after very many names that are none', () => {
+  it('still recognises zones after very many invalid names', () => {
     for (let name = 0; name < 5_000; name++) isTimezone(`Mars/${name}`);
     expect(canonicalTimezone('europe/berlin')).toBe('Europe/Berlin');
   });
@@ -133,7 +133,7 @@ describe('calendar days', () => {
     expect(addDays('2025-12-31', 1)).toBe('2026-01-01');
   });
 
-  it('numbers and names days back and forth', () => {
+  it('converts days to numbers and back', () => {
     return fc.assert(
       fc.property(fc.integer({ min: 0, max: 60_000 }), (number) => {
         const day = dayFromNumber(number);

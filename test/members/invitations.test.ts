@@ -65,7 +65,7 @@ it.each([
   }
 });
 
-it('ends all of a member who is removed, and none of others', async () => {
+it('revokes the invitations of a removed member, and no others', async () => {
   const member = await addMember(team, 'admin');
   await inviteEach(member, ['admin', 'viewer']);
   await inviteEach(owner, ['admin']);
@@ -73,7 +73,7 @@ it('ends all of a member who is removed, and none of others', async () => {
   expect(await open()).toEqual(['owner: admin']);
 });
 
-it('lets a removed admin come back neither by the page that was open nor by an invitation made meanwhile', async () => {
+it('keeps a removed admin out, whether by an open page or by an invitation made in the meantime', async () => {
   const member = await addMember(team, 'admin');
   const now = Date.now();
   const opened = await findInvitation(db, (await inviteEach(member, ['admin'])).get('admin') ?? '', now);
@@ -91,7 +91,7 @@ it('lets a removed admin come back neither by the page that was open nor by an i
   expect((await listMembers(db, team.id)).map(({ userId }) => userId)).toEqual([owner.userId]);
 });
 
-it('keeps the invitations of an owner who must stay', async () => {
+it('keeps the invitations of the last owner', async () => {
   await inviteEach(owner, ['owner']);
   await expect(removeMember(owner, owner.userId)).rejects.toMatchObject({ code: 'conflict' });
   await expect(changeRole(owner, owner.userId, 'viewer')).rejects.toMatchObject({
@@ -100,7 +100,7 @@ it('keeps the invitations of an owner who must stay', async () => {
   expect(await open()).toEqual(['owner: owner']);
 });
 
-it('lists no invitation that is over', async () => {
+it('lists no expired invitation', async () => {
   await inviteEach(owner, ['viewer']);
   const [row] = await listInvitations(db, team.id, Date.now());
   const ends = row?.expiresAt ?? 0;

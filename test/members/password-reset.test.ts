@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { listAudit } from '#audit';
 import { database } from '#db';
 import { passwordResetSql, pruneSessions } from '#members';
+import { pageOf } from '../helpers/page.ts';
 import { type Browser, cookieOf, createPerson, FORM, signedIn, signIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -23,23 +24,25 @@ const idOf = async (email: string) =>
   await env.DB.prepare('SELECT id FROM users WHERE email = ?').bind(email).first<string>('id');
 
 async function linkFor(email: string, by = admin): Promise<string> {
-  const page = await (await by.submit(`/settings/members/${await idOf(email)}/password-reset`)).text();
-  return /https:\/\/ingest\.test(\/reset-password\/[\w-]{43})/.exec(page)?.[1] ?? '';
+  const page = await pageOf(await by.submit(`/settings/members/${await idOf(email)}/password-reset`));
+  return new URL(page.one('.notice code').text).pathname;
 }
 
 const choose = (path: string, password: string) =>
   worker.request(path, { method: 'POST', headers: FORM, body: new URLSearchParams({ password }).toString() });
 
-it('a member chooses a new password by a link of an admin, once, and every session ends', async () => {
+it('lets a member choose a new password once, by an admin’s link, and ends every session', async () => {
   const person = await createPerson(tenant.team, 'viewer');
   const before = await signIn(worker, person);
   const path = await linkFor(person.email);
-  expect(await (await worker.request(path)).text()).toContain(person.email);
-  const short = await choose(path, 'short');
-  expect([short.status, await short.text()]).toEqual([
-    400,
-    expect.stringContaining('at least 12 characters'),
+  expect((await pageOf(await worker.request(path))).texts('main p')).toEqual([
+    'Attribution',
+    `For ${person.email}. All open sessions of this account end.`,
+    'At least 12 characters. A few random words work well.',
   ]);
+  const short = await choose(path, 'short');
+  expect(short.status).toBe(400);
+  expect((await pageOf(short)).faults).toEqual({ password: 'New password must have at least 12 characters' });
 
   const malformed = await worker.request(path, {
     method: 'POST',
@@ -62,7 +65,7 @@ it('a member chooses a new password by a link of an admin, once, and every sessi
   ]);
 });
 
-it('of two that use a link at the same time, one sets its password', async () => {
+it('lets one of two people who use a link at the same time set the password', async () => {
   const person = await createPerson(tenant.team, 'viewer');
   const path = await linkFor(person.email);
   const answers = await Promise.all([choose(path, `${NEXT} one`), choose(path, `${NEXT} two`)]);
@@ -71,7 +74,7 @@ it('of two that use a link at the same time, one sets its password', async () =>
   await signIn(worker, { ...person, password: `${NEXT} ${won === 0 ? 'one' : 'two'}` });
 });
 
-it('a link ends with a newer one, with its day, and with the membership', async () => {
+it('ends a link after a day, with a newer link, and with the membership', async () => {
   const person = await createPerson(tenant.team, 'viewer');
   const first = await linkFor(person.email);
   const second = await linkFor(person.email);
@@ -90,7 +93,7 @@ it('a link ends with a newer one, with its day, and with the membership', async 
   expect((await worker.request('/reset-password/made-up')).status).toBe(404);
 });
 
-it('only an owner resets the password of an owner, and no one that of another team’s member', async () => {
+it('lets only an owner reset an owner’s password, and nobody that of another team’s member', async () => {
   const owner = await createPerson(tenant.team, 'owner');
   const reset = async (by: Browser) =>
     (await by.post(`/settings/members/${await idOf(owner.email)}/password-reset`)).status;
@@ -100,7 +103,7 @@ it('only an owner resets the password of an owner, and no one that of another te
   expect(await reset(await signIn(worker, owner))).toBe(303);
 });
 
-it('the command line makes the same link by SQL alone, whatever the email holds', async () => {
+it('creates the same link from the command line by SQL, whatever the email contains', async () => {
   const person = await createPerson(tenant.team, 'viewer');
   const run = async (email: string) => {
     const { statements, secret } = await passwordResetSql(email, Date.now());

@@ -21,7 +21,7 @@ async function personWithInvitation() {
 const count = (table: 'sessions' | 'invitations') =>
   env.DB.prepare(`SELECT count(*) AS n FROM ${table}`).first<number>('n');
 
-it('forgets a session and an invitation at the moment they end, and not before', async () => {
+it('deletes a session and an invitation once they expire, not before', async () => {
   await personWithInvitation();
   await env.DB.prepare('UPDATE invitations SET expires_at = expires_at + 60000').run();
   for (const table of ['sessions', 'invitations'] as const) {
@@ -34,7 +34,7 @@ it('forgets a session and an invitation at the moment they end, and not before',
   }
 });
 
-it('leaves people signed in when the cron runs', async () => {
+it('keeps people signed in when the cron runs', async () => {
   const { team, browser } = await personWithInvitation();
   await worker.scheduled({ cron: '* * * * *' } as ScheduledController, env);
   expect((await browser.get('/settings/account')).status).toBe(200);

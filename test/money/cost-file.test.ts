@@ -77,7 +77,7 @@ describe('an export of', () => {
         clicks: '20',
       },
     ],
-  ])('%s is read as it is', (format, text, expected) => {
+  ])('%s is accepted as exported', (format, text, expected) => {
     expect(only(`\uFEFF${text}\n`)).toEqual({ format, rows: [expected] });
   });
 });
@@ -91,7 +91,7 @@ it.each([
   ['date,campaign,currency,amount\n2026-01-01,x,usd,1,2', 'Line 2: has more fields than the header line'],
   ['date,campaign,currency,amount\n2026-01-01,x,usd,1\n\n2026-01-02,x,usd,', 'Line 4: amount is required'],
   ['date,campaign,currency,amount\n2026-01-01,x,usd,"1,234"', 'Line 2: amount must be a number, not "1,234"'],
-])('finds the fault of %j', (text, fault) => {
+])('names the fault of %j', (text, fault) => {
   const { faults } = parseCostFile(text, 'usd');
   expect(faults.map(({ path, message }) => `${path} ${message}`.trim())).toEqual([fault]);
 });

@@ -46,7 +46,7 @@ async function listed(tenant: Tenant, more = ''): Promise<string[]> {
 }
 
 describe('GET /v1/costs', () => {
-  it('shows every field of a row, and whether its names are the application’s', async () => {
+  it('shows every field of a row, and whether its names match the application’s', async () => {
     const tenant = await withCosts([
       {
         date: '2026-03-02',
@@ -95,7 +95,7 @@ describe('GET /v1/costs', () => {
     expect(await listed(tenant, '&unmatched=false')).toHaveLength(2);
   });
 
-  it('pages through all rows by their key, whatever is in the names', async () => {
+  it('pages through all rows by key, whatever their names contain', async () => {
     const names = ['a', 'a"b', 'ä › b', '字'.repeat(255)];
     const rows = ['2026-03-01', '2026-03-02'].flatMap((date) =>
       names.flatMap((campaign) => [
@@ -153,7 +153,7 @@ describe('DELETE /v1/costs', () => {
   const deleteCosts = (tenant: Tenant, body: object) =>
     call(tenant, 'DELETE', '/v1/costs', { application_id: tenant.application.id, ...body });
 
-  it('deletes the rows of these keys alone, says what they were, and is repeatable', async () => {
+  it('deletes only the rows with these keys, returns them, and can be repeated', async () => {
     const tenant = await withCosts([
       { date: '2026-03-01', campaign: 'A', ...usd, amount: 10.5 },
       { date: '2026-03-01', campaign: 'A', adset: 'x', ...usd },
@@ -179,7 +179,7 @@ describe('DELETE /v1/costs', () => {
     expect((await deleteCosts(tenant, { rows })).body).toEqual({ deleted: 0, amounts: [] });
   });
 
-  it('deletes the days of a range, of one campaign or of all', async () => {
+  it('deletes a range of days, of one campaign or all', async () => {
     const tenant = await withCosts(
       ['2026-03-01', '2026-03-02', '2026-03-03'].flatMap((date) => [
         { date, campaign: 'A', ...usd },
@@ -193,7 +193,7 @@ describe('DELETE /v1/costs', () => {
     expect(await listed(tenant)).toEqual(['2026-03-03 › A ›  › ', '2026-03-03 › B ›  › ']);
   });
 
-  it('adds up amounts that leave 64 bits', async () => {
+  it('adds up amounts beyond 64 bits', async () => {
     const rows = Array.from({ length: 1_200 }, (_, index) => ({
       date: '2026-03-01',
       campaign: `C${index}`,

@@ -49,7 +49,7 @@ describe('PUT /v1/costs', () => {
     expect([totals.spend, unconverted]).toEqual([7, []]);
   });
 
-  it('counts the rows whose names the application has, and spends the others too', async () => {
+  it('counts the rows whose names match, and includes the others in the spend', async () => {
     const tenant = await createTenant();
     const id = tenant.application.id;
     await createCreative(at, tenant, { creative: 'Cat', campaign: 'Spring', adset: 'Young' });
@@ -95,7 +95,7 @@ describe('PUT /v1/costs', () => {
     expect([...new Set(fieldsOf(message))]).toEqual([fault]);
   });
 
-  it("knows no other team's application", async () => {
+  it("is a 404 for another team's application", async () => {
     const [tenant, other] = [await createTenant(), await createTenant()];
     const rows = [{ date: '2026-03-02', campaign: 'Spring', currency: 'usd', amount: 1 }];
     expect((await put(tenant, '/v1/costs', { application_id: other.application.id, rows })).status).toBe(404);
@@ -104,7 +104,7 @@ describe('PUT /v1/costs', () => {
 });
 
 describe('PUT /v1/exchange-rates', () => {
-  it('overwrites the rate of the same day and is the uploading team’s alone', async () => {
+  it('overwrites the rate of the same day, for the uploading team only', async () => {
     const [tenant, other] = [await createTenant(), await createTenant()];
     for (const each of [tenant, other]) {
       const rows = [{ date: '2026-03-02', campaign: 'Spring', currency: 'eur', amount: 10 }];
@@ -165,7 +165,7 @@ describe('the daily reference rates', () => {
       },
     );
 
-  it('are read from the bank’s file, whatever its quotes', () => {
+  it('are read from the bank’s file with either kind of quotes', () => {
     expect(parseReferenceRates(XML)).toEqual([
       { currency: 'usd', base: 'eur', day: '2026-03-05', units: '1.1600', worth: '1' },
       { currency: 'jpy', base: 'eur', day: '2026-03-05', units: '160.5', worth: '1' },
@@ -173,7 +173,7 @@ describe('the daily reference rates', () => {
     ]);
   });
 
-  it('are fetched on their schedule alone and convert for every team', async () => {
+  it('are fetched only on their schedule, and convert for every team', async () => {
     const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(XML));
     await scheduled('* * * * *');
     expect(fetched).not.toHaveBeenCalled();
@@ -208,7 +208,7 @@ describe('the daily reference rates', () => {
       },
       message: 'connection lost',
     },
-  ])('keep what they were when the source answers with $what', async ({ answer, message }) => {
+  ])('stay unchanged when the source answers with $what', async ({ answer, message }) => {
     vi.spyOn(globalThis, 'fetch').mockImplementation(async () => answer());
     const count = () => env.DB.prepare('SELECT count(*) AS n FROM exchange_rates').first('n');
     const before = await count();
@@ -218,7 +218,7 @@ describe('the daily reference rates', () => {
 });
 
 describe('large amounts', () => {
-  it('in yen and dong neither overflow nor round', async () => {
+  it('in yen and dong are neither rounded nor too large', async () => {
     const tenant = await createTenant({ currency: 'vnd' });
     // Per day, 40 million purchases of 200,000 dong and 3 millionths: 8 × 10^18 micros. Three days of them exceed 64 bits.
     const micros = 40_000_000n * 200_000_000_003n;

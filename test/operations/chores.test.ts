@@ -21,12 +21,12 @@ async function runMinute(statements: RegExp) {
   return { error, lines, log: watched.log };
 }
 
-it('does every chore though some fail, and names those that do', async () => {
+it('runs every chore although some fail, and names those', async () => {
   const { error, lines, log } = await runMinute(/(?:from|update) "(?:tokens|clicks)"/);
   expect(error).toBeInstanceOf(AggregateError);
   expect(error).toMatchObject({
     message: 'Failed chores: prune clicks, prune tokens',
-    errors: [{ message: expect.stringContaining('no such table') }, expect.any(Error)],
+    errors: Array(2).fill({ message: 'D1_ERROR: no such table: gone' }),
   });
   expect(lines).toMatchObject([
     { level: 'error', message: 'chore failed', chore: 'prune clicks' },
@@ -34,14 +34,15 @@ it('does every chore though some fail, and names those that do', async () => {
   ]);
   // Drizzle's own text would have the statement with its parameters.
   expect(JSON.stringify(lines)).not.toMatch(/params|"select/);
-  expect(log.join('\n')).toContain('delete from "rejections"');
+  // The chores after the failed ones.
+  expect(log.flatMap((sql) => /^delete from "(\w+)"/.exec(sql)?.[1] ?? [])).toContain('rejections');
 });
 
-it('is silent when all is well', async () => {
+it('logs nothing if all chores succeed', async () => {
   expect(await runMinute(/nothing/)).toMatchObject({ error: null, lines: [] });
 });
 
-it('waits for the exchange rates, and fails with them by name', async () => {
+it('waits for the exchange rates, and names them if they fail', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
   vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('', { status: 503 }));
   const run = service.scheduled(createScheduledController({ cron: '30 15,17,19 * * *' }), {

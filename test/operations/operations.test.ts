@@ -43,7 +43,7 @@ async function impressions(worker: TestWorker, tenant: Tenant): Promise<number> 
 }
 
 describe('parked messages', () => {
-  it('are listed by page, replayed to the totals that would have been, and discarded', async () => {
+  it('are listed page by page, replayed to the right totals, and discarded', async () => {
     const worker = startWorker();
     const tenant = await createTenant();
     for (let index = 0; index < 3; index++) await park(worker, tenant);
@@ -54,7 +54,7 @@ describe('parked messages', () => {
     expect(second.next_cursor).toBeNull();
     const ids = [...first.data, ...second.data].map(({ id }) => id);
     expect(new Set(ids).size).toBe(3);
-    expect(first.data[0]?.reason).toContain('could not be delivered');
+    expect(first.data[0]?.reason).toBe('could not be delivered to the log: every attempt failed');
     const [one = '', two = '', three = ''] = ids;
     for (const id of [one, two]) {
       expect((await worker.team(tenant, `/v1/parked/${id}/replay`, { method: 'POST' })).status).toBe(200);
@@ -73,7 +73,7 @@ describe('parked messages', () => {
     expect(await impressions(worker, tenant)).toBe(2);
   });
 
-  it("stay when the queue does not take them, and are nobody else's", async () => {
+  it('stay parked when the queue fails, and are visible to no other team', async () => {
     const worker = startWorker();
     const [tenant, stranger] = [await createTenant(), await createTenant()];
     await park(worker, tenant);
@@ -105,7 +105,7 @@ async function startCounting(tenant: Tenant) {
 }
 
 describe('the health of counting', () => {
-  it('is degraded where events have waited for more than fifteen minutes, for the team whose events wait', async () => {
+  it('is degraded if events have waited for more than fifteen minutes, for their own team only', async () => {
     const worker = startWorker();
     const [tenant, stranger] = [await createTenant(), await createTenant()];
     const { append, ad, inside } = await startCounting(tenant);
@@ -136,7 +136,7 @@ describe('the health of counting', () => {
     expect(await health(worker, tenant)).toMatchObject({ pending_events: 1 });
   });
 
-  it('tells what the database does not take, and what does not answer', async () => {
+  it('reports sums that the database does not accept, and counters that do not respond', async () => {
     const tenant = await createTenant();
     const { append, ad, inside } = await startCounting(tenant);
     const db = new WatchedD1(env.DB);
@@ -149,7 +149,11 @@ describe('the health of counting', () => {
     await impressions(worker, tenant);
     expect(await health(worker, tenant)).toMatchObject({
       applications: [
-        { pending_events: 0, unwritten_parts: 1, write_error: expect.stringContaining('database') },
+        {
+          pending_events: 0,
+          unwritten_parts: 1,
+          write_error: 'The database did not accept the counted sums; the counter will retry.',
+        },
       ],
     });
     const counters = new WatchedCounters(({ method }) =>
@@ -162,7 +166,7 @@ describe('the health of counting', () => {
     });
   });
 
-  it('stops counting when the database was restored to an earlier time, says so, and goes on when told to', async () => {
+  it('stops counting after a restore of the database, says so, and resumes on request', async () => {
     const [tenant, stranger] = [await createTenant(), await createTenant()];
     const { append, ad, inside } = await startCounting(tenant);
     const worker = startWorker();
@@ -191,11 +195,12 @@ describe('the health of counting', () => {
       expect(await needsResume()).toMatchObject({
         status: 'degraded',
         needs_resume: true,
-        write_error: expect.stringContaining('resume-counting'),
+        write_error:
+          'The database and this counter disagree about what was written, as after a restore. Nothing more is written until counting is resumed: POST /v1/applications/:id/resume-counting.',
         unwritten_parts: 1,
       });
       expect((await resume(stranger)).status).toBe(404);
-      // The alarm tries again, and never goes on by itself.
+      // The alarm tries again, but never resumes by itself.
       await inside((counter) => counter.alarm());
       expect(await count()).toBe(counted);
       expect(await (await resume()).json()).toEqual({ counters: 1 });
@@ -213,7 +218,7 @@ describe('the health of counting', () => {
     expect(results.length).toBe(4);
   });
 
-  it('goes on after a restore to before the counter’s first part', async () => {
+  it('resumes after a restore to before the counter’s first write', async () => {
     const tenant = await createTenant();
     const { append, ad } = await startCounting(tenant);
     const worker = startWorker();
@@ -229,7 +234,7 @@ describe('the health of counting', () => {
     expect(await impressions(worker, tenant)).toBe(2);
   });
 
-  it('is degraded while raw events can’t be written to R2', async () => {
+  it('is degraded while raw events cannot be written to R2', async () => {
     const tenant = await createTenant();
     const { append, ad, inside } = await startCounting(tenant);
     await append([ad()]);
@@ -243,7 +248,10 @@ describe('the health of counting', () => {
       });
     const bucket = new FaultyBucket(env.RAW_EVENTS, 'always');
     await exportWith(bucket);
-    const failing = { export_error: expect.stringContaining('R2'), unexported_events: 2 };
+    const failing = {
+      export_error: 'Raw events could not be written to R2 or read from it; the counter will retry.',
+      unexported_events: 2,
+    };
     expect(await health(worker, tenant)).toMatchObject({
       status: 'degraded',
       applications: [{ status: 'degraded', pending_events: 0, ...failing }],
@@ -255,7 +263,7 @@ describe('the health of counting', () => {
     });
   });
 
-  it('asks no more counters than one request may, and says that it did not ask all', async () => {
+  it('queries at most as many counters as one request may, and says if it did not query all', async () => {
     const tenant = await createTenant();
     await env.DB.prepare('UPDATE applications SET shards = 64 WHERE id = ?')
       .bind(tenant.application.id)
@@ -275,7 +283,7 @@ describe('the health of counting', () => {
   });
 });
 
-it('sends a flood of clicks on, and counts none of it', async () => {
+it('redirects a flood of clicks and counts none of them', async () => {
   let clicks = 0;
   const limit = watchedLimit((key) => key === '203.0.113.5' && ++clicks > 1);
   const worker = startWorker({ CLICK_LIMIT: limit.binding });
@@ -319,7 +327,7 @@ it('puts the security headers on every kind of answer', async () => {
   }
 });
 
-it('logs a busy session without a key, a token, a body or an address in it', async () => {
+it('logs a busy session without any key, token, body or address', async () => {
   // Of what goes right 1 in 100 is logged: these are.
   const sampledId = Array.from({ length: 10_000 }, (_, index) => `request-${index}`).find(isSampled) ?? '';
   const logged = { 'X-Request-Id': sampledId };

@@ -8,7 +8,6 @@ import * as naive from './naive.ts';
 import {
   askReport,
   CHANGING_RATES,
-  CURRENCIES,
   expectFigures,
   monday,
   PERIOD,
@@ -27,7 +26,8 @@ describe.each([
   { zone: 'America/New_York', currency: 'eur', seed: 12, published: CHANGING_RATES, shards: 1 },
   // The Swiss franc has no rate.
   { zone: 'Asia/Kolkata', currency: 'jpy', seed: 13, published: RATES, shards: 1 },
-])('every device in $zone, in $currency', ({ zone, currency, seed, published, shards }) => {
+])('every device in $zone, in $currency', (options) => {
+  const { zone, currency, published, shards } = options;
   const worker = startWorker();
   const { from, to } = PERIOD;
   const today = localDay(zone, Date.now());
@@ -36,14 +36,7 @@ describe.each([
   let sent: Sent[];
 
   beforeAll(async () => {
-    ({ tenant, creatives, sent } = await startOracle(worker, {
-      zone,
-      currency,
-      seed,
-      published,
-      currencies: CURRENCIES,
-      shards,
-    }));
+    ({ tenant, creatives, sent } = await startOracle(worker, options));
   });
 
   const report = (name: string, query: string) => askReport(worker, tenant, name, query);
@@ -157,7 +150,7 @@ describe.each([
     }
   });
 
-  it.each(NARROWED)('what predictions for $name begin with', async ({ query, is, filter }) => {
+  it.each(NARROWED)('the input of predictions for $name', async ({ query, is, filter }) => {
     const worthOf = worthOn(today);
     const { data } = await report('predicted-ltv', `cohort=week&group_by=country&limit=50&${query()}`);
     const groupOf = (event: Sent) => `${monday(event.acquired)} ${event.country || 'unknown'}`;
@@ -204,7 +197,7 @@ describe.each([
     }
   });
 
-  it.each(NARROWED)('the totals that the clients of $name keep', async ({ query, is }) => {
+  it.each(NARROWED)('the client totals of $name', async ({ query, is }) => {
     const { data, totals } = await report('client-totals', query());
     const expected = (['ad', 'purchase'] as const).map((kind) => naive.clientTotals(acquired(is), kind));
     const rows = totals as unknown as Row[];
@@ -233,7 +226,7 @@ describe.each([
     expect(sizes).toEqual(sizes.toSorted((left, right) => right - left));
   });
 
-  it('has clients that agree with what was counted, that do not, and that keep several currencies', () => {
+  it('has clients that agree with the counted totals, that disagree, and that use several currencies', () => {
     const { totals, gaps } = naive.clientTotals(acquired(), 'ad');
     const compared = totals.filter((own) => own.currency !== null);
     expect(totals.some((own) => own.currency === null)).toBe(true);

@@ -105,7 +105,7 @@ describe.each([
     expect(new Set([...hours].map((hour) => hour.slice(-6))).size).toBe(changes === null ? 0 : 2);
   });
 
-  it('in order, and each day is the sum of its hours', async () => {
+  it('has ordered hours that add up to their day', async () => {
     const { data, totals } = await report('group_by=hour');
     const groups = groupsOf(sent, hourOf);
     const order = [...groups].sort(([, [left]], [, [right]]) => (left?.at ?? 0) - (right?.at ?? 0));

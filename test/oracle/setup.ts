@@ -81,12 +81,12 @@ export async function startOracle(
     zone: string;
     currency: string;
     seed: number;
-    published: readonly Rates[];
-    currencies: string[];
-    shards: number;
+    published?: readonly Rates[];
+    currencies?: string[];
+    shards?: number;
   },
 ): Promise<{ tenant: Tenant; creatives: string[]; sent: Sent[] }> {
-  const { zone, currency, seed, published, currencies, shards } = options;
+  const { zone, currency, seed, published = RATES, currencies = CURRENCIES, shards = 1 } = options;
   const tenant = await createTenant({ timezone: zone, currency });
   await env.DB.prepare('UPDATE applications SET shards = ? WHERE id = ?')
     .bind(shards, tenant.application.id)

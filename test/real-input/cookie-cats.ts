@@ -14,7 +14,7 @@ import type { Demo } from '../../src/cli/seed-demo.ts';
 const ACQUIRED = '2026-01-10';
 const RETURNS = { 1: '2026-01-11', 7: '2026-01-17' } as const;
 const CONCURRENCY = 6;
-/** What one request of each kind takes at most. */
+/** The largest number of rows in a request of each kind. */
 const DEVICES = 200;
 const EVENTS = 500;
 

@@ -1,26 +1,17 @@
 import Papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
 import { createCreative } from '../helpers/creatives.ts';
+import { REPORT_NAMES, requiredOf } from '../helpers/reports.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
 const PERIOD = 'from=2026-03-01&to=2026-03-05';
-const REPORTS = [
-  'performance',
-  'retention',
-  'ltv',
-  'funnel',
-  'compare',
-  'predicted-ltv',
-  'ads',
-  'client-totals',
-];
-const REQUIRED: Record<string, string> = { funnel: '&steps=install,ad', compare: '&by=os&a=android&b=ios' };
-const more = (name: string) => REQUIRED[name] ?? '';
-
 const get = (tenant: Tenant, name: string, query: string, application = tenant.application.id) =>
-  worker.team(tenant, `/v1/reports/${name}?application_id=${application}&${PERIOD}${more(name)}${query}`);
+  worker.team(
+    tenant,
+    `/v1/reports/${name}?application_id=${application}&${PERIOD}${requiredOf(name)}${query}`,
+  );
 
 const ad = (token: string, payload: Record<string, unknown>, envelope: Record<string, unknown> = {}) => ({
   type: 'custom.ad',
@@ -39,8 +30,8 @@ async function send(tenant: Tenant, events: unknown[]) {
 const parse = (csv: Uint8Array) =>
   Papa.parse<Record<string, string>>(new TextDecoder().decode(csv), { header: true, skipEmptyLines: true });
 
-describe.each(REPORTS)('GET /v1/reports/%s', (name) => {
-  it("knows no other team's application", async () => {
+describe.each(REPORT_NAMES)('GET /v1/reports/%s', (name) => {
+  it("is a 404 for another team's application", async () => {
     const [tenant, other] = [await createTenant(), await createTenant()];
     expect((await get(other, name, '')).status).toBe(200);
     const [theirs, unknown] = [
@@ -51,13 +42,13 @@ describe.each(REPORTS)('GET /v1/reports/%s', (name) => {
     expect([unknown.status, await unknown.json()]).toEqual([404, { message: 'Application not found' }]);
   });
 
-  it('asks for the team token', async () => {
+  it('requires the team token', async () => {
     const answer = await worker.request(`/v1/reports/${name}?application_id=app_1&${PERIOD}`);
     expect(answer.status).toBe(401);
     expect(await answer.json()).toEqual({ message: 'Incorrect authentication token' });
   });
 
-  it('is a table as CSV too, with the same figures', async () => {
+  it('has the same figures as CSV', async () => {
     const tenant = await createTenant({ name: '遊戲" #1', timezone: 'Europe/Berlin' });
     const token = await fetchToken(worker, tenant, { created_at: '2026-03-02T09:00:00Z' });
     await send(tenant, [
@@ -103,7 +94,7 @@ describe.each(REPORTS)('GET /v1/reports/%s', (name) => {
     async (query) => {
       const tenant = await createTenant();
       const url = new URL(
-        `https://x.test/v1/reports/${name}?application_id=${tenant.application.id}&${PERIOD}${more(name)}`,
+        `https://x.test/v1/reports/${name}?application_id=${tenant.application.id}&${PERIOD}${requiredOf(name)}`,
       );
       for (const [key, value] of new URLSearchParams(query)) url.searchParams.set(key, value);
       expect((await worker.team(tenant, url.pathname + url.search)).status).toBe(400);
@@ -129,7 +120,7 @@ it.each([
 });
 
 describe('a funnel', () => {
-  it('is told for each group, of the devices that filters leave', async () => {
+  it('is reported for each group, for the filtered devices', async () => {
     const tenant = await createTenant();
     const ids: Record<string, string> = {};
     const device = async (created_at: string, creative_token?: string, country?: string) =>
@@ -172,7 +163,7 @@ describe('a funnel', () => {
     expect(await devices('&os=ios')).toBe(0);
   });
 
-  it('takes names with commas and quotes', async () => {
+  it('accepts names with commas and quotes', async () => {
     const tenant = await createTenant();
     const token = await fetchToken(worker, tenant, { created_at: '2026-03-02T09:00:00.900Z' });
     const custom = (event_name: string, created_at: string) => ({
@@ -215,7 +206,7 @@ describe('a funnel', () => {
 });
 
 describe('client totals', () => {
-  it('show revenue that was lost and revenue that came twice', async () => {
+  it('show lost revenue and revenue that was counted twice', async () => {
     const tenant = await createTenant();
     const devices: Record<string, string> = {};
     for (const name of ['whole', 'lost', 'doubled', 'mixed', 'silent']) {
@@ -302,7 +293,7 @@ describe('client totals', () => {
     ]);
   });
 
-  it('explain a gap by the rounding of each event to a whole micro, and by no more', async () => {
+  it('tolerate exactly the rounding of each event to a whole micro', async () => {
     const tenant = await createTenant();
     const gapOf = async (total: number) => {
       const token = await fetchToken(worker, tenant, { created_at: '2026-03-02T09:00:00Z' });

@@ -50,7 +50,7 @@ async function history() {
   return { tenant, creatives };
 }
 
-it('credits clicks, installs and revenue to creative, ad set and campaign, organic apart', async () => {
+it('credits clicks, installs and revenue to creative, ad set and campaign, with organic separate', async () => {
   const { tenant, creatives } = await history();
   const organic = { clicks: 0, installs: 1, dau: expect.any(Number), revenue: 0.001 };
   const byCreative = await report(tenant, 'performance', 'group_by=creative');
@@ -118,7 +118,7 @@ it.each(['creative', 'adset', 'campaign'])('gives retention by %s', async (group
   expect([all?.size, all?.creative, others]).toEqual([4, null, []]);
 });
 
-it('names no creative of another application', async () => {
+it('shows no creative of another application', async () => {
   const [mine, other] = [await createTenant(STORES), await createTenant(STORES)];
   const { path, id } = await createCreative(worker, other, { creative: 'Secret' });
   await worker.deliver((await follow(worker, path, ANDROID_AGENT)).messages);
@@ -130,7 +130,7 @@ it('names no creative of another application', async () => {
   ]);
 });
 
-it('holds the cost of a creative whose ad set is not named against the creative of that name', async () => {
+it('assigns a cost without an ad set to the creative of that name', async () => {
   const { tenant, creatives } = await history();
   await putCosts(worker, tenant, [
     { date: today(), campaign: 'A', creative: 'Knight', amount: 5 },

@@ -118,7 +118,7 @@ describe('GET /v1/reports/compare', () => {
     expect(rowOf(body, 'arpu', 8)).toMatchObject({ a: null, b: null, p_value: null });
   });
 
-  it('compares campaigns, countries, systems and periods, of the devices that filters leave', async () => {
+  it('compares campaigns, countries, systems and periods of the filtered devices', async () => {
     const { tenant, cat } = await start();
     const sizes = async (query: string) => {
       const { body } = await ask(tenant, query);
@@ -156,7 +156,7 @@ describe('GET /v1/reports/compare', () => {
     expect(rowOf(body, 'arpu', 0)).toMatchObject({ a: null, difference: null });
   });
 
-  it('converts with the rates of one day, and tells no revenue where a currency has none', async () => {
+  it('converts with the rates of one day, and has no revenue if a currency has no rate', async () => {
     const tenant = await createTenant();
     await sendDevices(tenant, undefined, [
       { country: 'de', events: [buy('2026-03-02 12:00:00', 10, 'eur'), watch('2026-03-03 12:00:00', 1)] },
@@ -195,7 +195,7 @@ describe('GET /v1/reports/compare', () => {
     expect(body.message).toBe(message);
   });
 
-  it("knows no other team's creative", async () => {
+  it('is a 404 for another team’s creative', async () => {
     const [{ tenant, cat }, other] = [await start(), await start()];
     const { status, body } = await ask(tenant, `by=creative&a=${cat.id}&b=${other.dog.id}`);
     expect([status, body.message]).toEqual([400, "b must be the id of one of this application's creatives"]);

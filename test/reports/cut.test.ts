@@ -161,7 +161,7 @@ describe.each([
   });
 });
 
-it('answers the same rows each time among equals', async () => {
+it('returns the same rows every time, even among equals', async () => {
   const other = await createTenant();
   const token = await fetchToken(worker, other, { created_at: '2026-03-26T10:00:00Z' });
   const events = ['d', 'b', 'a', 'c'].map((event_name) => ({
@@ -180,7 +180,7 @@ it('answers the same rows each time among equals', async () => {
   ]);
 });
 
-it('tells a name "other" from the row of the rest', async () => {
+it('distinguishes a group named "other" from the row of the rest', async () => {
   const other = await createTenant();
   const token = await fetchToken(worker, other, { created_at: '2026-03-26T10:00:00Z' });
   const ad = (ad_id: string, value: number) => ({
@@ -198,7 +198,7 @@ it('tells a name "other" from the row of the rest', async () => {
   ]);
 });
 
-it('finds groups by a part of their name, in any case, and sums up the others', async () => {
+it('finds groups by part of their name, in any case, and sums up the others', async () => {
   const whole = await report('performance', 'group_by=creative,source');
   const found = await report('performance', 'group_by=creative,source&q=TIVE%201');
   const wanted = whole.data.filter((row) => String(row.creative).includes('tive 1'));
@@ -223,7 +223,7 @@ it.each([
   ['&group_by=campaign', { campaign: 'other', campaign_id: null }],
   ['&group_by=app_version', { app_version: 'other' }],
 ])(
-  'cuts the ad report%s at the oldest, with the requests of every format that has a row',
+  'cuts off the oldest rows of the ad report%s, and keeps the requests of every format that has a row',
   async (by, named) => {
     const whole = await report('ads', by);
     expect(whole.data.length).toBeGreaterThan(20);
@@ -263,7 +263,7 @@ it.each([
   ['ads', '', 'rewarded%20video', ({ source }: Row) => source === 'rewarded_video'],
   ['ads', 'group_by=country', 'brazil', ({ country }: Row) => country === 'br'],
   ['ads', 'group_by=campaign', 'campaign%201', ({ campaign }: Row) => campaign === 'Campaign 1'],
-])('%s with %s finds by %s what people call so', async (name, query, q, isWanted) => {
+])('%s with %s finds groups by the name %s', async (name, query, q, isWanted) => {
   const whole = await report(name, query);
   const found = (await report(name, `${query}&q=${q}`)).data.filter((row) => !row.is_other);
   expect(found.length).toBeGreaterThan(0);
@@ -308,7 +308,7 @@ describe.each(['retention', 'ltv'])('%s', (name) => {
 });
 
 it.each(['performance', 'ads', 'retention', 'ltv'])(
-  '%s says as CSV too which row is the rest',
+  '%s marks the row of the rest in CSV too',
   async (name) => {
     const grouping = name === 'ads' ? '' : '&group_by=creative';
     const path = `/v1/reports/${name}?application_id=${tenant.application.id}&${PERIOD}${grouping}&limit=2&format=csv`;
@@ -335,7 +335,7 @@ it.each(['limit=0', 'limit=1001', 'limit=x', 'limit=1.5'])('refuses %s', async (
   }
 });
 
-it('answers 50,000 placements with a thousand rows, in figures that are exact', async () => {
+it('returns a thousand rows for 50,000 placements, with exact figures', async () => {
   const many = await createTenant();
   await env.DB.prepare(
     `INSERT INTO rollup_ads (application_id, day, source, media_source, placement, creative_id, currency, impressions, ad_revenue)

@@ -1,27 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { eventOf, startCounter } from '../helpers/counter.ts';
 import { signedIn } from '../helpers/person.ts';
+import { REPORT_NAMES, requiredOf } from '../helpers/reports.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { WatchedCounters } from '../helpers/watched-counters.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 // How fresh a report is, and that it says so.
 
-const REPORTS = [
-  'performance',
-  'retention',
-  'ltv',
-  'funnel',
-  'compare',
-  'predicted-ltv',
-  'ads',
-  'client-totals',
-];
-const REQUIRED: Record<string, string> = { funnel: '&steps=install,ad', compare: '&by=os&a=android&b=ios' };
 const PERIOD = 'from=2026-03-01&to=2026-03-05';
 
 const pathOf = (name: string, tenant: Tenant, more = '') =>
-  `/v1/reports/${name}?application_id=${tenant.application.id}&${PERIOD}${REQUIRED[name] ?? ''}${more}`;
+  `/v1/reports/${name}?application_id=${tenant.application.id}&${PERIOD}${requiredOf(name)}${more}`;
 
 /** An application with a device and `ads` ad views of it that nobody has counted yet. */
 async function start(ads = 1) {
@@ -34,8 +24,8 @@ async function start(ads = 1) {
   return { tenant, counter };
 }
 
-describe.each(REPORTS)('GET /v1/reports/%s', (name) => {
-  it('says through when everything is counted, as JSON and as CSV', async () => {
+describe.each(REPORT_NAMES)('GET /v1/reports/%s', (name) => {
+  it('says through when everything is counted, in JSON and CSV', async () => {
     const worker = startWorker();
     const { tenant } = await start();
     const before = Date.now();
@@ -46,7 +36,7 @@ describe.each(REPORTS)('GET /v1/reports/%s', (name) => {
     expect(Date.parse(csv.headers.get('X-Counted-Through') ?? '')).toBeGreaterThanOrEqual(before);
   });
 
-  it('asks the counters of its own application and no others', async () => {
+  it('settles only the counters of its own application', async () => {
     const { tenant } = await start();
     await start();
     const counters = new WatchedCounters();
@@ -62,7 +52,7 @@ describe('a counter that does not settle', () => {
   const stuck = () =>
     new WatchedCounters(({ method }) => (method === 'settle' ? new Promise(() => undefined) : undefined));
 
-  it('keeps no report longer than two seconds, which says that it cannot tell how fresh it is', async () => {
+  it('delays a report by at most two seconds, which then says that its freshness is unknown', async () => {
     const { tenant } = await start();
     const worker = startWorker({ COUNTERS: stuck().asBinding() });
     const startedAt = Date.now();
@@ -76,7 +66,7 @@ describe('a counter that does not settle', () => {
     expect(csv.headers.get('X-Counted-Through')).toBeNull();
   });
 
-  it('is told to people on the pages with figures', async () => {
+  it('is reported on the pages with figures', async () => {
     const { tenant } = await start();
     const worker = startWorker({
       SIGN_IN_LIMIT: { limit: async () => ({ success: true }) },

@@ -29,7 +29,7 @@ async function report(query: string) {
   return { status: answer.status, ...body };
 }
 
-it('has two rows for the hour that comes twice, the earlier first', async () => {
+it('has two rows for a repeated hour, the earlier first', async () => {
   const { data } = await report('from=2026-10-25&to=2026-10-25&group_by=hour');
   expect(data.map(({ hour, installs, events }) => [hour, installs, events])).toEqual([
     ['2026-10-25T00:00:00+02:00', 1, 0],
@@ -39,20 +39,20 @@ it('has two rows for the hour that comes twice, the earlier first', async () => 
   ]);
 });
 
-it('counts both of them until the hour after', async () => {
+it('counts both until the following hour', async () => {
   const until = async (hour: number) =>
     (await report(`from=2026-10-25&to=2026-10-25&until_hour=${hour}`)).data[0]?.events;
   expect([await until(2), await until(3), await until(4)]).toEqual([0, 3, 4]);
 });
 
-it('answers CSV with the hours as they are', async () => {
+it('returns CSV with unformatted hours', async () => {
   const path = `/v1/reports/performance?application_id=${tenant.application.id}&from=2026-10-25&to=2026-10-25&group_by=hour&format=csv`;
   const [head, first] = (await (await worker.team(tenant, path)).text()).split('\r\n');
   expect(head).toMatch(/^hour,clicks,installs,/);
   expect(first).toMatch(/^2026-10-25T00:00:00\+02:00,0,1,/);
 });
 
-it('goes back 32 days, and says so beyond', async () => {
+it('covers 32 days, and refuses earlier ones with a reason', async () => {
   const message = 'must not be before 2026-09-24: figures by hour are kept for 32 days';
   expect((await report('from=2026-09-24&to=2026-10-25&group_by=hour')).status).toBe(200);
   expect(await report('from=2026-09-23&to=2026-10-25&group_by=hour')).toEqual({
@@ -67,7 +67,7 @@ it('goes back 32 days, and says so beyond', async () => {
   });
 });
 
-it('has at most `limit` hours, the latest, and the rest in one row', async () => {
+it('has the latest `limit` hours, and the rest in one row', async () => {
   const { data } = await report('from=2026-10-25&to=2026-10-25&group_by=hour&limit=2');
   expect(data.map(({ hour, events, is_other }) => [hour, events, is_other])).toEqual([
     ['2026-10-25T02:00:00+01:00', 2, undefined],

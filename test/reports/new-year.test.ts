@@ -17,32 +17,24 @@ const YEARS = [
 
 it.each(YEARS)('puts $before and $after into $week', async ({ week, before, after, next, nextDay }) => {
   const tenant = await createTenant();
-  await env.DB.prepare(
-    `INSERT INTO rollup_custom (application_id, day, event_name, creative_id, custom_events)
-     SELECT ?1, value ->> 0, 'level', '', value ->> 1 FROM json_each(?2)`,
-  )
-    .bind(
-      tenant.application.id,
-      JSON.stringify([
-        [before, 1],
-        [after, 2],
-        [nextDay, 4],
-      ]),
-    )
-    .run();
-  await env.DB.prepare(
-    `INSERT INTO cohort_activity (application_id, acquired_day, creative_id, age, active_devices, last_active_devices)
-     SELECT ?1, value ->> 0, '', 0, value ->> 1, value ->> 1 FROM json_each(?2)`,
-  )
-    .bind(
-      tenant.application.id,
-      JSON.stringify([
-        [before, 1],
-        [after, 2],
-        [nextDay, 4],
-      ]),
-    )
-    .run();
+  // One event or device on the first day, two on the second, four on the third.
+  const history = JSON.stringify([
+    [before, 1],
+    [after, 2],
+    [nextDay, 4],
+  ]);
+  const insert = (sql: string) =>
+    env.DB.prepare(`${sql} FROM json_each(?2)`).bind(tenant.application.id, history);
+  await env.DB.batch([
+    insert(
+      `INSERT INTO rollup_custom (application_id, day, event_name, creative_id, custom_events)
+       SELECT ?1, value ->> 0, 'level', '', value ->> 1`,
+    ),
+    insert(
+      `INSERT INTO cohort_activity (application_id, acquired_day, creative_id, age, active_devices, last_active_devices)
+       SELECT ?1, value ->> 0, '', 0, value ->> 1, value ->> 1`,
+    ),
+  ]);
   await addTotals(env.DB);
   const read = async (path: string) => {
     const query = `application_id=${tenant.application.id}&from=${before}&to=${nextDay}`;

@@ -72,7 +72,7 @@ async function sendCohort(
 }
 
 describe('GET /v1/reports/predicted-ltv', () => {
-  it('predicts what a cohort will purchase, more over a longer time, with an interval', async () => {
+  it('predicts a cohort’s purchases, more over a longer time, with an interval', async () => {
     const tenant = await createTenant();
     const creative = await createCreative(worker, tenant, {
       campaign: 'Spring',
@@ -142,7 +142,7 @@ describe('GET /v1/reports/predicted-ltv', () => {
     expect(body.data[0]?.revenue === null).toBe(reason === 'unconverted_amounts');
   });
 
-  it('predicts nothing of no device', async () => {
+  it('predicts nothing without devices', async () => {
     expect((await ask(await createTenant())).body).toMatchObject({ data: [], total_rows: 0 });
   });
 

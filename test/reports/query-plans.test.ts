@@ -156,7 +156,7 @@ it('exchange rates are read by the primary key', async () => {
     expect(table).toMatch(/^SEARCH \w+ USING PRIMARY KEY \(team_id=\? AND currency=\?/);
 });
 
-it('cost the same however many events are behind the same rollups', async () => {
+it('cost the same, however many events the rollups sum up', async () => {
   const worker = startWorker();
   const read = async (events: number) => {
     const tenant = await createTenant();

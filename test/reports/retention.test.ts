@@ -21,7 +21,7 @@ describe('retentionOf', () => {
     ],
     ['day 1', 1, '2026-03-20', { eligible: 15, complete: true, active: 5, classic: 5 / 15, rolling: 6 / 15 }],
     [
-      'a day on which no one came, but later',
+      'a day without anyone, who came later',
       3,
       '2026-03-20',
       { eligible: 15, complete: true, active: 0, classic: 0, rolling: 2 / 15 },
@@ -39,7 +39,7 @@ describe('retentionOf', () => {
       '2026-03-08',
       { eligible: 0, complete: false, active: 0, classic: null, rolling: null },
     ],
-  ])('gives %s', (_, day, today, expected) => expect(retentionOf(rows, day, today)).toEqual(expected));
+  ])('returns %s', (_, day, today, expected) => expect(retentionOf(rows, day, today)).toEqual(expected));
 
   it('sizes cohorts by their installs', () => expect(cohortSize(rows)).toBe(15));
 });

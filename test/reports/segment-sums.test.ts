@@ -133,7 +133,7 @@ describe.each<[names: DimensionName[], groups: number]>([
 ])('by %j', (names, total) => {
   const filters = names.includes('country') ? {} : { country: ['de', 'us', 'unknown'] };
 
-  it('has the same sums in several passes as in one', async () => {
+  it('has the same sums in one pass and in several', async () => {
     const once = await read(names, { filters });
     expect(once.cut?.total ?? once.groups.size).toBe(total);
     for (const maxGroups of [total, Math.ceil(total / 2), Math.ceil(total / 5) + 8]) {
@@ -156,7 +156,7 @@ describe.each<[names: DimensionName[], groups: number]>([
   });
 });
 
-it('ranks by time, then by revenue', async () => {
+it('ranks groups by time, then by revenue', async () => {
   const { cut } = await read(['day', 'creative'], { filters: { country: ['de'] }, limit: 2 });
   expect(JSON.parse(cut?.kept ?? '[]').map((key: string) => JSON.parse(key))).toEqual([
     [LAST, JSON.stringify(['crt_40', 'Name 40'])],
@@ -165,7 +165,7 @@ it('ranks by time, then by revenue', async () => {
   expect(cut?.firstCut).toContain('crt_38');
 });
 
-it('finds groups by a text in their names', async () => {
+it('finds groups by text in their names', async () => {
   const { groups, cut } = await read(['creative', 'country'], { filters: { country: ['de'] }, q: 'nAmE 4' });
   const names = [...groups.keys()].filter(Boolean).map((key) => JSON.parse(JSON.parse(key)[0])[1]);
   expect(names.sort()).toEqual(['Name 4', 'Name 40']);
@@ -181,7 +181,7 @@ it('refuses a report that takes too many passes', async () => {
   });
 });
 
-it('asks D1 for no more than it answers in production, in few queries', async () => {
+it('reads no more than D1 returns in production, in few queries', async () => {
   const limited = new LimitedD1(env.DB);
   const query = PerformanceQuery.parse({
     application_id: tenant.application.id,
@@ -195,7 +195,7 @@ it('asks D1 for no more than it answers in production, in few queries', async ()
   expect(limited.queries).toBeLessThan(20);
 });
 
-it('rounds half a micro up, even if the rate has infinitely many digits', () => {
+it('rounds half a micro up, even with a rate of infinitely many digits', () => {
   const table = new GroupTable('cohort_revenue');
   const group = table.open();
   // A sixth of a micro, three times, is half a micro.

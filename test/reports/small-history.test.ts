@@ -38,7 +38,7 @@ async function report(query: string, of = tenant) {
 const march = 'from=2026-03-01&to=2026-03-31';
 
 describe('GET /v1/reports/performance', () => {
-  it('groups by day in the time zone of the application, every metric in every row', async () => {
+  it('groups by day in the time zone of the application, with every metric in every row', async () => {
     const { body } = await report(march);
     expect(body.data.map(({ day }) => day)).toEqual(['2026-03-02', '2026-03-03']);
     expect(body.data[1]).toEqual({
@@ -74,12 +74,12 @@ describe('GET /v1/reports/performance', () => {
     });
   });
 
-  it('answers the mean of the daily devices and revenue by summed devices in total', async () => {
+  it('has the mean of the daily devices and the revenue per summed device in the totals', async () => {
     const { body } = await report('from=2026-03-02&to=2026-03-05');
     expect(body.totals).toMatchObject({ installs: 1, dau: 0.5, purchase_revenue: 4.99, arpdau: null });
   });
 
-  it('groups by source, with null for what a source cannot tell', async () => {
+  it('groups by source, with null for metrics that a source does not have', async () => {
     const { body } = await report(`${march}&group_by=source`);
     expect(body.data).toMatchObject([
       {
@@ -96,7 +96,7 @@ describe('GET /v1/reports/performance', () => {
     ]);
   });
 
-  it('groups by network, which no request belongs to', async () => {
+  it('groups by network, without requests', async () => {
     const { body } = await report(`${march}&group_by=day,media_source`);
     expect(body.data).toMatchObject([
       { day: '2026-03-03', media_source: null, impressions: 1, ad_requests: null, fill_rate: null },
@@ -113,7 +113,7 @@ describe('GET /v1/reports/performance', () => {
     ]);
   });
 
-  it('reports in another currency what is in it', async () => {
+  it('reports amounts of another currency', async () => {
     const { body } = await report(`${march}&currency=EUR`);
     expect(body).toMatchObject({
       currency: 'eur',
@@ -122,14 +122,14 @@ describe('GET /v1/reports/performance', () => {
     });
   });
 
-  it('lists what has no rate of the whole period, whatever the groups hold of it', async () => {
+  it('lists amounts without a rate for the whole period, whatever the groups contain', async () => {
     for (const group of ['source', 'item', 'event_name', 'day,creative']) {
       const { body } = await report(`${march}&group_by=${group}&currency=eur`);
       expect(body.unconverted, group).toEqual([{ currency: 'usd', amount: 4.996 }]);
     }
   });
 
-  it('counts no day that is still to come for a mean', async () => {
+  it('leaves future days out of a mean', async () => {
     const query = {
       application_id: tenant.application.id,
       from: '2026-03-02',
@@ -189,7 +189,7 @@ describe('GET /v1/reports/retention', () => {
     return { status: answer.status, body: await answer.json() };
   };
 
-  it('answers one row for the cohorts of the days', async () => {
+  it('returns one row for the cohorts of the days', async () => {
     const { body } = await retention(`${march}&days=0,1`);
     const full = { eligible: 1, complete: true, active: 1, classic: 1, rolling: 1 };
     expect(body).toEqual({
@@ -209,7 +209,7 @@ describe('GET /v1/reports/retention', () => {
     });
   });
 
-  it('takes a reported day number that is one off, and none that is two off', async () => {
+  it('accepts a reported day number that is one off, and none that is two off', async () => {
     const other = await createTenant();
     for (const [day, reported] of [
       [10, 11],
@@ -231,7 +231,7 @@ describe('GET /v1/reports/retention', () => {
     expect(Object.fromEntries(active)).toEqual({ 8: 0, 9: 1, 10: 2, 11: 1, 12: 0 });
   });
 
-  it('answers no row where no one was acquired', async () => {
+  it('returns no row if nobody was acquired', async () => {
     expect((await retention('from=2026-04-01&to=2026-04-02')).body).toEqual({
       data: [],
       total_rows: 0,
@@ -259,7 +259,7 @@ it.each(['performance', 'retention'])('/v1/reports/%s is a 404 to another team',
 });
 
 describe('GET /v1/reports/ltv', () => {
-  it('holds revenue by day N against the costs of days whose day N is over', async () => {
+  it('compares revenue by day N with the costs of days whose day N is over', async () => {
     const other = await createTenant();
     const dayAt = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString();
     const [old, yesterday] = [dayAt(5), dayAt(1)];

@@ -32,7 +32,7 @@ async function withHistory() {
   return tenant;
 }
 
-it('computes the metrics that are wanted, as in the whole report, and reads nothing for the others', async () => {
+it('computes the requested metrics as in the whole report, and reads nothing for the others', async () => {
   const tenant = await withHistory();
   for (const group_by of ['day', 'creative', 'country', 'media_source', 'campaign']) {
     const whole = await reportPerformance(env, tenant.application, asked(tenant, { group_by }), NOW);
@@ -66,7 +66,7 @@ it.each([
   { groups: 200, rows: 200, other: 0 },
   { groups: 201, rows: 200, other: 1 },
   { groups: 403, rows: 200, other: 1 },
-])('gives $rows rows of $groups groups, and sums up the rest', async ({ groups, rows, other }) => {
+])('returns $rows rows of $groups groups, and sums up the rest', async ({ groups, rows, other }) => {
   const tenant = await createTenant();
   await env.DB.prepare(
     `INSERT INTO rollup_custom (application_id, day, event_name, creative_id, custom_events)

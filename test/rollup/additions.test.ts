@@ -12,7 +12,7 @@ const MICROS_PER_HIGH = 10n ** 12n;
 
 // What several runs add to one row of D1.
 
-it.each(ROLLUP_TABLES)('adds to the columns that the schema of %s has', (name) => {
+it.each(ROLLUP_TABLES)('adds to the columns in the schema of %s', (name) => {
   const schema = Object.values(tables).filter((table) => is(table, SQLiteTable));
   const table = schema.find((one) => getTableName(one) === name);
   if (!table) throw new Error(`the schema has no ${name}`);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { bandOf, DeviceRevenue, REVENUE_DAYS, readRevenue } from '../../src/rollup/device-revenue.ts';
 
-it('adds up revenue by currency, kind and band of age, whatever is stored in between', () => {
+it('adds up revenue by currency, kind and age band, whatever the intermediate storage', () => {
   let text = '';
   const add = (kind: 'ad' | 'purchase', currency: string, age: number, micros: number) => {
     const revenue = DeviceRevenue.parse(text);
@@ -23,7 +23,7 @@ it('adds up revenue by currency, kind and band of age, whatever is stored in bet
   ]);
 });
 
-it('takes no more room for more events', () => {
+it('does not grow with the number of events', () => {
   const revenue = DeviceRevenue.parse('');
   for (let event = 0; event < 50_000; event++) revenue.addToBand('ad', 'usd', bandOf(event % 500), 12_345);
   const text = revenue.toString();
@@ -31,7 +31,7 @@ it('takes no more room for more events', () => {
   expect(DeviceRevenue.parse(text).toString()).toBe(text);
 });
 
-it('is the empty text without revenue, and refuses what it did not write', () => {
+it('is empty without revenue, and refuses a text that it did not write', () => {
   expect(DeviceRevenue.parse('').toString()).toBe('');
   expect(readRevenue('')).toEqual([]);
   expect(() => readRevenue('usd|nonsense')).toThrow('not the revenue of a device');

@@ -46,7 +46,7 @@ describe('the hour of an event', () => {
       });
     });
 
-  it('is that of the clock, whose minutes need not be those of UTC', () => {
+  it('is the local hour, whose minutes can differ from UTC', () => {
     const [first, second, third] = ids(
       'Asia/Kathmandu',
       '2026-03-01T18:14:59Z',
@@ -59,7 +59,7 @@ describe('the hour of an event', () => {
     expect(third).toBe(second);
   });
 
-  it('comes twice when clocks are set back, and is two hours', () => {
+  it('is repeated as two hours when clocks are set back', () => {
     const [before, after] = ids('America/New_York', '2026-11-01T05:30:00Z', '2026-11-01T06:30:00Z');
     expect([before, after].map((id) => Math.floor((id ?? 0) / 256))).toEqual([1, 1]);
     expect(before).not.toBe(after);
@@ -70,7 +70,7 @@ describe('the hour of an event', () => {
     expect(hours.map((id) => Math.floor((id ?? 0) / 256))).toEqual([1, 3]);
   });
 
-  it('gains half an hour under an id of its own when clocks are set back by half an hour', () => {
+  it('gets a separate id for the half hour by which clocks are set back', () => {
     const hours = ids(
       'Australia/Lord_Howe',
       '2026-04-04T14:59:00Z',
@@ -81,7 +81,7 @@ describe('the hour of an event', () => {
     expect(new Set(hours).size).toBe(3);
   });
 
-  it('is none for an event that arrived when its hour was no longer kept', () => {
+  it('is missing for an event that arrived after its hour was deleted', () => {
     const occurred_at = Date.UTC(2026, 2, 1);
     const last = occurred_at + (HOURS_KEPT_DAYS + 1) * DAY_MS;
     expect(hourIdOf({ occurred_at, received_at: last })).not.toBeNull();
@@ -101,7 +101,7 @@ describe('a tally', () => {
     expect([...daily.rows()]).toHaveLength(1);
   });
 
-  it('has no hours of events that arrived too late, only their day', () => {
+  it('has no hours for events that arrived too late, only their day', () => {
     const late = click('2026-03-01T09:00:00Z', { received_at: Date.UTC(2026, 5, 1) });
     const { hours, daily } = count([late]);
     expect([...hours.rows()]).toEqual([]);
@@ -110,7 +110,7 @@ describe('a tally', () => {
 });
 
 describe('a row of hours', () => {
-  it('adds up exactly over many runs, whether or not its hours were merged in between', async () => {
+  it('adds up exactly over many runs, even if its hours are merged in between', async () => {
     const { application } = await createTenant();
     const key = { application_id: application.id, day: '2026-03-01', creative_id: '', currency: 'usd' };
     const large = 2 ** 53 - 1;
@@ -141,7 +141,7 @@ describe('a row of hours', () => {
 describe('pruneHours', () => {
   const NOW = Date.UTC(2026, 3, 15, 12);
 
-  it('deletes only the hours of days that no report reads', async () => {
+  it('deletes only the hours that no report reads', async () => {
     const { application } = await createTenant();
     const days = ['2026-03-11', '2026-03-12', '2026-03-13', '2026-03-14', '2026-04-15'];
     const events = days.map((day) => click(`${day}T10:00:00Z`, { application_id: application.id }));
@@ -164,7 +164,7 @@ describe('pruneHours', () => {
     expect(await daysIn('rollup_daily')).toEqual(days);
   });
 
-  it('forgets at most a thousand rows a call, the rest with the next', async () => {
+  it('deletes at most a thousand rows per call', async () => {
     const { application } = await createTenant();
     const events = Array.from({ length: 1_001 }, (_, index) =>
       click('2026-01-01T10:00:00Z', { application_id: application.id, creative_id: `crt_${index}` }),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type Earning, Journal } from '../../src/rollup/journal.ts';
 
-it('gives each device its own entries, in the order in which they came', () => {
+it('gives each device its own entries, in their order of arrival', () => {
   const journal = new Journal();
   const devices = Array.from({ length: 7 }, () => ({ first: -1, last: -1, added: [] as unknown[][] }));
   for (let index = 0; index < 5_000; index++) {
@@ -30,7 +30,7 @@ it('gives each device its own entries, in the order in which they came', () => {
   expect(visited).toEqual(devices.map(({ added }) => added));
 });
 
-it('weighs its entries, and each text once', () => {
+it('measures the size of its entries, and each text once', () => {
   const journal = new Journal();
   let last = -1;
   for (let index = 0; index < 1_000; index++) last = journal.addStep(last, 'ad', index);

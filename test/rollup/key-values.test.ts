@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { KeyValues } from '../../src/rollup/key-values.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 
-it('gives back the values of any key, however many values there are', () => {
+it('returns the values of any key, however many values there are', () => {
   const values = new KeyValues();
   const count = 70_000;
   const parts = Array.from({ length: count }, (_, index) => [
@@ -16,7 +16,7 @@ it('gives back the values of any key, however many values there are', () => {
   expect(wrong).toEqual([]);
 });
 
-it('distinguishes a number from its text, and weighs each value once', () => {
+it('distinguishes a number from its text, and measures each value once', () => {
   const values = new KeyValues();
   expect(values.read(values.textOf(1) + values.textOf('1'))).toEqual([1, '1']);
   const { weight } = values;
@@ -26,7 +26,7 @@ it('distinguishes a number from its text, and weighs each value once', () => {
   expect(values.weight).toBeGreaterThan(weight + 1_000);
 });
 
-it('keeps rows apart and finds them again past 32,768 values', () => {
+it('keeps and finds distinct rows beyond 32,768 values', () => {
   const additions = new Additions('rollup_custom');
   const names = Array.from({ length: 33_000 }, (_, index) => `event ${index}`);
   const key = { application_id: 'app', day: '2026-03-01', creative_id: '' };

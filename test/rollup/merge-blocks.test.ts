@@ -84,7 +84,7 @@ it('merges the blocks of many runs into one that holds the same, exactly', async
   expect((await read(owner.applicationId, OF_CREATIVES)).sums).toEqual(before.sums);
 });
 
-it('leaves few blocks as they are, and those of other shards', async () => {
+it('does not merge a few blocks, or those of other shards', async () => {
   const owner = await withRuns(MIN_MERGED_BLOCKS - 1);
   expect(await placesToMerge(env.DB, owner, [PLACE])).toEqual([]);
   const other = await withRuns(MIN_MERGED_BLOCKS, 1);
@@ -115,7 +115,7 @@ it('keeps blocks that were added after the merged ones were read', async () => {
   expect(await read(owner.applicationId, [0])).toEqual({ blocks: 2, sums: before.sums });
 });
 
-it('reads in pages of bounded size, the latest first, and each block once', async () => {
+it('reads each block once, latest first, in pages of bounded size', async () => {
   const applicationId = newId('app');
   for (let day = 1; day <= 9; day++) {
     const additions = new Additions('rollup_daily');

@@ -99,7 +99,7 @@ it('splits rows that are too long for a block, even the segments of a single row
   expect(unpack('rollup_ads', blocks).size).toBe(30_000);
 });
 
-it('takes some 8 characters for a segment of a row', () => {
+it('uses about 8 characters per segment of a row', () => {
   const additions = new Additions('rollup_ads');
   for (let row = 0; row < 100; row++) {
     for (let segment = 0; segment < 20; segment++) {

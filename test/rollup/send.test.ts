@@ -16,7 +16,7 @@ async function after(ms: number, outcome: Promise<boolean>): Promise<boolean | '
   return Promise.race([outcome, Promise.resolve('pending' as const)]);
 }
 
-it('gives up a send that hangs after 5 s, without a second one', async () => {
+it('gives up a hanging send after 5 s, without a second attempt', async () => {
   const send = vi.fn(never);
   const outcome = sendWithRetry(send);
   expect(await after(4_900, outcome)).toBe('pending');
@@ -24,7 +24,7 @@ it('gives up a send that hangs after 5 s, without a second one', async () => {
   expect(send).toHaveBeenCalledTimes(1);
 });
 
-it('gives a send that hangs after one that failed only what is left of the 5 s', async () => {
+it('gives a hanging send after a failed one only the rest of the 5 s', async () => {
   const send = vi.fn(never).mockRejectedValueOnce(new Error('Queue send failed'));
   const outcome = sendWithRetry(send);
   expect(await after(5_100, outcome)).toBe(false);

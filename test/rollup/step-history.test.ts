@@ -37,7 +37,7 @@ const stepsBy = (max: number, length: number) =>
   fc.array(fc.tuple(fc.constantFrom(...NAMES), fc.integer({ min: 0, max })), { maxLength: length });
 
 describe('the history of a device', () => {
-  it('gives the funnels of its raw events, however often each step is repeated and whatever the order of arrival', () => {
+  it('returns the funnels of its raw events, whatever the order and repetitions of steps', () => {
     fc.assert(
       fc.property(stepsBy(500, 128), funnelSteps, windows, (events, steps, window) => {
         expect(walkSteps(historyOf(events), steps, window)).toEqual({
@@ -49,7 +49,7 @@ describe('the history of a device', () => {
     );
   });
 
-  it('loses nothing of a long life of repeats that arrives in order', () => {
+  it('loses nothing from a long series of repeats that arrive in order', () => {
     const mostlyAds = fc.array(
       fc.tuple(
         fc.constantFrom(...NAMES, ...Array.from({ length: 24 }, () => 'ad')),
@@ -80,7 +80,7 @@ describe('the history of a device', () => {
     expect(text.length).toBeLessThan(500);
   });
 
-  it('never answers a wrong step of a history that it had to shorten: it says where it does not know', () => {
+  it('never returns a wrong step from a shortened history, but marks it as incomplete', () => {
     fc.assert(
       fc.property(stepsBy(3_000, 700), funnelSteps, windows, (events, steps, window) => {
         const text = historyOf(events);
@@ -93,7 +93,7 @@ describe('the history of a device', () => {
     );
   });
 
-  it('says where an event that came late may follow repeats that were taken out', () => {
+  it('marks a late event as incomplete if it may follow removed repeats', () => {
     const ads = Array.from({ length: 400 }, (_, index): Step => ['ad', 10 * index]);
     const text = historyOf([['install', 0], ...ads, ['purchase', 1_005]]);
     expect(walkSteps(text, ['install', 'purchase'], null)).toEqual({ seconds: [0, 1_005], isComplete: true });
@@ -101,7 +101,7 @@ describe('the history of a device', () => {
     expect(walkSteps(text, ['purchase', 'ad'], null)).toEqual({ seconds: [0], isComplete: false });
   });
 
-  it('keeps the first times of all steps when it is shortened, and says that later ones are not known', () => {
+  it('keeps the first times of all steps when it is shortened, and marks later ones as unknown', () => {
     const events = Array.from(
       { length: 400 },
       (_, index): Step => [index % 2 ? 'event:a' : 'event:b', 10 * index],
@@ -118,7 +118,7 @@ describe('the history of a device', () => {
     });
   });
 
-  it('has room for a bounded number of names, and says so of the others', () => {
+  it('keeps a bounded number of names, and marks the others as unknown', () => {
     const names = Array.from({ length: 300 }, (_, index): Step => [`event:${index}`, 1_000 + index]);
     const text = historyOf([['install', 5], ...names]);
     expect(Object.keys(firstTimes(text))).toHaveLength(MAX_FUNNEL_STEPS - 3);
@@ -129,7 +129,7 @@ describe('the history of a device', () => {
     expect(walkSteps(text, ['install', 'event:196'], null)).toEqual({ seconds: [0], isComplete: false });
   });
 
-  it('is the empty text without events, and refuses what it did not write', () => {
+  it('is empty without events, and refuses a text that it did not write', () => {
     expect(StepHistory.parse('').toString()).toBe('');
     expect(historyOf([['install', 1]])).toBe('["A1"]');
     expect(() => StepHistory.parse('["!"]')).toThrow('not a step history');

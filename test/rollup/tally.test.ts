@@ -104,7 +104,7 @@ describe('tally', () => {
     expect(show(counted.activity)).toEqual([]);
   });
 
-  it('counts a purchase with its payer once a day, a failed one apart and as no revenue', () => {
+  it('counts a purchase, its payer once a day, and a failed one separately without revenue', () => {
     const counted = tally(
       [
         event('custom.purchase', '2026-03-02'),
@@ -125,12 +125,12 @@ describe('tally', () => {
     expect(Object.keys(stepsOf(counted.devices[0]))).toEqual(['install', 'purchase']);
   });
 
-  it('makes no step of a funnel of a failed purchase', () => {
+  it('does not count a failed purchase as a funnel step', () => {
     const counted = tally([event('custom.purchase', '2026-03-01', { status: 'failed' })], known());
     expect(counted.devices).toEqual([]);
   });
 
-  it('counts one session for each session_id of a device, and one for each event without', () => {
+  it('counts one session per session_id of a device, and one per event without an id', () => {
     const events = ['a', 'a', 'b', undefined, undefined].map((session_id) =>
       event('retention', '2026-03-02', session_id ? { session_id } : {}),
     );
@@ -139,7 +139,7 @@ describe('tally', () => {
     expect(counted.keys.map(({ key }) => key)).toEqual(['s:dev_1:a']);
   });
 
-  it('counts custom events by name, and ad requests by placement and format as well', () => {
+  it('counts custom events by name, and ad requests also by placement and format', () => {
     const requests = { count: 4, placement: 'main', source: 'banner' };
     const counted = tally(
       [
@@ -156,7 +156,7 @@ describe('tally', () => {
     expect(show(counted.ads)).toEqual(['2026-03-01/banner//main//: ad_requests=4']);
   });
 
-  it('moves a device from its last active day to a later one, and not back', () => {
+  it('moves a device’s last active day forward only', () => {
     const counted = tally(
       [event('retention', '2026-03-04', { age: 3 }), event('custom', '2026-03-02')],
       known(),
@@ -174,7 +174,7 @@ describe('tally', () => {
     expect(show(counted.activity)).toContain('2026-03-01//2: active_devices=1 last_active_devices=1');
   });
 
-  it('counts what happened before the acquisition on its own day and as age 0', () => {
+  it('counts events before the acquisition on their own day and as age 0', () => {
     const counted = tally([event('custom.ad', '2026-02-27')], known());
     expect(show(counted.daily)).toEqual([
       '2026-02-27//eur: impressions=1 ad_revenue=7',
@@ -196,7 +196,7 @@ describe('tally', () => {
     }
   });
 
-  it('counts one event of a key, now or ever', () => {
+  it('counts one event per key', () => {
     const events = [
       event('custom', '2026-03-01', { keys: ['e:1'], key_day: 20_000 }),
       event('custom', '2026-03-01', { keys: ['e:1'], key_day: 20_000 }),
@@ -211,7 +211,7 @@ describe('tally', () => {
     expect(again.keys).toEqual([]);
   });
 
-  it('counts nothing of an erased device', () => {
+  it('counts nothing for an erased device', () => {
     const counted = tally([event('custom.ad', '2026-03-01', { keys: ['e:1'], key_day: 20_000 })], known([]));
     expect([show(counted.daily), show(counted.revenue), counted.keys, counted.devices]).toEqual([
       [],
@@ -221,7 +221,7 @@ describe('tally', () => {
     ]);
   });
 
-  it('counts nothing of a test event or of a test device, and remembers no key of it', () => {
+  it('counts no test event or test device, and stores none of their keys', () => {
     const nothing = [[], [], [], [], []];
     const show_ = (events: LoggedEvent[], of: Known) => {
       const counted = tally(events, of);
@@ -244,7 +244,7 @@ describe('tally', () => {
     expect(show(counted.revenue)).toEqual(['2026-03-01//2026-03-02/usd: purchase_revenue=5']);
   });
 
-  it('counts nothing that came with a token from its revocation on, but always its install', () => {
+  it('counts no event after the revocation of its token, but always its install', () => {
     const events = [999, 1_000, 1_001].map((received_at) =>
       event('custom.ad', '2026-03-01', {
         received_at,
@@ -263,7 +263,7 @@ describe('tally', () => {
     expect(counted.keys.map(({ key }) => key)).toEqual(['e:999']);
   });
 
-  it('counts a refund as activity of its device and as nothing else', () => {
+  it('counts a refund only as activity of its device', () => {
     const refund = event('custom.purchase', '2026-03-02', { status: 'refunded', keys: ['refunded:t:1'] });
     const counted = tally([refund], known());
     expect(show(counted.daily)).toEqual(['2026-03-02//: active_devices=1']);
@@ -309,7 +309,7 @@ describe('tally', () => {
       expect(show(tally(events(), known()).daily)).toEqual([`2026-03-02//: active_devices=1 ${sums}`]);
     });
 
-    it('is remembered beyond the run', () => {
+    it('is remembered after the run', () => {
       const counted = tally([start(), end()], known());
       expect(counted.keys.map(({ key }) => key)).toEqual(['s:dev_1:a', 'se:dev_1:a']);
       const again = tally([end()], known([device()], ['app_1/0/s:dev_1:a', 'app_1/0/se:dev_1:a']));
@@ -340,7 +340,7 @@ describe('tally', () => {
       expect(operations(2_000)).toEqual([2, 1, 2]);
     });
 
-    it('is bounded: more names than a device keeps steps for count, but are no steps', () => {
+    it('is bounded: names beyond a device’s steps are counted, but are no steps', () => {
       const names = Array.from({ length: 20_000 }, (_, index) =>
         event('custom', '2026-03-01', {
           event_name: `name ${index}`,
@@ -363,7 +363,7 @@ describe('tally', () => {
     });
   });
 
-  it('breaks each row down by segment: the version is of the event, in cohorts of the device when it came', () => {
+  it('splits each row by segment: by the version of the event or, in cohorts, of the acquired device', () => {
     const book = new SegmentBook();
     const id = (appVersion: string) => book.idOf({ country: 'de', os: 'android', appVersion });
     const counted = tally(

@@ -22,12 +22,12 @@ describe('the simulated history', () => {
   const ageOf = (at: string, acquired: number) =>
     (Date.parse(`${at.replace(' ', 'T')}Z`) - acquired) / DAY_MS;
 
-  it('is decided by its seed', () => {
+  it('depends only on its seed', () => {
     expect(historyOf(7, 50)).toEqual(historyOf(7, 50));
     expect(historyOf(8, 50)).not.toEqual(historyOf(7, 50));
   });
 
-  it('is of the past, keyed, and valid', () => {
+  it('lies in the past, with keys, and is valid', () => {
     const sent = history
       .slice(0, 300)
       .flatMap(({ device, events }) => events.map((event) => ({ device, event })));
@@ -45,7 +45,7 @@ describe('the simulated history', () => {
     expect(sent.length).toBeGreaterThan(1_000);
   });
 
-  it('is of Android and iOS, and of several countries', () => {
+  it('covers Android, iOS and several countries', () => {
     const share = (of: (device: (typeof history)[number]['device']) => boolean) =>
       history.filter(({ device }) => of(device)).length / history.length;
     expect(share(({ model }) => model.os.startsWith('iOS'))).toBeGreaterThan(0.2);
@@ -56,7 +56,7 @@ describe('the simulated history', () => {
     expect([...systems].sort()).toEqual(['Android 16', 'iOS 18.6', 'iOS 26.1']);
   });
 
-  it('loses its devices along a curve, and follows the week and the law of Zipf', () => {
+  it('has a retention curve, a weekly rhythm and a Zipf distribution', () => {
     const old = history.filter(({ device }) => device.acquiredAt < NOW - 10 * DAY_MS);
     const active = (day: number) =>
       old.filter(({ device, events }) =>
@@ -76,7 +76,7 @@ describe('the simulated history', () => {
     expect(by(1)).toBeGreaterThan(by(6));
   });
 
-  it('earns what real games do', () => {
+  it('earns about as much as real games', () => {
     const ads = history.flatMap(({ events }) => events).filter(({ type }) => type === 'custom.ad');
     const ecpm = (source: string) => {
       const shown = ads
@@ -93,7 +93,7 @@ describe('the simulated history', () => {
   });
 });
 
-it('keeps the running totals that a client would', () => {
+it('keeps running totals as a client would', () => {
   for (const { events } of historyOf(9, 200)) {
     const ads = events
       .filter(({ type }) => type === 'custom.ad')
@@ -103,7 +103,7 @@ it('keeps the running totals that a client would', () => {
   }
 });
 
-it('costs and rates cover the days of the devices', () => {
+it('has costs and rates for the days of the devices', () => {
   const devices = devicesOf(3);
   const costs = simulateCosts(new Random(3), devices);
   expect(new Set(costs.map(({ date, creative }) => `${date}/${creative}`)).size).toBe(costs.length);

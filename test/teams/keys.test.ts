@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000;
 
 const callerOf = ({ team }: Tenant, now: number) => ({ db, team, actor: 'me', now });
 
-it('lists the access tokens of a team alone, newest first, revoked ones with the time of the first revocation', async () => {
+it('lists only the team’s access tokens, newest first, with the time of the first revocation', async () => {
   const [mine, theirs] = [await createTenant(), await createTenant()];
   const { id } = await createAccessToken(callerOf(mine, 1_000), 'newer', 5_000);
   await revokeAccessToken(callerOf(mine, 2_000), id);
@@ -30,7 +30,7 @@ it('lists the access tokens of a team alone, newest first, revoked ones with the
   expect((await listAccessTokens(db, theirs.team.id)).map(({ name }) => name)).toEqual(['test']);
 });
 
-it('reveals the current key only; lists earlier ones while they work', async () => {
+it('reveals only the current key, and lists earlier ones while they work', async () => {
   const tenant = await createTenant();
   const { application } = tenant;
   const now = Date.now();
@@ -46,7 +46,7 @@ it('reveals the current key only; lists earlier ones while they work', async () 
   expect(await listKeysInGrace(db, application, until)).toEqual([]);
 });
 
-it('says so when a key was encrypted under another secret, and shows nothing', async () => {
+it('says if a key was encrypted under another secret, and shows nothing', async () => {
   const tenant = await createTenant();
   await expect(
     revealApiKey(callerOf(tenant, 1), tenant.application, 'another-secret-of-thirty-two-bytes-0'),

@@ -6,7 +6,7 @@ import { createTenant } from '../helpers/tenant.ts';
 
 const NOW = Date.UTC(2026, 2, 31);
 
-it('forgets an API key 30 days after it stopped working, and none that works or is in its grace', async () => {
+it('deletes an API key 30 days after it stopped working, and none that still works', async () => {
   const { application } = await createTenant();
   const ends = {
     current: null,
@@ -30,7 +30,7 @@ it('forgets an API key 30 days after it stopped working, and none that works or 
   );
 });
 
-it('forgets an access token 30 days after it expired or was revoked, whichever came first', async () => {
+it('deletes an access token 30 days after it expired or was revoked, whichever came first', async () => {
   const { team } = await createTenant();
   const old = NOW - 31 * DAY_MS;
   const rows: [string, number | null, number | null][] = [

@@ -42,7 +42,7 @@ it.each([
   ['no longer name', `${'n'.repeat(257)}=1&a=1`, { a: '1' }],
   ['no NUL', 'a=%00&b%00=1&c=1', { c: '1' }],
   ['names of prototypes', '__proto__=1&constructor=2&toString=3', { constructor: '2', toString: '3' }],
-])('keeps of a query %s', (_, query, expected) => {
+])('keeps %s of a query', (_, query, expected) => {
   const kept = clickParams(new URLSearchParams(query));
   expect(kept).toEqual(expected);
   expect(Object.getPrototypeOf(kept)).toBe(Object.prototype);
@@ -62,7 +62,7 @@ it.each([
   [{}, undefined],
   [null, undefined],
   [undefined, undefined],
-])('takes of %j the country %s', (cf, country) => {
+])('reads from %j the country %s', (cf, country) => {
   expect(countryOf(cf)).toBe(country);
 });
 
@@ -77,7 +77,7 @@ it('sends parameters and country with the click, and the parameters on to the st
   expect(new URL(location).searchParams.get('gclid')).toBe('Cj0K');
 });
 
-it('sends neither where there is none', async () => {
+it('sends neither if there is none', async () => {
   const { path } = await createCreative(worker, await createTenant(STORES));
   const { event, click } = await clickMessage(path);
   for (const part of [event, click]) {
@@ -86,7 +86,7 @@ it('sends neither where there is none', async () => {
   }
 });
 
-it('makes a record that the consumer takes of whatever a browser claims', async () => {
+it('makes a record that the consumer accepts from whatever a browser claims', async () => {
   const { path } = await createCreative(worker, await createTenant(STORES));
   for (const agent of [
     `Mozilla/5.0 (Linux; Android ${'9'.repeat(60)}; ${'m'.repeat(60_000)})`,
@@ -101,7 +101,7 @@ it('makes a record that the consumer takes of whatever a browser claims', async 
   }
 });
 
-it('takes measurements that a record holds, and no other', async () => {
+it('accepts measurements that fit a record, and no others', async () => {
   const { path } = await createCreative(worker, await createTenant(STORES));
   const { publicId } = await follow(worker, path, IPHONE_AGENT);
   const largest = { screen_width: 1e5, screen_height: 1e5, pixel_ratio: 1e5 };

@@ -37,7 +37,7 @@ it('refuses a measurement of more than 2 KB', async () => {
   expect(await measure(worker, path, publicId, { measures })).toEqual({ status: 413, messages: [] });
 });
 
-it('records neither clicks nor measurements of an address that is over its limit, but sends its person on', async () => {
+it('records no click or measurement of an address over its limit, but still redirects', async () => {
   const asked: string[] = [];
   const limited = startWorker({
     CLICK_LIMIT: {
@@ -63,7 +63,7 @@ it('records neither clicks nor measurements of an address that is over its limit
   expect(limited.queue.take()).toEqual([]);
   expect((await follow(limited, path, ANDROID_AGENT)).messages).toHaveLength(1);
   expect((await measure(limited, path, publicId)).messages).toHaveLength(1);
-  // Looking a link up counts apart, under a key of its own.
+  // Lookups of links are limited separately, under their own key.
   const clicks = asked.filter((key) => !key.startsWith('lookup:'));
   expect(new Set(clicks)).toEqual(new Set(['203.0.113.66', '203.0.113.9']));
 });

@@ -14,7 +14,7 @@ afterEach(() => {
 const open = (worker: ReturnType<typeof startWorker>, path: string) =>
   worker.request(path, { redirect: 'manual', headers: { 'cf-connecting-ip': '192.0.2.9' } });
 
-it('limits lookups of unknown links by address, apart from its clicks and before the database', async () => {
+it('limits lookups of unknown links by address, separately from clicks and before the database', async () => {
   const watched = new WatchedD1(env.DB);
   const limit = watchedLimit((key) => key.startsWith('lookup:'));
   const limited = startWorker({ CLICK_LIMIT: limit.binding, DB: watched.asBinding() });
@@ -32,7 +32,7 @@ it('limits lookups of unknown links by address, apart from its clicks and before
   expect([measured.status, watched.statements]).toEqual([429, 0]);
 });
 
-it('goes on serving a link that the isolate knows, and renews it whatever the limit says', async () => {
+it('keeps serving and renewing a link that the isolate knows, whatever the limit says', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const tenant = await createTenant(STORES);
   const worker = startWorker();

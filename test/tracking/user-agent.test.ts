@@ -44,7 +44,7 @@ it.each([
   expect(readUserAgent(userAgent)).toMatchObject({ osFamily, osVersion, deviceModel });
 });
 
-it('reads the first 512 characters of a user agent and no more', () => {
+it('reads only the first 512 characters of a user agent', () => {
   const within = (text: string, chars: number) => text.padStart(chars, '-');
   expect(readUserAgent(within('Windows NT', 512)).osFamily).toBe('windows');
   expect(readUserAgent(within('Windows NT', 513)).osFamily).toBe('other');
@@ -64,7 +64,7 @@ it.each([
   ['Android; Android; ', 'android'],
   ['(iPhone', 'ios'],
   ['(iPhone OS 17_', 'ios'],
-])('reads 100 KB of "%s" as it reads its first 512 characters', (part, osFamily) => {
+])('reads 100 KB of "%s" like its first 512 characters', (part, osFamily) => {
   const userAgent = part.repeat(100_000 / part.length);
   expect(readUserAgent(userAgent)).toEqual(readUserAgent(userAgent.slice(0, 512)));
   expect(readUserAgent(userAgent).osFamily).toBe(osFamily);
@@ -80,7 +80,7 @@ it.each([
   'curl/8.5.0',
   '',
   ' ',
-])('takes "%s" for a robot', (userAgent) => {
+])('recognises "%s" as a robot', (userAgent) => {
   expect(readUserAgent(userAgent).isRobot).toBe(true);
 });
 
@@ -90,11 +90,11 @@ it.each([
   `${IPHONE} Mobile/15E148 Instagram 300.0.0.0`,
   `Mozilla/5.0 (Linux; Android 10; K) ${CHROME}`,
   `Mozilla/5.0 (Linux; Android 14; SM-S911B; wv) Version/4.0 ${CHROME} [FB_IAB/FB4A;FBAV/450.0]`,
-])('takes "%s" for a person', (userAgent) => {
+])('recognises "%s" as a person', (userAgent) => {
   expect(readUserAgent(userAgent).isRobot).toBe(false);
 });
 
-it('reads a user agent as the first time when it comes again, whatever came between', () => {
+it('reads a repeated user agent as it did first, whatever came in between', () => {
   const userAgent = `${IPHONE} Version/17.4.1 Mobile/15E148 Safari/604.1`;
   const first = readUserAgent(userAgent);
   expect(readUserAgent(userAgent)).toEqual(first);

@@ -84,7 +84,7 @@ describe.each(versions)('the stores of %s', (version) => {
     return data.sort((one, other) => one.country.localeCompare(other.country));
   }
 
-  it('become those of this release, each migration once', async () => {
+  it('are migrated to this release, by each migration once', async () => {
     const applied = await env.DB.prepare('SELECT name FROM d1_migrations ORDER BY id').all<{
       name: string;
     }>();
@@ -105,12 +105,12 @@ describe.each(versions)('the stores of %s', (version) => {
     },
   );
 
-  it('hold what was counted, what was on its way to D1, and what waited', async () => {
+  it('contain what was counted, what was on its way to D1, and what was waiting', async () => {
     expect(await env.COUNTERS.getByName(counter).health()).toMatchObject({ devices: history.totals.length });
     expect(await totals(startWorker())).toMatchObject(history.totals);
   });
 
-  it('recognise events that come again and messages that are delivered again', async () => {
+  it('recognise repeated events and redelivered messages', async () => {
     const worker = startWorker();
     await worker.deliver(history.messages.map((body) => ({ id: crypto.randomUUID(), body })));
     const recognisable = history.recognisable.filter(({ type }) => type !== 'retention');
@@ -119,7 +119,7 @@ describe.each(versions)('the stores of %s', (version) => {
     expect(await totals(worker)).toMatchObject(history.totals);
   });
 
-  it('count new events, of devices old and new', async () => {
+  it('count new events of old and new devices', async () => {
     const worker = startWorker();
     // The same device_id is the same device.
     const known = await fetchToken(worker, tenant, { data: { device_id: 'device-us' } });
@@ -146,7 +146,7 @@ describe.each(versions)('the stores of %s', (version) => {
     expect(await totals(worker)).toMatchObject(expected);
   });
 
-  it('give back their raw events, exported and not', async () => {
+  it('return their raw events, exported or not', async () => {
     const worker = startWorker();
     const answer = await worker.team(tenant, `/v1/events?application_id=${applicationId}&limit=200`);
     const { data }: { data: { event_id: string }[] } = await answer.json();

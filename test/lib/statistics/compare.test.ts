@@ -55,7 +55,7 @@ describe('two proportions', () => {
     expect(found?.pValue).toBeCloseTo(p, 4);
   });
 
-  it('tell nothing of an empty side, nor of sides that are all alike', () => {
+  it('give no result for an empty side, or if all values are equal', () => {
     expect(compareProportions({ size: 0, count: 0 }, { size: 9, count: 3 })).toBeNull();
     expect(compareProportions({ size: 9, count: 9 }, { size: 5, count: 5 })).toEqual({
       difference: 0,
@@ -81,7 +81,7 @@ describe('two means', () => {
     expect(found?.pValue).toBeCloseTo(0.07939, 5);
   });
 
-  it('do not depend on how the samples were put together, nor on a large mean', () => {
+  it('do not depend on how the samples were combined, or on a large mean', () => {
     const far = first.map((value) => value + 1e9);
     const whole = sampleOf(far);
     const joined = joinSamples(joinSamples(EMPTY_SAMPLE, sampleOf(far.slice(0, 3))), sampleOf(far.slice(3)));
@@ -90,7 +90,7 @@ describe('two means', () => {
     expect(joined.squares / 9).toBeCloseTo(3.200556, 4);
   });
 
-  it('tell nothing of an empty side, and no interval of a single value or of equal ones', () => {
+  it('give no result for an empty side, and no interval for a single value or equal ones', () => {
     const one = sampleOf([1]);
     const unknown = { low: null, high: null, pValue: null };
     expect(compareMeans(EMPTY_SAMPLE, one)).toBeNull();

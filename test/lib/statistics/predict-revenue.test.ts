@@ -56,7 +56,7 @@ function simulate(seed: number, customers: number, age: number, ahead: number) {
 }
 
 describe('the prediction', () => {
-  it('comes true within its 95 % interval about that often, of customers whose future is known', () => {
+  it('contains the known future of customers in its 95 % interval about that often', () => {
     const runs = Array.from({ length: 40 }, (_, seed) => {
       const { histories, spending, future } = simulate(seed + 1, 1_500, 60, 90);
       const found = predictRevenue(histories, spending, 90);
@@ -73,7 +73,7 @@ describe('the prediction', () => {
     expect(bias).toBeLessThan(1.1);
   });
 
-  it('takes one price of everything as the price of what comes', () => {
+  it('assumes a constant price if all purchases had it', () => {
     const { histories } = simulate(3, 1_500, 60, 90);
     const priced = histories.map((own) => ({ ...own, means: own.x > 0 ? 5 : 0 }));
     const spending = priced.filter(({ x }) => x > 0).map(({ x }) => ({ x, mean: 5, count: 1 }));
@@ -82,7 +82,7 @@ describe('the prediction', () => {
     expect(found?.low).toBeGreaterThan(0);
   });
 
-  it('is the same of customers one by one and put together', () => {
+  it('is the same for single and for grouped customers', () => {
     const { histories, spending } = simulate(4, 800, 60, 90);
     const rounded = histories.map((own) => ({ ...own, lastAt: Math.ceil(own.lastAt / 5) * 5 }));
     const groups = Map.groupBy(rounded, ({ x, lastAt }) => `${x}/${lastAt}`);

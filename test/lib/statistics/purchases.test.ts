@@ -16,13 +16,13 @@ describe('BG/NBD on the sample of CDNOW', () => {
     expect(fitted.logLikelihood).toBeCloseTo(-9582.4, 1);
   });
 
-  it('expects what is published of a customer: 1.226 purchases in 39 weeks after x = 2, last at 30.43 of 38.86', () => {
+  it('finds the published expectation: 1.226 purchases in 39 weeks after x = 2, last at 30.43 of 38.86', () => {
     const model = { r: 0.2426, alpha: 4.4136, a: 0.7929, b: 2.4259 };
     const { purchases } = expectBgNbd(model, { x: 2, lastAt: 30.43, age: 38.86 }, 39);
     expect(purchases).toBeCloseTo(1.226, 3);
   });
 
-  it('is at a maximum, of which the second derivatives tell how sharp it is', () => {
+  it('is at a maximum whose second derivatives describe its sharpness', () => {
     const at = (change: Partial<typeof fitted.model>) =>
       bgNbdLogLikelihood({ ...fitted.model, ...change }, CDNOW_HISTORIES);
     for (const name of ['r', 'alpha', 'a', 'b'] as const) {
@@ -63,7 +63,7 @@ it('Gamma-Gamma finds the published parameters of CDNOW: p 6.25, q 3.74, gamma 1
 });
 
 describe('the expectation', () => {
-  it('has the closed form of a customer who never leaves', () => {
+  it('has the closed form for a customer who never leaves', () => {
     // A gamma-Poisson one: (r + x) / (alpha + age) · ahead.
     const model = { r: 0.7, alpha: 5, a: 1e-9, b: 3 };
     const { purchases, variance } = expectBgNbd(model, { x: 3, lastAt: 9, age: 10 }, 20);
@@ -72,7 +72,7 @@ describe('the expectation', () => {
     expect(variance).toBeCloseTo(mean + mean ** 2 / 3.7, 4);
   });
 
-  it('has no jump where a is 1', () => {
+  it('is continuous at a = 1', () => {
     const at = (a: number) =>
       expectBgNbd({ r: 0.5, alpha: 3, a, b: 2 }, { x: 1, lastAt: 2, age: 8 }, 30).purchases;
     expect(at(1)).toBeCloseTo((at(0.999) + at(1.001)) / 2, 4);
@@ -80,7 +80,7 @@ describe('the expectation', () => {
 });
 
 describe('the minimum', () => {
-  it("of Rosenbrock's valley is found, and its curvature", () => {
+  it('of Rosenbrock’s valley is found, with its curvature', () => {
     const valley = ([x = 0, y = 0]: readonly number[]) => (1 - x) ** 2 + 100 * (y - x * x) ** 2;
     const { at } = minimize(valley, [-1.2, 1]);
     expect(at[0]).toBeCloseTo(1, 3);
@@ -99,7 +99,7 @@ describe('the minimum', () => {
     ).toBeCloseTo(0.5, 9);
   });
 
-  it('of what has no curvature is told from one that has', () => {
+  it('is rejected if the function has no curvature there', () => {
     expect(
       quadraticForm(
         [
