@@ -84,6 +84,18 @@ it('leaves blank what is not over, and says when it will be known', async () => 
   expect(day7?.title).toMatch(/^Day 7 is not over yet: known from \d+ \w+$/);
 });
 
+it('sets apart the values of fewer than half of the devices, without a colour', async () => {
+  const { html, text } = await page(`/retention?from=${ago(45)}&to=${ago(1)}&group=creative`);
+  const cells = cellsOf(html, 'Dragon');
+  // Day 1 is over for all 18, day 7 for the 8 of the older cohort.
+  expect(cells[2 + 1]?.kind).toBe('number heat h10');
+  expect(cells[2 + 7]).toMatchObject({
+    kind: 'number heat few',
+    title: expect.stringMatching(/^8 of 18 devices/),
+  });
+  expect(text).toContain('Italic: fewer than half of the devices have completed that day.');
+});
+
 it('adds the curve of the period before, and not where there is no comparison', async () => {
   expect((await page('/retention?period=28d')).html).toMatch(/class="line s1 before"/);
   expect((await page('/retention?period=28d&compare=none')).html).not.toMatch(/class="line s1 before"/);
