@@ -31,6 +31,8 @@ const SLOW = 'test/**/*.slow.test.ts';
 /** Tests that need Node: files, DuckDB, processes of their own. */
 const NODE = [
   'test/{architecture,chaos,cli}/**/*.test.ts',
+  'test/bench/options.test.ts',
+  'test/bench/peer/**/*.test.ts',
   'test/lake/duckdb.slow.test.ts',
   'test/lake/memory.slow.test.ts',
 ];

@@ -3,26 +3,28 @@ import * as z from 'zod';
 /** Safe in a header name. */
 export const SERVICE_NAME_FORM = /^[A-Za-z][A-Za-z0-9-]*$/;
 
-const Settings = z.object({
-  /** Names the two credential headers: `<name>-api-key` and `<name>-Token`. */
-  SERVICE_NAME: z.string().regex(SERVICE_NAME_FORM, 'must be usable in a header name').default('service'),
-  /** The base URL of tracking links. Empty means `<origin>/t`. */
-  TRACKING_BASE_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
-  TOKEN_TTL_DAYS: z.coerce.number().int().min(1).max(3650).default(400),
-  /** How long a counter remembers idempotency keys after it accepted them. Keys of purchases are kept as long as raw events. */
-  IDEMPOTENCY_DAYS: z.coerce.number().int().min(9, 'must be at least 9').max(3650).default(30),
-  /** How long R2 keeps raw events, and counters the keys of purchases. The minimum covers redeliveries, which arrive within 8 days. */
-  RAW_RETENTION_DAYS: z.coerce.number().int().min(10, 'must be at least 10').max(3650).default(400),
-  /** A feed of daily reference rates in the European Central Bank's XML format. Empty disables it. */
-  EXCHANGE_RATES_URL: z
-    .union([z.literal(''), z.url({ protocol: /^https?$/ })])
-    .default('https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml'),
-  /** The sender of alert and digest emails. Empty disables email. Also requires the `MAIL` binding. */
-  MAIL_FROM: z.union([z.literal(''), z.email('must be an email address')]).default(''),
-  TOKEN_SECRET: z.string().min(32, 'must have at least 32 characters'),
-  KEY_ENCRYPTION_SECRET: z.string().min(32, 'must have at least 32 characters'),
-  SESSION_SECRET: z.string().min(32, 'must have at least 32 characters'),
-});
+const Settings = z.lazy(() =>
+  z.object({
+    /** Names the two credential headers: `<name>-api-key` and `<name>-Token`. */
+    SERVICE_NAME: z.string().regex(SERVICE_NAME_FORM, 'must be usable in a header name').default('service'),
+    /** The base URL of tracking links. Empty means `<origin>/t`. */
+    TRACKING_BASE_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
+    TOKEN_TTL_DAYS: z.coerce.number().int().min(1).max(3650).default(400),
+    /** How long a counter remembers idempotency keys after it accepted them. Keys of purchases are kept as long as raw events. */
+    IDEMPOTENCY_DAYS: z.coerce.number().int().min(9, 'must be at least 9').max(3650).default(30),
+    /** How long R2 keeps raw events, and counters the keys of purchases. The minimum covers redeliveries, which arrive within 8 days. */
+    RAW_RETENTION_DAYS: z.coerce.number().int().min(10, 'must be at least 10').max(3650).default(400),
+    /** A feed of daily reference rates in the European Central Bank's XML format. Empty disables it. */
+    EXCHANGE_RATES_URL: z
+      .union([z.literal(''), z.url({ protocol: /^https?$/ })])
+      .default('https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml'),
+    /** The sender of alert and digest emails. Empty disables email. Also requires the `MAIL` binding. */
+    MAIL_FROM: z.union([z.literal(''), z.email('must be an email address')]).default(''),
+    TOKEN_SECRET: z.string().min(32, 'must have at least 32 characters'),
+    KEY_ENCRYPTION_SECRET: z.string().min(32, 'must have at least 32 characters'),
+    SESSION_SECRET: z.string().min(32, 'must have at least 32 characters'),
+  }),
+);
 
 /** A deployment's variables and secrets, validated and with defaults applied. */
 export type Settings = z.infer<typeof Settings>;

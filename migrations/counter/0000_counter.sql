@@ -24,9 +24,12 @@ CREATE TABLE `devices` (
 CREATE INDEX `devices_that_paid` ON `devices` (`acquired_day`) WHERE paid_days <> '';--> statement-breakpoint
 CREATE TABLE `erasures` (
 	`id` text PRIMARY KEY NOT NULL,
-	`erased_at` integer NOT NULL
+	`through_batch` integer NOT NULL,
+	`export_batch` integer NOT NULL,
+	`click_event_id` text
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
+CREATE INDEX `erasures_by_batch` ON `erasures` (`through_batch`);--> statement-breakpoint
 CREATE TABLE `file_erasures` (
 	`key` text NOT NULL,
 	`id` text NOT NULL,
@@ -44,6 +47,7 @@ CREATE TABLE `files` (
 	`event_count` integer NOT NULL,
 	`bytes` integer NOT NULL,
 	`exported_at` integer NOT NULL,
+	`through_batch` integer NOT NULL,
 	`entry` text NOT NULL,
 	`device_filter` blob NOT NULL
 ) STRICT;

@@ -6,6 +6,8 @@ import { parseOs } from './device.ts';
 import { findClicks, toClick } from './find-clicks.ts';
 import { type Attribution, attribute, type Device, type Hints, mayBeGuessed } from './match.ts';
 
+const HOUR_MS = 3_600_000;
+
 /** What `/fetch-token` reports about a device, as far as it helps to find its click. */
 export type DeviceReport = {
   device_name: string;
@@ -82,6 +84,13 @@ export type Installation = {
   test: boolean;
 };
 
+/** The application that devices belong to. A change of its windows takes effect within 60 s, as long as API keys are cached. */
+export type AttributionSettings = {
+  id: string;
+  attributionWindowHours: number;
+  probabilisticWindowHours: number;
+};
+
 /** `clickCountry` is the credited click's, as reported by the edge. */
 export type Attributed = { attribution: Attribution; clickCountry: string | null };
 
@@ -92,24 +101,29 @@ export type Attributed = { attribution: Attribution; clickCountry: string | null
  */
 export async function prepareAttribution<Own extends Installation>(
   env: Env,
-  applicationId: string,
+  application: AttributionSettings,
   installations: readonly Own[],
   now: number,
   alongside?: () => D1PreparedStatement[],
 ): Promise<(chosen: readonly Own[]) => Attributed[]> {
   const secret = settingsOf(env).KEY_ENCRYPTION_SECRET;
+  const windows = {
+    clickMs: application.attributionWindowHours * HOUR_MS,
+    probabilisticMs: application.probabilisticWindowHours * HOUR_MS,
+  };
   const sought = await Promise.all(
     installations.map(async ({ report, acquiredAt }) => {
-      const ipHash = await hashAddress(secret, applicationId, report.ip);
+      const ipHash = await hashAddress(secret, application.id, report.ip);
       return {
         device: describe(report, ipHash, acquiredAt),
-        named: await readHints(secret, applicationId, report),
+        named: await readHints(secret, application.id, report),
         creativeToken: report.creative_token,
-        guessable: mayBeGuessed(acquiredAt, now),
+        guessable: windows.probabilisticMs > 0 && mayBeGuessed(acquiredAt, now),
       };
     }),
   );
-  const found = await findClicks(env.DB, applicationId, sought, now, alongside);
+  const guessedSince = now - windows.probabilisticMs;
+  const found = await findClicks(env.DB, application.id, sought, guessedSince, alongside);
   const soughtOf = new Map(sought.map((one, index) => [installations[index], one]));
   return (chosen) => {
     /** The clicks that earlier devices in the list take. */
@@ -127,7 +141,7 @@ export async function prepareAttribution<Own extends Installation>(
       });
       const deepLinkCreativeId = found.creatives.get(one.creativeToken ?? '') ?? null;
       const hints = { named: one.named, deepLinkCreativeId };
-      const attribution = attribute(one.device, hints, clicks, found.windows, now);
+      const attribution = attribute(one.device, hints, clicks, windows, now);
       const { click_id, method } = attribution;
       if (click_id !== null && !installation.test) {
         taken.set(click_id, (taken.get(click_id) ?? 0) + (method === 'probabilistic' ? 0 : 1));

@@ -1,6 +1,16 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { applications, batchWithRetry, clicks, commaList, creatives, isAmong, named, toStatement } from '#db';
-import { type Click, type Device, type Hints, toOsFamily, type Windows } from './match.ts';
+import {
+  batchWithRetry,
+  clicks,
+  commaList,
+  creatives,
+  isAmong,
+  named,
+  prepareTemplate,
+  toStatement,
+} from '#db';
+import { firstClickId } from './click-id.ts';
+import { type Click, type Device, type Hints, toOsFamily } from './match.ts';
 
 /** The properties of a device that determine which clicks are read for it. */
 type DeviceQuery = {
@@ -12,7 +22,6 @@ type DeviceQuery = {
 };
 
 export type FoundClicks = {
-  windows: Windows;
   /** The application's creatives, by the link tokens that the devices named. */
   creatives: ReadonlyMap<string, string>;
   /** The clicks that were named for a device, and those that may be guessed to be its own. */
@@ -43,7 +52,6 @@ type ClickRow = {
 const MAX_WEIGHED = 200;
 /** The number of clicks that are searched for those of one family. */
 const MAX_SCANNED = 500;
-const HOUR_MS = 3_600_000;
 
 const { applicationId, id, ipHash, osFamily, timezone } = clicks;
 
@@ -67,10 +75,6 @@ const COLUMNS = commaList(
   ].map((column) => sql`${column} AS ${named(column)}`),
 );
 
-const readWindows = (application: string) => sql`
-  SELECT ${applications.attributionWindowHours} AS clickHours, ${applications.probabilisticWindowHours} AS probabilisticHours
-  FROM ${applications} WHERE ${applications.id} = ${application}`;
-
 const readCreatives = (application: string, linkTokens: readonly string[]) => sql`
   SELECT ${creatives.token} AS token, ${creatives.id} AS id FROM ${creatives}
   WHERE ${isAmong(creatives.token, linkTokens)}
@@ -80,50 +84,54 @@ const readNamed = (application: string, ids: readonly string[]) => sql`
   SELECT ${COLUMNS} FROM ${clicks}
   WHERE ${applicationId} = ${application} AND ${isAmong(id, ids)}`;
 
-/** Starts a read at the first id inside the window. Returns no row if guessing is off. */
-const reach = (application: string, now: number) => sql`
-  WITH reach AS MATERIALIZED (
-    SELECT 'clk_' || printf('%012x', ${now} - ${HOUR_MS} * ${applications.probabilisticWindowHours}) AS first
-    FROM ${applications} WHERE ${applications.id} = ${application} AND ${applications.probabilisticWindowHours} > 0)`;
+const { placeholder } = sql;
 
-/** The newest clicks in the window that meet a condition. Condition and order together are a range of an index. */
-const newest = (application: string, index: SQL, condition: SQL, limit = MAX_WEIGHED) => sql`
+/** The newest clicks since the id `first` that meet a condition. Condition and order together are a range of an index. */
+const newest = (index: SQL, condition: SQL, limit = MAX_WEIGHED) => sql`
   SELECT * FROM (SELECT ${COLUMNS} FROM ${clicks} ${index}
-    WHERE ${applicationId} = ${application} AND ${condition} AND ${id} >= (SELECT first FROM reach)
+    WHERE ${applicationId} = ${placeholder('application')} AND ${condition} AND ${id} >= ${placeholder('first')}
     ORDER BY ${id} DESC LIMIT ${sql.raw(String(limit))})`;
 
 const BY_IP = sql`INDEXED BY clicks_by_ip`;
 const BY_TIMEZONE = sql`INDEXED BY clicks_by_timezone`;
 
-/** A range of clicks. Devices that share the range use the same key. */
-type Range = { key: string; read: (application: string, now: number) => SQL };
+/** A range of clicks since the id `first`. Devices that share the range use the same key. */
+type Range = {
+  key: string;
+  read: (db: D1Database, application: string, first: string) => D1PreparedStatement;
+};
 
 // Each kind is a range of an index, however many clicks an application has: clicks from the same address, clicks measured in the same time
 // zone, and clicks that were never measured. SQLite needs the hint: without statistics it considers the primary key just as good and reads
 // the whole window. If the device's zone is unknown, the newest clicks of all zones are read instead. An index by family alone would cost
 // one more written row per click, and without a zone a match is found either among few clicks or not at all.
 
+const OF_FAMILY = sql`${osFamily} = ${placeholder('family')}`;
+const UNMEASURED = newest(BY_TIMEZONE, sql`${OF_FAMILY} AND ${timezone} IS NULL`);
+
+const readByAddress = prepareTemplate(
+  newest(BY_IP, sql`${ipHash} = ${placeholder('hash')} AND ${ipHash} IS NOT NULL`),
+);
+const readByTimezone = prepareTemplate(
+  sql`${newest(BY_TIMEZONE, sql`${OF_FAMILY} AND ${timezone} = ${placeholder('zone')}`)} UNION ALL ${UNMEASURED}`,
+);
+const readByFamily = prepareTemplate(
+  sql`${UNMEASURED} UNION ALL ${newest(sql``, sql`true`, MAX_SCANNED)} WHERE ${named(osFamily)} = ${placeholder('family')}`,
+);
+
 const sameAddress = (hash: string): Range => ({
   key: JSON.stringify(['address', hash]),
-  read: (application, now) => sql`${reach(application, now)}
-    ${newest(application, BY_IP, sql`${ipHash} = ${hash} AND ${ipHash} IS NOT NULL`)}`,
+  read: (db, application, first) => readByAddress(db, { application, first, hash }),
 });
-
-const unmeasured = (application: string, family: string) =>
-  newest(application, BY_TIMEZONE, sql`${osFamily} = ${family} AND ${timezone} IS NULL`);
 
 const sameTimezone = (family: string, zone: string): Range => ({
   key: JSON.stringify(['timezone', family, zone]),
-  read: (application, now) => sql`${reach(application, now)}
-    ${newest(application, BY_TIMEZONE, sql`${osFamily} = ${family} AND ${timezone} = ${zone}`)}
-    UNION ALL ${unmeasured(application, family)}`,
+  read: (db, application, first) => readByTimezone(db, { application, first, family, zone }),
 });
 
 const anyTimezone = (family: string): Range => ({
   key: JSON.stringify(['any timezone', family]),
-  read: (application, now) => sql`${reach(application, now)}
-    ${unmeasured(application, family)}
-    UNION ALL ${newest(application, sql``, sql`true`, MAX_SCANNED)} WHERE ${named(osFamily)} = ${family}`,
+  read: (db, application, first) => readByFamily(db, { application, first, family }),
 });
 
 /** The ranges of clicks from which a device's click may be guessed. Similar devices share them. */
@@ -137,34 +145,29 @@ function rangesOf({ device, guessable }: DeviceQuery): Range[] {
 
 /**
  * Reads the clicks that may have led to these devices: one round trip however many devices there are, none if no click is possible.
- * Windows end at `now`. The statements of `alongside` run in the same transaction.
+ * Clicks are guessed since `guessedSince` (epoch milliseconds). The statements of `alongside` run in the same transaction.
  */
 export async function findClicks(
   db: D1Database,
   application: string,
   queries: readonly DeviceQuery[],
-  now: number,
+  guessedSince: number,
   alongside: () => D1PreparedStatement[] = () => [],
 ): Promise<FoundClicks> {
   const ids = queries.flatMap(({ named }) => named.map((click) => click.id));
   const linkTokens = queries.flatMap(({ creativeToken }) => creativeToken ?? []);
   const ranges = new Map(queries.flatMap(rangesOf).map(({ key, read }) => [key, read]));
   /** The reads, each under a key by which its rows are found again. */
-  const reads = new Map<string, SQL>();
-  if (linkTokens.length > 0) reads.set('creatives', readCreatives(application, linkTokens));
-  if (ids.length > 0) reads.set('named', readNamed(application, ids));
-  for (const [key, read] of ranges) reads.set(key, read(application, now));
-  if (reads.size > 0) reads.set('windows', readWindows(application));
-  const statements = () => [...[...reads.values()].map((read) => toStatement(db, read)), ...alongside()];
-  const results = statements().length > 0 ? await batchWithRetry(db, statements) : [];
+  const reads = new Map<string, D1PreparedStatement>();
+  if (linkTokens.length > 0) reads.set('creatives', toStatement(db, readCreatives(application, linkTokens)));
+  if (ids.length > 0) reads.set('named', toStatement(db, readNamed(application, ids)));
+  const first = firstClickId(guessedSince);
+  for (const [key, read] of ranges) reads.set(key, read(db, application, first));
+  const statements = [...reads.values(), ...alongside()];
+  const results = statements.length > 0 ? await batchWithRetry(db, () => statements) : [];
   const rowsOfRead = new Map([...reads.keys()].map((key, index) => [key, results[index]?.results ?? []]));
-  const [row] = (rowsOfRead.get('windows') ?? []) as { clickHours: number; probabilisticHours: number }[];
   const namedRows = (rowsOfRead.get('named') ?? []) as ClickRow[];
   return {
-    windows: {
-      clickMs: (row?.clickHours ?? 0) * HOUR_MS,
-      probabilisticMs: (row?.probabilisticHours ?? 0) * HOUR_MS,
-    },
     creatives: new Map(
       ((rowsOfRead.get('creatives') ?? []) as { token: string; id: string }[]).map(({ token, id }) => [
         token,

@@ -1,5 +1,6 @@
 import { and, desc, eq, gt } from 'drizzle-orm';
 import { clicks, type Database } from '#db';
+import { firstClickId } from './click-id.ts';
 
 /**
  * The latest click on a creative since `since` (epoch milliseconds), or null. Reads the application's clicks since then; ids begin with
@@ -11,12 +12,15 @@ export async function findLatestClick(
   creativeId: string,
   since: number,
 ): Promise<{ clickedAt: number; osFamily: string; country: string | null } | null> {
-  const first = `clk_${Math.max(0, since).toString(16).padStart(12, '0')}`;
   const [click] = await db
     .select({ clickedAt: clicks.clickedAt, osFamily: clicks.osFamily, country: clicks.country })
     .from(clicks)
     .where(
-      and(eq(clicks.applicationId, applicationId), gt(clicks.id, first), eq(clicks.creativeId, creativeId)),
+      and(
+        eq(clicks.applicationId, applicationId),
+        gt(clicks.id, firstClickId(since)),
+        eq(clicks.creativeId, creativeId),
+      ),
     )
     .orderBy(desc(clicks.id))
     .limit(1);

@@ -4,7 +4,9 @@ import { isDay } from '#lib/time';
 // The stored form of every event, as carried by the queue and kept in the log. Ingestion validates it and computes its day and money once.
 // The consumer validates it again, because a message may come from another version of the Worker.
 
-// Made once each: a schema costs an isolate's start more than a hundred uses of it.
+// A schema costs an isolate's start more than a hundred uses of it. Fields therefore share schemas, and those of stored events are built on
+// first use, because isolates that only receive requests never need them.
+
 export const text = z.string().min(1);
 export const optionalText = text.optional();
 export const micros = z.int().min(0);
@@ -13,48 +15,52 @@ export const count = z.int().min(0).max(1e9);
 const flag = z.literal(true).optional();
 const day = z.string().refine(isDay);
 
-const identity = {
-  /** `evt_…`, minted once before the event is sent to the queue, so that a redelivered event has the same id. */
-  id: z.string().regex(/^evt_[0-9a-f]{32}$/),
-  application_id: text,
-  /** The day of the event in the application's time zone. */
-  day,
-  /** When it happened and when we received it, in epoch milliseconds. */
-  occurred_at: z.int(),
-  received_at: z.int(),
-  /** Minutes by which the clocks of the application's time zone were ahead of UTC then; absent for 0. */
-  zone_offset: z.int().min(-1_440).max(1_440).optional(),
-};
+const Identity = z.lazy(() =>
+  z.object({
+    /** `evt_…`, minted once before the event is sent to the queue, so that a redelivered event has the same id. */
+    id: z.string().regex(/^evt_[0-9a-f]{32}$/),
+    application_id: text,
+    /** The day of the event in the application's time zone. */
+    day,
+    /** When it happened and when we received it, in epoch milliseconds. */
+    occurred_at: z.int(),
+    received_at: z.int(),
+    /** Minutes by which the clocks of the application's time zone were ahead of UTC then; absent for 0. */
+    zone_offset: z.int().min(-1_440).max(1_440).optional(),
+  }),
+);
 
-const ofDevice = {
-  ...identity,
-  device_id: text,
-  /** The number of the counter that the device is in; absent for the first. */
-  shard: z.int().min(0).max(63).optional(),
-  /** Null for an organic device. */
-  creative_id: z.string().nullable(),
-  /** Day 0 of the device. */
-  acquired_day: day,
-  /** The token it was sent with, used to recognize events of a revoked token. */
-  token_id: optionalText,
-  /** The token had expired. Its signature still identifies the device. */
-  token_expired: flag,
-  /** An event is a duplicate if any of its keys was counted before. */
-  keys: z.array(text).max(8).optional(),
-  /** The UTC day (since 1970) of `created_at` as sent. Keys match by it: see `EventKind.keepsKeys`. */
-  key_day: z.int().optional(),
-  /** Sent by an editor or a debug build: stored and shown, but never counted. */
-  test: flag,
-  /** The caller's clock was ahead of ours or not Gregorian, so `occurred_at` is our time. */
-  clock_ahead: flag,
-  /** Other properties that the caller sent about the device and its application, unchanged. */
-  device: z.record(z.string(), z.string()).optional(),
-  /** Malformed descriptive fields that the caller sent and that were dropped. */
-  warnings: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-};
+const OfDevice = z.lazy(() =>
+  z.object({
+    ...Identity.unwrap().shape,
+    device_id: text,
+    /** The number of the counter that the device is in; absent for the first. */
+    shard: z.int().min(0).max(63).optional(),
+    /** Null for an organic device. */
+    creative_id: z.string().nullable(),
+    /** Day 0 of the device. */
+    acquired_day: day,
+    /** The token it was sent with, used to recognize events of a revoked token. */
+    token_id: optionalText,
+    /** The token had expired. Its signature still identifies the device. */
+    token_expired: flag,
+    /** An event is a duplicate if any of its keys was counted before. */
+    keys: z.array(text).max(8).optional(),
+    /** The UTC day (since 1970) of `created_at` as sent. Keys match by it: see `EventKind.keepsKeys`. */
+    key_day: z.int().optional(),
+    /** Sent by an editor or a debug build: stored and shown, but never counted. */
+    test: flag,
+    /** The caller's clock was ahead of ours or not Gregorian, so `occurred_at` is our time. */
+    clock_ahead: flag,
+    /** Other properties that the caller sent about the device and its application, unchanged. */
+    device: z.record(z.string(), z.string()).optional(),
+    /** Malformed descriptive fields that the caller sent and that were dropped. */
+    warnings: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  }),
+);
 
 /** The fields of every device event. */
-export type DeviceEventBase = z.infer<z.ZodObject<typeof ofDevice>>;
+export type DeviceEventBase = z.infer<typeof OfDevice>;
 
 /** The fields that a kind adds to those of every event. */
 export type OwnFields<Event> = Event extends unknown ? Omit<Event, keyof DeviceEventBase | 'type'> : never;
@@ -62,11 +68,14 @@ export type OwnFields<Event> = Event extends unknown ? Omit<Event, keyof DeviceE
 /** The stored schema of a device's events. */
 export const storedOfDevice = <const Type extends string, Fields extends z.ZodRawShape>(
   type: Type,
-  fields: Fields,
-) => z.object({ ...ofDevice, type: z.literal(type), ...fields });
+  fields: () => Fields,
+) => z.lazy(() => z.object({ ...OfDevice.unwrap().shape, type: z.literal(type), ...fields() }));
 
 /** The stored schema of a creative's events, which have no device yet. */
 export const storedOfCreative = <const Type extends string, Fields extends z.ZodRawShape>(
   type: Type,
-  fields: Fields,
-) => z.object({ ...identity, type: z.literal(type), creative_id: text, ...fields });
+  fields: () => Fields,
+) =>
+  z.lazy(() =>
+    z.object({ ...Identity.unwrap().shape, type: z.literal(type), creative_id: text, ...fields() }),
+  );

@@ -61,7 +61,8 @@ const OS_NAMES: Readonly<Record<string, string>> = {
   tvos: 'tvOS',
 };
 
-const regions = new Intl.DisplayNames('en', { type: 'region' });
+// Loaded on first use, for the dashboard: loading the names takes half as long as the rest of an isolate's start.
+let regions: Intl.DisplayNames | undefined;
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
 const COUNTRY_CODES = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
 
@@ -73,6 +74,7 @@ const capitalised = (text: string) => text.slice(0, 1).toUpperCase() + text.slic
 /** The name of a country; the code if it is not a known country. */
 function countryName(code: string): string {
   if (!/^[a-z]{2}$/i.test(code)) return capitalised(code);
+  regions ??= new Intl.DisplayNames('en', { type: 'region' });
   return regions.of(code.toUpperCase()) ?? code.toUpperCase();
 }
 

@@ -2,7 +2,7 @@ import { DurableObject } from 'cloudflare:workers';
 import type { EventFilter } from '#lake';
 import type { AppendedStatus, FilePage, LogPage, StoredDevice } from './api.ts';
 import { readDevice } from './devices.ts';
-import { erasedAmong, filesToRewrite } from './file-erasures.ts';
+import { erasedAmong, erasedClick, filesToRewrite } from './file-erasures.ts';
 import { listFiles } from './file-index.ts';
 import { countFunnel } from './funnel.ts';
 import { progressOf } from './log.ts';
@@ -43,6 +43,10 @@ export abstract class AnsweringCounter extends DurableObject<Env> {
 
   async filesToRewrite(ids: string[]): Promise<number> {
     return filesToRewrite(this.store, ids);
+  }
+
+  async erasedClick(deviceId: string): Promise<string | null> {
+    return erasedClick(this.store, deviceId);
   }
 
   async readLog(filter: EventFilter, before: string | null, limit: number): Promise<LogPage> {
@@ -89,7 +93,8 @@ export abstract class AnsweringCounter extends DurableObject<Env> {
   }
 
   protected get name(): string {
-    return progressOf(this.store).name;
+    // An alarm does not receive its object's name, so that one is stored.
+    return this.ctx.id.name ?? progressOf(this.store).name;
   }
 
   protected get applicationId(): string {

@@ -69,7 +69,8 @@ export type StoredDevice = NewDevice & {
  * `moved`: ask again with `shards`.
  */
 export type CreatedDevice =
-  | { outcome: 'created' | 'found'; device: DeviceIdentity; clickId: string | null }
+  | { outcome: 'created'; device: DeviceIdentity }
+  | { outcome: 'found'; device: DeviceIdentity; clickId: string | null }
   | { outcome: 'moved'; shards: number };
 
 /**
@@ -170,9 +171,11 @@ export interface CounterApi {
   /**
    * Erases a device with its aliases and its raw events in the hot log. What arrived before is counted first; what arrives later is not
    * counted. Returns how many events were erased, and whether the device existed. Raw event files are rewritten in the background; until
-   * then, the device's events are hidden: see `filesToRewrite`.
+   * then, the device's events are hidden: see `filesToRewrite`. A repeat also erases what arrived since. `clickEventId`: see `erasedClick`.
    */
-  eraseDevice(id: string): Promise<{ found: boolean; events: number }>;
+  eraseDevice(id: string, clickEventId?: string | null): Promise<{ found: boolean; events: number }>;
+  /** The raw event of an erased device's click, as `eraseDevice` was told; null if there is none, or after the raw events' retention. */
+  erasedClick(deviceId: string): Promise<string | null>;
   /** Erases events by their own ids, such as clicks, in the same way. Returns how many were in the hot log. */
   eraseEvents(ids: string[]): Promise<number>;
   /** How many files may still contain erased devices or events with these ids; 0 once the erasure is complete. */

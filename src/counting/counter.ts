@@ -119,7 +119,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     const appended = this.write(() => appendFresh(this.store, this.seen, batch, now));
     this.load.add(appended);
     this.notePending(appended, now);
-    await this.arm(now);
+    await this.armForPending(now);
     return { appended, pending: this.pending.events };
   }
 
@@ -153,7 +153,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
       return { outcomes, created: created.length };
     });
     this.notePending(made.created, now);
-    await this.arm(now);
+    await this.armForPending(now);
     return made.outcomes;
   }
 
@@ -164,13 +164,16 @@ export class Counter extends AnsweringCounter implements CounterApi {
     });
   }
 
-  async eraseDevice(id: string): Promise<{ found: boolean; events: number }> {
+  async eraseDevice(
+    id: string,
+    clickEventId: string | null = null,
+  ): Promise<{ found: boolean; events: number }> {
     // What arrived before is counted first, so that totals are complete.
     while (this.countNext(this.fullRun)) await nextTurn();
     const erased = this.write(() => ({
       found: deleteDevice(this.store, id),
       events: blankEvents(this.store, id),
-      files: eraseFromFiles(this.store, id, Date.now()),
+      files: eraseFromFiles(this.store, id, clickEventId),
     }));
     await this.arm(Date.now());
     return { found: erased.found, events: erased.events };
@@ -182,12 +185,11 @@ export class Counter extends AnsweringCounter implements CounterApi {
 
   async eraseEvents(ids: string[]): Promise<number> {
     while (this.countNext(this.fullRun)) await nextTurn();
-    const now = Date.now();
     const erased = this.write(() => {
-      for (const id of ids) eraseFromFiles(this.store, id, now);
+      for (const id of ids) eraseFromFiles(this.store, id);
       return ids.reduce((sum, id) => sum + blankEvents(this.store, id), 0);
     });
-    await this.arm(now);
+    await this.arm(Date.now());
     return erased;
   }
 
@@ -294,6 +296,13 @@ export class Counter extends AnsweringCounter implements CounterApi {
     if (times.length === 0) return;
     const at = Math.max(now, Math.min(...times));
     await this.ownAlarm.setFor(at);
+  }
+
+  /** As `arm`, after events were appended and nothing else changed. Appending makes no work due earlier except counting. */
+  private async armForPending(now: number): Promise<void> {
+    if (!this.ownAlarm.isKnown) return this.arm(now);
+    const dueAt = this.countDueAt(now);
+    if (dueAt !== null) await this.ownAlarm.setFor(Math.max(now, dueAt));
   }
 
   private pruneDueAt(): number | null {

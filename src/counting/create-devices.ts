@@ -1,13 +1,13 @@
 import type { CreatedDevice, NewDevice } from './api.ts';
 import { creditedClick, findByAlias, findById, insertDevice } from './devices.ts';
-import { progressOf } from './log.ts';
+import { shardsIn } from './log.ts';
 import { progress } from './schema.ts';
 import { homeShard } from './shards.ts';
 import type { Store } from './store.ts';
 
 /** Stores the largest number of shards seen, and returns it. */
 export function noteShards(store: Store, shards: number): number {
-  const known = progressOf(store).shards;
+  const known = shardsIn(store);
   if (shards > known) store.update(progress).set({ shards }).run();
   return Math.max(known, shards);
 }
@@ -25,9 +25,5 @@ export function createOrFind(
   }
   insertDevice(store, alias, device);
   const { id, acquiredDay, creativeId } = device;
-  return {
-    outcome: 'created',
-    device: { id, acquiredDay, creativeId },
-    clickId: creditedClick(store, id),
-  };
+  return { outcome: 'created', device: { id, acquiredDay, creativeId } };
 }

@@ -2,24 +2,50 @@ import { eq, sql } from 'drizzle-orm';
 import { firstTimes } from '#rollup';
 import type { DeviceIdentity, NewDevice, StoredDevice } from './api.ts';
 import { aliases, devices } from './schema.ts';
-import { type Store, toParameters } from './store.ts';
+import { perStore, type Store, toParameters } from './store.ts';
 
 const identity = { id: devices.id, acquiredDay: devices.acquiredDay, creativeId: devices.creativeId };
 type IdentityRow = { id: string; acquiredDay: string; creativeId: string };
 const toIdentity = (row: IdentityRow): DeviceIdentity => ({ ...row, creativeId: row.creativeId || null });
 
-export function findByAlias(store: Store, alias: string): DeviceIdentity | null {
-  const row = store
+const { placeholder } = sql;
+
+const statementsOf = perStore((store) => ({
+  findByAlias: store
     .select(identity)
     .from(aliases)
     .innerJoin(devices, eq(devices.id, aliases.deviceId))
-    .where(eq(aliases.alias, alias))
-    .get();
+    .where(eq(aliases.alias, placeholder('alias')))
+    .prepare(),
+  findById: store
+    .select(identity)
+    .from(devices)
+    .where(eq(devices.id, placeholder('id')))
+    .prepare(),
+  insertDevice: store
+    .insert(devices)
+    .values({
+      id: placeholder('id'),
+      acquiredDay: placeholder('acquiredDay'),
+      acquiredAt: placeholder('acquiredAt'),
+      creativeId: placeholder('creativeId'),
+      description: placeholder('description'),
+      attribution: placeholder('attribution'),
+    })
+    .prepare(),
+  insertAlias: store
+    .insert(aliases)
+    .values({ alias: placeholder('alias'), deviceId: placeholder('deviceId') })
+    .prepare(),
+}));
+
+export function findByAlias(store: Store, alias: string): DeviceIdentity | null {
+  const row = statementsOf(store).findByAlias.get({ alias });
   return row ? toIdentity(row) : null;
 }
 
 export function findById(store: Store, id: string): DeviceIdentity | null {
-  const row = store.select(identity).from(devices).where(eq(devices.id, id)).get();
+  const row = statementsOf(store).findById.get({ id });
   return row ? toIdentity(row) : null;
 }
 
@@ -42,18 +68,16 @@ export function creditedClick(store: Store, id: string): string | null {
 }
 
 export function insertDevice(store: Store, alias: string | null, device: NewDevice): void {
-  store
-    .insert(devices)
-    .values({
-      id: device.id,
-      acquiredDay: device.acquiredDay,
-      acquiredAt: device.acquiredAt,
-      creativeId: device.creativeId ?? '',
-      description: JSON.stringify(device.description),
-      attribution: device.attribution,
-    })
-    .run();
-  if (alias !== null) store.insert(aliases).values({ alias, deviceId: device.id }).run();
+  const { insertAlias, ...statements } = statementsOf(store);
+  statements.insertDevice.run({
+    id: device.id,
+    acquiredDay: device.acquiredDay,
+    acquiredAt: device.acquiredAt,
+    creativeId: device.creativeId ?? '',
+    description: JSON.stringify(device.description),
+    attribution: device.attribution,
+  });
+  if (alias !== null) insertAlias.run({ alias, deviceId: device.id });
 }
 
 export function readDevice(store: Store, id: string): StoredDevice | null {

@@ -93,20 +93,19 @@ export function* eventsThrough(
 }
 
 /**
- * Lists the files of a range that are now in R2, and removes the range from the hot log. Call it in a transaction. `since` is when reading the
- * range began: events erased after that may still be in the files. Returns the number of exported events.
+ * Lists the files of a range that are now in R2, and removes the range from the hot log. Call it in a transaction. Returns the number of
+ * exported events.
  */
 export function confirmRange(
   store: Store,
   lastBatch: number,
   entries: readonly FileEntry[],
-  since: number,
   now: number,
 ): number {
   if (progressOf(store).exportBatch !== lastBatch) return 0;
   const before = hotEventsIn(store);
-  addFiles(store, entries, now);
-  eraseFromNewFiles(store, entries, since);
+  addFiles(store, entries, { exportedAt: now, throughBatch: lastBatch });
+  eraseFromNewFiles(store, entries, lastBatch);
   store
     .delete(log)
     .where(lt(log.batch, lastBatch + 1))

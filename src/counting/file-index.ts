@@ -3,7 +3,7 @@ import { ANY_DEVICE, type EventFilter, type FileEntry, type FileIndex, mayHold }
 import { idTime } from '#lib/ids';
 import type { FilePage, IndexedFile } from './api.ts';
 import { addErasures } from './file-erasures.ts';
-import { FILES_PER_READ, jsonList, toEntry, toRow } from './file-rows.ts';
+import { type Exported, FILES_PER_READ, jsonList, toEntry, toRow } from './file-rows.ts';
 import { fileErasures, files, orphanedObjects } from './schema.ts';
 import type { Store } from './store.ts';
 
@@ -64,9 +64,9 @@ export function filesOfEvent(store: Store, eventId: string): IndexedFile[] {
 }
 
 /** Lists new files. Call it in a transaction. */
-export function addFiles(store: Store, entries: readonly FileEntry[], now: number): void {
+export function addFiles(store: Store, entries: readonly FileEntry[], exported: Exported): void {
   for (const entry of entries) {
-    const row = toRow(entry, now);
+    const row = toRow(entry, exported);
     store.insert(files).values(row).onConflictDoUpdate({ target: files.key, set: row }).run();
     store.delete(orphanedObjects).where(eq(orphanedObjects.key, entry.key)).run();
   }
@@ -114,7 +114,10 @@ export function fileIndex(store: Store, transaction: (work: () => void) => void)
       transaction(() => {
         const keys = old.map(({ key }) => key);
         const replaced = store
-          .select({ at: sql<number>`coalesce(max(${files.exportedAt}), 0)` })
+          .select({
+            exportedAt: sql<number>`coalesce(max(${files.exportedAt}), 0)`,
+            throughBatch: sql<number>`coalesce(max(${files.throughBatch}), 0)`,
+          })
           .from(files)
           .where(inArray(files.key, jsonList(keys)))
           .get();
@@ -124,7 +127,7 @@ export function fileIndex(store: Store, transaction: (work: () => void) => void)
           .where(inArray(fileErasures.key, jsonList(keys)))
           .all();
         remove(keys);
-        addFiles(store, [next], replaced?.at ?? 0);
+        addFiles(store, [next], replaced ?? { exportedAt: 0, throughBatch: 0 });
         addErasures(
           store,
           next.key,

@@ -23,7 +23,10 @@ export function toEntry({
   return { ...(rest as FileEntry), key, ...span, rows, bytes, deviceFilter: new Uint8Array(deviceFilter) };
 }
 
-export function toRow(entry: FileEntry, exportedAt: number): FileRow {
+/** When a file was exported, and the last batch of the log that is in it. */
+export type Exported = Pick<FileRow, 'exportedAt' | 'throughBatch'>;
+
+export function toRow(entry: FileEntry, exported: Exported): FileRow {
   const {
     key,
     firstEventId,
@@ -42,7 +45,7 @@ export function toRow(entry: FileEntry, exportedAt: number): FileRow {
     ...span,
     eventCount: rows,
     bytes,
-    exportedAt,
+    ...exported,
     entry: JSON.stringify(rest),
     deviceFilter: Buffer.from(deviceFilter),
   };

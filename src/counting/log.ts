@@ -1,25 +1,45 @@
 import { Buffer } from 'node:buffer';
-import { gt, max, sql } from 'drizzle-orm';
+import { gt, sql } from 'drizzle-orm';
 import { idFromBytes } from '#lib/ids';
 import type { PackedBatch, PackedRow } from './api.ts';
 import { KEY_WORDS } from './pack.ts';
 import { log, progress } from './schema.ts';
 import type { SeenIds } from './seen-ids.ts';
-import { bytesOf, type Store, wordsOf } from './store.ts';
+import { bytesOf, perStore, type Store, wordsOf } from './store.ts';
 
 /** What waits to be counted; `oldestAt` is when the first of it was appended. */
 export type Pending = { events: number; oldestAt: number | null };
 
-export const lastBatch = (store: Store): number => {
-  const counted = progressOf(store).countedBatch;
-  return Math.max(
-    counted,
-    store
-      .select({ batch: max(log.batch) })
-      .from(log)
-      .get()?.batch ?? 0,
-  );
-};
+const { placeholder } = sql;
+
+const statementsOf = perStore((store) => ({
+  // The number of a batch is never reused, even if all counted ones were exported.
+  lastBatch: store
+    .select({
+      batch: sql<number>`max(${progress.countedBatch}, (SELECT coalesce(max(${log.batch}), 0) FROM ${log}))`,
+    })
+    .from(progress)
+    .prepare(),
+  shards: store.select({ shards: progress.shards }).from(progress).prepare(),
+  insertRow: store
+    .insert(log)
+    .values({
+      batch: placeholder('batch'),
+      eventCount: placeholder('eventCount'),
+      appendedAt: placeholder('appendedAt'),
+      receivedAt: placeholder('receivedAt'),
+      firstEventId: placeholder('firstEventId'),
+      lastEventId: placeholder('lastEventId'),
+      keys: placeholder('keys'),
+      events: placeholder('events'),
+    })
+    .prepare(),
+}));
+
+export const lastBatch = (store: Store): number => statementsOf(store).lastBatch.get()?.batch ?? 0;
+
+/** The largest number of the application's shards that the counter has seen. */
+export const shardsIn = (store: Store): number => statementsOf(store).shards.get()?.shards ?? 1;
 
 export function progressOf(store: Store): typeof progress.$inferSelect {
   const row = store.select().from(progress).get();
@@ -68,18 +88,15 @@ export function appendSome(store: Store, batch: PackedBatch, indexes: readonly n
 
 function insertRow(store: Store, batch: number, row: PackedRow, now: number): void {
   const { count: eventCount, events, receivedAt } = row;
-  store
-    .insert(log)
-    .values({
-      batch,
-      eventCount,
-      appendedAt: now,
-      receivedAt,
-      ...idRange(row.ids),
-      keys: Buffer.from(row.keys),
-      events,
-    })
-    .run();
+  statementsOf(store).insertRow.run({
+    batch,
+    eventCount,
+    appendedAt: now,
+    receivedAt,
+    ...idRange(row.ids),
+    keys: Buffer.from(row.keys),
+    events,
+  });
 }
 
 /** The smallest and largest of ids with 16 bytes each. */

@@ -18,6 +18,11 @@ export class ObjectAlarm {
     this.at = undefined;
   }
 
+  /** Whether it is known what the alarm is set for. */
+  get isKnown(): boolean {
+    return this.at !== undefined;
+  }
+
   /** Sets the alarm for a time (epoch milliseconds), unless it is set for an earlier one. */
   async setFor(at: number): Promise<void> {
     if (this.at === undefined) this.at = await this.storage.getAlarm();

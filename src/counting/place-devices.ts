@@ -16,8 +16,8 @@ export type WantedDevice = {
   install: (shard: number) => LoggedEvent;
 };
 
-/** `clickId` is the click that the device is credited with; an earlier call may have created it. */
-export type PlacedDevice = FoundDevice & { created: boolean; clickId: string | null };
+/** `earlierClickId` is the click that an earlier call credited the device with; null if this call created it. */
+export type PlacedDevice = FoundDevice & { earlierClickId: string | null };
 
 /**
  * The devices with these aliases, wherever they were created, with one call per counter. `shards` is the number of the application's counters
@@ -71,8 +71,8 @@ export async function createDevices(
         known = Math.max(known, made.shards);
         moved.push(one);
       } else {
-        const { device, outcome, clickId } = made;
-        placed.set(one, { shard, device, created: outcome === 'created', clickId });
+        const earlierClickId = made.outcome === 'found' ? made.clickId : null;
+        placed.set(one, { shard, device: made.device, earlierClickId });
       }
     }
     // A counter knows of more shards than the caller did, so these devices may already exist where they belong.
@@ -85,7 +85,7 @@ export async function createDevices(
     left = moved.filter((one) => !found.has(one.alias ?? ''));
     for (const one of moved) {
       const earlier = found.get(one.alias ?? '');
-      if (earlier) placed.set(one, { ...earlier, created: false, clickId: null });
+      if (earlier) placed.set(one, { ...earlier, earlierClickId: null });
     }
   }
   return wanted.map((one) => {

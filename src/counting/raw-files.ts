@@ -1,6 +1,6 @@
 import { type Bucket, mergeFiles, rewriteWithout, writeFiles } from '#lake';
 import { confirmRange, eventsThrough, exportDueAt, hotEventsIn, takeRange } from './export.ts';
-import { finishErasure, hasErasures, nextErasure } from './file-erasures.ts';
+import { finishErasure, hasErasures, nextErasure, pruneErasures } from './file-erasures.ts';
 import { dropExpired, fileIndex, forgetLoose, looseKeys, nextMerge, noteLoose } from './file-index.ts';
 import type { Store } from './store.ts';
 import { backoffMs } from './upkeep.ts';
@@ -58,7 +58,7 @@ export class RawFiles {
     await this.running;
   }
 
-  /** Merges the small files of past days, and deletes files whose events were received before a time. */
+  /** Merges the small files of past days, deletes files whose events were received before a time, and forgets what was erased from them. */
   async tidy(deadline: number, now: number, before: number): Promise<void> {
     await this.attempt(async () => {
       while (
@@ -67,6 +67,7 @@ export class RawFiles {
       )
         await this.deleteLoose();
       while (this.hasTime(deadline) && (await this.mergeNext(now)));
+      this.around.transaction(() => pruneErasures(this.around.store()));
       await this.deleteLoose();
     });
   }
@@ -94,12 +95,11 @@ export class RawFiles {
 
   private async exportNext(): Promise<boolean> {
     const { transaction, store, source } = this.around;
-    const since = Date.now();
-    const last = transaction(() => takeRange(store(), this.hotEvents, since));
+    const last = transaction(() => takeRange(store(), this.hotEvents, Date.now()));
     if (last === null) return false;
     const events = eventsThrough(store(), source().applicationId, last);
     const entries = await writeFiles(this.notingBucket(), source(), events);
-    transaction(() => confirmRange(store(), last, entries, since, Date.now()));
+    transaction(() => confirmRange(store(), last, entries, Date.now()));
     this.hotEvents = hotEventsIn(store());
     return true;
   }

@@ -127,6 +127,8 @@ export const files = sqliteTable(
     eventCount: integer('event_count').notNull(),
     bytes: integer().notNull(),
     exportedAt: integer('exported_at').notNull(),
+    /** The last batch of the log that was exported to it, or to a file that it replaced. */
+    throughBatch: integer('through_batch').notNull(),
     /** JSON: the rest of `FileEntry`. */
     entry: text().notNull(),
     deviceFilter: bytes('device_filter'),
@@ -137,11 +139,20 @@ export const files = sqliteTable(
 /** Objects in R2 that are being written or have been replaced. The next run deletes those that are not in `files`. */
 export const orphanedObjects = sqliteTable('orphaned_objects', { key: text().primaryKey() });
 
-/** Erased devices, and events erased by their own ids. A file that was being written at the time may still contain them. */
-export const erasures = sqliteTable('erasures', {
-  id: text().primaryKey(),
-  erasedAt: integer('erased_at').notNull(),
-});
+/** Erased devices, and events erased by their own ids, so that a repeated erasure examines only what is new: see `file-erasures.ts`. */
+export const erasures = sqliteTable(
+  'erasures',
+  {
+    id: text().primaryKey(),
+    /** The last batch of the log that had been counted. It and those before it were erased from the log and the listed files. */
+    throughBatch: integer('through_batch').notNull(),
+    /** The last batch of the range that was being exported at the time; 0 if there was none. */
+    exportBatch: integer('export_batch').notNull(),
+    /** Of a device: the raw event of its click, which the application's first counter erases. */
+    clickEventId: text('click_event_id'),
+  },
+  (table) => [index('erasures_by_batch').on(table.throughBatch)],
+);
 
 /** Files to be rewritten without an erased device or event. */
 export const fileErasures = sqliteTable(

@@ -6,6 +6,19 @@ export type Store = DrizzleSqliteDODatabase<Record<string, never>>;
 
 export const openStore = (storage: DurableObjectStorage): Store => drizzle(storage);
 
+/**
+ * Prepares something, such as statements, once per store: for a statement that runs once per event or device, building its text takes longer
+ * than running it.
+ */
+export function perStore<Prepared>(prepare: (store: Store) => Prepared): (store: Store) => Prepared {
+  const made = new WeakMap<Store, Prepared>();
+  return (store) => {
+    const prepared = made.get(store) ?? prepare(store);
+    made.set(store, prepared);
+    return prepared;
+  };
+}
+
 /** A value may have 2 MB. */
 const MAX_PARAMETER_CHARACTERS = 500_000;
 

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import { type Fault, requireWithin } from '#http';
 import { changePassword, NewPerson } from '#members';
-import { checkForm, readForm, redirectDone } from './form.ts';
+import { parseForm, redirectDone } from './form.ts';
 import { type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
 import { Card, Field } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
@@ -54,7 +54,7 @@ export const accountPages = new Hono<DashboardEnv>()
   .get('/settings/account', (c) => accountPage(c))
   .post('/settings/account', async (c) => {
     await requireWithin(c.env.SIGN_IN_LIMIT, c.get('person').userId, TOO_MANY_ATTEMPTS);
-    const { data, faults } = checkForm(Passwords, await readForm(c));
+    const { data, faults } = await parseForm(c, Passwords);
     if (!data) return accountPage(c, faults);
     const cookies = await changePassword(c.env, c.req.raw, data);
     if (!cookies) return accountPage(c, [{ path: 'current', message: 'is incorrect' }]);

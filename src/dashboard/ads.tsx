@@ -5,7 +5,6 @@ import { performanceColumns } from './breakdown.tsx';
 import { BreakdownChart } from './breakdown-chart.tsx';
 import { changeColumns, changeOrder, withBefore } from './change-columns.tsx';
 import { ComparedDays, readCompared } from './compared.tsx';
-import { count } from './format.ts';
 import { GROUPINGS, GroupCell, groupLabel, groupName, groupWord, isDeviceGroup } from './groups.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
@@ -18,6 +17,7 @@ import {
   MAX_TABLE_ROWS,
   RowCount,
   renderReport,
+  rowsText,
   searchOf,
   TableSearch,
   Unconverted,
@@ -141,13 +141,13 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
         </Card>
         <Card title={`By ${detailWords}`} aside={<CsvLink view={view} path="/ads" parameters={{ by, q }} />}>
           <details class="fold" open={q !== ''}>
-            <summary>{`Show ${count(detail.total_rows)} rows`}</summary>
+            <summary>{`Show ${rowsText(detail.total_rows)}`}</summary>
             <TableSearch view={view} path="/ads" parameters={{ by, metric }} q={q} />
             <Table
               caption={`Ad figures by ${detailWords}`}
               rows={sortRows(detail.data, '-day')}
               columns={[
-                { label: 'Day', cell: (row) => row.day },
+                { label: 'Day', cell: (row) => groupName('day', row) },
                 { label: 'Ad format', cell: (row) => groupName('source', row) },
                 ...(group ? [{ label: groupLabel(group), cell: (row: AdRow) => groupName(group, row) }] : []),
                 { label: 'Network', cell: (row) => groupName('media_source', row) },

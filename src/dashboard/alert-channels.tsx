@@ -1,10 +1,9 @@
 import { type Channel, channelText, DIGESTS } from '#alerts';
-import type { Fault } from '#http';
+import type { Submitted } from './form.ts';
 import { ago } from './format.ts';
 import { Action, Card, type Column, Field, Table } from './parts.tsx';
 import { type View, viewQuery } from './view.ts';
 
-export type Values = Record<string, string>;
 export type PartProps = { view: View; mayChange: boolean; now: number };
 
 export function ChannelsCard({ view, rows, mayChange, now }: PartProps & { rows: Channel[] }) {
@@ -57,18 +56,13 @@ export const NewChannelCard = ({
   mail,
   values,
   faults,
-}: {
-  view: View;
-  mail: boolean;
-  values: Values;
-  faults: Fault[];
-}) => (
+}: Required<Submitted> & { view: View; mail: boolean }) => (
   <Card title="New channel">
     <form method="post" action={`/alerts/channels${viewQuery(view)}`} class="row">
       <Field
         label="Kind"
         name="channel_kind"
-        value={values.kind ?? 'webhook'}
+        value={values.channel_kind ?? 'webhook'}
         options={[['webhook', 'Webhook (Slack)'], ...(mail ? [['mail', 'Email'] as const] : [])]}
       />
       <Field

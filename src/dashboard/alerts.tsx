@@ -15,11 +15,10 @@ import {
   sendTestMessage,
 } from '#alerts';
 import { database } from '#db';
-import type { Fault } from '#http';
 import { atLeast } from '#members';
-import { ChannelsCard, NewChannelCard, type PartProps, type Values } from './alert-channels.tsx';
+import { ChannelsCard, NewChannelCard, type PartProps } from './alert-channels.tsx';
 import { Filters } from './filters.tsx';
-import { checkForm, doneText, readForm, redirectDone } from './form.ts';
+import { doneText, parseForm, redirectDone, type Submitted } from './form.ts';
 import { ago } from './format.ts';
 import { NeedsApplication } from './get-started.tsx';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
@@ -89,7 +88,7 @@ function AlertsCard({ view, rows, mayChange, now }: PartProps & { rows: Alert[] 
   );
 }
 
-const NewAlertCard = ({ view, values, faults }: { view: View; values: Values; faults: Fault[] }) => (
+const NewAlertCard = ({ view, values, faults }: Required<Submitted> & { view: View }) => (
   <Card title="New alert">
     <form method="post" action={`/alerts${viewQuery(view)}`} class="row">
       <Field
@@ -129,10 +128,12 @@ const NewAlertCard = ({ view, values, faults }: { view: View; values: Values; fa
   </Card>
 );
 
-type Form = { values: Values; faults: Fault[] };
-const UNTOUCHED: Form = { values: {}, faults: [] };
+const UNTOUCHED: Required<Submitted> = { values: {}, faults: [] };
 
-async function alertsPage(c: DashboardContext, forms: { alert?: Form; channel?: Form } = {}) {
+async function alertsPage(
+  c: DashboardContext,
+  forms: { alert?: Required<Submitted>; channel?: Required<Submitted> } = {},
+) {
   const now = Date.now();
   const page = { title: 'Alerts', current: '/alerts' };
   const mayChange = atLeast(c.get('person').role, 'admin');
@@ -170,21 +171,21 @@ export const alertPages = new Hono<DashboardEnv>()
   .get('/alerts', (c) => alertsPage(c))
   .post('/alerts', admin, async (c) => {
     const view = await requireView(c);
-    const values = await readForm(c);
-    const { data, faults } = checkForm(NewAlert, values);
-    if (!data) return alertsPage(c, { alert: { values, faults } });
+    const { data, ...alert } = await parseForm(c, NewAlert);
+    if (!data) return alertsPage(c, { alert });
     await createAlert(callerOf(c), view.application, data);
     return redirectDone(c, back(view), 'created');
   })
   .post('/alerts/channels', admin, async (c) => {
     const view = await requireView(c);
-    const { channel_kind: kind = '', ...rest } = await readForm(c);
-    const values: Values = { ...rest, kind };
-    const { data, faults } = checkForm(NewChannel, values);
-    if (!data) return alertsPage(c, { channel: { values, faults } });
+    const { data, ...channel } = await parseForm(c, NewChannel, ({ channel_kind, ...rest }) => ({
+      ...rest,
+      kind: channel_kind,
+    }));
+    if (!data) return alertsPage(c, { channel });
     if (data.kind === 'mail' && !canMail(c.env)) {
       const fault = { path: 'target', message: 'must be a URL: this deployment cannot send email' };
-      return alertsPage(c, { channel: { values, faults: [fault] } });
+      return alertsPage(c, { channel: { ...channel, faults: [fault] } });
     }
     await createChannel(callerOf(c), view.application, data, new URL(c.req.url).origin);
     return redirectDone(c, back(view), 'created');

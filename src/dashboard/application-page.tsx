@@ -3,6 +3,7 @@ import { settingsOf } from '#env';
 import type { Fault } from '#http';
 import { atLeast } from '#members';
 import { type ApplicationRow, listKeysInGrace } from '#teams';
+import type { Submitted } from './form.ts';
 import { moment } from './format.ts';
 import type { DashboardContext } from './guard.ts';
 import { Action, Card, Copyable, Field } from './parts.tsx';
@@ -102,13 +103,9 @@ const DeleteCard = ({ row, faults }: { row: ApplicationRow; faults: Fault[] }) =
 );
 
 /** The settings of one application, with its API key if this request may show it. */
-export async function applicationPage(
-  c: DashboardContext,
-  row: ApplicationRow,
-  shown: { values?: Values; faults?: Fault[] } = {},
-) {
+export async function applicationPage(c: DashboardContext, row: ApplicationRow, submitted: Submitted = {}) {
   const { person } = c.var;
-  const { values = toValues(row), faults = [] } = shown;
+  const { values = toValues(row), faults = [] } = submitted;
   const mayChange = atLeast(person.role, 'admin');
   const { apiKey } = await takeShown(c, pathOf(row));
   const grace = await listKeysInGrace(database(c.env.DB), row, Date.now());

@@ -2,7 +2,6 @@ import { Hono } from 'hono';
 import { database } from '#db';
 import { deleteApplication } from '#deletion';
 import { settingsOf } from '#env';
-import { type Fault, invalidRequest } from '#http';
 import { atLeast } from '#members';
 import {
   ApplicationChanges,
@@ -16,7 +15,7 @@ import {
   revealApiKey,
 } from '#teams';
 import { applicationPage, pathOf, type Values } from './application-page.tsx';
-import { checkForm, readForm, redirectDone } from './form.ts';
+import { parseForm, readForm, redirectDone, requireForm, type Submitted } from './form.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { Card, Field, Table } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
@@ -39,7 +38,7 @@ function toChanges(values: Values) {
   };
 }
 
-async function listPage(c: DashboardContext, values: Values = {}, faults: Fault[] = []) {
+async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
   const { person } = c.var;
   const rows = await listApplications(database(c.env.DB), person.team.id, { limit: PAGE, cursor: '' });
   return renderSettings(
@@ -111,9 +110,8 @@ export const applicationPages = new Hono<DashboardEnv>()
   .use('/settings/applications/*', requirePerson)
   .get('/settings/applications', (c) => listPage(c))
   .post('/settings/applications', admin, async (c) => {
-    const values = await readForm(c);
-    const { data, faults } = checkForm(NewApplication, values);
-    if (!data) return listPage(c, values, faults);
+    const { data, ...submitted } = await parseForm(c, NewApplication);
+    if (!data) return listPage(c, submitted);
     const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
     const { application } = await createApplication(callerOf(c), data, secret);
     return c.redirect(`/get-started?app=${application.id}`, 303);
@@ -121,9 +119,8 @@ export const applicationPages = new Hono<DashboardEnv>()
   .get('/settings/applications/:id', async (c) => applicationPage(c, await ownApplication(c)))
   .post('/settings/applications/:id', admin, async (c) => {
     const row = await ownApplication(c);
-    const values = await readForm(c);
-    const { data, faults } = checkForm(ApplicationChanges, toChanges(values));
-    if (!data) return applicationPage(c, row, { values, faults });
+    const { data, ...submitted } = await parseForm(c, ApplicationChanges, toChanges);
+    if (!data) return applicationPage(c, row, submitted);
     await changeApplication(callerOf(c), row, data);
     return redirectDone(c, pathOf(row), 'saved');
   })
@@ -134,9 +131,7 @@ export const applicationPages = new Hono<DashboardEnv>()
   })
   .post('/settings/applications/:id/new-key', admin, async (c) => {
     const row = await ownApplication(c);
-    const { grace_hours } = await readForm(c);
-    const { data, faults } = checkForm(NewApiKey, { grace_hours: Number(grace_hours) });
-    if (!data) throw invalidRequest(faults);
+    const data = await requireForm(c, NewApiKey, (values) => ({ grace_hours: Number(values.grace_hours) }));
     const secret = settingsOf(c.env).KEY_ENCRYPTION_SECRET;
     await replaceApiKey(callerOf(c), row, data.grace_hours, secret);
     // The key is shown only on request. Reloading this answer must not create another one.

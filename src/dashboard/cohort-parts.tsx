@@ -178,7 +178,7 @@ export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>)
         label: props.label?.(day) ?? `Day ${day}`,
         numeric: true,
         classOf: (row) => `heat${heatOf(row, day)}`,
-        titleOf: (row) => explainCell(cell(row, day), row, day),
+        titleOf: (row) => explainCell(cell(row, day), row, day, view.today),
         cell: (row) => {
           const { eligible, text } = cell(row, day);
           return eligible > 0 ? text : <span class="visually-hidden">not over yet</span>;
@@ -218,9 +218,14 @@ export async function cohortsBefore<Row extends CohortRow>(
 }
 
 /** Explains a cell: the devices it covers, or when it will be known. */
-function explainCell({ eligible }: Cell, row: CohortRow, day: number): string {
-  if (eligible === 0)
-    return `Day ${day} is not over yet: known from ${shortDay(addDays(row.cohort_from, day + 1))}`;
+function explainCell({ eligible }: Cell, row: CohortRow, day: number, today: string): string {
+  if (eligible === 0) {
+    // The first devices may have been acquired later than the cohort's first day.
+    const known = addDays(row.cohort_from, day + 1);
+    return known > today
+      ? `Day ${day} is not over yet: known from ${shortDay(known)}`
+      : `Day ${day} is not over yet for any of these devices`;
+  }
   return eligible < row.size
     ? `${count(eligible)} of ${count(row.size)} devices: those whose day ${day} is over`
     : `${count(eligible)} devices`;

@@ -1,8 +1,8 @@
 import { database } from '#db';
-import { AppError, type Fault, invalidRequest } from '#http';
+import { AppError } from '#http';
 import { Costs, CostsQuery, CostsToDelete, deleteCosts, listCosts, namesText, saveCosts } from '#money';
 import { type Cost, keyOf } from './cost-ledger.tsx';
-import { checkForm, readForm, redirectDone } from './form.ts';
+import { parseForm, readForm, redirectDone, requireForm, type Submitted } from './form.ts';
 import { callerOf, type DashboardContext } from './guard.ts';
 import { renderPage } from './page.tsx';
 import { Action, Card, Field } from './parts.tsx';
@@ -27,12 +27,12 @@ async function findCost(c: DashboardContext, view: View, key: Record<string, str
 export async function costRowPage(
   c: DashboardContext,
   key: Record<string, string>,
-  shown: { values?: Record<string, string>; faults?: Fault[] } = {},
+  submitted: Submitted = {},
 ) {
   const view = await requireView(c);
   const row = await findCost(c, view, key);
-  const { faults = [] } = shown;
-  const values: Record<string, string> = shown.values ?? {
+  const { faults = [] } = submitted;
+  const values: Record<string, string> = submitted.values ?? {
     amount: String(row.amount),
     currency: row.currency,
     impressions: row.impressions === null ? '' : String(row.impressions),
@@ -77,25 +77,25 @@ export async function costRowPage(
 /** Stores the submitted form of a row. */
 export async function saveCostRow(c: DashboardContext) {
   const view = await requireView(c);
-  const form = await readForm(c);
-  await findCost(c, view, form);
-  const amount = Number(form.amount);
-  const row = { ...form, amount: form.amount?.trim() && Number.isFinite(amount) ? amount : form.amount };
-  const { data, faults } = checkForm(Costs, { application_id: view.application.id, rows: [row] });
-  if (data) {
-    await saveCosts(callerOf(c), view.application, data.rows);
-    return redirectDone(c, `/costs${viewQuery(view)}`, 'saved');
+  await findCost(c, view, await readForm(c));
+  const { data, values, faults } = await parseForm(c, Costs, ({ amount = '', ...row }) => ({
+    application_id: view.application.id,
+    rows: [{ ...row, amount: amount.trim() && Number.isFinite(Number(amount)) ? Number(amount) : amount }],
+  }));
+  if (!data) {
+    const own = faults.map(({ path, message }) => ({ path: path.replace('rows.0.', ''), message }));
+    return costRowPage(c, values, { values, faults: own });
   }
-  const own = faults.map(({ path, message }) => ({ path: path.replace('rows.0.', ''), message }));
-  return costRowPage(c, form, { values: form, faults: own });
+  await saveCosts(callerOf(c), view.application, data.rows);
+  return redirectDone(c, `/costs${viewQuery(view)}`, 'saved');
 }
 
 export async function deleteCostRow(c: DashboardContext) {
   const view = await requireView(c);
-  const { date, campaign, adset, creative } = await readForm(c);
-  const rows = [{ date, campaign, adset, creative }];
-  const { data, faults } = checkForm(CostsToDelete, { application_id: view.application.id, rows });
-  if (!data) throw invalidRequest(faults);
+  const data = await requireForm(c, CostsToDelete, ({ date, campaign, adset, creative }) => ({
+    application_id: view.application.id,
+    rows: [{ date, campaign, adset, creative }],
+  }));
   await deleteCosts(callerOf(c), view.application, data);
   return redirectDone(c, `/costs${viewQuery(view)}`, 'deleted');
 }

@@ -2,15 +2,13 @@ import { database } from '#db';
 import type { Fault } from '#http';
 import { atLeast } from '#members';
 import { ExchangeRates, listRates, RatesQuery, saveRates } from '#money';
-import { checkForm, doneText, readForm, redirectDone } from './form.ts';
+import { doneText, parseForm, redirectDone, type Submitted } from './form.ts';
 import { callerOf, type DashboardContext } from './guard.ts';
 import { Card, Field, Notice, Table } from './parts.tsx';
 import { ask, renderReport } from './report.tsx';
 import { readView, type View, viewQuery } from './view.ts';
 
 const PAGE = 100;
-
-type Values = Record<string, string>;
 
 export const CostTabs = ({ view, current }: { view: View; current: '/costs' | '/costs/rates' }) => (
   <nav class="tabs" aria-label="Costs">
@@ -27,7 +25,7 @@ export const CostTabs = ({ view, current }: { view: View; current: '/costs' | '/
   </nav>
 );
 
-const UploadCard = ({ view, values, faults }: { view: View; values: Values; faults: Fault[] }) => (
+const UploadCard = ({ view, values, faults }: Required<Submitted> & { view: View }) => (
   <Card title="Add a rate">
     <form method="post" action={`/costs/rates${viewQuery(view)}`} class="row">
       <Field label="Day" name="date" type="date" value={values.date ?? view.today} faults={faults} required />
@@ -55,7 +53,7 @@ const UploadCard = ({ view, values, faults }: { view: View; values: Values; faul
 );
 
 /** The rates that amounts are converted with, newest first, and a form to add one. */
-export function ratesPage(c: DashboardContext, shown: { values?: Values; faults?: Fault[] } = {}) {
+export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
   const page = {
     title: 'Exchange rates',
     path: '/costs',
@@ -70,9 +68,7 @@ export function ratesPage(c: DashboardContext, shown: { values?: Values; faults?
       <>
         {done && <Notice kind="good">{done}</Notice>}
         <CostTabs view={view} current="/costs/rates" />
-        {atLeast(c.get('person').role, 'admin') && (
-          <UploadCard view={view} values={shown.values ?? {}} faults={shown.faults ?? []} />
-        )}
+        {atLeast(c.get('person').role, 'admin') && <UploadCard view={view} values={values} faults={faults} />}
         <Card title="Rates">
           <p class="muted">
             Amounts are converted with the rate of their day, or else the latest earlier one. Your own rates
@@ -104,27 +100,25 @@ export function ratesPage(c: DashboardContext, shown: { values?: Values; faults?
   });
 }
 
+/** A fault of `rates` belongs to the currency, its key, or to the rate. */
+function fieldFault({ path, message }: Fault): Fault {
+  if (!path.startsWith('rates')) return { path, message };
+  return { path: /ISO|base/.test(message) ? 'currency' : 'rate', message };
+}
+
 export async function uploadRates(c: DashboardContext) {
   const view = await readView(c, Date.now());
   if (!view) return c.redirect('/costs/rates', 303);
-  const values = await readForm(c);
-  const { date, base, currency = '', rate } = values;
-  const { data, faults } = checkForm(ExchangeRates, {
-    date,
-    base,
-    rates: { [currency.trim().toLowerCase()]: rate },
-  });
-  if (!data) {
-    const own = faults.map(({ path, message }) => ({
-      path: path.startsWith('rates')
-        ? message.includes('ISO') || message.includes('base')
-          ? 'currency'
-          : 'rate'
-        : path,
-      message,
-    }));
-    return ratesPage(c, { values, faults: own });
-  }
+  const { data, values, faults } = await parseForm(
+    c,
+    ExchangeRates,
+    ({ date, base, currency = '', rate }) => ({
+      date,
+      base,
+      rates: { [currency.trim().toLowerCase()]: rate },
+    }),
+  );
+  if (!data) return ratesPage(c, { values, faults: faults.map(fieldFault) });
   await saveRates(callerOf(c), data);
   return redirectDone(c, `/costs/rates${viewQuery(view)}`, 'saved');
 }

@@ -32,6 +32,34 @@ export function checkForm<Schema extends z.ZodType>(
     : { data: null, faults: toFaults(result.error) };
 }
 
+/** A form's text as submitted, and its faults. A page shows both; without them, it shows an empty form. */
+export type Submitted = { values?: Record<string, string>; faults?: Fault[] };
+
+/**
+ * A submitted form: its data, or null if it is invalid, and what the page shows again in that case. `toInput` converts the form's text to what
+ * the schema expects.
+ */
+export async function parseForm<Schema extends z.ZodType>(
+  c: DashboardContext,
+  schema: Schema,
+  toInput: (values: Record<string, string>) => unknown = (values) => values,
+): Promise<Required<Submitted> & { data: z.infer<Schema> | null }> {
+  const values = await readForm(c);
+  const { data, faults } = checkForm(schema, toInput(values));
+  return { data, values, faults: faults ?? [] };
+}
+
+/** The data of a form that a person cannot get wrong, such as a button or a list. Throws `invalid_request` if it is invalid. */
+export async function requireForm<Schema extends z.ZodType>(
+  c: DashboardContext,
+  schema: Schema,
+  toInput?: (values: Record<string, string>) => unknown,
+): Promise<z.infer<Schema>> {
+  const { data, faults } = await parseForm(c, schema, toInput);
+  if (data === null) throw invalidRequest(faults);
+  return data;
+}
+
 /** Messages that a page shows after a redirect; the URL contains only a message's key. */
 const DONE = {
   saved: 'Saved.',

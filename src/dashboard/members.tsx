@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import { listAudit } from '#audit';
 import { database } from '#db';
-import { type Fault, invalidRequest, requiredText } from '#http';
+import { requiredText } from '#http';
 import {
   changeRole,
   createPasswordReset,
@@ -15,28 +15,21 @@ import {
   removeMember,
   withdrawInvitation,
 } from '#members';
-import { checkForm, readForm, redirectDone } from './form.ts';
+import { parseForm, redirectDone, requireForm, type Submitted } from './form.ts';
 import { moment } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
-import { Action, Card, Copyable, Field, Notice, Table } from './parts.tsx';
+import { Action, Card, CopyNow, Field, Table } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
 import { redirectShowing, takeShown } from './show-once.ts';
 
 const PATH = '/settings/members';
 const AUDIT_PAGE = 100;
 
-const role = z.enum(ROLES, 'must be one of the roles');
-const Invitation = z.object({ note: requiredText(255), role });
+const NewRole = z.object({ role: z.enum(ROLES, 'must be one of the roles') });
+const Invitation = NewRole.extend({ note: requiredText(255) });
 
-async function membersPage(
-  c: DashboardContext,
-  shown: {
-    values?: Record<string, string>;
-    faults?: Fault[];
-  } = {},
-) {
+async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
   const { person } = c.var;
-  const { values = {}, faults = [] } = shown;
   const { invitation, passwordLink, email } = await takeShown(c, PATH);
   const db = database(c.env.DB);
   const [people, invitations] = await Promise.all([
@@ -48,24 +41,14 @@ async function membersPage(
     c,
     { title: 'Members', section: '/settings/members', status: faults.length > 0 ? 400 : 200 },
     <>
-      {passwordLink && (
-        <Notice kind="good">
-          <p>
-            <strong>Copy this link now</strong> and send it to {email}. It is shown only once, works once, and
-            expires after {RESET_HOURS} hours.
-          </p>
-          <Copyable text={passwordLink} label="password link" />
-        </Notice>
-      )}
-      {invitation && (
-        <Notice kind="good">
-          <p>
-            <strong>Copy this invitation link now</strong> and send it yourself. It is shown only once, works
-            once, and expires after {INVITATION_DAYS} days.
-          </p>
-          <Copyable text={invitation} label="invitation link" />
-        </Notice>
-      )}
+      <CopyNow text={passwordLink} label="password link">
+        <strong>Copy this link now</strong> and send it to {email}. It is shown only once, works once, and
+        expires after {RESET_HOURS} hours.
+      </CopyNow>
+      <CopyNow text={invitation} label="invitation link">
+        <strong>Copy this invitation link now</strong> and send it yourself. It is shown only once, works
+        once, and expires after {INVITATION_DAYS} days.
+      </CopyNow>
       <Card title="Invite someone">
         <p class="muted">
           Viewers see reports. Admins also change settings, upload costs and see API keys. Owners also manage
@@ -199,9 +182,8 @@ export const memberPages = new Hono<DashboardEnv>()
   .get('/settings/audit', (c) => auditPage(c))
   .get('/settings/members', (c) => membersPage(c))
   .post('/settings/members', async (c) => {
-    const values = await readForm(c);
-    const { data, faults } = checkForm(Invitation, values);
-    if (!data) return membersPage(c, { values, faults });
+    const { data, ...submitted } = await parseForm(c, Invitation);
+    if (!data) return membersPage(c, submitted);
     const secret = await invite(callerOf(c), data);
     const invitation = `${new URL(c.req.url).origin}/join/${secret}`;
     return redirectShowing(c, PATH, { invitation });
@@ -211,9 +193,8 @@ export const memberPages = new Hono<DashboardEnv>()
     return redirectDone(c, '/settings/members', 'withdrawn');
   })
   .post('/settings/members/:id/role', async (c) => {
-    const { data, faults } = checkForm(z.object({ role }), await readForm(c));
-    if (!data) throw invalidRequest(faults);
-    await changeRole(callerOf(c), c.req.param('id'), data.role);
+    const { role } = await requireForm(c, NewRole);
+    await changeRole(callerOf(c), c.req.param('id'), role);
     return redirectDone(c, '/settings/members', 'saved');
   })
   .post('/settings/members/:id/password-reset', async (c) => {

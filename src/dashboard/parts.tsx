@@ -224,6 +224,19 @@ export function Table<Row>({
 }
 
 /** Text with a copy button. The button appears if scripts can copy; the text can be selected in any case. */
+/** A secret that was just created. Its page shows it once: see `redirectShowing`. */
+export const CopyNow = ({
+  text,
+  label,
+  children,
+}: PropsWithChildren<{ text: string | undefined; label: string }>) =>
+  text === undefined ? null : (
+    <Notice kind="good">
+      <p>{children}</p>
+      <Copyable text={text} label={label} />
+    </Notice>
+  );
+
 export const Copyable = ({
   text,
   label,

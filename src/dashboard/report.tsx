@@ -148,10 +148,12 @@ export const TableSearch = ({
   </form>
 );
 
+export const rowsText = (rows: number): string => `${count(rows)} ${rows === 1 ? 'row' : 'rows'}`;
+
 /** How many rows of a long table are shown, how they were chosen, and where the rest is. */
 export const RowCount = ({ shown, total, q = '' }: { shown: number; total: number; q?: string }) => {
-  const found = q === '' ? '' : ` that contain “${q}”`;
-  if (shown >= total) return q === '' ? null : <p class="hint">{`${count(total)} rows${found}.`}</p>;
+  const found = q === '' ? '' : ` that ${total === 1 ? 'contains' : 'contain'} “${q}”`;
+  if (shown >= total) return q === '' ? null : <p class="hint">{`${rowsText(total)}${found}.`}</p>;
   return (
     <p class="hint">
       {`The first ${count(shown)} of ${count(total)} rows${found}: the latest, then those with the highest revenue. The last row sums up everything else.`}

@@ -15,7 +15,7 @@ import {
   signIn,
   signOut,
 } from '#members';
-import { checkForm, readForm } from './form.ts';
+import { parseForm } from './form.ts';
 import { type DashboardContext, type DashboardEnv, requirePerson, safePath } from './guard.ts';
 import { renderPlainPage } from './page.tsx';
 import { Field, Notice } from './parts.tsx';
@@ -178,6 +178,11 @@ async function openReset(c: DashboardContext): Promise<PasswordReset> {
   return reset;
 }
 
+const Credentials = z.object({
+  email: requiredText(254).toLowerCase(),
+  password: z.string().min(1).max(128),
+});
+
 const closed = () =>
   new AppError('not_found', 'This service is set up already. Sign in, or ask for an invitation.');
 
@@ -188,11 +193,7 @@ export const signInPages = new Hono<DashboardEnv>()
   })
   .post('/login', async (c) => {
     await limitAddress(c);
-    const values = await readForm(c);
-    const { data } = checkForm(
-      z.object({ email: requiredText(254).toLowerCase(), password: z.string().min(1).max(128) }),
-      values,
-    );
+    const { data, values } = await parseForm(c, Credentials);
     if (data) await limitGuesses(c, data.email);
     return (data && (await enter(c, data, safePath(values.next)))) ?? loginPage(c, values, true);
   })
@@ -207,8 +208,7 @@ export const signInPages = new Hono<DashboardEnv>()
   .post('/setup', async (c) => {
     await limitAddress(c);
     if (!(await setupIsOpen(c.env.DB))) throw closed();
-    const values = await readForm(c);
-    const { data, faults } = checkForm(FirstRun, values);
+    const { data, values, faults } = await parseForm(c, FirstRun);
     if (!data) return setupPage(c, values, faults);
     if (!(await makeFirstOwner(c.env.DB, data, { name: data.team }, Date.now()))) throw closed();
     return (await enter(c, data, '/')) ?? c.redirect('/login', 303);
@@ -216,8 +216,7 @@ export const signInPages = new Hono<DashboardEnv>()
   .get('/join/:secret', async (c) => joinPage(c, await openInvitation(c), {}))
   .post('/join/:secret', async (c) => {
     const invitation = await openInvitation(c);
-    const values = await readForm(c);
-    const { data, faults } = checkForm(NewPerson, values);
+    const { data, values, faults } = await parseForm(c, NewPerson);
     if (!data) return joinPage(c, invitation, values, faults);
     await acceptInvitation(c.env.DB, invitation, data, Date.now());
     return (await enter(c, data, '/')) ?? c.redirect('/login', 303);
@@ -225,7 +224,7 @@ export const signInPages = new Hono<DashboardEnv>()
   .get('/reset-password/:secret', async (c) => resetPage(c, await openReset(c)))
   .post('/reset-password/:secret', async (c) => {
     const reset = await openReset(c);
-    const { data, faults } = checkForm(NewPassword, await readForm(c));
+    const { data, faults } = await parseForm(c, NewPassword);
     if (!data) return resetPage(c, reset, faults);
     await resetPassword(database(c.env.DB), reset, data.password, Date.now());
     const pair = { email: reset.email, password: data.password };

@@ -2,13 +2,13 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import { database } from '#db';
 import { settingsOf } from '#env';
-import { type Fault, requiredText } from '#http';
+import { requiredText } from '#http';
 import { DAY_MS } from '#lib/time';
 import { createAccessToken, listAccessTokens, revokeAccessToken } from '#teams';
-import { checkForm, readForm, redirectDone } from './form.ts';
+import { parseForm, redirectDone, type Submitted } from './form.ts';
 import { moment, NOTHING } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
-import { Action, Card, Copyable, Field, Notice, Table } from './parts.tsx';
+import { Action, Card, CopyNow, Field, Table } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
 import { redirectShowing, takeShown } from './show-once.ts';
 
@@ -26,26 +26,17 @@ const NewToken = z.object({
   days: z.enum(LIFETIMES.map(([days]) => days)).transform(Number),
 });
 
-async function tokensPage(
-  c: DashboardContext,
-  shown: { values?: Record<string, string>; faults?: Fault[] } = {},
-) {
+async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
   const now = Date.now();
   const tokens = await listAccessTokens(database(c.env.DB), c.get('person').team.id);
-  const { faults = [], values = {} } = shown;
   const { accessToken } = await takeShown(c, PATH);
   return renderSettings(
     c,
     { title: 'Access tokens', section: '/settings/tokens', status: faults.length > 0 ? 400 : 200 },
     <>
-      {accessToken && (
-        <Notice kind="good">
-          <p>
-            <strong>Copy the token now.</strong> It is shown only once and is not stored.
-          </p>
-          <Copyable text={accessToken} label="access token" />
-        </Notice>
-      )}
+      <CopyNow text={accessToken} label="access token">
+        <strong>Copy the token now.</strong> It is shown only once and is not stored.
+      </CopyNow>
       <Card title="New access token">
         <p class="muted">
           For the team API: creatives, costs, reports and raw events of every application of the team. Send it
@@ -108,9 +99,8 @@ export const tokenPages = new Hono<DashboardEnv>()
   .use('/settings/tokens/*', requirePerson, requireRole('admin'))
   .get('/settings/tokens', (c) => tokensPage(c))
   .post('/settings/tokens', async (c) => {
-    const values = await readForm(c);
-    const { data, faults } = checkForm(NewToken, values);
-    if (!data) return tokensPage(c, { values, faults });
+    const { data, ...submitted } = await parseForm(c, NewToken);
+    if (!data) return tokensPage(c, submitted);
     const caller = callerOf(c);
     const expiresAt = data.days === 0 ? null : caller.now + data.days * DAY_MS;
     const { accessToken } = await createAccessToken(caller, data.name, expiresAt);

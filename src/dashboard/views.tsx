@@ -1,6 +1,5 @@
 import { Hono } from 'hono';
 import { database } from '#db';
-import type { Fault } from '#http';
 import { atLeast } from '#members';
 import {
   createShareLink,
@@ -14,11 +13,11 @@ import {
   VIEW_PAGES,
   viewAddress,
 } from '#views';
-import { checkForm, doneText, readForm, redirectDone } from './form.ts';
+import { doneText, parseForm, redirectDone, type Submitted } from './form.ts';
 import { moment } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { renderPage } from './page.tsx';
-import { Action, Card, Copyable, Field, Notice, Table } from './parts.tsx';
+import { Action, Card, CopyNow, Field, Notice, Table } from './parts.tsx';
 import { redirectShowing, takeShown } from './show-once.ts';
 
 const PATH = '/views';
@@ -36,7 +35,7 @@ type Stored = { path: string; query: string };
 const pageOf = ({ path }: Stored) =>
   Object.hasOwn(VIEW_PAGES, path) ? VIEW_PAGES[path as keyof typeof VIEW_PAGES] : path;
 
-type Shown = { values?: Record<string, string>; faults?: Fault[]; form?: 'view' | 'link' };
+type Shown = Submitted & { form?: 'view' | 'link' };
 
 /** Forms to save or share the view that the person came from. */
 const NewForms = ({ address, shown, mayShare }: { address: string; shown: Shown; mayShare: boolean }) => {
@@ -111,14 +110,9 @@ async function viewsPage(c: DashboardContext, shown: Shown = {}) {
     { title: 'Saved views', current: '/views', status: shown.faults?.length ? 400 : 200 },
     <>
       {done && <Notice kind="good">{done}</Notice>}
-      {shareLink && (
-        <Notice kind="good">
-          <p>
-            <strong>Copy this link now.</strong> It is shown only once.
-          </p>
-          <Copyable text={shareLink} label="share link" />
-        </Notice>
-      )}
+      <CopyNow text={shareLink} label="share link">
+        <strong>Copy this link now.</strong> It is shown only once.
+      </CopyNow>
       {address !== '' && !shareLink && <NewForms address={address} shown={shown} mayShare={mayShare} />}
       <Card title="Saved views">
         <Table
@@ -184,16 +178,14 @@ export const viewPages = new Hono<DashboardEnv>()
   .use('/views/*', requirePerson)
   .get('/views', (c) => viewsPage(c))
   .post('/views', async (c) => {
-    const values = await readForm(c);
-    const { data, faults } = checkForm(NewView, values);
-    if (!data) return viewsPage(c, { values, faults, form: 'view' });
+    const { data, ...submitted } = await parseForm(c, NewView);
+    if (!data) return viewsPage(c, { ...submitted, form: 'view' });
     await saveView(callerOf(c), data);
     return redirectDone(c, '/views', 'saved');
   })
   .post('/views/links', admin, async (c) => {
-    const values = await readForm(c);
-    const { data, faults } = checkForm(NewShareLink, values);
-    if (!data) return viewsPage(c, { values, faults, form: 'link' });
+    const { data, ...submitted } = await parseForm(c, NewShareLink);
+    if (!data) return viewsPage(c, { ...submitted, form: 'link' });
     const secret = await createShareLink(callerOf(c), data);
     return redirectShowing(c, PATH, { shareLink: `${new URL(c.req.url).origin}/shared/${secret}` });
   })

@@ -12,4 +12,4 @@ export * from './schema/money.ts';
 export * from './schema/rollup.ts';
 export * from './schema/teams.ts';
 export * from './schema/views.ts';
-export { toStatement } from './statement.ts';
+export { prepareTemplate, toStatement } from './statement.ts';

@@ -24,14 +24,14 @@ type Unattributed = {
  */
 export async function creditClicks(
   env: Env,
-  applicationId: string,
+  application: AuthenticatedApplication,
   { candidates, known, attribute: first, insertTokens }: Unattributed,
   now: number,
 ): Promise<NewDraft[]> {
   for (let attribute = first; ; ) {
     const made = await attributeNew(attribute, candidates, known);
     const statements = () => [
-      ...creditStatements(env.DB, applicationId, made.flatMap(creditOf)),
+      ...creditStatements(env.DB, application.id, made.flatMap(creditOf)),
       ...insertTokens(),
     ];
     try {
@@ -40,11 +40,11 @@ export async function creditClicks(
     } catch (error) {
       if (!clickWasTaken(error)) {
         // The credit may have been written although the answer was lost.
-        await tryToTakeBack(env, applicationId, made);
+        await tryToTakeBack(env, application.id, made);
         throw error;
       }
     }
-    attribute = await prepareAttribution(env, applicationId, candidates, now);
+    attribute = await prepareAttribution(env, application, candidates, now);
   }
 }
 
@@ -83,7 +83,7 @@ export function takeBackStatements(
   const undone = lostRaces.flatMap(({ draft, other }) =>
     creditOf(draft).map((credit) => ({
       ...credit,
-      replacementDeviceId: other.clickId === credit.clickId ? other.device.id : null,
+      replacementDeviceId: other.earlierClickId === credit.clickId ? other.device.id : null,
     })),
   );
   return undoCredits(db, applicationId, undone);

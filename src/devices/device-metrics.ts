@@ -8,61 +8,63 @@ const pixels = () => descriptive(optionalNumber(1e6));
 const identity = () => descriptive(optionalName(128));
 
 /** Body of `POST /fetch-token`, and an item of `POST /fetch-token/batch`. */
-export const DeviceMetrics = z
-  .object(
-    {
-      type: oneOf(['device-metrics']),
-      created_at: timestamp(),
-      data: z.object(
-        {
-          device_name: requiredText(),
-          device_model: requiredText(),
-          os_system: requiredText(),
-          /** IANA name. Some SDKs send a timestamp here; the zone is then unknown, stored as empty text. */
-          timezone: replaceable(requiredText().refine(isTimezone, 'must be an IANA time zone'), '', {
-            effect: 'taken as unknown',
-          }),
-          dpi: pixels(),
-          window_height: pixels(),
-          window_width: pixels(),
-          /** The backend's own name for the device. The same name returns the same device. */
-          device_id: optionalName(),
-          /** ISO 3166, two letters. */
-          country: descriptive(
-            optionalText().pipe(
-              z
-                .string()
-                .regex(/^[A-Za-z]{2}$/, 'must be a two-letter country code')
-                .toLowerCase()
-                .optional(),
+export const DeviceMetrics = z.lazy(() =>
+  z
+    .object(
+      {
+        type: oneOf(['device-metrics']),
+        created_at: timestamp(),
+        data: z.object(
+          {
+            device_name: requiredText(),
+            device_model: requiredText(),
+            os_system: requiredText(),
+            /** IANA name. Some SDKs send a timestamp here; the zone is then unknown, stored as empty text. */
+            timezone: replaceable(requiredText().refine(isTimezone, 'must be an IANA time zone'), '', {
+              effect: 'taken as unknown',
+            }),
+            dpi: pixels(),
+            window_height: pixels(),
+            window_width: pixels(),
+            /** The backend's own name for the device. The same name returns the same device. */
+            device_id: optionalName(),
+            /** ISO 3166, two letters. */
+            country: descriptive(
+              optionalText().pipe(
+                z
+                  .string()
+                  .regex(/^[A-Za-z]{2}$/, 'must be a two-letter country code')
+                  .toLowerCase()
+                  .optional(),
+              ),
             ),
-          ),
-          /** The result of the Play Install Referrer. It may be long, because it also carries an ad's own parameters. */
-          install_referrer: descriptive(optionalText(4096)),
-          click_id: descriptive(optionalText(128)),
-          /** The last segment of a tracking link, if the application was opened by a deep link. */
-          creative_token: descriptive(optionalText(128)),
-          /** The device's own address, not the backend's. Only its keyed hash is compared; the address is not stored. */
-          ip: descriptive(optionalText(64)),
-        },
-        { error: (issue) => (issue.input === undefined ? 'is required' : 'must be an object') },
-      ),
-      app_version: descriptive(optionalName()),
-      sdk_version: descriptive(optionalName()),
-      sdk_type: descriptive(optionalName()),
-      /** Sent by an editor or a debug build. Its device and events are not counted in reports. */
-      dev: descriptive(z.boolean({ error: 'must be true or false' }).nullish()),
-      // Identities of an installation, as sent by SDKs: app set id, vendor id, advertising id, Android id.
-      asid: identity(),
-      ifv: identity(),
-      ga: identity(),
-      aid: identity(),
-      /** Whether the person limits ad tracking. If so, the last two ids are not used. */
-      lat: descriptive(z.boolean({ error: 'must be true or false' }).nullish()),
-    },
-    { error: 'The body must be a JSON object' },
-  )
-  .transform(withWarnings);
+            /** The result of the Play Install Referrer. It may be long, because it also carries an ad's own parameters. */
+            install_referrer: descriptive(optionalText(4096)),
+            click_id: descriptive(optionalText(128)),
+            /** The last segment of a tracking link, if the application was opened by a deep link. */
+            creative_token: descriptive(optionalText(128)),
+            /** The device's own address, not the backend's. Only its keyed hash is compared; the address is not stored. */
+            ip: descriptive(optionalText(64)),
+          },
+          { error: (issue) => (issue.input === undefined ? 'is required' : 'must be an object') },
+        ),
+        app_version: descriptive(optionalName()),
+        sdk_version: descriptive(optionalName()),
+        sdk_type: descriptive(optionalName()),
+        /** Sent by an editor or a debug build. Its device and events are not counted in reports. */
+        dev: descriptive(z.boolean({ error: 'must be true or false' }).nullish()),
+        // Identities of an installation, as sent by SDKs: app set id, vendor id, advertising id, Android id.
+        asid: identity(),
+        ifv: identity(),
+        ga: identity(),
+        aid: identity(),
+        /** Whether the person limits ad tracking. If so, the last two ids are not used. */
+        lat: descriptive(z.boolean({ error: 'must be true or false' }).nullish()),
+      },
+      { error: 'The body must be a JSON object' },
+    )
+    .transform(withWarnings),
+);
 export type DeviceMetrics = z.infer<typeof DeviceMetrics>;
 
 /** What clients send if they have no id. The last is an id that many early Android devices share. */

@@ -47,14 +47,19 @@ export async function eraseDevice(
       ...(device ? [auditStatement(caller, entry)] : []),
     ]),
   );
-  const clickEvents = clickEventsOf(clickId, deviceId, click?.deviceId);
+  const clickEvent = device
+    ? clickEventOf(clickId, deviceId, click?.deviceId)
+    : await retryCall<string | null>(async () => await own().erasedClick(deviceId));
+  const clickEvents = clickEvent === null ? [] : [clickEvent];
   // Clicks belong to no device: they are in the application's first counter.
   const first = () => counterOf(env, applicationId, 0);
   const ofClick =
     clickEvents.length === 0
       ? 0
       : await retryCall<number>(async () => await first().eraseEvents(clickEvents));
-  const { events } = await retryCall<{ events: number }>(async () => await own().eraseDevice(deviceId));
+  const { events } = await retryCall<{ events: number }>(
+    async () => await own().eraseDevice(deviceId, clickEvent),
+  );
   const [files, clickFiles] = await Promise.all([
     retryCall<number>(async () => await own().filesToRewrite([deviceId])),
     retryCall<number>(async () => await first().filesToRewrite(clickEvents)),
@@ -67,10 +72,14 @@ export async function eraseDevice(
 }
 
 /**
- * The ids of the raw event of the click that led to a device: the click's own id with another prefix. None if another device claimed the
+ * The id of the raw event of the click that led to a device: the click's own id with another prefix. Null if another device claimed the
  * click first. If the click's row is gone, by age or by an earlier attempt, the click counts as this device's.
  */
-function clickEventsOf(clickId: string, deviceId: string, claimedBy: string | null | undefined): string[] {
-  if (clickId === '' || (claimedBy ?? deviceId) !== deviceId) return [];
-  return [clickId.replace('clk_', 'evt_')];
+function clickEventOf(
+  clickId: string,
+  deviceId: string,
+  claimedBy: string | null | undefined,
+): string | null {
+  if (clickId === '' || (claimedBy ?? deviceId) !== deviceId) return null;
+  return clickId.replace('clk_', 'evt_');
 }

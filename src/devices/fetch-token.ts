@@ -38,13 +38,13 @@ export async function fetchTokens(
   const devices = known.found;
   const deviceIdOf = ({ claim }: Draft) => devices.get(claim)?.device.id ?? firsts.get(claim)?.deviceId ?? '';
   const [attribute] = await Promise.all([
-    prepareAttribution(env, application.id, candidates, now, () => tokens.insert('first', deviceIdOf)),
+    prepareAttribution(env, application, candidates, now, () => tokens.insert('first', deviceIdOf)),
     known.ask(
       candidates.filter((draft) => draft.tokenStored === 'with_credit' || known.mayLiveElsewhere(draft)),
     ),
   ]);
   const insertTokens = () => tokens.insert('with_credit', deviceIdOf);
-  const made = await creditClicks(env, application.id, { candidates, known, attribute, insertTokens }, now);
+  const made = await creditClicks(env, application, { candidates, known, attribute, insertTokens }, now);
   const placed = await makeDevices(env, application, made, now);
   for (const { draft, device } of placed) devices.set(draft.claim, device);
   const lostRaces = placed.flatMap(({ draft, device }) =>

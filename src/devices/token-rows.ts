@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { columnList, named, tokens, toStatement } from '#db';
+import { columnList, named, prepareTemplate, tokens, toStatement } from '#db';
 import type { Draft, TokenStored } from './draft.ts';
 
 type TokenRow = { id: string; deviceId: string };
@@ -46,7 +46,8 @@ export class TokenRows {
   private insertRows(rows: readonly TokenRow[]): D1PreparedStatement[] {
     if (rows.length === 0) return [];
     for (const { id, deviceId } of rows) this.stored.set(id, deviceId);
-    return [insertTokens(this.db, this.applicationId, rows, this.lifetime)];
+    const { db, applicationId, lifetime } = this;
+    return [insertTokens(db, { applicationId, rows: JSON.stringify(rows), ...lifetime })];
   }
 }
 
@@ -58,20 +59,16 @@ const moveTokens = (db: D1Database, applicationId: string, moved: readonly Moved
         AND ${tokens.applicationId} = ${applicationId}`,
   );
 
-const insertTokens = (
-  db: D1Database,
-  applicationId: string,
-  rows: readonly TokenRow[],
-  { createdAt, expiresAt }: Lifetime,
-) =>
-  toStatement(
-    db,
-    sql`INSERT INTO ${tokens} (${columnList(INSERTED)})
-      SELECT value ->> 'id', ${applicationId}, value ->> 'deviceId', ${createdAt}, ${expiresAt}
-      FROM json_each(${JSON.stringify(rows)}) WHERE true ON CONFLICT DO NOTHING`,
-  );
-
 const INSERTED = [tokens.id, tokens.applicationId, tokens.deviceId, tokens.createdAt, tokens.expiresAt];
+
+const { placeholder } = sql;
+
+/** `rows` is a JSON list of `TokenRow`. */
+const insertTokens = prepareTemplate(
+  sql`INSERT INTO ${tokens} (${columnList(INSERTED)})
+    SELECT value ->> 'id', ${placeholder('applicationId')}, value ->> 'deviceId', ${placeholder('createdAt')}, ${placeholder('expiresAt')}
+    FROM json_each(${placeholder('rows')}) WHERE true ON CONFLICT DO NOTHING`,
+);
 
 /** Deletes tokens. Idempotent. */
 export const deleteTokens = (db: D1Database, applicationId: string, rows: readonly TokenRow[]) =>

@@ -9,6 +9,9 @@ export type AuthenticatedApplication = {
   dataCollection: boolean;
   /** The number of counters that its devices are spread over, up to a minute out of date: see `createDevices`. */
   shards: number;
+  /** How long after a click a device can name it, and how long it can be guessed (0: never). */
+  attributionWindowHours: number;
+  probabilisticWindowHours: number;
 };
 
 /** A team, authenticated by its access token. */

@@ -32,6 +32,8 @@ async function loadApplication(env: Env, hash: string) {
       timezone: applications.timezone,
       dataCollection: applications.dataCollection,
       shards: applications.shards,
+      attributionWindowHours: applications.attributionWindowHours,
+      probabilisticWindowHours: applications.probabilisticWindowHours,
       expiresAt: apiKeys.expiresAt,
     })
     .from(apiKeys)

@@ -1,18 +1,16 @@
 // Formats numbers for people. Null means that a figure does not exist; it is never shown as 0.
 
+import { memoize } from './memoize.ts';
+import { formatterPerZone } from './time.ts';
+
 export const NOTHING = '–';
 
-const formatters = new Map<string, Intl.NumberFormat>();
-
-function formatter(options: Intl.NumberFormatOptions): Intl.NumberFormat {
-  const name = JSON.stringify(options);
-  let found = formatters.get(name);
-  if (!found) {
-    found = new Intl.NumberFormat('en', options);
-    formatters.set(name, found);
-  }
-  return found;
-}
+const MAX_FORMATTERS = 1_000;
+const formatterOf = memoize(
+  MAX_FORMATTERS,
+  (options: string) => new Intl.NumberFormat('en', JSON.parse(options)),
+);
+const formatter = (options: Intl.NumberFormatOptions) => formatterOf(JSON.stringify(options));
 
 export function count(value: number | null | undefined): string {
   if (value === null || value === undefined) return NOTHING;
@@ -58,17 +56,10 @@ export function duration(seconds: number | null | undefined): string {
   return parts.length > 0 ? parts.join(' ') : '0 s';
 }
 
-const moments = new Map<string, Intl.DateTimeFormat>();
+const momentFormatter = formatterPerZone('sv-SE', { dateStyle: 'short', timeStyle: 'medium' });
 
 /** A time (epoch milliseconds) to the second in a time zone: `2026-11-20 09:00:00`. */
-export function moment(at: number, timezone: string): string {
-  let found = moments.get(timezone);
-  if (!found) {
-    found = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'medium' });
-    moments.set(timezone, found);
-  }
-  return found.format(at);
-}
+export const moment = (at: number, timezone: string): string => momentFormatter(timezone).format(at);
 
 /** How long ago a time is, in the largest unit that fits. */
 export function ago(at: number, now: number): string {

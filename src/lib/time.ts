@@ -1,26 +1,26 @@
+import { memoize } from './memoize.ts';
+
 /** Milliseconds in a day without a daylight-saving change. */
 export const DAY_MS = 86_400_000;
 
 /** An instant (epoch milliseconds) as ISO 8601 in UTC. */
 export const iso = (at: number): string => new Date(at).toISOString();
 
-const formatters = new Map<string, Intl.DateTimeFormat>();
+const MAX_ZONES = 2_000;
 
-// Constructing a formatter costs about 80 times as much as using it.
-function dayFormatter(timezone: string): Intl.DateTimeFormat {
-  let formatter = formatters.get(timezone);
-  if (!formatter) {
-    formatter = new Intl.DateTimeFormat('en-CA', {
-      timeZone: timezone,
-      calendar: 'iso8601',
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-    });
-    formatters.set(timezone, formatter);
-  }
-  return formatter;
-}
+/** Makes formatters in a locale's style, one per time zone. Constructing one costs about 80 times as much as using it. */
+export const formatterPerZone = (locale: string, options: Intl.DateTimeFormatOptions) =>
+  memoize(MAX_ZONES, (timeZone: string) => new Intl.DateTimeFormat(locale, { timeZone, ...options }));
+
+const dayFormatter = formatterPerZone('en-CA', {
+  calendar: 'iso8601',
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+});
+
+// Swedish dates have the format of ISO 8601.
+const clockFormatter = formatterPerZone('sv-SE', { dateStyle: 'short', timeStyle: 'short' });
 
 /** The calendar day (`YYYY-MM-DD`) of an instant (epoch milliseconds) in an IANA time zone. */
 export function dayIn(timezone: string, at: number): string {
@@ -80,45 +80,15 @@ export function hoursOf(timezone: string, day: string): string[] {
   return [...hours];
 }
 
-const clockFormatters = new Map<string, Intl.DateTimeFormat>();
-
-function clockFormatter(timezone: string): Intl.DateTimeFormat {
-  let formatter = clockFormatters.get(timezone);
-  if (!formatter) {
-    // Swedish dates have the format of ISO 8601.
-    formatter = new Intl.DateTimeFormat('sv-SE', {
-      timeZone: timezone,
-      dateStyle: 'short',
-      timeStyle: 'short',
-    });
-    clockFormatters.set(timezone, formatter);
-  }
-  return formatter;
-}
-
-const MAX_ZONE_NAMES = 2_000;
-const zones = new Map<string, string | null>();
-
-/** The canonical name of a zone; null if the name is unknown. */
-function zoneOf(name: string): string | null {
-  let zone = zones.get(name);
-  if (zone === undefined) {
-    // Only a formatter knows, and constructing one costs more than everything else that is done with a device's zone.
-    if (zones.size >= MAX_ZONE_NAMES) zones.clear();
-    zone = readZone(name);
-    zones.set(name, zone);
-  }
-  return zone;
-}
-
-function readZone(name: string): string | null {
+/** The canonical name of a zone; null if the name is unknown. Only a formatter knows, and constructing one is slow. */
+const zoneOf = memoize(MAX_ZONES, (name: string): string | null => {
   if (!/^[A-Za-z]/.test(name)) return null;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
   } catch {
     return null;
   }
-}
+});
 
 /** Whether the runtime knows this IANA name. Bare offsets such as `+05:30` are refused, because they have no daylight saving. */
 export const isTimezone = (name: string): boolean => zoneOf(name) !== null;
@@ -127,19 +97,12 @@ export const isTimezone = (name: string): boolean => zoneOf(name) !== null;
 export const canonicalTimezone = (name: string): string => zoneOf(name) ?? name;
 
 const MAX_DAY_NUMBERS = 10_000;
-const dayNumbers = new Map<string, number>();
 
-/** Days since 1970-01-01 of a `YYYY-MM-DD` day; NaN for anything else. */
-export function dayNumber(day: string): number {
-  let number = dayNumbers.get(day);
-  if (number === undefined) {
-    // Parsing takes ten times as long, and most events fall on a few days.
-    if (dayNumbers.size >= MAX_DAY_NUMBERS) dayNumbers.clear();
-    number = Date.parse(`${day}T00:00:00Z`) / DAY_MS;
-    dayNumbers.set(day, number);
-  }
-  return number;
-}
+/** Days since 1970-01-01 of a `YYYY-MM-DD` day; NaN for anything else. Most events fall on a few days, and parsing one takes ten times as long. */
+export const dayNumber = memoize(
+  MAX_DAY_NUMBERS,
+  (day: string): number => Date.parse(`${day}T00:00:00Z`) / DAY_MS,
+);
 
 export function dayFromNumber(number: number): string {
   return new Date(number * DAY_MS).toISOString().slice(0, 10);

@@ -81,12 +81,14 @@ export function readParkedSums(body: unknown): { table: RollupTable; rows: unkno
   return ParkedSums.safeParse(body).data?.sums ?? null;
 }
 
-const ParkedSums = z.object({
-  sums: z.object({
-    table: z.custom<RollupTable>((name) => typeof name === 'string' && name in MEASURES),
-    rows: z.array(z.unknown()),
+const ParkedSums = z.lazy(() =>
+  z.object({
+    sums: z.object({
+      table: z.custom<RollupTable>((name) => typeof name === 'string' && name in MEASURES),
+      rows: z.array(z.unknown()),
+    }),
   }),
-});
+);
 
 /**
  * Parks an event that is already in the log, under its own id with another prefix, so that it can be found again. The stored body is a

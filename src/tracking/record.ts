@@ -17,14 +17,16 @@ const MEASURED_WITHIN_MS = 3_600_000;
 const pixels = () => requiredNumber(1e5).positive('must be more than 0');
 
 /** What the landing page sends. */
-export const Measurement = z.object({
-  click_id: requiredText(128),
-  timezone: requiredText(64).refine(isTimezone, 'must be an IANA time zone'),
-  screen_width: pixels(),
-  screen_height: pixels(),
-  pixel_ratio: pixels(),
-  touch_points: requiredNumber(1000).default(0),
-});
+export const Measurement = z.lazy(() =>
+  z.object({
+    click_id: requiredText(128),
+    timezone: requiredText(64).refine(isTimezone, 'must be an IANA time zone'),
+    screen_width: pixels(),
+    screen_height: pixels(),
+    pixel_ratio: pixels(),
+    touch_points: requiredNumber(1000).default(0),
+  }),
+);
 export type Measurement = z.infer<typeof Measurement>;
 
 /** The browser and address behind a click or a measurement. */

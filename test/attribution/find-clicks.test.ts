@@ -19,13 +19,14 @@ async function application() {
     report: Partial<Installation['report']>,
     db = env.DB,
   ): Promise<Attribution | undefined> => {
+    const settings = { id, attributionWindowHours: 168, probabilisticWindowHours: 24 };
     const installation = {
       claim: 'dev_1',
       report: { ...IPHONE_METRICS, ...report },
       acquiredAt: NOW,
       test: false,
     };
-    const [attributed] = (await prepareAttribution({ ...env, DB: db }, id, [installation], NOW))([
+    const [attributed] = (await prepareAttribution({ ...env, DB: db }, settings, [installation], NOW))([
       installation,
     ]);
     return attributed?.attribution;

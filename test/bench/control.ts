@@ -5,7 +5,15 @@ import { consumeEvents, counterName, packEvents } from '../../src/counting/index
 import { packMessages } from '../../src/ingestion/enqueue.ts';
 import { saveReferenceRates } from '../../src/money/exchange-rates.ts';
 import type { BenchCounter } from './bench-counter.ts';
-import { ACQUISITION_DAYS, benchDay, CREATIVE_IDS, makeDevices, makeEvents } from './workload.ts';
+import { addTimings, type Timing, timed } from './stopwatch.ts';
+import {
+  ACQUISITION_DAYS,
+  benchDay,
+  CREATIVE_IDS,
+  makeDevices,
+  makeEvents,
+  makeInstalls,
+} from './workload.ts';
 import { fillYear, type YearSize } from './year.ts';
 
 // What the benchmark asks for over HTTP: devices, events through the consumer, runs, exports, and what all of it cost.
@@ -69,6 +77,10 @@ export type Load = {
   /** How many requests' messages a batch of the queue holds. */
   requestsPerBatch: number;
   days: number;
+  /** How many days before the workload's last these days end; 0 if absent. */
+  age?: number;
+  /** Instead of events, the installs of devices that were acquired between these ages. */
+  installs?: { from: number; to: number };
   seed: number;
   /** How many consumers take batches at once. */
   consumers: number;
@@ -79,8 +91,7 @@ export type Consumed = {
   batches: number;
   queueOperations: number;
   logLines: number;
-  milliseconds: number;
-};
+} & Timing;
 
 const toMessage = (body: unknown, id: number) =>
   ({
@@ -99,9 +110,12 @@ async function consume(env: Env, load: Load): Promise<Consumed> {
   const devices = devicesOf.get(load.applicationId);
   if (!devices) throw new Error('the application has no devices');
   const id = () => `evt_${uuidv7obj().toHex()}`;
-  const stream = makeEvents(load.seed, devices, load.days, id, load.applicationId);
+  const stream = load.installs
+    ? makeInstalls(load.seed, devices, load.installs, id, load.applicationId)
+    : makeEvents(load.seed, devices, load.days, id, load.applicationId, load.age);
   const before = logLines;
-  let [made, messages, batches, queueOperations, milliseconds] = [0, 0, 0, 0, 0];
+  let [made, messages, batches, queueOperations] = [0, 0, 0, 0];
+  let timing: Timing = { milliseconds: 0, cpuMilliseconds: 0 };
   const nextBatch = (): Message[] => {
     const batch: Message[] = [];
     for (let request = 0; request < load.requestsPerBatch && made < load.events; request++) {
@@ -118,21 +132,22 @@ async function consume(env: Env, load: Load): Promise<Consumed> {
   };
   while (made < load.events) {
     const parts = Array.from({ length: load.consumers }, nextBatch).filter((batch) => batch.length > 0);
-    const startedAt = performance.now();
-    await Promise.all(
-      parts.flatMap((batch) =>
-        Array.from({ length: Math.ceil(batch.length / MAX_BATCH_MESSAGES) }, (_, index) =>
-          consumeEvents(
-            {
-              queue: 'attribution-events',
-              messages: batch.slice(index * MAX_BATCH_MESSAGES, (index + 1) * MAX_BATCH_MESSAGES),
-            } as unknown as MessageBatch,
-            env,
+    const taken = await timed(() =>
+      Promise.all(
+        parts.flatMap((batch) =>
+          Array.from({ length: Math.ceil(batch.length / MAX_BATCH_MESSAGES) }, (_, index) =>
+            consumeEvents(
+              {
+                queue: 'attribution-events',
+                messages: batch.slice(index * MAX_BATCH_MESSAGES, (index + 1) * MAX_BATCH_MESSAGES),
+              } as unknown as MessageBatch,
+              env,
+            ),
           ),
         ),
       ),
     );
-    milliseconds += performance.now() - startedAt;
+    timing = addTimings(timing, taken);
   }
   return {
     events: made,
@@ -140,7 +155,7 @@ async function consume(env: Env, load: Load): Promise<Consumed> {
     batches,
     queueOperations,
     logLines: logLines - before,
-    milliseconds,
+    ...timing,
   };
 }
 
@@ -156,13 +171,13 @@ async function append(env: Env, applicationId: string, total: number, seed: numb
     () => `evt_${uuidv7obj().toHex()}`,
     applicationId,
   );
-  let milliseconds = 0;
+  let timing: Timing = { milliseconds: 0, cpuMilliseconds: 0 };
   for (let done = 0; done < total; done += EVENTS_PER_APPEND) {
     const events = Array.from({ length: EVENTS_PER_APPEND }, () => stream.next().value);
     const packed = packEvents(applicationId, events);
-    milliseconds += (await timed(async () => await counter.append(packed))).milliseconds;
+    timing = addTimings(timing, await timed(async () => await counter.append(packed)));
   }
-  return { milliseconds };
+  return timing;
 }
 
 /** How many raw event files an application has when all is exported, and their size. */
@@ -179,12 +194,6 @@ async function exportAll(env: Env, applicationId: string) {
     if (!page.truncated) return { files, bytes };
     cursor = page.cursor;
   }
-}
-
-async function timed<Result>(work: () => Promise<Result>): Promise<{ milliseconds: number }> {
-  const startedAt = performance.now();
-  await work();
-  return { milliseconds: performance.now() - startedAt };
 }
 
 const EVER = { from: '2000-01-01', to: '2100-01-01' };

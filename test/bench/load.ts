@@ -39,6 +39,21 @@ export async function putLoad(
   return { requests: sent, perSecond: sent / elapsed, p50: at(0.5), p99: at(0.99), failures };
 }
 
+/** Sends each of these requests once, over so many connections; throws if one is not answered with 200. */
+export async function sendAll(url: URL, requests: readonly Buffer[], connections: number): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const socket = await open(url);
+      for (let request = requests[next++]; request; request = requests[next++]) {
+        const status = await exchange(socket, request);
+        if (status !== 200) throw new Error(`${url} answered ${status}`);
+      }
+      socket.destroy();
+    }),
+  );
+}
+
 /** A POST, or a GET if there is no body. */
 export function httpRequest(
   url: URL,

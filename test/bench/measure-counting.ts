@@ -2,6 +2,7 @@ import type { CounterCosts } from './bench-counter.ts';
 import type { Consumed, Load } from './control.ts';
 import { bytesOfADay, LIVE_RUN } from './price.ts';
 import type { Rig } from './rig.ts';
+import type { Timing } from './stopwatch.ts';
 import { makeApplication, type Tenant } from './tenant.ts';
 import { BATCH_EVENTS, benchDay, DEVICES, MANY_DEVICES, median } from './workload.ts';
 
@@ -17,6 +18,16 @@ const BATCHED = { perRequest: BATCH_EVENTS, requestsPerBatch: 1 };
 const BACKLOG = { perRequest: BATCH_EVENTS, requestsPerBatch: 40 };
 
 const MESSAGES_OF_A_HERD = 16;
+
+type Speed = { perSecond: number; cpuMicroseconds: number };
+
+function speedOf(events: number, ...parts: readonly Timing[]): Speed {
+  const sum = (of: keyof Timing) => parts.reduce((total, part) => total + part[of], 0);
+  return {
+    perSecond: (events / sum('milliseconds')) * 1000,
+    cpuMicroseconds: (sum('cpuMilliseconds') / events) * 1000,
+  };
+}
 
 type Costs = CounterCosts & { d1Bytes: number };
 
@@ -61,7 +72,7 @@ export class CountingBench {
     return this.call<Consumed>('/consume', 'POST', load);
   }
 
-  ring = (applicationId: string) => this.call<{ milliseconds: number }>(`/ring/${applicationId}`);
+  ring = (applicationId: string) => this.call<Timing>(`/ring/${applicationId}`);
   costs = (applicationId: string) => this.call<Costs>(`/costs/${applicationId}`, 'GET');
 
   /** Takes and counts events over 30 days, in the runs of a backlog. */
@@ -74,19 +85,15 @@ export class CountingBench {
   }
 
   /** Events a second that a counter appends, counts and adds to D1, without what the consumer does before. */
-  async counterSpeed(applicationId: string, events: number): Promise<number> {
-    const appended = await this.call<{ milliseconds: number }>(
-      `/append/${applicationId}/${events}/${this.seed++}`,
-    );
-    const counted = await this.ring(applicationId);
-    return (events / (appended.milliseconds + counted.milliseconds)) * 1000;
+  async counterSpeed(applicationId: string, events: number): Promise<Speed> {
+    const appended = await this.call<Timing>(`/append/${applicationId}/${events}/${this.seed++}`);
+    return speedOf(events, appended, await this.ring(applicationId));
   }
 
   /** Events a second, taken from the queue, counted and added to D1. */
-  async speed(applicationId: string, events: number): Promise<number> {
+  async speed(applicationId: string, events: number): Promise<Speed> {
     const consumed = await this.consume(applicationId, events);
-    const counted = await this.ring(applicationId);
-    return (events / (consumed.milliseconds + counted.milliseconds)) * 1000;
+    return speedOf(events, consumed, await this.ring(applicationId));
   }
 
   /** Milliseconds of a report over HTTP. */
@@ -97,7 +104,10 @@ export class CountingBench {
     const response = await fetch(url, { headers: { 'Service-Token': this.tenant.teamToken } });
     const text = await response.text();
     if (!response.ok) throw new Error(`the report answered ${response.status}: ${text}`);
-    return performance.now() - startedAt;
+    const milliseconds = performance.now() - startedAt;
+    const { data } = JSON.parse(text) as { data: unknown[] };
+    if (data.length === 0) throw new Error('the report is empty, so its time means nothing');
+    return milliseconds;
   }
 
   private async reports(applicationId: string): Promise<number> {
@@ -223,7 +233,7 @@ export class CountingBench {
     const beforeMore = await this.costs(main);
     await this.fill(main, size.huge - size.large, size.run);
     const afterMore = await this.costs(main);
-    const speeds: { consumer: number; fresh: number; full: number }[] = [];
+    const speeds: { consumer: Speed; fresh: Speed; full: Speed }[] = [];
     for (let round = 0; round < size.rounds; round++) {
       step(`speed, round ${round + 1} of ${size.rounds}`);
       const consumer = await this.speed(await this.open(`Consumer ${round}`), size.run);
@@ -240,9 +250,16 @@ export class CountingBench {
       live: { single, batched, manyBatched: many },
       figures: {
         // On one thread; in production the consumer and the counter have one each.
-        consumer_events_per_s: median(speeds.map(({ consumer }) => consumer)),
-        counter_events_per_s: median(speeds.map(({ fresh }) => fresh)),
-        [`counter_speed_ratio_at_${size.huge / 1e6}m`]: median(speeds.map(({ fresh, full }) => full / fresh)),
+        consumer_events_per_s: median(speeds.map(({ consumer }) => consumer.perSecond)),
+        consumer_cpu_us_per_event: median(speeds.map(({ consumer }) => consumer.cpuMicroseconds)),
+        counter_events_per_s: median(speeds.map(({ fresh }) => fresh.perSecond)),
+        counter_cpu_us_per_event: median(speeds.map(({ fresh }) => fresh.cpuMicroseconds)),
+        [`counter_speed_ratio_at_${size.huge / 1e6}m`]: median(
+          speeds.map(({ fresh, full }) => full.perSecond / fresh.perSecond),
+        ),
+        [`counter_cpu_ratio_at_${size.huge / 1e6}m`]: median(
+          speeds.map(({ fresh, full }) => full.cpuMicroseconds / fresh.cpuMicroseconds),
+        ),
         rows_written_per_event_single: single.rows,
         rows_written_per_event_batch: batched.rows,
         rows_written_per_event_single_300k_devices: manySingle.rows,

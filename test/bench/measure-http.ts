@@ -1,9 +1,10 @@
-import { signToken } from '../../src/devices/token.ts';
 import { pick, seededRandom, shuffled } from '../helpers/random.ts';
 import type { CounterCosts } from './bench-counter.ts';
+import { makeCredentials } from './credentials.ts';
+import { makeEnvelope } from './envelope.ts';
 import { httpRequest, type Load, putLoad } from './load.ts';
 import type { Rig, Role } from './rig.ts';
-import { makeApplication, type Tenant } from './tenant.ts';
+import type { Tenant } from './tenant.ts';
 import { BATCH_EVENTS, median } from './workload.ts';
 
 const SEED = 1;
@@ -20,93 +21,13 @@ export const QUICK_PACE: Pace = { rounds: 7, seconds: 0.3 };
 /** How long each part is under load before it is measured, so that its code is compiled. */
 const WARM_UP_SECONDS = 1.5;
 const PARTS = 10;
+const ORGANIC_DEVICES = Array.from({ length: 200 }, (_, index) => ({
+  id: `dev_${String(index).padStart(32, '0')}`,
+  creativeId: null,
+  acquiredDay: '2026-01-10',
+}));
 /** How often `step` is called. */
 export const httpSteps = ({ rounds }: Pace) => PARTS * rounds;
-
-type Credentials = { applicationId: string; apiKey: string; tokens: string[] };
-
-async function makeCredentials(db: D1Database, tenant: Tenant): Promise<Credentials> {
-  const { applicationId, apiKey } = await makeApplication(db, tenant, 'HTTP');
-  const tokens = await Promise.all(
-    Array.from({ length: 200 }, (_, index) =>
-      signToken(
-        {
-          tokenId: `tok_${String(index).padStart(32, '0')}`,
-          applicationId,
-          deviceId: `dev_${String(index).padStart(32, '0')}`,
-          creativeId: null,
-          acquiredDay: '2026-01-10',
-          shard: 0,
-          createdAt: Date.now(),
-          expiresAt: Date.now() + 86_400_000,
-        },
-        'a-token-secret-of-the-benchmark-00000000',
-      ),
-    ),
-  );
-  return { applicationId, apiKey, tokens };
-}
-
-/** A webhook of the event mix. */
-function makeEnvelope(random: () => number, token: string): Record<string, unknown> {
-  const common = {
-    created_at: '2026-01-12 10:00:00',
-    creativeToken: token,
-    device_name: 'Pixel 9',
-    device_model: 'Pixel 9',
-    os_system: 'Android 16',
-    utc_offset: '+01:00',
-    app_version: '1.4.2',
-    eid: crypto.randomUUID(),
-  };
-  const kind = random();
-  const money = { value: Math.floor(random() * 20_000) / 1e6, currency: 'usd' };
-  if (kind < 0.8) {
-    const format = pick(random, ['rewarded_video', 'interstitial', 'banner', 'native', 'app_open']);
-    const network = pick(random, ['admob', 'unity_ads', 'applovin', 'ironsource', 'meta_an', 'vungle']);
-    return {
-      ...common,
-      type: 'custom.ad',
-      payload: {
-        ad_id: 'level_end',
-        name: 'Level end',
-        source: format,
-        media_source: network,
-        channel: 'paid',
-        watch_time: 30,
-        reward: true,
-        total_ad_value: 1.25,
-        ...money,
-      },
-    };
-  }
-  if (kind < 0.92)
-    return {
-      ...common,
-      type: 'retention',
-      retention_day: '2',
-      payload: { retentionDay: '2', backfillDay: '1' },
-    };
-  if (kind < 0.98)
-    return {
-      ...common,
-      type: 'custom',
-      payload: { event_name: 'level_1', params: { value: '1', id: 'a', key: 'b' } },
-    };
-  return {
-    ...common,
-    type: 'custom.purchase',
-    dk: `GPA.${common.eid}`,
-    payload: {
-      item_id: 'gold',
-      item_name: 'Gold',
-      status: 'completed',
-      tr_id: `GPA.${common.eid}`,
-      total_purchase_value: 4.99,
-      ...money,
-    },
-  };
-}
 
 const IPHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148';
@@ -150,7 +71,7 @@ const METRICS = {
 
 /** What a request costs, against routes that do less; the parts of a round in a shuffled order. */
 export async function measureHttp(rig: Rig, tenant: Tenant, pace: Pace, step: (what: string) => void) {
-  const { applicationId, apiKey, tokens } = await makeCredentials(rig.db, tenant);
+  const { applicationId, apiKey, tokens } = await makeCredentials(rig.db, tenant, 'HTTP', ORGANIC_DEVICES);
   await makeLink(rig.db, applicationId);
   const random = seededRandom(SEED);
   const headers = { 'Content-Type': 'application/json', 'service-api-key': apiKey };
@@ -200,6 +121,7 @@ export async function measureHttp(rig: Rig, tenant: Tenant, pace: Pace, step: (w
     keyof typeof parts,
     Load[]
   >;
+  const cpuSeconds = Object.fromEntries(names.map((name) => [name, 0])) as Record<keyof typeof parts, number>;
   for (const name of names) await parts[name]();
   seconds = pace.seconds;
   const d1 = async () => {
@@ -217,7 +139,10 @@ export async function measureHttp(rig: Rig, tenant: Tenant, pace: Pace, step: (w
     for (const name of shuffled(random, names)) {
       step(`HTTP, round ${round + 1} of ${pace.rounds}: ${name}`);
       const [before, counterBefore] = [await d1(), await counterRows()];
+      await rig.untilIdle();
+      const cpuBefore = await rig.cpuSeconds();
       const result = await parts[name]();
+      cpuSeconds[name] += (await rig.cpuSeconds()) - cpuBefore;
       const [after, counterAfter] = [await d1(), await counterRows()];
       const { requests } = result;
       if (name === 'service')
@@ -235,20 +160,29 @@ export async function measureHttp(rig: Rig, tenant: Tenant, pace: Pace, step: (w
     median(
       loads[above].map(({ perSecond }, round) => perSecond / (loads[below][round]?.perSecond ?? Number.NaN)),
     );
+  /** Of all rounds together, because the clock ticks only a hundred times a second. */
+  const cpuMicroseconds = (name: keyof typeof parts) =>
+    (cpuSeconds[name] * 1e6) / loads[name].reduce((sum, { requests }) => sum + requests, 0);
   return {
     // Of a round in which no remembered credential was renewed in the background, as happens once in 40 s.
     d1_statements_per_warm_webhook: median(statementsPerRequest),
     webhook_rps: rate('service'),
+    webhook_cpu_us: cpuMicroseconds('service'),
     webhook_vs_enqueue_only: ratio('service', 'enqueueOnly'),
     webhook_vs_bare: ratio('withoutQueue', 'bare'),
     webhook_p50_ms: median(loads.relaxed.map(({ p50 }) => p50)),
     webhook_p99_ms: median(loads.relaxed.map(({ p99 }) => p99)),
     batch_events_per_s: rate('batch') * BATCH_EVENTS,
+    batch_cpu_us_per_event: cpuMicroseconds('batch') / BATCH_EVENTS,
     webhook_without_queue_rps: rate('withoutQueue'),
+    webhook_without_queue_cpu_us: cpuMicroseconds('withoutQueue'),
     bare_rps: rate('bare'),
+    bare_cpu_us: cpuMicroseconds('bare'),
     redirect_rps: rate('redirect'),
+    redirect_cpu_us: cpuMicroseconds('redirect'),
     redirect_vs_bare: ratio('redirect', 'bareRedirect'),
     fetch_token_rps: rate('fetchToken'),
+    fetch_token_cpu_us: cpuMicroseconds('fetchToken'),
     fetch_token_vs_two_d1_round_trips: ratio('fetchToken', 'twoRoundTrips'),
     // Of the database and the counter; the install is counted with other events.
     fetch_token_rows: median(tokenRows),

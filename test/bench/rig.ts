@@ -7,10 +7,12 @@ import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
 import { bundleWorker } from '../../src/cli/bundle.ts';
 import { QUIET, ROOT, WRANGLER } from '../../src/cli/local-state.ts';
 import { esModules, migrate } from '../helpers/workerd.ts';
+import { TOKEN_SECRET } from './credentials.ts';
+import { cpuSeconds, findWorkerd, peakMemoryMb, untilIdle } from './processes.ts';
 
 const run = promisify(execFile);
 const COMPATIBILITY_DATE = '2026-10-01';
-const OUT = path.join(ROOT, '.wrangler/bench');
+export const OUT = path.join(ROOT, '.wrangler/bench');
 
 async function wrangler(...args: string[]): Promise<void> {
   await run(process.execPath, [WRANGLER, ...args], { cwd: ROOT, env: { ...process.env, ...QUIET } });
@@ -51,42 +53,65 @@ export const ROLES = [
 ] as const;
 export type Role = (typeof ROLES)[number];
 
-export type Rig = { url: (role: Role) => Promise<URL>; db: D1Database; stop: () => Promise<void> };
+export type Rig = {
+  url: (role: Role) => Promise<URL>;
+  db: D1Database;
+  /** CPU seconds that workerd has used; NaN where the system does not tell. */
+  cpuSeconds: () => Promise<number>;
+  /** Waits until workerd has done what earlier requests left behind, such as delivering its queue. */
+  untilIdle: () => Promise<void>;
+  peakMemoryMb: () => Promise<number>;
+  stop: () => Promise<void>;
+};
+
+/** What every Worker of the benchmarks has. Its counters are in the Worker `counters`. */
+export const workerOptions = (name: string, modules: string[], counters: string) => ({
+  name,
+  ...esModules(modules),
+  compatibilityDate: COMPATIBILITY_DATE,
+  compatibilityFlags: ['nodejs_compat'],
+  bindings: {
+    ROLE: name,
+    TOKEN_SECRET,
+    KEY_ENCRYPTION_SECRET: 'a-key-encryption-secret-of-the-benchmark',
+    SESSION_SECRET: 'a-session-secret-of-the-benchmark-000000',
+  },
+  d1Databases: { DB: 'bench' },
+  r2Buckets: { RAW_EVENTS: 'bench' },
+  durableObjects: {
+    COUNTERS: {
+      className: 'Counter',
+      useSQLite: true,
+      ...(name === counters ? {} : { scriptName: counters }),
+    },
+  },
+  queueProducers: { EVENTS: { queueName: 'events' } },
+  ...(name === counters ? { queueConsumers: { events: { maxBatchSize: 100, maxBatchTimeout: 1 } } } : {}),
+  unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
+});
 
 /** All roles in one workerd, each on a socket of its own, over a fresh database. */
 export async function startRig(): Promise<Rig> {
+  let workerd = Number.NaN;
   const modules = await bundleWorker(path.join(ROOT, 'test/bench/worker.ts'), path.join(OUT, 'roles'));
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       workers: ROLES.map((role) => ({
-        name: role,
-        ...esModules(modules),
-        compatibilityDate: COMPATIBILITY_DATE,
-        compatibilityFlags: ['nodejs_compat'],
-        bindings: {
-          ROLE: role,
-          TOKEN_SECRET: 'a-token-secret-of-the-benchmark-00000000',
-          KEY_ENCRYPTION_SECRET: 'a-key-encryption-secret-of-the-benchmark',
-          SESSION_SECRET: 'a-session-secret-of-the-benchmark-000000',
-        },
-        d1Databases: { DB: 'bench' },
-        r2Buckets: { RAW_EVENTS: 'bench' },
-        durableObjects: {
-          COUNTERS: {
-            className: 'Counter',
-            useSQLite: true,
-            ...(role === 'control' ? {} : { scriptName: 'control' }),
-          },
-        },
-        queueProducers: { EVENTS: { queueName: 'events' } },
-        ...(role === 'control'
-          ? { queueConsumers: { events: { maxBatchSize: 100, maxBatchTimeout: 1 } } }
-          : {}),
-        unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
+        ...workerOptions(role, modules, 'control'),
+        // What an isolate can't know of its own process: see stopwatch.ts.
+        serviceBindings: { CPU_SECONDS: async () => new Response(String(await cpuSeconds(workerd))) },
       })),
     }),
   );
   const db = await miniflare.getD1Database('DB', 'control');
   await migrate(db);
-  return { url: (role) => miniflare.unsafeGetDirectURL(role), db, stop: () => miniflare.dispose() };
+  workerd = await findWorkerd();
+  return {
+    url: (role) => miniflare.unsafeGetDirectURL(role),
+    db,
+    cpuSeconds: () => cpuSeconds(workerd),
+    untilIdle: () => untilIdle(workerd),
+    peakMemoryMb: () => peakMemoryMb(workerd),
+    stop: () => miniflare.dispose(),
+  };
 }

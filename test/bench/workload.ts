@@ -13,11 +13,19 @@ const CREATIVES = 20;
 const COUNTRIES = 'us in br de fr gb id jp mx tr it es kr ph pl ca au vn th nl'.split(' ');
 const SYSTEMS = ['android', 'android', 'ios', 'windows'];
 export const ACQUISITION_DAYS = 60;
-/** Yesterday: events by hour are counted of recent days only. */
-const LAST_DAY = dayNumber(addDays(dayIn('UTC', Date.now()), -1));
+let lastDay: number | null = null;
+
+/**
+ * Yesterday, because only events of recent days are counted by hour. Read when it is first needed: while workerd loads a script, its
+ * clock stands at 1970. The bench and its workerd must not start on two sides of midnight (UTC).
+ */
+function lastDayNumber(): number {
+  lastDay ??= dayNumber(addDays(dayIn('UTC', Date.now()), -1));
+  return lastDay;
+}
 
 /** A day of the workload, by how many days it is before the last. */
-export const benchDay = (age: number): string => dayFromNumber(LAST_DAY - age);
+export const benchDay = (age: number): string => dayFromNumber(lastDayNumber() - age);
 
 /** How many devices an application has. */
 export const DEVICES = 20_000;
@@ -58,7 +66,7 @@ export function makeDevices(seed: number, count = DEVICES, oneSegment = false): 
   return Array.from({ length: count }, (_, index) => ({
     id: `dev_${hex(index)}`,
     creativeId: CREATIVE_IDS[zipf(random, CREATIVES)] ?? '',
-    acquiredDay: dayFromNumber(LAST_DAY - ACQUISITION_DAYS + 1 + Math.floor(random() * ACQUISITION_DAYS)),
+    acquiredDay: benchDay(ACQUISITION_DAYS - 1 - Math.floor(random() * ACQUISITION_DAYS)),
     country: countries[zipf(random, countries.length)] ?? '',
     os: pick(random, systems),
   }));
@@ -72,18 +80,33 @@ const DEVICE_FIELDS = {
   app_version: '1.4.2',
 };
 
+/** What an event says of its device, and when it happened. */
+const occurrence = (device: BenchDevice, applicationId: string, number: number, random: () => number) => ({
+  application_id: applicationId,
+  device_id: device.id,
+  creative_id: device.creativeId,
+  acquired_day: device.acquiredDay,
+  day: dayFromNumber(number),
+  occurred_at: number * 86_400_000 + Math.floor(random() * 86_400_000),
+  received_at: Date.now(),
+  token_id: device.id.replace('dev_', 'tok_'),
+});
+
 /**
- * An endless stream of events as the queue carries them, received now. They happened on the last `days` days; `nextId` mints
- * ids, so that they hold the moment in which they are made, as in production.
+ * An endless stream of events as the queue carries them, received now. They happened on `days` days, the last of which is `age` days before
+ * the workload's last; `nextId` mints ids, so that they hold the moment in which they are made, as in production.
  */
 export function* makeEvents(
   seed: number,
-  devices: BenchDevice[],
+  allDevices: BenchDevice[],
   days: number,
   nextId: () => string,
   applicationId = APPLICATION_ID,
+  age = 0,
 ): Generator<LoggedEvent, never> {
   const random = seededRandom(seed);
+  const last = lastDayNumber() - age;
+  const devices = allDevices.filter(({ acquiredDay }) => dayNumber(acquiredDay) <= last);
   const totals = new Map<string, number>();
   const runningTotal = (key: string, value: number) => {
     const total = (totals.get(key) ?? 0) + value;
@@ -92,20 +115,12 @@ export function* makeEvents(
   };
   for (;;) {
     const device = pick(random, devices);
-    const earliest = Math.max(dayNumber(device.acquiredDay), LAST_DAY - days + 1);
-    const number = earliest + Math.floor(random() * (LAST_DAY - earliest + 1));
-    const occurredAt = number * 86_400_000 + Math.floor(random() * 86_400_000);
+    const earliest = Math.max(dayNumber(device.acquiredDay), last - days + 1);
+    const number = earliest + Math.floor(random() * (last - earliest + 1));
     const eventId = crypto.randomUUID();
     const common = {
       id: nextId(),
-      application_id: applicationId,
-      device_id: device.id,
-      creative_id: device.creativeId,
-      acquired_day: device.acquiredDay,
-      day: dayFromNumber(number),
-      occurred_at: occurredAt,
-      received_at: Date.now(),
-      token_id: device.id.replace('dev_', 'tok_'),
+      ...occurrence(device, applicationId, number, random),
       keys: [`e:${eventId}`],
       key_day: number,
       device: DEVICE_FIELDS,
@@ -129,8 +144,8 @@ export function* makeEvents(
         total_ad_value: runningTotal(`a${device.id}`, value),
       };
     } else if (kind < 0.92) {
-      const age = number - dayNumber(device.acquiredDay);
-      yield { ...common, type: 'retention', age, session_id: `${Math.floor(random() * 1e9)}` };
+      const dayOfLife = number - dayNumber(device.acquiredDay);
+      yield { ...common, type: 'retention', age: dayOfLife, session_id: `${Math.floor(random() * 1e9)}` };
     } else if (kind < 0.98) {
       const event_name = `level_${1 + Math.floor(random() * 10)}`;
       yield { ...common, type: 'custom', event_name, params: { value: '1', id: 'a', key: 'b' } };
@@ -150,6 +165,23 @@ export function* makeEvents(
       };
     }
   }
+}
+
+/** The installs of devices acquired from one day to another, both included and given as ages; each on its day. */
+export function* makeInstalls(
+  seed: number,
+  devices: BenchDevice[],
+  { from, to }: { from: number; to: number },
+  nextId: () => string,
+  applicationId: string,
+): Generator<LoggedEvent, never> {
+  const random = seededRandom(seed);
+  for (const device of devices) {
+    const number = dayNumber(device.acquiredDay);
+    if (number < lastDayNumber() - from || number > lastDayNumber() - to) continue;
+    yield { id: nextId(), ...occurrence(device, applicationId, number, random), type: 'install' };
+  }
+  throw new Error('more installs were asked for than devices were acquired on these days');
 }
 
 /** Events of a `/webhook/batch` request. */

@@ -8,7 +8,7 @@ import { payload, wireForm } from '../../src/catalogue/wire.ts';
 
 const PERIODS = ['month', 'year'] as const;
 
-const Subscription = storedOfDevice('custom.subscription', { plan: text, period: z.enum(PERIODS) });
+const Subscription = storedOfDevice('custom.subscription', () => ({ plan: text, period: z.enum(PERIODS) }));
 type Subscription = z.infer<typeof Subscription>;
 
 const asSubscription = wireForm(

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
 import { envelope } from '../helpers/envelopes.ts';
+import { pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { addTotals } from '../helpers/totals.ts';
@@ -35,25 +36,34 @@ beforeAll(async () => {
   await addTotals(env.DB);
 });
 
-async function ads(query: string) {
-  const html = await (await browser.get(`/ads?app=${tenant.application.id}&${PERIOD}&${query}`)).text();
-  return { html, text: html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ') };
-}
+const ads = async (query: string) =>
+  pageOf(await browser.get(`/ads?app=${tenant.application.id}&${PERIOD}&${query}`));
 
-it('shows the networks with what they earned before, the highest first', async () => {
-  const { text } = await ads('');
-  expect(text).toMatch(/AppLovin \$9.00 \$0.00 .*AdMob \$4.00 \$1.00 \+ ?\$3.00 \(300%\)/);
+it('shows the networks with their earlier revenue, the highest first', async () => {
+  expect((await ads('')).cells('Ad figures by network', 'Network', 'Ad revenue', 'Before', 'Change')).toEqual(
+    [
+      ['AppLovin', '$9.00', '$0.00', '+$9.00'],
+      ['AdMob', '$4.00', '$1.00', '+$3.00 (300%)'],
+    ],
+  );
 });
 
 it.each([
-  ['source', 'Ad format', 'Rewarded'],
-  ['placement', 'Placement', 'main'],
-  ['creative', 'Creative', 'Organic'],
-  ['campaign', 'Campaign', 'Organic'],
-])('groups by %s', async (by, label, name) => {
-  const { html, text } = await ads(`by=${by}`);
-  expect(text).toContain(`Ad revenue by ${label.toLowerCase()}`);
-  expect(html).toContain(`>${name}<`);
+  [
+    'source',
+    'Ad format',
+    [
+      ['Rewarded', '$9.00'],
+      ['Banner', '$4.00'],
+    ],
+  ],
+  ['placement', 'Placement', [['main', '$13.00']]],
+  ['creative', 'Creative', [['Organic', '$13.00']]],
+  ['campaign', 'Campaign', [['Organic', '$13.00']]],
+])('groups by %s', async (by, label, rows) => {
+  const shown = await ads(`by=${by}`);
+  expect(shown.cards[0]).toBe(`Ad revenue by ${label.toLowerCase()}`);
+  expect(shown.cells(`Ad figures by ${label.toLowerCase()}`, label, 'Ad revenue')).toEqual(rows);
 });
 
 it('shows the days, formats and networks of each country, finds them by their names, and answers the same as CSV', async () => {
@@ -70,17 +80,29 @@ it('shows the days, formats and networks of each country, finds them by their na
   }
   await worker.deliver(worker.queue.take());
   const of = `/ads?app=${owner.application.id}&${PERIOD}&by=country`;
-  const read = async (query: string) =>
-    (await (await person.get(of + query)).text()).replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
-  const whole = await read('');
-  expect(whole).toContain('By day, format, country and network');
-  expect(whole).toContain('2026-03-09 Banner Germany DT Exchange $9.00 1 $9,000.00');
-  expect(whole).toContain('2026-03-09 Banner France AdMob $2.00');
+  const rows = async (query: string) => {
+    const page = await pageOf(await person.get(of + query));
+    expect(page.cards.at(-1)).toBe('By day, format, country and network');
+    const { headings, rows: shown } = page.table('Ad figures by day, format, country and network');
+    expect(headings).toEqual([
+      'Day',
+      'Ad format',
+      'Country',
+      'Network',
+      'Ad revenue',
+      'Impressions',
+      'eCPM',
+      'Ad requests',
+      'Fill rate',
+    ]);
+    return { shown, summary: page.texts('summary').at(-1) };
+  };
+  const germany = ['2026-03-09', 'Banner', 'Germany', 'DT Exchange', '$9.00', '1', '$9,000.00', '–', '–'];
+  const france = ['2026-03-09', 'Banner', 'France', 'AdMob', '$2.00', '1', '$2,000.00', '–', '–'];
+  const rest = [...Array(4).fill('Everything else'), '$2.00', '1', '$2,000.00', '0', '–'];
+  expect(await rows('')).toEqual({ shown: [germany, france], summary: 'Show 2 rows' });
   for (const q of ['DT%20Exchange', 'FYBER', 'germany']) {
-    const found = await read(`&q=${q}`);
-    expect(found).toContain('Show 1 rows');
-    expect(found).toContain('2026-03-09 Banner Germany DT Exchange $9.00');
-    expect(found).not.toContain('2026-03-09 Banner France');
+    expect(await rows(`&q=${q}`)).toEqual({ shown: [germany, rest], summary: 'Show 1 row' });
   }
   const csv = await person.get(`${of}&format=csv`);
   expect((await csv.text()).trim().split('\r\n')).toEqual([
@@ -91,10 +113,9 @@ it('shows the days, formats and networks of each country, finds them by their na
 });
 
 it('draws the chosen metric of each group', async () => {
-  const { html, text } = await ads('by=source&metric=ecpm');
-  expect(text).toContain('eCPM by ad format');
-  const data = JSON.parse(/data-chart="([^"]*)"/.exec(html)?.[1]?.replaceAll('&quot;', '"') ?? '');
-  const shown = data.series.map(({ name, texts }: { name: string; texts: string[] }) => [name, texts[1]]);
+  const page = await ads('by=source&metric=ecpm');
+  expect(page.cards[0]).toBe('eCPM by ad format');
+  const shown = page.chart.series.map(({ name, texts }) => [name, texts[1]]);
   expect(shown).toEqual([
     ['Rewarded', '$180.00'],
     ['Banner', '$40.00'],
@@ -102,5 +123,9 @@ it('draws the chosen metric of each group', async () => {
 });
 
 it('says where ads come from when there are none', async () => {
-  expect((await ads('period=yesterday')).text).toContain('They arrive as custom.ad events.');
+  expect((await ads('period=yesterday')).texts('.empty')).toEqual([
+    'No figures in this period.',
+    'No ads in this period. They arrive as custom.ad events.',
+    'Nothing here yet.',
+  ]);
 });

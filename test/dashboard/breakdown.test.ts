@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
 import { createCreative } from '../helpers/creatives.ts';
+import { pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { addTotals } from '../helpers/totals.ts';
@@ -43,38 +44,62 @@ beforeAll(async () => {
   await addTotals(env.DB);
 });
 
-async function breakdown(query: string) {
-  const html = await (await browser.get(`/breakdown?app=${tenant.application.id}&${PERIOD}&${query}`)).text();
-  return { html, text: html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ') };
-}
+const breakdown = async (query: string) =>
+  pageOf(await browser.get(`/breakdown?app=${tenant.application.id}&${PERIOD}&${query}`));
 
-it('shows what each group had before, and sorts by the change', async () => {
-  const { text } = await breakdown('by=campaign&sort=-change');
-  expect(text).toMatch(
-    /Summer \$25.00 \$10.00 \+ ?\$15.00 \(150%\) .* Winter \$5.00 \$20.00 − ?\$15.00 \(75%\)/,
-  );
-  const up = (await breakdown('by=campaign&sort=change')).text;
-  expect(up.lastIndexOf('Winter $5.00')).toBeLessThan(up.lastIndexOf('Summer $25.00'));
+it('shows the earlier figure of each group, and sorts by the change', async () => {
+  const down = await breakdown('by=campaign&sort=-change');
+  expect(down.cells('Figures by campaign', 'Campaign', 'Revenue', 'Before', 'Change')).toEqual([
+    ['Summer', '$25.00', '$10.00', '+$15.00 (150%)'],
+    ['Organic', '$0.00', '$0.00', '$0.00'],
+    ['Winter', '$5.00', '$20.00', '−$15.00 (75%)'],
+  ]);
+  const up = await breakdown('by=campaign&sort=change');
+  expect(up.cells('Figures by campaign', 'Campaign', 'Change')).toEqual([
+    ['Winter', '−$15.00 (75%)'],
+    ['Organic', '$0.00'],
+    ['Summer', '+$15.00 (150%)'],
+  ]);
 });
 
 it('compares each day with the day in its place, and weeks with none', async () => {
-  expect((await breakdown('by=day')).text).toMatch(/2026-03-09 \$25.00 \$10.00 \+/);
-  expect((await breakdown('by=week')).text).not.toContain('Change ');
+  const days = await breakdown('by=day');
+  expect(days.cells('Figures by day', 'Day', 'Revenue', 'Before', 'Change')).toEqual([
+    ['2026-03-08', '$0.00', '$0.00', '$0.00'],
+    ['2026-03-09', '$25.00', '$10.00', '+$15.00 (150%)'],
+    ['2026-03-10', '$5.00', '$20.00', '−$15.00 (75%)'],
+  ]);
+  expect((await breakdown('by=week')).table('Figures by week').headings.slice(0, 4)).toEqual([
+    'Week',
+    'Revenue',
+    'Clicks',
+    'Installs',
+  ]);
 });
 
-it('has no column of before without a comparison', async () => {
-  expect((await breakdown('by=campaign&compare=none')).text).not.toContain('Before');
+it('has no column of earlier figures without a comparison', async () => {
+  const { headings } = (await breakdown('by=campaign&compare=none')).table('Figures by campaign');
+  expect(headings.slice(0, 4)).toEqual(['Campaign', 'Revenue', 'Clicks', 'Installs']);
 });
 
 it('leads from a campaign to its ad sets, and from a day to its campaigns', async () => {
-  const { html } = await breakdown('by=campaign');
-  const href = /<a class="group" href="([^"]*)"[^>]*>Summer</.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
-  const query = new URLSearchParams(href.split('?')[1]);
-  expect(query.get('by')).toBe('adset');
-  expect(query.get('campaign_id')).toMatch(/^cmp_/);
-  expect(query.get('from')).toBe('2026-03-08');
-  const day = /<a class="group" href="([^"]*)"[^>]*>2026-03-09</.exec((await breakdown('by=day')).html)?.[1];
-  expect(day).toContain('period=custom&amp;from=2026-03-09&amp;to=2026-03-09&amp;by=campaign');
+  const campaign = (await breakdown('by=campaign')).row('Figures by campaign', 'Summer');
+  expect(campaign.query('Summer')).toEqual({
+    app: tenant.application.id,
+    period: 'custom',
+    from: '2026-03-08',
+    to: '2026-03-14',
+    by: 'adset',
+    campaign_id: expect.stringMatching(/^cmp_/),
+  });
+  const day = (await breakdown('by=day')).row('Figures by day', '2026-03-09');
+  expect(day.query('2026-03-09')).toEqual({
+    app: tenant.application.id,
+    period: 'custom',
+    from: '2026-03-09',
+    to: '2026-03-09',
+    by: 'campaign',
+  });
 });
 
 it.each([
@@ -82,23 +107,34 @@ it.each([
   ['week', '2026-W11', '2026-03-09', '2026-03-14'],
   ['month', '2026-03', '2026-03-08', '2026-03-14'],
 ])('leads from the %s %s to its days within the period', async (by, name, from, to) => {
-  const { html } = await breakdown(`by=${by}`);
-  expect(html).toMatch(new RegExp(`period=custom&amp;from=${from}&amp;to=${to}[^"]*"[^>]*>${name}<`));
+  const row = (await breakdown(`by=${by}`)).row(`Figures by ${by}`, name);
+  const app = tenant.application.id;
+  expect(row.query(name)).toEqual({ app, period: 'custom', from, to, by: 'day' });
 });
 
 it('draws bars of groups, and a curve for each group over time', async () => {
-  expect((await breakdown('by=campaign')).text).toMatch(
-    /Summer \$25.00 from \$10.00 Winter \$5.00 from \$20.00/,
-  );
-  const { html } = await breakdown('by=day&and=creative');
-  const legend = [...html.matchAll(/class="legend-name"[^>]*>([^<]+)<\/span>/g)].map(([, name]) => name);
-  expect(legend.slice(0, 2)).toEqual(['Dragon', 'Castle']);
+  const bars = await breakdown('by=campaign');
+  expect(bars.card('Revenue by campaign').texts('li')).toEqual([
+    'Summer $25.00 from $10.00',
+    'Winter $5.00 from $20.00',
+    'Organic $0.00 from $0.00',
+  ]);
+  const { series } = (await breakdown('by=day&and=creative')).chart;
+  expect(series.map(({ name }) => name)).toEqual(['Dragon', 'Castle', 'Organic']);
 });
 
 it('charts another metric, and keeps it when the table is sorted', async () => {
-  const { html, text } = await breakdown('by=campaign&metric=purchases');
-  expect(text).toContain('Purchases by campaign');
-  expect(html).toContain('metric=purchases&amp;sort=-change');
+  const shown = await breakdown('by=campaign&metric=purchases');
+  expect(shown.cards).toEqual(['Purchases by campaign', 'All figures']);
+  expect(shown.query('Change')).toEqual({
+    app: tenant.application.id,
+    period: 'custom',
+    from: '2026-03-08',
+    to: '2026-03-14',
+    by: 'campaign',
+    metric: 'purchases',
+    sort: '-change',
+  });
 });
 
 it.each([
@@ -107,13 +143,12 @@ it.each([
   ['by=event_name', 'Custom events by event name'],
   ['by=country&metric=spend', 'Revenue by country'],
 ])('charts another metric where the chosen one does not exist: %s', async (query, title) => {
-  expect((await breakdown(query)).text).toContain(title);
+  expect((await breakdown(query)).cards).toContain(title);
 });
 
 it('offers the metrics of the groupings only', async () => {
-  const { html } = await breakdown('by=item');
-  const [, options = ''] = /<select id="field-metric"[^>]*>(.*?)<\/select>/s.exec(html) ?? [];
-  expect([...options.matchAll(/value="([^"]+)"/g)].map(([, name]) => name)).toEqual([
+  const options = (await breakdown('by=item')).all('#field-metric option');
+  expect(options.map((option) => option.getAttribute('value'))).toEqual([
     'purchases',
     'failed_purchases',
     'purchase_revenue',

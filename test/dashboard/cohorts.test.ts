@@ -1,22 +1,25 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, expect, it } from 'vitest';
-import { addDays, dayIn } from '#lib/time';
+import Papa from 'papaparse';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { addDays } from '#lib/time';
 import { curveAxis, curveOf } from '../../src/dashboard/cohort-parts.tsx';
 import { paybackDay } from '../../src/dashboard/ltv.tsx';
 import { createCreative } from '../helpers/creatives.ts';
+import { pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { addTotals } from '../helpers/totals.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
-const TODAY = dayIn('UTC', Date.now());
+const TODAY = '2026-03-15';
 const ago = (days: number) => addDays(TODAY, -days);
 let tenant: Tenant;
 let browser: Browser;
 let creative: string;
 
 beforeAll(async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(TODAY) });
   tenant = await createTenant();
   browser = await signedIn(worker, tenant.team, 'viewer');
   ({ id: creative } = await createCreative(worker, tenant, { creative: 'Dragon', campaign: 'Summer' }));
@@ -48,109 +51,135 @@ beforeAll(async () => {
   await addTotals(env.DB);
 });
 
-async function page(path: string) {
-  const html = await (await browser.get(`${path}&app=${tenant.application.id}`)).text();
-  return { html, text: html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ') };
-}
+afterAll(() => {
+  vi.useRealTimers();
+});
 
-/** The cells of the row that begins with a name. */
-const cellsOf = (html: string, name: string) => {
-  const row = html.split('<tr>').find((part) => part.includes(`>${name}</a></td>`)) ?? '';
-  return [...row.matchAll(/<td class="([^"]*)"(?: title="([^"]*)")?>(.*?)<\/td>/gs)].map(
-    ([, kind = '', title = '', content = '']) => ({ kind, title, text: content.replaceAll(/<[^>]+>/g, '') }),
-  );
-};
+const page = async (path: string) => pageOf(await browser.get(`${path}&app=${tenant.application.id}`));
+
+const RETENTION = 'Retention by cohort and day since acquisition';
+const LTV = 'Lifetime value by cohort and day since acquisition';
+const BEFORE = 'Before: 19 Jan – 14 Feb';
 
 it('groups retention by creative, each name a filter', async () => {
-  const { html } = await page('/retention?period=28d&group=creative');
-  const [, devices, day0, day1] = cellsOf(html, 'Dragon');
-  expect([devices?.text, day0?.text, day1?.text]).toEqual(['10', '100%', '40%']);
-  expect(cellsOf(html, 'Organic')[3]?.text).toBe('10%');
-  expect(html).toMatch(new RegExp(`creative_id=${creative}[^"]*"[^>]*>Dragon<`));
-  expect(html).toMatch(/attribution=organic[^"]*"[^>]*>Organic</);
+  const shown = await page('/retention?period=28d&group=creative');
+  expect(shown.cells(RETENTION, 'Creative', 'Devices', 'Day 0', 'Day 1')).toEqual([
+    ['Dragon', '10', '100%', '40%'],
+    [BEFORE, '8', '100%', '75%'],
+    ['Organic', '20', '100%', '10%'],
+  ]);
+  const asked = { app: tenant.application.id, cohort: 'all', group: 'creative', kind: 'classic' };
+  expect(shown.row(RETENTION, 'Dragon').query('Dragon')).toEqual({
+    ...asked,
+    creative_id: creative,
+  });
+  expect(shown.row(RETENTION, 'Organic').query('Organic')).toEqual({
+    ...asked,
+    attribution: 'organic',
+  });
 });
 
 it('leaves day 0 out of the colours and measures the others by the highest of them', async () => {
-  const { html } = await page('/retention?period=28d&group=creative');
-  const kinds = (name: string) => cellsOf(html, name).map(({ kind }) => kind);
-  expect(kinds('Dragon').slice(2, 4)).toEqual(['number heat', 'number heat h10']);
-  expect(kinds('Organic')[3]).toBe('number heat h3');
+  const shown = await page('/retention?period=28d&group=creative');
+  const kinds = (name: string) =>
+    shown
+      .row(RETENTION, name)
+      .all('td.heat')
+      .slice(0, 2)
+      .map((cell) => cell.getAttribute('class'));
+  expect(kinds('Dragon')).toEqual(['number heat', 'number heat h10']);
+  expect(kinds('Organic')).toEqual(['number heat', 'number heat h3']);
 });
 
 it('leaves blank what is not over, and says when it will be known', async () => {
-  const { html } = await page('/retention?period=28d&group=creative');
-  const day7 = cellsOf(html, 'Dragon')[2 + 7];
-  expect(day7?.text).toBe('not over yet');
-  expect(day7?.title).toMatch(/^Day 7 is not over yet: known from \d+ \w+$/);
+  const cells = (await page('/retention?period=28d&group=creative')).row(RETENTION, 'Dragon').all('td.heat');
+  expect([cells[7], cells.at(-1)].map((cell) => [cell?.text, cell?.getAttribute('title')])).toEqual([
+    ['not over yet', 'Day 7 is not over yet for any of these devices'],
+    ['not over yet', 'Day 30 is not over yet: known from 19 Mar'],
+  ]);
 });
 
 it('sets apart the values of fewer than half of the devices, without a colour', async () => {
-  const { html, text } = await page(`/retention?from=${ago(45)}&to=${ago(1)}&group=creative`);
-  const cells = cellsOf(html, 'Dragon');
+  const shown = await page(`/retention?from=${ago(45)}&to=${ago(1)}&group=creative&compare=none`);
+  const cells = shown.row(RETENTION, 'Dragon').all('td.heat');
   // Day 1 is over for all 18, day 7 for the 8 of the older cohort.
-  expect(cells[2 + 1]?.kind).toBe('number heat h10');
-  expect(cells[2 + 7]).toMatchObject({
-    kind: 'number heat few',
-    title: expect.stringMatching(/^8 of 18 devices/),
-  });
-  expect(text).toContain('Italic: fewer than half of the devices have completed that day.');
+  expect(
+    [cells[1], cells[7]].map((cell) => [cell?.getAttribute('class'), cell?.getAttribute('title')]),
+  ).toEqual([
+    ['number heat h10', '18 devices'],
+    ['number heat few', '8 of 18 devices: those whose day 7 is over'],
+  ]);
+  expect(shown.text).toContain('Italic: fewer than half of the devices have completed that day.');
 });
 
 it('adds the curve of the period before, and not where there is no comparison', async () => {
-  expect((await page('/retention?period=28d')).html).toMatch(/class="line s1 before"/);
-  expect((await page('/retention?period=28d&compare=none')).html).not.toMatch(/class="line s1 before"/);
+  const curves = async (query: string) => (await page(query)).chart.series.map(({ name }) => name);
+  expect(await curves('/retention?period=28d')).toEqual(['Classic', 'Rolling', 'Classic, 19 Jan – 14 Feb']);
+  expect(await curves('/retention?period=28d&compare=none')).toEqual(['Classic', 'Rolling']);
 });
 
 it.each([
-  ['/retention?period=28d', /^\|Before: [^|]+\|8\|100%\|75%\|/],
-  ['/ltv?period=28d&cohort=week', /^\|Before: [^|]+\|8\|–\|\$0\.00\|/],
+  ['/retention?period=28d', RETENTION, ['8', '100%', '75%']],
+  ['/ltv?period=28d&cohort=week', LTV, ['8', '–', '$0.00']],
 ])(
   '%s ends with the period before, uncoloured, and not where there is no comparison',
-  async (path, expected) => {
-    const lastRow = async (query: string) => {
-      const [, table = ''] = (await page(query)).html.split('class="heat-map"');
-      return table.slice(0, table.indexOf('</tbody>')).split('<tr>').at(-1) ?? '';
-    };
-    const row = await lastRow(path);
-    expect(row.replaceAll(/<[^>]+>/g, '|').replaceAll(/\|+/g, '|')).toMatch(expected);
-    expect(row).not.toMatch(/heat h\d/);
-    expect(await lastRow(`${path}&compare=none`)).not.toContain('Before: ');
+  async (path, caption, expected) => {
+    const shown = await page(path);
+    const row = shown.row(caption, BEFORE);
+    expect(shown.table(caption).rows.at(-1)?.slice(0, 4)).toEqual([BEFORE, ...expected]);
+    expect(row.all('td.heat').map((cell) => cell.getAttribute('class'))).toEqual(
+      row.all('td.heat').map(() => 'number heat'),
+    );
+    const firsts = async (query: string) =>
+      (await page(`${path}${query}`)).table(caption).rows.map(([first]) => first);
+    expect(await firsts('&compare=none')).toEqual(['9 Mar – 15 Mar']);
   },
 );
 
 it.each([
-  ['/retention?period=28d&group=creative', /^\|Before: [^|]+\|8\|100%\|75%\|/],
-  ['/ltv?period=28d&group=creative', /^\|Before: [^|]+\|8\|–\|\$0\.00\|/],
-])('%s has what each group had before below its row, uncoloured', async (path, expected) => {
-  const rowsOf = async (query: string) => {
-    const [, table = ''] = (await page(query)).html.split('class="heat-map"');
-    return table.slice(0, table.indexOf('</tbody>')).split('<tr>').slice(2);
-  };
-  const rows = await rowsOf(path);
-  const below = rows[rows.findIndex((row) => row.includes('>Dragon</a>')) + 1] ?? '';
-  expect(below.replaceAll(/<[^>]+>/g, '|').replaceAll(/\|+/g, '|')).toMatch(expected);
-  expect(below).not.toMatch(/heat h\d/);
+  ['/retention?period=28d&group=creative', RETENTION, ['8', '100%', '75%']],
+  ['/ltv?period=28d&group=creative', LTV, ['8', '–', '$0.00']],
+])('%s has what each group had before below its row, uncoloured', async (path, caption, expected) => {
+  const firsts = async (query: string) =>
+    (await page(`${path}${query}`)).table(caption).rows.map(([first]) => first);
+  const shown = await page(path);
   // Organic devices came in this period only.
-  expect(rows).toHaveLength(3);
-  expect(await rowsOf(`${path}&compare=none`)).toHaveLength(2);
-  expect((await rowsOf(`${path}&cohort=week`)).join()).not.toContain('Before: ');
+  expect(await firsts('')).toEqual(['Dragon', BEFORE, 'Organic']);
+  expect(shown.table(caption).rows[1]?.slice(0, 4)).toEqual([BEFORE, ...expected]);
+  const kinds = shown.row(caption, BEFORE).all('td.heat');
+  expect(new Set(kinds.map((cell) => cell.getAttribute('class')))).toEqual(new Set(['number heat']));
+  expect(await firsts('&compare=none')).toEqual(['Dragon', 'Organic']);
+  expect(await firsts('&cohort=week')).toEqual(['Dragon', 'Organic']);
 });
 
 it('says by country why there is no ROAS', async () => {
-  const sentence = 'Costs are uploaded by campaign, ad set and creative';
-  expect((await page('/ltv?period=28d&group=country')).text).toContain(sentence);
-  expect((await page('/ltv?period=28d&country=de')).text).toContain(sentence);
-  expect((await page('/ltv?period=28d&group=creative')).text).not.toContain(sentence);
+  const texts = async (query: string) => (await page(`/ltv?period=28d&${query}`)).card('ROAS').texts('p');
+  const sentence =
+    'Costs are uploaded by campaign, ad set and creative, so spend, CPI and ROAS are known by these only.';
+  expect(await texts('group=country')).toEqual([sentence]);
+  expect(await texts('country=de')).toEqual([sentence]);
+  expect(await texts('group=creative')).not.toContain(sentence);
 });
 
 it('says when a cohort had brought back what it cost, and draws 100%', async () => {
-  const { html, text } = await page('/ltv?period=28d&group=creative');
-  const [, devices, payback, day0] = cellsOf(html, 'Dragon');
-  expect([devices?.text, payback?.text, day0?.text]).toEqual(['10', 'Day 3', '$0.50']);
-  expect(html).toContain('class="level"');
-  expect(text).toContain('100%, where revenue has paid back the spend');
-  const roas = cellsOf((await page('/ltv?period=28d&group=creative&show=roas')).html, 'Dragon');
-  expect(roas[3]?.text).toBe('25%');
+  const shown = await page('/ltv?period=28d&group=creative');
+  expect(shown.cells(LTV, 'Creative', 'Devices', 'Paid back', 'Day 0', 'Day 3', 'Day 7')).toEqual([
+    ['Dragon', '10', 'Day 3', '$0.50', '$2.50', 'not over yet'],
+    [BEFORE, '8', '–', '$0.00', '$0.00', '$0.00'],
+    ['Organic', '20', '–', '$0.00', '$0.00', 'not over yet'],
+  ]);
+  expect(shown.cards).toEqual(['Lifetime value of a device', 'ROAS', 'LTV by cohort']);
+  expect(shown.texts('.chart p, .chart .hint')).toEqual([
+    'Horizontal line: 100%, where revenue has paid back the spend.',
+  ]);
+  expect(shown.all('line.level')).toHaveLength(1);
+  const roas = await page('/ltv?period=28d&group=creative&show=roas');
+  const ROAS = 'ROAS by cohort and day since acquisition';
+  expect(roas.cells(ROAS, 'Creative', 'Paid back', 'Day 0', 'Day 3', 'Day 7')).toEqual([
+    ['Dragon', 'Day 3', '25%', '125%', 'not over yet'],
+    [BEFORE, '–', '–', '–', '–'],
+    ['Organic', '–', '–', '–', 'not over yet'],
+  ]);
 });
 
 it.each([
@@ -180,10 +209,16 @@ it('ends a curve where less than half of the devices are left in it', () => {
   expect(curveOf(undefined, () => 1)[0]).toBeNull();
 });
 
-it('writes the grouping to CSV', async () => {
-  const csv = await (
-    await browser.get(`/retention?app=${tenant.application.id}&period=28d&group=creative&format=csv`)
-  ).text();
-  expect(csv).toContain('Dragon');
-  expect(csv.split(/\r?\n/)[0]).toContain('creative');
+it('writes the groups to CSV', async () => {
+  const csv = await browser.get(
+    `/retention?app=${tenant.application.id}&period=28d&group=creative&format=csv`,
+  );
+  const { data } = Papa.parse<Record<string, string>>((await csv.text()).trim(), { header: true });
+  const firstDays = data.filter(({ day }) => day === '0' || day === '1');
+  expect(firstDays.map(({ creative, size, day, classic }) => [creative, size, day, classic])).toEqual([
+    ['Dragon', '10', '0', '1'],
+    ['Dragon', '10', '1', '0.4'],
+    ['', '20', '0', '1'],
+    ['', '20', '1', '0.1'],
+  ]);
 });

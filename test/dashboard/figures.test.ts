@@ -4,6 +4,7 @@ import { count, money, percent } from '../../src/dashboard/format.ts';
 import { METRIC_NAMES, METRICS, type MetricName, showMetric } from '../../src/dashboard/metrics.ts';
 import { duration } from '../../src/lib/format.ts';
 import { createCreative } from '../helpers/creatives.ts';
+import { pageOf, type ShownTable } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -131,34 +132,12 @@ async function open(path: string, parameters: string): Promise<Response> {
   return answer;
 }
 
-const plain = (html: string) =>
-  html
-    .replaceAll(/<span class="visually-hidden">.*?<\/span>/gs, '')
-    .replaceAll(/<[^>]+>/g, ' ')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
-
-type Shown = { headings: string[]; rows: string[][]; totals: string[] };
-
-/** The table whose caption begins so, cell by cell. */
-function tableOf(html: string, caption: string): Shown {
-  const tables = [...html.matchAll(/<table[^>]*>.*?<\/table>/gs)].map(([table]) => table);
-  const table = tables.find((one) =>
-    plain(/<caption[^>]*>(.*?)<\/caption>/s.exec(one)?.[1] ?? '').startsWith(caption),
-  );
-  if (!table) throw new Error(`there is no table “${caption}”`);
-  const cellsOf = (part: string, tag: string) =>
-    [...part.matchAll(new RegExp(`<${tag}[^>]*>(.*?)</${tag}>`, 'gs'))].map(([, cell = '']) => plain(cell));
-  const [head = '', rest = ''] = table.split('</thead>');
-  const [body = '', foot = ''] = rest.split('<tfoot>');
-  const rows = [...body.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) => cellsOf(row, 'td'));
-  return { headings: cellsOf(head, 'th'), rows, totals: foot === '' ? [] : ['', ...cellsOf(foot, 'td')] };
-}
+const read = async (path: string, parameters: string) => pageOf(await open(path, parameters));
 
 const metricBy = (label: string) => METRIC_NAMES.find((name) => METRICS[name].label === label);
 
 /** The metrics among a table's columns, as a row of the API would be written; a missing row brought nothing. */
-function expectFigures({ headings }: Shown, cells: readonly string[], row: Row | undefined): number {
+function expectFigures({ headings }: ShownTable, cells: readonly string[], row: Row | undefined): number {
   const columns = headings.flatMap((label, index) => {
     const name = metricBy(label);
     return name ? [{ name, shown: cells[index] }] : [];
@@ -170,7 +149,12 @@ function expectFigures({ headings }: Shown, cells: readonly string[], row: Row |
 }
 
 /** Every row of a table of metrics against the API's, in the API's order by `keys` or another. */
-function expectTable(table: Shown, data: readonly Row[], keyOf: (row: Row) => string, minMetrics = 3): void {
+function expectTable(
+  table: ShownTable,
+  data: readonly Row[],
+  keyOf: (row: Row) => string,
+  minMetrics = 3,
+): void {
   expect(table.rows.map(([first = '']) => first)).toEqual(data.map(keyOf));
   for (const [index, row] of data.entries()) {
     expect(expectFigures(table, table.rows[index] ?? [], row)).toBeGreaterThanOrEqual(minMetrics);
@@ -189,31 +173,29 @@ const FILTERS = [
 
 describe.each(FILTERS)('the figures of a page with the filters “%s” are the API’s:', (filters) => {
   it('overview', async () => {
-    const html = await (await open('/', filters)).text();
+    const page = await read('/', filters);
     const { totals, data } = await ask('performance', `group_by=day&${filters}`);
-    const cards = [...html.matchAll(/data-metric="(\w+)">([^<]*)</g)].map(([, name, text]) => [name, text]);
+    const cards = page.all('[data-metric]').map((card) => [card.getAttribute('data-metric'), card.text]);
     expect(cards).toEqual(
       ['revenue', 'installs', 'dau', 'arpdau', 'spend', 'roas'].map((name) => [
         name,
         showMetric(name as MetricName, totals[name], 'usd'),
       ]),
     );
-    expectTable(tableOf(html, 'Figures by day'), data.toReversed(), (row) => String(row.day), 8);
+    expectTable(page.table('Figures by day'), data.toReversed(), (row) => String(row.day), 8);
     const campaigns = (await ask('performance', `group_by=campaign&${filters}`)).data
       .filter((row) => row.campaign !== null)
       .sort(by('revenue'));
     if (campaigns.length > 0) {
-      expectTable(tableOf(html, 'Campaigns with'), campaigns, (row) => String(row.campaign));
+      expectTable(page.table('Campaigns with the highest revenue'), campaigns, (row) => String(row.campaign));
     }
   });
 
   it.each(['campaign', 'creative', 'os', 'media_source', 'item'])('breakdown by %s', async (group) => {
-    const html = await (
-      await open('/breakdown', `by=${group}&metric=impressions&sort=-impressions&${filters}`)
-    ).text();
+    const page = await read('/breakdown', `by=${group}&metric=impressions&sort=-impressions&${filters}`);
     const { data } = await ask('performance', `group_by=${group}&${filters}`);
-    if (data.length === 0) return expect(html).toContain('Nothing in this period.');
-    const table = tableOf(html, `Figures by ${group}`);
+    if (data.length === 0) return expect(page.texts('.empty')).toEqual(['Nothing in this period.']);
+    const table = page.table(`Figures by ${group}`);
     const byKey = new Map(
       data.map((row) => [row[group] === null ? null : String(row[group]).toLowerCase(), row]),
     );
@@ -227,9 +209,9 @@ describe.each(FILTERS)('the figures of a page with the filters “%s” are the 
   });
 
   it('ads', async () => {
-    const html = await (await open('/ads', filters)).text();
+    const page = await read('/ads', filters);
     const { data } = await ask('ads', filters);
-    const table = tableOf(html, 'Ad figures by day, format and network');
+    const table = page.table('Ad figures by day, format and network');
     const newest = data.toSorted((left, right) =>
       String(left.day) < String(right.day) ? 1 : left.day === right.day ? 0 : -1,
     );
@@ -237,26 +219,35 @@ describe.each(FILTERS)('the figures of a page with the filters “%s” are the 
   });
 
   it.each(['classic', 'rolling'] as const)('retention, %s', async (kind) => {
-    const html = await (await open('/retention', `kind=${kind}&${filters}`)).text();
+    const page = await read('/retention', `kind=${kind}&${filters}`);
     const days = [0, 1, 2, 3, 4, 5, 6, 7, 14, 21, 30];
     const { data } = await ask('retention', `cohort=week&days=${days}&${filters}`);
-    expectCohorts(tableOf(html, 'Retention by cohort'), data, days, (cell) => percent(cell?.[kind]));
+    expectCohorts(page.table('Retention by cohort and day since acquisition'), data, days, (cell) =>
+      percent(cell?.[kind]),
+    );
   });
 
   it.each(['ltv', 'roas'] as const)('LTV, table of %s', async (show) => {
-    const html = await (await open('/ltv', `show=${show}&cohort=week&${filters}`)).text();
+    const page = await read('/ltv', `show=${show}&cohort=week&${filters}`);
     const days = [0, 1, 3, 7, 14, 21, 30, 60, 90];
     const { data } = await ask('ltv', `cohort=week&days=${days}&${filters}`);
     const text = (value: number | undefined) => (show === 'ltv' ? money(value, 'usd') : percent(value));
-    expectCohorts(tableOf(html, show === 'ltv' ? 'Lifetime value' : 'ROAS'), data, days, (cell) =>
-      text(cell?.[show]),
+    expectCohorts(
+      page.table(
+        show === 'ltv'
+          ? 'Lifetime value by cohort and day since acquisition'
+          : 'ROAS by cohort and day since acquisition',
+      ),
+      data,
+      days,
+      (cell) => text(cell?.[show]),
     );
   });
 
   it('funnels', async () => {
-    const html = await (await open('/funnels', `step=install&step=ad&step=purchase&${filters}`)).text();
+    const page = await read('/funnels', `step=install&step=ad&step=purchase&${filters}`);
     const { data } = await ask('funnel', `steps=install,ad,purchase&${filters}`);
-    const { rows } = tableOf(html, 'Devices that reach each step');
+    const { rows } = page.table('Devices that reach each step');
     expect(rows.map((cells) => cells.slice(2))).toEqual(
       data.map((row) => [
         count(Number(row.devices)),
@@ -268,9 +259,9 @@ describe.each(FILTERS)('the figures of a page with the filters “%s” are the 
   });
 
   it('creatives', async () => {
-    const html = await (await open('/creatives', `set=all&sort=name&${filters}`)).text();
+    const page = await read('/creatives', `set=all&sort=name&${filters}`);
     const { data, totals } = await ask('performance', `group_by=creative&${filters}`);
-    const table = tableOf(html, 'Creatives');
+    const table = page.table('Creatives');
     for (const cells of table.rows) {
       const row = data.find(({ creative }) => (cells[0] ?? '').startsWith(String(creative)));
       expect(expectFigures(table, cells, row)).toBe(METRIC_NAMES.length);
@@ -280,24 +271,26 @@ describe.each(FILTERS)('the figures of a page with the filters “%s” are the 
   });
 
   it('costs', async () => {
-    const html = await (await open('/costs', filters)).text();
+    const page = await read('/costs', filters);
     const { data } = await ask('performance', `group_by=day&${filters}`);
-    expectTable(tableOf(html, 'Costs by day'), data.toReversed(), (row) => String(row.day));
+    expectTable(page.table('Costs by day'), data.toReversed(), (row) => String(row.day));
   });
 
   it('compare', async () => {
-    const html = await (await open('/compare', `by=creative&a={dragon}&b={castle}&${filters}`)).text();
+    const page = await read('/compare', `by=creative&a={dragon}&b={castle}&${filters}`);
     const { data } = await ask('compare', `by=creative&a={dragon}&b={castle}&days=1,7,30&${filters}`);
     const write = (row: Row, side: string) =>
       row.metric === 'arpu' ? money(row[side] as number | null, 'usd') : percent(row[side] as number | null);
-    expect(tableOf(html, 'Dragon').rows.map((cells) => cells.slice(1, 3))).toEqual(
-      data.map((row) => [write(row, 'a'), write(row, 'b')]),
-    );
+    expect(
+      page
+        .table('Dragon (Summer › Broad) against Castle (Autumn › Narrow)')
+        .rows.map((cells) => cells.slice(1, 3)),
+    ).toEqual(data.map((row) => [write(row, 'a'), write(row, 'b')]));
   });
 });
 
 function expectCohorts(
-  { headings, rows }: Shown,
+  { headings, rows }: ShownTable,
   data: readonly Row[],
   days: readonly number[],
   text: (cell: Row['days'][string] | undefined) => string,
@@ -307,34 +300,29 @@ function expectCohorts(
     const shown = Object.fromEntries(headings.map((heading, at) => [heading, rows[index]?.[at]]));
     const expected = days.map((day) => {
       const cell = row.days[day];
-      return [`Day ${day}`, cell && cell.eligible > 0 ? text(cell) : ''];
+      return [`Day ${day}`, cell && cell.eligible > 0 ? text(cell) : 'not over yet'];
     });
     expect(shown).toMatchObject({ Devices: count(Number(row.size)), ...Object.fromEntries(expected) });
   }
 }
 
 it('shows a creative’s own figures, retention and LTV', async () => {
-  const html = await (await open('/creatives/{dragon}', '')).text();
+  const page = await read('/creatives/{dragon}', 'compare=none');
   const own = 'creative_id={dragon}&group_by=creative';
   const [whole] = (await ask('performance', own)).data;
-  const figures = [...html.matchAll(/<dt[^>]*>([^<]*)<\/dt><dd><strong[^>]*>([^<]*)</g)].map(
-    ([, label, text]) => [label, text],
-  );
-  expect(figures).toEqual(
-    (['spend', 'clicks', 'installs', 'cpi', 'revenue', 'roas'] as const).map((name) => [
-      METRICS[name].label,
-      showMetric(name, whole?.[name], 'usd'),
-    ]),
+  const metrics = ['spend', 'clicks', 'installs', 'cpi', 'revenue', 'roas'] as const;
+  expect(page.figures).toEqual(
+    Object.fromEntries(metrics.map((name) => [METRICS[name].label, showMetric(name, whole?.[name], 'usd')])),
   );
   const daily = (await ask('performance', 'creative_id={dragon}&group_by=day,creative')).data;
   expectTable(
-    tableOf(html, 'Figures by day'),
+    page.table('Figures by day'),
     daily.filter((row) => row.creative !== null).toReversed(),
     (row) => String(row.day),
   );
   const [retention] = (await ask('retention', `${own}&days=1,3,7,14,30`)).data;
   const [ltv] = (await ask('ltv', `${own}&days=1,3,7,14,30`)).data;
-  expect(tableOf(html, 'Retention and LTV').rows).toEqual(
+  expect(page.table('Retention and LTV by days since the install').rows).toEqual(
     [1, 3, 7, 14, 30].map((day) => [
       `Day ${day}`,
       String(retention?.days[day]?.eligible),
@@ -345,11 +333,11 @@ it('shows a creative’s own figures, retention and LTV', async () => {
 });
 
 it('lists the costs as the API does', async () => {
-  const html = await (await open('/costs', '')).text();
+  const page = await read('/costs', '');
   const path = `/v1/costs?application_id=${tenant.application.id}&${PERIOD}`;
   const { data } = await (await worker.team(tenant, path)).json<{ data: Row[] }>();
   expect(data).toHaveLength(2);
-  const { rows } = tableOf(html, 'Costs as uploaded');
+  const { rows } = page.table('Costs as uploaded');
   expect(rows.map((cells) => [cells[0], ...cells.slice(3, 6)]).toSorted()).toEqual(
     data
       .map((row) => [

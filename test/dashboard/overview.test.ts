@@ -5,6 +5,7 @@ import { LineChart } from '../../src/dashboard/chart.tsx';
 import { unreadyReason } from '../../src/dashboard/compared.tsx';
 import { findMovers } from '../../src/dashboard/movers.tsx';
 import { createCreative } from '../helpers/creatives.ts';
+import { Page, pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { addTotals } from '../helpers/totals.ts';
@@ -48,65 +49,76 @@ afterAll(() => {
   vi.useRealTimers();
 });
 
-async function overview(query: string) {
-  const html = await (await browser.get(`/?app=${tenant.application.id}&${query}`)).text();
-  return { html, text: html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ') };
-}
+const overview = async (query: string) =>
+  pageOf(await browser.get(`/?app=${tenant.application.id}&${query}`));
 
 it('shows the whole period, and changes of the days that are over only', async () => {
-  const { text } = await overview('period=7d');
-  expect(text).toContain('Revenue $92.00 ▲ 50% more from $60.00');
-  expect(text).toMatch(/ compared with .*; today is left out until it is over/);
+  const card = (await overview('period=7d')).card('This period');
+  expect(card.texts('.card-head .muted')).toEqual([
+    '9 Mar – 14 Mar compared with 2 Mar – 7 Mar; today is left out until it is over',
+  ]);
+  expect(card.figures).toEqual({
+    Revenue: '$92.00 ▲ 50% more from $60.00',
+    Installs: '0 0 before',
+    DAU: '0 0 before',
+    ARPDAU: '– – before',
+    Spend: '$5.00 $0.00 before',
+    ROAS: '0% – before; still growing',
+  });
 });
 
 it('computes no change for today, and says what there was before', async () => {
-  const { text } = await overview('period=today');
-  expect(text).toContain('Revenue $2.00 $15.00 before; today is not over');
+  const { figures } = (await overview('period=today')).card('This period');
+  expect(figures.Revenue).toBe('$2.00 $15.00 before; today is not over');
 });
 
 it('compares with the year before, or with nothing, as asked', async () => {
-  expect((await overview('period=7d&compare=year')).text).toContain('Revenue $92.00 $0.00 before');
+  const year = await overview('period=7d&compare=year');
+  expect(year.figures.Revenue).toBe('$92.00 $0.00 before');
   const none = await overview('period=7d&compare=none');
-  expect(none.text).not.toContain('before');
-  expect(none.text).not.toContain('What changed revenue most');
+  expect(none.figures.Revenue).toBe('$92.00');
+  expect(none.cards).toEqual(['This period', 'Revenue by day', 'Devices by day', 'Top campaigns', 'By day']);
 });
 
 it('names what changed revenue most, and leads to it', async () => {
-  const { html, text } = await overview('period=7d');
-  expect(text).toMatch(/What changed revenue most Creative Dragon \+\$30.00 ▲ 50% more/);
-  expect(html).toContain(`href="/?app=${tenant.application.id}&amp;period=7d&amp;creative_id=${creative}"`);
+  const movers = (await overview('period=7d')).card('What changed revenue most');
+  expect(movers.texts('h3')).toEqual(['Creative']);
+  expect(movers.texts('li')).toEqual(['Dragon +$30.00 ▲ 50% more, 0 → 0 installs']);
+  expect(movers.query('Dragon')).toEqual({ app: tenant.application.id, period: '7d', creative_id: creative });
 });
 
-it('lists the top campaigns with what they brought before', async () => {
-  const { text } = await overview('period=7d');
-  expect(text).toMatch(/Top campaigns .* Summer \$5.00 0 – \$92.00 .* \$60.00/);
+it('lists the top campaigns with their revenue in the earlier period', async () => {
+  expect((await overview('period=7d')).table('Campaigns with the highest revenue')).toEqual({
+    headings: ['Campaign', 'Spend', 'Installs', 'CPI', 'Revenue', 'ROAS', 'Revenue before'],
+    rows: [['Summer', '$5.00', '0', '–', '$92.00', '0%', '$60.00']],
+    totals: [],
+  });
 });
 
 it('marks the first spend and a new creative in the charts', async () => {
-  const { html, text } = await overview('period=7d');
-  expect(text).toContain('first spend.');
-  expect(text).toContain('new creative Dragon.');
-  expect(html).toContain('class="marker"');
-  expect((await overview(`from=${addDays(TODAY, -13)}&to=${addDays(TODAY, -7)}`)).html).not.toContain(
-    'class="marker"',
-  );
+  const chart = (await overview('period=7d')).card('Revenue by day');
+  expect(chart.chart.notes).toEqual(['', '', '', '', 'first spend', '', 'new creative Dragon']);
+  expect(chart.all('line.marker')).toHaveLength(2);
+  const earlier = await overview(`from=${addDays(TODAY, -13)}&to=${addDays(TODAY, -7)}`);
+  expect(earlier.card('Revenue by day').all('line.marker')).toEqual([]);
 });
 
 it('shows the alerts that are firing, above the figures', async () => {
-  expect((await overview('period=7d')).text).not.toContain('All alerts');
+  expect((await overview('period=7d')).notices).toEqual([]);
   await env.DB.prepare(
     `INSERT INTO alerts (id, application_id, kind, threshold, firing_since, next_check_at, created_at)
      VALUES ('alr_1', ?1, 'cpi_above', 2, ?2, 0, 0)`,
   )
     .bind(tenant.application.id, Date.now() - 3_600_000)
     .run();
-  const { text } = await overview('period=7d');
-  expect(text).toMatch(/\(since 1 hour ago\) All alerts .*This period/);
+  const { notices, text } = await overview('period=7d');
   await env.DB.prepare('DELETE FROM alerts').run();
+  expect(notices).toEqual(['CPI is above $2.00 (since 1 hour ago) All alerts']);
+  expect(text.indexOf('All alerts')).toBeLessThan(text.indexOf('This period'));
 });
 
-it('is fetched again every minute by its script', async () => {
-  expect((await overview('period=7d')).html).toContain('id="overview" data-live="60"');
+it('is reloaded every minute by its script', async () => {
+  expect((await overview('period=7d')).one('#overview').getAttribute('data-live')).toBe('60');
 });
 
 it.each([
@@ -146,12 +158,20 @@ it('draws what is not complete as a line of its own, and each series at its own 
       ],
     }),
   );
-  expect(chart).toContain('points="0.00,0.00 50.00,20.00" class=""');
-  expect(chart).toContain('points="50.00,20.00 100.00,60.00" class="partial"');
-  expect(chart).toContain('Dotted: not complete yet. Horizontal line: payback.');
-  const data = JSON.parse(/data-chart="([^"]*)"/.exec(chart)?.[1]?.replaceAll('&quot;', '"') ?? '');
+  const drawn = new Page(chart);
+  const lines = drawn
+    .all('polyline')
+    .map((line) => [line.getAttribute('class'), line.getAttribute('points')]);
+  expect(lines).toEqual([
+    ['', '0.00,0.00 50.00,20.00'],
+    ['partial', '50.00,20.00 100.00,60.00'],
+    ['', '0.00,99.00 0.00,99.00'],
+    ['partial', '100.00,97.00 100.00,97.00'],
+  ]);
+  expect(drawn.texts('p')).toEqual(['Dotted: not complete yet. Horizontal line: payback.']);
+  const data = drawn.chart;
   expect(data.labels).toEqual(['a', 'b', 'c, not complete']);
-  expect(data.series.map(({ top, ticks }: { top: number; ticks: string[] }) => [top, ticks[0]])).toEqual([
+  expect(data.series.map(({ top, ticks }) => [top, ticks[0]])).toEqual([
     [100, '100'],
     [4, '4'],
   ]);

@@ -100,38 +100,72 @@ it('counts first what arrived before', async () => {
   expect(await purchases(tenant)).toBe(1);
 });
 
-it('erases a device of another counter than the first, with its click’s raw event in the first', async () => {
-  const tenant = await createTenant(STORES);
+/** A device of another counter than the first, and the click that led to it, whose raw event is in the first. */
+async function deviceElsewhere(tenant: Tenant) {
   const applicationId = tenant.application.id;
   await env.DB.prepare('UPDATE applications SET shards = 64 WHERE id = ?').bind(applicationId).run();
   const { path } = await createCreative(worker, tenant);
-  const { publicId, messages } = await follow(worker, path, ANDROID_AGENT);
-  await worker.deliver(messages);
-  let token = '';
-  let claims = { shard: 0 };
-  while (claims.shard === 0) {
-    token = await fetchToken(worker, tenant, { data: { click_id: publicId } });
-    claims = await claimsOf(token);
-    // Of those that name the click the first is credited to it, whichever counter it lives in.
-    if (claims.shard === 0) expect((await erase(tenant, token)).status).toBe(200);
+  for (;;) {
+    const { publicId, messages } = await follow(worker, path, ANDROID_AGENT);
+    await worker.deliver(messages);
+    const token = await fetchToken(worker, tenant, { data: { click_id: publicId } });
+    const { shard } = await claimsOf(token);
+    if (shard !== 0) return { token, shard };
+    expect((await erase(tenant, token)).status).toBe(200);
   }
+}
+
+it('erases a device of another counter than the first, with its click’s raw event in the first', async () => {
+  const tenant = await createTenant(STORES);
+  const applicationId = tenant.application.id;
+  const { token, shard } = await deviceElsewhere(tenant);
   await send(tenant, envelope.purchase(token));
   await deliver();
-  expect(await loggedEvents(applicationId, claims.shard)).toHaveLength(2);
+  expect(await loggedEvents(applicationId, shard)).toHaveLength(2);
   const { events }: { events: number } = await (await erase(tenant, token)).json();
-  expect(events).toBeGreaterThanOrEqual(2);
+  expect(events).toBe(3);
   expect(await storedDevice(await claimsOf(token))).toBeNull();
-  expect(await loggedEvents(applicationId, claims.shard)).toEqual([]);
+  expect(await loggedEvents(applicationId, shard)).toEqual([]);
   expect((await loggedEvents(applicationId)).filter(({ type }) => type === 'click')).toEqual([]);
+});
+
+/** The first counter of an application, whose alarm rings only when the test says so. */
+async function quietCounter(applicationId: string) {
+  const counter = counterOf(env, applicationId, 0);
+  await runInDurableObject(counter, (_, state) => {
+    vi.spyOn(state.storage, 'setAlarm').mockResolvedValue();
+  });
+  const alarm = () => runInDurableObject(counter, (instance) => instance.alarm());
+  const exportLog = async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * 3_600_000 });
+    await counter.settle();
+    await alarm();
+    expect(await loggedEvents(applicationId)).toEqual([]);
+  };
+  return { counter, alarm, exportLog };
+}
+
+it('says that it is done only once the click’s raw event is erased, too', async () => {
+  const tenant = await createTenant(STORES);
+  const { counter, alarm, exportLog } = await quietCounter(tenant.application.id);
+  const { token } = await deviceElsewhere(tenant);
+  const { deviceId } = await claimsOf(token);
+  await exportLog();
+  const stored = async () =>
+    eventsInFiles((await counter.listFiles({}, { before: null, after: null })).files);
+  const hasClick = (await stored()).some(({ type }) => type === 'click');
+  expect([hasClick, await counter.filesToRewrite([deviceId])]).toEqual([true, 0]);
+  for (const _ of ['the first call', 'a repeat'])
+    expect(await (await erase(tenant, token)).json()).toMatchObject({ files: 'pending' });
+  await alarm();
+  expect((await stored()).some(({ type }) => type === 'click')).toBe(false);
+  expect(await (await erase(tenant, token)).json()).toMatchObject({ files: 'done' });
 });
 
 it('erases exported raw events in the background, and tells when it is done', async () => {
   const tenant = await createTenant(STORES);
   const applicationId = tenant.application.id;
-  // The alarms of this test alone do the work in the background.
-  await runInDurableObject(counterOf(env, applicationId, 0), (_, state) => {
-    vi.spyOn(state.storage, 'setAlarm').mockResolvedValue();
-  });
+  const { counter, alarm, exportLog } = await quietCounter(applicationId);
   const { path } = await createCreative(worker, tenant);
   const click = await follow(worker, `${path}?email=jane%40example.com`, ANDROID_AGENT);
   await worker.deliver(click.messages);
@@ -141,12 +175,7 @@ it('erases exported raw events in the background, and tells when it is done', as
   await send(tenant, envelope.purchase(token));
   const stays = await send(tenant, envelope.purchase(kept));
   await deliver();
-  const counter = counterOf(env, applicationId, 0);
-  const alarm = () => runInDurableObject(counter, (instance) => instance.alarm());
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * 3_600_000 });
-  await counter.settle();
-  await alarm();
-  expect(await loggedEvents(applicationId)).toEqual([]);
+  await exportLog();
   const list = async () => {
     const answer = await worker.team(tenant, `/v1/events?application_id=${applicationId}`);
     return ((await answer.json()) as { data: Record<string, unknown>[] }).data;

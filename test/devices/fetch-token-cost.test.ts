@@ -11,17 +11,18 @@ import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { WatchedCounters } from '../helpers/watched-counters.ts';
 import { startWorker } from '../helpers/worker.ts';
 
-// What a token costs: rows written in all stores, and calls that wait for another machine.
+// What a token costs: rows written in all stores, calls that wait for another machine, and the statements that they run.
 
 /** A worker whose calls of D1 and of counters, and the rows that they write, are counted from now on. */
 async function measured(tenant: Tenant) {
-  const d1 = { trips: 0, rows: 0 };
+  const d1 = { trips: 0, statements: 0, rows: 0 };
   const DB = new Proxy(env.DB, {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name);
       if (name !== 'batch') return typeof value === 'function' ? value.bind(target) : value;
       return async (statements: D1PreparedStatement[]) => {
         d1.trips++;
+        d1.statements += statements.length;
         const results = await target.batch(statements);
         for (const { meta } of results) d1.rows += meta.rows_written;
         return results;
@@ -38,12 +39,14 @@ async function measured(tenant: Tenant) {
     instance.use(watched.asStorage());
     return watched;
   });
+  const before = storage.queries.length;
   const costs = () => ({
     d1: d1.trips,
     counter: counters.calls.map(({ method }) => method),
     rows: d1.rows + storage.rowsWritten,
   });
-  return { on, costs };
+  const statements = () => ({ d1: d1.statements, counter: storage.queries.length - before });
+  return { on, costs, statements };
 }
 
 async function withClick() {
@@ -80,6 +83,27 @@ it.each([
   });
   expect((await on.post(tenant, '/fetch-token', body)).status).toBe(200);
   expect(costs()).toEqual({ d1: trips, counter: calls, rows });
+});
+
+it.each([
+  ['that is new', new Date().toISOString(), 2, 6],
+  ['from an import', '2020-01-01T00:00:00.000Z', 1, 6],
+])('runs few statements for an organic device %s', async (_, created_at, d1, counter) => {
+  const { tenant } = await withClick();
+  const { on, statements } = await measured(tenant);
+  // The first call to an object finds out whether an alarm is set.
+  await on.post(tenant, '/fetch-token', deviceMetrics({ device_id: 'first' }, { created_at }));
+  const before = statements();
+  await on.post(tenant, '/fetch-token', deviceMetrics({ device_id: 'd' }, { created_at }));
+  const after = statements();
+  expect({ d1: after.d1 - before.d1, counter: after.counter - before.counter }).toEqual({ d1, counter });
+});
+
+it('reads no click if guessing is switched off', async () => {
+  const tenant = await createTenant({ probabilistic_window_hours: 0 });
+  const { on, statements } = await measured(tenant);
+  await on.post(tenant, '/fetch-token', deviceMetrics({}, { created_at: new Date().toISOString() }));
+  expect(statements()).toMatchObject({ d1: 1 });
 });
 
 it.each([

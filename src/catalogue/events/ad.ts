@@ -7,7 +7,7 @@ import { type EventKind, line } from '../kind.ts';
 import { micros, type OwnFields, optionalText, storedOfDevice, text } from '../stored.ts';
 import { flag, grouping, payload, runningTotal, UNKNOWN, wireForm } from '../wire.ts';
 
-const AdView = storedOfDevice('custom.ad', {
+const AdView = storedOfDevice('custom.ad', () => ({
   ad_id: text,
   name: optionalText,
   source: text,
@@ -19,7 +19,7 @@ const AdView = storedOfDevice('custom.ad', {
   /** Empty if unknown; the revenue is then 0. */
   currency: z.string(),
   total_ad_value: z.number().optional(),
-});
+}));
 type AdView = z.infer<typeof AdView>;
 
 const lowerCase = (name: string) => name.toLowerCase();

@@ -14,11 +14,11 @@ export const ClickParams = z
 /** ISO 3166, in lower case. */
 export const ClickCountry = z.string().regex(/^[a-z]{2}$/);
 
-const Click = storedOfCreative('click', {
+const Click = storedOfCreative('click', () => ({
   country: ClickCountry.optional(),
   os_family: z.enum(OS_FAMILIES).optional(),
   params: ClickParams.optional(),
-});
+}));
 type Click = z.infer<typeof Click>;
 
 /** A click on a tracking link. It has no device yet, but is counted like any other event. */

@@ -14,12 +14,12 @@ export const EVENT_STEP = 'event:';
 const AD_REQUEST = 'ad_request';
 const REQUEST_COUNT = /^\d{1,6}$/;
 
-const Custom = storedOfDevice('custom', {
+const Custom = storedOfDevice('custom', () => ({
   event_name: text,
   params: z.record(z.string(), z.string()).optional(),
   /** Only of `ad_request` events: the number of requests, their placement and ad format. */
   ad_requests: z.object({ count, placement: z.string(), source: z.string() }).optional(),
-});
+}));
 type Custom = z.infer<typeof Custom>;
 
 const asCustom = wireForm(

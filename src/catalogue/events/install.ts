@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { EventKind } from '../kind.ts';
 import { storedOfDevice } from '../stored.ts';
 
-const Install = storedOfDevice('install', {});
+const Install = storedOfDevice('install', () => ({}));
 type Install = z.infer<typeof Install>;
 
 /** A device's first token, for which the service itself creates the event. */

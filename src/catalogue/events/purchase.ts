@@ -7,7 +7,7 @@ import { type EventKind, line } from '../kind.ts';
 import { micros, type OwnFields, optionalText, storedOfDevice, text } from '../stored.ts';
 import { grouping, key, payload, runningTotal, wireForm } from '../wire.ts';
 
-const Purchase = storedOfDevice('custom.purchase', {
+const Purchase = storedOfDevice('custom.purchase', () => ({
   item_id: text,
   item_name: optionalText,
   value_micros: micros,
@@ -16,7 +16,7 @@ const Purchase = storedOfDevice('custom.purchase', {
   status: z.enum(['completed', 'success', 'failed', 'refunded']),
   tr_id: optionalText,
   total_purchase_value: z.number().optional(),
-});
+}));
 type Purchase = z.infer<typeof Purchase>;
 
 /** `success` and `completed` count as revenue. A purchase that was not completed, or not yet, counts as failed. */

@@ -8,7 +8,7 @@ import { dayNumber, payload, wireForm } from '../wire.ts';
 
 const MAX_SESSION_SECONDS = 7 * 86_400;
 
-const Retention = storedOfDevice('retention', {
+const Retention = storedOfDevice('retention', () => ({
   session_id: optionalText,
   /** The length is sent with a session's end. Start and end together count as one session. */
   session_seconds: count.optional(),
@@ -16,7 +16,7 @@ const Retention = storedOfDevice('retention', {
   /** Days since acquisition, as counted for retention. */
   age: z.int().min(0),
   backfill_day: z.int().min(0).optional(),
-});
+}));
 type Retention = z.infer<typeof Retention>;
 
 const asRetention = wireForm(

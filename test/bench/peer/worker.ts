@@ -1,0 +1,46 @@
+import { Hono } from 'hono';
+import { answerRequest } from '../../../src/answer-request.ts';
+import { consumeEvents, counterName } from '../../../src/counting/index.ts';
+import type { EventMessage } from '../../../src/rollup/index.ts';
+import { unlimited } from '../../helpers/limits.ts';
+import type { BenchCounter } from '../bench-counter.ts';
+
+// A bundle has to export what wrangler.toml binds.
+export { CreativeRegistry } from '../../../src/creatives/index.ts';
+export { BenchCounter as Counter } from '../bench-counter.ts';
+
+// The service as it is deployed: one Worker that takes requests, consumes its queue and has its counters. Under `/bench` it is told
+// when to count, and tells what it has consumed.
+
+// Log lines are made as ever, but not handed to the local simulation, which parses each in the process that also makes the load.
+console.log = () => undefined;
+
+let consumed = 0;
+
+const counterOf = (env: Env, applicationId: string) =>
+  (env.COUNTERS as unknown as DurableObjectNamespace<BenchCounter>).getByName(counterName(applicationId, 0));
+
+const control = new Hono<{ Bindings: Env }>()
+  .post('/bench/devices/:app/:count', async (c) => {
+    const { app, count } = c.req.param();
+    await counterOf(c.env, app).insertDevices(Number(count), false);
+    return c.json({});
+  })
+  .post('/bench/ring/:app', async (c) => {
+    await counterOf(c.env, c.req.param('app')).ring();
+    return c.json({});
+  })
+  .get('/bench/consumed', (c) => c.json({ events: consumed }));
+
+const isControl = (url: string) => new URL(url).pathname.startsWith('/bench/');
+
+export default {
+  fetch: (request, env, ctx) =>
+    isControl(request.url)
+      ? control.fetch(request, env, ctx)
+      : answerRequest(request, { ...env, ...unlimited }, ctx),
+  async queue(batch: MessageBatch<EventMessage>, env) {
+    await consumeEvents(batch, env);
+    consumed += batch.messages.reduce((sum, { body }) => sum + body.events.length, 0);
+  },
+} satisfies ExportedHandler<Env, EventMessage>;
