@@ -89,6 +89,8 @@ it('a device’s page tells its click, its attribution and every event, and refr
   expect(page.text).toMatch(/custom\.purchase\|\$4\.99[^|]*\|Counted\|/);
   expect(page.text).toContain('Acquired, by Cat');
   expect(page.text).toContain('Clicked the ad');
+  // The click was named, so none was looked for.
+  expect(page.text).not.toContain('There were no candidate clicks.');
   expect(page.html).not.toContain('data-live=""');
   await send(token, 'later');
   await deliver();
