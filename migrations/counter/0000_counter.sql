@@ -96,6 +96,14 @@ CREATE TABLE `outbox` (
 	`oldest_at` integer NOT NULL
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `prepared_writes` (
+	`part` integer PRIMARY KEY NOT NULL,
+	`run` integer NOT NULL,
+	`kind` text NOT NULL,
+	`payload` text NOT NULL,
+	`oldest_at` integer NOT NULL
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `progress` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,

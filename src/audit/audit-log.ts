@@ -29,6 +29,7 @@ export const AUDIT_ACTIONS = [
   'member.invitation_withdrawn',
   'member.invited',
   'member.joined',
+  'member.password_changed',
   'member.password_reset',
   'member.password_reset_created',
   'member.removed',

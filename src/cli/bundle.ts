@@ -3,8 +3,8 @@ import path from 'node:path';
 import { build } from 'esbuild';
 
 /**
- * Writes a file unless it already has these contents, because a watcher would otherwise never stop. The file is written in `folder`, on the
- * same file system, and then renamed, because a server may be starting from it at the same time.
+ * Writes a file unless it already has these contents, because writing it would trigger a watcher again. Writes to `folder`, on the same file
+ * system, and then renames, because a server may be starting from the file at the same time.
  */
 export async function putFile(file: string, contents: Uint8Array, folder: string): Promise<void> {
   const present = await readFile(file).catch(() => null);

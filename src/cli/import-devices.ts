@@ -7,7 +7,7 @@ import { exists } from './local-state.ts';
 const ATTEMPTS = 8;
 /** The largest batch that `/fetch-token/batch` accepts. */
 const DEVICES_PER_REQUEST = 200;
-/** The largest number of events that wait for their devices' tokens. */
+/** The largest number of events kept in memory until their devices have tokens. */
 const MAX_WAITING = 20_000;
 
 /** An event of a file and its device. `envelope` is null for an event that only introduces its device. */
@@ -22,7 +22,7 @@ export const readyFileOf = (file: string) => `${file}.ready.ndjson`;
 
 /**
  * Converts a file's events to envelopes in `<file>.ready.ndjson`. Each device gets a token under its own id, so that repeating the import
- * finds the same device. A finished file is not written again, so an interrupted import continues.
+ * finds the same device. A finished file is kept, so that an interrupted import continues with it.
  */
 export async function prepareEnvelopes(
   file: string,
@@ -100,10 +100,12 @@ export async function post<Answer>(
       body: JSON.stringify(body),
     }).catch(() => null);
     if (response?.ok) return (await response.json()) as Answer;
-    const passing = !response || response.status === 429 || response.status >= 500;
-    if (!passing || attempt === ATTEMPTS) {
+    const isTransient = !response || response.status === 429 || response.status >= 500;
+    if (!isTransient || attempt === ATTEMPTS) {
       const { origin, pathname } = new URL(url);
-      throw new Error(`${origin} answered ${response?.status ?? 'nothing'} to ${pathname}`);
+      throw new Error(
+        response ? `${origin} answered ${response.status} to ${pathname}` : `${origin} cannot be reached`,
+      );
     }
     await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** attempt));
   }

@@ -4,7 +4,7 @@ import { appendFile, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { exists } from './local-state.ts';
 
-/** Lines and bytes of a batch, below the limits of `/webhook/batch`. The file is split in the same places on every run. */
+/** The size of a batch, below the limits of `/webhook/batch`. Every run splits a file in the same places. */
 const BATCH_LINES = 500;
 const BATCH_BYTES = 900_000;
 const IN_FLIGHT = 4;
@@ -72,7 +72,7 @@ export async function importFile(
   return progress;
 }
 
-/** Distinguishes the file from another that took its name, by its size and first 64 KiB. */
+/** Identifies a file by its size and first 64 KiB, in case another one has its name now. */
 async function fingerprintOf(file: string): Promise<string> {
   const handle = await open(file);
   try {
@@ -91,9 +91,9 @@ async function fingerprintOf(file: string): Promise<string> {
 async function readProgress(file: string, fingerprint: string): Promise<Progress> {
   const none = { lines: 0, bytes: 0, accepted: 0, rejected: 0 };
   if (!(await exists(progressFileOf(file)))) return none;
-  const noted: Progress & { fingerprint: string } = JSON.parse(await readFile(progressFileOf(file), 'utf8'));
-  if (noted.fingerprint !== fingerprint) return none;
-  const { lines, bytes, accepted, rejected } = noted;
+  const saved: Progress & { fingerprint: string } = JSON.parse(await readFile(progressFileOf(file), 'utf8'));
+  if (saved.fingerprint !== fingerprint) return none;
+  const { lines, bytes, accepted, rejected } = saved;
   return { lines, bytes, accepted, rejected };
 }
 
@@ -147,8 +147,8 @@ async function post(
   for (let attempt = 1; ; attempt++) {
     const { status, text, retryAfter } = await tryPost(target, events, idempotencyKey);
     if (status === 200) return JSON.parse(text);
-    const passing = status === 0 || status === 429 || status >= 500;
-    if (!passing || attempt === ATTEMPTS) {
+    const isTransient = status === 0 || status === 429 || status >= 500;
+    if (!isTransient || attempt === ATTEMPTS) {
       throw new Error(
         status === 0
           ? `${target.url} cannot be reached: ${text}`

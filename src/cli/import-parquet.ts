@@ -10,7 +10,7 @@ type ArchivedEvent = {
   envelope: { type: string; [field: string]: unknown } | null;
 };
 
-/** Whether a file starts like a Parquet file. */
+/** Whether a file starts with the signature of Parquet. */
 export async function isParquet(file: string): Promise<boolean> {
   return (await readRange(file, 0, MAGIC.length)).toString('latin1') === MAGIC;
 }

@@ -10,7 +10,7 @@ export type Team = { headerName: string; token: string } | null;
 
 /**
  * Converts another service's raw export to envelopes. Each device keeps the export's id and install time and, with a team token, its
- * campaign, ad set and ad. Each event's key is a hash of its content, so that a file counts once however often it is imported. Throws if the
+ * campaign, ad set and ad. Each event's key is a hash of its content, so that importing a file again counts nothing twice. Throws if the
  * file lacks the vendor's columns.
  */
 export const prepareExport = (
@@ -32,7 +32,7 @@ async function* exportedEvents(
   for await (const row of rowsOf(file)) {
     if (!checked) {
       const missing = required.filter((name) => !(name in row));
-      if (missing.length > 0) throw new Error(`${file} has no column ${missing.join(', ')}`);
+      if (missing.length > 0) throw new Error(`${file} lacks these columns: ${missing.join(', ')}`);
       checked = true;
     }
     const event = read(row);

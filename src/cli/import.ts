@@ -13,12 +13,13 @@ import { isVendor, VENDORS } from './vendors.ts';
 const USAGE = `Usage: npm run import -- <file> [--from <service>] [--archive] [--url https://ingest.example.com]
 
 Sends a file of webhook events, one JSON object per line, through /webhook/batch. Run it again to continue an interrupted import.
---from ${Object.keys(VENDORS).join('|')} reads the CSV of another service's raw export (see docs/migrating.md): installs first, then events.
-A file of raw events (Parquet, see docs/raw-events.md) is taken with --archive, and only by a deployment that has not counted its
-events: where they were counted, they would be counted again. Its devices are made under their archived ids.
-Without --url it goes to the local service and takes its credentials from its demo.json. With --url set API_KEY and, if the
-deployment has its own, SERVICE_NAME (default "service"), which names the header. With --from also set TEAM_TOKEN, so that devices
-keep the campaigns that they came by.`;
+--from ${Object.keys(VENDORS).join('|')} reads the CSV of another service's raw data export (see docs/migrating.md). Import the installs
+first, then the events.
+--archive reads a raw event file (Parquet, see docs/raw-events.md). Devices keep their archived ids. Use it only for a deployment that
+has not counted these events, because it would count them again.
+Without --url, events go to the local service, with the credentials in its demo.json. With --url, set API_KEY and, if the deployment
+has its own, SERVICE_NAME (default "service"), which is part of the header's name. With --from, also set TEAM_TOKEN, so that devices
+keep their campaigns.`;
 
 async function targetOf(url: string | undefined): Promise<{ target: Target; team: Team }> {
   const { API_KEY: apiKey, TEAM_TOKEN: teamToken, SERVICE_NAME: serviceName = 'service' } = process.env;
@@ -31,7 +32,7 @@ async function targetOf(url: string | undefined): Promise<{ target: Target; team
   if (url) throw new Error('Set API_KEY to the API key of the application.');
   const { demoFile } = localState();
   if (!(await exists(demoFile)))
-    throw new Error('There is no local service yet. Run npm start, or use --url to name one.');
+    throw new Error('There is no local service yet. Run npm start first, or pass --url.');
   const demo: Demo = JSON.parse(await readFile(demoFile, 'utf8'));
   return {
     target: {
@@ -62,8 +63,8 @@ async function main(): Promise<number> {
   if ((await isParquet(named)) !== values.archive) {
     console.error(
       values.archive
-        ? `${named} is not a file of raw events.`
-        : `${named} is a file of raw events.\n\n${USAGE}`,
+        ? `${named} is not a raw event file.`
+        : `${named} is a raw event file. Pass --archive to import it.\n\n${USAGE}`,
     );
     return 2;
   }

@@ -50,7 +50,7 @@ export async function configured(name: string): Promise<string> {
   return value;
 }
 
-/** Makes wrangler ask nothing, send no metrics and report only errors. */
+/** Keeps wrangler from asking questions, sending metrics and logging anything but errors. */
 export const QUIET = {
   CI: 'true',
   WRANGLER_LOG: 'error',
@@ -58,7 +58,7 @@ export const QUIET = {
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
 };
 
-/** Wrangler's database explorer accepts SQL without a credential, and its trace store grows larger than the database. */
+/** Turns off wrangler's database explorer, which accepts SQL without a credential, and its trace store, which outgrows the database. */
 export const NO_EXPLORER = { X_LOCAL_EXPLORER: 'false', X_LOCAL_OBSERVABILITY: 'false' };
 
 export async function exists(file: string): Promise<boolean> {

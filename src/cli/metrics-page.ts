@@ -19,7 +19,7 @@ const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
   [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n');
 
-/** The dimensions whose reports lack a metric. */
+/** The dimensions by which a metric is not available. */
 function lackedBy(metric: Metric): DimensionName[] {
   return (Object.keys(DIMENSIONS) as DimensionName[]).filter((name) => {
     const { lacks = [] }: DimensionDefinition = DIMENSIONS[name];

@@ -1,6 +1,6 @@
 import Client, { APIError, NotFoundError } from 'cloudflare';
 
-/** The parts of Cloudflare's API for which wrangler has no quiet, idempotent command. Errors never contain the token. */
+/** The calls of Cloudflare's API for which wrangler has no non-interactive, idempotent command. Errors never contain the token. */
 export class Cloudflare {
   readonly accountId: string;
   private readonly client: Client;

@@ -3,7 +3,7 @@ import type { Cloudflare } from './org-cloudflare.ts';
 import { Configuration, type OrgSettings } from './org-section.ts';
 import { applyRemoteMigrations, deployWorker } from './org-wrangler.ts';
 
-/** One step, with a title that tells an operator what will change. Idempotent, so it may be repeated after a failure. */
+/** One step, whose title tells the operator what will change. Idempotent, so it may be repeated after a failure. */
 export type Step = { title: string; run: () => Promise<void> };
 
 export type Wanted = { org: string; domain?: string | undefined };
@@ -12,7 +12,7 @@ export type Wanted = { org: string; domain?: string | undefined };
 const NO_DATABASE = '';
 
 /**
- * The steps that are missing to complete an org's deployment, based on the account and the configuration; empty if it is complete.
+ * The steps still needed to complete an org's deployment, judging by the account and the configuration; empty if it is complete.
  * Resources of a run that failed halfway are found by name, so the next run continues from there.
  */
 export async function planCreate(api: Cloudflare, file: string, wanted: Wanted): Promise<Step[]> {
@@ -55,7 +55,7 @@ export async function planCreate(api: Cloudflare, file: string, wanted: Wanted):
   return [...steps, ...deploySteps(api, file, settings, missing)];
 }
 
-/** Without a terminal, wrangler takes a domain away from the Worker that has it. */
+/** Without a terminal, wrangler moves a domain from another Worker without asking. */
 async function refuseTakenDomain(api: Cloudflare, worker: string, domain: string | null): Promise<void> {
   const owner = domain && (await api.workerOf(domain));
   if (owner && owner !== worker) throw new Error(`${domain} already belongs to the Worker ${owner}.`);
@@ -65,7 +65,7 @@ async function refuseTakenDomain(api: Cloudflare, worker: string, domain: string
 export async function planDeploy(api: Cloudflare, file: string, org: string): Promise<Step[]> {
   const configuration = await Configuration.read(file);
   const known = configuration.settingsOf(org);
-  if (!known) throw new Error(`There is no org "${org}"; \`npm run org -- create ${org}\` creates it.`);
+  if (!known) throw new Error(`There is no org "${org}". Create it with \`npm run org -- create ${org}\`.`);
   await refuseTakenDomain(api, configuration.namesOf(org).worker, known.domain);
   const missing = await missingSecrets(api, configuration, org);
   const begun = { ...known, deployed: false };
@@ -121,8 +121,8 @@ function deploySteps(
 }
 
 /**
- * Everything of the org that exists, in an order in which nothing keeps running without its dependencies; the data comes last. The bucket is
- * kept, because only an empty one can be deleted.
+ * The steps that delete what exists of an org: the Worker before what it depends on, and the data last. The bucket is kept, because only an
+ * empty one can be deleted.
  */
 export async function planDestroy(api: Cloudflare, file: string, org: string): Promise<Step[]> {
   const configuration = await Configuration.read(file);

@@ -19,13 +19,13 @@ export type OrgSettings = {
   deployed: boolean;
 };
 
-/** Orgs number their rate limit namespaces from here on; lower numbers belong to the top level. */
+/** The first rate limit namespace of an org. Lower numbers belong to the top level. */
 const FIRST_NAMESPACE = 2001;
 const DEPLOYED = '# Deployed.';
 const NOT_DEPLOYED = '# Has undeployed changes: run `npm run org -- deploy`.';
 
 const begin = (org: string) =>
-  `# >>> ${org}: written by \`npm run org\`; its vars may be edited, the rest follows the top`;
+  `# >>> ${org}: written by \`npm run org\`. Edit only its vars; the rest is copied from the top level.`;
 const end = (org: string) => `# <<< ${org}`;
 
 /** The optional mail binding, which a single org may have. */
@@ -76,7 +76,7 @@ export class Configuration {
     };
   }
 
-  /** The file's text with the org's section as it should be. The same settings produce the same text. */
+  /** The file's text with the org's section up to date. The same settings produce the same text. */
   withSection(settings: OrgSettings): string {
     const block = [
       begin(settings.org),

@@ -24,7 +24,7 @@ async function wrangler(args: string[], accountId: string, secrets: string[]): P
   if (code === 0) return;
   const hidden = [...secrets, process.env.CLOUDFLARE_API_TOKEN ?? ''].filter((secret) => secret !== '');
   const shown = hidden.reduce((text, secret) => text.replaceAll(secret, '***'), output);
-  throw new Error(`wrangler ${args.slice(0, 2).join(' ')} ended with ${code}:\n${shown.trim()}`);
+  throw new Error(`wrangler ${args.slice(0, 2).join(' ')} exited with ${code}:\n${shown.trim()}`);
 }
 
 type Deployment = { config: string; org: string; accountId: string };
@@ -35,7 +35,7 @@ export async function applyRemoteMigrations({ config, org, accountId }: Deployme
   await wrangler(args, accountId, []);
 }
 
-/** Deploys together with new secrets; the Worker's existing ones are kept. They pass through a file that only the owner can read. */
+/** Deploys the Worker with new secrets; it keeps its existing ones. Secrets are passed in a file that only its owner can read. */
 export async function deployWorker(
   { config, org, accountId }: Deployment,
   newSecrets: Record<string, string>,

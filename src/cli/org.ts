@@ -13,15 +13,15 @@ const USAGE = `Usage: npm run org -- create <org> [domain] [--yes]
 
 Each org is a deployment of its own: Worker, D1 database, queues, R2 bucket for raw events, secrets, rate limits. Every command
 shows what it will do and asks first, unless you pass --yes. After a failure, run it again: it continues where it stopped. Requires
-CLOUDFLARE_API_TOKEN, and CLOUDFLARE_ACCOUNT_ID where the token reaches several accounts.`;
+CLOUDFLARE_API_TOKEN, and CLOUDFLARE_ACCOUNT_ID if the token has access to several accounts.`;
 
-/** An org's name. A queue's name may have 63 characters, and ours adds to the org's. */
+/** An org's name. It is part of its queues' names, which may have 63 characters. */
 const ORG = /^[a-z](?:[a-z0-9-]{0,28}[a-z0-9])?$/;
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,}$/;
 
-async function isAgreed(question: string, expected: string): Promise<boolean> {
+async function isConfirmed(question: string, expected: string): Promise<boolean> {
   if (!process.stdin.isTTY) {
-    console.error('There is no terminal to ask for confirmation: add --yes.');
+    console.error('Cannot ask for confirmation without a terminal. Pass --yes to skip it.');
     return false;
   }
   const lines = createInterface({ input: process.stdin, output: process.stdout });
@@ -32,7 +32,7 @@ async function isAgreed(question: string, expected: string): Promise<boolean> {
   }
 }
 
-async function carryOut(steps: Step[]): Promise<void> {
+async function runSteps(steps: Step[]): Promise<void> {
   for (const [index, { title, run }] of steps.entries()) {
     console.log(`[${index + 1}/${steps.length}] ${title} …`);
     try {
@@ -90,14 +90,14 @@ async function main(): Promise<number> {
     console.log(command === 'destroy' ? `${org} is fully removed.` : `${org} is up to date.`);
     return 0;
   }
-  console.log(`In the account ${api.accountId}:`);
+  console.log(`In account ${api.accountId}:`);
   for (const { title } of steps) console.log(`  - ${title}`);
   const [question, expected] =
     command === 'destroy'
       ? [`This cannot be undone. Type "${org}" to continue: `, org]
-      : ['Go on? (yes/no) ', 'yes'];
-  if (!values.yes && !(await isAgreed(question, expected))) return 1;
-  await carryOut(steps);
+      : ['Continue? (yes/no) ', 'yes'];
+  if (!values.yes && !(await isConfirmed(question, expected))) return 1;
+  await runSteps(steps);
   if (command === 'create') {
     const settings = (await Configuration.read(config)).settingsOf(org);
     const address = settings?.domain ? `https://${settings.domain}` : 'its address on workers.dev';

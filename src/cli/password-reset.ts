@@ -2,16 +2,15 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { parseArgs, promisify } from 'node:util';
 import { passwordResetSql } from '#members';
+import { CommandError, runCommand } from './command-error.ts';
 import { localState, QUIET, ROOT, WRANGLER } from './local-state.ts';
 import type { Demo } from './seed-demo.ts';
 
-// `npm run password-reset -- <email> [--remote --url https://… [--env <org>]]`: prints a link by which a member chooses a new
-// password. For the local database of `npm start`, or with --remote for a deployed one.
+// `npm run password-reset -- <email> [--remote --url https://… [--env <org>]]`: prints a link with which a member chooses a new
+// password, in the local database of `npm start` or, with --remote, in that of a deployment.
 
 const USAGE = `Usage: npm run password-reset -- <email>
        npm run password-reset -- <email> --remote --url https://<your deployment> [--env <org>]`;
-
-class Explained extends Error {}
 
 function readArguments() {
   try {
@@ -24,12 +23,12 @@ function readArguments() {
       },
     });
     const [email] = positionals;
-    if (!email?.includes('@') || positionals.length > 1) throw new Error('Name one member by email.');
+    if (!email?.includes('@') || positionals.length > 1) throw new Error('Pass the email of one member.');
     if (values.remote && !values.url) throw new Error('--remote needs --url, the URL of the deployment.');
     if (values.url && !URL.canParse(values.url)) throw new Error(`--url must be a URL, not "${values.url}".`);
     return { ...values, email };
   } catch (error) {
-    throw new Explained(`${error instanceof Error ? error.message : error}\n${USAGE}`);
+    throw new CommandError(`${error instanceof Error ? error.message : error}\n${USAGE}`);
   }
 }
 
@@ -38,10 +37,10 @@ async function execute(sql: string, where: string[]): Promise<unknown[]> {
   const args = [WRANGLER, 'd1', 'execute', 'DB', '--json', '--command', sql, ...where];
   const { stdout } = await promisify(execFile)(process.execPath, args, {
     cwd: ROOT,
-    // To wrangler, the result is a log line too.
+    // Wrangler prints the result as a log line.
     env: { ...process.env, ...QUIET, WRANGLER_LOG: 'log' },
   }).catch((error) => {
-    throw new Explained(`The database could not be reached:\n${error.stdout}\n${error.stderr}`);
+    throw new CommandError(`The database could not be reached:\n${error.stdout}\n${error.stderr}`);
   });
   const results = JSON.parse(stdout.slice(stdout.indexOf('['))) as { results: unknown[] }[];
   return results.at(-1)?.results ?? [];
@@ -52,20 +51,16 @@ async function localOrigin(): Promise<string> {
   return demo ? (JSON.parse(demo) as Demo).base_url : 'http://localhost:8787';
 }
 
-try {
+await runCommand(async () => {
   const { email, remote, url, env } = readArguments();
   const { statements, secret } = await passwordResetSql(email, Date.now());
   const where = remote
     ? ['--remote', '--yes', ...(env ? ['--env', env] : [])]
     : ['--local', '--persist-to', localState().directory];
   const rows = await execute(statements, where);
-  if (rows.length === 0) throw new Explained(`No member has the email ${email}.`);
+  if (rows.length === 0) throw new CommandError(`No member has the email ${email}.`);
   const origin = new URL(url ?? (await localOrigin())).origin;
   console.log(
     `Open this link within 24 hours to choose a new password. It works once.\n\n${origin}/reset-password/${secret}`,
   );
-} catch (error) {
-  if (!(error instanceof Explained)) throw error;
-  console.error(error.message);
-  process.exitCode = 1;
-}
+});

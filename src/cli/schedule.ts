@@ -42,11 +42,11 @@ async function trigger(baseUrl: string, schedule: string, ended: AbortSignal): P
   }
 }
 
-/** Triggers due schedules every minute until `ended`. Those of every minute also run at once, to catch up on the time it was stopped. */
+/** Triggers due schedules every minute until `ended`. Those that run every minute also run immediately, to catch up after a stop. */
 export function runSchedules(baseUrl: string, schedules: readonly string[], ended: AbortSignal): void {
   const running = new Set<string>();
   const run = async (schedule: string) => {
-    // A run that takes longer than a minute is not started twice.
+    // Do not start a schedule again while its last run takes longer than a minute.
     if (running.has(schedule)) return;
     running.add(schedule);
     await trigger(baseUrl, schedule, ended);

@@ -42,14 +42,14 @@ export async function seedDemo(state: LocalState, baseUrl: string, serviceName: 
     const earlier = await readDemo(state);
     const db = await local.getD1Database('DB');
     const demo =
-      earlier && (await isThere(db, earlier)) ? earlier : await makeDemo(db, await keySecret(state));
+      earlier && (await hasTeam(db, earlier)) ? earlier : await createDemo(db, await keySecret(state));
     const written: Demo = {
       ...demo,
       base_url: baseUrl,
       tracking_base_url: `${baseUrl}/t`,
       dashboard_url: `${baseUrl}/`,
       service_name: serviceName,
-      owner: await makeOwner(db, demo),
+      owner: await createOwner(db, demo),
     };
     await writeFile(state.demoFile, `${JSON.stringify(written, null, 2)}\n`, { mode: 0o600 });
     await chmod(state.demoFile, 0o600);
@@ -60,7 +60,7 @@ export async function seedDemo(state: LocalState, baseUrl: string, serviceName: 
 }
 
 /** Creates the owner if no team has a member yet. Returns the credentials that are still valid. */
-async function makeOwner(
+async function createOwner(
   d1: D1Database,
   { owner, team }: Pick<Demo, 'owner' | 'team'>,
 ): Promise<Demo['owner']> {
@@ -81,12 +81,12 @@ async function readDemo({ demoFile }: LocalState): Promise<Demo | null> {
   return text === null ? null : (JSON.parse(text) as Demo);
 }
 
-async function isThere(d1: D1Database, demo: Demo): Promise<boolean> {
+async function hasTeam(d1: D1Database, demo: Demo): Promise<boolean> {
   const rows = await database(d1).select().from(teams).where(eq(teams.id, demo.team.id));
   return rows.length > 0;
 }
 
-async function makeDemo(
+async function createDemo(
   d1: D1Database,
   keyEncryptionSecret: string,
 ): Promise<Pick<Demo, 'owner' | 'team' | 'team_token' | 'application' | 'api_key'>> {
@@ -94,7 +94,7 @@ async function makeDemo(
   const now = Date.now();
   const team = await createTeam(db, 'Demo team', now);
   const caller = { db, team, actor: 'npm start', now };
-  const { accessToken } = await createAccessToken(caller, 'Made by npm start', null);
+  const { accessToken } = await createAccessToken(caller, 'Created by npm start', null);
   const { application, apiKey } = await createApplication(caller, { name: 'Demo game' }, keyEncryptionSecret);
   return {
     owner: { email: 'owner@localhost.test', password: randomBytes(12).toString('base64url') },

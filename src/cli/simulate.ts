@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { SingleBar } from 'cli-progress';
 import { DAY_MS } from '#lib/time';
+import { Api, inParallel } from './api.ts';
+import { CommandError, runCommand } from './command-error.ts';
 import { localState } from './local-state.ts';
 import type { Demo } from './seed-demo.ts';
-import { Api, Explained, inParallel } from './simulation/api.ts';
 import {
   type SimulatedDevice,
   type SimulatedEvent,
@@ -16,13 +17,13 @@ import {
 import { Random } from './simulation/random.ts';
 import { CREATIVES, isIos } from './simulation/world.ts';
 
-// `npm run simulate -- --devices N --days D [--seed S]`: sends a plausible history for the demo application to a running `npm start`,
+// `npm run simulate -- --devices N --days D [--seed S]`: sends a realistic history for the demo application to a running `npm start`,
 // through its public API. The same seed on the same day sends the same devices and events, which are counted once.
 
 const USAGE = 'Usage: npm run simulate -- --devices N --days D [--seed S]';
 const PARALLEL = 6;
 const EVENTS_PER_REQUEST = 500;
-const COSTS_A_REQUEST = 1_000;
+const COSTS_PER_REQUEST = 1_000;
 /** How long the queue may take until a click can be found. */
 const CLICKS_SETTLE_MS = 5_000;
 const STORES = {
@@ -35,7 +36,7 @@ type Link = { url: string; token: string };
 function readNumber(name: string, text: string | undefined, fallback: number, max: number): number {
   const number = text === undefined ? fallback : Number(text);
   if (Number.isInteger(number) && number >= 1 && number <= max) return number;
-  throw new Explained(`--${name} must be a whole number from 1 to ${max}, not "${text}".\n${USAGE}`);
+  throw new CommandError(`--${name} must be a whole number from 1 to ${max}, not "${text}".\n${USAGE}`);
 }
 
 function readArguments() {
@@ -49,8 +50,8 @@ function readArguments() {
       seed: readNumber('seed', values.seed, 1, 2 ** 31),
     };
   } catch (error) {
-    if (error instanceof Explained) throw error;
-    throw new Explained(`${error instanceof Error ? error.message : error}\n${USAGE}`);
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(`${error instanceof Error ? error.message : error}\n${USAGE}`);
   }
 }
 
@@ -58,20 +59,20 @@ async function readDemo(): Promise<Demo> {
   const { demoFile } = localState();
   const text = await readFile(demoFile, 'utf8').catch(() => null);
   if (text === null) {
-    throw new Explained(`${demoFile} does not exist. Run \`npm start\` first, with the same STATE_DIR.`);
+    throw new CommandError(`${demoFile} does not exist. Run \`npm start\` first, with the same STATE_DIR.`);
   }
   return JSON.parse(text);
 }
 
 /** Sets the application's store URLs, if it has none yet. */
-async function giveStores(api: Api, demo: Demo): Promise<void> {
+async function setStoreUrls(api: Api, demo: Demo): Promise<void> {
   const path = `/v1/applications/${demo.application.id}`;
   const application = await api.team<Record<keyof typeof STORES, string | null>>('GET', path);
   const missing = Object.entries(STORES).filter(([name]) => !application[name as keyof typeof STORES]);
   if (missing.length > 0) await api.team('PATCH', path, Object.fromEntries(missing));
 }
 
-async function makeCreatives(api: Api, demo: Demo): Promise<Link[]> {
+async function createCreatives(api: Api, demo: Demo): Promise<Link[]> {
   const links: Link[] = [];
   for (const [index, { creative, campaign, adset }] of CREATIVES.entries()) {
     const answer = await api.team<{ creative: { tracking_link: string } }>(
@@ -86,7 +87,7 @@ async function makeCreatives(api: Api, demo: Demo): Promise<Link[]> {
   return links;
 }
 
-/** The service dates clicks itself, so only devices of the last day can have clicks. Older ones name their creative. */
+/** The service sets the time of a click itself, so only devices of the last day get clicks. Older ones name their creative. */
 async function clickLinks(
   api: Api,
   devices: readonly SimulatedDevice[],
@@ -136,7 +137,7 @@ async function sendEvents(api: Api, events: readonly SimulatedEvent[]): Promise<
   });
   if (answer.rejected === 0) return;
   const reason = answer.results.find(({ error }) => error)?.error;
-  throw new Explained(`${answer.rejected} of ${events.length} events were rejected: ${reason}`);
+  throw new CommandError(`${answer.rejected} of ${events.length} events were rejected: ${reason}`);
 }
 
 async function simulate(): Promise<void> {
@@ -152,14 +153,14 @@ async function simulate(): Promise<void> {
   );
 
   console.log(`Sending ${count} devices of the last ${days} days (seed ${seed}) to ${demo.base_url} …`);
-  await giveStores(api, demo);
-  const links = await makeCreatives(api, demo);
+  await setStoreUrls(api, demo);
+  const links = await createCreatives(api, demo);
   await inParallel(simulateRates(new Random(seed), dates), PARALLEL, async (rates) => {
     await api.team('PUT', '/v1/exchange-rates', rates);
   });
   const costs = simulateCosts(new Random(seed), devices);
-  for (let start = 0; start < costs.length; start += COSTS_A_REQUEST) {
-    const rows = costs.slice(start, start + COSTS_A_REQUEST);
+  for (let start = 0; start < costs.length; start += COSTS_PER_REQUEST) {
+    const rows = costs.slice(start, start + COSTS_PER_REQUEST);
     await api.team('PUT', '/v1/costs', { application_id: demo.application.id, rows });
   }
   const referrers = await clickLinks(api, devices, links, now);
@@ -208,10 +209,4 @@ async function printTotals(api: Api, demo: Demo, dates: readonly string[], sent:
   );
 }
 
-try {
-  await simulate();
-} catch (error) {
-  if (!(error instanceof Explained)) throw error;
-  console.error(error.message);
-  process.exitCode = 1;
-}
+await runCommand(simulate);

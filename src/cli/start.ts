@@ -30,8 +30,8 @@ async function portIsFree(port: number): Promise<boolean> {
 }
 
 /** Waits until the service responds. Returns false if the wait was aborted first. */
-async function isReady(baseUrl: string, givenUp: AbortSignal): Promise<boolean> {
-  while (!givenUp.aborted) {
+async function isReady(baseUrl: string, aborted: AbortSignal): Promise<boolean> {
+  while (!aborted.aborted) {
     const answer = await fetch(`${baseUrl}/health`).catch(() => null);
     if (answer?.ok) return true;
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -66,8 +66,8 @@ function describe(demo: Demo): string {
     curl ${demo.base_url}/fetch-token -H '${demo.service_name}-api-key: ${demo.api_key}' \\
       -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'
 
-  This is also in demo.json in the state directory. Events that were sent within the last few seconds are in a queue that is
-  not stored on disk here: wait until they are counted. Stop with Ctrl-C.
+  These values are also in demo.json in the state directory. Stop with Ctrl-C. Wait a few seconds after the last event: the
+  local queue is in memory, and events in it would be lost.
 `;
 }
 
@@ -85,14 +85,14 @@ async function start(empty: boolean): Promise<number> {
   }
   if (!(await portIsFree(port))) {
     console.error(
-      `Port ${port} is taken. Stop the process that uses it, or choose another port: PORT=${port + 1} npm start`,
+      `Port ${port} is in use. Stop the process that uses it, or choose another port: PORT=${port + 1} npm start`,
     );
     return 1;
   }
   const serviceName = process.env.SERVICE_NAME || (await configured('SERVICE_NAME'));
   if (!SERVICE_NAME_FORM.test(serviceName)) {
     console.error(
-      `SERVICE_NAME must be letters, digits and hyphens and start with a letter, not "${serviceName}".`,
+      `SERVICE_NAME must start with a letter and contain only letters, digits and hyphens, not "${serviceName}".`,
     );
     return 1;
   }
@@ -120,13 +120,13 @@ async function start(empty: boolean): Promise<number> {
       ...['--port', String(port), '--persist-to', state.directory, '--env-file', state.secretsFile],
       ...['--var', `SERVICE_NAME:${serviceName}`],
       ...['--inspector-port', '0', '--log-level', 'warn', '--show-interactive-dev-session', 'false'],
-      // Without it, wrangler warns that nothing triggers the schedules; we do.
+      // Without this, wrangler warns that nothing triggers the schedules, although we do.
       '--test-scheduled',
     ],
     { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] },
   );
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.kill(signal));
-  // A signal to npm ends the shell in between, but not this process, which would keep the port.
+  // A signal to npm ends the shell in between but does not reach this process, which would keep the port.
   const parent = process.ppid;
   setInterval(() => process.ppid !== parent && server.kill('SIGTERM'), 500).unref();
   const ended = new Promise<number>((resolve) => server.once('exit', (code) => resolve(code ?? 0)));

@@ -38,7 +38,7 @@ type Vendor = {
 const first = (row: Row, ...names: string[]) => names.map((name) => row[name]?.trim()).find(Boolean) ?? '';
 const isAbove0 = (amount: string) => Number(amount) > 0;
 
-/** "None" or "organic" instead of a campaign means that there was none. */
+/** Exports have "None" or "organic" in place of a missing campaign. */
 const campaignOf = (text: string) => (/^(?:none|organic|null|n\/a)$/i.test(text) ? '' : text);
 
 const appsflyer: Vendor = {

@@ -1,8 +1,8 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { type DeviceEvent, kindOf, type Segment } from '#catalogue';
 import { named } from '#db';
 import { type DeviceFacts, type DeviceHistory, type Journal, RunningDevice } from '#rollup';
-import { devices } from './schema.ts';
+import { devices, preparedWrites } from './schema.ts';
 import { type Store, toParameters } from './store.ts';
 import { addToTotals, type DeviceTotals, readTotals, writeTotals } from './totals.ts';
 
@@ -124,29 +124,16 @@ export type ChangedRow = [
   purchase: string | null,
 ];
 
-/** Writes the changes of devices. `paidChanged`: whether their days with a purchase differ from the stored ones. */
-export function saveDevices(
-  store: Store,
-  changed: Iterable<{ row: ChangedRow; paidChanged: boolean }>,
-): void {
-  const paying: ChangedRow[] = [];
-  const others = function* () {
-    for (const { row, paidChanged } of changed) {
-      if (paidChanged) paying.push(row);
-      else yield row;
-    }
-  };
-  updateDevices(store, others(), sql``);
-  // Setting `paid_days` also writes the index `devices_that_paid`, even if the value is unchanged.
-  updateDevices(store, paying, sql`${named(devices.paidDays)} = changed.value ->> 3,`);
-}
-
-function updateDevices(store: Store, rows: Iterable<ChangedRow>, paid: SQL): void {
-  const { activeDays, activeAges, steps, revenue, adTotals, purchaseTotals } = devices;
-  for (const parameter of toParameters(rows)) {
-    store.run(sql`UPDATE ${devices} SET ${named(activeDays)} = changed.value ->> 1, ${named(activeAges)} = changed.value ->> 2,
-        ${paid} ${named(steps)} = changed.value ->> 4, ${named(revenue)} = changed.value ->> 5,
-        ${named(adTotals)} = changed.value ->> 6, ${named(purchaseTotals)} = changed.value ->> 7
-      FROM json_each(${parameter}) AS changed WHERE ${devices.id} = changed.value ->> 0`);
-  }
+/**
+ * Writes a prepared part, a JSON array of `ChangedRow`s. `payers`: whether their days with a purchase changed. Setting `paid_days` also writes the
+ * index `devices_that_paid`, even if the value is unchanged.
+ */
+export function updateDevices(store: Store, part: number, payers: boolean): void {
+  const { activeDays, activeAges, paidDays, steps, revenue, adTotals, purchaseTotals } = devices;
+  const paid = payers ? sql`${named(paidDays)} = changed.value ->> 3,` : sql``;
+  const rows = sql`(SELECT ${preparedWrites.payload} FROM ${preparedWrites} WHERE ${preparedWrites.part} = ${part})`;
+  store.run(sql`UPDATE ${devices} SET ${named(activeDays)} = changed.value ->> 1, ${named(activeAges)} = changed.value ->> 2,
+      ${paid} ${named(steps)} = changed.value ->> 4, ${named(revenue)} = changed.value ->> 5,
+      ${named(adTotals)} = changed.value ->> 6, ${named(purchaseTotals)} = changed.value ->> 7
+    FROM json_each(${rows}) AS changed WHERE ${devices.id} = changed.value ->> 0`);
 }

@@ -3,8 +3,8 @@ import migrations from '#counter-migrations';
 import { settingsOf } from '#env';
 import type { Bucket } from '#lake';
 import { logWarning } from '#lib/log';
-import { nextTurn } from '#lib/next-turn';
 import { DAY_MS } from '#lib/time';
+import { TimedOut, withTimeout } from '#lib/timeout';
 import { AnsweringCounter } from './answering-counter.ts';
 import type {
   CounterApi,
@@ -21,22 +21,16 @@ import { eraseFromFiles } from './file-erasures.ts';
 import { Flusher } from './flusher.ts';
 import { GROWTH, type GrowthLimits, growByLoad, LoadMeter } from './growth.ts';
 import { readHealth } from './health.ts';
-import { appendFresh, appendSome, lastBatch, type Pending, pendingIn, progressOf } from './log.ts';
+import { appendFresh, appendSome, lastBatch, progressOf } from './log.ts';
 import { blankEvents } from './log-reader.ts';
 import { ObjectAlarm } from './object-alarm.ts';
 import { closeGap, oldestInOutbox } from './outbox.ts';
-import {
-  countDueAt,
-  FLUSH_TIMEOUT_MS,
-  MAX_ALARM_MS,
-  MAX_REPORT_WAIT_MS,
-  QUIET_WAIT_MS,
-  REPORT_RUN,
-} from './pace.ts';
+import { FLUSH_TIMEOUT_MS, MAX_ALARM_MS, MAX_REPORT_WAIT_MS, QUIET_WAIT_MS, REPORT_RUN } from './pace.ts';
 import { RawFiles } from './raw-files.ts';
 import { progress, revokedTokens } from './schema.ts';
 import { SeenIds } from './seen-ids.ts';
-import { FULL_RUN, type RunLimits, settleRun } from './settle.ts';
+import { FULL_RUN, type RunLimits } from './settle.ts';
+import { Settler } from './settler.ts';
 import { readCounterName } from './shards.ts';
 import { openStore, type Store } from './store.ts';
 import { MAX_BACKOFF_MS, pruneDueAt, pruneRepeats, readRedeliveryLimit } from './upkeep.ts';
@@ -57,7 +51,13 @@ export class Counter extends AnsweringCounter implements CounterApi {
   private storage: DurableObjectStorage = this.ctx.storage;
   /** Everything was deleted, and no call has used the store since. */
   private isDeleted = false;
-  private pending: Pending = { events: 0, oldestAt: null };
+  private readonly settler = new Settler({
+    store: () => this.store,
+    storage: () => this.storage,
+    applicationId: () => this.applicationId,
+    fullRun: () => this.fullRun,
+    quietWaitMs: () => this.quietWaitMs,
+  });
   private files!: RawFiles;
   private readonly flusher = new Flusher({
     store: () => this.store,
@@ -96,7 +96,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     // An alarm does not receive its object's name, but a call does.
     if (name === '' && id.name) this.opened.update(progress).set({ name: id.name }).run();
     this.seen.forget();
-    this.pending = pendingIn(this.opened);
+    this.settler.begin(this.ctx.storage, this.opened);
     this.files = new RawFiles({
       store: () => this.store,
       bucket: () => this.bucket,
@@ -111,28 +111,23 @@ export class Counter extends AnsweringCounter implements CounterApi {
     this.storage = storage;
     this.opened = openStore(storage);
     this.seen = new SeenIds(this.opened);
-    this.pending = pendingIn(openStore(this.ctx.storage));
+    this.settler.begin(this.ctx.storage, openStore(this.ctx.storage));
   }
 
   async append(batch: PackedBatch): Promise<{ appended: number; pending: number }> {
     const now = Date.now();
     const appended = this.write(() => appendFresh(this.store, this.seen, batch, now));
     this.load.add(appended);
-    this.notePending(appended, now);
+    this.noteAppended(appended, now);
     await this.armForPending(now);
-    return { appended, pending: this.pending.events };
+    return { appended, pending: this.settler.pending.events };
   }
 
   async settle(waitMs = MAX_REPORT_WAIT_MS): Promise<Settled> {
     const deadline = Date.now() + Math.min(waitMs, MAX_REPORT_WAIT_MS);
     const target = lastBatch(this.store);
-    const isCounted = () => progressOf(this.store).countedBatch >= target;
-    let settled = false;
-    while (!isCounted() && Date.now() < deadline) {
-      this.countNext(REPORT_RUN);
-      await nextTurn();
-    }
-    if (isCounted()) settled = await this.flusher.flushBy(deadline);
+    await this.countBy(target, deadline);
+    const settled = this.settler.isCounted(target) && (await this.flusher.flushBy(deadline));
     await this.arm(Date.now());
     return { settled, countedThrough: this.countedThrough(Date.now()) };
   }
@@ -152,7 +147,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
       appendSome(this.store, installs, created, now);
       return { outcomes, created: created.length };
     });
-    this.notePending(made.created, now);
+    this.noteAppended(made.created, now);
     await this.armForPending(now);
     return made.outcomes;
   }
@@ -169,7 +164,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     clickEventId: string | null = null,
   ): Promise<{ found: boolean; events: number }> {
     // What arrived before is counted first, so that totals are complete.
-    while (this.countNext(this.fullRun)) await nextTurn();
+    while (await this.settler.countNext());
     const erased = this.write(() => ({
       found: deleteDevice(this.store, id),
       events: blankEvents(this.store, id),
@@ -184,7 +179,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
   }
 
   async eraseEvents(ids: string[]): Promise<number> {
-    while (this.countNext(this.fullRun)) await nextTurn();
+    while (await this.settler.countNext());
     const erased = this.write(() => {
       for (const id of ids) eraseFromFiles(this.store, id);
       return ids.reduce((sum, id) => sum + blankEvents(this.store, id), 0);
@@ -204,7 +199,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
 
   async health(): Promise<CounterHealth> {
     return {
-      ...readHealth(this.store),
+      ...readHealth(this.store, this.settler.pending),
       countedThrough: this.countedThrough(Date.now()),
       flushError: this.flusher.error,
       hasGap: this.flusher.hasGap,
@@ -214,13 +209,14 @@ export class Counter extends AnsweringCounter implements CounterApi {
   }
 
   async deleteAll(): Promise<void> {
-    // Parts on their way to D1 or R2 must have arrived, or failed, before the storage is deleted.
+    // A run, and parts on their way to D1 or R2, must have ended, or failed, before the storage is deleted.
+    await this.settler.ended();
     await this.flusher.ended();
     await this.files.end();
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
     this.isDeleted = true;
-    this.pending = { events: 0, oldestAt: null };
+    this.settler.forget();
   }
 
   override async alarm(): Promise<void> {
@@ -228,7 +224,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     const deadline = Date.now() + MAX_ALARM_MS;
     try {
       await this.flusher.flush();
-      while (Date.now() < deadline && this.isDue(Date.now()) && this.countNext(this.fullRun))
+      while (Date.now() < deadline && this.isDue(Date.now()) && (await this.settler.countNext()))
         await this.flusher.flush();
       await this.flusher.mergeBlocks();
       await this.grow(Date.now());
@@ -259,36 +255,35 @@ export class Counter extends AnsweringCounter implements CounterApi {
       return this.storage.transactionSync(work);
     } catch (error) {
       this.seen.forget();
-      this.pending = pendingIn(openStore(this.ctx.storage));
+      this.settler.refresh(openStore(this.ctx.storage));
       throw error;
     }
   }
 
-  /** Counts one run. Returns false if nothing waits. */
-  private countNext(limits: RunLimits): boolean {
-    const run = settleRun(this.storage, this.applicationId, limits, Date.now());
-    this.pending = pendingIn(this.store);
-    return run !== null;
+  /** Counts what waits through a batch until a deadline (epoch milliseconds). A run that takes longer continues. */
+  private async countBy(batch: number, deadline: number): Promise<void> {
+    while (!this.settler.isCounted(batch) && Date.now() < deadline) {
+      try {
+        await withTimeout(this.settler.countNext(REPORT_RUN), deadline - Date.now());
+      } catch (error) {
+        if (!(error instanceof TimedOut)) throw error;
+      }
+    }
   }
 
-  private notePending(events: number, now: number): void {
-    if (events === 0) return;
+  private noteAppended(events: number, now: number): void {
     this.files.hotEvents += events;
-    this.pending = { events: this.pending.events + events, oldestAt: this.pending.oldestAt ?? now };
-  }
-
-  private countDueAt(now: number): number | null {
-    return countDueAt(this.pending, this.fullRun, this.quietWaitMs, now);
+    this.settler.noteAppended(events, now);
   }
 
   private isDue(now: number): boolean {
-    return (this.countDueAt(now) ?? Number.POSITIVE_INFINITY) <= now;
+    return (this.settler.dueAt(now) ?? Number.POSITIVE_INFINITY) <= now;
   }
 
   /** Sets the alarm for the next work, unless it is set for an earlier time. */
   private async arm(now: number): Promise<void> {
     const times = [
-      this.countDueAt(now) ?? [],
+      this.settler.dueAt(now) ?? [],
       this.flusher.dueAt(now) ?? [],
       this.files.dueAt(now) ?? [],
       this.pruneDueAt() ?? [],
@@ -301,7 +296,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
   /** As `arm`, after events were appended and nothing else changed. Appending makes no work due earlier except counting. */
   private async armForPending(now: number): Promise<void> {
     if (!this.ownAlarm.isKnown) return this.arm(now);
-    const dueAt = this.countDueAt(now);
+    const dueAt = this.settler.dueAt(now);
     if (dueAt !== null) await this.ownAlarm.setFor(Math.max(now, dueAt));
   }
 
@@ -311,7 +306,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
   }
 
   private countedThrough(now: number): number {
-    const oldest = [this.pending.oldestAt ?? [], oldestInOutbox(this.store) ?? []].flat();
+    const oldest = [this.settler.pending.oldestAt ?? [], oldestInOutbox(this.store) ?? []].flat();
     return oldest.length === 0 ? now : Math.min(...oldest) - 1;
   }
 

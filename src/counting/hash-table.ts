@@ -61,6 +61,11 @@ export class HashTable {
     }
   }
 
+  /** Marks each entry that has `flag` with another one too. */
+  markAll(flag: number, added: number): void {
+    for (let slot = 0; slot <= this.mask; slot++) if (this.has(slot, flag)) this.mark(slot, added);
+  }
+
   private start(day: number, low: number): number {
     return (low ^ Math.imul(day, 0x9e3779b1)) & this.mask;
   }
@@ -81,4 +86,4 @@ export class HashTable {
 
 const OCCUPIED = 1;
 /** Flags use the bits above the lowest. */
-export const FLAG = { storedSameDay: 2, storedNear: 4, taken: 8 } as const;
+export const FLAG = { storedSameDay: 2, storedNear: 4, taken: 8, saved: 16 } as const;

@@ -1,6 +1,6 @@
 import { count, desc, max, sql } from 'drizzle-orm';
 import type { CounterHealth } from './api.ts';
-import { pendingIn } from './log.ts';
+import type { Pending } from './log.ts';
 import { oldestInOutbox } from './outbox.ts';
 import { devices, log, outbox, seenIds } from './schema.ts';
 import { MINUTE_MS } from './seen-ids.ts';
@@ -11,8 +11,8 @@ const NEWEST_BATCHES = 50;
 /** The part of `CounterHealth` that is in storage. */
 export function readHealth(
   store: Store,
+  pending: Pending,
 ): Omit<CounterHealth, 'countedThrough' | 'flushError' | 'hasGap' | 'exportError' | 'bytes'> {
-  const pending = pendingIn(store);
   const newest = store
     .select({ appendedAt: log.appendedAt, receivedAt: log.receivedAt })
     .from(log)

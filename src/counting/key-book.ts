@@ -1,11 +1,12 @@
 import { and, eq, inArray, lt, sql } from 'drizzle-orm';
 import { named } from '#db';
 import { murmur128 } from '#lib/murmur';
+import type { Steps } from '#lib/steps';
 import { DAY_MS } from '#lib/time';
 import { FLAG, HashTable } from './hash-table.ts';
 import { blockOf, HASHES, mergeWhenDue } from './key-blocks.ts';
 import { KEY_DAY, KEY_WORDS } from './pack.ts';
-import { findPurchases, hexOfHash, prunePurchases, savePurchases } from './purchase-keys.ts';
+import { hexOfHash, mergePurchases, prunePurchases, readPurchases, savePurchases } from './purchase-keys.ts';
 import { keyBlocks, keyGenerations, recentKeys } from './schema.ts';
 import { bytesOf, type Store, wordsOf } from './store.ts';
 
@@ -32,17 +33,29 @@ export class KeyBook {
   private readonly purchases = new Map<string, Purchase>();
   /** The number of keys of each day. */
   private readonly days = new Map<number, number>();
+  /** The generations that were added to since the last merge. */
+  private readonly added: { day: number; week: number }[] = [];
+
+  private constructor(store: Store, keys: number) {
+    this.store = store;
+    this.table = new HashTable(keys);
+  }
 
   /** Looks up the keys of rows of the log (`PackedRow.keys`). */
-  constructor(store: Store, rows: readonly Uint32Array[]) {
-    this.store = store;
+  static *open(store: Store, rows: readonly Uint32Array[]): Steps<KeyBook> {
     const total = rows.reduce((sum, row) => sum + row.length / KEY_WORDS, 0);
-    this.table = new HashTable(total);
+    const book = new KeyBook(store, total);
+    let added = 0;
     for (const words of rows) {
-      for (let at = 0; at < words.length; at += KEY_WORDS) this.addWanted(words, at);
+      for (let at = 0; at < words.length; at += KEY_WORDS) book.addWanted(words, at);
+      added += words.length / KEY_WORDS;
+      if (added < KEYS_PER_STEP) continue;
+      added = 0;
+      yield;
     }
-    this.markStored();
-    this.markPurchases();
+    yield* book.markStored();
+    yield* book.markPurchases();
+    return book;
   }
 
   /** Stores all keys of an event except its session's. Returns false if the event is a duplicate. An event without keys never is. */
@@ -110,45 +123,66 @@ export class KeyBook {
     return isTaken(day) || (day > KEY_DAY.any && (isTaken(day - 1) || isTaken(day + 1)));
   }
 
-  /** Writes the new keys. Call it in the transaction that counts the run. */
+  /**
+   * Writes the keys that were taken since the last call. Call it in the transaction that commits `run`, and `merge` after it. Later events of the
+   * run still find them.
+   */
   save(run: number, now: number): void {
     const week = weekOfTaking(now);
     const taken = new Map<number, number[]>();
     this.table.forEach((day, high, low, flags) => {
-      if ((flags & FLAG.taken) === 0) return;
+      if ((flags & FLAG.taken) === 0 || (flags & FLAG.saved) !== 0) return;
       const words = taken.get(day);
       if (words) words.push(high, low);
       else taken.set(day, [high, low]);
     });
+    this.table.markAll(FLAG.taken, FLAG.saved);
     for (const [day, words] of taken) {
-      const count = words.length / 2;
+      const added = words.length / 2;
       this.store
         .insert(recentKeys)
         .values({ day, week, run, hashes: bytesOf(Uint32Array.from(words)) })
         .run();
       this.store
         .insert(keyGenerations)
-        .values({ day, week, bits: 0, blocked: 0, recent: count })
+        .values({ day, week, bits: 0, blocked: 0, recent: added })
         .onConflictDoUpdate({
           target: [keyGenerations.day, keyGenerations.week],
-          set: { recent: sql`${named(keyGenerations.recent)} + ${count}` },
+          set: { recent: sql`${named(keyGenerations.recent)} + ${added}` },
         })
         .run();
-      mergeWhenDue(this.store, day, week, HASHES);
+      this.added.push({ day, week });
     }
-    const purchases = [...this.purchases].flatMap(([hex, { taken: id }]) => (id ? [[hex, id] as const] : []));
+    const purchases: [hex: string, eventId: string][] = [];
+    for (const [hex, purchase] of this.purchases) {
+      if (purchase.taken === null) continue;
+      purchases.push([hex, purchase.taken]);
+      this.purchases.set(hex, { stored: purchase.taken, taken: null });
+    }
     savePurchases(this.store, run, purchases, dayOf(now));
   }
 
-  private markPurchases(): void {
+  /** Merges recent keys into the blocks where there are many, each generation in a transaction of its own. Changes no lookup. */
+  *merge(transaction: (work: () => void) => void): Steps {
+    for (const { day, week } of this.added.splice(0)) {
+      transaction(() => mergeWhenDue(this.store, day, week, HASHES));
+      yield;
+    }
+    transaction(() => mergePurchases(this.store));
+  }
+
+  private *markPurchases(): Steps {
     if (this.purchases.size === 0) return;
-    for (const [hex, eventId] of findPurchases(this.store, this.purchases)) {
-      const purchase = this.purchases.get(hex);
-      if (purchase) purchase.stored = eventId;
+    for (const page of readPurchases(this.store, this.purchases)) {
+      for (const [hex, eventId] of page) {
+        const purchase = this.purchases.get(hex);
+        if (purchase) purchase.stored = eventId;
+      }
+      yield;
     }
   }
 
-  private markStored(): void {
+  private *markStored(): Steps {
     if (this.table.size === 0) return;
     const wanted = new Set([...this.days.keys()].flatMap(nearDays));
     const generations = this.store
@@ -160,12 +194,12 @@ export class KeyBook {
       const near = [...this.days.keys()].filter((own) => isNear(own, day));
       const mark = (hashes: Uint8Array) => this.markHashes(wordsOf(hashes), day, near);
       const of = { recent: generationOf(recentKeys, day, week), blocks: generationOf(keyBlocks, day, week) };
-      for (const { hashes } of this.store
-        .select({ hashes: recentKeys.hashes })
-        .from(recentKeys)
-        .where(of.recent)
-        .all()) {
-        mark(hashes);
+      const runs = this.store.select({ run: recentKeys.run }).from(recentKeys).where(of.recent).all();
+      for (const { run } of runs) {
+        const own = and(of.recent, eq(recentKeys.run, run));
+        const row = this.store.select({ hashes: recentKeys.hashes }).from(recentKeys).where(own).get();
+        if (row) mark(row.hashes);
+        yield;
       }
       if (blocked === 0) continue;
       for (const blocks of this.blocksToRead(near, bits)) {
@@ -175,6 +209,7 @@ export class KeyBook {
           .where(and(of.blocks, blocks))
           .all();
         for (const { hashes } of rows) mark(hashes);
+        yield;
       }
     }
   }
@@ -213,8 +248,9 @@ export class KeyBook {
 const FILTER_BITS = 2 ** 22;
 const FILTER_MASK = FILTER_BITS - 1;
 
-/** At 8 KB per block, 2 MB per read. */
-const BLOCKS_PER_READ = 256;
+/** At 8 KB per block, 1 MB per read. */
+const BLOCKS_PER_READ = 128;
+const KEYS_PER_STEP = 10_000;
 
 const generationOf = (table: typeof recentKeys | typeof keyBlocks, day: number, week: number) =>
   and(eq(table.day, day), eq(table.week, week));

@@ -1,5 +1,6 @@
 import { asc, eq, gt, sql } from 'drizzle-orm';
 import type { LoggedEvent } from '#catalogue';
+import type { Steps } from '#lib/steps';
 import { unpackEvents } from './pack.ts';
 import { log, progress } from './schema.ts';
 import { type Store, wordsOf } from './store.ts';
@@ -9,11 +10,12 @@ export type Head = { batch: number; eventCount: number; appendedAt: number; keys
 
 /** The number of batches read to find where a run ends. */
 const MAX_BATCHES = 4_000;
+const BATCHES_PER_STEP = 100;
 /** The limit for a run's hashed keys: about 350,000. */
 const MAX_KEY_BYTES = 8_400_000;
 
 /** The batches of the next run, in order: at least one if any waits, but no more than contain `limit` events. */
-export function nextHeads(store: Store, limit: number): Head[] {
+export function* nextHeads(store: Store, limit: number): Steps<Head[]> {
   const rows = store
     .select({
       batch: log.batch,
@@ -34,6 +36,7 @@ export function nextHeads(store: Store, limit: number): Head[] {
     if (chosen.length > 0 && (events > limit || keyBytes > MAX_KEY_BYTES)) break;
     const keys = store.select({ keys: log.keys }).from(log).where(eq(log.batch, row.batch)).get()?.keys;
     chosen.push({ ...row, keys: keys ? wordsOf(keys) : new Uint32Array() });
+    if (chosen.length % BATCHES_PER_STEP === 0) yield;
   }
   return chosen;
 }

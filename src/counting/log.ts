@@ -47,8 +47,8 @@ export function progressOf(store: Store): typeof progress.$inferSelect {
   return row;
 }
 
-export function pendingIn(store: Store): Pending {
-  const { countedBatch } = progressOf(store);
+/** What waits after a batch. */
+export function pendingIn(store: Store, countedBatch: number): Pending {
   const row = store
     .select({
       events: sql<number>`coalesce(sum(${log.eventCount}), 0)`,

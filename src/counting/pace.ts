@@ -5,7 +5,7 @@ import { FULL_RUN, type RunLimits } from './settle.ts';
 export const QUIET_WAIT_MS = 10_000;
 const QUIET_EVENTS = 500;
 const BUSY_WAIT_MS = 600_000;
-/** Counting for a report uses smaller runs, so that it notices when the report has waited long enough. */
+/** Counting for a report uses smaller runs, so that part of what waits is in the report if all of it takes too long. */
 export const REPORT_RUN: RunLimits = { events: 20_000, weight: FULL_RUN.weight };
 export const MAX_REPORT_WAIT_MS = 2_000;
 /** An alarm may take 15 minutes. What is left is done by the next one. */

@@ -15,8 +15,8 @@ const DAY_AT = 8;
 const ENTRIES: Entries = { words: 9, perBlock: 224, maxRecent: 65_536 };
 /** Beyond all weeks, so that it does not expire like a week. */
 const NO_WEEK = 1_000_000;
-/** 8 KB each. */
-const BLOCKS_PER_READ = 256;
+/** At 8 KB per block, 1 MB per read. */
+const BLOCKS_PER_READ = 128;
 /** In a large book, the search for expired keys is spread over this many days. */
 const PRUNED_IN_DAYS = 32;
 
@@ -31,19 +31,36 @@ export const hexOfHash = (words: Uint32Array, at: number): string => {
   return hex;
 };
 
+type StoredPurchase = [hex: string, eventId: string];
+type Wanted = Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'>;
+
 /** Which of these hashes (32 hexadecimal digits) are stored, each with the event that was counted under it. */
-export function* findPurchases(
-  store: Store,
-  wanted: Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'>,
-): Generator<[hex: string, eventId: string]> {
+export function* findPurchases(store: Store, wanted: Wanted): Generator<StoredPurchase> {
+  for (const page of readPurchases(store, wanted)) yield* page;
+}
+
+/** `findPurchases`, with one page per read of a bounded size. */
+export function* readPurchases(store: Store, wanted: Wanted): Generator<StoredPurchase[]> {
   const state = store.select().from(keyGenerations).where(generation).get();
   if (!state) return;
+  const firstWords = new Set<number>();
+  for (const hex of wanted.keys()) firstWords.add(Number.parseInt(hex.slice(0, 8), 16));
+  const wantedIn = (hashes: Uint8Array): StoredPurchase[] => {
+    const words = wordsOf(hashes);
+    const found: StoredPurchase[] = [];
+    for (let at = 0; at < words.length; at += ENTRIES.words) {
+      if (!firstWords.has(words[at] ?? 0)) continue;
+      const hex = hexOfHash(words, at);
+      if (wanted.has(hex)) found.push([hex, readEventId(words, at + ID_AT)]);
+    }
+    return found;
+  };
   for (const { hashes } of store.select({ hashes: recentKeys.hashes }).from(recentKeys).where(recent).all()) {
-    yield* wantedIn(wordsOf(hashes), wanted);
+    yield wantedIn(hashes);
   }
   if (state.blocked === 0) return;
   const numbers = new Set<number>();
-  for (const hex of wanted.keys()) numbers.add(blockOf(Number.parseInt(hex.slice(0, 8), 16), state.bits));
+  for (const word of firstWords) numbers.add(blockOf(word, state.bits));
   const list = [...numbers].sort((left, right) => left - right);
   for (let start = 0; start < list.length; start += BLOCKS_PER_READ) {
     const part = JSON.stringify(list.slice(start, start + BLOCKS_PER_READ));
@@ -52,21 +69,11 @@ export function* findPurchases(
       .from(keyBlocks)
       .where(and(blocks, inArray(keyBlocks.block, sql`(SELECT value FROM json_each(${part}))`)))
       .all();
-    for (const { hashes } of rows) yield* wantedIn(wordsOf(hashes), wanted);
+    yield rows.flatMap(({ hashes }) => wantedIn(hashes));
   }
 }
 
-function* wantedIn(
-  words: Uint32Array,
-  wanted: Pick<ReadonlyMap<string, unknown>, 'has'>,
-): Generator<[hex: string, eventId: string]> {
-  for (let at = 0; at < words.length; at += ENTRIES.words) {
-    const hex = hexOfHash(words, at);
-    if (wanted.has(hex)) yield [hex, readEventId(words, at + ID_AT)];
-  }
-}
-
-/** Stores new keys. Call it in a transaction; `takenDay` counts from 1970. */
+/** Stores new keys. Call it in a transaction, and `mergePurchases` after it; `takenDay` counts from 1970. */
 export function savePurchases(
   store: Store,
   run: number,
@@ -95,6 +102,10 @@ export function savePurchases(
       set: { recent: sql`${named(keyGenerations.recent)} + ${taken.length}` },
     })
     .run();
+}
+
+/** Merges recent keys into the blocks once there are many. Call it in a transaction. */
+export function mergePurchases(store: Store): void {
   mergeWhenDue(store, day, NO_WEEK, ENTRIES);
 }
 

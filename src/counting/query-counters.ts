@@ -1,6 +1,5 @@
-import type { Counter } from './counter.ts';
 import { retryCall } from './retry.ts';
-import { counterOf } from './shards.ts';
+import { type CounterStub, counterOf } from './shards.ts';
 
 export type Bindings = Pick<Env, 'COUNTERS'>;
 
@@ -11,7 +10,7 @@ export type Sharded = { id: string; shards: number };
 export function queryCounters<Answer>(
   env: Bindings,
   { id, shards }: Sharded,
-  ask: (counter: DurableObjectStub<Counter>) => Promise<Answer>,
+  ask: (counter: CounterStub) => Promise<Answer>,
 ): Promise<Answer[]> {
   return Promise.all(
     Array.from({ length: shards }, (_, shard) => retryCall(() => ask(counterOf(env, id, shard)))),

@@ -1,15 +1,19 @@
 import { sql } from 'drizzle-orm';
 import { isOfDevice, type LoggedEvent, SegmentBook } from '#catalogue';
+import type { Steps } from '#lib/steps';
 import { type Parked, reasonToIgnore, scopedKey, startTally, type Tally, toParkedEvent } from '#rollup';
 import type { Outcome } from './api.ts';
+import type { CountedDevice } from './counted-devices.ts';
 import { KeyBook, type KeyRange } from './key-book.ts';
+import { progressOf } from './log.ts';
 import { type Head, readBatch } from './log-heads.ts';
 import { type SegmentRow, toParts } from './outbox.ts';
 import { KEY_DAY, KEY_WORDS } from './pack.ts';
 import { PoisonError } from './poison.ts';
+import { applyDevices, prepareWrite, publishSums, replaceSums } from './prepared.ts';
 import { RunDevices } from './run-devices.ts';
-import { logOutcomes, outbox, progress, revokedTokens, segments } from './schema.ts';
-import { type Store, toParameters } from './store.ts';
+import { logOutcomes, progress, revokedTokens, segments } from './schema.ts';
+import { openStore, type Store, toParameters } from './store.ts';
 
 /** A run ends with the batch that reaches one of these limits. */
 export type RunLimits = {
@@ -21,11 +25,23 @@ export type RunLimits = {
 /** The share of the memory for the rows to add. The rest holds thousands of devices before they have to be written. */
 const ROWS_SHARE = 0.75;
 
+/** The events that are read and counted at once: a few milliseconds. */
+const EVENTS_PER_STEP = 250;
+
 /** What a run leaves out: events, and devices with all their events. */
 type Poison = { events: ReadonlySet<string>; devices: ReadonlySet<string> };
 
-/** A run, which receives batches one by one and is then written. */
+type Scope = { applicationId: string; heads: readonly Head[]; poison: Poison };
+
+type Ending = { events: number; lastBatch: number };
+
+/**
+ * A run of a counter over the next batches of its log. It counts them in steps. What it found takes effect when it commits: a transaction makes the
+ * writes that were prepared before valid, and advances the position in the log. A run whose devices fill the memory commits several times; the
+ * sums of all commits are published together by the last one.
+ */
 export class Run {
+  private readonly storage: DurableObjectStorage;
   private readonly store: Store;
   private readonly applicationId: string;
   private readonly heads: readonly Head[];
@@ -36,45 +52,56 @@ export class Run {
   private readonly parked: Parked[] = [];
   private readonly revoked: ReadonlyMap<string, number>;
   private readonly segments: SegmentBook;
+  private storedSegments = 0;
   private readonly tally: Tally;
+  /** The device of the event that is being counted. */
+  private device: CountedDevice | undefined;
   private last = 0;
   private events = 0;
+  private eventsInStep = 0;
 
-  constructor(store: Store, applicationId: string, heads: readonly Head[], poison: Poison) {
+  private constructor(storage: DurableObjectStorage, { applicationId, heads, poison }: Scope, book: KeyBook) {
+    const store = openStore(storage);
+    this.storage = storage;
     this.store = store;
     this.applicationId = applicationId;
     this.heads = heads;
     this.poison = poison;
+    this.book = book;
     this.devices = new RunDevices(store, applicationId);
     const revoked = store.select().from(revokedTokens).all();
     this.revoked = new Map(revoked.map(({ tokenId, revokedAt }) => [tokenId, revokedAt]));
-    this.book = new KeyBook(
-      store,
-      heads.map(({ keys }) => keys),
-    );
     const known = store.select().from(segments).all();
     this.segments = new SegmentBook(known.map(({ segmentId }) => segmentId));
     this.tally = startTally({
-      deviceOf: (event) => this.devices.of(event),
+      deviceOf: () => this.device,
       // An event's own keys are looked up here. The tally receives it without them, and then asks only for sessions.
       keys: {
-        eventOf: (name) => (this.book.hasSession(this.sessionOf(name)) ? 'seen' : undefined),
-        take: ({ key }) => this.book.takeSession(key),
+        eventOf: (name) => (book.hasSession(this.sessionOf(name)) ? 'seen' : undefined),
+        take: ({ key }) => book.takeSession(key),
       },
       revokedTokens: this.revoked,
       segments: this.segments,
     });
   }
 
-  count(limits: RunLimits): { events: number; lastBatch: number } {
+  /** Counts the batches of `scope.heads` until a limit is reached. Nothing may be prepared when it starts: see `finishInterrupted`. */
+  static *count(storage: DurableObjectStorage, scope: Scope, limits: RunLimits, now: number): Steps<Ending> {
+    const keys = scope.heads.map(({ keys }) => keys);
+    const run = new Run(storage, scope, yield* KeyBook.open(openStore(storage), keys));
+    return yield* run.countAll(limits, now);
+  }
+
+  private *countAll(limits: RunLimits, now: number): Steps<Ending> {
     for (const head of this.heads) {
-      this.countBatch(head);
+      yield* this.countBatch(head);
       this.last = head.batch;
       this.events += head.eventCount;
       const rows = this.weightOfRows();
       if (rows >= limits.weight * ROWS_SHARE) break;
-      if (rows + this.devices.weight >= limits.weight) this.devices.write();
+      if (rows + this.devices.weight >= limits.weight) yield* this.commit(now, 'continues');
     }
+    yield* this.commit(now, 'ends');
     return { events: this.events, lastBatch: this.last };
   }
 
@@ -90,75 +117,104 @@ export class Run {
     return name.slice(scopedKey(this.applicationId, KEY_DAY.any, '').length);
   }
 
-  private countBatch(head: Head): void {
+  private *countBatch(head: Head): Steps {
     const events = readBatch(this.store, this.applicationId, head.batch);
-    this.devices.load(events);
     const words = head.keys;
     let next = 0;
-    for (const [index, event] of events.entries()) {
-      const from = next;
-      while (words[next] === index) next += KEY_WORDS;
-      if (!event) continue;
-      const outcome = this.countEvent(event, { words, from, to: next });
-      if (!outcome) continue;
-      const known = this.outcomes.get(head.batch);
-      if (known) known[index] = outcome;
-      else this.outcomes.set(head.batch, { [index]: outcome });
+    for (let first = 0; first < events.length; first += EVENTS_PER_STEP) {
+      const step = events.slice(first, first + EVENTS_PER_STEP);
+      this.devices.load(step);
+      for (const [place, event] of step.entries()) {
+        const index = first + place;
+        const from = next;
+        while (words[next] === index) next += KEY_WORDS;
+        const outcome = event ? this.countEvent(event, { words, from, to: next }) : undefined;
+        if (outcome) this.noteOutcome(head.batch, index, outcome);
+      }
+      this.eventsInStep += step.length;
+      if (this.eventsInStep < EVENTS_PER_STEP) continue;
+      this.eventsInStep = 0;
+      yield;
     }
+  }
+
+  private noteOutcome(batch: number, index: number, outcome: Outcome): void {
+    const known = this.outcomes.get(batch);
+    if (known) known[index] = outcome;
+    else this.outcomes.set(batch, { [index]: outcome });
   }
 
   /** Returns undefined for an event that was counted. */
   private countEvent(event: LoggedEvent, keys: KeyRange): Outcome | undefined {
-    if (this.isPoison(event)) {
+    const { events, devices } = this.poison;
+    const own = isOfDevice(event) ? event : null;
+    if (events.has(event.id) || (own && devices.has(own.device_id))) {
       this.parked.push(toParkedEvent(event));
       return 'parked';
     }
-    if (isOfDevice(event)) {
-      const device = this.devices.of(event);
-      if (!device || reasonToIgnore(event, device, this.revoked.get(event.token_id ?? ''))) return 'ignored';
-      if (!this.book.take(keys, event.id)) return 'duplicate';
-      event.keys = [];
+    this.device = own ? this.devices.of(own) : undefined;
+    if (own) {
+      const revokedAt = this.revoked.get(own.token_id ?? '');
+      if (!this.device || reasonToIgnore(own, this.device, revokedAt)) return 'ignored';
+      if (!this.book.take(keys, own.id)) return 'duplicate';
+      own.keys = [];
     }
     try {
       this.tally.count(event);
-      if (isOfDevice(event)) this.devices.of(event)?.addToTotals(event);
+      if (own) this.device?.addToTotals(own);
     } catch (error) {
       throw new PoisonError(event, error);
     }
     return undefined;
   }
 
-  private isPoison(event: LoggedEvent): boolean {
-    const { events, devices } = this.poison;
-    return events.has(event.id) || (isOfDevice(event) && devices.has(event.device_id));
+  private *commit(now: number, then: 'continues' | 'ends'): Steps {
+    const { storage, store } = this;
+    const run = progressOf(store).run + 1;
+    const oldestAt = this.heads[0]?.appendedAt ?? now;
+    yield* this.devices.prepare((kind, payload) => prepareWrite(store, { run, kind, payload, oldestAt }));
+    for (const payload of this.sums()) {
+      prepareWrite(store, { run, kind: 'sums', payload, oldestAt });
+      yield;
+    }
+    storage.transactionSync(() => {
+      this.book.save(run, now);
+      this.saveOutcomes();
+      this.saveSegments();
+      replaceSums(store, run);
+      store.update(progress).set({ countedBatch: this.last, countedAt: now, run }).run();
+      if (then === 'ends') publishSums(store);
+    });
+    this.outcomes.clear();
+    this.devices.unload();
+    yield;
+    yield* applyDevices(storage, store);
+    yield* this.book.merge((work) => storage.transactionSync(work));
   }
 
-  save(now: number): void {
-    const { store } = this;
-    const { counted } = this.tally;
-    const state = store.select().from(progress).get();
-    if (!state) throw new Error('The counter has no progress row');
-    const run = state.run + 1;
-    this.devices.write();
-    this.book.save(run, now);
-    for (const parameter of toParameters(
-      [...this.outcomes].map(([batch, own]) => [batch, JSON.stringify(own)]),
-    )) {
-      store.run(sql`INSERT INTO ${logOutcomes} SELECT value ->> 0, value ->> 1 FROM json_each(${parameter})`);
-    }
+  /** Everything that the run adds to D1, as parts of the outbox. */
+  private sums(): Iterable<string> {
+    const { daily, hours, ads, items, custom, activity, revenue } = this.tally.counted;
     const added = this.segments.added.map(({ id, country, os, appVersion }): SegmentRow => {
       return [this.applicationId, id, country, os, appVersion];
     });
-    for (const parameter of toParameters(this.segments.added.map(({ id }) => id))) {
-      store.run(sql`INSERT INTO ${segments} SELECT value FROM json_each(${parameter})`);
+    return toParts([daily, hours, ads, items, custom, activity, revenue], added, this.parked);
+  }
+
+  private saveOutcomes(): void {
+    const rows = [...this.outcomes].map(([batch, own]) => [batch, JSON.stringify(own)]);
+    for (const parameter of toParameters(rows)) {
+      this.store.run(
+        sql`INSERT INTO ${logOutcomes} SELECT value ->> 0, value ->> 1 FROM json_each(${parameter})`,
+      );
     }
-    let { sequence } = state;
-    const oldestAt = this.heads[0]?.appendedAt ?? now;
-    const { daily, hours, ads, items, custom, activity, revenue } = counted;
-    const tables = [daily, hours, ads, items, custom, activity, revenue];
-    for (const payload of toParts(tables, added, this.parked)) {
-      store.insert(outbox).values({ sequence: ++sequence, payload, oldestAt }).run();
+  }
+
+  private saveSegments(): void {
+    const { added } = this.segments;
+    for (const parameter of toParameters(added.slice(this.storedSegments).map(({ id }) => id))) {
+      this.store.run(sql`INSERT INTO ${segments} SELECT value FROM json_each(${parameter})`);
     }
-    store.update(progress).set({ countedBatch: this.last, countedAt: now, sequence, run }).run();
+    this.storedSegments = added.length;
   }
 }

@@ -170,6 +170,17 @@ export const outbox = sqliteTable('outbox', {
   oldestAt: integer('oldest_at').notNull(),
 });
 
+/** What a run is about to write: see `prepared.ts`. */
+export const preparedWrites = sqliteTable('prepared_writes', {
+  part: integer().primaryKey(),
+  run: integer().notNull(),
+  kind: text({ enum: ['devices', 'payers', 'sums'] }).notNull(),
+  /** JSON: changed rows of devices, or the payload of a row of the outbox. */
+  payload: text().notNull(),
+  /** When the first event of the run was appended. */
+  oldestAt: integer('oldest_at').notNull(),
+});
+
 /** A single row with the counter's progress. */
 export const progress = sqliteTable('progress', {
   id: integer().primaryKey(),
@@ -181,7 +192,7 @@ export const progress = sqliteTable('progress', {
   countedAt: integer('counted_at').notNull(),
   /** The last sequence number in the outbox. */
   sequence: integer().notNull(),
-  /** The number of the last run, used by `recent_keys`. */
+  /** The number of the last commit of a run. */
   run: integer().notNull(),
   /** The largest number of shards that this counter has seen. */
   shards: integer().notNull(),

@@ -1,5 +1,7 @@
+import { inTurns, type Steps } from '#lib/steps';
 import { type Head, nextHeads, readBatch } from './log-heads.ts';
 import { BrokenDevicesError, findPoison, PoisonError } from './poison.ts';
+import { finishInterrupted } from './prepared.ts';
 import { Run, type RunLimits } from './run.ts';
 import { openStore, type Store } from './store.ts';
 
@@ -8,41 +10,45 @@ export type { RunLimits } from './run.ts';
 export const FULL_RUN: RunLimits = { events: 200_000, weight: 32_000_000 };
 
 /**
- * Counts the next batches of the log. Device state, keys, the sums for D1 and the position in the log are one local transaction, in which a run
- * may write the same device several times. Synchronous, so nothing runs in between. Safe to repeat at any point: without the commit, nothing has
- * happened. Returns null if nothing waits.
+ * Counts the next batches of the log. Other calls run between its steps, but no other run of the same counter may. Safe to repeat after a failure
+ * at any point: without the commit nothing has happened, and after it the next call finishes what is left. Returns null if nothing waits.
  */
-export function settleRun(
+export async function settleRun(
+  ...run: Parameters<typeof settleSteps>
+): Promise<{ events: number; lastBatch: number } | null> {
+  return inTurns(settleSteps(...run));
+}
+
+/** The steps of `settleRun`. */
+export function* settleSteps(
   storage: DurableObjectStorage,
   applicationId: string,
   limits: RunLimits,
   now: number,
-): { events: number; lastBatch: number } | null {
+): Steps<{ events: number; lastBatch: number } | null> {
   const store = openStore(storage);
-  const heads = nextHeads(store, limits.events);
-  if (heads.length === 0) return null;
   const poison = { events: new Set<string>(), devices: new Set<string>() };
   for (;;) {
+    yield* finishInterrupted(storage, store);
+    const heads = yield* nextHeads(store, limits.events);
+    if (heads.length === 0) return null;
     try {
-      return storage.transactionSync(() => {
-        const run = new Run(store, applicationId, heads, poison);
-        const counted = run.count(limits);
-        run.save(now);
-        return counted;
-      });
+      return yield* Run.count(storage, { applicationId, heads, poison }, limits, now);
     } catch (error) {
       // An event broke the run, so its state is discarded. The other events are counted again without any that break a run.
       if (error instanceof PoisonError) poison.events.add(error.event.id);
       else if (error instanceof BrokenDevicesError) for (const id of error.ids) poison.devices.add(id);
       else throw error;
-      for (const id of poisonOf(store, applicationId, heads)) poison.events.add(id);
     }
+    yield* finishInterrupted(storage, store);
+    yield* addPoison(store, applicationId, heads, poison.events);
   }
 }
 
-function* poisonOf(store: Store, applicationId: string, heads: readonly Head[]): Generator<string> {
+function* addPoison(store: Store, applicationId: string, heads: readonly Head[], poison: Set<string>): Steps {
   for (const { batch } of heads) {
     const events = readBatch(store, applicationId, batch).filter((event) => event !== null);
-    yield* findPoison(store, applicationId, events);
+    for (const id of findPoison(store, applicationId, events)) poison.add(id);
+    yield;
   }
 }

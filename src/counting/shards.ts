@@ -1,7 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { applications, database } from '#db';
 import { murmur128 } from '#lib/murmur';
-import type { Counter } from './counter.ts';
 
 /** The largest number of counters of an application. */
 export const MAX_SHARDS = 64;
@@ -14,11 +13,10 @@ export function readCounterName(name: string): { applicationId: string; shard: n
   return { applicationId: name.slice(0, at), shard: Number(name.slice(at + 1)) };
 }
 
-export function counterOf(
-  env: Pick<Env, 'COUNTERS'>,
-  applicationId: string,
-  shard: number,
-): DurableObjectStub<Counter> {
+/** What calls go to: see `CounterApi`. Named by the binding, because the counter imports this file. */
+export type CounterStub = ReturnType<Env['COUNTERS']['getByName']>;
+
+export function counterOf(env: Pick<Env, 'COUNTERS'>, applicationId: string, shard: number): CounterStub {
   return env.COUNTERS.getByName(counterName(applicationId, shard));
 }
 

@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { type Fault, requireWithin } from '#http';
-import { changePassword, NewPerson } from '#members';
+import { changePassword, NewPerson, signIn } from '#members';
 import { parseForm, redirectDone } from './form.ts';
-import { type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
+import { callerOf, type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
 import { Card, Field } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
 import { TOO_MANY_ATTEMPTS } from './sign-in.tsx';
@@ -53,11 +53,15 @@ export const accountPages = new Hono<DashboardEnv>()
   .use('/settings/account', requirePerson)
   .get('/settings/account', (c) => accountPage(c))
   .post('/settings/account', async (c) => {
-    await requireWithin(c.env.SIGN_IN_LIMIT, c.get('person').userId, TOO_MANY_ATTEMPTS);
+    const person = c.get('person');
+    await requireWithin(c.env.SIGN_IN_LIMIT, person.userId, TOO_MANY_ATTEMPTS);
     const { data, faults } = await parseForm(c, Passwords);
     if (!data) return accountPage(c, faults);
-    const cookies = await changePassword(c.env, c.req.raw, data);
-    if (!cookies) return accountPage(c, [{ path: 'current', message: 'is incorrect' }]);
-    for (const cookie of cookies) c.header('Set-Cookie', cookie, { append: true });
+    if (!(await changePassword(callerOf(c), person, data))) {
+      return accountPage(c, [{ path: 'current', message: 'is incorrect' }]);
+    }
+    // Their sessions have ended, this one included.
+    const cookies = await signIn(c.env, c.req.raw, { email: person.email, password: data.next });
+    for (const cookie of cookies ?? []) c.header('Set-Cookie', cookie, { append: true });
     return redirectDone(c, '/settings/account', 'password');
   });

@@ -1,3 +1,4 @@
+export { changePassword } from './change-password.ts';
 export {
   acceptInvitation,
   findInvitation,
@@ -29,7 +30,6 @@ export {
   resetPassword,
 } from './password-reset.ts';
 export {
-  changePassword,
   type Person,
   personOf,
   pruneSessions,

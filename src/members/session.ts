@@ -72,22 +72,6 @@ export async function signOut(env: Env, request: Request): Promise<string[]> {
   return headers.getSetCookie();
 }
 
-/** Ends the person's other sessions and returns this one's new cookies; null if the current password is wrong. */
-export async function changePassword(
-  env: Env,
-  request: Request,
-  passwords: { current: string; next: string },
-): Promise<string[] | null> {
-  const auth = await authOf(env, originOf(request));
-  return cookiesUnlessRefused(() =>
-    auth.api.changePassword({
-      body: { currentPassword: passwords.current, newPassword: passwords.next, revokeOtherSessions: true },
-      headers: request.headers,
-      returnHeaders: true,
-    }),
-  );
-}
-
 /** Deletes expired sessions, invitations and password resets. They are already without effect; this keeps their tables small. */
 export async function pruneSessions(d1: D1Database, now: number): Promise<void> {
   const db = database(d1);

@@ -160,6 +160,11 @@ const CHANGES: Change[] = [
     },
   },
   {
+    action: 'member.password_changed',
+    by: 'dashboard',
+    prepare: form(() => '/settings/account', { current: PASSWORD, next: `another ${PASSWORD}` }),
+  },
+  {
     action: 'member.password_reset',
     by: 'dashboard',
     prepare: async (on) => {

@@ -45,11 +45,14 @@ export async function sendAll(url: URL, requests: readonly Buffer[], connections
   await Promise.all(
     Array.from({ length: connections }, async () => {
       const socket = await open(url);
-      for (let request = requests[next++]; request; request = requests[next++]) {
-        const status = await exchange(socket, request);
-        if (status !== 200) throw new Error(`${url} answered ${status}`);
+      try {
+        for (let request = requests[next++]; request; request = requests[next++]) {
+          const status = await exchange(socket, request);
+          if (status !== 200) throw new Error(`${url} answered ${status}`);
+        }
+      } finally {
+        socket.destroy();
       }
-      socket.destroy();
     }),
   );
 }

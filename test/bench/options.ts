@@ -7,7 +7,7 @@ export type Figures = Record<string, number>;
 export const PARTS = ['script', 'http', 'counting', 'pages', 'segments'] as const;
 export type Part = (typeof PARTS)[number];
 
-export type Options = { parts: readonly Part[]; rounds: number; isQuick: boolean; isJson: boolean };
+type Options = { parts: readonly Part[]; rounds: number; isQuick: boolean; isJson: boolean };
 
 const isPart = (name: string): name is Part => (PARTS as readonly string[]).includes(name);
 

@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 /** Of the clock that /proc counts in, on every architecture of today: see proc(5). */
 const TICKS_PER_SECOND = 100;
 
-export type ProcessStat = { command: string; parent: number; cpuSeconds: number; reapedCpuSeconds: number };
+type ProcessStat = { command: string; parent: number; cpuSeconds: number; reapedCpuSeconds: number };
 
 /** Reads the text of `/proc/<pid>/stat`. A command may contain spaces and parentheses, so fields are counted from the last one. */
 export function parseStat(text: string): ProcessStat {
@@ -27,7 +27,7 @@ const readStat = async (pid: number): Promise<ProcessStat | null> => {
 };
 
 /** The processes that a process started and that still run. */
-export async function childrenOf(pid: number): Promise<{ pid: number; command: string }[]> {
+async function childrenOf(pid: number): Promise<{ pid: number; command: string }[]> {
   const pids = (await readdir('/proc').catch(() => [])).map(Number).filter(Number.isInteger);
   const stats = await Promise.all(pids.map(async (one) => ({ pid: one, stat: await readStat(one) })));
   return stats.flatMap(({ pid: one, stat }) =>

@@ -5,14 +5,14 @@ import { appendFresh } from '../../src/counting/log.ts';
 import { packEvents } from '../../src/counting/pack.ts';
 import { outbox } from '../../src/counting/schema.ts';
 import { SeenIds } from '../../src/counting/seen-ids.ts';
-import { FULL_RUN, settleRun } from '../../src/counting/settle.ts';
+import { FULL_RUN, settleSteps } from '../../src/counting/settle.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { PIXEL } from '../helpers/device-description.ts';
 import { memoryStorage } from '../helpers/memory-storage.ts';
 import { APPLICATION_ID, DEVICES, makeDevices, makeEvents } from './workload.ts';
 
 // One run of a counter in a V8 whose heap is limited from outside (`node --max-old-space-size=64`), on SQLite in memory outside
-// of that heap. Prints one line of JSON: events, runs, milliseconds of CPU and the largest heap that was seen between batches.
+// of that heap. Prints one line of JSON: events, runs, milliseconds of CPU and the largest heap that was seen between steps.
 
 const { values } = parseArgs({
   options: {
@@ -62,15 +62,21 @@ function fill(): void {
 fill();
 seen.forget();
 
+/** How often the heap is looked at. */
+const STEPS_PER_LOOK = 20;
 const appendRows = rowsWritten;
 let [runs, events, heap] = [0, 0, 0];
 const cpu = process.cpuUsage();
 for (;;) {
-  const run = settleRun(storage, APPLICATION_ID, FULL_RUN, Date.now());
-  if (!run) break;
+  const steps = settleSteps(storage, APPLICATION_ID, FULL_RUN, Date.now());
+  let step = steps.next();
+  for (let count = 0; !step.done; count++) {
+    if (count % STEPS_PER_LOOK === 0) heap = Math.max(heap, process.memoryUsage().heapUsed);
+    step = steps.next();
+  }
+  if (!step.value) break;
   runs++;
-  events += run.events;
-  heap = Math.max(heap, process.memoryUsage().heapUsed);
+  events += step.value.events;
 }
 const { user, system } = process.cpuUsage(cpu);
 let d1Rows = 0;

@@ -170,7 +170,7 @@ it('names the columns that a file lacks, and leaves nothing behind', async () =>
   const file = path.join(folder, 'other.csv');
   await writeFile(file, 'AppsFlyer ID,Event Name\n1,install\n');
   await expect(prepareExport(file, 'appsflyer', target, team)).rejects.toThrow(
-    'has no column Install Time, Event Time',
+    'lacks these columns: Install Time, Event Time',
   );
   await expect(readFile(`${file}.ready.ndjson`)).rejects.toThrow('ENOENT');
 });

@@ -88,7 +88,7 @@ describe('npm start', () => {
 
     const taken = run('start.ts');
     expect(await taken.ended).toBe(1);
-    expect(taken.output()).toContain(`Port ${port} is taken.`);
+    expect(taken.output()).toContain(`Port ${port} is in use.`);
 
     await stop(first);
     // Wrangler says nothing above the welcome.
@@ -148,6 +148,6 @@ describe('npm start', () => {
     const env = { PORT: String(port), STATE_DIR: folder, SERVICE_NAME: 'a b' };
     const started = runScript('start.ts', { env });
     expect(await started.ended).toBe(1);
-    expect(started.output()).toContain('SERVICE_NAME must be letters, digits and hyphens');
+    expect(started.output()).toContain('SERVICE_NAME must start with a letter');
   });
 });

@@ -141,12 +141,14 @@ const LOCAL = [
   'insert into "seen_ids"',
   'insert into "log"',
   'select "events" from "log"',
-  'UPDATE "devices"',
+  'insert into "prepared_writes"',
   'insert into "recent_keys"',
   'insert into "key_generations"',
   'INSERT INTO "log_outcomes"',
-  'insert into "outbox"',
+  'INSERT INTO "outbox"',
   'update "progress"',
+  'UPDATE "devices"',
+  'delete from "prepared_writes"',
   'delete from "outbox"',
 ];
 

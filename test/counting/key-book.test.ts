@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { newId } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
+import { atOnce } from '#lib/steps';
 import { KeyBook, pruneKeys } from '../../src/counting/key-book.ts';
 import { KEY_DAY, KEY_WORDS } from '../../src/counting/pack.ts';
 import { findPurchases, hexOfHash } from '../../src/counting/purchase-keys.ts';
@@ -24,15 +25,22 @@ function row(keys: { day: number; number: number }[]): Uint32Array {
   return Uint32Array.from(words);
 }
 
+const openBook = (store: Store, words: Uint32Array) => atOnce(KeyBook.open(store, [words]));
+
+function save(book: KeyBook, run: number, now: number): void {
+  book.save(run, now);
+  atOnce(book.merge((work) => work()));
+}
+
 /** Takes each key in a run of its own for all of them; answers which were first. */
 function take(store: Store, run: number, keys: { day: number; number: number }[], now = NOW): boolean[] {
   const words = row(keys);
-  const book = new KeyBook(store, [words]);
+  const book = openBook(store, words);
   const firsts = keys.map((_, index) => {
     const from = index * KEY_WORDS;
     return book.take({ words, from, to: from + KEY_WORDS }, newId('evt'));
   });
-  book.save(run, now);
+  save(book, run, now);
   return firsts;
 }
 
@@ -43,7 +51,7 @@ describe('keys', () => {
       const near = [DAY - 2, DAY - 1, DAY, DAY + 1, DAY + 2].map((day) => ({ day, number: 1 }));
       for (const [index, key] of near.entries()) {
         const words = row([key]);
-        const isFirst = new KeyBook(store, [words]).take({ words, from: 0, to: KEY_WORDS }, 'evt');
+        const isFirst = openBook(store, words).take({ words, from: 0, to: KEY_WORDS }, 'evt');
         expect([key.day, isFirst]).toEqual([key.day, index === 0 || index === 4]);
       }
       for (const day of [KEY_DAY.purchase, KEY_DAY.any]) {
@@ -98,13 +106,13 @@ describe('keys', () => {
       const later = NOW + 50 * 86_400_000;
       for (const [run, now] of [NOW, NOW, later, later, later].entries()) {
         const words = row(numbers(run).map((number) => ({ day: KEY_DAY.purchase, number })));
-        const book = new KeyBook(store, [words]);
+        const book = openBook(store, words);
         for (let at = 0; at < words.length; at += KEY_WORDS) {
           const id = newId('evt');
           counted.set(hexOfHash(words, at + 2), id);
           expect(book.take({ words, from: at, to: at + KEY_WORDS }, id)).toBe(true);
         }
-        book.save(run, now);
+        save(book, run, now);
       }
       const { bits, blocked, recent } = store.select().from(keyGenerations).get() ?? {};
       expect(bits).toBeGreaterThan(5);
@@ -131,11 +139,11 @@ describe('keys', () => {
   it('of sessions are told by name', async () => {
     await inStore((store) => {
       const words = Uint32Array.from([0, KEY_DAY.session, ...murmur128('s:dev:1')]);
-      const book = new KeyBook(store, [words]);
+      const book = openBook(store, words);
       expect(book.hasSession('s:dev:1')).toBe(false);
       book.takeSession('s:dev:1');
-      book.save(1, NOW);
-      expect(new KeyBook(store, [words]).hasSession('s:dev:1')).toBe(true);
+      save(book, 1, NOW);
+      expect(openBook(store, words).hasSession('s:dev:1')).toBe(true);
     });
   });
 });

@@ -1,5 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
+import { listAudit } from '#audit';
+import { database } from '#db';
 import { pruneSessions } from '#members';
 import { watchedLimit } from '../helpers/limits.ts';
 import { cookieOf, createPerson, FORM, PASSWORD, signedIn, signIn } from '../helpers/person.ts';
@@ -240,6 +242,29 @@ it('changes the password and ends the other sessions', async () => {
   expect(changed.status).toBe(303);
   expect((await elsewhere.get('/settings/account')).status).toBe(302);
   await signIn(worker, { ...person, password: next });
+  // The person stays signed in here, in a new session.
+  expect((await here.get('/settings/account')).status).toBe(302);
+  const page = await worker.request('/settings/account', { headers: { Cookie: cookieOf(changed) } });
+  expect(page.status).toBe(200);
+  const log = await listAudit(database(env.DB), team.id, { limit: 10 });
+  expect(log).toMatchObject([
+    { action: 'member.password_changed', actor: person.email, subject: person.email },
+  ]);
+});
+
+it('of two changes of a password at the same time, makes one', async () => {
+  const { team } = await createTenant();
+  const person = await createPerson(team, 'viewer');
+  const browsers = [await signIn(worker, person), await signIn(worker, person)];
+  const answers = await Promise.all(
+    browsers.map((browser, index) =>
+      browser.post('/settings/account', { current: PASSWORD, next: `${index} long password` }),
+    ),
+  );
+  const made = answers.findIndex(({ status }) => status === 303);
+  expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+  await signIn(worker, { ...person, password: `${made} long password` });
+  expect(await listAudit(database(env.DB), team.id, { limit: 10 })).toHaveLength(1);
 });
 
 it('takes no session and no invitation that is over, and forgets them', async () => {

@@ -13,7 +13,7 @@ import {
   NETWORKS,
   PAID_SHARE,
   PAYER_SHARE,
-  UNITS_FOR_A_DOLLAR,
+  UNITS_PER_DOLLAR,
   WEEKDAYS,
 } from './world.ts';
 
@@ -31,7 +31,7 @@ export type SimulatedDevice = {
 /** An event without its token, which only the service can issue. */
 export type SimulatedEvent = { type: string; created_at: string; event_id: string } & Record<string, unknown>;
 
-/** Devices by acquisition time, over the last `days` days until `now`, following the rhythm of the week. */
+/** The devices acquired in the `days` days before `now`, oldest first: more on weekends, and more from day to day. */
 export function simulateDevices(
   random: Random,
   count: number,
@@ -135,7 +135,7 @@ export function simulateEvents(random: Random, device: SimulatedDevice, now: num
 
   function buy(at: number): void {
     const item = random.weighted(ITEMS);
-    const units = UNITS_FOR_A_DOLLAR[country.currency] ?? 1;
+    const units = UNITS_PER_DOLLAR[country.currency] ?? 1;
     const value = round(item.price * units, country.currency === 'jpy' ? 1 : 0.01);
     const failed = random.chance(0.08);
     if (!failed && at <= now) totals.purchases = round(totals.purchases + value, 0.01);
@@ -153,7 +153,7 @@ export function simulateEvents(random: Random, device: SimulatedDevice, now: num
 
 /** Daily reference rates in dollars: a random walk of a few tenths of a percent per day. */
 export function simulateRates(random: Random, days: readonly string[]) {
-  const worth = Object.entries(UNITS_FOR_A_DOLLAR).filter(([currency]) => currency !== 'usd');
+  const worth = Object.entries(UNITS_PER_DOLLAR).filter(([currency]) => currency !== 'usd');
   const now = new Map(worth.map(([currency, units]) => [currency, 1 / units]));
   return days.map((date) => {
     for (const [currency, value] of now) now.set(currency, value * random.spread(0.004));
@@ -162,7 +162,7 @@ export function simulateRates(random: Random, days: readonly string[]) {
   });
 }
 
-/** The cost of each creative per day: about what its devices of that day are worth. */
+/** The cost of each creative per day: roughly the value of the devices that it brings on that day. */
 export function simulateCosts(random: Random, devices: readonly SimulatedDevice[]) {
   const installs = new Map<string, { date: string; creative: number; count: number }>();
   for (const { acquiredAt, creative } of devices) {

@@ -21,7 +21,7 @@ export const COUNTRIES: readonly Country[] = [
 ];
 
 /** Units of a currency per dollar at the start of the history. */
-export const UNITS_FOR_A_DOLLAR: Readonly<Record<string, number>> = {
+export const UNITS_PER_DOLLAR: Readonly<Record<string, number>> = {
   usd: 1,
   eur: 0.92,
   gbp: 0.79,
@@ -92,7 +92,7 @@ export const PAYER_SHARE = 0.025;
 
 export type SimulatedCreative = { creative: string; campaign: string; adset: string; quality: number };
 
-/** Ordered by Zipf's law: the first creative leads to the most devices. */
+/** The first creative brings the most devices, and the others fewer by Zipf's law. */
 export const CREATIVES: readonly SimulatedCreative[] = [
   ['Fail compilation', 'Video prospecting', 'Broad 18-44', 0.9],
   ['Satisfying loop', 'Video prospecting', 'Broad 18-44', 1],
@@ -109,8 +109,8 @@ export const CREATIVES: readonly SimulatedCreative[] = [
 );
 
 /**
- * When a device leaves for good, in days since its acquisition. 62 % stay until day 1, 33 % until day 7 and 21 % until day 30; more of a
- * better creative's. `chance` is a random number from 0 to 1.
+ * When a device leaves for good, in days since its acquisition. 62 % stay until day 1, 33 % until day 7 and 21 % until day 30, and more if the
+ * creative is better. `chance` is a random number from 0 to 1.
  */
 export const leavesAfter = (chance: number, quality: number) =>
   ((0.62 * quality ** 0.4) / (1 - chance)) ** (1 / 0.32);

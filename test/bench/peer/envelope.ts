@@ -5,9 +5,9 @@ import * as z from 'zod';
 const text = z.string().trim().min(1).max(512);
 const createdAt = z
   .string()
-  .regex(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
-  .transform((time) => new Date(`${time.replace(' ', 'T')}Z`))
-  .refine((time) => !Number.isNaN(time.getTime()), 'is not a time');
+  .transform((time) => `${time.trim().replace(' ', 'T')}Z`)
+  .pipe(z.iso.datetime())
+  .transform((time) => new Date(time));
 const money = { value: z.number().min(0), currency: z.string().trim().toLowerCase().length(3) };
 const common = {
   created_at: createdAt,

@@ -95,6 +95,8 @@ export async function startPeer(
   { applicationId, apiKey, tokens }: Credentials,
 ): Promise<Side> {
   const db = new pg.Client({ host: cluster.host, user: cluster.user, database: 'postgres' });
+  // Postgres ends connections when the whole group of processes is interrupted. A query that fails rejects all the same.
+  db.on('error', () => undefined);
   await db.connect();
   await db.query(await readFile(path.join(import.meta.dirname, 'schema.sql'), 'utf8'));
   await db.query('INSERT INTO applications VALUES ($1, $2)', [applicationId, apiKey]);

@@ -53,7 +53,7 @@ export async function recordEvents(pool: pg.Pool, applicationId: string, events:
   });
 }
 
-export type Device = { applicationId: string; deviceId: string; creativeId: string };
+type Device = { applicationId: string; deviceId: string; creativeId: string };
 
 /** Keys and tokens never change here, so each is read once and then remembered. */
 export class Credentials {

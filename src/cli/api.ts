@@ -1,8 +1,7 @@
+import { CommandError } from './command-error.ts';
+
 /** The URL of a service and its credentials. */
 export type Access = { base_url: string; service_name: string; api_key: string; team_token: string };
-
-/** An error whose message is sufficient for the person who ran the command. */
-export class Explained extends Error {}
 
 const ANDROID =
   'Mozilla/5.0 (Linux; Android 16; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36';
@@ -46,7 +45,7 @@ export class Api {
     if (isIphone && answer.ok) return null;
     const location = answer.headers.get('Location');
     if (!location)
-      throw new Explained(`The tracking link ${link} returned ${answer.status} and no destination.`);
+      throw new CommandError(`The tracking link ${link} answered ${answer.status} without a destination.`);
     return new URL(location).searchParams.get('referrer');
   }
 
@@ -62,11 +61,12 @@ export class Api {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
-    if (!answer.ok) throw new Explained(`${method} ${path} answered ${answer.status}: ${text.slice(0, 500)}`);
+    if (!answer.ok)
+      throw new CommandError(`${method} ${path} answered ${answer.status}: ${text.slice(0, 500)}`);
     return JSON.parse(text);
   }
 
-  /** A server under load may refuse briefly, so there are three attempts. */
+  /** Makes three attempts, because a server under load may refuse for a moment. */
   private async request(url: string, init: RequestInit): Promise<Response> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -74,7 +74,7 @@ export class Api {
         if (attempt === 3 || (answer.status < 500 && answer.status !== 429)) return answer;
       } catch (error) {
         if (attempt === 3)
-          throw new Explained(
+          throw new CommandError(
             `${new URL(url).origin} does not respond: ${String(error)}. Is \`npm start\` running?`,
           );
       }
@@ -83,7 +83,7 @@ export class Api {
   }
 }
 
-/** Runs `work` over the items, `width` at a time, starting them in order. */
+/** Runs `work` for each item, in order, for `width` items at a time. */
 export async function inParallel<Item>(
   items: readonly Item[],
   width: number,

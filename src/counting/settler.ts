@@ -1,0 +1,89 @@
+import { atOnce } from '#lib/steps';
+import { type Pending, pendingIn, progressOf } from './log.ts';
+import { countDueAt } from './pace.ts';
+import { finishInterrupted } from './prepared.ts';
+import { type RunLimits, settleRun } from './settle.ts';
+import type { Store } from './store.ts';
+
+type Surroundings = {
+  store: () => Store;
+  storage: () => DurableObjectStorage;
+  applicationId: () => string;
+  /** The limits of a run that nobody waits for. */
+  fullRun: () => RunLimits;
+  /** How long a quiet counter waits before it counts, in milliseconds. */
+  quietWaitMs: () => number;
+};
+
+/** Counts a counter's log, one run at a time. */
+export class Settler {
+  private readonly around: Surroundings;
+  private running: Promise<boolean> | null = null;
+  private waiting: Pending = { events: 0, oldestAt: null };
+  /** The last batch whose run is finished. A run that commits several times is ahead of it. */
+  private settledBatch = 0;
+
+  constructor(around: Surroundings) {
+    this.around = around;
+  }
+
+  /** What waits to be counted. */
+  get pending(): Pending {
+    return this.waiting;
+  }
+
+  /** Finishes a run during which the object was stopped, and reads what waits. */
+  begin(storage: DurableObjectStorage, store: Store): void {
+    atOnce(finishInterrupted(storage, store));
+    this.settledBatch = progressOf(store).countedBatch;
+    this.refresh(store);
+  }
+
+  /** Reads what waits from the store. */
+  refresh(store: Store): void {
+    this.waiting = pendingIn(store, this.settledBatch);
+  }
+
+  noteAppended(events: number, now: number): void {
+    if (events === 0) return;
+    this.waiting = { events: this.waiting.events + events, oldestAt: this.waiting.oldestAt ?? now };
+  }
+
+  /** Nothing waits, because everything was deleted. */
+  forget(): void {
+    this.settledBatch = 0;
+    this.waiting = { events: 0, oldestAt: null };
+  }
+
+  /** Whether the events through this batch are counted, and their sums are in the outbox. */
+  isCounted(batch: number): boolean {
+    return this.settledBatch >= batch;
+  }
+
+  /** When the next run is due, in epoch milliseconds; null if nothing waits. */
+  dueAt(now: number): number | null {
+    const { fullRun, quietWaitMs } = this.around;
+    return countDueAt(this.waiting, fullRun(), quietWaitMs(), now);
+  }
+
+  /** Counts one run. A call during a run waits for that one. Returns false if nothing waited when it started. */
+  countNext(limits = this.around.fullRun()): Promise<boolean> {
+    this.running ??= this.run(limits).finally(() => {
+      this.running = null;
+    });
+    return this.running;
+  }
+
+  /** Waits for the current run, whether it succeeds or not. */
+  async ended(): Promise<void> {
+    await this.running?.catch(() => undefined);
+  }
+
+  private async run(limits: RunLimits): Promise<boolean> {
+    const { storage, store, applicationId } = this.around;
+    const run = await settleRun(storage(), applicationId(), limits, Date.now());
+    this.settledBatch = progressOf(store()).countedBatch;
+    this.refresh(store());
+    return run !== null;
+  }
+}
