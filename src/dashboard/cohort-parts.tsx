@@ -130,13 +130,17 @@ export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>)
     const found = row.is_other ? undefined : earlier.get(keyOfGroup(row));
     return found ? [row, found] : [row];
   });
-  const heats = rows.flatMap((row) => days.filter(isHeat).map((day) => cell(row, day).value ?? 0));
-  const top = Math.max(0, ...heats);
+  /** The value that colours a cell; null without a colour. */
+  const heatIn = (row: Row, day: number) => {
+    const { value, eligible } = cell(row, day);
+    return isHeat(day) && !isBefore.has(row) && isMostOf(row, eligible) ? value : null;
+  };
+  const top = Math.max(0, ...rows.flatMap((row) => days.map((day) => heatIn(row, day) ?? 0)));
   const heatOf = (row: Row, day: number) => {
-    const { value } = cell(row, day);
-    return !isBefore.has(row) && isHeat(day) && value !== null && value > 0 && top > 0
-      ? ` h${Math.max(1, Math.round((value / top) * HEAT_STEPS))}`
-      : '';
+    const value = heatIn(row, day);
+    const { eligible } = cell(row, day);
+    const few = eligible > 0 && !isMostOf(row, eligible) ? ' few' : '';
+    return value !== null && value > 0 ? ` h${Math.max(1, Math.round((value / top) * HEAT_STEPS))}` : few;
   };
   const acquired = (row: Row): Child =>
     isBefore.has(row) ? (
@@ -227,6 +231,9 @@ function explainCell({ eligible }: Cell, row: CohortRow, day: number, today: str
     : `${count(eligible)} devices`;
 }
 
+/** Whether at least half of a cohort's devices have completed a day. A value of fewer covers other devices than the values before it. */
+const isMostOf = ({ size }: { size: number }, eligible: number) => eligible * 2 >= size;
+
 /**
  * A cohort's curve. It ends where fewer than half of the devices have completed the day: beyond that, it would jump, because it covers different
  * devices.
@@ -237,11 +244,12 @@ export function curveOf<Day extends { eligible: number }>(
 ): (number | null)[] {
   return CURVE_DAYS.map((day) => {
     const cell = row?.days[day];
-    return cell && row && cell.eligible * 2 >= row.size ? figureOf(cell) : null;
+    return cell && row && isMostOf(row, cell.eligible) ? figureOf(cell) : null;
   });
 }
 
 export const CURVE_HINT = 'A curve ends where fewer than half of its devices have completed that day.';
+export const FEW_HINT = 'Italic: fewer than half of the devices have completed that day.';
 
 /** Curves by day since acquisition, up to the last day that any of them has. */
 export const CohortCurves = ({ title, format, level, series, predicted }: CurvesProps) => {

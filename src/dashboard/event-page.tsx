@@ -117,24 +117,26 @@ export const ExplanationCard = ({ explanation }: { explanation: Explanation }) =
       )}
       <CountedIn place={explanation.place} />
       {click && <CreditedClick click={click} />}
-      <Table
-        caption="Candidate clicks"
-        rows={candidates}
-        empty="There were no candidate clicks."
-        columns={[
-          { label: 'Clicked (UTC)', cell: (candidate) => moment(candidate.clicked_at, 'UTC') },
-          { label: 'Creative', cell: (candidate) => nameOf(candidate.creative_id) },
-          { label: 'Score, bits', numeric: true, cell: (candidate) => count(candidate.score) },
-          { label: 'Likelihood', numeric: true, cell: (candidate) => percent(candidate.probability) },
-          {
-            label: 'Evidence, bits',
-            cell: (candidate) =>
-              Object.entries(candidate.facts)
-                .map(([fact, bits]) => `${fact} ${bits > 0 ? '+' : ''}${bits}`)
-                .join(', ') || 'named',
-          },
-        ]}
-      />
+      {(candidates.length > 0 || !click) && (
+        <Table
+          caption="Candidate clicks"
+          rows={candidates}
+          empty="There were no candidate clicks."
+          columns={[
+            { label: 'Clicked (UTC)', cell: (candidate) => moment(candidate.clicked_at, 'UTC') },
+            { label: 'Creative', cell: (candidate) => nameOf(candidate.creative_id) },
+            { label: 'Score, bits', numeric: true, cell: (candidate) => count(candidate.score) },
+            { label: 'Likelihood', numeric: true, cell: (candidate) => percent(candidate.probability) },
+            {
+              label: 'Evidence, bits',
+              cell: (candidate) =>
+                Object.entries(candidate.facts)
+                  .map(([fact, bits]) => `${fact} ${bits > 0 ? '+' : ''}${bits}`)
+                  .join(', ') || 'named',
+            },
+          ]}
+        />
+      )}
     </Card>
   );
 };

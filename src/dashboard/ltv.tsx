@@ -13,6 +13,7 @@ import {
   cohortsAsked,
   cohortsBefore,
   curveOf,
+  FEW_HINT,
   MAX_CURVES,
   readCohorts,
 } from './cohort-parts.tsx';
@@ -186,8 +187,8 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
           <RowCount shown={named.length} total={report.total_rows} />
           <p class="hint">
             Revenue from day 0 to N of the devices whose day N is over; ROAS is that revenue against the costs
-            of the days on which they were acquired. {CURVE_HINT} Blank: day N is not over yet for any device
-            of the cohort. Days in {view.application.timezone}.
+            of the days on which they were acquired. {CURVE_HINT} {FEW_HINT} Blank: day N is not over yet for
+            any device of the cohort. Days in {view.application.timezone}.
           </p>
         </Card>
       </>

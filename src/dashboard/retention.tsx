@@ -13,6 +13,7 @@ import {
   cohortsAsked,
   cohortsBefore,
   curveOf,
+  FEW_HINT,
   MAX_CURVES,
   readCohorts,
 } from './cohort-parts.tsx';
@@ -129,7 +130,7 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
             }}
           />
           <RowCount shown={report.data.filter((row) => !row.is_other).length} total={report.total_rows} />
-          <p class="hint">Blank: day N is not over yet for any device of the cohort.</p>
+          <p class="hint">{FEW_HINT} Blank: day N is not over yet for any device of the cohort.</p>
         </Card>
       </>
     );

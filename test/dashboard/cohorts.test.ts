@@ -59,12 +59,13 @@ const page = async (path: string) => pageOf(await browser.get(`${path}&app=${ten
 
 const RETENTION = 'Retention by cohort and day since acquisition';
 const LTV = 'Lifetime value by cohort and day since acquisition';
+const BEFORE = 'Before: 19 Jan – 14 Feb';
 
 it('groups retention by creative, each name a filter', async () => {
   const shown = await page('/retention?period=28d&group=creative');
   expect(shown.cells(RETENTION, 'Creative', 'Devices', 'Day 0', 'Day 1')).toEqual([
     ['Dragon', '10', '100%', '40%'],
-    ['Before: 19 Jan – 14 Feb', '8', '100%', '75%'],
+    [BEFORE, '8', '100%', '75%'],
     ['Organic', '20', '100%', '10%'],
   ]);
   const asked = { app: tenant.application.id, cohort: 'all', group: 'creative', kind: 'classic' };
@@ -98,6 +99,19 @@ it('leaves unfinished days blank, and says when they will be known', async () =>
   ]);
 });
 
+it('sets apart the values of fewer than half of the devices, without a colour', async () => {
+  const shown = await page(`/retention?from=${ago(45)}&to=${ago(1)}&group=creative&compare=none`);
+  const cells = shown.row(RETENTION, 'Dragon').all('td.heat');
+  // Day 1 is over for all 18, day 7 for the 8 of the older cohort.
+  expect(
+    [cells[1], cells[7]].map((cell) => [cell?.getAttribute('class'), cell?.getAttribute('title')]),
+  ).toEqual([
+    ['number heat h10', '18 devices'],
+    ['number heat few', '8 of 18 devices: those whose day 7 is over'],
+  ]);
+  expect(shown.text).toContain('Italic: fewer than half of the devices have completed that day.');
+});
+
 it('adds the curve of the earlier period, unless there is no comparison', async () => {
   const curves = async (query: string) => (await page(query)).chart.series.map(({ name }) => name);
   expect(await curves('/retention?period=28d')).toEqual(['Classic', 'Rolling', 'Classic, 19 Jan – 14 Feb']);
@@ -110,10 +124,9 @@ it.each([
 ])(
   '%s ends with an uncoloured row for the earlier period, unless there is no comparison',
   async (path, caption, expected) => {
-    const before = 'Before: 19 Jan – 14 Feb';
     const shown = await page(path);
-    const row = shown.row(caption, before);
-    expect(shown.table(caption).rows.at(-1)?.slice(0, 4)).toEqual([before, ...expected]);
+    const row = shown.row(caption, BEFORE);
+    expect(shown.table(caption).rows.at(-1)?.slice(0, 4)).toEqual([BEFORE, ...expected]);
     expect(row.all('td.heat').map((cell) => cell.getAttribute('class'))).toEqual(
       row.all('td.heat').map(() => 'number heat'),
     );
@@ -127,30 +140,32 @@ it.each([
   ['/retention?period=28d&group=creative', RETENTION, ['8', '100%', '75%']],
   ['/ltv?period=28d&group=creative', LTV, ['8', '–', '$0.00']],
 ])('%s has what each group had before below its row, uncoloured', async (path, caption, expected) => {
-  const before = 'Before: 19 Jan – 14 Feb';
-  const shown = await page(path);
-  // Organic devices came in this period only.
-  expect(shown.table(caption).rows.map(([first]) => first)).toEqual(['Dragon', before, 'Organic']);
-  expect(shown.table(caption).rows[1]?.slice(0, 4)).toEqual([before, ...expected]);
-  const cells = shown.row(caption, before).all('td.heat');
-  expect(cells.map((cell) => cell.getAttribute('class'))).toEqual(cells.map(() => 'number heat'));
   const firsts = async (query: string) =>
     (await page(`${path}${query}`)).table(caption).rows.map(([first]) => first);
+  const shown = await page(path);
+  // Organic devices came in this period only.
+  expect(await firsts('')).toEqual(['Dragon', BEFORE, 'Organic']);
+  expect(shown.table(caption).rows[1]?.slice(0, 4)).toEqual([BEFORE, ...expected]);
+  const kinds = shown.row(caption, BEFORE).all('td.heat');
+  expect(new Set(kinds.map((cell) => cell.getAttribute('class')))).toEqual(new Set(['number heat']));
   expect(await firsts('&compare=none')).toEqual(['Dragon', 'Organic']);
+  expect(await firsts('&cohort=week')).toEqual(['Dragon', 'Organic']);
 });
 
 it('says by country why there is no ROAS', async () => {
-  const sentence = 'Costs are uploaded by campaign, ad set and creative';
-  expect((await page('/ltv?period=28d&group=country')).text).toContain(sentence);
-  expect((await page('/ltv?period=28d&country=de')).text).toContain(sentence);
-  expect((await page('/ltv?period=28d&group=creative')).text).not.toContain(sentence);
+  const texts = async (query: string) => (await page(`/ltv?period=28d&${query}`)).card('ROAS').texts('p');
+  const sentence =
+    'Costs are uploaded by campaign, ad set and creative, so spend, CPI and ROAS are known by these only.';
+  expect(await texts('group=country')).toEqual([sentence]);
+  expect(await texts('country=de')).toEqual([sentence]);
+  expect(await texts('group=creative')).not.toContain(sentence);
 });
 
 it('shows when a cohort paid back its cost, and draws a line at 100%', async () => {
   const shown = await page('/ltv?period=28d&group=creative');
   expect(shown.cells(LTV, 'Creative', 'Devices', 'Paid back', 'Day 0', 'Day 3', 'Day 7')).toEqual([
     ['Dragon', '10', 'Day 3', '$0.50', '$2.50', 'not over yet'],
-    ['Before: 19 Jan – 14 Feb', '8', '–', '$0.00', '$0.00', '$0.00'],
+    [BEFORE, '8', '–', '$0.00', '$0.00', '$0.00'],
     ['Organic', '20', '–', '$0.00', '$0.00', 'not over yet'],
   ]);
   expect(shown.cards).toEqual(['Lifetime value of a device', 'ROAS', 'LTV by cohort']);
@@ -162,7 +177,7 @@ it('shows when a cohort paid back its cost, and draws a line at 100%', async () 
   const ROAS = 'ROAS by cohort and day since acquisition';
   expect(roas.cells(ROAS, 'Creative', 'Paid back', 'Day 0', 'Day 3', 'Day 7')).toEqual([
     ['Dragon', 'Day 3', '25%', '125%', 'not over yet'],
-    ['Before: 19 Jan – 14 Feb', '–', '–', '–', '–'],
+    [BEFORE, '–', '–', '–', '–'],
     ['Organic', '–', '–', '–', 'not over yet'],
   ]);
 });

@@ -307,7 +307,7 @@ function expectCohorts(
 }
 
 it('shows a creative’s own figures, retention and LTV', async () => {
-  const page = await read('/creatives/{dragon}', '');
+  const page = await read('/creatives/{dragon}', 'compare=none');
   const own = 'creative_id={dragon}&group_by=creative';
   const [whole] = (await ask('performance', own)).data;
   const metrics = ['spend', 'clicks', 'installs', 'cpi', 'revenue', 'roas'] as const;
