@@ -51,7 +51,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
   private storage: DurableObjectStorage = this.ctx.storage;
   /** Everything was deleted, and no call has used the store since. */
   private isDeleted = false;
-  private readonly settler = new Settler({
+  protected readonly settler = new Settler({
     store: () => this.store,
     storage: () => this.storage,
     applicationId: () => this.applicationId,
@@ -59,7 +59,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     quietWaitMs: () => this.quietWaitMs,
   });
   private files!: RawFiles;
-  private readonly flusher = new Flusher({
+  protected readonly flusher = new Flusher({
     store: () => this.store,
     db: () => this.db,
     name: () => this.name,

@@ -14,7 +14,7 @@ const EXPORT_AFTER_MS = 3_000_000;
 const MAX_HOT_EVENTS = 50_000;
 /** A range becomes one file, or several if its events are large. */
 const MAX_EXPORT_EVENTS = 50_000;
-const MAX_EXPORT_CHARACTERS = 32_000_000;
+const MAX_EXPORT_BYTES = 32_000_000;
 
 export const hotEventsIn = (store: Store): number =>
   store
@@ -46,7 +46,8 @@ export function takeRange(store: Store, hotEvents: number, now: number): number 
     .select({
       batch: log.batch,
       count: log.eventCount,
-      characters: sql<number>`length(${log.events})`,
+      // Known without reading the value, unlike its length in characters.
+      bytes: sql<number>`octet_length(${log.events})`,
       appendedAt: log.appendedAt,
     })
     .from(log)
@@ -54,12 +55,12 @@ export function takeRange(store: Store, hotEvents: number, now: number): number 
     .orderBy(asc(log.batch))
     .limit(MAX_EXPORT_EVENTS)
     .all();
-  let [last, events, characters]: [number | null, number, number] = [null, 0, 0];
+  let [last, events, bytes]: [number | null, number, number] = [null, 0, 0];
   for (const row of rows) {
     events += row.count;
-    characters += row.characters;
+    bytes += row.bytes;
     if (hotEvents - events < MAX_HOT_EVENTS && row.appendedAt > now - EXPORT_AFTER_MS) break;
-    if (last !== null && (events > MAX_EXPORT_EVENTS || characters > MAX_EXPORT_CHARACTERS)) break;
+    if (last !== null && (events > MAX_EXPORT_EVENTS || bytes > MAX_EXPORT_BYTES)) break;
     last = row.batch;
   }
   if (last !== null) store.update(progress).set({ exportBatch: last }).run();

@@ -54,16 +54,37 @@ export class HashTable {
     if (slot >= 0) this.flags[slot] = (this.flags[slot] ?? 0) | flag;
   }
 
+  /** The hashes, two words each by day, of the entries that have `flag` but not `mark`, which they get. */
+  collect(flag: number, mark: number): Map<number, Uint32Array> {
+    const isWanted = (slot: number) => ((this.flags[slot] ?? 0) & (flag | mark)) === flag;
+    const counts = new Map<number, number>();
+    for (let slot = 0; slot <= this.mask; slot++) {
+      if (!isWanted(slot)) continue;
+      const day = this.days[slot] ?? 0;
+      counts.set(day, (counts.get(day) ?? 0) + 1);
+    }
+    const found = new Map<number, Uint32Array>();
+    for (const [day, count] of counts) {
+      found.set(day, new Uint32Array(count * 2));
+      counts.set(day, 0);
+    }
+    for (let slot = 0; slot <= this.mask; slot++) {
+      if (!isWanted(slot)) continue;
+      const day = this.days[slot] ?? 0;
+      const [words, at] = [found.get(day), counts.get(day) ?? 0];
+      counts.set(day, at + 2);
+      if (words) words[at] = this.high[slot] ?? 0;
+      if (words) words[at + 1] = this.low[slot] ?? 0;
+      this.mark(slot, mark);
+    }
+    return found;
+  }
+
   forEach(visit: (day: number, high: number, low: number, flags: number) => void): void {
     for (let slot = 0; slot <= this.mask; slot++) {
       const flags = this.flags[slot] ?? 0;
       if (flags !== 0) visit(this.days[slot] ?? 0, this.high[slot] ?? 0, this.low[slot] ?? 0, flags);
     }
-  }
-
-  /** Marks each entry that has `flag` with another one too. */
-  markAll(flag: number, added: number): void {
-    for (let slot = 0; slot <= this.mask; slot++) if (this.has(slot, flag)) this.mark(slot, added);
   }
 
   private start(day: number, low: number): number {

@@ -129,19 +129,11 @@ export class KeyBook {
    */
   save(run: number, now: number): void {
     const week = weekOfTaking(now);
-    const taken = new Map<number, number[]>();
-    this.table.forEach((day, high, low, flags) => {
-      if ((flags & FLAG.taken) === 0 || (flags & FLAG.saved) !== 0) return;
-      const words = taken.get(day);
-      if (words) words.push(high, low);
-      else taken.set(day, [high, low]);
-    });
-    this.table.markAll(FLAG.taken, FLAG.saved);
-    for (const [day, words] of taken) {
+    for (const [day, words] of this.table.collect(FLAG.taken, FLAG.saved)) {
       const added = words.length / 2;
       this.store
         .insert(recentKeys)
-        .values({ day, week, run, hashes: bytesOf(Uint32Array.from(words)) })
+        .values({ day, week, run, hashes: bytesOf(words) })
         .run();
       this.store
         .insert(keyGenerations)

@@ -101,14 +101,21 @@ function insertRow(store: Store, batch: number, row: PackedRow, now: number): vo
 
 /** The smallest and largest of ids with 16 bytes each. */
 function idRange(ids: Uint8Array): { firstEventId: string; lastEventId: string } {
-  const all = Buffer.from(ids.buffer, ids.byteOffset, ids.byteLength);
-  const compare = (left: number, right: number) => all.compare(all, right, right + 16, left, left + 16);
+  const view = new DataView(ids.buffer, ids.byteOffset, ids.byteLength);
+  const isSmaller = (left: number, right: number): boolean => {
+    // Word by word, because a `compare` of the bytes takes several times as long.
+    for (let byte = 0; byte < 16; byte += 4) {
+      const [own, other] = [view.getUint32(left + byte), view.getUint32(right + byte)];
+      if (own !== other) return own < other;
+    }
+    return false;
+  };
   let [first, last] = [0, 0];
-  for (let at = 16; at < all.length; at += 16) {
-    if (compare(at, first) < 0) first = at;
-    if (compare(at, last) > 0) last = at;
+  for (let at = 16; at < ids.length; at += 16) {
+    if (isSmaller(at, first)) first = at;
+    else if (isSmaller(last, at)) last = at;
   }
-  const idAt = (at: number) => idFromBytes('evt', all.subarray(at, at + 16));
+  const idAt = (at: number) => idFromBytes('evt', ids.subarray(at, at + 16));
   return { firstEventId: idAt(first), lastEventId: idAt(last) };
 }
 

@@ -28,8 +28,8 @@ import { readCounterName } from './shards.ts';
 import type { Store } from './store.ts';
 import { moveOn, wasAborted } from './turn.ts';
 
-/** The size of one D1 transaction: a few thousand rows, so that other queries can run in between. */
-const MAX_PART_CHARACTERS = 500_000;
+/** The size of one D1 transaction: some hundred rows, so that other queries wait only a few milliseconds. */
+const MAX_PART_CHARACTERS = 125_000;
 
 type Kind = RollupTable | 'segments' | 'blocks' | 'merged' | 'parked';
 type Part = [kind: Kind, rows: unknown[]][];

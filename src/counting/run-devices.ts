@@ -58,7 +58,7 @@ export class RunDevices {
   }
 
   /** Passes the rows of changed devices, as JSON arrays, to `write`. Throws `BrokenDevicesError`. */
-  *prepare(write: (kind: 'devices' | 'payers', payload: string) => void): Steps {
+  *eachChange(write: (kind: 'devices' | 'payers', payload: string) => void): Steps {
     const broken: string[] = [];
     let cause: unknown;
     let [others, payers]: [ChangedRow[], ChangedRow[]] = [[], []];

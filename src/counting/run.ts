@@ -172,7 +172,7 @@ export class Run {
     const { storage, store } = this;
     const run = progressOf(store).run + 1;
     const oldestAt = this.heads[0]?.appendedAt ?? now;
-    yield* this.devices.prepare((kind, payload) => prepareWrite(store, { run, kind, payload, oldestAt }));
+    yield* this.devices.eachChange((kind, payload) => prepareWrite(store, { run, kind, payload, oldestAt }));
     for (const payload of this.sums()) {
       prepareWrite(store, { run, kind: 'sums', payload, oldestAt });
       yield;

@@ -37,7 +37,8 @@ export class SeenIds {
     for (let at = 0; at < ids.length; at += 16) {
       const minted = minuteAt(view, at);
       if (table === null || minted !== minute) {
-        [minute, table, own] = [minted, this.tableOf(minted), tails.get(minted) ?? []];
+        const left = (ids.length - at) / 16;
+        [minute, table, own] = [minted, this.tableOf(minted, left), tails.get(minted) ?? []];
       }
       const [high, low] = [view.getUint32(at + 8), view.getUint32(at + 12)];
       if (!table.add(0, high, low)) continue;
@@ -88,7 +89,8 @@ export class SeenIds {
     this.cached = 0;
   }
 
-  private tableOf(minute: number): HashTable {
+  /** The ids of a minute, with room for `added` more if they are not cached yet. */
+  private tableOf(minute: number, added: number): HashTable {
     const known = this.minutes.get(minute);
     if (known) return known;
     const rows = this.store
@@ -96,7 +98,7 @@ export class SeenIds {
       .from(seenIds)
       .where(eq(seenIds.minute, minute))
       .all();
-    const table = new HashTable(rows.reduce((total, { tails }) => total + tails.length / 8, 0));
+    const table = new HashTable(rows.reduce((total, { tails }) => total + tails.length / 8, added));
     for (const { tails } of rows) {
       const words = wordsOf(tails);
       for (let at = 0; at < words.length; at += 2) table.add(0, words[at] ?? 0, words[at + 1] ?? 0);

@@ -53,6 +53,18 @@ function totalsSql(table: TotalledTable): string {
     ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${assigned(table)}`;
 }
 
+/** The SQL that adds rows to a rollup table and to its totals. Kept, because putting it together takes longer than sending a part. */
+const additionTexts = new Map<RollupTable, string[]>();
+
+function textsOf(table: RollupTable): string[] {
+  const known = additionTexts.get(table);
+  if (known) return known;
+  const own = table === 'rollup_hours' ? hoursSql(ROWS) : additionSql(table);
+  const texts = [own, ...(isTotalled(table) ? [totalsSql(table)] : [])];
+  additionTexts.set(table, texts);
+  return texts;
+}
+
 /** The statements that add rows, as `Additions.rows` gives them, to a rollup table and to its totals. */
 export function additionStatements(
   db: D1Database,
@@ -60,8 +72,7 @@ export function additionStatements(
   rows: readonly unknown[],
 ): D1PreparedStatement[] {
   const json = JSON.stringify(rows);
-  const own = table === 'rollup_hours' ? hoursSql(ROWS) : additionSql(table);
-  return [own, ...(isTotalled(table) ? [totalsSql(table)] : [])].map((text) => {
+  return textsOf(table).map((text) => {
     const [before = '', after = ''] = text.split(ROWS);
     return toStatement(db, sql`${sql.raw(before)}${json}${sql.raw(after)}`);
   });

@@ -59,6 +59,12 @@ export class BenchCounter extends Counter {
     await later(11 * MINUTE_MS, () => super.alarm());
   }
 
+  /** Counts and flushes all that waits, and nothing else. */
+  async count(): Promise<void> {
+    while (await this.settler.countNext());
+    await this.flusher.flush();
+  }
+
   /** Forgets everything that is ever forgotten. */
   async forget(): Promise<void> {
     await later(1_000 * DAY_MS, () => super.alarm());

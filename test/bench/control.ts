@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { uuidv7obj } from 'uuidv7';
 import type { LoggedEvent } from '../../src/catalogue/index.ts';
-import { consumeEvents, counterName, packEvents } from '../../src/counting/index.ts';
+import { consumeEvents, counterName, type PackedBatch, packEvents } from '../../src/counting/index.ts';
 import { packMessages } from '../../src/ingestion/enqueue.ts';
 import { saveReferenceRates } from '../../src/money/exchange-rates.ts';
 import type { BenchCounter } from './bench-counter.ts';
@@ -180,6 +180,29 @@ async function append(env: Env, applicationId: string, total: number, seed: numb
   return timing;
 }
 
+const EVENTS_PER_FEED = 1_000;
+const prepared = new Map<string, PackedBatch[]>();
+
+/** Makes packed events for `feed`, so that nothing is made while something else is timed. */
+function prepare(applicationId: string, total: number, seed: number): void {
+  const id = () => `evt_${uuidv7obj().toHex()}`;
+  const stream = makeEvents(seed, devicesOf.get(applicationId) ?? [], 1, id, applicationId);
+  const batches = Array.from({ length: Math.ceil(total / EVENTS_PER_FEED) }, () =>
+    packEvents(
+      applicationId,
+      Array.from({ length: EVENTS_PER_FEED }, () => stream.next().value),
+    ),
+  );
+  prepared.set(applicationId, batches);
+}
+
+/** Gives a counter the next of its prepared events. */
+async function feed(env: Env, applicationId: string): Promise<{ isEmpty: boolean }> {
+  const next = prepared.get(applicationId)?.pop();
+  if (next) await counterOf(env, applicationId).append(next);
+  return { isEmpty: !next };
+}
+
 /** How many raw event files an application has when all is exported, and their size. */
 async function exportAll(env: Env, applicationId: string) {
   await counterOf(env, applicationId).exportAll();
@@ -219,12 +242,24 @@ export const control = new Hono<{ Bindings: Env }>()
     const { app, events, seed } = c.req.param();
     return c.json(await append(c.env, app, Number(events), Number(seed)));
   })
+  .post('/prepare/:app/:events/:seed', (c) => {
+    const { app, events, seed } = c.req.param();
+    prepare(app, Number(events), Number(seed));
+    return c.json({});
+  })
+  .post('/feed/:app', async (c) => c.json(await feed(c.env, c.req.param('app'))))
+  .post('/count/:app', async (c) => c.json(await timed(() => counterOf(c.env, c.req.param('app')).count())))
   .post('/ring/:app', async (c) => c.json(await timed(() => counterOf(c.env, c.req.param('app')).ring())))
   .post('/forget/:app', async (c) => {
     await counterOf(c.env, c.req.param('app')).forget();
     return c.json({});
   })
   .post('/export/:app', async (c) => c.json(await exportAll(c.env, c.req.param('app'))))
+  .post('/export-speed/:app', async (c) => {
+    const counter = counterOf(c.env, c.req.param('app'));
+    const { hotEvents } = await counter.health();
+    return c.json({ hotEvents, ...(await timed(() => counter.exportAll())) });
+  })
   .post('/spend/:app', async (c) => {
     await insertSpend(c.env.DB, c.req.param('app'));
     return c.json({});

@@ -18,6 +18,8 @@ const BATCHED = { perRequest: BATCH_EVENTS, requestsPerBatch: 1 };
 const BACKLOG = { perRequest: BATCH_EVENTS, requestsPerBatch: 40 };
 
 const MESSAGES_OF_A_HERD = 16;
+/** Made before they are sent, because making them takes the same thread; as many as keep a counter busy for some seconds. */
+const BUSY_EVENTS = 100_000;
 
 type Speed = { perSecond: number; cpuMicroseconds: number };
 
@@ -72,6 +74,7 @@ export class CountingBench {
     return this.call<Consumed>('/consume', 'POST', load);
   }
 
+  count = (applicationId: string) => this.call<Timing>(`/count/${applicationId}`);
   ring = (applicationId: string) => this.call<Timing>(`/ring/${applicationId}`);
   costs = (applicationId: string) => this.call<Costs>(`/costs/${applicationId}`, 'GET');
 
@@ -84,16 +87,24 @@ export class CountingBench {
     }
   }
 
-  /** Events a second that a counter appends, counts and adds to D1, without what the consumer does before. */
+  /** Events a second that a counter appends, counts and adds to D1, without what the consumer does before and the export after. */
   async counterSpeed(applicationId: string, events: number): Promise<Speed> {
     const appended = await this.call<Timing>(`/append/${applicationId}/${events}/${this.seed++}`);
-    return speedOf(events, appended, await this.ring(applicationId));
+    return speedOf(events, appended, await this.count(applicationId));
+  }
+
+  /** Events a second that a counter writes as raw event files, once they are counted. */
+  async exportSpeed(applicationId: string): Promise<number> {
+    const { hotEvents, milliseconds } = await this.call<{ hotEvents: number; milliseconds: number }>(
+      `/export-speed/${applicationId}`,
+    );
+    return (hotEvents / milliseconds) * 1000;
   }
 
   /** Events a second, taken from the queue, counted and added to D1. */
   async speed(applicationId: string, events: number): Promise<Speed> {
     const consumed = await this.consume(applicationId, events);
-    return speedOf(events, consumed, await this.ring(applicationId));
+    return speedOf(events, consumed, await this.count(applicationId));
   }
 
   /** Milliseconds of a report over HTTP. */
@@ -190,20 +201,21 @@ export class CountingBench {
     return (await read(MESSAGES_OF_A_HERD)) / one;
   }
 
-  /** A report while another application's counter takes events as fast as it can. */
-  private async besideABusyCounter(applicationId: string, size: Size): Promise<number> {
+  /** A report while another application's counter takes events and counts them without a pause. */
+  async besideABusyCounter(applicationId: string): Promise<number> {
     const alone = await this.reports(applicationId);
     const other = await this.open('Busy');
+    await this.call(`/prepare/${other}/${BUSY_EVENTS}/${this.seed++}`);
     let isBusy = true;
-    const load = (async () => {
-      for (let done = 0; done < size.large && isBusy; done += 20_000) {
-        await this.consume(other, 20_000);
-        if (done % size.run === 0) await this.ring(other);
-      }
+    const feeding = (async () => {
+      while (isBusy && !(await this.call<{ isEmpty: boolean }>(`/feed/${other}`)).isEmpty);
+    })();
+    const counting = (async () => {
+      while (isBusy) await this.count(other);
     })();
     const beside = await this.reports(applicationId);
     isBusy = false;
-    await load;
+    await Promise.all([feeding, counting]);
     return beside / alone;
   }
 
@@ -240,12 +252,13 @@ export class CountingBench {
       const fresh = await this.counterSpeed(await this.open(`Counter ${round}`), size.run);
       speeds.push({ consumer, fresh, full: await this.counterSpeed(main, size.run) });
     }
+    const exportSpeed = await this.exportSpeed(main);
     step('client totals, funnel, erasure');
     const totals = await this.call<{ milliseconds: number }>(`/client-totals/${main}`);
     const funnel = await this.call<{ milliseconds: number }>(`/funnel/${main}`);
     const erasure = await this.call<{ milliseconds: number }>(`/erase/${main}/0`);
     step('reports beside a busy counter');
-    const beside = await this.besideABusyCounter(main, size);
+    const beside = await this.besideABusyCounter(main);
     return {
       live: { single, batched, manyBatched: many },
       figures: {
@@ -260,6 +273,7 @@ export class CountingBench {
         [`counter_cpu_ratio_at_${size.huge / 1e6}m`]: median(
           speeds.map(({ fresh, full }) => full.cpuMicroseconds / fresh.cpuMicroseconds),
         ),
+        export_events_per_s: exportSpeed,
         rows_written_per_event_single: single.rows,
         rows_written_per_event_batch: batched.rows,
         rows_written_per_event_single_300k_devices: manySingle.rows,
