@@ -5,14 +5,21 @@ import { mondayOf } from '#lib/calendar';
 import { packBlocks } from './segment-blocks.ts';
 import { Additions, type SegmentedRow } from './tables.ts';
 
-// The rollups broken down by segment. A run only adds blocks and changes none: one row of `segment_blocks` for each rollup, span of days
-// and bucket that it counted something for.
+// The rollups by creative and by segment. A run only adds blocks and changes none: one row of `segment_blocks` for each rollup, span of
+// days and bucket that it counted something for.
 
 /** The bucket of all creatives together. In its blocks, every creative is `PAID`. */
 export const ALL_CREATIVES = 0;
 export const PAID = 'paid';
 /** The number of buckets that creatives are spread over, so that a report on one creative reads a sixteenth. Numbered from 1. */
 export const CREATIVE_BUCKETS = 16;
+/**
+ * The bucket of every creative, not broken down by segment: each row has the one entry `WHOLE_SEGMENT`. Reports by creative that name no
+ * segment read it, which takes a fraction of what the buckets by segment take.
+ */
+export const UNSEGMENTED = CREATIVE_BUCKETS + 1;
+/** The id in place of a segment's for the sums of all segments. Only blocks of `UNSEGMENTED` have it. */
+export const WHOLE_SEGMENT = 0;
 
 /** FNV-1a. */
 export function bucketOf(creativeId: string): number {
@@ -51,8 +58,10 @@ export function* blockRows(additions: Additions<RollupTable>, first: number): Ge
   let number = first;
   for (const [fromDay, rows] of additions.spans(spanOf(table))) {
     const together = new Additions(table);
+    const whole: SegmentedRow[] = [];
     const buckets = new Map<number, SegmentedRow[]>();
     for (const row of rows) {
+      whole.push({ key: row.key, segments: [WHOLE_SEGMENT, ...additions.sumUp(row.segments)] });
       const creativeId = String(row.key[creativeAt]);
       const key = row.key.with(creativeAt, creativeId === '' ? '' : PAID);
       together.addSegments(key, row.segments);
@@ -62,7 +71,7 @@ export function* blockRows(additions: Additions<RollupTable>, first: number): Ge
       else buckets.set(bucket, [row]);
     }
     const all = [...together.spans(() => fromDay).values()].flatMap((own) => [...own]);
-    for (const [bucket, own] of [[ALL_CREATIVES, all] as const, ...buckets]) {
+    for (const [bucket, own] of [[ALL_CREATIVES, all] as const, ...buckets, [UNSEGMENTED, whole] as const]) {
       for (const data of packBlocks(table, own)) yield [table, bucket, fromDay, number++, data];
     }
   }

@@ -9,6 +9,8 @@ export {
   CREATIVE_BUCKETS,
   PAID,
   spanOf,
+  UNSEGMENTED,
+  WHOLE_SEGMENT,
 } from './breakdown.ts';
 export { type Earned, REVENUE_DAYS, readRevenue } from './device-revenue.ts';
 export { type DeviceFacts, type DeviceHistory, RunningDevice } from './device-state.ts';

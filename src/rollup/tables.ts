@@ -186,8 +186,8 @@ export class Additions<Table extends RollupTable> {
     return extended;
   }
 
-  /** The sums of all segments of a row. */
-  private sumUp(row: readonly number[]): number[] {
+  /** The sums of all segments of a row, which are in the form of `SegmentedRow`. */
+  sumUp(row: readonly number[]): number[] {
     const sums = new Array<number>(this.width).fill(0);
     for (let own = 1; own < row.length; own += this.width + 1) {
       for (const { at, isAmount } of this.places.values()) {

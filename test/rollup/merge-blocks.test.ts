@@ -1,7 +1,13 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { newId } from '#lib/ids';
-import { addBlocks, blockRows, CREATIVE_BUCKETS } from '../../src/rollup/breakdown.ts';
+import {
+  addBlocks,
+  blockRows,
+  CREATIVE_BUCKETS,
+  UNSEGMENTED,
+  WHOLE_SEGMENT,
+} from '../../src/rollup/breakdown.ts';
 import {
   type BlockPlace,
   MIN_MERGED_BLOCKS,
@@ -82,6 +88,21 @@ it('merges the blocks of many runs into one that holds the same, exactly', async
   expect(await placesToMerge(env.DB, owner, [PLACE])).toEqual([]);
   // The creatives' own blocks are others.
   expect((await read(owner.applicationId, OF_CREATIVES)).sums).toEqual(before.sums);
+});
+
+it('has every creative in a bucket of its own without segments, before and after a merge', async () => {
+  const owner = await withRuns(MIN_MERGED_BLOCKS);
+  const place = { ...PLACE, bucket: UNSEGMENTED };
+  const whole = {
+    impressions: 9 * MIN_MERGED_BLOCKS,
+    micros: 3n * BigInt(MIN_MERGED_BLOCKS) * BigInt(2 ** 53 - 1 + 5),
+  };
+  const sums = new Map([[WHOLE_SEGMENT, whole]]);
+  expect(await read(owner.applicationId, [UNSEGMENTED])).toEqual({ blocks: MIN_MERGED_BLOCKS, sums });
+  expect(await placesToMerge(env.DB, owner, [place])).toEqual([place]);
+  const merged = await mergeBlocks(env.DB, owner, place);
+  await env.DB.batch(replaceBlocks(env.DB, { ...owner, sequence: 100 }, merged));
+  expect(await read(owner.applicationId, [UNSEGMENTED])).toEqual({ blocks: 1, sums });
 });
 
 it('leaves few blocks as they are, and those of other shards', async () => {

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
+import {
+  ALL_CREATIVES,
+  blockRows,
+  CREATIVE_BUCKETS,
+  PAID,
+  UNSEGMENTED,
+  WHOLE_SEGMENT,
+} from '../../src/rollup/breakdown.ts';
 import { MAX_BLOCK_CHARACTERS, openBlock, packBlocks } from '../../src/rollup/segment-blocks.ts';
 import { Additions, ROLLUP_TABLES, type SegmentedRow, sumColumnsOf } from '../../src/rollup/tables.ts';
 
@@ -125,3 +133,52 @@ it.each([
   const open = () => openBlock('rollup_ads', text).read({ row: () => true, segment: () => undefined });
   expect(open).toThrow();
 });
+
+it.each(ROLLUP_TABLES.filter((table) => table !== 'rollup_hours'))(
+  'of %s are by creative and segment, by segment for all creatives together, and by creative alone',
+  (table) => {
+    const additions = new Additions<RollupTable>(table);
+    const width = sumColumnsOf(table).length;
+    const keyOf = (creative: string) =>
+      ROLLUP_KEYS[table].map((column) => (column === 'creative_id' ? creative : '2026-03-02'));
+    const sums = (first: number) => Array.from({ length: width }, (_, index) => first + index);
+    for (const [creative, segment, first] of [
+      ['', 7, 1],
+      ['crt_1', 7, 10],
+      ['crt_1', 8, 100],
+      ['crt_2', 8, 1_000],
+    ] as const) {
+      additions.addSegments(keyOf(creative), [segment, ...sums(first)]);
+    }
+    const found = new Map<number, Map<string, number[]>>();
+    for (const [, bucket, , , data] of blockRows(additions, 0)) {
+      found.set(bucket, new Map([...(found.get(bucket) ?? []), ...unpack(table, [data])]));
+    }
+    const named = (creative: string, segment: number) =>
+      `${JSON.stringify(keyOf(creative).slice(1))}/${segment}`;
+    const added = (...firsts: number[]) =>
+      sums(0).map((index) => firsts.reduce((total, first) => total + first + index, 0));
+    const own = new Map([
+      [named('', 7), added(1)],
+      [named('crt_1', 7), added(10)],
+      [named('crt_1', 8), added(100)],
+      [named('crt_2', 8), added(1_000)],
+    ]);
+    const byHash = Array.from({ length: CREATIVE_BUCKETS }, (_, at) => [...(found.get(at + 1) ?? [])]);
+    expect(new Map(byHash.flat())).toEqual(own);
+    expect(found.get(ALL_CREATIVES)).toEqual(
+      new Map([
+        [named('', 7), added(1)],
+        [named(PAID, 7), added(10)],
+        [named(PAID, 8), added(100, 1_000)],
+      ]),
+    );
+    expect(found.get(UNSEGMENTED)).toEqual(
+      new Map([
+        [named('', WHOLE_SEGMENT), added(1)],
+        [named('crt_1', WHOLE_SEGMENT), added(10, 100)],
+        [named('crt_2', WHOLE_SEGMENT), added(1_000)],
+      ]),
+    );
+  },
+);
