@@ -1,4 +1,4 @@
-import { largeHistory } from '../helpers/large-history.ts';
+import { addLargeHistory } from '../helpers/large-history.ts';
 import type { Rig } from './rig.ts';
 import { makeApplication } from './tenant.ts';
 import { median } from './workload.ts';
@@ -60,7 +60,7 @@ export async function measurePages(rig: Rig, pace: PagePace, step: (what: string
   const { cookie, teamId } = await signUp(rig, url);
   const { applicationId } = await makeApplication(rig.db, { teamId, teamToken: '' }, 'Pages');
   step('pages: history');
-  for (const sql of largeHistory(applicationId, pace.history, Date.now())) await rig.db.prepare(sql).run();
+  await addLargeHistory(rig.db, applicationId, pace.history, Date.now());
   const figures: Record<string, number> = {};
   for (const [name, path] of Object.entries(PAGES)) {
     step(`pages: ${name}`);
