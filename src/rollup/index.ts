@@ -1,10 +1,7 @@
-export { additionStatements } from './add-rows.ts';
 export { readCountedArrivals, readFirstDay } from './arrivals.ts';
 export {
   ALL_CREATIVES,
-  addBlocks,
   type BlockRow,
-  blockRows,
   bucketOf,
   CREATIVE_BUCKETS,
   PAID,
@@ -31,7 +28,6 @@ export {
   type Parked,
   parkedBody,
   parkedId,
-  parkedSums,
   parkStatements,
   toParkedEvent,
 } from './park.ts';
@@ -40,8 +36,8 @@ export { pruneHours } from './prune-hours.ts';
 export { readBlockPages } from './read-blocks.ts';
 export { blockKeys, type OpenBlock, openBlock } from './segment-blocks.ts';
 export { sendWithRetry } from './send.ts';
-
 export { firstTimes, type Walk, walkSteps } from './step-walk.ts';
+export { parkedSums, type SumRows, sumRowsOf, sumStatements } from './sum-rows.ts';
 export { type Additions, isTotalled, MICROS_PER_HIGH, sumColumnsOf, TOTALS } from './tables.ts';
 
 export {

@@ -4,7 +4,8 @@ import { consumeDeadLetters } from '#counting';
 import { database } from '#db';
 import { newId } from '#lib/ids';
 import { isSampled } from '#lib/log-sample';
-import { replayParked } from '#rollup';
+import { replayParked, UNSEGMENTED } from '#rollup';
+import { creativeSumsOf } from '../helpers/blocks.ts';
 import { deliver } from '../helpers/counted-history.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
@@ -126,6 +127,15 @@ describe('a database that does not take what was counted', () => {
   });
 });
 
+/** The team of an application that only has a counter so far. */
+async function callerOf(applicationId: string) {
+  const { team, application } = await createTenant();
+  await env.DB.prepare('UPDATE applications SET id = ? WHERE id = ?')
+    .bind(applicationId, application.id)
+    .run();
+  return { db: database(env.DB), team, actor: 'tests', now: Date.now() };
+}
+
 describe('a row that the database refuses', () => {
   const refuse = (db: WatchedD1, ...creatives: (string | null)[]) =>
     db.failWhen(
@@ -177,13 +187,9 @@ describe('a row that the database refuses', () => {
     const { applicationId, stub, db } = await withRefused();
     vi.spyOn(console, 'error').mockReturnValue();
     await expect.poll(async () => (await stub().settle()).settled).toBe(true);
-    const tenant = await createTenant();
-    await env.DB.prepare('UPDATE applications SET id = ? WHERE id = ?')
-      .bind(applicationId, tenant.application.id)
-      .run();
+    const caller = await callerOf(applicationId);
     const rows = await parkedOf(applicationId);
     for (const { id } of rows) {
-      const caller = { db: database(env.DB), team: tenant.team, actor: 'tests', now: Date.now() };
       await expect(replayParked({ ...env, DB: db.asBinding() }, caller, id)).rejects.toMatchObject({
         code: 'conflict',
       });
@@ -198,6 +204,54 @@ describe('a row that the database refuses', () => {
     db.failWhen((sql) => sql.includes('INSERT INTO rollup_daily'), 'D1_ERROR: overloaded');
     expect((await stub().settle()).settled).toBe(false);
     expect(await parkedOf(applicationId)).toEqual([]);
+  });
+});
+
+describe('a block that the database refuses', () => {
+  async function withRefusedBlock() {
+    const counter = startCounter();
+    const creativeId = newId('crt');
+    const created = await counter.createDevice({ creativeId });
+    if (created.outcome === 'moved') throw new Error('a new counter has one shard');
+    const db = new WatchedD1(env.DB);
+    const isRefused = `["rollup_daily",${UNSEGMENTED},"2026-03-02",`;
+    db.failWhen(
+      (sql, bindings) =>
+        sql.includes('"segment_blocks"') && bindings.some((rows) => String(rows).includes(isRefused)),
+      'D1_ERROR: CHECK constraint failed: segment_blocks: SQLITE_CONSTRAINT',
+    );
+    await counter.inside((own) => {
+      own.db = db.asBinding();
+    });
+    await counter.append([eventOf(counter.applicationId, created.device, 'custom.ad')]);
+    vi.spyOn(console, 'error').mockReturnValue();
+    await expect.poll(async () => (await counter.stub().settle()).settled).toBe(true);
+    return { ...counter, creativeId, db };
+  }
+
+  it('is parked alone: the totals and the other blocks have its sums', async () => {
+    const { applicationId, creativeId } = await withRefusedBlock();
+    expect(await rollupOf(applicationId)).toMatchObject({ installs: 1, impressions: 1 });
+    const sums = await creativeSumsOf(applicationId, 'rollup_daily');
+    expect(sums).toMatchObject({ [creativeId]: { installs: 1, impressions: 0 } });
+    expect(await creativeSumsOf(applicationId, 'rollup_ads')).toMatchObject({
+      [creativeId]: { impressions: 1 },
+    });
+    expect(await parkedOf(applicationId)).toMatchObject([{ body: expect.stringContaining('"blocks"') }]);
+  });
+
+  it('is added once when it is replayed, and stays parked while the database refuses it', async () => {
+    const { applicationId, creativeId, db } = await withRefusedBlock();
+    const caller = await callerOf(applicationId);
+    const [{ id } = { id: '' }] = await parkedOf(applicationId);
+    await expect(replayParked({ ...env, DB: db.asBinding() }, caller, id)).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    await Promise.allSettled([replayParked(env, caller, id), replayParked(env, caller, id)]);
+    expect(await parkedOf(applicationId)).toEqual([]);
+    const sums = await creativeSumsOf(applicationId, 'rollup_daily');
+    expect(sums).toMatchObject({ [creativeId]: { installs: 1, impressions: 1, ad_revenue: 2_000 } });
+    expect(await rollupOf(applicationId)).toMatchObject({ installs: 1, impressions: 1 });
   });
 });
 

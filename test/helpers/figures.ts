@@ -1,7 +1,6 @@
 import { type Amounts, ROLLUP_KEYS, type RollupTable, segmentId, UNKNOWN_SEGMENT } from '#catalogue';
-import { chunksOf } from '#lib/chunks';
-import { addBlocks, additionStatements, blockRows } from '#rollup';
 import { Additions } from '../../src/rollup/tables.ts';
+import { addRun } from './add-run.ts';
 
 type KeyOf<Table extends RollupTable> = Exclude<(typeof ROLLUP_KEYS)[Table][number], 'application_id'>;
 
@@ -12,8 +11,6 @@ export type Figures<Table extends RollupTable> = Partial<Record<KeyOf<Table>, st
 const UNKNOWN = segmentId(UNKNOWN_SEGMENT);
 /** No counter of a test has this shard, so that its blocks and those of counters differ. */
 const SHARD = 10_000;
-const ROWS_PER_STATEMENT = 1_000;
-const BLOCKS_PER_STATEMENT = 5;
 
 let sequence = 0;
 
@@ -31,13 +28,5 @@ export async function addFigures<Table extends RollupTable>(
     const key = Object.fromEntries(keys.map((name) => [name, values[name] ?? '']));
     additions.add({ ...key, application_id: applicationId } as Record<string, string | number>, UNKNOWN, row);
   }
-  const source = { applicationId, shard: SHARD, sequence: ++sequence };
-  await db.batch([
-    ...[...chunksOf(additions.rows(), ROWS_PER_STATEMENT)].flatMap((rows) =>
-      additionStatements(db, table, rows),
-    ),
-    ...[...chunksOf(blockRows(additions, 0), BLOCKS_PER_STATEMENT)].map((blocks) =>
-      addBlocks(db, source, blocks),
-    ),
-  ]);
+  await addRun(db, { applicationId, shard: SHARD, sequence: ++sequence }, additions);
 }

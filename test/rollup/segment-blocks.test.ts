@@ -11,30 +11,7 @@ import {
 } from '../../src/rollup/breakdown.ts';
 import { MAX_BLOCK_CHARACTERS, openBlock, packBlocks } from '../../src/rollup/segment-blocks.ts';
 import { Additions, ROLLUP_TABLES, type SegmentedRow, sumColumnsOf } from '../../src/rollup/tables.ts';
-
-/** What blocks hold: by key and segment, the sums. */
-function unpack(table: RollupTable, blocks: Iterable<string>): Map<string, number[]> {
-  const sums = new Map<string, number[]>();
-  for (const text of blocks) {
-    const block = openBlock(table, text);
-    let key = '';
-    block.read({
-      row: (indexes) => {
-        key = JSON.stringify(block.keys.map((values, at) => values[indexes[at] ?? 0]));
-        return true;
-      },
-      segment: (index, own) => {
-        const name = `${key}/${block.segments[index]}`;
-        const known = sums.get(name) ?? own.map(() => 0);
-        sums.set(
-          name,
-          [...own].map((sum, at) => sum + (known[at] ?? 0)),
-        );
-      },
-    });
-  }
-  return sums;
-}
+import { unpack } from '../helpers/blocks.ts';
 
 const sum = fc.oneof(
   fc.constant(0),
