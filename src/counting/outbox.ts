@@ -11,6 +11,7 @@ import {
   segments,
   toStatement,
 } from '#db';
+import { logWarning } from '#lib/log';
 import {
   type Additions,
   type BlockRow,
@@ -150,6 +151,7 @@ export async function flushNext(
     if (!wasAborted(error)) {
       const rest = isTransient(error) ? null : await withoutRefused(db, source, part);
       if (!rest) throw error;
+      logWarning('rows refused', error, { counter });
       const payload = JSON.stringify(rest);
       store.update(outbox).set({ payload }).where(eq(outbox.sequence, next.sequence)).run();
       return true;
@@ -164,8 +166,12 @@ export async function flushNext(
   return true;
 }
 
-/** The part with the refused rows parked instead; null if D1 refuses no row by itself. */
+/**
+ * The part with the refused rows parked instead; null if D1 refuses no row by itself. A refused merge is left out, which leaves the blocks as
+ * they are.
+ */
 async function withoutRefused(db: D1Database, source: Source, part: Part): Promise<Part | null> {
+  if (part.every(([kind]) => kind === 'merged')) return [];
   const refused = await findRefused(
     db,
     part.flatMap((own) => sumsOf(source, own) ?? []),

@@ -255,6 +255,30 @@ describe('a block that the database refuses', () => {
   });
 });
 
+it('leaves blocks as they are when the database refuses their merge', async () => {
+  const { applicationId, append, ad, stub, inside } = await start();
+  const RUNS = 18;
+  for (let run = 0; run < RUNS; run++) {
+    await append([ad()]);
+    await stub().settle();
+  }
+  const db = new WatchedD1(env.DB);
+  const isMerge = (sql: string) => sql.includes('DELETE FROM "segment_blocks"');
+  db.failWhen(isMerge, 'D1_ERROR: string or blob too big: SQLITE_TOOBIG');
+  await inside(async (counter) => {
+    counter.db = db.asBinding();
+    await counter.alarm();
+    counter.db = env.DB;
+  });
+  expect(db.log.some(isMerge)).toBe(true);
+  expect(await stub().health()).toMatchObject({ outbox: 0, flushError: null });
+  await append([ad()]);
+  expect((await stub().settle()).settled).toBe(true);
+  const sums = await creativeSumsOf(applicationId, 'rollup_daily');
+  expect(sums).toMatchObject({ '': { impressions: RUNS + 1 } });
+  expect(await parkedOf(applicationId)).toEqual([]);
+});
+
 it('brings back of the dead letters those alone that cannot be parked', async () => {
   const { applicationId, ad } = await start();
   const [first, second] = [message([ad()]), message([ad()])];

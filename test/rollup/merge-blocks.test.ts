@@ -18,6 +18,7 @@ import {
 import { readBlockPages } from '../../src/rollup/read-blocks.ts';
 import { openBlock } from '../../src/rollup/segment-blocks.ts';
 import { Additions } from '../../src/rollup/tables.ts';
+import { addRun } from '../helpers/add-run.ts';
 
 /** The buckets that tell creatives apart. */
 const OF_CREATIVES = Array.from({ length: CREATIVE_BUCKETS }, (_, index) => index + 1);
@@ -103,6 +104,34 @@ it('has every creative in a bucket of its own without segments, before and after
   const merged = await mergeBlocks(env.DB, owner, place);
   await env.DB.batch(replaceBlocks(env.DB, { ...owner, sequence: 100 }, merged));
   expect(await read(owner.applicationId, [UNSEGMENTED])).toEqual({ blocks: 1, sums });
+});
+
+it('merges large blocks too, as many as fit into memory and one value of the database', async () => {
+  const owner = { applicationId: newId('app'), shard: 0 };
+  for (let sequence = 1; sequence <= MIN_MERGED_BLOCKS; sequence++) {
+    const additions = new Additions('rollup_daily');
+    for (let creative = 0; creative < 5_000; creative++) {
+      const key = {
+        application_id: owner.applicationId,
+        day: '2026-03-01',
+        creative_id: newId('crt'),
+        currency: '',
+      };
+      additions.add(key, 7, { impressions: 1 });
+    }
+    await addRun(env.DB, { ...owner, sequence }, additions);
+  }
+  const place = { ...PLACE, bucket: UNSEGMENTED };
+  const before = await read(owner.applicationId, [UNSEGMENTED]);
+  for (let sequence = 100; (await placesToMerge(env.DB, owner, [place])).length > 0; sequence++) {
+    const merged = await mergeBlocks(env.DB, owner, place);
+    expect(merged.replaced.length).toBeGreaterThan(1);
+    expect(JSON.stringify(merged).length).toBeLessThan(1_500_000);
+    await env.DB.batch(replaceBlocks(env.DB, { ...owner, sequence }, merged));
+  }
+  const after = await read(owner.applicationId, [UNSEGMENTED]);
+  expect(after.sums).toEqual(before.sums);
+  expect(after.blocks).toBeLessThan(MIN_MERGED_BLOCKS);
 });
 
 it('leaves few blocks as they are, and those of other shards', async () => {
