@@ -1,24 +1,9 @@
 import { eq } from 'drizzle-orm';
 import { adsets, campaigns, creatives, type Database } from '#db';
 
-const ADSETS = 'INNER JOIN adsets ON adsets.id = creatives.adset_id';
-const CAMPAIGNS = 'INNER JOIN campaigns ON campaigns.id = adsets.campaign_id';
-const ofCreative = (joins: string) =>
-  `FROM creatives ${joins} WHERE creatives.id = creative_id AND creatives.application_id = ?1`;
-
 /** The groupings that a creative's id determines, finest first. */
 export const CREATIVE_GROUPS = ['creative', 'adset', 'campaign'] as const;
 export type CreativeGroup = (typeof CREATIVE_GROUPS)[number];
-
-/**
- * SQL over a rollup for a row's creative, ad set and campaign, each as a JSON array of id and name; null for organic devices. The text
- * equals that of `COST_NAMES`, so that revenue and spend have the same key.
- */
-export const CREATIVE_NAMES: Record<CreativeGroup, string> = {
-  creative: `(SELECT json_array(creatives.id, creatives.name) ${ofCreative('')})`,
-  adset: `(SELECT json_array(adsets.id, adsets.name) ${ofCreative(ADSETS)})`,
-  campaign: `(SELECT json_array(campaigns.id, campaigns.name) ${ofCreative(`${ADSETS} ${CAMPAIGNS}`)})`,
-};
 
 const CAMPAIGN = 'campaigns.application_id = ?1 AND campaigns.name = campaign';
 const ADSET = 'adsets INNER JOIN campaigns ON campaigns.id = adsets.campaign_id';
@@ -37,16 +22,16 @@ export const COST_NAMES: Record<CreativeGroup, string> = {
      WHERE ${CAMPAIGN} AND adset IN ('', adsets.name) AND creatives.name = creative), creative) END`,
 };
 
-/** The columns of `costs` that `COST_NAMES` reads. */
-export const COST_COLUMNS = ['campaign', 'adset', 'creative'];
-
-/** The columns that show a value of `CREATIVE_NAMES` or `COST_NAMES` in a report by `group`. Both are null for organic devices. */
+/** The columns that show a value of `COST_NAMES` or of `CreativeNames` in a report by `group`. Both are null for organic devices. */
 export function namedColumns(group: CreativeGroup, value: string | null): Record<string, string | null> {
   const [id, name]: [string | null, string | null] = value ? JSON.parse(value) : [null, null];
   return { [group]: name, [`${group}_id`]: id };
 }
 
-/** The values of `CREATIVE_NAMES` by creative id. */
+/**
+ * By creative id: the creative, its ad set and its campaign, each as a JSON array of id and name. The text equals that of `COST_NAMES`, so
+ * that revenue and spend have the same key.
+ */
 export type CreativeNames = ReadonlyMap<string, Record<CreativeGroup, string>>;
 
 /** The names of an application's creatives, and of their ad sets and campaigns. */

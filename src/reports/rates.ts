@@ -1,5 +1,5 @@
 import { and, between, eq } from 'drizzle-orm';
-import { cohortRevenue, type Database } from '#db';
+import { cohortRevenueTotals, type Database } from '#db';
 import { readRateBook } from '#money';
 import type { Reported } from './query.ts';
 
@@ -15,10 +15,13 @@ export async function readRates(
   { from, to, currency, day }: { from: string; to: string; currency: string; day: string },
 ): Promise<Record<string, number>> {
   const rows = await db
-    .selectDistinct({ currency: cohortRevenue.currency })
-    .from(cohortRevenue)
+    .selectDistinct({ currency: cohortRevenueTotals.currency })
+    .from(cohortRevenueTotals)
     .where(
-      and(eq(cohortRevenue.applicationId, application.id), between(cohortRevenue.acquiredDay, from, to)),
+      and(
+        eq(cohortRevenueTotals.applicationId, application.id),
+        between(cohortRevenueTotals.acquiredDay, from, to),
+      ),
     );
   const earned = new Set([currency, ...rows.map((row) => row.currency)]);
   const book = await readRateBook(d1, application.teamId, earned, day, day);

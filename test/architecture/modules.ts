@@ -120,7 +120,16 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   reports: {
     imports: ['catalogue', 'counting', 'creatives', 'db', 'http', 'lib', 'money', 'rollup', 'teams'],
-    reads: ['adsets', 'campaigns', 'cohort_revenue', 'costs', 'creatives', 'rollup_daily', 'segments'],
+    reads: [
+      'adsets',
+      'campaigns',
+      'cohort_revenue_totals',
+      'costs',
+      'creatives',
+      'rollup_daily_totals',
+      'rollup_hours',
+      'segments',
+    ],
   },
   operations: {
     imports: ['audit', 'counting', 'db', 'http', 'rollup', 'teams'],
@@ -176,7 +185,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'tracking',
       'views',
     ],
-    reads: ['clicks', 'costs', 'creatives', 'invitations', 'members', 'rollup_daily'],
+    reads: ['clicks', 'costs', 'creatives', 'invitations', 'members', 'rollup_daily_totals'],
   },
   cli: {
     imports: ['catalogue', 'db', 'env', 'lake', 'lib', 'members', 'teams'],
