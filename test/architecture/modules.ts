@@ -123,10 +123,12 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: [
       'adsets',
       'campaigns',
-      'cohort_revenue_totals',
+      'cohort_activity',
+      'cohort_revenue',
       'costs',
       'creatives',
-      'rollup_daily_totals',
+      'rollup_ads',
+      'rollup_daily',
       'rollup_hours',
       'segments',
     ],
@@ -185,7 +187,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'tracking',
       'views',
     ],
-    reads: ['clicks', 'costs', 'creatives', 'invitations', 'members', 'rollup_daily_totals'],
+    reads: ['clicks', 'costs', 'creatives', 'invitations', 'members', 'rollup_daily'],
   },
   cli: {
     imports: ['catalogue', 'db', 'env', 'lake', 'lib', 'members', 'teams'],
