@@ -21,7 +21,7 @@ import {
   replaceBlocks,
   type SumRows,
   sumRowsOf,
-  sumStatements,
+  sumStatement,
 } from '#rollup';
 import { findRefused, parkRefused } from './refused-rows.ts';
 import { outbox, progress } from './schema.ts';
@@ -75,7 +75,13 @@ export function* toParts(
   let [part, size]: [Part, number] = [[], 0];
   const rowsOf = function* (): Generator<[Kind, unknown]> {
     for (const row of newSegments) yield ['segments', row];
-    yield* sumRowsOf(additions);
+    let blocks = 0;
+    for (const own of additions) {
+      for (const row of sumRowsOf(own, blocks)) {
+        if (row[0] === 'blocks') blocks++;
+        yield row;
+      }
+    }
     for (const message of parked) yield ['parked', message];
   };
   for (const [kind, row] of rowsOf()) {
@@ -84,8 +90,8 @@ export function* toParts(
       yield JSON.stringify(part);
       [part, size] = [[], 0];
     }
-    const last = part.at(-1);
-    if (last?.[0] === kind) last[1].push(row);
+    const own = part.find((one) => one[0] === kind);
+    if (own) own[1].push(row);
     else part.push([kind, [row]]);
     size += length + 1;
   }
@@ -111,7 +117,7 @@ function statementsOf(
   now: number,
 ): D1PreparedStatement[] {
   const sums = sumsOf(source, [kind, rows]);
-  if (sums) return sumStatements(db, sums);
+  if (sums) return [sumStatement(db, sums)];
   switch (kind) {
     case 'segments':
       return [insertSegments(db, rows)];

@@ -1,6 +1,6 @@
 import { isTransient } from '#db';
 import { logError } from '#lib/log';
-import { PARK_REASON, type Parked, parkedId, parkedSums, type SumRows, sumStatements } from '#rollup';
+import { PARK_REASON, type Parked, parkedId, parkedSums, type SumRows, sumStatement } from '#rollup';
 import { abortTrial, wasAborted } from './turn.ts';
 
 /** The limit per flush, because an invocation has 1,000 queries. The next flush finds the remaining rows. */
@@ -19,7 +19,7 @@ export async function findRefused(db: D1Database, added: readonly SumRows[]): Pr
   const tryRows = async (sums: SumRows): Promise<unknown> => {
     trials++;
     try {
-      await db.batch([...sumStatements(db, sums), abortTrial(db)]);
+      await db.batch([sumStatement(db, sums), abortTrial(db)]);
     } catch (error) {
       if (wasAborted(error)) return null;
       if (isTransient(error)) throw error;

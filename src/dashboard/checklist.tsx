@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { clicks, costs, creatives, type Database, invitations, members, rollupDailyTotals } from '#db';
+import { clicks, costs, creatives, type Database, invitations, members, rollupDaily } from '#db';
 import { atLeast, type Person } from '#members';
 import type { ApplicationRow } from '#teams';
 import { Card } from './parts.tsx';
@@ -22,7 +22,7 @@ export async function readProgress(
       creative: some(sql`${creatives} WHERE ${creatives.applicationId} = ${id}`).as('creative'),
       // A click that was pruned is still counted in the figures.
       click: sql<number>`${some(sql`${clicks} WHERE ${clicks.applicationId} = ${id}`)}
-        OR ${some(sql`${rollupDailyTotals} WHERE ${rollupDailyTotals.applicationId} = ${id} AND ${rollupDailyTotals.clicks} > 0`)}`.as(
+        OR ${some(sql`${rollupDaily} WHERE ${rollupDaily.applicationId} = ${id} AND ${rollupDaily.clicks} > 0`)}`.as(
         'click',
       ),
       costs: some(sql`${costs} WHERE ${costs.applicationId} = ${id}`).as('costs'),

@@ -19,7 +19,7 @@ import {
 } from './cut.ts';
 import { deviceGroupBy, type Group, otherColumns } from './device-groups.ts';
 import { DIMENSIONS, type Shown as GroupColumns, needsBlocks } from './dimensions.ts';
-import { bindFiltered, rollupConditions, tableOf } from './filters.ts';
+import { bindFiltered, rollupConditions } from './filters.ts';
 import { moneyField } from './metrics.ts';
 import {
   type AmountRow,
@@ -54,7 +54,7 @@ const KEYS = {
 
 /** The rows to read: those of application ?1 on days ?2 to ?3 that match the filters. */
 export const adsRows = (filters: ReportFilters) =>
-  `FROM ${tableOf('rollup_ads')} WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3${rollupConditions(filters)}`;
+  `FROM rollup_ads WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3${rollupConditions(filters)}`;
 
 /**
  * Ranks rows by day, latest first, then by revenue and impressions. ?4 is the rate of each currency, ?5 the search as `searchValue`

@@ -6,7 +6,7 @@ import { CohortCells } from './cohort-cells.ts';
 import type { CohortDetails } from './cohort-details.ts';
 import { type CohortQuestion, needsCohortBlocks } from './cohorts.ts';
 import { isOfCreatives } from './device-groups.ts';
-import { bindFiltered, rollupConditions, tableOf } from './filters.ts';
+import { bindFiltered, rollupConditions } from './filters.ts';
 import { type CreativeNames, readCreativeNames } from './names.ts';
 
 /** The cohorts of a report, with their devices. */
@@ -79,6 +79,6 @@ const lastDayUntil = (age: string, days: readonly number[]): string =>
 export function activitySql(days: readonly number[], conditions: string): string {
   return `SELECT acquired_day AS acquiredDay, ${lastDayUntil('age', days)} AS age,
       sum(iif(age IN (${sorted(days).join(', ')}), active_devices, 0)) AS active, sum(last_active_devices) AS lastActive
-    FROM ${tableOf('cohort_activity')} WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3${conditions}
+    FROM cohort_activity WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3${conditions}
     GROUP BY 1, 2`;
 }

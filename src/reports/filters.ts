@@ -1,5 +1,3 @@
-import type { RollupTable } from '#catalogue';
-import { isTotalled, TOTALS } from '#rollup';
 import { COST_NAMES, CREATIVE_GROUPS } from './names.ts';
 import type { ReportFilters } from './query.ts';
 
@@ -32,10 +30,6 @@ export function costConditions(filters: ReportFilters): string {
     ...(filters.attribution === 'organic' ? ['false'] : []),
   ]);
 }
-
-/** The table of a rollup, aliased to the rollup's name. It has all creatives together: `paid`, or empty for organic devices. */
-export const tableOf = (rollup: RollupTable): string =>
-  isTotalled(rollup) ? `${TOTALS[rollup]} AS ${rollup}` : rollup;
 
 /** Prepares a statement and binds its parameters. The filters' values come last, if the statement uses them. */
 export function bindFiltered(

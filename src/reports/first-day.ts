@@ -1,5 +1,5 @@
 import { eq, min } from 'drizzle-orm';
-import { costs, type Database, rollupDailyTotals } from '#db';
+import { costs, type Database, rollupDaily } from '#db';
 import { addDays } from '#lib/time';
 import { MAX_SPAN_DAYS } from './query.ts';
 
@@ -11,9 +11,9 @@ export async function findFirstDay(
 ): Promise<string | null> {
   const [[counted], [spent]] = await Promise.all([
     db
-      .select({ day: min(rollupDailyTotals.day) })
-      .from(rollupDailyTotals)
-      .where(eq(rollupDailyTotals.applicationId, applicationId)),
+      .select({ day: min(rollupDaily.day) })
+      .from(rollupDaily)
+      .where(eq(rollupDaily.applicationId, applicationId)),
     db
       .select({ day: min(costs.day) })
       .from(costs)

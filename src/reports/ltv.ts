@@ -8,7 +8,7 @@ import { type CohortQuestion, knowsSpend, needsCohortBlocks } from './cohorts.ts
 import { scanCosts } from './cost-scan.ts';
 import { DayRates, END_OF_TIME } from './day-rates.ts';
 import { deviceGroupBy, isOfCreatives } from './device-groups.ts';
-import { bindFiltered, rollupConditions, tableOf } from './filters.ts';
+import { bindFiltered, rollupConditions } from './filters.ts';
 import { lifetimeValueOf } from './metrics.ts';
 import { microsSql, rateDaySql, readMicros, unconvertedOf } from './money.ts';
 import { checkPeriod, cohortPeriod, filtersOf, type Reported } from './query.ts';
@@ -67,7 +67,7 @@ export function revenueSql(days: readonly number[], conditions: string): string 
   const age = 'julianday(day) - julianday(acquired_day)';
   return `SELECT acquired_day AS acquiredDay, ${rateDaySql('currency', 'day', '?4')} AS rateDay, currency,
       ${firstDayFrom(age, days)} AS asked, ${microsSql(EARNED)} AS micros
-    FROM ${tableOf('cohort_revenue')} WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3${conditions}
+    FROM cohort_revenue WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3${conditions}
     GROUP BY 1, 2, 3, 4 HAVING asked IS NOT NULL`;
 }
 

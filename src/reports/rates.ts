@@ -1,5 +1,5 @@
 import { and, between, eq } from 'drizzle-orm';
-import { cohortRevenueTotals, type Database } from '#db';
+import { cohortRevenue, type Database } from '#db';
 import { readRateBook } from '#money';
 import type { Reported } from './query.ts';
 
@@ -15,12 +15,12 @@ export async function readRates(
   { from, to, currency, day }: { from: string; to: string; currency: string; day: string },
 ): Promise<Record<string, number>> {
   const rows = await db
-    .selectDistinct({ currency: cohortRevenueTotals.currency })
-    .from(cohortRevenueTotals)
+    .selectDistinct({ currency: cohortRevenue.currency })
+    .from(cohortRevenue)
     .where(
       and(
-        eq(cohortRevenueTotals.applicationId, application.id),
-        between(cohortRevenueTotals.acquiredDay, from, to),
+        eq(cohortRevenue.applicationId, application.id),
+        between(cohortRevenue.acquiredDay, from, to),
       ),
     );
   const earned = new Set([currency, ...rows.map((row) => row.currency)]);

@@ -9,7 +9,7 @@ import {
 } from '#catalogue';
 import { type Amount, type Count, sumOf } from './adder.ts';
 import { DIMENSIONS, type Dimension, type DimensionName, rollupOf, type SourceKind } from './dimensions.ts';
-import { costConditions, rollupConditions, tableOf } from './filters.ts';
+import { costConditions, rollupConditions } from './filters.ts';
 import { type AmountSql, plus, storedAmount, wholeAmount } from './money.ts';
 import type { ReportFilters } from './query.ts';
 
@@ -37,7 +37,7 @@ function rollupSource(table: RollupTable): Source {
   const attributed = measures.includes('installs') ? [['attributedInstalls', ofAttributed('installs')]] : [];
   return {
     kind: 'rollup',
-    table: tableOf(table),
+    table,
     conditions: '',
     day: 'day',
     rateDay: 'day',
@@ -62,7 +62,7 @@ export const COSTS: Source = {
 export const EARNED = plus(storedAmount('ad_revenue'), storedAmount('purchase_revenue'));
 const ACQUIRED: Source = {
   kind: 'acquired',
-  table: tableOf('cohort_revenue'),
+  table: 'cohort_revenue',
   conditions: '',
   day: 'acquired_day',
   rateDay: 'day',

@@ -6,6 +6,7 @@ export {
   CREATIVE_BUCKETS,
   PAID,
   spanOf,
+  sumRowsOf,
   UNSEGMENTED,
   WHOLE_SEGMENT,
 } from './breakdown.ts';
@@ -37,8 +38,8 @@ export { readBlockPages } from './read-blocks.ts';
 export { blockKeys, type OpenBlock, openBlock } from './segment-blocks.ts';
 export { sendWithRetry } from './send.ts';
 export { firstTimes, type Walk, walkSteps } from './step-walk.ts';
-export { parkedSums, type SumRows, sumRowsOf, sumStatements } from './sum-rows.ts';
-export { type Additions, isTotalled, MICROS_PER_HIGH, sumColumnsOf, TOTALS } from './tables.ts';
+export { parkedSums, type SumRows, sumStatement } from './sum-rows.ts';
+export { type Additions, MICROS_PER_HIGH, sumColumnsOf } from './tables.ts';
 
 export {
   type Counted,

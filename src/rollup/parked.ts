@@ -12,7 +12,7 @@ import {
 import { AppError, unavailable } from '#http';
 import { logError } from '#lib/log';
 import { sendWithRetry } from './send.ts';
-import { readParkedSums, type SumRows, sumStatements } from './sum-rows.ts';
+import { readParkedSums, type SumRows, sumStatement } from './sum-rows.ts';
 
 /** A parked message in the API's format. */
 export type ParkedMessage = typeof parkedMessages.$inferSelect;
@@ -124,7 +124,7 @@ async function addParkedSums(
   try {
     await db.batch([
       abortUnlessParked(db, id),
-      ...sumStatements(db, sums),
+      sumStatement(db, sums),
       toStatement(db, auditStatement(caller, entry).getSQL()),
       toStatement(db, sql`DELETE FROM ${parkedMessages} WHERE ${parkedMessages.id} = ${id}`),
     ]);

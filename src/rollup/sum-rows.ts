@@ -1,31 +1,16 @@
 import * as z from 'zod';
 import { MEASURES, type RollupTable } from '#catalogue';
-import { additionStatements } from './add-rows.ts';
-import { addBlocks, type BlockSource, blockRows } from './breakdown.ts';
-import type { Additions } from './tables.ts';
+import { additionStatement } from './add-rows.ts';
+import { addBlocks, type BlockSource } from './breakdown.ts';
 
 /** Sums that a run adds to D1: rows of a rollup's table as `Additions.rows` gives them, or blocks (`BlockRow`). */
 export type SumRows =
   | { table: RollupTable; rows: readonly unknown[] }
   | { blocks: BlockSource; rows: readonly unknown[] };
 
-/** The statements that add sums. */
-export const sumStatements = (db: D1Database, sums: SumRows): D1PreparedStatement[] =>
-  'table' in sums ? additionStatements(db, sums.table, sums.rows) : [addBlocks(db, sums.blocks, sums.rows)];
-
-/** The rows that a run adds to D1 for each rollup: those of its table, then its blocks. */
-export function* sumRowsOf(
-  all: readonly Additions<RollupTable>[],
-): Generator<[kind: RollupTable | 'blocks', row: unknown]> {
-  let blocks = 0;
-  for (const additions of all) {
-    for (const row of additions.rows()) yield [additions.table, row];
-    for (const row of blockRows(additions, blocks)) {
-      blocks++;
-      yield ['blocks', row];
-    }
-  }
-}
+/** The statement that adds sums. */
+export const sumStatement = (db: D1Database, sums: SumRows): D1PreparedStatement =>
+  'table' in sums ? additionStatement(db, sums.table, sums.rows) : addBlocks(db, sums.blocks, sums.rows);
 
 /** The body under which sums are parked that D1 refused. They cannot be sent to the queue, only added: see `replayParked`. */
 export const parkedSums = (sums: SumRows): string => JSON.stringify({ sums });

@@ -15,7 +15,7 @@ import {
   sendTestMessage,
   watchAlerts,
 } from '#alerts';
-import { alerts, applications, channels, database, notices, rollupDailyTotals } from '#db';
+import { alerts, applications, channels, database, notices, rollupDaily } from '#db';
 import type { ApplicationRow } from '#teams';
 import worker from '../../src/index.ts';
 import { addFigures } from '../helpers/figures.ts';
@@ -66,8 +66,8 @@ const makeAlert = (application: ApplicationRow, kind: AlertKind, threshold: numb
 /** Sets what an application brought on a day, of all creatives together. */
 async function setDay(application: ApplicationRow, day: string, dollars: number, installs = 1) {
   await db
-    .delete(rollupDailyTotals)
-    .where(and(eq(rollupDailyTotals.applicationId, application.id), eq(rollupDailyTotals.day, day)));
+    .delete(rollupDaily)
+    .where(and(eq(rollupDaily.applicationId, application.id), eq(rollupDaily.day, day)));
   await addFigures(env.DB, application.id, 'rollup_daily', [
     { day, currency: 'usd', installs, purchase_revenue: dollars * 1e6 },
   ]);

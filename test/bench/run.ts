@@ -56,7 +56,7 @@ async function main(): Promise<void> {
     const segments = await measureSegments(rig, tenant, values.quick ? QUICK_YEAR : FULL_YEAR, step);
     bar.stop();
     const { single, batched } = counting.live;
-    const { hot_bytes_per_event, lake_bytes_per_event } = counting.figures;
+    const { d1_bytes_per_event_of_a_day, hot_bytes_per_event, lake_bytes_per_event } = counting.figures;
     const counted = 1000 / counting.figures.consumer_events_per_s;
     const consumption = (
       live: typeof single,
@@ -71,7 +71,11 @@ async function main(): Promise<void> {
       logLines: live.logLines + requests / LOG_SAMPLE,
       objectCalls: live.calls,
       files: live.filesPerEvent,
-      bytes: { d1: live.d1BytesOfADay, object: hot_bytes_per_event, file: lake_bytes_per_event },
+      bytes: {
+        d1: d1_bytes_per_event_of_a_day,
+        object: hot_bytes_per_event,
+        file: lake_bytes_per_event,
+      },
     });
     const prices = {
       single: priceOfAMillion(consumption(single, 1, 1000 / http.webhook_without_queue_rps)),

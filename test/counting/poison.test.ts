@@ -137,38 +137,45 @@ async function callerOf(applicationId: string) {
 }
 
 describe('a row that the database refuses', () => {
-  const refuse = (db: WatchedD1, ...creatives: (string | null)[]) =>
+  const REFUSED_DAYS = ['2026-03-03', '2026-03-13', '2026-03-08', '2026-03-18'];
+
+  /** A paid device for each of nine days, with an ad ten days later. */
+  async function withRefused() {
+    const counter = startCounter();
+    const creatives: string[] = [];
+    const events = [];
+    for (let number = 1; number <= 9; number++) {
+      const creativeId = newId('crt');
+      const acquiredDay = `2026-03-0${number}`;
+      const acquiredAt = Date.parse(`${acquiredDay}T10:00:00Z`);
+      const created = await counter.createDevice({ creativeId, acquiredDay, acquiredAt });
+      if (created.outcome === 'moved') throw new Error('a new counter has one shard');
+      const ad = { day: `2026-03-1${number}`, value_micros: 1_000 };
+      events.push(eventOf(counter.applicationId, created.device, 'custom.ad', ad));
+      creatives.push(creativeId);
+    }
+    const db = new WatchedD1(env.DB);
     db.failWhen(
       (sql, [rows]) =>
         sql.includes('INSERT INTO rollup_daily') &&
-        creatives.some((id) => id !== null && String(rows).includes(id)),
+        REFUSED_DAYS.some((day) => String(rows).includes(`"${day}"`)),
       'D1_ERROR: CHECK constraint failed: rollup_daily: SQLITE_CONSTRAINT',
     );
-
-  async function withRefused() {
-    const counter = startCounter();
-    const creatives = Array.from({ length: 9 }, () => newId('crt'));
-    const events = [];
-    for (const creativeId of creatives) {
-      const created = await counter.createDevice({ creativeId });
-      if (created.outcome === 'moved') throw new Error('a new counter has one shard');
-      events.push(eventOf(counter.applicationId, created.device, 'custom.ad', { value_micros: 1_000 }));
-    }
-    const db = new WatchedD1(env.DB);
-    refuse(db, creatives[2] ?? null, creatives[7] ?? null);
     await counter.inside((own) => {
       own.db = db.asBinding();
     });
     await counter.append(events);
-    return { ...counter, db };
+    const one = { installs: 1, impressions: 1, ad_revenue: 1_000 };
+    return { ...counter, db, byCreative: Object.fromEntries(creatives.map((id) => [id, one])) };
   }
 
   it('is parked with its sums, and holds up no other', async () => {
-    const { applicationId, append, stub, inside } = await withRefused();
+    const { applicationId, append, stub, inside, byCreative } = await withRefused();
     const log = vi.spyOn(console, 'error').mockReturnValue();
     await expect.poll(async () => (await stub().settle()).settled).toBe(true);
-    // Of 9 creatives' rows of two days, those of two creatives: an install, and an ad with and without its currency.
     expect(await rollupOf(applicationId)).toMatchObject({ installs: 7, impressions: 7, ad_revenue: 7_000 });
+    // Their blocks were not refused.
+    expect(await creativeSumsOf(applicationId, 'rollup_daily')).toMatchObject(byCreative);
     const rows = await parkedOf(applicationId);
     expect(new Set(rows.map(({ reason }) => reason))).toEqual(
       new Set(['counted, but the database refused to add these sums to the reports']),
@@ -184,7 +191,7 @@ describe('a row that the database refuses', () => {
   });
 
   it('is added once when it is replayed, and stays parked while the database refuses it', async () => {
-    const { applicationId, stub, db } = await withRefused();
+    const { applicationId, stub, db, byCreative } = await withRefused();
     vi.spyOn(console, 'error').mockReturnValue();
     await expect.poll(async () => (await stub().settle()).settled).toBe(true);
     const caller = await callerOf(applicationId);
@@ -197,6 +204,7 @@ describe('a row that the database refuses', () => {
     }
     expect(await parkedOf(applicationId)).toEqual([]);
     expect(await rollupOf(applicationId)).toMatchObject({ installs: 9, impressions: 9, ad_revenue: 9_000 });
+    expect(await creativeSumsOf(applicationId, 'rollup_daily')).toMatchObject(byCreative);
   });
 
   it('is not sought while the database fails for another reason', async () => {

@@ -8,8 +8,8 @@ import { readBlockSums } from '../../src/reports/block-sums.ts';
 import type { DimensionName } from '../../src/reports/dimensions.ts';
 import { GroupTable, RATE_SCALE } from '../../src/reports/group-table.ts';
 import { PerformanceQuery, reportPerformance } from '../../src/reports/performance.ts';
-import { addBlocks, blockRows } from '../../src/rollup/breakdown.ts';
 import { Additions } from '../../src/rollup/tables.ts';
+import { addRun } from '../helpers/add-run.ts';
 import { LimitedD1 } from '../helpers/limited-d1.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 
@@ -71,9 +71,7 @@ beforeAll(async () => {
         });
       }
     }
-    await addBlocks(env.DB, { applicationId: id, shard: 0, sequence: day + 1 }, [
-      ...blockRows(additions, 0),
-    ]).run();
+    await addRun(env.DB, { applicationId: id, shard: 0, sequence: day + 1 }, additions);
   }
 });
 

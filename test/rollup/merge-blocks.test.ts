@@ -3,8 +3,6 @@ import { expect, it } from 'vitest';
 import { newId } from '#lib/ids';
 import { BlockCache } from '../../src/rollup/block-cache.ts';
 import {
-  addBlocks,
-  blockRows,
   CREATIVE_BUCKETS,
   UNSEGMENTED,
   WHOLE_SEGMENT,
@@ -36,7 +34,7 @@ async function withRuns(runs: number, shard = 0) {
       additions.add(key, 7, { impressions: 1, ad_revenue: 2 ** 53 - 1 });
       additions.add(key, 8 + sequence, { impressions: 2, purchase_revenue: 5 });
     }
-    await addBlocks(env.DB, { ...owner, sequence }, [...blockRows(additions, 0)]).run();
+    await addRun(env.DB, { ...owner, sequence }, additions);
   }
   return owner;
 }
@@ -160,7 +158,7 @@ it('keeps blocks that were added after the merged ones were read', async () => {
   const late = new Additions('rollup_daily');
   const key = { application_id: owner.applicationId, day: '2026-03-01', creative_id: '', currency: 'usd' };
   late.add(key, 7, { impressions: 1_000 });
-  await addBlocks(env.DB, { ...owner, sequence: 99 }, [...blockRows(late, 0)]).run();
+  await addRun(env.DB, { ...owner, sequence: 99 }, late);
   const before = await read(owner.applicationId, [0]);
   await env.DB.batch(replaceBlocks(env.DB, { ...owner, sequence: 100 }, merged));
   expect(await read(owner.applicationId, [0])).toEqual({ blocks: 2, sums: before.sums });
@@ -179,7 +177,7 @@ it('reads in pages of bounded size, the latest first, and each block once', asyn
       };
       for (let segment = 0; segment < 20; segment++) additions.add(key, segment, { installs: 1 });
     }
-    await addBlocks(env.DB, { applicationId, shard: 0, sequence: day }, [...blockRows(additions, 0)]).run();
+    await addRun(env.DB, { applicationId, shard: 0, sequence: day }, additions);
   }
   const query = {
     applicationId,

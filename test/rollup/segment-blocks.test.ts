@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
 import {
   ALL_CREATIVES,
-  blockRows,
   CREATIVE_BUCKETS,
   PAID,
+  sumRowsOf,
   UNSEGMENTED,
   WHOLE_SEGMENT,
 } from '../../src/rollup/breakdown.ts';
@@ -128,7 +128,9 @@ it.each(ROLLUP_TABLES.filter((table) => table !== 'rollup_hours'))(
       additions.addSegments(keyOf(creative), [segment, ...sums(first)]);
     }
     const found = new Map<number, Map<string, number[]>>();
-    for (const [, bucket, , , data] of blockRows(additions, 0)) {
+    for (const [kind, row] of sumRowsOf(additions, 0)) {
+      if (kind !== 'blocks') continue;
+      const [, bucket, , , data] = row;
       found.set(bucket, new Map([...(found.get(bucket) ?? []), ...unpack(table, [data])]));
     }
     const named = (creative: string, segment: number) =>
