@@ -41,9 +41,12 @@ export async function* scanBlocks(db: D1Database, scan: BlockScan): AsyncGenerat
     isByCreative(filters) ? findCreativeIds(database(db), applicationId, filters) : null,
   ]);
   const wantedCreatives = creativeIds && new Set(creativeIds);
-  const isCreativeWanted = (id: string) =>
-    (!wantedCreatives || wantedCreatives.has(id)) &&
-    (!filters.attribution || (id !== '') === (filters.attribution === 'paid'));
+  const isCreativeWanted =
+    wantedCreatives || filters.attribution
+      ? (id: string) =>
+          (!wantedCreatives || wantedCreatives.has(id)) &&
+          (!filters.attribution || (id !== '') === (filters.attribution === 'paid'))
+      : null;
   const isSegmentWanted = segmentFilter(filters);
   const columns = blockKeys(rollup);
   const [dayAt, creativeAt] = [0, columns.indexOf('creative_id')];
@@ -51,7 +54,7 @@ export async function* scanBlocks(db: D1Database, scan: BlockScan): AsyncGenerat
   const toChunk = (data: string): Chunk => {
     const block = openBlock(rollup, data);
     const days = (block.keys[dayAt] ?? []).map((day) => day >= from && day <= to);
-    const creatives = (block.keys[creativeAt] ?? []).map(isCreativeWanted);
+    const creatives = isCreativeWanted && (block.keys[creativeAt] ?? []).map(isCreativeWanted);
     const own = block.segments.map((id) => {
       const segment = known.get(id) ?? OTHER;
       return isSegmentWanted(segment) ? segment : null;
@@ -64,7 +67,9 @@ export async function* scanBlocks(db: D1Database, scan: BlockScan): AsyncGenerat
       read: (reader) =>
         block.read({
           row: (key) =>
-            days[key[dayAt] ?? 0] === true && creatives[key[creativeAt] ?? 0] === true && reader.row(key),
+            days[key[dayAt] ?? 0] === true &&
+            (creatives === null || creatives[key[creativeAt] ?? 0] === true) &&
+            reader.row(key),
           segment: (index, sums, mask) => {
             const segment = own[index];
             if (segment) reader.add(segment, sums, mask);

@@ -44,7 +44,7 @@ export async function readBlockSums(
 ): Promise<BlockSums> {
   const { names, from, to, reporting } = asked;
   const creatives: CreativeNames = names.some(isNamed)
-    ? await readCreativeNames(database(db), application.id)
+    ? await readCreativeNames(database(db), application.id, names.filter(isNamed))
     : new Map();
   const ratesUntil = (last: string) =>
     new DayRates(db, { teamId: application.teamId, reporting, from, to: last });

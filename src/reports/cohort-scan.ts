@@ -20,7 +20,7 @@ export async function readCohorts(
 ): Promise<ReadCohorts> {
   const { group_by: group } = asked;
   const names: CreativeNames =
-    group && isOfCreatives(group) ? await readCreativeNames(database(db), applicationId) : new Map();
+    group && isOfCreatives(group) ? await readCreativeNames(database(db), applicationId, [group]) : new Map();
   const cells = new CohortCells(asked, names);
   const activity = new CohortActivity(cells, asked);
   const read = () => addActivity(db, applicationId, asked, activity);

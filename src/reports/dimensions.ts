@@ -89,7 +89,7 @@ export const isDimension = (name: string): name is DimensionName => Object.hasOw
 
 const kindOf = (name: DimensionName | undefined) => name && DIMENSIONS[name].kind;
 export const isTime = (name: DimensionName | undefined): boolean => kindOf(name) === 'time';
-export const isNamed = (name: DimensionName | undefined): boolean => kindOf(name) === 'named';
+export const isNamed = (name: DimensionName | undefined): name is CreativeGroup => kindOf(name) === 'named';
 
 /**
  * Whether a report's figures are added up in the Worker, by `readBlockSums`. The rollup tables have all creatives together, and neither

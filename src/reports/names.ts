@@ -29,34 +29,38 @@ export function namedColumns(group: CreativeGroup, value: string | null): Record
 }
 
 /**
- * By creative id: the creative, its ad set and its campaign, each as a JSON array of id and name. The text equals that of `COST_NAMES`, so
+ * By creative id: the creative, its ad set or its campaign, each as a JSON array of id and name. The text equals that of `COST_NAMES`, so
  * that revenue and spend have the same key.
  */
-export type CreativeNames = ReadonlyMap<string, Record<CreativeGroup, string>>;
+export type CreativeNames = ReadonlyMap<string, Partial<Record<CreativeGroup, string>>>;
 
-/** The names of an application's creatives, and of their ad sets and campaigns. */
-export async function readCreativeNames(db: Database, applicationId: string): Promise<CreativeNames> {
-  const rows = await db
-    .select({
-      creativeId: creatives.id,
-      creative: creatives.name,
-      adsetId: adsets.id,
-      adset: adsets.name,
-      campaignId: campaigns.id,
-      campaign: campaigns.name,
-    })
-    .from(creatives)
-    .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
-    .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
-    .where(eq(creatives.applicationId, applicationId));
-  return new Map(
-    rows.map(({ creativeId, adsetId, campaignId, ...names }) => [
-      creativeId,
-      {
-        creative: JSON.stringify([creativeId, names.creative]),
-        adset: JSON.stringify([adsetId, names.adset]),
-        campaign: JSON.stringify([campaignId, names.campaign]),
-      },
-    ]),
-  );
+/** The names of an application's creatives, or of their ad sets or campaigns: of those groupings that are asked for. */
+export async function readCreativeNames(
+  db: Database,
+  applicationId: string,
+  groups: readonly CreativeGroup[],
+): Promise<CreativeNames> {
+  const read = await Promise.all(groups.map((group) => readNames(db, applicationId, group)));
+  const names = new Map<string, Partial<Record<CreativeGroup, string>>>();
+  for (const [index, group] of groups.entries()) {
+    for (const { creativeId, id, name } of read[index] ?? []) {
+      const own = names.get(creativeId) ?? {};
+      own[group] = JSON.stringify([id, name]);
+      names.set(creativeId, own);
+    }
+  }
+  return names;
+}
+
+/** The id and name of the creative, ad set or campaign that each creative counts under. */
+async function readNames(
+  db: Database,
+  applicationId: string,
+  group: CreativeGroup,
+): Promise<{ creativeId: string; id: string; name: string }[]> {
+  const { id, name } = { creative: creatives, adset: adsets, campaign: campaigns }[group];
+  const own = db.select({ creativeId: creatives.id, id, name }).from(creatives).$dynamic();
+  if (group !== 'creative') own.innerJoin(adsets, eq(adsets.id, creatives.adsetId));
+  if (group === 'campaign') own.innerJoin(campaigns, eq(campaigns.id, adsets.campaignId));
+  return own.where(eq(creatives.applicationId, applicationId));
 }

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { newId } from '#lib/ids';
+import { BlockCache } from '../../src/rollup/block-cache.ts';
 import {
   CREATIVE_BUCKETS,
   UNSEGMENTED,
@@ -186,12 +187,14 @@ it('reads in pages of bounded size, the latest first, and each block once', asyn
     to: '2026-03-08',
   };
   const pagesOf = async (maxBytes: number) => {
-    const pages: string[][] = [];
-    for await (const page of readBlockPages(env.DB, query, maxBytes)) pages.push(page);
+    const pages: (readonly string[])[] = [];
+    const cache = new BlockCache(0);
+    for await (const page of readBlockPages(env.DB, query, { maxBytes, cache })) pages.push(page);
     return pages;
   };
-  const sizeOf = (page: string[]) => page.reduce((size, { length }) => size + length, 0);
-  const daysOf = (page: string[]) => page.flatMap((text) => openBlock('rollup_daily', text).keys[0] ?? []);
+  const sizeOf = (page: readonly string[]) => page.reduce((size, { length }) => size + length, 0);
+  const daysOf = (page: readonly string[]) =>
+    page.flatMap((text) => openBlock('rollup_daily', text).keys[0] ?? []);
   const [all = [], ...none] = await pagesOf(1_000_000);
   expect(none).toEqual([]);
   expect(new Set(daysOf(all)).size).toBe(7);
