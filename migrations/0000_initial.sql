@@ -52,30 +52,7 @@ CREATE TABLE `cohort_activity` (
 	PRIMARY KEY(`application_id`, `acquired_day`, `creative_id`, `age`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
-CREATE TABLE `cohort_activity_totals` (
-	`application_id` text NOT NULL,
-	`acquired_day` text NOT NULL,
-	`creative_id` text NOT NULL,
-	`age` integer NOT NULL,
-	`active_devices` integer DEFAULT 0 NOT NULL,
-	`last_active_devices` integer DEFAULT 0 NOT NULL,
-	PRIMARY KEY(`application_id`, `acquired_day`, `creative_id`, `age`)
-) WITHOUT ROWID, STRICT;
---> statement-breakpoint
 CREATE TABLE `cohort_revenue` (
-	`application_id` text NOT NULL,
-	`acquired_day` text NOT NULL,
-	`creative_id` text NOT NULL,
-	`day` text NOT NULL,
-	`currency` text NOT NULL,
-	`ad_revenue` integer DEFAULT 0 NOT NULL,
-	`ad_revenue_high` integer DEFAULT 0 NOT NULL,
-	`purchase_revenue` integer DEFAULT 0 NOT NULL,
-	`purchase_revenue_high` integer DEFAULT 0 NOT NULL,
-	PRIMARY KEY(`application_id`, `acquired_day`, `creative_id`, `day`, `currency`)
-) WITHOUT ROWID, STRICT;
---> statement-breakpoint
-CREATE TABLE `cohort_revenue_totals` (
 	`application_id` text NOT NULL,
 	`acquired_day` text NOT NULL,
 	`creative_id` text NOT NULL,
@@ -116,21 +93,6 @@ CREATE TABLE `rollup_ads` (
 	PRIMARY KEY(`application_id`, `day`, `source`, `media_source`, `placement`, `creative_id`, `currency`)
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
-CREATE TABLE `rollup_ads_totals` (
-	`application_id` text NOT NULL,
-	`day` text NOT NULL,
-	`source` text NOT NULL,
-	`media_source` text NOT NULL,
-	`placement` text NOT NULL,
-	`creative_id` text NOT NULL,
-	`currency` text NOT NULL,
-	`impressions` integer DEFAULT 0 NOT NULL,
-	`ad_revenue` integer DEFAULT 0 NOT NULL,
-	`ad_revenue_high` integer DEFAULT 0 NOT NULL,
-	`ad_requests` integer DEFAULT 0 NOT NULL,
-	PRIMARY KEY(`application_id`, `day`, `source`, `media_source`, `placement`, `creative_id`, `currency`)
-) WITHOUT ROWID, STRICT;
---> statement-breakpoint
 CREATE TABLE `rollup_custom` (
 	`application_id` text NOT NULL,
 	`day` text NOT NULL,
@@ -141,29 +103,6 @@ CREATE TABLE `rollup_custom` (
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
 CREATE TABLE `rollup_daily` (
-	`application_id` text NOT NULL,
-	`day` text NOT NULL,
-	`creative_id` text NOT NULL,
-	`currency` text NOT NULL,
-	`clicks` integer DEFAULT 0 NOT NULL,
-	`installs` integer DEFAULT 0 NOT NULL,
-	`active_devices` integer DEFAULT 0 NOT NULL,
-	`sessions` integer DEFAULT 0 NOT NULL,
-	`session_seconds` integer DEFAULT 0 NOT NULL,
-	`custom_events` integer DEFAULT 0 NOT NULL,
-	`ad_requests` integer DEFAULT 0 NOT NULL,
-	`payers` integer DEFAULT 0 NOT NULL,
-	`impressions` integer DEFAULT 0 NOT NULL,
-	`ad_revenue` integer DEFAULT 0 NOT NULL,
-	`ad_revenue_high` integer DEFAULT 0 NOT NULL,
-	`purchases` integer DEFAULT 0 NOT NULL,
-	`failed_purchases` integer DEFAULT 0 NOT NULL,
-	`purchase_revenue` integer DEFAULT 0 NOT NULL,
-	`purchase_revenue_high` integer DEFAULT 0 NOT NULL,
-	PRIMARY KEY(`application_id`, `day`, `creative_id`, `currency`)
-) WITHOUT ROWID, STRICT;
---> statement-breakpoint
-CREATE TABLE `rollup_daily_totals` (
 	`application_id` text NOT NULL,
 	`day` text NOT NULL,
 	`creative_id` text NOT NULL,

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { eq } from 'drizzle-orm';
-import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
 import { database, teams } from '#db';
 import { hasPassword, makeFirstOwner } from '#members';
 import { createAccessToken, createApplication, createTeam } from '#teams';
-import { configured, type LocalState } from './local-state.ts';
+import { withLocalDatabase } from './local-database.ts';
+import type { LocalState } from './local-state.ts';
 
 /** What `npm start` prints and stores in `demo.json`. */
 export type Demo = {
@@ -29,18 +28,8 @@ export type Demo = {
  * `demo.json` it updates only what this start may change: URLs, the service's name, and whether the password is still the original.
  */
 export async function seedDemo(state: LocalState, baseUrl: string, serviceName: string): Promise<Demo> {
-  const local = new Miniflare({
-    ...convertV4MiniflareOptions({
-      modules: true,
-      script: 'export default {}',
-      // Wrangler uses this id for the local database too.
-      d1Databases: { DB: await configured('database_id') },
-    }),
-    resourcePersistencePath: path.join(state.directory, 'v3'),
-  });
-  try {
+  return withLocalDatabase(state.directory, async (db) => {
     const earlier = await readDemo(state);
-    const db = await local.getD1Database('DB');
     const demo =
       earlier && (await hasTeam(db, earlier)) ? earlier : await createDemo(db, await keySecret(state));
     const written: Demo = {
@@ -54,9 +43,7 @@ export async function seedDemo(state: LocalState, baseUrl: string, serviceName: 
     await writeFile(state.demoFile, `${JSON.stringify(written, null, 2)}\n`, { mode: 0o600 });
     await chmod(state.demoFile, 0o600);
     return written;
-  } finally {
-    await local.dispose();
-  }
+  });
 }
 
 /** Creates the owner if no team has a member yet. Returns the credentials that are still valid. */

@@ -6,7 +6,7 @@ import type { Store } from './store.ts';
 /** The limit per call. The others wait for the next one. */
 const MAX_MERGES = 50;
 
-/** Merges the small blocks of one counter where its runs have added many. No other counter writes them, and leaving them unmerged is safe. */
+/** Merges the blocks of one counter where its runs have added many. No other counter writes them, and leaving them unmerged is safe. */
 export class BlockMerger {
   /** Where blocks were added since the last merge. */
   private readonly places = new Map<string, BlockPlace>();

@@ -11,16 +11,17 @@ import {
   segments,
   toStatement,
 } from '#db';
+import { logWarning } from '#lib/log';
 import {
   type Additions,
-  addBlocks,
-  additionStatements,
   type BlockRow,
-  blockRows,
   type MergedBlocks,
   type Parked,
   parkStatements,
   replaceBlocks,
+  type SumRows,
+  sumRowsOf,
+  sumStatement,
 } from '#rollup';
 import { findRefused, parkRefused } from './refused-rows.ts';
 import { outbox, progress } from './schema.ts';
@@ -74,12 +75,11 @@ export function* toParts(
   let [part, size]: [Part, number] = [[], 0];
   const rowsOf = function* (): Generator<[Kind, unknown]> {
     for (const row of newSegments) yield ['segments', row];
-    let number = 0;
+    let blocks = 0;
     for (const own of additions) {
-      for (const row of own.rows()) yield [own.table, row];
-      for (const row of blockRows(own, number)) {
-        number++;
-        yield ['blocks', row];
+      for (const row of sumRowsOf(own, blocks)) {
+        if (row[0] === 'blocks') blocks++;
+        yield row;
       }
     }
     for (const message of parked) yield ['parked', message];
@@ -90,8 +90,8 @@ export function* toParts(
       yield JSON.stringify(part);
       [part, size] = [[], 0];
     }
-    const last = part.at(-1);
-    if (last?.[0] === kind) last[1].push(row);
+    const own = part.find((one) => one[0] === kind);
+    if (own) own[1].push(row);
     else part.push([kind, [row]]);
     size += length + 1;
   }
@@ -100,24 +100,35 @@ export function* toParts(
 
 const isRollup = (kind: Kind): kind is RollupTable => kind in MEASURES;
 
-/** The statements that add rows of one kind. `sequence` is the number of their part. */
+/** A part of the outbox of a counter, by its name. */
+type Source = { counter: string; sequence: number };
+
+/** The sums among the rows of a part; null for rows of another kind. */
+function sumsOf({ counter, sequence }: Source, [kind, rows]: Part[number]): SumRows | null {
+  if (isRollup(kind)) return { table: kind, rows };
+  return kind === 'blocks' ? { blocks: { ...readCounterName(counter), sequence }, rows } : null;
+}
+
+/** The statements that add rows of one kind. */
 function statementsOf(
   db: D1Database,
-  { counter, sequence, now }: { counter: string; sequence: number; now: number },
+  source: Source,
   [kind, rows]: Part[number],
+  now: number,
 ): D1PreparedStatement[] {
-  if (isRollup(kind)) return additionStatements(db, kind, rows);
+  const sums = sumsOf(source, [kind, rows]);
+  if (sums) return [sumStatement(db, sums)];
   switch (kind) {
     case 'segments':
       return [insertSegments(db, rows)];
-    case 'blocks':
-      return [addBlocks(db, { ...readCounterName(counter), sequence }, rows)];
     case 'merged':
       return (rows as MergedBlocks[]).flatMap((own) =>
-        replaceBlocks(db, { ...readCounterName(counter), sequence }, own),
+        replaceBlocks(db, { ...readCounterName(source.counter), sequence: source.sequence }, own),
       );
     case 'parked':
       return parkStatements(db, rows as Parked[], now);
+    default:
+      throw new Error(`the outbox has rows of the unknown kind ${kind}`);
   }
 }
 
@@ -136,15 +147,17 @@ export async function flushNext(
   const next = store.select().from(outbox).orderBy(asc(outbox.sequence)).limit(1).get();
   if (!next) return false;
   const part: Part = JSON.parse(next.payload);
+  const source = { counter, sequence: next.sequence };
   try {
     await batchWithRetry(db, () => [
       moveOn(db, counter, next.sequence),
-      ...part.flatMap((own) => statementsOf(db, { counter, sequence: next.sequence, now }, own)),
+      ...part.flatMap((own) => statementsOf(db, source, own, now)),
     ]);
   } catch (error) {
     if (!wasAborted(error)) {
-      const rest = isTransient(error) ? null : await withoutRefused(db, counter, next.sequence, part);
+      const rest = isTransient(error) ? null : await withoutRefused(db, source, part);
       if (!rest) throw error;
+      logWarning('rows refused', error, { counter });
       const payload = JSON.stringify(rest);
       store.update(outbox).set({ payload }).where(eq(outbox.sequence, next.sequence)).run();
       return true;
@@ -159,20 +172,22 @@ export async function flushNext(
   return true;
 }
 
-/** The part with the refused rows parked instead; null if D1 refuses no row by itself. */
-async function withoutRefused(
-  db: D1Database,
-  counter: string,
-  sequence: number,
-  part: Part,
-): Promise<Part | null> {
-  const additions = part.flatMap(([kind, rows]) => (isRollup(kind) ? [[kind, rows] as const] : []));
-  const refused = await findRefused(db, additions);
+/**
+ * The part with the refused rows parked instead; null if D1 refuses no row by itself. A refused merge is left out, which leaves the blocks as
+ * they are.
+ */
+async function withoutRefused(db: D1Database, source: Source, part: Part): Promise<Part | null> {
+  if (part.length > 0 && part.every(([kind]) => kind === 'merged')) return [];
+  const refused = await findRefused(
+    db,
+    part.flatMap((own) => sumsOf(source, own) ?? []),
+  );
   if (refused.length === 0) return null;
-  const rows = new Set(refused.map(({ row }) => row));
+  const rows = new Set(refused.flatMap(({ sums }) => sums.rows));
   const rest = part
     .map(([kind, own]): Part[number] => [kind, own.filter((row) => !rows.has(row))])
     .filter(([, own]) => own.length > 0);
+  const { counter, sequence } = source;
   const { applicationId } = readCounterName(counter);
   return [...rest, ['parked', await parkRefused(applicationId, `${counter}/${sequence}`, refused)]];
 }

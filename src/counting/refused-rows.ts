@@ -1,28 +1,25 @@
-import type { RollupTable } from '#catalogue';
 import { isTransient } from '#db';
 import { logError } from '#lib/log';
-import { additionStatements, PARK_REASON, type Parked, parkedId, parkedSums } from '#rollup';
+import { PARK_REASON, type Parked, parkedId, parkedSums, type SumRows, sumStatement } from '#rollup';
 import { abortTrial, wasAborted } from './turn.ts';
 
 /** The limit per flush, because an invocation has 1,000 queries. The next flush finds the remaining rows. */
 const MAX_TRIALS = 200;
 
-export type Refused = { table: RollupTable; row: unknown; error: unknown };
+/** A single row that D1 refuses, and its error. */
+export type Refused = { sums: SumRows; error: unknown };
 
 /**
  * Finds the rows that D1 refuses to add, by bisection. Adds nothing. Throws if D1 fails for any other reason. Rows that are only refused
  * together are not found.
  */
-export async function findRefused(
-  db: D1Database,
-  additions: readonly (readonly [RollupTable, readonly unknown[]])[],
-): Promise<Refused[]> {
+export async function findRefused(db: D1Database, added: readonly SumRows[]): Promise<Refused[]> {
   let trials = 0;
   /** D1's error for these rows; null if it would accept them. */
-  const tryRows = async (table: RollupTable, rows: readonly unknown[]): Promise<unknown> => {
+  const tryRows = async (sums: SumRows): Promise<unknown> => {
     trials++;
     try {
-      await db.batch([...additionStatements(db, table, rows), abortTrial(db)]);
+      await db.batch([sumStatement(db, sums), abortTrial(db)]);
     } catch (error) {
       if (wasAborted(error)) return null;
       if (isTransient(error)) throw error;
@@ -30,17 +27,18 @@ export async function findRefused(
     }
     throw new Error('A trial was kept');
   };
-  const refusedAmong = async (table: RollupTable, rows: readonly unknown[]): Promise<Refused[]> => {
+  const refusedAmong = async (sums: SumRows): Promise<Refused[]> => {
     if (trials === MAX_TRIALS) return [];
-    const error = await tryRows(table, rows);
+    const error = await tryRows(sums);
     if (error === null) return [];
-    if (rows.length === 1) return [{ table, row: rows[0], error }];
+    const { rows } = sums;
+    if (rows.length === 1) return [{ sums, error }];
     const middle = Math.ceil(rows.length / 2);
-    const first = await refusedAmong(table, rows.slice(0, middle));
-    return [...first, ...(await refusedAmong(table, rows.slice(middle)))];
+    const first = await refusedAmong({ ...sums, rows: rows.slice(0, middle) });
+    return [...first, ...(await refusedAmong({ ...sums, rows: rows.slice(middle) }))];
   };
   const found: Refused[] = [];
-  for (const [table, rows] of additions) found.push(...(await refusedAmong(table, rows)));
+  for (const sums of added) found.push(...(await refusedAmong(sums)));
   return found;
 }
 
@@ -51,9 +49,10 @@ export async function parkRefused(
   refused: readonly Refused[],
 ): Promise<Parked[]> {
   return Promise.all(
-    refused.map(async ({ table, row, error }) => {
-      const body = parkedSums(table, [row]);
+    refused.map(async ({ sums, error }) => {
+      const body = parkedSums(sums);
       const id = await parkedId(`${part}/${body}`, 'whole');
+      const table = 'table' in sums ? sums.table : 'segment_blocks';
       logError('sums parked', error, { message_id: id, application_id: applicationId, table });
       return { id, applicationId, body, reason: PARK_REASON.refused };
     }),

@@ -4,6 +4,7 @@ import { currencyCode } from '#http';
 import { fromMicros } from '#lib/money';
 import { microsToParts, type Parts, partsToMicros } from '#money';
 import type { Ads } from './answers.ts';
+import { readBlockSums } from './block-sums.ts';
 import {
   approximateSql,
   type Cut,
@@ -17,8 +18,8 @@ import {
   searchValue,
 } from './cut.ts';
 import { deviceGroupBy, type Group, otherColumns } from './device-groups.ts';
-import { DIMENSIONS, type Shown as GroupColumns, isNamed, needsSegments } from './dimensions.ts';
-import { bindFiltered, rollupConditions, wholeTable } from './filters.ts';
+import { DIMENSIONS, type Shown as GroupColumns, needsBlocks } from './dimensions.ts';
+import { bindFiltered, rollupConditions } from './filters.ts';
 import { moneyField } from './metrics.ts';
 import {
   type AmountRow,
@@ -30,7 +31,6 @@ import {
   type Unconverted,
 } from './money.ts';
 import { checkPeriod, filtersOf, listing, period, type Reported, type ReportFilters } from './query.ts';
-import { readSegmentedSums } from './segment-sums.ts';
 
 export const AdsQuery = z
   .object({ ...period, group_by: deviceGroupBy, currency: currencyCode().optional(), ...listing })
@@ -45,35 +45,32 @@ type AdsRow = AmountRow & { key: string | null; impressions: number; requests: n
 /** The parts of a row's key before the network. */
 const formatNames = (group: Group | undefined) => ['day', 'source', ...(group ? [group] : [])] as const;
 
-function keysOf(group: Group | undefined) {
-  const columns = formatNames(group).flatMap((name) => DIMENSIONS[name].of.rollup?.sql ?? []);
-  return {
-    network: keySql([...columns, 'media_source']),
-    /** A placement makes requests before any network is known, so requests are counted without a network. */
-    requests: keySql([...columns, "''"]),
-    format: keySql(columns),
-  };
-}
+const KEYS = {
+  network: keySql(['day', 'source', 'media_source']),
+  /** A placement makes requests before any network is known, so requests are counted without a network. */
+  requests: keySql(['day', 'source', "''"]),
+  format: keySql(['day', 'source']),
+};
 
 /** The rows to read: those of application ?1 on days ?2 to ?3 that match the filters. */
-export const adsRows = (filters: ReportFilters, group?: Group) =>
-  `FROM ${wholeTable('rollup_ads', isNamed(group), filters)} WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3${rollupConditions(filters)}`;
+export const adsRows = (filters: ReportFilters) =>
+  `FROM rollup_ads WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3${rollupConditions(filters)}`;
 
 /**
  * Ranks rows by day, latest first, then by revenue and impressions. ?4 is the rate of each currency, ?5 the search as `searchValue`
  * makes it, ?6 the number of rows.
  */
-export const adsRankingSql = (rows: string, group?: Group) =>
+export const adsRankingSql = (rows: string) =>
   `WITH rates AS MATERIALIZED (SELECT key AS currency, value AS rate FROM json_each(?4)),
-    networks AS (SELECT ${keysOf(group).network} AS key, currency, sum(impressions) AS impressions,
+    networks AS (SELECT ${KEYS.network} AS key, currency, sum(impressions) AS impressions,
         sum(${approximateSql(storedAmount('ad_revenue'))}) AS revenue ${rows} GROUP BY 1, 2)
   SELECT key, count(*) OVER () AS total FROM networks LEFT JOIN rates USING (currency)
-  WHERE ${searchSql([...formatNames(group), 'media_source'], '?5')}
+  WHERE ${searchSql(['day', 'source', 'media_source'], '?5')}
   GROUP BY key ORDER BY key ->> 0 DESC, coalesce(sum(revenue * rate), 0) DESC, sum(impressions) DESC, key LIMIT ?6`;
 
 /** ?4 is the reporting currency. With a cut, ?5 lists the keys of the kept rows. */
-export function adsSql(isCut: boolean, rows: string, group?: Group): string {
-  const { network, requests, format } = keysOf(group);
+export function adsSql(isCut: boolean, rows: string): string {
+  const { network, requests, format } = KEYS;
   // The fill rate of a format needs all its impressions, including those of networks without a row.
   const isKept = (key: string) => `${key} IN (SELECT value FROM json_each(?5))`;
   const key = isCut
@@ -97,7 +94,7 @@ export async function reportAds(db: D1Database, application: Reported, query: Ad
   const reporting = query.currency ?? application.currency;
   const filters = filtersOf(query);
   const { group_by: group } = query;
-  const read = needsSegments(group ? [group] : [], filters) ? readSegmentedNetworks : readNetworks;
+  const read = needsBlocks(group ? [group] : [], filters) ? readNetworksFromBlocks : readNetworks;
   const { networks, formats, rest, cut, unconverted } = await read(db, application, {
     ...query,
     reporting,
@@ -128,16 +125,11 @@ type Networks = {
 };
 
 async function readNetworks(db: D1Database, application: Reported, asked: Asked): Promise<Networks> {
-  const { reporting, filters, group_by: group } = asked;
-  const rows = adsRows(filters, group);
+  const { reporting, filters } = asked;
+  const rows = adsRows(filters);
   const cut = await cutAds(db, application, rows, asked);
   const values = [application.id, asked.from, asked.to, reporting, ...(cut ? [cut.kept] : [])];
-  const { results } = await bindFiltered(
-    db,
-    adsSql(cut !== null, rows, group),
-    values,
-    filters,
-  ).all<AdsRow>();
+  const { results } = await bindFiltered(db, adsSql(cut !== null, rows), values, filters).all<AdsRow>();
   const converter = await converterFor(db, application, reporting, results);
   const networks = new Map<string, Shown>();
   const formats = new Map<string, number>();
@@ -147,9 +139,8 @@ async function readNetworks(db: D1Database, application: Reported, asked: Asked)
     const revenue = converter.convert(micros, row);
     if (revenue === null) converter.list(micros, row);
     const values = row.key === null ? [] : keyValues(row.key);
-    const ofFormat = formatNames(group).length;
-    const network = values[ofFormat];
-    const format = JSON.stringify(values.slice(0, ofFormat));
+    const [day, source, network] = values;
+    const format = JSON.stringify([day, source]);
     formats.set(format, (formats.get(format) ?? 0) + row.impressions);
     const shown = row.key === null || network === undefined ? rest : (networks.get(row.key) ?? nothing());
     if (row.key !== null && shown !== rest) networks.set(row.key, shown);
@@ -160,9 +151,13 @@ async function readNetworks(db: D1Database, application: Reported, asked: Asked)
   return { networks, formats, rest, cut, unconverted: converter.unconverted() };
 }
 
-/** Like `readNetworks`, for reports that need segments. */
-async function readSegmentedNetworks(db: D1Database, application: Reported, asked: Asked): Promise<Networks> {
-  const { groups, cut, missing } = await readSegmentedSums(db, application, {
+/** Like `readNetworks`, for reports by creative or segment. */
+async function readNetworksFromBlocks(
+  db: D1Database,
+  application: Reported,
+  asked: Asked,
+): Promise<Networks> {
+  const { groups, cut, missing } = await readBlockSums(db, application, {
     ...asked,
     names: [...formatNames(asked.group_by), 'media_source'],
     keepsRequests: true,
@@ -181,7 +176,7 @@ async function readSegmentedNetworks(db: D1Database, application: Reported, aske
   const formats = new Map<string, number>();
   const names = formatNames(asked.group_by);
   const whole = { names, from: asked.from, to: asked.to, reporting: asked.reporting, filters: asked.filters };
-  const byFormat = await readSegmentedSums(db, application, { ...whole, limit: Number.POSITIVE_INFINITY });
+  const byFormat = await readBlockSums(db, application, { ...whole, limit: Number.POSITIVE_INFINITY });
   for (const [key, { impressions }] of byFormat.groups) formats.set(key, impressions);
   const converter = await converterFor(db, application, asked.reporting, []);
   for (const [currency, micros] of missing) converter.list(micros, { currency });
@@ -195,10 +190,10 @@ async function cutAds(
   rows: string,
   asked: Asked,
 ): Promise<Cut | null> {
-  const { from, to, reporting, limit, group_by: group, q = '' } = asked;
+  const { from, to, reporting, limit, q = '' } = asked;
   const rates = await readApproximateRates(db, application.teamId, reporting, to);
   const values = [application.id, from, to, JSON.stringify(rates), searchValue(q), limit + 1];
-  const ranked = bindFiltered(db, adsRankingSql(rows, group), values, asked.filters);
+  const ranked = bindFiltered(db, adsRankingSql(rows), values, asked.filters);
   const { results } = await ranked.all<{ key: string; total: number }>();
   return cutAfter(results, limit, q !== '');
 }

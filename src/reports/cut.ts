@@ -4,7 +4,6 @@ import { daysBetween } from '#lib/time';
 import { readRateBook } from '#money';
 import { DIMENSIONS, type DimensionName, isNamed, isTime } from './dimensions.ts';
 import { bindFiltered } from './filters.ts';
-import { MAX_DAY_HOURS } from './hours.ts';
 import type { AmountSql } from './money.ts';
 import type { Reported, ReportFilters } from './query.ts';
 import type { Part } from './sources.ts';
@@ -37,8 +36,6 @@ export type Wanted = {
   limit: number;
   /** Only groups with this text in one of their names. */
   q?: string | undefined;
-  /** Only groups of the creative, ad set or campaign with this id. */
-  within?: string | undefined;
 };
 
 /** Like SQLite's `lower`, which only converts ASCII letters. */
@@ -48,17 +45,15 @@ const lower = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toL
 export function matches(
   values: readonly (string | null)[],
   names: readonly DimensionName[],
-  { q = '', within = '' }: Pick<Wanted, 'q' | 'within'>,
+  { q = '' }: Pick<Wanted, 'q'>,
 ): boolean {
-  const named = values.map((value, index): [string | null, string | null] =>
-    value !== null && isNamed(names[index]) ? JSON.parse(value) : [null, value],
-  );
-  const isFound = named.some(([, text], index) => {
+  if (q === '') return true;
+  return values.some((value, index) => {
     const name = names[index];
     if (name === undefined || isTime(name)) return false;
-    return lower(text ?? '').includes(lower(q)) || findValuesByName(name, q).includes(values[index] ?? '');
+    const text: string | null = value !== null && isNamed(name) ? JSON.parse(value)[1] : value;
+    return lower(text ?? '').includes(lower(q)) || findValuesByName(name, q).includes(value ?? '');
   });
-  return (q === '' || isFound) && (within === '' || named.some(([id]) => id === within));
 }
 
 /** SQL for the key of a group: a JSON array of its values, null for none. The text does not depend on the source. */
@@ -82,12 +77,10 @@ export function keyedPart(part: Part, names: readonly DimensionName[], cut: Cut 
   return { source: part.source, columns: [column], reads: part.reads, ...(cut ? { kept: cut.kept } : {}) };
 }
 
-/** SQL that finds rows without a group: rows without a currency, and costs without the ad set or creative that is grouped by. */
-function noGroupSql({ source, columns }: Part, names: readonly DimensionName[]): string {
-  const nothing = columns.filter(
-    (_, index) => names[index] === 'currency' || (source.kind === 'costs' && isNamed(names[index])),
-  );
-  return nothing.map((column) => `(${column}) = ''`).join(' OR ');
+/** SQL that finds rows without a group: in groupings by currency, those without one. */
+function noGroupSql({ columns }: Part, names: readonly DimensionName[]): string {
+  const [column] = columns.filter((_, index) => names[index] === 'currency');
+  return column === undefined ? '' : `(${column}) = ''`;
 }
 
 /**
@@ -102,13 +95,11 @@ export async function rankGroups(
   names: readonly DimensionName[],
   asked: { from: string; to: string; reporting: string; filters: ReportFilters } & Wanted,
 ): Promise<Cut | null> {
-  const { from, to, reporting, limit, q = '', within = '' } = asked;
-  const isFiltered = q !== '' || within !== '';
-  const days = daysBetween(from, to) + 1;
-  const mostGroups = names.includes('hour') ? days * MAX_DAY_HOURS : days;
-  if (!isFiltered && names.length === 1 && names.every(isTime) && mostGroups <= limit) return null;
+  const { from, to, reporting, limit, q = '' } = asked;
+  const isFiltered = q !== '';
+  if (!isFiltered && names.length === 1 && names.every(isTime) && daysBetween(from, to) < limit) return null;
   const rates = await readApproximateRates(db, application.teamId, reporting, to);
-  const values = [application.id, from, to, JSON.stringify(rates), searchValue(q), within, limit + 1];
+  const values = [application.id, from, to, JSON.stringify(rates), searchValue(q), limit + 1];
   const ranked = await bindFiltered(db, rankingSql(parts, names), values, asked.filters).all<RankedGroup>();
   return cutAfter(ranked.results, limit, isFiltered);
 }
@@ -129,20 +120,15 @@ export function cutAfter(ranked: readonly RankedGroup[], limit: number, isFilter
 }
 
 /**
- * ?1 is the application, ?2 to ?3 the days, ?4 the rate of each currency, ?5 the search as `searchValue` makes it, ?6 the id that groups
- * must be within, and ?7 the number of groups. Lifetime revenue does not affect the ranking: every acquired device counts as an install
+ * ?1 is the application, ?2 to ?3 the days, ?4 the rate of each currency, ?5 the search as `searchValue` makes it, and ?6
+ * the number of groups. Lifetime revenue does not affect the ranking: every acquired device counts as an install
  * already.
  */
 export function rankingSql(parts: readonly Part[], names: readonly DimensionName[]): string {
   const ranked = parts
     .filter(({ source }) => source.kind !== 'acquired')
     .map((part) => weightsSql(part, names));
-  // Hours sort by instant. As text, the two hours when clocks are set back would be swapped.
-  const times = names.flatMap((name, index) => {
-    if (!isTime(name)) return [];
-    return name === 'hour' ? [`unixepoch(key ->> ${index}) DESC`] : [`key ->> ${index} DESC`];
-  });
-  const named = names.flatMap((name, index) => (isNamed(name) ? [`key ->> ${index} ->> 0 = ?6`] : []));
+  const times = names.flatMap((name, index) => (isTime(name) ? [`key ->> ${index} DESC`] : []));
   // Requests are made before a network is known, so requests alone do not make a group by network.
   const shown = names.includes('media_source') ? 'sum(impressions) > 0' : 'true';
   const order = [
@@ -155,8 +141,8 @@ export function rankingSql(parts: readonly Part[], names: readonly DimensionName
   return `WITH rates AS MATERIALIZED (SELECT key AS currency, value AS rate FROM json_each(?4)),
     weights AS (${ranked.join(' UNION ALL ')})
     SELECT key, count(*) OVER () AS total FROM weights
-    WHERE ${searchSql(names, '?5')} AND (?6 = '' OR ${named.join(' OR ') || 'false'})
-    GROUP BY key HAVING ${shown} ORDER BY ${order.join(', ')}, key LIMIT ?7`;
+    WHERE ${searchSql(names, '?5')}
+    GROUP BY key HAVING ${shown} ORDER BY ${order.join(', ')}, key LIMIT ?6`;
 }
 
 /** A search as the parameter of `searchSql`. Empty text matches everything. */
@@ -172,7 +158,7 @@ export function searchSql(names: readonly DimensionName[], parameter: string): s
     if (isTime(name)) return [];
     const value = `key ->> ${index}`;
     return [
-      `instr(lower(${isNamed(name) ? `${value} ->> 1` : value}), lower(${parameter} ->> 'text')) > 0`,
+      `instr(lower(${value}), lower(${parameter} ->> 'text')) > 0`,
       `coalesce(${value}, '') IN (SELECT value FROM json_each(${parameter}, '$.${name}'))`,
     ];
   });

@@ -8,7 +8,8 @@ import {
   rollupOf,
 } from '#catalogue';
 import { mondayOf, monthOf, weekOf } from '#lib/calendar';
-import { COST_COLUMNS, COST_NAMES, CREATIVE_NAMES, type CreativeGroup, namedColumns } from './names.ts';
+import { isByCreative } from './filters.ts';
+import { COST_NAMES, type CreativeGroup, namedColumns } from './names.ts';
 import type { ReportFilters } from './query.ts';
 
 export type { DimensionName };
@@ -22,8 +23,8 @@ type Grouped = { sql: string; reads: readonly string[] };
 
 export type Dimension = DimensionDefinition & {
   /**
-   * Its value in each source that has it. The SQL is the same text in every source, except that costs name the creative, ad set or
-   * campaign themselves.
+   * Its value in each source that has it and is read by SQL. Creatives, segments and hours are not: `readBlockSums` adds up figures by
+   * these, and costs name the creative, ad set or campaign themselves.
    */
   of: Partial<Record<SourceKind, Grouped>>;
   /** The columns of the answer for a value. */
@@ -52,14 +53,7 @@ function dimensionOf(name: DimensionName): Dimension {
   switch (definition.kind) {
     case 'time': {
       const { ofDay, show } = SPANS[name as keyof typeof SPANS];
-      // Only the table of hours has hours.
-      if (!ofDay) {
-        return {
-          ...definition,
-          of: { rollup: { sql: name, reads: [name] } },
-          show: (value) => ({ [name]: show(value) }),
-        };
-      }
+      if (!ofDay) return { ...definition, of: {}, show: (value) => ({ [name]: show(value) }) };
       const own = { sql: ofDay('day'), reads: ['day'] };
       const acquired = { sql: ofDay('acquired_day'), reads: ['acquired_day'] };
       return {
@@ -70,14 +64,11 @@ function dimensionOf(name: DimensionName): Dimension {
     }
     case 'named': {
       const group = name as CreativeGroup;
-      const own = { sql: CREATIVE_NAMES[group], reads: ['creative_id'] };
-      const costs = { sql: COST_NAMES[group], reads: COST_COLUMNS };
-      return {
-        ...definition,
-        of: { rollup: own, costs, acquired: own },
-        show: (value) => namedColumns(group, value),
-      };
+      const costs = { sql: COST_NAMES[group], reads: ['campaign', 'adset', 'creative'] };
+      return { ...definition, of: { costs }, show: (value) => namedColumns(group, value) };
     }
+    case 'segment':
+      return { ...definition, of: {}, show: (value) => ({ [name]: value }) };
     default: {
       const own = { sql: definition.column, reads: [definition.column] };
       return {
@@ -98,11 +89,16 @@ export const isDimension = (name: string): name is DimensionName => Object.hasOw
 
 const kindOf = (name: DimensionName | undefined) => name && DIMENSIONS[name].kind;
 export const isTime = (name: DimensionName | undefined): boolean => kindOf(name) === 'time';
-export const isNamed = (name: DimensionName | undefined): boolean => kindOf(name) === 'named';
+export const isNamed = (name: DimensionName | undefined): name is CreativeGroup => kindOf(name) === 'named';
 
-/** Whether rows have to be broken down by segment. */
-export const needsSegments = (names: readonly DimensionName[], filters: ReportFilters): boolean =>
-  names.some((name) => kindOf(name) === 'segment') || isBySegment(filters);
+/**
+ * Whether a report's figures are added up in the Worker, by `readBlockSums`. The rollup tables have all creatives together, and neither
+ * segments nor hours.
+ */
+export const needsBlocks = (names: readonly DimensionName[], filters: ReportFilters): boolean =>
+  names.some((name) => name === 'hour' || ['named', 'segment'].includes(DIMENSIONS[name].kind)) ||
+  isBySegment(filters) ||
+  isByCreative(filters);
 
 export const isBySegment = ({ country, os, app_version }: ReportFilters): boolean =>
   [country, os, app_version].some((values) => values !== undefined);

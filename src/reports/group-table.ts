@@ -15,8 +15,14 @@ const EXACT_HIGH = BigInt(MICROS_PER_HIGH);
 
 type Column = { at: number; measure: string };
 
+/** Amounts that a report adds to those of its rollup: what was spent, and what acquired devices have earned since. */
+const ADDED = ['spend', 'acquired_revenue', 'attributed_revenue'] as const;
+export type AddedAmount = (typeof ADDED)[number];
+
 const COUNT = -2;
 const HIGH = -1;
+
+export type Weight = { revenue: number; impressions: number; counts: number; spend: number };
 
 /**
  * The sums of a report's groups, which are numbered from 0. They are kept in a few large arrays, so that tens of thousands of groups fit
@@ -26,7 +32,9 @@ export class GroupTable {
   size = 0;
   private readonly width: number;
   private readonly counts: readonly Column[];
+  /** The amounts of the rollup, then those of `ADDED`. */
   private readonly amounts: readonly Column[];
+  private readonly ownAmounts: number;
   private readonly installsAt: number | null;
   /** By column: the number of the amount whose low part it is, `HIGH` for a high part, or `COUNT`. */
   private readonly kinds: Int8Array;
@@ -46,9 +54,12 @@ export class GroupTable {
       at += columnsOf(measure).length;
       return column;
     });
-    this.width = at;
+    const own = columns.filter(({ measure }) => isMoney(measure));
+    this.ownAmounts = own.length;
     this.counts = columns.filter(({ measure }) => !isMoney(measure));
-    this.amounts = columns.filter(({ measure }) => isMoney(measure));
+    this.amounts = [...own, ...ADDED.map((measure, index) => ({ at: at + 2 * index, measure }))];
+    at += 2 * ADDED.length;
+    this.width = at;
     this.installsAt = columns.find(({ measure }) => measure === 'installs')?.at ?? null;
     this.kinds = new Int8Array(at).fill(COUNT);
     for (const [index, amount] of this.amounts.entries()) {
@@ -85,6 +96,18 @@ export class GroupTable {
     }
   }
 
+  /** Adds to one of the amounts that are not of the rollup. */
+  addTo(amount: AddedAmount, group: number, low: number, high: number, conversion: Conversion): void {
+    this.addAmount(group, this.ownAmounts + ADDED.indexOf(amount), low, high, conversion);
+  }
+
+  /** Whether anything was spent on a group. */
+  hasSpend(group: number): boolean {
+    const { at = 0 } = this.amounts[this.ownAmounts] ?? {};
+    const isSame = [at, at + 1].some((place) => this.sums[group * this.width + place] !== 0);
+    return isSame || this.converted[this.ownAmounts]?.[group] !== 0n;
+  }
+
   /** Counts the installs among a row's sums as attributed. */
   addAttributed(group: number, added: Float64Array): void {
     const installs = this.installsAt === null ? 0 : (added[this.installsAt] ?? 0);
@@ -102,9 +125,21 @@ export class GroupTable {
     }
   }
 
+  /** Adds what the devices acquired in another group of this table have earned. */
+  addAcquired(group: number, otherGroup: number): void {
+    for (const amount of ['acquired_revenue', 'attributed_revenue'] as const) {
+      const index = this.ownAmounts + ADDED.indexOf(amount);
+      const at = otherGroup * this.width + (this.amounts[index]?.at ?? 0);
+      this.addAmount(group, index, this.sums[at] ?? 0, this.sums[at + 1] ?? 0, 'same');
+      this.convert(index, group, this.converted[index]?.[otherGroup] ?? 0n);
+      if (this.incomplete[index]?.[otherGroup]) this.setIncomplete(index, group);
+    }
+  }
+
   /** The total of all amounts among sums in the order of `sumColumnsOf`, in micros. */
   microsOf(sums: Float64Array): bigint {
-    return this.amounts.reduce((all, { at }) => all + microsOf(sums[at] ?? 0, sums[at + 1] ?? 0), 0n);
+    const own = this.amounts.slice(0, this.ownAmounts);
+    return own.reduce((all, { at }) => all + microsOf(sums[at] ?? 0, sums[at + 1] ?? 0), 0n);
   }
 
   /** The sums of a group, with converted amounts rounded. */
@@ -115,28 +150,30 @@ export class GroupTable {
     for (const { at, measure } of this.counts) sums[sumOf(measure)] = this.sums[from + at] ?? 0;
     for (const [index, { at, measure }] of this.amounts.entries()) {
       const same = microsOf(this.sums[from + at] ?? 0, this.sums[from + at + 1] ?? 0);
-      // Rounded in two steps: a rate with infinitely many digits is truncated, which would turn half a micro into slightly less.
-      const parts = divideRounded(this.converted[index]?.[group] ?? 0n, RATE_SCALE / PARTS_PER_MICRO);
-      const converted = divideRounded(parts, PARTS_PER_MICRO);
+      const converted = roundedMicros(this.converted[index]?.[group] ?? 0n);
       sums[sumOf(measure)] = this.incomplete[index]?.[group] ? null : same + converted;
     }
     return sums as Sums;
   }
 
-  /** What a group is ranked by: its approximate revenue (as far as it could be converted), its impressions, and all its other counts. */
-  weightOf(group: number): { revenue: number; impressions: number; counts: number } {
+  /** What a group is ranked by: its approximate revenue and spend (as far as they could be converted), impressions, and all other counts. */
+  weightOf(group: number): Weight {
     const from = group * this.width;
-    let [revenue, impressions, counts] = [0, 0, 0];
+    let [impressions, counts] = [0, 0];
     for (const { at, measure } of this.counts) {
       const sum = this.sums[from + at] ?? 0;
       if (measure === 'impressions') impressions = sum;
       else counts += sum;
     }
-    for (const [index, { at }] of this.amounts.entries()) {
-      revenue += (this.sums[from + at] ?? 0) + (this.sums[from + at + 1] ?? 0) * MICROS_PER_HIGH;
-      revenue += Number((this.converted[index]?.[group] ?? 0n) / RATE_SCALE);
-    }
-    return { revenue, impressions, counts };
+    let revenue = 0;
+    for (let index = 0; index < this.ownAmounts; index++) revenue += this.approximate(group, index);
+    return { revenue, impressions, counts, spend: this.approximate(group, this.ownAmounts) };
+  }
+
+  private approximate(group: number, index: number): number {
+    const at = group * this.width + (this.amounts[index]?.at ?? 0);
+    const same = (this.sums[at] ?? 0) + (this.sums[at + 1] ?? 0) * MICROS_PER_HIGH;
+    return same + Number((this.converted[index]?.[group] ?? 0n) / RATE_SCALE);
   }
 
   private addAmount(group: number, index: number, low: number, high: number, conversion: Conversion): void {
@@ -162,6 +199,13 @@ export class GroupTable {
     if (own) own[group] = true;
   }
 }
+
+/**
+ * A converted amount in micros. It is rounded in two steps: a rate with infinitely many digits is truncated, which would turn half a
+ * micro into slightly less.
+ */
+export const roundedMicros = (converted: bigint): bigint =>
+  divideRounded(divideRounded(converted, RATE_SCALE / PARTS_PER_MICRO), PARTS_PER_MICRO);
 
 /** An amount from its two parts. */
 export const microsOf = (low: number, high: number): bigint =>

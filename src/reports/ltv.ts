@@ -1,35 +1,18 @@
 import * as z from 'zod';
 import { currencyCode } from '#http';
-import { daysOf } from '#lib/calendar';
-import { dayIn, daysBetween } from '#lib/time';
-import { type Parts, partsToMicros } from '#money';
-import { sumColumnsOf } from '#rollup';
-import { cutCohorts } from './cohort-cut.ts';
-import { getOrMake, scanCohorts } from './cohort-segments.ts';
-import {
-  type CohortRows,
-  cohortKeys,
-  cohortRows,
-  firstDayFrom,
-  intoCohorts,
-  knowsSpend,
-  needsCohortSegments,
-} from './cohorts.ts';
-import type { Cut } from './cut.ts';
-import { deviceGroupBy } from './device-groups.ts';
-import { bindFiltered, costConditions } from './filters.ts';
-import { microsOf } from './group-table.ts';
-import { isOver, lifetimeValueOf } from './metrics.ts';
-import {
-  type AmountRow,
-  type Converter,
-  converterFor,
-  microsSql,
-  rateDaySql,
-  readMicros,
-  wholeAmount,
-} from './money.ts';
-import { checkPeriod, cohortPeriod, filtersOf, type Reported, type ReportFilters } from './query.ts';
+import { dayIn } from '#lib/time';
+import { scanBlocks } from './block-scan.ts';
+import { CohortRevenue, type RevenueRow } from './cohort-revenue.ts';
+import { cohortScan, type ReadCohorts, readCohorts } from './cohort-scan.ts';
+import { type CohortQuestion, knowsSpend, needsCohortBlocks } from './cohorts.ts';
+import { scanCosts } from './cost-scan.ts';
+import { DayRates, END_OF_TIME } from './day-rates.ts';
+import { deviceGroupBy, isOfCreatives } from './device-groups.ts';
+import { bindFiltered, rollupConditions } from './filters.ts';
+import { lifetimeValueOf } from './metrics.ts';
+import { microsSql, rateDaySql, readMicros, unconvertedOf } from './money.ts';
+import { checkPeriod, cohortPeriod, filtersOf, type Reported } from './query.ts';
+import { daysOf, rowsOf } from './retention.ts';
 import { EARNED } from './sources.ts';
 
 export const LtvQuery = z
@@ -37,189 +20,91 @@ export const LtvQuery = z
   .superRefine(checkPeriod);
 export type LtvQuery = z.infer<typeof LtvQuery>;
 
-type Labelled = { acquiredDay: string; label: string };
-type SizeRow = Labelled & { size: number };
-/** `day` is the first of the requested day numbers that the revenue counts for. */
-type RevenueRow = Labelled & AmountRow & { day: number; micros: string };
-type SpendRow = Labelled & AmountRow & { micros: string };
-type Part =
-  | ({ kind: 'size' } & SizeRow)
-  | ({ kind: 'revenue' } & RevenueRow)
-  | ({ kind: 'spend' } & SpendRow);
-
-/** `label` is SQL over the acquisition day and the columns `reads`. */
-export function sizeSql(label: string, reads: readonly string[], { table, conditions }: CohortRows): string {
-  const stored = ['acquired_day', ...reads].join(', ');
-  return `SELECT acquired_day AS acquiredDay, ${label} AS label, sum(size) AS size
-    FROM (SELECT ${stored}, sum(active_devices) AS size FROM ${table}
-      WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3 AND age = 0${conditions} GROUP BY ${stored})
-    GROUP BY acquired_day, label`;
-}
-
-/** ?4 is the reporting currency. Revenue after the last of `days` is left out. `label` is SQL over the acquisition day and `reads`. */
-export function revenueSql(
-  label: string,
-  reads: readonly string[],
-  days: readonly number[],
-  { table, conditions }: CohortRows,
-): string {
-  const stored = ['acquired_day', ...reads, 'currency', 'rateDay', 'asked'].join(', ');
-  const age = 'julianday(day) - julianday(acquired_day)';
-  return `SELECT acquired_day AS acquiredDay, ${label} AS label, rateDay, currency, asked AS day,
-      ${microsSql({ high: 'high', low: 'low' })} AS micros
-    FROM (SELECT acquired_day${reads.map((column) => `, ${column}`).join('')}, currency, sum(${EARNED.high}) AS high, sum(${EARNED.low}) AS low,
-        ${rateDaySql('currency', 'day', '?4')} AS rateDay, ${firstDayFrom(age, days)} AS asked
-      FROM ${table} WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3${conditions} GROUP BY ${stored})
-    WHERE asked IS NOT NULL GROUP BY acquiredDay, label, currency, rateDay, asked`;
-}
-
-export const spendSql = (label: string, conditions = '') =>
-  `SELECT day AS acquiredDay, ${label} AS label, currency, ${rateDaySql('currency', 'day', '?4')} AS rateDay,
-     ${microsSql(wholeAmount('amount'))} AS micros
-   FROM costs WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3${conditions} GROUP BY day, label, currency`;
-
-type Asked = { query: LtvQuery; filters: ReportFilters; reporting: string; cut: Cut | null };
-type ValueRows = { sized: SizeRow[]; revenues: RevenueRow[]; spends: SpendRow[] };
-
-async function readValue(
-  db: D1Database,
-  applicationId: string,
-  { query, filters, reporting, cut }: Asked,
-): Promise<ValueRows> {
-  const { acquired, cost, reads } = cohortKeys(query, cut ? '?5' : undefined);
-  const asked = [applicationId, query.from, query.to];
-  // The list of kept cohorts is the fifth parameter of every statement, even of those with fewer than four others.
-  const bound = (sql: string, values: readonly string[]) =>
-    bindFiltered(db, sql, cut ? [...values, ''].slice(0, 4).concat(cut.kept) : values, filters);
-  const activity = cohortRows('cohort_activity', query, filters);
-  const revenue = cohortRows('cohort_revenue', query, filters);
-  const [sizes, revenues, spends] = await db.batch<unknown>([
-    bound(sizeSql(acquired, reads, activity), asked),
-    bound(revenueSql(acquired, reads, query.days, revenue), [...asked, reporting]),
-    bound(spendSql(cost, costConditions(filters)), [...asked, reporting]),
-  ]);
-  return {
-    sized: (sizes?.results ?? []) as SizeRow[],
-    revenues: (revenues?.results ?? []) as RevenueRow[],
-    spends: (spends?.results ?? []) as SpendRow[],
-  };
-}
-
-/** The rows of `sizeSql` and `revenueSql`, by segment. Segments have no spend. */
-async function readSegmentedValue(
-  db: D1Database,
-  applicationId: string,
-  { query, filters, reporting, cut }: Asked,
-): Promise<ValueRows> {
-  const scan = { applicationId, query, filters, cut };
-  const sizes = new Map<string, Map<string, SizeRow>>();
-  const activeAt = sumColumnsOf('cohort_activity').indexOf('active_devices');
-  await scanCohorts<{ acquiredDay: string; rows: Map<string, SizeRow> }>(
-    db,
-    { ...scan, rollup: 'cohort_activity' },
-    {
-      placeOf: (key) => {
-        const acquiredDay = key('acquired_day');
-        return key('age') === '0'
-          ? { acquiredDay, rows: getOrMake(sizes, acquiredDay, () => new Map<string, SizeRow>()) }
-          : null;
-      },
-      add: ({ acquiredDay, rows }, label, sums) => {
-        getOrMake(rows, label, () => ({ acquiredDay, label, size: 0 })).size += sums[activeAt] ?? 0;
-      },
-    },
-  );
-  type Earned = Omit<RevenueRow, 'label' | 'micros'>;
-  const earned = new Map<string, { of: Earned; micros: Map<string, bigint> }>();
-  const numbers = [...query.days].sort((left, right) => left - right);
-  const columns = sumColumnsOf('cohort_revenue');
-  const amountsAt = ['ad_revenue', 'purchase_revenue'].map((name) => columns.indexOf(name));
-  await scanCohorts<{ of: Earned; micros: Map<string, bigint> }>(
-    db,
-    { ...scan, rollup: 'cohort_revenue' },
-    {
-      placeOf: (key) => {
-        const [acquiredDay, earnedOn, currency] = [key('acquired_day'), key('day'), key('currency')];
-        const age = daysBetween(acquiredDay, earnedOn);
-        const day = numbers.find((number) => number >= age);
-        if (day === undefined) return null;
-        const rateDay = currency === reporting ? '' : earnedOn;
-        return getOrMake(earned, [acquiredDay, currency, rateDay, day].join('/'), () => ({
-          of: { acquiredDay, currency, rateDay, day },
-          micros: new Map<string, bigint>(),
-        }));
-      },
-      add: ({ micros }, label, sums) => {
-        let added = 0n;
-        for (const at of amountsAt) added += microsOf(sums[at] ?? 0, sums[at + 1] ?? 0);
-        if (added !== 0n) micros.set(label, (micros.get(label) ?? 0n) + added);
-      },
-    },
-  );
-  return {
-    sized: [...sizes.values()].flatMap((rows) => [...rows.values()]),
-    revenues: [...earned.values()].flatMap(({ of, micros }) =>
-      [...micros].map(([label, sum]) => ({ ...of, label, micros: `0/${sum}` })),
-    ),
-    spends: [],
-  };
-}
-
 /**
  * The lifetime-value report: for each cohort, the revenue by day N per device and relative to spend. Only devices whose day N is over
  * count, and only the costs of the days on which they were acquired.
  */
 export async function reportLtv(db: D1Database, application: Reported, query: LtvQuery, now: number) {
-  const cut = await cutCohorts(db, application.id, query);
-  const filters = filtersOf(query);
-  const hasSpend = knowsSpend(query, filters);
-  const reporting = query.currency ?? application.currency;
-  const { sized, revenues, spends } = needsCohortSegments(query, filters)
-    ? await readSegmentedValue(db, application.id, { query, filters, reporting, cut })
-    : await readValue(db, application.id, { query, filters, reporting, cut });
   const today = dayIn(application.timezone, now);
-  const first = Math.min(...query.days);
-  const revenue = revenues.filter((row) => isOver(row.acquiredDay, row.day, today));
-  const spend = spends.filter((row) => hasSpend && isOver(row.acquiredDay, first, today));
-  const converter = await converterFor(db, application, reporting, [...revenue, ...spend]);
-  for (const row of [...revenue, ...spend]) converter.convertOrList(readMicros(row.micros), row);
-  const parts: Part[] = [
-    ...sized.map((row) => ({ kind: 'size' as const, ...row })),
-    ...revenue.map((row) => ({ kind: 'revenue' as const, ...row })),
-    ...spend.map((row) => ({ kind: 'spend' as const, ...row })),
-  ];
-  const cohorts = intoCohorts(parts, daysOf(query.from, query.to), query);
-  const data = cohorts
-    .map(({ key, rows }) => {
-      const size = rows.reduce((total, row) => total + (row.kind === 'size' ? row.size : 0), 0);
-      const valueBy = (day: number) => {
-        const { spend: spent, ...sums } = byDay(rows, day, today, converter);
-        return lifetimeValueOf({ size, ...sums, spend: hasSpend ? spent : null });
-      };
-      return { ...key, size, days: Object.fromEntries(query.days.map((day) => [String(day), valueBy(day)])) };
-    })
-    .filter(({ size }) => size > 0);
+  const reporting = query.currency ?? application.currency;
+  const asked = { ...query, filters: filtersOf(query), today };
+  const cohorts = await readCohorts(db, application.id, asked);
+  const rates = new DayRates(db, {
+    teamId: application.teamId,
+    reporting,
+    from: query.from,
+    // Devices earn revenue on any later day.
+    to: END_OF_TIME,
+  });
+  const value = await readValue(db, application.id, { ...asked, reporting }, { cohorts, rates });
+  const hasSpend = knowsSpend(asked);
+  const { numbers } = cohorts.cells;
+  const data = rowsOf(cohorts, asked).map(({ key, row }) => {
+    const size = cohorts.sizes[row] ?? 0;
+    const dayOf = (number: number) =>
+      lifetimeValueOf({
+        size,
+        eligible: cohorts.details.of(row, number).eligible,
+        revenue: value.revenue.of(row, numbers.indexOf(number)),
+        spend: hasSpend ? value.spend.of(row, numbers.indexOf(number)) : null,
+      });
+    return { ...key, size, days: daysOf(query.days, dayOf) };
+  });
   return {
     data,
-    total_rows: cut?.total ?? data.length,
+    total_rows: cohorts.cut?.total ?? data.length,
     currency: reporting,
     timezone: application.timezone,
-    unconverted: converter.unconverted(),
+    unconverted: unconvertedOf(rates.missing),
   };
 }
 
-/** The revenue by a day of the devices whose day is over, and what acquiring them cost; null if part of it cannot be converted. */
-function byDay(rows: readonly Part[], day: number, today: string, converter: Converter) {
-  let eligible = 0;
-  const sums: Record<'revenue' | 'spend', Parts | null> = { revenue: 0n, spend: 0n };
-  for (const row of rows) {
-    if (!isOver(row.acquiredDay, day, today)) continue;
-    if (row.kind === 'size') eligible += row.size;
-    else if (row.kind === 'spend' || row.day <= day) {
-      const [sum, parts] = [sums[row.kind], converter.convert(readMicros(row.micros), row)];
-      sums[row.kind] = sum === null || parts === null ? null : sum + parts;
-    }
-  }
-  const micros = (parts: Parts | null) => (parts === null ? null : partsToMicros(parts));
-  return { eligible, revenue: micros(sums.revenue), spend: micros(sums.spend) };
+/**
+ * SQL for the revenue of all creatives together. ?1 is the application, ?2 to ?3 the days of acquisition, ?4 the reporting currency.
+ * Revenue after the last of `days` is left out.
+ */
+export function revenueSql(days: readonly number[], conditions: string): string {
+  const age = 'julianday(day) - julianday(acquired_day)';
+  return `SELECT acquired_day AS acquiredDay, ${rateDaySql('currency', 'day', '?4')} AS rateDay, currency,
+      ${firstDayFrom(age, days)} AS asked, ${microsSql(EARNED)} AS micros
+    FROM cohort_revenue WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3${conditions}
+    GROUP BY 1, 2, 3, 4 HAVING asked IS NOT NULL`;
+}
+
+/** SQL for the smallest of these day numbers that is at least `age`; null if there is none. They are validated integers. */
+const firstDayFrom = (age: string, days: readonly number[]): string =>
+  `CASE ${[...days]
+    .sort((left, right) => left - right)
+    .map((day) => `WHEN ${age} <= ${day} THEN ${day}`)
+    .join(' ')} END`;
+
+async function addRevenue(
+  db: D1Database,
+  applicationId: string,
+  { from, to, days, reporting, filters }: CohortQuestion & { reporting: string },
+  value: CohortRevenue,
+): Promise<void> {
+  const sql = revenueSql(days, rollupConditions(filters));
+  const values = [applicationId, from, to, reporting];
+  const { results } = await bindFiltered(db, sql, values, filters).all<RevenueRow & { micros: string }>();
+  await value.addRevenue(results.map((row) => ({ ...row, micros: readMicros(row.micros) })));
+}
+
+/** Reads what the devices of the cohorts have earned and, if it is known, what was spent on them. */
+async function readValue(
+  db: D1Database,
+  applicationId: string,
+  asked: CohortQuestion & { reporting: string },
+  { cohorts, rates }: { cohorts: ReadCohorts; rates: DayRates },
+): Promise<CohortRevenue> {
+  const { group_by: group } = asked;
+  const value = new CohortRevenue(cohorts.cells, rates, cohorts.sizes.length);
+  if (needsCohortBlocks(asked)) {
+    const scan = cohortScan(applicationId, 'cohort_revenue', asked);
+    for await (const chunk of scanBlocks(db, scan)) await value.read(chunk);
+  } else await addRevenue(db, applicationId, asked, value);
+  if (!knowsSpend(asked)) return value;
+  const names = ['day' as const, ...(group && isOfCreatives(group) ? [group] : [])];
+  for await (const chunk of scanCosts(db, { ...asked, applicationId, names })) await value.read(chunk);
+  return value;
 }

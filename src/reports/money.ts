@@ -11,7 +11,8 @@ export type AmountRow = { currency: string; rateDay: string };
 export class Converter {
   readonly currency: string;
   private readonly book: RateBook;
-  private readonly missing = new Map<string, bigint>();
+  /** Micros without a rate, by currency. */
+  readonly missing = new Map<string, bigint>();
 
   constructor(book: RateBook, currency: string) {
     this.book = book;
@@ -35,13 +36,16 @@ export class Converter {
     return parts ?? 0n;
   }
 
-  /** The amounts that could not be converted, in their own currencies. */
   unconverted(): Unconverted {
-    return [...this.missing]
-      .sort(([left], [right]) => (left < right ? -1 : 1))
-      .map(([currency, micros]) => ({ currency, ...amountField('amount', micros) }));
+    return unconvertedOf(this.missing);
   }
 }
+
+/** Amounts without a rate, in their own currencies. `missing` has micros by currency. */
+export const unconvertedOf = (missing: ReadonlyMap<string, bigint>): Unconverted =>
+  [...missing]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([currency, micros]) => ({ currency, ...amountField('amount', micros) }));
 
 /** A converter that knows the rates of everything in these rows. */
 export async function converterFor(

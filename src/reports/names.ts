@@ -1,24 +1,9 @@
 import { eq } from 'drizzle-orm';
 import { adsets, campaigns, creatives, type Database } from '#db';
 
-const ADSETS = 'INNER JOIN adsets ON adsets.id = creatives.adset_id';
-const CAMPAIGNS = 'INNER JOIN campaigns ON campaigns.id = adsets.campaign_id';
-const ofCreative = (joins: string) =>
-  `FROM creatives ${joins} WHERE creatives.id = creative_id AND creatives.application_id = ?1`;
-
 /** The groupings that a creative's id determines, finest first. */
 export const CREATIVE_GROUPS = ['creative', 'adset', 'campaign'] as const;
 export type CreativeGroup = (typeof CREATIVE_GROUPS)[number];
-
-/**
- * SQL over a rollup for a row's creative, ad set and campaign, each as a JSON array of id and name; null for organic devices. The text
- * equals that of `COST_NAMES`, so that revenue and spend have the same key.
- */
-export const CREATIVE_NAMES: Record<CreativeGroup, string> = {
-  creative: `(SELECT json_array(creatives.id, creatives.name) ${ofCreative('')})`,
-  adset: `(SELECT json_array(adsets.id, adsets.name) ${ofCreative(ADSETS)})`,
-  campaign: `(SELECT json_array(campaigns.id, campaigns.name) ${ofCreative(`${ADSETS} ${CAMPAIGNS}`)})`,
-};
 
 const CAMPAIGN = 'campaigns.application_id = ?1 AND campaigns.name = campaign';
 const ADSET = 'adsets INNER JOIN campaigns ON campaigns.id = adsets.campaign_id';
@@ -37,41 +22,45 @@ export const COST_NAMES: Record<CreativeGroup, string> = {
      WHERE ${CAMPAIGN} AND adset IN ('', adsets.name) AND creatives.name = creative), creative) END`,
 };
 
-/** The columns of `costs` that `COST_NAMES` reads. */
-export const COST_COLUMNS = ['campaign', 'adset', 'creative'];
-
-/** The columns that show a value of `CREATIVE_NAMES` or `COST_NAMES` in a report by `group`. Both are null for organic devices. */
+/** The columns that show a value of `COST_NAMES` or of `CreativeNames` in a report by `group`. Both are null for organic devices. */
 export function namedColumns(group: CreativeGroup, value: string | null): Record<string, string | null> {
   const [id, name]: [string | null, string | null] = value ? JSON.parse(value) : [null, null];
   return { [group]: name, [`${group}_id`]: id };
 }
 
-/** The values of `CREATIVE_NAMES` by creative id. */
-export type CreativeNames = ReadonlyMap<string, Record<CreativeGroup, string>>;
+/**
+ * By creative id: the creative, its ad set or its campaign, each as a JSON array of id and name. The text equals that of `COST_NAMES`, so
+ * that revenue and spend have the same key.
+ */
+export type CreativeNames = ReadonlyMap<string, Partial<Record<CreativeGroup, string>>>;
 
-/** The names of an application's creatives, and of their ad sets and campaigns. */
-export async function readCreativeNames(db: Database, applicationId: string): Promise<CreativeNames> {
-  const rows = await db
-    .select({
-      creativeId: creatives.id,
-      creative: creatives.name,
-      adsetId: adsets.id,
-      adset: adsets.name,
-      campaignId: campaigns.id,
-      campaign: campaigns.name,
-    })
-    .from(creatives)
-    .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
-    .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
-    .where(eq(creatives.applicationId, applicationId));
-  return new Map(
-    rows.map(({ creativeId, adsetId, campaignId, ...names }) => [
-      creativeId,
-      {
-        creative: JSON.stringify([creativeId, names.creative]),
-        adset: JSON.stringify([adsetId, names.adset]),
-        campaign: JSON.stringify([campaignId, names.campaign]),
-      },
-    ]),
-  );
+/** The names of an application's creatives, or of their ad sets or campaigns: of those groupings that are asked for. */
+export async function readCreativeNames(
+  db: Database,
+  applicationId: string,
+  groups: readonly CreativeGroup[],
+): Promise<CreativeNames> {
+  const read = await Promise.all(groups.map((group) => readNames(db, applicationId, group)));
+  const names = new Map<string, Partial<Record<CreativeGroup, string>>>();
+  for (const [index, group] of groups.entries()) {
+    for (const { creativeId, id, name } of read[index] ?? []) {
+      const own = names.get(creativeId) ?? {};
+      own[group] = JSON.stringify([id, name]);
+      names.set(creativeId, own);
+    }
+  }
+  return names;
+}
+
+/** The id and name of the creative, ad set or campaign that each creative counts under. */
+async function readNames(
+  db: Database,
+  applicationId: string,
+  group: CreativeGroup,
+): Promise<{ creativeId: string; id: string; name: string }[]> {
+  const { id, name } = { creative: creatives, adset: adsets, campaign: campaigns }[group];
+  const own = db.select({ creativeId: creatives.id, id, name }).from(creatives).$dynamic();
+  if (group !== 'creative') own.innerJoin(adsets, eq(adsets.id, creatives.adsetId));
+  if (group === 'campaign') own.innerJoin(campaigns, eq(campaigns.id, adsets.campaignId));
+  return own.where(eq(creatives.applicationId, applicationId));
 }

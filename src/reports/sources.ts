@@ -8,24 +8,16 @@ import {
   type RollupTable,
 } from '#catalogue';
 import { type Amount, type Count, sumOf } from './adder.ts';
-import {
-  DIMENSIONS,
-  type Dimension,
-  type DimensionName,
-  isNamed,
-  rollupOf,
-  type SourceKind,
-} from './dimensions.ts';
-import { costConditions, rollupConditions, wholeTable } from './filters.ts';
-import { daysUntil, hoursTable } from './hours.ts';
+import { DIMENSIONS, type Dimension, type DimensionName, rollupOf, type SourceKind } from './dimensions.ts';
+import { costConditions, rollupConditions } from './filters.ts';
 import { type AmountSql, plus, storedAmount, wholeAmount } from './money.ts';
 import type { ReportFilters } from './query.ts';
 
-// Where the performance report reads its sums: what happened, what was spent, and what acquired devices have earned since.
+// Where SQL reads the sums of the performance report, for all creatives together: what happened, what was spent, and what acquired devices have earned since.
 
 export type Source = {
   kind: SourceKind;
-  /** The table's name, or a subquery with its columns. */
+  /** The table's name, with an alias if it has one. */
   table: string;
   /** More conditions on its rows, each preceded by `AND`. */
   conditions: string;
@@ -93,55 +85,36 @@ export type Part = {
 };
 
 /** A source with the conditions of the filters. */
-function narrowed(source: Source, filters: ReportFilters, table = source.table): Source {
-  const conditions = source.kind === 'costs' ? costConditions(filters) : rollupConditions(filters);
-  return { ...source, conditions, table };
-}
-
-/** A rollup, or the requested hours of it. */
-function rollupTable(
-  table: RollupTable,
-  names: readonly DimensionName[],
-  filters: ReportFilters,
-  untilHour: number | undefined,
-): string {
-  if (table !== 'rollup_hours') return wholeTable(table, names.some(isNamed), filters);
-  return names.includes('hour') ? hoursTable(untilHour) : daysUntil(untilHour);
-}
+const narrowed = (source: Source, filters: ReportFilters): Source => ({
+  ...source,
+  conditions: source.kind === 'costs' ? costConditions(filters) : rollupConditions(filters),
+});
 
 /**
- * The sources that these metrics need in a report without segments, with the columns of the groupings. Sources that lack one of the
- * groupings are left out. With `untilHour`, the last day ends at this hour of the clock.
+ * The sources that these metrics need in a report that SQL adds up, with the columns of the groupings. Sources that lack one of the
+ * groupings are left out.
  */
 export function sourcesOf(
   names: readonly DimensionName[],
   filters: ReportFilters = {},
   metrics: readonly Metric[] = ALL_METRICS,
-  untilHour?: number,
 ): Part[] {
   const needs = (some: readonly Metric[]) => some.some((metric) => metrics.includes(metric));
-  const dimensions: Dimension[] = names.map((name) => DIMENSIONS[name]);
-  const rollup = untilHour === undefined ? (rollupOf(names) ?? 'rollup_daily') : 'rollup_hours';
-  const table = rollupTable(rollup, names, filters, untilHour);
   const sources = [
-    narrowed(rollupSource(rollup), filters, table),
-    ...(needs(OF_SPEND) ? [narrowed(COSTS, filters)] : []),
-    ...(needs(OF_ACQUIRED)
-      ? [narrowed(ACQUIRED, filters, wholeTable('cohort_revenue', names.some(isNamed), filters))]
-      : []),
+    rollupSource(rollupOf(names) ?? 'rollup_daily'),
+    ...(needs(OF_SPEND) ? [COSTS] : []),
+    ...(needs(OF_ACQUIRED) ? [ACQUIRED] : []),
   ];
+  const dimensions: Dimension[] = names.map((name) => DIMENSIONS[name]);
   return sources.flatMap((source): Part[] => {
     const expressions = dimensions.map((dimension) => dimension.of[source.kind]);
     const known = expressions.filter((expression) => expression !== undefined);
     if (known.length < expressions.length) return [];
     const reads = [...new Set(known.flatMap(({ reads: columns }) => columns))];
-    return [{ source, columns: known.map(({ sql }) => sql), reads }];
+    return [{ source: narrowed(source, filters), columns: known.map(({ sql }) => sql), reads }];
   });
 }
 
 /** The sources of the totals, which do not depend on the groupings. */
-export const totalSources = (
-  filters: ReportFilters = {},
-  metrics: readonly Metric[] = ALL_METRICS,
-  untilHour?: number,
-): Part[] => sourcesOf([], filters, metrics, untilHour);
+export const totalSources = (filters: ReportFilters = {}, metrics: readonly Metric[] = ALL_METRICS): Part[] =>
+  sourcesOf([], filters, metrics);

@@ -5,14 +5,22 @@ import { mondayOf } from '#lib/calendar';
 import { packBlocks } from './segment-blocks.ts';
 import { Additions, type SegmentedRow } from './tables.ts';
 
-// The rollups broken down by segment. A run only adds blocks and changes none: one row of `segment_blocks` for each rollup, span of days
-// and bucket that it counted something for.
+// The rollups by creative and by segment. A run only adds blocks and changes none: one row of `segment_blocks` for each rollup, span of
+// days and bucket that it counted something for.
 
-/** The bucket of all creatives together. In its blocks, every creative is `PAID`. */
+/** The bucket of all creatives together. */
 export const ALL_CREATIVES = 0;
+/** The creative of sums of all creatives together, in that bucket and in the tables. Those of organic devices have none, as elsewhere. */
 export const PAID = 'paid';
 /** The number of buckets that creatives are spread over, so that a report on one creative reads a sixteenth. Numbered from 1. */
 export const CREATIVE_BUCKETS = 16;
+/**
+ * The bucket of every creative, not broken down by segment: each row has the one entry `WHOLE_SEGMENT`. Reports by creative that name no
+ * segment read it, which takes a fraction of what the buckets by segment take.
+ */
+export const UNSEGMENTED = CREATIVE_BUCKETS + 1;
+/** The id in place of a segment's for the sums of all segments. Only blocks of `UNSEGMENTED` have it. */
+export const WHOLE_SEGMENT = 0;
 
 /** FNV-1a. */
 export function bucketOf(creativeId: string): number {
@@ -42,17 +50,28 @@ const BLOCK_COLUMNS = [
   segmentBlocks.bytes,
 ];
 
-/** The blocks of a rollup's additions, numbered from `first`. Packs one span at a time to bound the memory. */
-export function* blockRows(additions: Additions<RollupTable>, first: number): Generator<BlockRow> {
+/**
+ * What a run adds to D1 for a rollup: the rows of its table, which has all creatives together, and blocks numbered from `first`. Packs one
+ * span at a time to bound the memory.
+ */
+export function* sumRowsOf(
+  additions: Additions<RollupTable>,
+  first: number,
+): Generator<[kind: RollupTable, row: (string | number)[]] | [kind: 'blocks', row: BlockRow]> {
   const { table } = additions;
   const creativeAt = (ROLLUP_KEYS[table] as readonly string[]).indexOf('creative_id');
-  // Figures by hour have no segments.
-  if (table === 'rollup_hours') return;
+  // Figures by hour have no segments, and their rows are by creative.
+  if (table === 'rollup_hours') {
+    for (const row of additions.rows()) yield [table, row];
+    return;
+  }
   let number = first;
   for (const [fromDay, rows] of additions.spans(spanOf(table))) {
     const together = new Additions(table);
+    const whole: SegmentedRow[] = [];
     const buckets = new Map<number, SegmentedRow[]>();
     for (const row of rows) {
+      whole.push({ key: row.key, segments: [WHOLE_SEGMENT, ...additions.sumUp(row.segments)] });
       const creativeId = String(row.key[creativeAt]);
       const key = row.key.with(creativeAt, creativeId === '' ? '' : PAID);
       together.addSegments(key, row.segments);
@@ -61,9 +80,12 @@ export function* blockRows(additions: Additions<RollupTable>, first: number): Ge
       if (own) own.push(row);
       else buckets.set(bucket, [row]);
     }
+    for (const row of together.rows()) yield [table, row];
     const all = [...together.spans(() => fromDay).values()].flatMap((own) => [...own]);
-    for (const [bucket, own] of [[ALL_CREATIVES, all] as const, ...buckets]) {
-      for (const data of packBlocks(table, own)) yield [table, bucket, fromDay, number++, data];
+    for (const [bucket, own] of [[ALL_CREATIVES, all] as const, ...buckets, [UNSEGMENTED, whole] as const]) {
+      for (const data of packBlocks(table, own)) {
+        yield ['blocks', [table, bucket, fromDay, number++, data]];
+      }
     }
   }
 }

@@ -1,14 +1,14 @@
-export { additionStatements } from './add-rows.ts';
 export { readCountedArrivals, readFirstDay } from './arrivals.ts';
 export {
   ALL_CREATIVES,
-  addBlocks,
   type BlockRow,
-  blockRows,
   bucketOf,
   CREATIVE_BUCKETS,
   PAID,
   spanOf,
+  sumRowsOf,
+  UNSEGMENTED,
+  WHOLE_SEGMENT,
 } from './breakdown.ts';
 export { type Earned, REVENUE_DAYS, readRevenue } from './device-revenue.ts';
 export { type DeviceFacts, type DeviceHistory, RunningDevice } from './device-state.ts';
@@ -29,7 +29,6 @@ export {
   type Parked,
   parkedBody,
   parkedId,
-  parkedSums,
   parkStatements,
   toParkedEvent,
 } from './park.ts';
@@ -38,9 +37,9 @@ export { pruneHours } from './prune-hours.ts';
 export { readBlockPages } from './read-blocks.ts';
 export { blockKeys, type OpenBlock, openBlock } from './segment-blocks.ts';
 export { sendWithRetry } from './send.ts';
-
 export { firstTimes, type Walk, walkSteps } from './step-walk.ts';
-export { type Additions, isTotalled, MICROS_PER_HIGH, sumColumnsOf, TOTALS } from './tables.ts';
+export { parkedSums, type SumRows, sumStatement } from './sum-rows.ts';
+export { type Additions, MICROS_PER_HIGH, sumColumnsOf } from './tables.ts';
 
 export {
   type Counted,

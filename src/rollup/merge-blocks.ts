@@ -2,17 +2,21 @@ import { and, eq, lt, type SQL, sql } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
 import { columnList, database, segmentBlocks, toStatement } from '#db';
 import type { BlockSource } from './breakdown.ts';
-import { MAX_BLOCK_CHARACTERS, openBlock, packBlocks } from './segment-blocks.ts';
+import { openBlock, packBlocks } from './segment-blocks.ts';
 import { Additions } from './tables.ts';
 
-// Every run of a counter adds a block to each span and bucket that it counted something for. Once a counter has many small blocks in one
-// place, they are merged. Names and segments are then stored once, and reports read fewer rows.
+// Every run of a counter adds a block to each span and bucket that it counted something for. Once a counter has many blocks in one place,
+// they are merged. Names, segments and sums of the same key are then stored once, and reports read fewer rows.
 
-/** The number of small blocks from which they are merged. */
+/** The number of blocks that are not full from which they are merged. */
 export const MIN_MERGED_BLOCKS = 16;
-const MAX_SMALL_BYTES = MAX_BLOCK_CHARACTERS / 2;
-/** The limit per query, so that its result takes only a few megabytes. */
-const MAX_MERGED_BLOCKS = 64;
+/**
+ * The size from which a merged block is full, which means that it is never merged again. The larger it is, the more sums of the same key
+ * and segment are added up.
+ */
+const MAX_MERGED_CHARACTERS = 500_000;
+/** The limit per merge, because the result is one value in the outbox and in D1, which accept 2 MB. */
+const MAX_MERGE_CHARACTERS = 1_000_000;
 
 export type BlockPlace = { rollup: RollupTable; bucket: number; fromDay: string };
 type Owner = Omit<BlockSource, 'sequence'>;
@@ -29,7 +33,7 @@ const atPlace = ({ applicationId, shard }: Owner, { rollup, bucket, fromDay }: B
     eq(segmentBlocks.shard, shard),
   );
 
-/** Returns the places where a counter has enough small blocks to merge. */
+/** Returns the places where a counter has enough blocks to merge. */
 export async function placesToMerge(
   d1: D1Database,
   { applicationId, shard }: Owner,
@@ -41,19 +45,26 @@ export async function placesToMerge(
       FROM json_each(${JSON.stringify(places)}) AS place CROSS JOIN ${segmentBlocks}
       WHERE ${segmentBlocks.applicationId} = ${applicationId} AND ${rollup} = place.value ->> 'rollup'
         AND ${bucket} = place.value ->> 'bucket' AND ${fromDay} = place.value ->> 'fromDay'
-        AND ${segmentBlocks.shard} = ${shard} AND ${segmentBlocks.bytes} < ${MAX_SMALL_BYTES}
+        AND ${segmentBlocks.shard} = ${shard} AND ${segmentBlocks.bytes} < ${MAX_MERGED_CHARACTERS}
       GROUP BY 1, 2, 3 HAVING count(*) >= ${MIN_MERGED_BLOCKS}`,
   );
 }
 
-/** Reads the small blocks of a place and merges them. Writes nothing. */
+/** Reads blocks of a place, the smallest first, and merges them. Writes nothing. */
 export async function mergeBlocks(d1: D1Database, owner: Owner, place: BlockPlace): Promise<MergedBlocks> {
-  const rows = await database(d1)
-    .select({ sequence: segmentBlocks.sequence, number: segmentBlocks.number, data: segmentBlocks.data })
+  const { sequence, number, bytes, data } = segmentBlocks;
+  const smallest = sql`sum(${bytes}) OVER (ORDER BY ${bytes}, ${sequence}, ${number})`;
+  const chosen = database(d1)
+    .select({ sequence, number, size: smallest.as('size') })
     .from(segmentBlocks)
-    .where(and(atPlace(owner, place), lt(segmentBlocks.bytes, MAX_SMALL_BYTES)))
-    .orderBy(segmentBlocks.sequence, segmentBlocks.number)
-    .limit(MAX_MERGED_BLOCKS);
+    .where(and(atPlace(owner, place), lt(bytes, MAX_MERGED_CHARACTERS)))
+    .as('chosen');
+  const isChosen = sql`(${sequence}, ${number}) IN (SELECT ${chosen.sequence}, ${chosen.number} FROM ${chosen}
+    WHERE ${chosen.size} <= ${MAX_MERGE_CHARACTERS})`;
+  const rows = await database(d1)
+    .select({ sequence, number, data })
+    .from(segmentBlocks)
+    .where(and(atPlace(owner, place), isChosen));
   const together = new Additions(place.rollup);
   for (const { data } of rows) {
     const block = openBlock(place.rollup, data);
@@ -70,7 +81,7 @@ export async function mergeBlocks(d1: D1Database, owner: Owner, place: BlockPlac
   return {
     ...place,
     replaced: rows.map(({ sequence, number }) => [sequence, number]),
-    data: [...packBlocks(place.rollup, merged)],
+    data: [...packBlocks(place.rollup, merged, MAX_MERGED_CHARACTERS)],
   };
 }
 

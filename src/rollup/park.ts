@@ -1,6 +1,5 @@
 import { and, eq, gt, sql } from 'drizzle-orm';
-import * as z from 'zod';
-import { type LoggedEvent, MEASURES, type RollupTable } from '#catalogue';
+import type { LoggedEvent } from '#catalogue';
 import { columnList, type Database, parkedMessages, toStatement } from '#db';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
@@ -71,24 +70,6 @@ export const PARK_REASON = {
   uncounted: 'could not be counted',
   refused: 'counted, but the database refused to add these sums to the reports',
 } as const;
-
-/** The body of parked rollup rows, for `additionStatements`. These are sums, so they cannot be sent to the queue: see `replayParked`. */
-export const parkedSums = (table: RollupTable, rows: readonly unknown[]): string =>
-  JSON.stringify({ sums: { table, rows } });
-
-/** Parses what `parkedSums` wrote; null for the body of a message. */
-export function readParkedSums(body: unknown): { table: RollupTable; rows: unknown[] } | null {
-  return ParkedSums.safeParse(body).data?.sums ?? null;
-}
-
-const ParkedSums = z.lazy(() =>
-  z.object({
-    sums: z.object({
-      table: z.custom<RollupTable>((name) => typeof name === 'string' && name in MEASURES),
-      rows: z.array(z.unknown()),
-    }),
-  }),
-);
 
 /**
  * Parks an event that is already in the log, under its own id with another prefix, so that it can be found again. The stored body is a

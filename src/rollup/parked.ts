@@ -1,6 +1,5 @@
 import { and, count, desc, eq, inArray, or, sql } from 'drizzle-orm';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import type { RollupTable } from '#catalogue';
 import {
   applications,
   columnList,
@@ -12,9 +11,8 @@ import {
 } from '#db';
 import { AppError, unavailable } from '#http';
 import { logError } from '#lib/log';
-import { additionStatements } from './add-rows.ts';
-import { readParkedSums } from './park.ts';
 import { sendWithRetry } from './send.ts';
+import { readParkedSums, type SumRows, sumStatement } from './sum-rows.ts';
 
 /** A parked message in the API's format. */
 export type ParkedMessage = typeof parkedMessages.$inferSelect;
@@ -119,14 +117,14 @@ async function addParkedSums(
   db: D1Database,
   caller: Caller,
   message: ParkedMessage,
-  { table, rows }: { table: RollupTable; rows: readonly unknown[] },
+  sums: SumRows,
 ): Promise<void> {
   const { id } = message;
   const entry = newAuditEntry('parked_message.replayed', subjectOf(message));
   try {
     await db.batch([
       abortUnlessParked(db, id),
-      ...additionStatements(db, table, rows),
+      sumStatement(db, sums),
       toStatement(db, auditStatement(caller, entry).getSQL()),
       toStatement(db, sql`DELETE FROM ${parkedMessages} WHERE ${parkedMessages.id} = ${id}`),
     ]);

@@ -1,6 +1,7 @@
-import { and, between, desc, eq, sum } from 'drizzle-orm';
+import { and, between, desc, eq, sql, sum } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
 import { database, isAmong, segmentBlocks } from '#db';
+import { BlockCache } from './block-cache.ts';
 import { spanOf } from './breakdown.ts';
 
 /** The size of a page of blocks. Two pages are in memory at once, besides the sums. */
@@ -14,63 +15,110 @@ type BlockQuery = {
   from: string;
   to: string;
 };
-type Page = { from: string; to: string; buckets: readonly number[] };
+/** `keys` are the cache keys of the spans in it, by first day; those of spans too large for the cache are missing. */
+type Page = { from: string; to: string; buckets: readonly number[]; keys: ReadonlyMap<string, string> };
+/** A span of days with blocks. `key` is its key in the cache; null if it has too many blocks. */
+type Span = { day: string; bytes: number; key: string | null };
+type Step = Page | { blocks: readonly string[] };
+type Bounds = { maxBytes: number; cache: BlockCache };
+
+/** More blocks than this per span are soon merged. */
+const MAX_CACHED_BLOCKS = 100;
+
+const CACHE = new BlockCache();
 
 /** Reads the blocks of these days and buckets in pages, latest span first. */
 export async function* readBlockPages(
   d1: D1Database,
   query: BlockQuery,
-  maxBytes = MAX_PAGE_BYTES,
-): AsyncGenerator<string[]> {
-  const pages = await planPages(d1, query, maxBytes);
-  let next = pages[0] && readPage(d1, query, pages[0]);
+  { maxBytes, cache }: Bounds = { maxBytes: MAX_PAGE_BYTES, cache: CACHE },
+): AsyncGenerator<readonly string[]> {
+  const steps = planSteps(await readSpans(d1, query), query, { maxBytes, cache });
+  const take = (step: Step) => ('blocks' in step ? step.blocks : readPage(d1, query, step, cache));
+  let next = steps[0] && Promise.resolve(take(steps[0]));
   for (let index = 1; next; index++) {
     const page = await next;
-    const following = pages[index];
+    const following = steps[index];
     // The next page loads while the caller adds up this one.
-    next = following && readPage(d1, query, following);
+    next = following && Promise.resolve(take(following));
     // A caller that stops early never awaits it, so a failure must not be unhandled.
     next?.catch(() => undefined);
     yield page;
   }
 }
 
-async function planPages(d1: D1Database, query: BlockQuery, maxBytes: number): Promise<Page[]> {
-  const { fromDay, bytes } = segmentBlocks;
-  const days = await database(d1)
-    .select({ day: fromDay, bytes: sum(bytes).mapWith(Number) })
+/** The spans with blocks, latest first. */
+async function readSpans(d1: D1Database, query: BlockQuery): Promise<Span[]> {
+  const { bucket, fromDay, shard, sequence, number, bytes } = segmentBlocks;
+  const keys = sql<string | null>`iif(count(*) <= ${MAX_CACHED_BLOCKS},
+    group_concat(${bucket} || '.' || ${shard} || '.' || ${sequence} || '.' || ${number} || '.' || ${bytes}), NULL)`;
+  const rows = await database(d1)
+    .select({ day: fromDay, bytes: sum(bytes).mapWith(Number), keys })
     .from(segmentBlocks)
     .where(within(query, { ...query, from: spanOf(query.rollup)(query.from) }))
     .groupBy(fromDay)
     .orderBy(desc(fromDay));
-  const pages: Page[] = [];
-  let [page, size]: [Page | null, number] = [null, 0];
-  for (const { day, bytes: own } of days) {
-    if (page && size + own <= maxBytes) {
-      page.from = day;
-      size += own;
-      continue;
-    }
-    // A day larger than a page is read bucket by bucket.
-    const isLarge = own > maxBytes;
-    if (isLarge) for (const one of query.buckets) pages.push({ from: day, to: day, buckets: [one] });
-    page = isLarge ? null : { from: day, to: day, buckets: query.buckets };
-    size = own;
-    if (page) pages.push(page);
-  }
-  return pages;
+  return rows.map(({ day, bytes: size, keys: own }) => ({
+    day,
+    bytes: size,
+    key: own && [query.applicationId, query.rollup, day, own].join('/'),
+  }));
 }
 
-async function readPage(d1: D1Database, query: BlockQuery, page: Page): Promise<string[]> {
+function planSteps(spans: readonly Span[], query: BlockQuery, { maxBytes, cache }: Bounds): Step[] {
+  const steps: Step[] = [];
+  let [page, size]: [(Page & { keys: Map<string, string> }) | null, number] = [null, 0];
+  for (const { day, bytes, key } of spans) {
+    const blocks = key === null ? undefined : cache.get(key);
+    if (blocks) {
+      steps.push({ blocks });
+      page = null;
+      continue;
+    }
+    if (!page || size + bytes > maxBytes) {
+      // A day larger than a page is read bucket by bucket.
+      const isLarge = bytes > maxBytes;
+      if (isLarge) {
+        for (const one of query.buckets) steps.push({ from: day, to: day, buckets: [one], keys: new Map() });
+      }
+      page = isLarge ? null : { from: day, to: day, buckets: query.buckets, keys: new Map() };
+      size = 0;
+      if (page) steps.push(page);
+    }
+    if (!page) continue;
+    page.from = day;
+    size += bytes;
+    if (key !== null) page.keys.set(day, key);
+  }
+  return steps;
+}
+
+async function readPage(
+  d1: D1Database,
+  query: BlockQuery,
+  page: Page,
+  cache: BlockCache,
+): Promise<readonly string[]> {
   const rows = await database(d1)
-    .select({ data: segmentBlocks.data })
+    .select({ day: segmentBlocks.fromDay, data: segmentBlocks.data })
     .from(segmentBlocks)
     .where(within(query, page))
     .orderBy(desc(segmentBlocks.fromDay));
+  for (const [day, own] of Map.groupBy(rows, (row) => row.day)) {
+    const key = page.keys.get(day);
+    if (key !== undefined)
+      cache.set(
+        key,
+        own.map(({ data }) => data),
+      );
+  }
   return rows.map(({ data }) => data);
 }
 
-function within({ applicationId, rollup }: BlockQuery, { from, to, buckets }: Page) {
+function within(
+  { applicationId, rollup }: BlockQuery,
+  { from, to, buckets }: Pick<Page, 'from' | 'to' | 'buckets'>,
+) {
   return and(
     eq(segmentBlocks.applicationId, applicationId),
     eq(segmentBlocks.rollup, rollup),

@@ -13,20 +13,6 @@ import { KeyValues } from './key-values.ts';
 
 export const ROLLUP_TABLES = Object.keys(MEASURES) as RollupTable[];
 
-/**
- * The tables of totals, by rollup. They have the same columns, with one row for all creatives together. Reports that name no creative
- * read them, because their rows per day do not grow with the number of creatives.
- */
-export const TOTALS = {
-  rollup_daily: 'rollup_daily_totals',
-  rollup_ads: 'rollup_ads_totals',
-  cohort_activity: 'cohort_activity_totals',
-  cohort_revenue: 'cohort_revenue_totals',
-} as const satisfies Partial<Record<RollupTable, string>>;
-export type TotalledTable = keyof typeof TOTALS;
-
-export const isTotalled = (table: RollupTable): table is TotalledTable => Object.hasOwn(TOTALS, table);
-
 type KeyOf<Table extends RollupTable> = (typeof ROLLUP_KEYS)[Table][number];
 
 /** The memory in bytes of a row without its segments, and of a segment without its sums, which take 8 bytes each. */
@@ -186,8 +172,8 @@ export class Additions<Table extends RollupTable> {
     return extended;
   }
 
-  /** The sums of all segments of a row. */
-  private sumUp(row: readonly number[]): number[] {
+  /** The sums of all segments of a row, which are in the form of `SegmentedRow`. */
+  sumUp(row: readonly number[]): number[] {
     const sums = new Array<number>(this.width).fill(0);
     for (let own = 1; own < row.length; own += this.width + 1) {
       for (const { at, isAmount } of this.places.values()) {

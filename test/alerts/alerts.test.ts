@@ -1,6 +1,6 @@
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { eq } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import {
   ALERT_KINDS,
@@ -15,11 +15,11 @@ import {
   sendTestMessage,
   watchAlerts,
 } from '#alerts';
-import { alerts, applications, channels, database, notices } from '#db';
+import { alerts, applications, channels, database, notices, rollupDaily } from '#db';
 import type { ApplicationRow } from '#teams';
 import worker from '../../src/index.ts';
+import { addFigures } from '../helpers/figures.ts';
 import { createTenant } from '../helpers/tenant.ts';
-import { addTotals } from '../helpers/totals.ts';
 
 const db = database(env.DB);
 const HOUR = 3_600_000;
@@ -63,21 +63,20 @@ async function makeChannel(
 const makeAlert = (application: ApplicationRow, kind: AlertKind, threshold: number) =>
   createAlert(callerFor(application), application, { kind, threshold });
 
-/** What an application brought on a day, as counting would have written it. */
-async function addDay(application: ApplicationRow, day: string, dollars: number, installs = 1) {
-  await env.DB.prepare(
-    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, installs, purchase_revenue)
-     VALUES (?1, ?2, '', 'usd', ?3, ?4) ON CONFLICT DO UPDATE SET purchase_revenue = ?4, installs = ?3`,
-  )
-    .bind(application.id, day, installs, dollars * 1e6)
-    .run();
-  await addTotals(env.DB);
+/** Sets what an application brought on a day, of all creatives together. */
+async function setDay(application: ApplicationRow, day: string, dollars: number, installs = 1) {
+  await db
+    .delete(rollupDaily)
+    .where(and(eq(rollupDaily.applicationId, application.id), eq(rollupDaily.day, day)));
+  await addFigures(env.DB, application.id, 'rollup_daily', [
+    { day, currency: 'usd', installs, purchase_revenue: dollars * 1e6 },
+  ]);
 }
 
 async function withFridays() {
   const { application } = await createTenant();
   for (const day of ['2026-02-27', '2026-03-06', '2026-03-13', '2026-03-20']) {
-    await addDay(application, day, 100);
+    await setDay(application, day, 100);
   }
   return application;
 }
@@ -89,7 +88,7 @@ async function run(now: number) {
 
 it('sends one message when the figure leaves the limit, none while it stays, one when it is back', async () => {
   const application = await withFridays();
-  await addDay(application, '2026-03-27', 40);
+  await setDay(application, '2026-03-27', 40);
   await makeChannel(application);
   await makeAlert(application, 'revenue_change', 30);
   await run(NOW);
@@ -100,13 +99,13 @@ it('sends one message when the figure leaves the limit, none while it stays, one
   expect(posts).toHaveLength(1);
   expect((await listAlerts(db, application.id))[0]?.firingSince).toBe(NOW);
 
-  await addDay(application, '2026-03-27', 95);
+  await setDay(application, '2026-03-27', 95);
   await run(NOW + 4 * HOUR);
   expect(posts).toHaveLength(2);
   const recovered =
     'Recovered · Test game: Revenue on 2026-03-27 was $95.00, 5% below the mean of the last 4 Fridays ($100.00).';
   expect(posts[1]?.text).toBe(`${recovered}\nhttps://dash.test/alerts?app=${application.id}`);
-  await addDay(application, '2026-03-27', 10);
+  await setDay(application, '2026-03-27', 10);
   await run(NOW + 5 * HOUR);
   expect(posts).toHaveLength(3);
 });
@@ -117,7 +116,7 @@ it('checks an alert only as often as its answer can change', async () => {
   await run(NOW);
   const [first] = await listAlerts(db, application.id);
   expect(first?.nextCheckAt).toBe(NOW + ALERT_KINDS.revenue_change.every * 60_000);
-  await addDay(application, '2026-03-27', 1);
+  await setDay(application, '2026-03-27', 1);
   await run(NOW + 30 * 60_000);
   expect((await listAlerts(db, application.id))[0]).toEqual(first);
 });
@@ -150,7 +149,7 @@ it('keeps its state while the figure is unknown', async () => {
 
 it('watches installs, spend without installs, and CPI', async () => {
   const application = await withFridays();
-  await addDay(application, '2026-03-27', 100, 9);
+  await setDay(application, '2026-03-27', 100, 9);
   await env.DB.prepare(
     `INSERT INTO costs (application_id, day, campaign, adset, creative, currency, amount, updated_at)
      VALUES (?1, '2026-03-27', 'Summer', '', '', 'usd', 45000000, 0)`,
@@ -270,15 +269,15 @@ it('sends email if the deployment has a binding and a sender, and reports if it 
 
 it('sends a digest at eight in the morning, with the figures of the day before and their change', async () => {
   const application = await withFridays();
-  await addDay(application, '2026-03-27', 150, 3);
+  await setDay(application, '2026-03-27', 150, 3);
   await makeChannel(application, { digest: 'daily' });
   await makeChannel(application, { digest: 'weekly', target: 'https://second.example/hook' });
   await composeDigests(env, NOW);
   expect(await db.$count(notices)).toBe(0);
 
   const morning = Date.UTC(2026, 2, 28, 8) + 24 * HOUR;
-  await addDay(application, '2026-03-28', 50, 2);
-  await addDay(application, '2026-03-21', 100, 1);
+  await setDay(application, '2026-03-28', 50, 2);
+  await setDay(application, '2026-03-21', 100, 1);
   await composeDigests(env, morning);
   await composeDigests(env, morning);
   await sendNotices(env, morning);

@@ -1,15 +1,37 @@
 import type { CounterCosts } from './bench-counter.ts';
 import type { Consumed, Load } from './control.ts';
-import { bytesOfADay, LIVE_RUN } from './price.ts';
+import { bytesOfADay, LIVE_RUN, RUNS_PER_MERGE } from './price.ts';
 import type { Rig } from './rig.ts';
 import type { Timing } from './stopwatch.ts';
 import { makeApplication, type Tenant } from './tenant.ts';
 import { BATCH_EVENTS, benchDay, DEVICES, MANY_DEVICES, median } from './workload.ts';
 
 /** How much is counted; `--quick` counts less. */
-export type Size = { large: number; huge: number; run: number; rounds: number; liveRuns: number };
-export const FULL_SIZE: Size = { large: 1_000_000, huge: 3_000_000, run: 200_000, rounds: 3, liveRuns: 3 };
-export const QUICK_SIZE: Size = { large: 100_000, huge: 200_000, run: 50_000, rounds: 1, liveRuns: 2 };
+export type Size = {
+  large: number;
+  huge: number;
+  run: number;
+  rounds: number;
+  liveRuns: number;
+  /** The runs from which a whole day is extrapolated: two cycles of merges, or without merges. */
+  dayRuns: number;
+};
+export const FULL_SIZE: Size = {
+  large: 1_000_000,
+  huge: 3_000_000,
+  run: 200_000,
+  rounds: 3,
+  liveRuns: 3,
+  dayRuns: 2 * RUNS_PER_MERGE + 2,
+};
+export const QUICK_SIZE: Size = {
+  large: 100_000,
+  huge: 200_000,
+  run: 50_000,
+  rounds: 1,
+  liveRuns: 2,
+  dayRuns: 2,
+};
 
 /** A queue hands out a batch after 2 s or 100 messages: of 10 million events a day, 232 events. */
 const SINGLE = { perRequest: 1, requestsPerBatch: 100 };
@@ -147,7 +169,6 @@ export class CountingBench {
     const app = await this.open(name, devices, segments);
     const before = await this.costs(app);
     let [queueOperations, logLines, batches] = [0, 0, 0];
-    const d1Sizes = [before.d1Bytes];
     for (let run = 0; run < runs; run++) {
       this.step(`${name}: run ${run + 1} of ${runs}`);
       const consumed = await this.consume(app, LIVE_RUN, requests);
@@ -155,7 +176,6 @@ export class CountingBench {
       queueOperations += consumed.queueOperations;
       logLines += consumed.logLines;
       batches += consumed.batches;
-      d1Sizes.push((await this.costs(app)).d1Bytes);
     }
     const counted = await this.costs(app);
     const files = await this.call<{ files: number }>(`/export/${app}`);
@@ -178,12 +198,24 @@ export class CountingBench {
         ),
       ),
       d1Bytes: (counted.d1Bytes - before.d1Bytes) / events,
-      d1BytesOfADay: bytesOfADay(d1Sizes),
       filesPerEvent: files.files / events,
       queueOperations: queueOperations / events,
       logLines: logLines / events,
       calls: batches / events,
     };
+  }
+
+  /** D1's bytes per event at the end of a day. */
+  async bytesOfADay(runs: number): Promise<number> {
+    const app = await this.open('A day');
+    const sizes = [(await this.costs(app)).d1Bytes];
+    for (let run = 0; run < runs; run++) {
+      this.step(`a day: run ${run + 1} of ${runs}`);
+      await this.call(`/append/${app}/${LIVE_RUN}/${this.seed++}`);
+      await this.ring(app);
+      sizes.push((await this.costs(app)).d1Bytes);
+    }
+    return bytesOfADay(sizes);
   }
 
   /** What 16 consumers at once read of all stores, against one. */
@@ -241,6 +273,7 @@ export class CountingBench {
     const plain = await this.live('one country and OS', DEVICES, BATCHED, size.liveRuns, 'one');
     const many = await live(`500 a request, ${MANY_DEVICES} devices`, MANY_DEVICES, BATCHED);
     const manySingle = await live(`one a message, ${MANY_DEVICES} devices`, MANY_DEVICES, SINGLE);
+    const bytesOfADay = await this.bytesOfADay(size.dayRuns);
     const herd = await this.herd();
     const beforeMore = await this.costs(main);
     await this.fill(main, size.huge - size.large, size.run);
@@ -287,7 +320,7 @@ export class CountingBench {
         d1_bytes_per_event: (full.d1Bytes - empty.d1Bytes) / size.large,
         d1_bytes_per_further_event: (afterMore.d1Bytes - beforeMore.d1Bytes) / (size.huge - size.large),
         d1_bytes_per_live_event: batched.d1Bytes,
-        d1_bytes_per_event_of_a_day: batched.d1BytesOfADay,
+        d1_bytes_per_event_of_a_day: bytesOfADay,
         hot_bytes_per_event: (exported.bytes - empty.bytes) / size.large,
         lake_bytes_per_event: files.bytes / size.large,
         rows_read_16_consumers_vs_1: herd,
@@ -306,5 +339,5 @@ export class CountingBench {
 }
 
 /** How often `step` is called at most. */
-export const countingSteps = ({ large, huge, run, rounds, liveRuns }: Size) =>
-  2 + Math.ceil(large / run) + Math.ceil((huge - large) / run) + 5 * liveRuns + rounds + 5;
+export const countingSteps = ({ large, huge, run, rounds, liveRuns, dayRuns }: Size) =>
+  2 + Math.ceil(large / run) + Math.ceil((huge - large) / run) + 5 * liveRuns + dayRuns + rounds + 5;

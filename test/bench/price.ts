@@ -52,13 +52,19 @@ export function priceOfAMillion(one: Consumption): { total: number; parts: Recor
 export const LIVE_RUN = 70_000;
 const RUNS_OF_A_DAY = 143;
 
+/** Its blocks are merged after 16 runs, and then after every 15, because the merged one is one of the next 16. */
+export const RUNS_PER_MERGE = 15;
+
 /**
- * D1's bytes an event at the end of a day, at most: every further run adds fewer rollup rows than the last one, because it finds
- * most of its rows there. `sizes`: before the first run, and after each.
+ * D1's bytes per event at the end of a day, at most: further runs add fewer sums than earlier ones, because they find most of them there.
+ * `sizes`: before the first run, and after each. After fewer runs than two cycles of merges, it is what they would be without merges.
  */
 export function bytesOfADay(sizes: readonly number[]): number {
-  const grown = (sizes.at(-1) ?? 0) - (sizes[0] ?? 0);
-  const lastRun = (sizes.at(-1) ?? 0) - (sizes.at(-2) ?? 0);
-  const furtherRuns = RUNS_OF_A_DAY - (sizes.length - 1);
-  return (grown + furtherRuns * lastRun) / (RUNS_OF_A_DAY * LIVE_RUN);
+  const runs = sizes.length - 1;
+  const cycle = runs > 2 * RUNS_PER_MERGE ? RUNS_PER_MERGE : 1;
+  const sizeAfter = (run: number) => sizes[run] ?? 0;
+  const grown = sizeAfter(runs) - sizeAfter(0);
+  const grownInCycle = sizeAfter(runs) - sizeAfter(runs - cycle);
+  const furtherCycles = (RUNS_OF_A_DAY - runs) / cycle;
+  return (grown + furtherCycles * grownInCycle) / (RUNS_OF_A_DAY * LIVE_RUN);
 }

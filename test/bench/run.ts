@@ -68,7 +68,7 @@ function pricesOf(http: Http, { figures, live }: Counting) {
     objectCalls: of.calls,
     files: of.filesPerEvent,
     bytes: {
-      d1: of.d1BytesOfADay,
+      d1: figures.d1_bytes_per_event_of_a_day,
       object: figures.hot_bytes_per_event,
       file: figures.lake_bytes_per_event,
     },

@@ -187,5 +187,9 @@ export function* makeInstalls(
 /** Events of a `/webhook/batch` request. */
 export const BATCH_EVENTS = 500;
 
+/** The value that this share of the others does not exceed. */
+export const percentile = (values: readonly number[], share: number) =>
+  [...values].sort((left, right) => left - right)[Math.ceil(values.length * share) - 1] ?? 0;
+
 export const median = (values: readonly number[]) =>
   [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;

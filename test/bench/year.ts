@@ -1,7 +1,7 @@
 import { segmentId } from '../../src/catalogue/index.ts';
 import { addDays } from '../../src/lib/time.ts';
-import { addBlocks, additionStatements, blockRows } from '../../src/rollup/index.ts';
 import { Additions } from '../../src/rollup/tables.ts';
+import { addRun } from '../helpers/add-run.ts';
 
 /** Every creative has figures in every country and currency on every day. */
 export type YearSize = { days: number; creatives: number; countries: number };
@@ -13,7 +13,6 @@ export const YEAR_COUNTRY = 'c1';
 export const YEAR_CREATIVE = 'crt_year_7';
 
 const CURRENCIES = ['usd', 'eur', 'jpy'];
-const ROWS_PER_STATEMENT = 400;
 
 /** The rollups of a year as one counter would have added them, a run a day, with exchange rates of every day. */
 export async function fillYear(db: D1Database, applicationId: string, size: YearSize): Promise<void> {
@@ -73,12 +72,6 @@ export async function fillYear(db: D1Database, applicationId: string, size: Year
           additions.add({ ...key, currency }, id, { ...impressions, ...purchases });
       }
     }
-    const rows = [...additions.rows()];
-    const statements: D1PreparedStatement[] = [];
-    for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
-      statements.push(...additionStatements(db, 'rollup_daily', rows.slice(from, from + ROWS_PER_STATEMENT)));
-    }
-    const source = { applicationId, shard: 0, sequence: at + 1 };
-    await db.batch([...statements, addBlocks(db, source, [...blockRows(additions, 0)])]);
+    await addRun(db, { applicationId, shard: 0, sequence: at + 1 }, additions);
   }
 }

@@ -14,9 +14,7 @@ let tenant: Tenant;
 let token: string;
 
 beforeAll(async () => {
-  for (const table of ['rollup_daily', 'rollup_daily_totals']) {
-    await env.DB.exec(`ALTER TABLE ${table} ADD COLUMN subscriptions INTEGER NOT NULL DEFAULT 0`);
-  }
+  await env.DB.exec('ALTER TABLE rollup_daily ADD COLUMN subscriptions INTEGER NOT NULL DEFAULT 0');
 });
 
 beforeEach(async () => {

@@ -107,16 +107,12 @@ async function withFaults(tenant: Tenant, prepare: (storage: WatchedStorage, db:
 const FLUSH = [
   'INSERT INTO "counter_flushes"',
   'INSERT INTO rollup_daily ',
-  'INSERT INTO rollup_daily_totals ',
   'INSERT INTO "segment_blocks"',
   'INSERT INTO rollup_ads ',
-  'INSERT INTO rollup_ads_totals ',
   'INSERT INTO rollup_items',
   'INSERT INTO rollup_custom',
   'INSERT INTO cohort_activity ',
-  'INSERT INTO cohort_activity_totals ',
   'INSERT INTO cohort_revenue ',
-  'INSERT INTO cohort_revenue_totals ',
 ];
 
 describe('a transient error of D1', () => {

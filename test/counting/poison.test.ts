@@ -4,7 +4,8 @@ import { consumeDeadLetters } from '#counting';
 import { database } from '#db';
 import { newId } from '#lib/ids';
 import { isSampled } from '#lib/log-sample';
-import { replayParked } from '#rollup';
+import { replayParked, UNSEGMENTED } from '#rollup';
+import { creativeSumsOf } from '../helpers/blocks.ts';
 import { deliver } from '../helpers/counted-history.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
@@ -126,39 +127,55 @@ describe('a database that does not accept the counted sums', () => {
   });
 });
 
+/** The team of an application that only has a counter so far. */
+async function callerOf(applicationId: string) {
+  const { team, application } = await createTenant();
+  await env.DB.prepare('UPDATE applications SET id = ? WHERE id = ?')
+    .bind(applicationId, application.id)
+    .run();
+  return { db: database(env.DB), team, actor: 'tests', now: Date.now() };
+}
+
 describe('a row that the database refuses', () => {
-  const refuse = (db: WatchedD1, ...creatives: (string | null)[]) =>
+  const REFUSED_DAYS = ['2026-03-03', '2026-03-13', '2026-03-08', '2026-03-18'];
+
+  /** A paid device for each of nine days, with an ad ten days later. */
+  async function withRefused() {
+    const counter = startCounter();
+    const creatives: string[] = [];
+    const events = [];
+    for (let number = 1; number <= 9; number++) {
+      const creativeId = newId('crt');
+      const acquiredDay = `2026-03-0${number}`;
+      const acquiredAt = Date.parse(`${acquiredDay}T10:00:00Z`);
+      const created = await counter.createDevice({ creativeId, acquiredDay, acquiredAt });
+      if (created.outcome === 'moved') throw new Error('a new counter has one shard');
+      const ad = { day: `2026-03-1${number}`, value_micros: 1_000 };
+      events.push(eventOf(counter.applicationId, created.device, 'custom.ad', ad));
+      creatives.push(creativeId);
+    }
+    const db = new WatchedD1(env.DB);
     db.failWhen(
       (sql, [rows]) =>
         sql.includes('INSERT INTO rollup_daily') &&
-        creatives.some((id) => id !== null && String(rows).includes(id)),
+        REFUSED_DAYS.some((day) => String(rows).includes(`"${day}"`)),
       'D1_ERROR: CHECK constraint failed: rollup_daily: SQLITE_CONSTRAINT',
     );
-
-  async function withRefused() {
-    const counter = startCounter();
-    const creatives = Array.from({ length: 9 }, () => newId('crt'));
-    const events = [];
-    for (const creativeId of creatives) {
-      const created = await counter.createDevice({ creativeId });
-      if (created.outcome === 'moved') throw new Error('a new counter has one shard');
-      events.push(eventOf(counter.applicationId, created.device, 'custom.ad', { value_micros: 1_000 }));
-    }
-    const db = new WatchedD1(env.DB);
-    refuse(db, creatives[2] ?? null, creatives[7] ?? null);
     await counter.inside((own) => {
       own.db = db.asBinding();
     });
     await counter.append(events);
-    return { ...counter, db };
+    const one = { installs: 1, impressions: 1, ad_revenue: 1_000 };
+    return { ...counter, db, byCreative: Object.fromEntries(creatives.map((id) => [id, one])) };
   }
 
   it('is parked with its sums, and does not delay others', async () => {
-    const { applicationId, append, stub, inside } = await withRefused();
+    const { applicationId, append, stub, inside, byCreative } = await withRefused();
     const log = vi.spyOn(console, 'error').mockReturnValue();
     await expect.poll(async () => (await stub().settle()).settled).toBe(true);
-    // Of 9 creatives' rows of two days, those of two creatives: an install, and an ad with and without its currency.
     expect(await rollupOf(applicationId)).toMatchObject({ installs: 7, impressions: 7, ad_revenue: 7_000 });
+    // Their blocks were not refused.
+    expect(await creativeSumsOf(applicationId, 'rollup_daily')).toMatchObject(byCreative);
     const rows = await parkedOf(applicationId);
     expect(new Set(rows.map(({ reason }) => reason))).toEqual(
       new Set(['counted, but the database refused to add these sums to the reports']),
@@ -174,16 +191,12 @@ describe('a row that the database refuses', () => {
   });
 
   it('is added once when it is replayed, and stays parked while the database refuses it', async () => {
-    const { applicationId, stub, db } = await withRefused();
+    const { applicationId, stub, db, byCreative } = await withRefused();
     vi.spyOn(console, 'error').mockReturnValue();
     await expect.poll(async () => (await stub().settle()).settled).toBe(true);
-    const tenant = await createTenant();
-    await env.DB.prepare('UPDATE applications SET id = ? WHERE id = ?')
-      .bind(applicationId, tenant.application.id)
-      .run();
+    const caller = await callerOf(applicationId);
     const rows = await parkedOf(applicationId);
     for (const { id } of rows) {
-      const caller = { db: database(env.DB), team: tenant.team, actor: 'tests', now: Date.now() };
       await expect(replayParked({ ...env, DB: db.asBinding() }, caller, id)).rejects.toMatchObject({
         code: 'conflict',
       });
@@ -191,6 +204,7 @@ describe('a row that the database refuses', () => {
     }
     expect(await parkedOf(applicationId)).toEqual([]);
     expect(await rollupOf(applicationId)).toMatchObject({ installs: 9, impressions: 9, ad_revenue: 9_000 });
+    expect(await creativeSumsOf(applicationId, 'rollup_daily')).toMatchObject(byCreative);
   });
 
   it('is not searched for while the database fails for another reason', async () => {
@@ -198,6 +212,100 @@ describe('a row that the database refuses', () => {
     db.failWhen((sql) => sql.includes('INSERT INTO rollup_daily'), 'D1_ERROR: overloaded');
     expect((await stub().settle()).settled).toBe(false);
     expect(await parkedOf(applicationId)).toEqual([]);
+  });
+});
+
+describe('a block that the database refuses', () => {
+  async function withRefusedBlock() {
+    const counter = startCounter();
+    const creativeId = newId('crt');
+    const created = await counter.createDevice({ creativeId });
+    if (created.outcome === 'moved') throw new Error('a new counter has one shard');
+    const db = new WatchedD1(env.DB);
+    const isRefused = `["rollup_daily",${UNSEGMENTED},"2026-03-02",`;
+    db.failWhen(
+      (sql, bindings) =>
+        sql.includes('"segment_blocks"') && bindings.some((rows) => String(rows).includes(isRefused)),
+      'D1_ERROR: CHECK constraint failed: segment_blocks: SQLITE_CONSTRAINT',
+    );
+    await counter.inside((own) => {
+      own.db = db.asBinding();
+    });
+    await counter.append([eventOf(counter.applicationId, created.device, 'custom.ad')]);
+    vi.spyOn(console, 'error').mockReturnValue();
+    await expect.poll(async () => (await counter.stub().settle()).settled).toBe(true);
+    return { ...counter, creativeId, db };
+  }
+
+  it('is parked alone: the totals and the other blocks have its sums', async () => {
+    const { applicationId, creativeId } = await withRefusedBlock();
+    expect(await rollupOf(applicationId)).toMatchObject({ installs: 1, impressions: 1 });
+    const sums = await creativeSumsOf(applicationId, 'rollup_daily');
+    expect(sums).toMatchObject({ [creativeId]: { installs: 1, impressions: 0 } });
+    expect(await creativeSumsOf(applicationId, 'rollup_ads')).toMatchObject({
+      [creativeId]: { impressions: 1 },
+    });
+    expect(await parkedOf(applicationId)).toMatchObject([{ body: expect.stringContaining('"blocks"') }]);
+  });
+
+  it('is added once when it is replayed, and stays parked while the database refuses it', async () => {
+    const { applicationId, creativeId, db } = await withRefusedBlock();
+    const caller = await callerOf(applicationId);
+    const [{ id } = { id: '' }] = await parkedOf(applicationId);
+    await expect(replayParked({ ...env, DB: db.asBinding() }, caller, id)).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    await Promise.allSettled([replayParked(env, caller, id), replayParked(env, caller, id)]);
+    expect(await parkedOf(applicationId)).toEqual([]);
+    const sums = await creativeSumsOf(applicationId, 'rollup_daily');
+    expect(sums).toMatchObject({ [creativeId]: { installs: 1, impressions: 1, ad_revenue: 2_000 } });
+    expect(await rollupOf(applicationId)).toMatchObject({ installs: 1, impressions: 1 });
+  });
+});
+
+describe('a merge of blocks that the database refuses', () => {
+  const RUNS = 18;
+  const isMerge = (sql: string) => sql.includes('DELETE FROM "segment_blocks"');
+
+  async function withMerge(isRefused: (sql: string) => boolean, message: string) {
+    const counter = await start();
+    for (let run = 0; run < RUNS; run++) {
+      await counter.append([counter.ad()]);
+      await counter.stub().settle();
+    }
+    const db = new WatchedD1(env.DB);
+    db.failWhen(isRefused, message);
+    await counter.inside(async (own) => {
+      own.db = db.asBinding();
+      await own.alarm();
+    });
+    expect(db.log.some(isMerge)).toBe(true);
+    return counter;
+  }
+
+  it('is left out: the blocks stay as they are, and counting goes on', async () => {
+    const message = 'D1_ERROR: string or blob too big: SQLITE_TOOBIG';
+    const { applicationId, append, ad, stub } = await withMerge(isMerge, message);
+    expect(await stub().health()).toMatchObject({ outbox: 0, flushError: null });
+    await append([ad()]);
+    expect((await stub().settle()).settled).toBe(true);
+    const sums = await creativeSumsOf(applicationId, 'rollup_daily');
+    expect(sums).toMatchObject({ '': { impressions: RUNS + 1 } });
+    expect(await parkedOf(applicationId)).toEqual([]);
+  });
+
+  it('waits while the database refuses everything', async () => {
+    const isWrite = (sql: string) => sql.includes('INSERT');
+    const message = 'D1_ERROR: database or disk is full: SQLITE_FULL';
+    const { applicationId, stub, inside } = await withMerge(isWrite, message);
+    expect(await stub().health()).toMatchObject({ flushError: expect.any(String) });
+    await inside((own) => {
+      own.db = env.DB;
+    });
+    expect((await stub().settle()).settled).toBe(true);
+    expect(await stub().health()).toMatchObject({ outbox: 0, flushError: null });
+    const sums = await creativeSumsOf(applicationId, 'rollup_daily');
+    expect(sums).toMatchObject({ '': { impressions: RUNS } });
   });
 });
 

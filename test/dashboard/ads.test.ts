@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
 import { envelope } from '../helpers/envelopes.ts';
+import { addFigures } from '../helpers/figures.ts';
 import { pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { addTotals } from '../helpers/totals.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
@@ -20,20 +20,16 @@ beforeAll(async () => {
     ['2026-03-09', 'rewarded', 'applovin', 50, 9],
     ['2026-03-02', 'banner', 'admob', 100, 1],
   ] as const;
-  const daily = env.DB.prepare(
-    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, impressions, ad_revenue)
-     VALUES (?1, '2026-03-09', '', 'usd', 150, 13000000)`,
-  ).bind(tenant.application.id);
-  await env.DB.batch([
-    daily,
-    ...rows.map(([day, source, network, impressions, dollars]) =>
-      env.DB.prepare(
-        `INSERT INTO rollup_ads (application_id, day, source, media_source, placement, creative_id, currency, impressions, ad_revenue)
-         VALUES (?1, ?2, ?3, ?4, 'main', '', 'usd', ?5, ?6)`,
-      ).bind(tenant.application.id, day, source, network, impressions, dollars * 1_000_000),
-    ),
+  const { id } = tenant.application;
+  await addFigures(env.DB, id, 'rollup_daily', [
+    { day: '2026-03-09', creative_id: '', currency: 'usd', impressions: 150, ad_revenue: 13_000_000 },
   ]);
-  await addTotals(env.DB);
+  const networks = rows.map(([day, source, media_source, impressions, dollars]) => ({
+    ...{ day, source, media_source, placement: 'main', creative_id: '', currency: 'usd' },
+    impressions,
+    ad_revenue: dollars * 1_000_000,
+  }));
+  await addFigures(env.DB, id, 'rollup_ads', networks);
 });
 
 const ads = async (query: string) =>

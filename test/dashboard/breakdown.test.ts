@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
 import { createCreative } from '../helpers/creatives.ts';
+import { addFigures } from '../helpers/figures.ts';
 import { pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { addTotals } from '../helpers/totals.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
@@ -28,20 +28,14 @@ beforeAll(async () => {
     ['2026-03-03', 'Castle', 20],
     ['2026-03-10', 'Castle', 5],
   ] as const;
-  await env.DB.batch(
-    rows.map(([day, name, dollars]) =>
-      env.DB.prepare(
-        `INSERT INTO rollup_daily (application_id, day, creative_id, currency, purchases, purchase_revenue)
-         VALUES (?1, ?2, ?3, 'usd', 1, ?4)`,
-      ).bind(tenant.application.id, day, ids[name], dollars * 1_000_000),
-    ),
-  );
-  await env.DB.prepare(
-    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, clicks) VALUES (?1, '2026-03-08', '', '', 1)`,
-  )
-    .bind(tenant.application.id)
-    .run();
-  await addTotals(env.DB);
+  await addFigures(env.DB, tenant.application.id, 'rollup_daily', [
+    ...rows.map(([day, name, dollars]) => ({
+      ...{ day, creative_id: ids[name] ?? '', currency: 'usd' },
+      purchases: 1,
+      purchase_revenue: dollars * 1_000_000,
+    })),
+    { day: '2026-03-08', creative_id: '', currency: '', clicks: 1 },
+  ]);
 });
 
 const breakdown = async (query: string) =>

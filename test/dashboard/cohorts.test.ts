@@ -5,10 +5,10 @@ import { addDays } from '#lib/time';
 import { curveAxis, curveOf } from '../../src/dashboard/cohort-parts.tsx';
 import { paybackDay } from '../../src/dashboard/ltv.tsx';
 import { createCreative } from '../helpers/creatives.ts';
+import { addFigures } from '../helpers/figures.ts';
 import { pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { addTotals } from '../helpers/totals.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
@@ -24,31 +24,33 @@ beforeAll(async () => {
   browser = await signedIn(worker, tenant.team, 'viewer');
   ({ id: creative } = await createCreative(worker, tenant, { creative: 'Dragon', campaign: 'Summer' }));
   const app = tenant.application.id;
-  const activity = (day: string, id: string, age: number, active: number) =>
-    env.DB.prepare(
-      `INSERT INTO cohort_activity (application_id, acquired_day, creative_id, age, active_devices, last_active_devices)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?5)`,
-    ).bind(app, day, id, age, active);
-  const revenue = (day: string, id: string, age: number, dollars: number) =>
-    env.DB.prepare(
-      `INSERT INTO cohort_revenue (application_id, acquired_day, creative_id, day, currency, purchase_revenue)
-       VALUES (?1, ?2, ?3, ?4, 'usd', ?5)`,
-    ).bind(app, day, id, addDays(day, age), dollars * 1_000_000);
-  await env.DB.batch([
+  const activity = (day: string, id: string, age: number, active: number) => ({
+    ...{ acquired_day: day, creative_id: id, age },
+    active_devices: active,
+    last_active_devices: active,
+  });
+  const revenue = (day: string, id: string, age: number, dollars: number) => ({
+    ...{ acquired_day: day, creative_id: id, day: addDays(day, age), currency: 'usd' },
+    purchase_revenue: dollars * 1_000_000,
+  });
+  await addFigures(env.DB, app, 'cohort_activity', [
     activity(ago(5), creative, 0, 10),
     activity(ago(5), creative, 1, 4),
     activity(ago(5), '', 0, 20),
     activity(ago(5), '', 1, 2),
     activity(ago(40), creative, 0, 8),
     activity(ago(40), creative, 1, 6),
+  ]);
+  await addFigures(env.DB, app, 'cohort_revenue', [
     revenue(ago(5), creative, 0, 5),
     revenue(ago(5), creative, 3, 20),
-    env.DB.prepare(
-      `INSERT INTO costs (application_id, day, campaign, creative, currency, amount, updated_at)
-       VALUES (?1, ?2, 'Summer', 'Dragon', 'usd', 20000000, 0)`,
-    ).bind(app, ago(5)),
   ]);
-  await addTotals(env.DB);
+  await env.DB.prepare(
+    `INSERT INTO costs (application_id, day, campaign, creative, currency, amount, updated_at)
+     VALUES (?1, ?2, 'Summer', 'Dragon', 'usd', 20000000, 0)`,
+  )
+    .bind(app, ago(5))
+    .run();
 });
 
 afterAll(() => {

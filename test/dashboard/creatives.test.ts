@@ -2,10 +2,10 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
+import { addFigures } from '../helpers/figures.ts';
 import { Page, pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { addTotals } from '../helpers/totals.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
@@ -25,22 +25,20 @@ beforeAll(async () => {
   await createCreative(worker, tenant, { creative: LONG, adset: 'Old', campaign: 'Autumn' });
   await admin.post(`/creatives/${dog.id}/archive`, { archived: 'yes' });
   const { id } = tenant.application;
-  await env.DB.batch([
-    env.DB.prepare(
-      `INSERT INTO rollup_daily (application_id, day, creative_id, currency, clicks, installs, purchase_revenue)
-       VALUES (?1, '2026-03-02', ?2, 'usd', 10, 4, 3000000), (?1, '2026-03-02', '', 'usd', 0, 1, 5000000)`,
-    ).bind(id, cat.id),
+  const day = { day: '2026-03-02', currency: 'usd' };
+  await addFigures(env.DB, id, 'rollup_daily', [
+    { ...day, creative_id: cat.id, clicks: 10, installs: 4, purchase_revenue: 3_000_000 },
+    { ...day, creative_id: '', installs: 1, purchase_revenue: 5_000_000 },
     // The five days before the period.
-    env.DB.prepare(
-      `INSERT INTO rollup_daily (application_id, day, creative_id, currency, installs, purchase_revenue)
-       VALUES (?1, '2026-02-25', ?2, 'usd', 8, 1000000), (?1, '2026-02-28', ?3, 'usd', 2, 7000000)`,
-    ).bind(id, cat.id, dog.id),
-    env.DB.prepare(
-      `INSERT INTO costs (application_id, day, campaign, adset, creative, currency, amount, updated_at)
-       VALUES (?1, '2026-03-02', 'Spring', 'Young', 'Cat', 'usd', 2000000, 0)`,
-    ).bind(id),
+    { day: '2026-02-25', currency: 'usd', creative_id: cat.id, installs: 8, purchase_revenue: 1_000_000 },
+    { day: '2026-02-28', currency: 'usd', creative_id: dog.id, installs: 2, purchase_revenue: 7_000_000 },
   ]);
-  await addTotals(env.DB);
+  await env.DB.prepare(
+    `INSERT INTO costs (application_id, day, campaign, adset, creative, currency, amount, updated_at)
+     VALUES (?1, '2026-03-02', 'Spring', 'Young', 'Cat', 'usd', 2000000, 0)`,
+  )
+    .bind(id)
+    .run();
 });
 
 async function list(query: string) {
@@ -257,14 +255,17 @@ it('shows 50 of 2,000 creatives at a time in less than 300 KB, every one of them
   )
     .bind(made.application.id)
     .run();
-  await env.DB.prepare(
-    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, installs, purchase_revenue)
-     SELECT application_id, '2026-03-02', id, 'usd', 1, 1000000 * created_at FROM creatives
-     WHERE application_id = ?1 AND name <> 'First'`,
+  const { results } = await env.DB.prepare(
+    `SELECT id, created_at AS number FROM creatives WHERE application_id = ?1 AND name <> 'First'`,
   )
     .bind(made.application.id)
-    .run();
-  await addTotals(env.DB);
+    .all<{ id: string; number: number }>();
+  const figures = results.map(({ id, number }) => ({
+    ...{ day: '2026-03-02', creative_id: id, currency: 'usd' },
+    installs: 1,
+    purchase_revenue: number * 1_000_000,
+  }));
+  await addFigures(env.DB, made.application.id, 'rollup_daily', figures);
   const seen = new Set<string>();
   for (let page = 1; page <= 40; page++) {
     const answer = await browser.get(`/creatives?${PERIOD}&page=${page}&set=all`);

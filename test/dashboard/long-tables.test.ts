@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
 import { createCreative } from '../helpers/creatives.ts';
+import { addFigures } from '../helpers/figures.ts';
 import { type Page, pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { addTotals } from '../helpers/totals.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 // A page shows at most 200 rows of a table, says how many there are, and finds the others on the server.
@@ -24,18 +24,18 @@ beforeAll(async () => {
     campaign: 'Spring',
   });
   const { id: application } = tenant.application;
-  await env.DB.batch([
-    env.DB.prepare(
-      `INSERT INTO rollup_ads (application_id, day, source, media_source, placement, creative_id, currency, impressions, ad_revenue)
-       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?2)
-       SELECT ?1, '2026-03-02', 'banner', 'net_' || n, 'place_' || n, '', 'usd', 1, n * 1000000 FROM numbers`,
-    ).bind(application, PLACEMENTS),
-    env.DB.prepare(
-      `INSERT INTO rollup_daily (application_id, day, creative_id, currency, impressions, ad_revenue)
-       VALUES (?1, '2026-03-02', ?2, 'usd', 3, 3000000), (?1, '2026-03-02', '', 'usd', 5, 5000000)`,
-    ).bind(application, id),
+  const day = { day: '2026-03-02', creative_id: '', currency: 'usd' };
+  const placements = Array.from({ length: PLACEMENTS }, (_, index) => ({
+    ...day,
+    ...{ source: 'banner', media_source: `net_${index + 1}`, placement: `place_${index + 1}` },
+    impressions: 1,
+    ad_revenue: (index + 1) * 1_000_000,
+  }));
+  await addFigures(env.DB, application, 'rollup_ads', placements);
+  await addFigures(env.DB, application, 'rollup_daily', [
+    { ...day, creative_id: id, impressions: 3, ad_revenue: 3_000_000 },
+    { ...day, impressions: 5, ad_revenue: 5_000_000 },
   ]);
-  await addTotals(env.DB);
 });
 
 async function page(path: string, query: string) {

@@ -5,10 +5,10 @@ import { LineChart } from '../../src/dashboard/chart.tsx';
 import { unreadyReason } from '../../src/dashboard/compared.tsx';
 import { findMovers } from '../../src/dashboard/movers.tsx';
 import { createCreative } from '../helpers/creatives.ts';
+import { addFigures } from '../helpers/figures.ts';
 import { Page, pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { addTotals } from '../helpers/totals.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
@@ -19,12 +19,9 @@ let creative: string;
 
 /** What a creative's devices brought on a day: purchases of one dollar each. */
 const bring = (day: string, creativeId: string, purchases: number) =>
-  env.DB.prepare(
-    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, purchases, purchase_revenue)
-     VALUES (?1, ?2, ?3, 'usd', ?4, ?4 * 1000000)`,
-  )
-    .bind(tenant.application.id, day, creativeId, purchases)
-    .run();
+  addFigures(env.DB, tenant.application.id, 'rollup_daily', [
+    { day, creative_id: creativeId, currency: 'usd', purchases, purchase_revenue: purchases * 1_000_000 },
+  ]);
 
 beforeAll(async () => {
   // No full hour of today is over, so no part of it is compared: see hours.test.ts.
@@ -37,7 +34,6 @@ beforeAll(async () => {
   for (let age = 8; age <= 13; age++) await bring(addDays(TODAY, -age), creative, 10);
   await bring(addDays(TODAY, -7), creative, 400);
   await bring(TODAY, creative, 2);
-  await addTotals(env.DB);
   await env.DB.prepare(
     `INSERT INTO costs (application_id, day, campaign, currency, amount, updated_at) VALUES (?1, ?2, 'Summer', 'usd', 5000000, 0)`,
   )

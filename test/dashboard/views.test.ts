@@ -4,10 +4,10 @@ import { listAudit } from '#audit';
 import { database } from '#db';
 import { DAY_MS } from '#lib/time';
 import { pruneShareLinks } from '#views';
+import { addFigures } from '../helpers/figures.ts';
 import { Page, pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { addTotals } from '../helpers/totals.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
@@ -21,13 +21,9 @@ beforeAll(async () => {
   tenant = await createTenant();
   admin = await signedIn(worker, tenant.team, 'admin');
   viewer = await signedIn(worker, tenant.team, 'viewer');
-  await env.DB.prepare(
-    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, installs, purchase_revenue)
-     VALUES (?1, '2026-03-02', '', 'usd', 3, 12340000)`,
-  )
-    .bind(tenant.application.id)
-    .run();
-  await addTotals(env.DB);
+  await addFigures(env.DB, tenant.application.id, 'rollup_daily', [
+    { day: '2026-03-02', creative_id: '', currency: 'usd', installs: 3, purchase_revenue: 12_340_000 },
+  ]);
 });
 
 const addressOf = (path: string, more = '') => `${path}?app=${tenant.application.id}&${PERIOD}${more}`;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { withLocalDatabase } from '../../src/cli/local-database.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
 import { launchBrowser, PLAIN_PAGES, violationsOf, watchFaults } from '../helpers/browser.ts';
 import { addLargeHistory } from '../helpers/large-history.ts';
@@ -123,11 +124,10 @@ test('shows every page with one event', { timeout: 60_000 }, async () => {
 });
 
 test('shows every page with two years of 2,000 creatives', { timeout: 150_000 }, async (suite) => {
-  await addLargeHistory(service.stateDir, demo.application.id, {
-    creatives: 2_000,
-    days: 730,
-    everyDays: 60,
-  });
+  const size = { creatives: 2_000, days: 730, everyDays: 60 };
+  await withLocalDatabase(service.stateDir, (db) =>
+    addLargeHistory(db, demo.application.id, size, Date.now()),
+  );
   const pages = [...PAGES, `/creatives/${CREATIVE}`];
   const overTwoYears = pages.map((where) => `${where}${where.includes('?') ? '&' : '?'}period=all`);
 

@@ -1,11 +1,5 @@
-import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { promisify } from 'node:util';
-import { QUIET, ROOT, WRANGLER } from '../../src/cli/local-state.ts';
-import { totalsOfRows } from './totals.ts';
-
-const DAY_MS = 86_400_000;
+import { addDays, dayIn } from '../../src/lib/time.ts';
+import { addFigures, type Figures } from './figures.ts';
 
 /** Names that layouts break on: as long as they may be, without a space, right to left, and of emoji. */
 export const ODD_NAMES = [
@@ -23,84 +17,117 @@ export type HistorySize = {
   everyDays: number;
 };
 
-const text = (value: string) => `'${value.replaceAll("'", "''")}'`;
+const CAMPAIGNS = 20;
+const ADSETS = 100;
+const NETWORKS = ['admob', 'unity_ads', ODD_NAMES[0] ?? ''];
+/** The ages in days at which devices of a cohort are active, and those at which they bring revenue. */
+const ACTIVE_AGES = [0, 1, 7];
+const PAYING_AGES = [0, 3];
 
-/** What a creative's day brings, in the order of the columns; `n` makes one day differ from the next. */
-const DAILY = {
-  clicks: '40 + n % 9',
-  installs: '4 + n % 3',
-  active_devices: '20 + n % 7',
-  sessions: '30',
-  session_seconds: '900',
-  custom_events: '0',
-  ad_requests: '0',
-  payers: '1',
-  impressions: '200 + n % 50',
-  ad_revenue: '900000 + n * 1000',
-  ad_revenue_high: '0',
-  purchases: '1',
-  failed_purchases: '0',
-  purchase_revenue: '1990000',
-};
+const id = (prefix: string, number: number) => `${prefix}_${number.toString(16).padStart(32, '0')}`;
+const named = (word: string, number: number) => ODD_NAMES[number - 1] ?? `${word} ${number}`;
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
-/** The statements of a history that ends today: names, figures by day, networks, cohorts and costs. */
-export function largeHistory(applicationId: string, size: HistorySize, now: number): string[] {
-  const app = text(applicationId);
-  const first = text(new Date(now - (size.days - 1) * DAY_MS).toISOString().slice(0, 10));
-  const names = ODD_NAMES.map((name, index) => `(${index + 1}, ${text(name)})`).join(', ');
-  const numbers = (name: string, count: number) =>
-    `${name} (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM ${name} WHERE n < ${count})`;
-  const odd = `odd (n, name) AS (VALUES ${names})`;
-  const id = (prefix: string, n: string) => `${text(`${prefix}_`)} || printf('%032x', ${n})`;
-  const named = (word: string) => `coalesce(odd.name, ${text(`${word} `)} || own.n)`;
-  const network = `CASE n / ${size.everyDays} % 3 WHEN 0 THEN 'admob' WHEN 1 THEN 'unity_ads' ELSE ${text(ODD_NAMES[0] ?? '')} END`;
-  const last = `date(${first}, '+${size.days - 1} days')`;
-  const atAge = `date(day, '+' || ages.value || ' days')`;
-  const cells = `cells (day, creative, n) AS (
-    SELECT date(${first}, '+' || (days.n - 1) || ' days'), ${id('crt', 'own.n')}, own.n + days.n FROM days, own
-    WHERE (own.n + days.n) % ${size.everyDays} = 0)`;
-  const withCells = `WITH RECURSIVE ${numbers('own', size.creatives)}, ${numbers('days', size.days)}, ${cells}`;
-  const withNames = (count: number) => `WITH RECURSIVE ${numbers('own', count)}, ${odd}`;
-  const columns = Object.keys(DAILY);
-  return [
-    `INSERT INTO campaigns (id, application_id, name, created_at) ${withNames(20)}
-      SELECT ${id('cmp', 'own.n')}, ${app}, ${named('Campaign')}, own.n FROM own LEFT JOIN odd ON odd.n = own.n`,
-    `INSERT INTO adsets (id, application_id, campaign_id, name, created_at) ${withNames(100)}
-      SELECT ${id('ads', 'own.n')}, ${app}, ${id('cmp', '1 + own.n % 20')}, ${named('Ad set')}, own.n
-      FROM own LEFT JOIN odd ON odd.n = own.n`,
-    `INSERT INTO creatives (id, application_id, adset_id, name, token, created_at) ${withNames(size.creatives)}
-      SELECT ${id('crt', 'own.n')}, ${app}, ${id('ads', '1 + own.n % 100')}, ${named('Creative')},
-        'large_history_' || own.n, own.n FROM own LEFT JOIN odd ON odd.n = own.n`,
-    `INSERT INTO rollup_daily (application_id, day, creative_id, currency, ${columns.join(', ')}) ${withCells}
-      SELECT ${app}, day, creative, 'usd', ${Object.values(DAILY).join(', ')} FROM cells`,
-    `INSERT INTO rollup_ads (application_id, day, source, media_source, placement, creative_id, currency, impressions,
-        ad_revenue) ${withCells}
-      SELECT ${app}, day, 'banner', ${network}, 'main', creative, 'usd', ${DAILY.impressions}, ${DAILY.ad_revenue} FROM cells`,
-    `INSERT INTO cohort_activity (application_id, acquired_day, creative_id, age, active_devices, last_active_devices) ${withCells}
-      SELECT ${app}, day, creative, ages.value, max(1, 4 - ages.value), 1
-      FROM cells, json_each('[0, 1, 7]') AS ages WHERE ${atAge} <= ${last}`,
-    `INSERT INTO cohort_revenue (application_id, acquired_day, creative_id, day, currency, ad_revenue, purchase_revenue) ${withCells}
-      SELECT ${app}, day, creative, ${atAge}, 'usd', 100000, 500000
-      FROM cells, json_each('[0, 3]') AS ages WHERE ${atAge} <= ${last}`,
-    `INSERT INTO costs (application_id, day, campaign, currency, amount, updated_at)
-      WITH RECURSIVE ${numbers('days', size.days)}
-      SELECT ${app}, date(${first}, '+' || (days.n - 1) || ' days'), campaigns.name, 'usd', 5000000, 0
-      FROM days, campaigns WHERE campaigns.application_id = ${app}`,
-    ...totalsOfRows(),
-  ];
+/** Adds campaigns, ad sets and creatives, and costs of every day. */
+async function addNames(
+  db: D1Database,
+  applicationId: string,
+  { creatives }: HistorySize,
+  days: readonly string[],
+): Promise<void> {
+  const insert = (table: string, columns: string, rows: unknown[][]) =>
+    db
+      .prepare(
+        `INSERT INTO ${table} (application_id, ${columns})
+         SELECT ?1, ${columns.split(', ').map((_, index) => `value ->> ${index}`)} FROM json_each(?2)`,
+      )
+      .bind(applicationId, JSON.stringify(rows));
+  const campaignOf = (adset: number) => id('cmp', 1 + (adset % CAMPAIGNS));
+  const adsetOf = (creative: number) => id('ads', 1 + (creative % ADSETS));
+  await db.batch([
+    insert(
+      'campaigns',
+      'id, name, created_at',
+      upTo(CAMPAIGNS).map((n) => [id('cmp', n), named('Campaign', n), n]),
+    ),
+    insert(
+      'adsets',
+      'id, campaign_id, name, created_at',
+      upTo(ADSETS).map((n) => [id('ads', n), campaignOf(n), named('Ad set', n), n]),
+    ),
+    insert(
+      'creatives',
+      'id, adset_id, name, token, created_at',
+      upTo(creatives).map((n) => [id('crt', n), adsetOf(n), named('Creative', n), `large_history_${n}`, n]),
+    ),
+    insert(
+      'costs',
+      'day, campaign, currency, amount, updated_at',
+      days.flatMap((day) => upTo(CAMPAIGNS).map((n) => [day, named('Campaign', n), 'usd', 5_000_000, 0])),
+    ),
+  ]);
 }
 
-/** Adds a large history to the local database of a running service directly, because its API would take an hour. */
+/** Adds a history that ends today: names, figures by day, networks, cohorts and costs. */
 export async function addLargeHistory(
-  stateDir: string,
+  db: D1Database,
   applicationId: string,
   size: HistorySize,
+  now: number,
 ): Promise<void> {
-  const file = path.join(stateDir, 'large-history.sql');
-  await writeFile(file, `${largeHistory(applicationId, size, Date.now()).join(';\n')};\n`);
-  const args = ['d1', 'execute', 'DB', '--local', '--yes', '--persist-to', stateDir, '--file', file];
-  await promisify(execFile)(process.execPath, [WRANGLER, ...args], {
-    cwd: ROOT,
-    env: { ...process.env, ...QUIET },
-  });
+  const last = dayIn('UTC', now);
+  const days = upTo(size.days).map((number) => addDays(last, number - size.days));
+  await addNames(db, applicationId, size, days);
+  for (const [index, day] of days.entries()) {
+    const daily: Figures<'rollup_daily'>[] = [];
+    const ads: Figures<'rollup_ads'>[] = [];
+    const activity: Figures<'cohort_activity'>[] = [];
+    const revenue: Figures<'cohort_revenue'>[] = [];
+    for (let creative = 1; creative <= size.creatives; creative++) {
+      // Makes one day differ from the next.
+      const n = creative + index + 1;
+      if (n % size.everyDays !== 0) continue;
+      const creative_id = id('crt', creative);
+      const shown = { impressions: 200 + (n % 50), ad_revenue: 900_000 + n * 1_000 };
+      daily.push({
+        day,
+        creative_id,
+        currency: 'usd',
+        clicks: 40 + (n % 9),
+        installs: 4 + (n % 3),
+        active_devices: 20 + (n % 7),
+        sessions: 30,
+        session_seconds: 900,
+        payers: 1,
+        ...shown,
+        purchases: 1,
+        purchase_revenue: 1_990_000,
+      });
+      const media_source = NETWORKS[Math.floor(n / size.everyDays) % NETWORKS.length] ?? '';
+      ads.push({
+        day,
+        source: 'banner',
+        media_source,
+        placement: 'main',
+        creative_id,
+        currency: 'usd',
+        ...shown,
+      });
+      for (const age of ACTIVE_AGES) {
+        if (addDays(day, age) > last) continue;
+        const active_devices = Math.max(1, 4 - age);
+        activity.push({ acquired_day: day, creative_id, age, active_devices, last_active_devices: 1 });
+      }
+      for (const age of PAYING_AGES) {
+        const earned = addDays(day, age);
+        if (earned > last) continue;
+        const amounts = { ad_revenue: 100_000, purchase_revenue: 500_000 };
+        revenue.push({ acquired_day: day, creative_id, day: earned, currency: 'usd', ...amounts });
+      }
+    }
+    await addFigures(db, applicationId, 'rollup_daily', daily);
+    await addFigures(db, applicationId, 'rollup_ads', ads);
+    await addFigures(db, applicationId, 'cohort_activity', activity);
+    await addFigures(db, applicationId, 'cohort_revenue', revenue);
+  }
 }

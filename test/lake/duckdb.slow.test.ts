@@ -13,7 +13,6 @@ import { RawFiles } from '../../src/counting/raw-files.ts';
 import { SeenIds } from '../../src/counting/seen-ids.ts';
 import { FULL_RUN, settleRun } from '../../src/counting/settle.ts';
 import { openStore } from '../../src/counting/store.ts';
-import { retentionOf } from '../../src/reports/metrics.ts';
 import { PIXEL } from '../helpers/device-description.ts';
 import { memoryStorage } from '../helpers/memory-storage.ts';
 import { seededRandom } from '../helpers/random.ts';
@@ -236,8 +235,21 @@ it('queries retention as the report defines it', async () => {
     [...own].map((age) => ({ acquiredDay, age, active: 1, lastActive: age === Math.max(...own) ? 1 : 0 })),
   );
   const countsOf = (rows: typeof activity, day: number) => {
-    const { complete: _, ...counts } = retentionOf(rows, day, today);
-    return counts;
+    const over = rows.filter((row) => daysBetween(row.acquiredDay, today) > day);
+    const count = (some: typeof activity, name: 'active' | 'lastActive') =>
+      some.reduce((sum, row) => sum + row[name], 0);
+    const at = (age: number) =>
+      count(
+        over.filter((row) => row.age === age),
+        'active',
+      );
+    const later = count(
+      over.filter((row) => row.age >= day),
+      'lastActive',
+    );
+    const [eligible, active] = [at(0), at(day)];
+    const share = (some: number) => (eligible === 0 ? null : some / eligible);
+    return { eligible, active, classic: share(active), rolling: share(later) };
   };
   const expected = group(activity, ({ acquiredDay }) => [acquiredDay]).flatMap(({ key, items }) =>
     [1, 7, 30].map((day) => ({ key: [...key, day], counts: countsOf(items, day) })),

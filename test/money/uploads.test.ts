@@ -4,8 +4,8 @@ import { fetchReferenceRates, parseReferenceRates } from '#money';
 import worker from '../../src/index.ts';
 import wrangler from '../../wrangler.toml?raw';
 import { createCreative } from '../helpers/creatives.ts';
+import { addFigures } from '../helpers/figures.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { addTotals } from '../helpers/totals.ts';
 import { fetchToken, fieldsOf, startWorker } from '../helpers/worker.ts';
 
 const at = startWorker();
@@ -223,14 +223,13 @@ describe('large amounts', () => {
     // Per day, 40 million purchases of 200,000 dong and 3 millionths: 8 × 10^18 micros. Three days of them exceed 64 bits.
     const micros = 40_000_000n * 200_000_000_003n;
     for (const day of ['2026-03-01', '2026-03-02', '2026-03-03']) {
-      await env.DB.prepare(
-        `INSERT INTO rollup_daily (application_id, day, creative_id, currency, purchases, purchase_revenue_high, purchase_revenue)
-         VALUES (?, ?, '', 'vnd', 40000000, ?, ?)`,
-      )
-        .bind(tenant.application.id, day, Number(micros / 10n ** 12n), Number(micros % 10n ** 12n))
-        .run();
+      // An amount of 2^53 micros is the most that one addition takes.
+      const parts = Array.from({ length: 1_000 }, () => ({
+        ...{ day, currency: 'vnd', purchases: 40_000 },
+        purchase_revenue: Number(micros / 1_000n),
+      }));
+      await addFigures(env.DB, tenant.application.id, 'rollup_daily', parts);
     }
-    await addTotals(env.DB);
     const { totals } = await performance(tenant);
     expect(totals.purchase_revenue).toBe(24_000_000_000_360);
     expect(totals.purchase_revenue_exact).toBe('24000000000360.000000');

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
+import { addFigures } from '../helpers/figures.ts';
 import { createTenant } from '../helpers/tenant.ts';
-import { addTotals } from '../helpers/totals.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 // The week around New Year belongs to the ISO year that holds its Thursday, in every report.
@@ -17,25 +17,23 @@ const YEARS = [
 
 it.each(YEARS)('puts $before and $after into $week', async ({ week, before, after, next, nextDay }) => {
   const tenant = await createTenant();
-  // One event or device on the first day, two on the second, four on the third.
-  const history = JSON.stringify([
+  const days = [
     [before, 1],
     [after, 2],
     [nextDay, 4],
-  ]);
-  const insert = (sql: string) =>
-    env.DB.prepare(`${sql} FROM json_each(?2)`).bind(tenant.application.id, history);
-  await env.DB.batch([
-    insert(
-      `INSERT INTO rollup_custom (application_id, day, event_name, creative_id, custom_events)
-       SELECT ?1, value ->> 0, 'level', '', value ->> 1`,
-    ),
-    insert(
-      `INSERT INTO cohort_activity (application_id, acquired_day, creative_id, age, active_devices, last_active_devices)
-       SELECT ?1, value ->> 0, '', 0, value ->> 1, value ->> 1`,
-    ),
-  ]);
-  await addTotals(env.DB);
+  ] as const;
+  const { id } = tenant.application;
+  const events = days.map(([day, count]) => ({
+    ...{ day, event_name: 'level', creative_id: '' },
+    custom_events: count,
+  }));
+  await addFigures(env.DB, id, 'rollup_custom', events);
+  const devices = days.map(([day, count]) => ({
+    ...{ acquired_day: day, creative_id: '', age: 0 },
+    active_devices: count,
+    last_active_devices: count,
+  }));
+  await addFigures(env.DB, id, 'cohort_activity', devices);
   const read = async (path: string) => {
     const query = `application_id=${tenant.application.id}&from=${before}&to=${nextDay}`;
     const answer = await worker.team(tenant, `/v1/reports/${path}&${query}`);

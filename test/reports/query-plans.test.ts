@@ -1,18 +1,16 @@
 import { env } from 'cloudflare:workers';
 import { SQLiteAsyncDialect } from 'drizzle-orm/sqlite-core';
 import { expect, it } from 'vitest';
-import { HOURLY_METRICS } from '#catalogue';
 import { CURRENCIES } from '#lib/currencies';
 import { selectRates } from '#money';
 import { adsRankingSql, adsRows, adsSql } from '../../src/reports/ads.ts';
-import { cohortRankingSql } from '../../src/reports/cohort-cut.ts';
-import { cohortKeys, cohortRows } from '../../src/reports/cohorts.ts';
+import { activitySql } from '../../src/reports/cohort-scan.ts';
+import { costDaysSql, costsSql } from '../../src/reports/cost-scan.ts';
 import { keyedPart, rankingSql } from '../../src/reports/cut.ts';
-import { DIMENSIONS, type DimensionName, needsSegments, rollupOf } from '../../src/reports/dimensions.ts';
-import { costConditions, numberFilters } from '../../src/reports/filters.ts';
-import { revenueSql, sizeSql, spendSql } from '../../src/reports/ltv.ts';
+import { DIMENSIONS, type DimensionName, needsBlocks, rollupOf } from '../../src/reports/dimensions.ts';
+import { numberFilters, rollupConditions } from '../../src/reports/filters.ts';
+import { revenueSql } from '../../src/reports/ltv.ts';
 import type { ReportFilters } from '../../src/reports/query.ts';
-import { activitySql } from '../../src/reports/retention.ts';
 import { sourcesOf, totalSources } from '../../src/reports/sources.ts';
 import { sumsSql } from '../../src/reports/sums.ts';
 import { createTenant } from '../helpers/tenant.ts';
@@ -35,11 +33,9 @@ const names = Object.keys(DIMENSIONS) as DimensionName[];
 const pairs = names.flatMap((first) => names.map((second) => [first, second]));
 const groupings = pairs
   .map(([first, second]) => [...new Set([first, second])] as DimensionName[])
-  .filter((grouping) => rollupOf(grouping) !== undefined && !needsSegments(grouping, {}));
+  .filter((grouping) => rollupOf(grouping) !== undefined && !needsBlocks(grouping, {}));
 
 const CUT = { kept: '[]', firstCut: null, total: 0 };
-const COHORT = { cohort: 'week', group_by: 'campaign' } as const;
-const KEPT_COHORTS = cohortKeys(COHORT, '?5');
 const DAYS = [0, 1, 7];
 
 const OF_CREATIVES: ReportFilters = {
@@ -49,17 +45,11 @@ const OF_CREATIVES: ReportFilters = {
   attribution: 'paid',
 };
 
-/** Hours are not known by segment. */
-const groupingsOf = ({ country }: ReportFilters) =>
-  groupings.filter((grouping) => country === undefined || !grouping.includes('hour'));
-
 /** Every statement of the reports that these filters narrow. */
 const statementsOf = (filters: ReportFilters) => {
-  const activity = cohortRows('cohort_activity', COHORT, filters);
-  const revenue = cohortRows('cohort_revenue', COHORT, filters);
   const ads = adsRows(filters);
   return [
-    ...groupingsOf(filters).flatMap((grouping) =>
+    ...groupings.flatMap((grouping) =>
       sourcesOf(grouping, filters).flatMap((part) =>
         [null, CUT].map((cut) => ({
           name: `performance by ${grouping.join(', ')} from ${part.source.kind}${cut ? ', cut' : ''}`,
@@ -71,32 +61,20 @@ const statementsOf = (filters: ReportFilters) => {
       name: 'the ranking of placements',
       sql: rankingSql(sourcesOf(['placement'], filters).slice(0, 1), ['placement']),
     },
-    { name: 'the ranking of cohorts', sql: cohortRankingSql(COHORT, activity) },
-    {
-      name: 'retention, cut',
-      sql: activitySql(cohortKeys(COHORT, '?4').acquired, ['creative_id'], DAYS, activity),
-    },
-    { name: 'cohort sizes, cut', sql: sizeSql(KEPT_COHORTS.acquired, ['creative_id'], activity) },
-    { name: 'cohort revenue, cut', sql: revenueSql(KEPT_COHORTS.acquired, ['creative_id'], DAYS, revenue) },
-    { name: 'spend, cut', sql: spendSql(KEPT_COHORTS.cost, costConditions(filters)) },
     ...totalSources(filters).map((part) => ({
       name: `totals from ${part.source.kind}`,
       sql: sumsSql(part),
     })),
-    { name: 'retention', sql: activitySql('creative_id', ['creative_id'], DAYS, activity) },
-    { name: 'cohort sizes', sql: sizeSql('creative_id', ['creative_id'], activity) },
-    { name: 'cohort revenue', sql: revenueSql('creative_id', ['creative_id'], DAYS, revenue) },
-    { name: 'spend', sql: spendSql('campaign', costConditions(filters)) },
+    ...([['day'], ['day', 'campaign'], ['adset'], ['creative', 'campaign']] as const).map((names) => ({
+      name: `costs by ${names.join(', ')}`,
+      sql: costsSql(names, filters),
+    })),
+    { name: 'days with costs', sql: costDaysSql(filters) },
+    { name: 'retention', sql: activitySql(DAYS, rollupConditions(filters)) },
+    { name: 'cohort revenue', sql: revenueSql(DAYS, rollupConditions(filters)) },
     { name: 'ads', sql: adsSql(false, ads) },
     { name: 'ads, cut', sql: adsSql(true, ads) },
     { name: 'the ranking of ads', sql: adsRankingSql(ads) },
-    ...(['adset'] as const).flatMap((group) => {
-      const rows = adsRows(filters);
-      return [
-        { name: `ads by ${group}, cut`, sql: adsSql(true, rows, group) },
-        { name: `the ranking of ads by ${group}`, sql: adsRankingSql(rows, group) },
-      ];
-    }),
   ];
 };
 
@@ -126,26 +104,6 @@ it.each(STATEMENTS)('$name reads by the primary key', async ({ sql }) => {
   for (const table of tables)
     expect(table).toMatch(/^SEARCH \w+ USING PRIMARY KEY \(application_id=\? AND \w+>\? AND \w+<\?\)/);
 });
-
-it.each(['day', 'creative', 'currency'] as const)(
-  'performance by %s until 9:00 reads whole days and the hours of the last day by the primary key',
-  async (name) => {
-    const parts = [{}, OF_CREATIVES].flatMap((filters) => sourcesOf([name], filters, HOURLY_METRICS, 9));
-    expect(parts).toHaveLength(2);
-    for (const part of parts) {
-      const sql = sumsSql(keyedPart(part, [name], CUT));
-      const lines = await plan(numberFilters(sql, bindingsOf(sql) + 1));
-      const tables = lines.filter((detail) => / rollup_\w+ USING/.test(detail));
-      expect(tables).toEqual([
-        'SEARCH rollup_daily USING PRIMARY KEY (application_id=? AND day>? AND day<?)',
-        expect.stringMatching(/^SEARCH rollup_hours USING PRIMARY KEY \(application_id=\? AND day=\?/),
-      ]);
-      // The two together are a subquery of this name.
-      const scanned = lines.filter((detail) => /^SCAN rollup_\w+/.test(detail));
-      expect(scanned).toEqual(['SCAN rollup_hours']);
-    }
-  },
-);
 
 it('exchange rates are read by the primary key', async () => {
   const template = selectRates('team', ['eur'], '2026-03-01', '2026-03-02');
@@ -178,7 +136,7 @@ it('cost the same, however many events the rollups sum up', async () => {
     const rows: number[] = [];
     const { id, teamId } = tenant.application;
     const asked = [id, '2026-03-01', '2026-03-09', 'usd', teamId, JSON.stringify([...CURRENCIES])];
-    for (const part of [...sourcesOf(['day', 'creative']), ...sourcesOf(['source', 'placement'])]) {
+    for (const part of [...sourcesOf(['day']), ...sourcesOf(['source', 'placement'])]) {
       const sql = sumsSql(part);
       const { meta } = await env.DB.prepare(sql)
         .bind(...asked.slice(0, bindingsOf(sql)))

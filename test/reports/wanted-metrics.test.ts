@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { PerformanceQuery, reportPerformance } from '#reports';
 import { createCreative } from '../helpers/creatives.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
+import { addFigures } from '../helpers/figures.ts';
 import { putCosts } from '../helpers/money.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -68,12 +69,11 @@ it.each([
   { groups: 403, rows: 200, other: 1 },
 ])('returns $rows rows of $groups groups, and sums up the rest', async ({ groups, rows, other }) => {
   const tenant = await createTenant();
-  await env.DB.prepare(
-    `INSERT INTO rollup_custom (application_id, day, event_name, creative_id, custom_events)
-     SELECT ?1, '2026-03-27', 'event ' || value, '', 1 FROM json_each(?2)`,
-  )
-    .bind(tenant.application.id, JSON.stringify(Array.from({ length: groups }, (_, index) => index)))
-    .run();
+  const events = Array.from({ length: groups }, (_, index) => ({
+    ...{ day: '2026-03-27', event_name: `event ${index}`, creative_id: '' },
+    custom_events: 1,
+  }));
+  await addFigures(env.DB, tenant.application.id, 'rollup_custom', events);
   const query = asked(tenant, { group_by: 'event_name', limit: 200 });
   const { data, total_rows } = await reportPerformance(env, tenant.application, query, NOW);
   expect(total_rows).toBe(groups);

@@ -2,11 +2,11 @@ import { env } from 'cloudflare:workers';
 import { getTableColumns, getTableName, is } from 'drizzle-orm';
 import { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { expect, it } from 'vitest';
-import { isMoney, MEASURES } from '#catalogue';
+import { isMoney, MEASURES, type RollupTable } from '#catalogue';
 import * as tables from '#db';
 import { newId } from '#lib/ids';
-import { additionStatements } from '../../src/rollup/add-rows.ts';
-import { Additions, additionColumns, ROLLUP_TABLES, TOTALS } from '../../src/rollup/tables.ts';
+import { Additions, additionColumns, ROLLUP_TABLES } from '../../src/rollup/tables.ts';
+import { addRun } from '../helpers/add-run.ts';
 
 const MICROS_PER_HIGH = 10n ** 12n;
 
@@ -36,7 +36,7 @@ it('adds up amounts exactly beyond 64 bits of micros', async () => {
     const additions = new Additions('rollup_ads');
     additions.add(key, 1, { impressions: 1, ad_revenue: large });
     additions.add(key, (run % 5) + 2, { impressions: 2, ad_revenue: 3 });
-    await env.DB.batch(additionStatements(env.DB, 'rollup_ads', [...additions.rows()]));
+    await addRun(env.DB, { applicationId: application_id, shard: 0, sequence: run + 1 }, additions);
   }
   const { results } = await env.DB.prepare(
     'SELECT impressions, ad_revenue AS low, ad_revenue_high AS high FROM rollup_ads WHERE application_id = ?',
@@ -50,33 +50,36 @@ it('adds up amounts exactly beyond 64 bits of micros', async () => {
   expect(low).toBeLessThan(10 ** 12);
 });
 
-it.each(Object.keys(TOTALS) as (keyof typeof TOTALS)[])(
-  'keeps totals of %s: paid and organic rows, each added up exactly',
+it.each(ROLLUP_TABLES.filter((table) => table !== 'rollup_hours'))(
+  'has all creatives of %s together: paid and organic rows, each added up exactly',
   async (table) => {
+    const applicationId = newId('app');
     const key = {
-      application_id: newId('app'),
+      application_id: applicationId,
       day: '2026-03-01',
       acquired_day: '2026-03-01',
       age: 0,
       source: 'banner',
       media_source: '',
       placement: '',
+      item_id: 'gold',
+      event_name: 'level_1',
       currency: 'usd',
     };
     // Amounts whose low parts pass 10^12 micros together, in one part of the outbox and from one to the next.
     const amount = 900_000_000_000;
-    for (const creatives of [['', 'crt_1', 'crt_2'], ['crt_2', ''], ['crt_3']]) {
-      const additions = new Additions(table);
+    for (const [run, creatives] of [['', 'crt_1', 'crt_2'], ['crt_2', ''], ['crt_3']].entries()) {
+      const additions = new Additions<RollupTable>(table);
       for (const creative_id of creatives) {
         const amounts = Object.fromEntries(MEASURES[table].map((name) => [name, isMoney(name) ? amount : 1]));
         additions.add({ ...key, creative_id }, 1, amounts);
       }
-      await env.DB.batch(additionStatements(env.DB, table, [...additions.rows()]));
+      await addRun(env.DB, { applicationId, shard: 0, sequence: run + 1 }, additions);
     }
     const { results } = await env.DB.prepare(
-      `SELECT * FROM ${TOTALS[table]} WHERE application_id = ? ORDER BY creative_id`,
+      `SELECT * FROM ${table} WHERE application_id = ? ORDER BY creative_id`,
     )
-      .bind(key.application_id)
+      .bind(applicationId)
       .all<Record<string, string | number>>();
     const rowOf = (creative_id: string, rows: number) => ({
       creative_id,

@@ -4,7 +4,7 @@ import { HOURS_KEPT_DAYS, hourIdOf, type LoggedEvent, SegmentBook } from '#catal
 import { newId } from '#lib/ids';
 import { DAY_MS, zoneOffset } from '#lib/time';
 import { pruneHours } from '#rollup';
-import { additionStatements } from '../../src/rollup/add-rows.ts';
+import { additionStatement } from '../../src/rollup/add-rows.ts';
 import { HourAdditions } from '../../src/rollup/hours.ts';
 import { sumColumnsOf } from '../../src/rollup/tables.ts';
 import { tally } from '../../src/rollup/tally.ts';
@@ -118,7 +118,7 @@ describe('a row of hours', () => {
       const additions = new HourAdditions();
       additions.add(key, 2_432, { impressions: 1, ad_revenue: large });
       additions.add(key, 2_688 + (run % 2), { clicks: 2 });
-      await env.DB.batch(additionStatements(env.DB, 'rollup_hours', [...additions.rows()]));
+      await additionStatement(env.DB, 'rollup_hours', [...additions.rows()]).run();
     }
     const row = await env.DB.prepare('SELECT hours, hour_parts FROM rollup_hours WHERE application_id = ?')
       .bind(application.id)
@@ -147,8 +147,8 @@ describe('pruneHours', () => {
     const events = days.map((day) => click(`${day}T10:00:00Z`, { application_id: application.id }));
     const { hours, daily } = count(events);
     await env.DB.batch([
-      ...additionStatements(env.DB, 'rollup_hours', [...hours.rows()]),
-      ...additionStatements(env.DB, 'rollup_daily', [...daily.rows()]),
+      additionStatement(env.DB, 'rollup_hours', [...hours.rows()]),
+      additionStatement(env.DB, 'rollup_daily', [...daily.rows()]),
     ]);
     await pruneHours(env.DB, NOW);
     const daysIn = async (table: string) => {
@@ -169,7 +169,7 @@ describe('pruneHours', () => {
     const events = Array.from({ length: 1_001 }, (_, index) =>
       click('2026-01-01T10:00:00Z', { application_id: application.id, creative_id: `crt_${index}` }),
     );
-    await env.DB.batch(additionStatements(env.DB, 'rollup_hours', [...count(events).hours.rows()]));
+    await additionStatement(env.DB, 'rollup_hours', [...count(events).hours.rows()]).run();
     const left = async () =>
       env.DB.prepare('SELECT count(*) AS rows FROM rollup_hours WHERE application_id = ?')
         .bind(application.id)

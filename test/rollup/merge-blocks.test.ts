@@ -1,7 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { newId } from '#lib/ids';
-import { addBlocks, blockRows, CREATIVE_BUCKETS } from '../../src/rollup/breakdown.ts';
+import { BlockCache } from '../../src/rollup/block-cache.ts';
+import { CREATIVE_BUCKETS, UNSEGMENTED, WHOLE_SEGMENT } from '../../src/rollup/breakdown.ts';
 import {
   type BlockPlace,
   MIN_MERGED_BLOCKS,
@@ -12,6 +13,7 @@ import {
 import { readBlockPages } from '../../src/rollup/read-blocks.ts';
 import { openBlock } from '../../src/rollup/segment-blocks.ts';
 import { Additions } from '../../src/rollup/tables.ts';
+import { addRun } from '../helpers/add-run.ts';
 
 /** The buckets that tell creatives apart. */
 const OF_CREATIVES = Array.from({ length: CREATIVE_BUCKETS }, (_, index) => index + 1);
@@ -28,7 +30,7 @@ async function withRuns(runs: number, shard = 0) {
       additions.add(key, 7, { impressions: 1, ad_revenue: 2 ** 53 - 1 });
       additions.add(key, 8 + sequence, { impressions: 2, purchase_revenue: 5 });
     }
-    await addBlocks(env.DB, { ...owner, sequence }, [...blockRows(additions, 0)]).run();
+    await addRun(env.DB, { ...owner, sequence }, additions);
   }
   return owner;
 }
@@ -84,6 +86,49 @@ it('merges the blocks of many runs into one that holds the same, exactly', async
   expect((await read(owner.applicationId, OF_CREATIVES)).sums).toEqual(before.sums);
 });
 
+it('has every creative in a bucket of its own without segments, before and after a merge', async () => {
+  const owner = await withRuns(MIN_MERGED_BLOCKS);
+  const place = { ...PLACE, bucket: UNSEGMENTED };
+  const whole = {
+    impressions: 9 * MIN_MERGED_BLOCKS,
+    micros: 3n * BigInt(MIN_MERGED_BLOCKS) * BigInt(2 ** 53 - 1 + 5),
+  };
+  const sums = new Map([[WHOLE_SEGMENT, whole]]);
+  expect(await read(owner.applicationId, [UNSEGMENTED])).toEqual({ blocks: MIN_MERGED_BLOCKS, sums });
+  expect(await placesToMerge(env.DB, owner, [place])).toEqual([place]);
+  const merged = await mergeBlocks(env.DB, owner, place);
+  await env.DB.batch(replaceBlocks(env.DB, { ...owner, sequence: 100 }, merged));
+  expect(await read(owner.applicationId, [UNSEGMENTED])).toEqual({ blocks: 1, sums });
+});
+
+it('merges large blocks too, as many as fit into memory and one value of the database', async () => {
+  const owner = { applicationId: newId('app'), shard: 0 };
+  for (let sequence = 1; sequence <= MIN_MERGED_BLOCKS; sequence++) {
+    const additions = new Additions('rollup_daily');
+    for (let creative = 0; creative < 5_000; creative++) {
+      const key = {
+        application_id: owner.applicationId,
+        day: '2026-03-01',
+        creative_id: newId('crt'),
+        currency: '',
+      };
+      additions.add(key, 7, { impressions: 1 });
+    }
+    await addRun(env.DB, { ...owner, sequence }, additions);
+  }
+  const place = { ...PLACE, bucket: UNSEGMENTED };
+  const before = await read(owner.applicationId, [UNSEGMENTED]);
+  for (let sequence = 100; (await placesToMerge(env.DB, owner, [place])).length > 0; sequence++) {
+    const merged = await mergeBlocks(env.DB, owner, place);
+    expect(merged.replaced.length).toBeGreaterThan(1);
+    expect(JSON.stringify(merged).length).toBeLessThan(1_500_000);
+    await env.DB.batch(replaceBlocks(env.DB, { ...owner, sequence }, merged));
+  }
+  const after = await read(owner.applicationId, [UNSEGMENTED]);
+  expect(after.sums).toEqual(before.sums);
+  expect(after.blocks).toBeLessThan(MIN_MERGED_BLOCKS);
+});
+
 it('does not merge a few blocks, or those of other shards', async () => {
   const owner = await withRuns(MIN_MERGED_BLOCKS - 1);
   expect(await placesToMerge(env.DB, owner, [PLACE])).toEqual([]);
@@ -109,7 +154,7 @@ it('keeps blocks that were added after the merged ones were read', async () => {
   const late = new Additions('rollup_daily');
   const key = { application_id: owner.applicationId, day: '2026-03-01', creative_id: '', currency: 'usd' };
   late.add(key, 7, { impressions: 1_000 });
-  await addBlocks(env.DB, { ...owner, sequence: 99 }, [...blockRows(late, 0)]).run();
+  await addRun(env.DB, { ...owner, sequence: 99 }, late);
   const before = await read(owner.applicationId, [0]);
   await env.DB.batch(replaceBlocks(env.DB, { ...owner, sequence: 100 }, merged));
   expect(await read(owner.applicationId, [0])).toEqual({ blocks: 2, sums: before.sums });
@@ -128,7 +173,7 @@ it('reads each block once, latest first, in pages of bounded size', async () => 
       };
       for (let segment = 0; segment < 20; segment++) additions.add(key, segment, { installs: 1 });
     }
-    await addBlocks(env.DB, { applicationId, shard: 0, sequence: day }, [...blockRows(additions, 0)]).run();
+    await addRun(env.DB, { applicationId, shard: 0, sequence: day }, additions);
   }
   const query = {
     applicationId,
@@ -138,12 +183,14 @@ it('reads each block once, latest first, in pages of bounded size', async () => 
     to: '2026-03-08',
   };
   const pagesOf = async (maxBytes: number) => {
-    const pages: string[][] = [];
-    for await (const page of readBlockPages(env.DB, query, maxBytes)) pages.push(page);
+    const pages: (readonly string[])[] = [];
+    const cache = new BlockCache(0);
+    for await (const page of readBlockPages(env.DB, query, { maxBytes, cache })) pages.push(page);
     return pages;
   };
-  const sizeOf = (page: string[]) => page.reduce((size, { length }) => size + length, 0);
-  const daysOf = (page: string[]) => page.flatMap((text) => openBlock('rollup_daily', text).keys[0] ?? []);
+  const sizeOf = (page: readonly string[]) => page.reduce((size, { length }) => size + length, 0);
+  const daysOf = (page: readonly string[]) =>
+    page.flatMap((text) => openBlock('rollup_daily', text).keys[0] ?? []);
   const [all = [], ...none] = await pagesOf(1_000_000);
   expect(none).toEqual([]);
   expect(new Set(daysOf(all)).size).toBe(7);

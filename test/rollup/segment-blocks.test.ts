@@ -1,32 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
+import {
+  ALL_CREATIVES,
+  CREATIVE_BUCKETS,
+  PAID,
+  sumRowsOf,
+  UNSEGMENTED,
+  WHOLE_SEGMENT,
+} from '../../src/rollup/breakdown.ts';
 import { MAX_BLOCK_CHARACTERS, openBlock, packBlocks } from '../../src/rollup/segment-blocks.ts';
 import { Additions, ROLLUP_TABLES, type SegmentedRow, sumColumnsOf } from '../../src/rollup/tables.ts';
-
-/** What blocks hold: by key and segment, the sums. */
-function unpack(table: RollupTable, blocks: Iterable<string>): Map<string, number[]> {
-  const sums = new Map<string, number[]>();
-  for (const text of blocks) {
-    const block = openBlock(table, text);
-    let key = '';
-    block.read({
-      row: (indexes) => {
-        key = JSON.stringify(block.keys.map((values, at) => values[indexes[at] ?? 0]));
-        return true;
-      },
-      segment: (index, own) => {
-        const name = `${key}/${block.segments[index]}`;
-        const known = sums.get(name) ?? own.map(() => 0);
-        sums.set(
-          name,
-          [...own].map((sum, at) => sum + (known[at] ?? 0)),
-        );
-      },
-    });
-  }
-  return sums;
-}
+import { unpack } from '../helpers/blocks.ts';
 
 const sum = fc.oneof(
   fc.constant(0),
@@ -125,3 +110,54 @@ it.each([
   const open = () => openBlock('rollup_ads', text).read({ row: () => true, segment: () => undefined });
   expect(open).toThrow();
 });
+
+it.each(ROLLUP_TABLES.filter((table) => table !== 'rollup_hours'))(
+  'of %s are by creative and segment, by segment for all creatives together, and by creative alone',
+  (table) => {
+    const additions = new Additions<RollupTable>(table);
+    const width = sumColumnsOf(table).length;
+    const keyOf = (creative: string) =>
+      ROLLUP_KEYS[table].map((column) => (column === 'creative_id' ? creative : '2026-03-02'));
+    const sums = (first: number) => Array.from({ length: width }, (_, index) => first + index);
+    for (const [creative, segment, first] of [
+      ['', 7, 1],
+      ['crt_1', 7, 10],
+      ['crt_1', 8, 100],
+      ['crt_2', 8, 1_000],
+    ] as const) {
+      additions.addSegments(keyOf(creative), [segment, ...sums(first)]);
+    }
+    const found = new Map<number, Map<string, number[]>>();
+    for (const [kind, row] of sumRowsOf(additions, 0)) {
+      if (kind !== 'blocks') continue;
+      const [, bucket, , , data] = row;
+      found.set(bucket, new Map([...(found.get(bucket) ?? []), ...unpack(table, [data])]));
+    }
+    const named = (creative: string, segment: number) =>
+      `${JSON.stringify(keyOf(creative).slice(1))}/${segment}`;
+    const added = (...firsts: number[]) =>
+      sums(0).map((index) => firsts.reduce((total, first) => total + first + index, 0));
+    const own = new Map([
+      [named('', 7), added(1)],
+      [named('crt_1', 7), added(10)],
+      [named('crt_1', 8), added(100)],
+      [named('crt_2', 8), added(1_000)],
+    ]);
+    const byHash = Array.from({ length: CREATIVE_BUCKETS }, (_, at) => [...(found.get(at + 1) ?? [])]);
+    expect(new Map(byHash.flat())).toEqual(own);
+    expect(found.get(ALL_CREATIVES)).toEqual(
+      new Map([
+        [named('', 7), added(1)],
+        [named(PAID, 7), added(10)],
+        [named(PAID, 8), added(100, 1_000)],
+      ]),
+    );
+    expect(found.get(UNSEGMENTED)).toEqual(
+      new Map([
+        [named('', WHOLE_SEGMENT), added(1)],
+        [named('crt_1', WHOLE_SEGMENT), added(10, 100)],
+        [named('crt_2', WHOLE_SEGMENT), added(1_000)],
+      ]),
+    );
+  },
+);

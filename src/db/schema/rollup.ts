@@ -5,32 +5,28 @@ const applicationId = () => text('application_id').notNull();
 const day = () => text().notNull();
 /** Empty text instead of null, because a primary key with nulls would not be unique. */
 const creativeId = () => text('creative_id').notNull();
+/**
+ * `paid` for all creatives together, and empty for organic devices. The sums of each creative are in `segment_blocks`, because a table with
+ * them would be most of the database, and unpacking blocks is faster than reading its rows.
+ */
+const paidOrOrganic = creativeId;
 const currency = () => text().notNull();
 
 /** Sums without a currency are in rows with currency ''. */
-const dailyTable = <Name extends string>(name: Name) =>
-  sqliteTable(
-    name,
-    {
-      applicationId: applicationId(),
-      day: day(),
-      creativeId: creativeId(),
-      currency: currency(),
-      ...measureColumns('rollup_daily'),
-    },
-    (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
-  );
-
-export const rollupDaily = dailyTable('rollup_daily');
+export const rollupDaily = sqliteTable(
+  'rollup_daily',
+  {
+    applicationId: applicationId(),
+    day: day(),
+    creativeId: paidOrOrganic(),
+    currency: currency(),
+    ...measureColumns('rollup_daily'),
+  },
+  (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
+);
 
 /**
- * The rows of `rollup_daily` for all creatives together: `creative_id` is `paid`, or empty for organic devices. A report that names no
- * creative reads these few rows instead of every creative's. The other tables of totals work the same way.
- */
-export const rollupDailyTotals = dailyTable('rollup_daily_totals');
-
-/**
- * The rows of `rollup_daily` broken down by hour of the application's clock, for recent days only. Sums that count a device once per day
+ * The sums of `rollup_daily` by creative and hour of the application's clock, for recent days only. Sums that count a device once per day
  * have no hours.
  */
 export const rollupHours = sqliteTable(
@@ -47,37 +43,32 @@ export const rollupHours = sqliteTable(
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.creativeId, table.currency] })],
 );
 
-const adsTable = <Name extends string>(name: Name) =>
-  sqliteTable(
-    name,
-    {
-      applicationId: applicationId(),
-      day: day(),
-      source: text().notNull(),
-      mediaSource: text('media_source').notNull(),
-      placement: text().notNull(),
-      creativeId: creativeId(),
-      currency: currency(),
-      ...measureColumns('rollup_ads'),
-    },
-    (table) => [
-      primaryKey({
-        columns: [
-          table.applicationId,
-          table.day,
-          table.source,
-          table.mediaSource,
-          table.placement,
-          table.creativeId,
-          table.currency,
-        ],
-      }),
-    ],
-  );
-
-export const rollupAds = adsTable('rollup_ads');
-
-export const rollupAdsTotals = adsTable('rollup_ads_totals');
+export const rollupAds = sqliteTable(
+  'rollup_ads',
+  {
+    applicationId: applicationId(),
+    day: day(),
+    source: text().notNull(),
+    mediaSource: text('media_source').notNull(),
+    placement: text().notNull(),
+    creativeId: paidOrOrganic(),
+    currency: currency(),
+    ...measureColumns('rollup_ads'),
+  },
+  (table) => [
+    primaryKey({
+      columns: [
+        table.applicationId,
+        table.day,
+        table.source,
+        table.mediaSource,
+        table.placement,
+        table.creativeId,
+        table.currency,
+      ],
+    }),
+  ],
+);
 
 export const rollupItems = sqliteTable(
   'rollup_items',
@@ -85,7 +76,7 @@ export const rollupItems = sqliteTable(
     applicationId: applicationId(),
     day: day(),
     itemId: text('item_id').notNull(),
-    creativeId: creativeId(),
+    creativeId: paidOrOrganic(),
     currency: currency(),
     ...measureColumns('rollup_items'),
   },
@@ -100,55 +91,43 @@ export const rollupCustom = sqliteTable(
     applicationId: applicationId(),
     day: day(),
     eventName: text('event_name').notNull(),
-    creativeId: creativeId(),
+    creativeId: paidOrOrganic(),
     ...measureColumns('rollup_custom'),
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.day, table.eventName, table.creativeId] })],
 );
 
-/** Devices by acquisition day and creative. A cohort's size is its `active_devices` of age 0: every install is active then. */
-const activityTable = <Name extends string>(name: Name) =>
-  sqliteTable(
-    name,
-    {
-      applicationId: applicationId(),
-      acquiredDay: text('acquired_day').notNull(),
-      creativeId: creativeId(),
-      /** Days since acquisition. */
-      age: integer().notNull(),
-      ...measureColumns('cohort_activity'),
-    },
-    (table) => [
-      primaryKey({ columns: [table.applicationId, table.acquiredDay, table.creativeId, table.age] }),
-    ],
-  );
-
-export const cohortActivity = activityTable('cohort_activity');
-
-export const cohortActivityTotals = activityTable('cohort_activity_totals');
+/** Devices by acquisition day. A cohort's size is its `active_devices` of age 0: every install is active then. */
+export const cohortActivity = sqliteTable(
+  'cohort_activity',
+  {
+    applicationId: applicationId(),
+    acquiredDay: text('acquired_day').notNull(),
+    creativeId: paidOrOrganic(),
+    /** Days since acquisition. */
+    age: integer().notNull(),
+    ...measureColumns('cohort_activity'),
+  },
+  (table) => [primaryKey({ columns: [table.applicationId, table.acquiredDay, table.creativeId, table.age] })],
+);
 
 /** Revenue by acquisition day and by the day it was earned on, which gives its age and its exchange rate. */
-const revenueTable = <Name extends string>(name: Name) =>
-  sqliteTable(
-    name,
-    {
-      applicationId: applicationId(),
-      acquiredDay: text('acquired_day').notNull(),
-      creativeId: creativeId(),
-      day: day(),
-      currency: currency(),
-      ...measureColumns('cohort_revenue'),
-    },
-    (table) => [
-      primaryKey({
-        columns: [table.applicationId, table.acquiredDay, table.creativeId, table.day, table.currency],
-      }),
-    ],
-  );
-
-export const cohortRevenue = revenueTable('cohort_revenue');
-
-export const cohortRevenueTotals = revenueTable('cohort_revenue_totals');
+export const cohortRevenue = sqliteTable(
+  'cohort_revenue',
+  {
+    applicationId: applicationId(),
+    acquiredDay: text('acquired_day').notNull(),
+    creativeId: paidOrOrganic(),
+    day: day(),
+    currency: currency(),
+    ...measureColumns('cohort_revenue'),
+  },
+  (table) => [
+    primaryKey({
+      columns: [table.applicationId, table.acquiredDay, table.creativeId, table.day, table.currency],
+    }),
+  ],
+);
 
 /** The combinations of country, OS and app version by which rollups are broken down. */
 export const segments = sqliteTable(
@@ -166,7 +145,7 @@ export const segments = sqliteTable(
 );
 
 /**
- * The rollups broken down by segment. A row has the packed sums that one run of a counter added for a rollup, a bucket of creatives and a
+ * The rollups by creative and by segment. A row has the packed sums that one run of a counter added for a rollup, a bucket of creatives and a
  * span of days. Rows are added and merged, never changed, so a sum is spread over all rows of its span.
  */
 export const segmentBlocks = sqliteTable(
@@ -175,7 +154,7 @@ export const segmentBlocks = sqliteTable(
     applicationId: applicationId(),
     /** The name of the rollup table. */
     rollup: text().notNull(),
-    /** 0 for all creatives together. Each creative is also in one of the other buckets. */
+    /** See `ALL_CREATIVES`, `bucketOf` and `UNSEGMENTED` in `src/rollup/breakdown.ts`. */
     bucket: integer().notNull(),
     /** The first day of the span: a day, or the Monday of a week of acquisition. */
     fromDay: text('from_day').notNull(),

@@ -3,13 +3,13 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type Sums, segmentId } from '#catalogue';
 import { divideRounded } from '#lib/decimal';
 import { addDays } from '#lib/time';
+import type { BlockQuestion } from '../../src/reports/block-question.ts';
+import { readBlockSums } from '../../src/reports/block-sums.ts';
 import type { DimensionName } from '../../src/reports/dimensions.ts';
 import { GroupTable, RATE_SCALE } from '../../src/reports/group-table.ts';
 import { PerformanceQuery, reportPerformance } from '../../src/reports/performance.ts';
-import type { SegmentQuestion } from '../../src/reports/segment-question.ts';
-import { readSegmentedSums } from '../../src/reports/segment-sums.ts';
-import { addBlocks, blockRows } from '../../src/rollup/breakdown.ts';
 import { Additions } from '../../src/rollup/tables.ts';
+import { addRun } from '../helpers/add-run.ts';
 import { LimitedD1 } from '../helpers/limited-d1.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 
@@ -71,16 +71,14 @@ beforeAll(async () => {
         });
       }
     }
-    await addBlocks(env.DB, { applicationId: id, shard: 0, sequence: day + 1 }, [
-      ...blockRows(additions, 0),
-    ]).run();
+    await addRun(env.DB, { applicationId: id, shard: 0, sequence: day + 1 }, additions);
   }
 });
 
 const LAST = addDays(FIRST, DAYS - 1);
 
-const read = (names: DimensionName[], more: Partial<SegmentQuestion> = {}) =>
-  readSegmentedSums(db.asBinding(), tenant.application, {
+const read = (names: DimensionName[], more: Partial<BlockQuestion> = {}) =>
+  readBlockSums(db.asBinding(), tenant.application, {
     names,
     from: FIRST,
     to: LAST,

@@ -1,0 +1,294 @@
+import { type BlockQuestion, MAX_GROUPS, rollupFor } from './block-question.ts';
+import { type Chunk, type ChunkReader, type ScannedSegment, valuesIn } from './chunk.ts';
+import { conversionsOf, type DayRates } from './day-rates.ts';
+import { DIMENSIONS, type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
+import { type Conversion, GroupTable, microsOf } from './group-table.ts';
+import { Pairs, Texts } from './interned.ts';
+import type { CreativeGroup, CreativeNames } from './names.ts';
+
+/** Marks a group that is counted in another pass. */
+const OTHER_PASS = -1;
+/** The group numbers of rows without a group (`NONE`) and of rows whose groups are cut off by time (`CUT_OFF`). */
+const NONE = 0;
+export const CUT_OFF = 1;
+const FIRST_GROUP = 2;
+/** In place of the number of a value that makes no group. */
+const NO_VALUE = -1;
+
+/** A period that groups belong to; the only one unless a grouping is by time. */
+type Span = {
+  /** The values of the groupings by time, by grouping. */
+  values: readonly (string | null)[];
+  /** The groups by the number of their other values; 0 for those not seen yet. */
+  cells: Int32Array;
+  isCutOff: boolean;
+};
+
+/**
+ * The groups of one pass. Per row it only looks up numbers: the values of a chunk's columns are numbered when the chunk is opened, and
+ * the texts of a group are only made when the group is.
+ */
+export class Groups implements ChunkReader {
+  readonly table: GroupTable;
+  /** By group number; null for `NONE` and `CUT_OFF`. */
+  readonly values: ((string | null)[] | null)[] = [null, null];
+  /** The number of groups in `CUT_OFF`. */
+  cutOffGroups = 0;
+  private readonly asked: BlockQuestion;
+  private readonly names: readonly DimensionName[];
+  private readonly around: { pass: number; passes: number; creatives: CreativeNames; rates: DayRates };
+  private readonly maxGroups: number;
+  /** The groupings by a column of the rows, the values of each, and the combinations of the first ones with the next. */
+  private readonly rowNames: readonly DimensionName[];
+  private readonly texts: readonly Texts[];
+  private readonly combined: readonly Pairs[];
+  /** By grouping, the numbers of the values as they are stored, so that each takes a single lookup per chunk. */
+  private readonly ofFigures: readonly Map<string, number>[];
+  private readonly ofCosts: readonly Map<string, number>[];
+  private readonly hasSegments: boolean;
+  /** The number of a segment's part of the key, by the segment's index. */
+  private readonly segmentParts: number[] = [];
+  private readonly segmentTexts = new Texts();
+  private readonly withSegments = new Pairs();
+  /** Of the current day only, because chunks come latest day first. */
+  private readonly spans = new Map<string, Span>();
+  private day = '';
+  /** The number of groups that were opened before the current day. */
+  private later = 0;
+
+  // Of the open chunk: for each of `rowNames`, the place of its column in a key and the numbers of the column's values.
+  private isOfCosts = false;
+  private places: number[] = [];
+  private numbers: Int32Array[] = [];
+  private spanOf: (key: Int32Array) => Span = () => this.spanAt('', []);
+  private conversionOf: (currency: number, day: number) => Conversion = () => 'same';
+  private currencies: readonly string[] = [];
+  private paid: readonly boolean[] = [];
+  private at = { currency: -1, day: -1, creative: -1 };
+
+  // Of the current row.
+  private span: Span | null = null;
+  private part = NO_VALUE;
+  private conversion: Conversion = 'same';
+  private currency = '';
+  private isPaid = false;
+
+  constructor(asked: BlockQuestion, around: Groups['around']) {
+    const { names } = asked;
+    this.asked = asked;
+    this.names = names;
+    this.around = around;
+    this.maxGroups = asked.maxGroups ?? MAX_GROUPS;
+    this.table = new GroupTable(rollupFor(names));
+    this.rowNames = names.filter((name) => !isTime(name) && !isSegment(name));
+    this.texts = this.rowNames.map(() => new Texts());
+    this.ofFigures = this.rowNames.map(() => new Map());
+    this.ofCosts = this.rowNames.map(() => new Map());
+    this.combined = this.rowNames.slice(1).map(() => new Pairs());
+    this.hasSegments = names.some(isSegment);
+    for (let group = 0; group < FIRST_GROUP; group++) this.table.open();
+  }
+
+  /** Adds the rows of a chunk. Chunks come latest day first. */
+  async read(chunk: Chunk): Promise<void> {
+    const { columns, values, isOfCosts } = chunk;
+    const { rates } = this.around;
+    const days = valuesIn(chunk, 'day');
+    this.currencies = valuesIn(chunk, 'currency');
+    await rates.use(this.currencies);
+    this.isOfCosts = isOfCosts;
+    this.conversionOf = conversionsOf(rates, this.currencies, days);
+    this.at = {
+      currency: columns.indexOf('currency'),
+      day: columns.indexOf('day'),
+      creative: columns.indexOf('creative_id'),
+    };
+    this.paid = valuesIn(chunk, 'creative_id').map((id) => id !== '');
+    const columnOf = (name: DimensionName) => (isOfCosts ? name : DIMENSIONS[name].column);
+    this.places = this.rowNames.map((name) => columns.indexOf(columnOf(name)));
+    this.numbers = this.rowNames.map((name, index) => {
+      const own = values[this.places[index] ?? 0] ?? [];
+      const known = (isOfCosts ? this.ofCosts : this.ofFigures)[index];
+      // `Int32Array.from` with a function takes several times as long.
+      const numbers = new Int32Array(own.length);
+      for (const [at, value] of own.entries()) {
+        let number = known?.get(value);
+        if (number === undefined) {
+          number = this.numberOf(name, index, value);
+          known?.set(value, number);
+        }
+        numbers[at] = number;
+      }
+      return numbers;
+    });
+    this.openDay(chunk.day);
+    this.spanOf = this.spansIn(chunk);
+    chunk.read(this);
+  }
+
+  /** The number of a column's value; `NO_VALUE` for amounts without a currency or costs without the name that is grouped by. */
+  private numberOf(name: DimensionName, index: number, value: string): number {
+    const isNothing = value === '' && (name === 'currency' || (this.isOfCosts && isNamed(name)));
+    if (isNothing) return NO_VALUE;
+    const text =
+      isNamed(name) && !this.isOfCosts
+        ? (this.around.creatives.get(value)?.[name as CreativeGroup] ?? '')
+        : value;
+    return this.texts[index]?.numberOf(text) ?? NO_VALUE;
+  }
+
+  private openDay(day: string): void {
+    if (day === this.day) return;
+    this.day = day;
+    if (!this.names.some(isTime)) return;
+    this.later = this.table.size - FIRST_GROUP;
+    const key = spansOf(day, this.names).join('\0');
+    const current = this.names.includes('hour') ? undefined : this.spans.get(key);
+    this.spans.clear();
+    if (current) this.spans.set(key, current);
+  }
+
+  private spansIn(chunk: Chunk): (key: Int32Array) => Span {
+    const column = this.names.includes('hour') ? 'hour' : 'day';
+    const own = valuesIn(chunk, column);
+    const spans: Span[] = [];
+    const place = chunk.columns.indexOf(column);
+    return (key) => {
+      const at = key[place] ?? 0;
+      let span = spans[at];
+      if (!span) {
+        const time = own[at] ?? '';
+        const values = spansOf(time.slice(0, 10), this.names).map((value, index) =>
+          this.names[index] === 'hour' ? time : value,
+        );
+        span = this.spanAt(values.join('\0'), values);
+        spans[at] = span;
+      }
+      return span;
+    };
+  }
+
+  private spanAt(key: string, values: readonly (string | null)[]): Span {
+    let span = this.spans.get(key);
+    if (!span) {
+      span = { values, cells: new Int32Array(64), isCutOff: this.isPastLimit() };
+      this.spans.set(key, span);
+    }
+    return span;
+  }
+
+  /**
+   * Whether enough groups of later days were found already. The latest days are read first and rank first. In groupings by network, it is
+   * only known at the end which groups have a row.
+   */
+  private isPastLimit(): boolean {
+    const { names, limit, q, keepsRequests } = this.asked;
+    if (!names.some(isTime) || q || (names.includes('media_source') && !keepsRequests)) return false;
+    return this.later > limit;
+  }
+
+  row(key: Int32Array): boolean {
+    let part = 0;
+    for (let index = 0; index < this.numbers.length; index++) {
+      const number = this.numbers[index]?.[key[this.places[index] ?? 0] ?? 0] ?? NO_VALUE;
+      if (number === NO_VALUE) part = NO_VALUE;
+      else if (part !== NO_VALUE) {
+        part = index === 0 ? number : (this.combined[index - 1]?.numberOf(part, number) ?? NO_VALUE);
+      }
+    }
+    if (part === NO_VALUE && this.around.pass > 0) return false;
+    const currency = this.at.currency < 0 ? 0 : (key[this.at.currency] ?? 0);
+    this.part = part;
+    this.span = this.spanOf(key);
+    this.currency = this.currencies[currency] ?? '';
+    this.conversion = this.conversionOf(currency, key[this.at.day] ?? 0);
+    this.isPaid = this.paid[key[this.at.creative] ?? 0] === true;
+    return true;
+  }
+
+  add(segment: ScannedSegment, sums: Float64Array, mask: number): void {
+    const cell = this.cellOf(segment);
+    if (cell === OTHER_PASS) return;
+    const { table, conversion } = this;
+    if (this.isOfCosts) table.addTo('spend', cell, sums[0] ?? 0, sums[1] ?? 0, conversion);
+    else {
+      table.add(cell, sums, mask, conversion);
+      if (this.isPaid) table.addAttributed(cell, sums);
+    }
+    if (conversion !== null) return;
+    const micros = this.isOfCosts ? microsOf(sums[0] ?? 0, sums[1] ?? 0) : table.microsOf(sums);
+    this.around.rates.miss(this.currency, micros);
+  }
+
+  isFull(): boolean {
+    return this.table.size > this.maxGroups;
+  }
+
+  private cellOf(segment: ScannedSegment): number {
+    const { span, part } = this;
+    if (part === NO_VALUE || span === null) return NONE;
+    const whole = this.hasSegments ? this.withSegments.numberOf(part, this.segmentPartOf(segment)) : part;
+    if (whole >= span.cells.length) {
+      const larger = new Int32Array(Math.max(whole + 1, span.cells.length * 2));
+      larger.set(span.cells);
+      span.cells = larger;
+    }
+    const known = span.cells[whole] ?? 0;
+    if (known !== 0) return known;
+    const cell = this.newCell(span, whole);
+    span.cells[whole] = cell;
+    return cell;
+  }
+
+  private newCell(span: Span, whole: number): number {
+    const values = this.valuesOf(span, whole);
+    const { pass, passes } = this.around;
+    if (passOf(values, passes) !== pass) return OTHER_PASS;
+    if (span.isCutOff) {
+      this.cutOffGroups++;
+      return CUT_OFF;
+    }
+    this.values.push(values);
+    return this.table.open();
+  }
+
+  private valuesOf(span: Span, whole: number): (string | null)[] {
+    let [part, segment] = this.hasSegments ? this.withSegments.partsOf(whole) : [whole, 0];
+    const ofRow: string[] = [];
+    for (let index = this.rowNames.length - 1; index >= 0; index--) {
+      let number = part;
+      if (index > 0) [part, number] = this.combined[index - 1]?.partsOf(part) ?? [0, 0];
+      ofRow.unshift(this.texts[index]?.textOf(number) ?? '');
+    }
+    const ofSegment: (string | null)[] = this.hasSegments
+      ? JSON.parse(this.segmentTexts.textOf(segment))
+      : [];
+    return this.names.map((name, index) => {
+      if (isTime(name)) return span.values[index] ?? null;
+      return (isSegment(name) ? ofSegment[index] : ofRow[this.rowNames.indexOf(name)]) || null;
+    });
+  }
+
+  private segmentPartOf(segment: ScannedSegment): number {
+    const known = this.segmentParts[segment.index];
+    if (known !== undefined) return known;
+    const values = this.names.map((name) => (isSegment(name) ? valueIn(segment, name) : null));
+    const part = this.segmentTexts.numberOf(JSON.stringify(values));
+    this.segmentParts[segment.index] = part;
+    return part;
+  }
+}
+
+const isSegment = (name: DimensionName) => DIMENSIONS[name].kind === 'segment';
+
+const valueIn = ({ country, os, appVersion }: ScannedSegment, name: DimensionName): string | null =>
+  (name === 'country' ? country : name === 'os' ? os : appVersion) || null;
+
+/** FNV-1a, so that a group is counted in the same pass wherever it occurs. */
+function passOf(values: readonly (string | null)[], passes: number): number {
+  if (passes === 1) return 0;
+  const key = JSON.stringify(values);
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < key.length; index++) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);
+  return (hash >>> 0) % passes;
+}

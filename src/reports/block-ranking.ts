@@ -1,0 +1,115 @@
+import type { Sums } from '#catalogue';
+import { CUT_OFF, type Groups } from './block-groups.ts';
+import { type BlockQuestion, rollupFor, timesOf } from './block-question.ts';
+import { type Cut, cutAfter, matches, REST } from './cut.ts';
+import { GroupTable, type Weight } from './group-table.ts';
+
+/** `group` is its number in the ranking's own table. */
+type Ranked = Weight & { key: string; times: string; group: number };
+
+function byRank(left: Ranked, right: Ranked): number {
+  if (left.times !== right.times) return isLater(left.times, right.times) ? -1 : 1;
+  return (
+    right.revenue - left.revenue ||
+    right.impressions - left.impressions ||
+    right.counts - left.counts ||
+    right.spend - left.spend ||
+    (left.key < right.key ? -1 : 1)
+  );
+}
+
+/** Hours sort by instant: as text, the two hours when clocks are set back would be swapped. */
+function isLater(left: string, right: string): boolean {
+  const [one, other] = [Date.parse(left), Date.parse(right)];
+  return left.includes('T') && one !== other ? one > other : left > right;
+}
+
+/** The largest groups of all passes, the sums of all other groups, and the totals. */
+export class Ranking {
+  readonly table: GroupTable;
+  private readonly asked: BlockQuestion;
+  private readonly total: number;
+  private readonly rest: number;
+  private ranked: Ranked[] = [];
+  private matching = 0;
+  private hasRest = false;
+  private ranking: { cut: Cut | null; kept: Map<string, number> } | null = null;
+
+  constructor(asked: BlockQuestion) {
+    this.asked = asked;
+    this.table = new GroupTable(rollupFor(asked.names));
+    this.total = this.table.open();
+    this.rest = this.table.open();
+  }
+
+  take({ table, values, cutOffGroups }: Groups): void {
+    const { names, limit, keepsRequests = false } = this.asked;
+    this.matching += cutOffGroups;
+    if (cutOffGroups > 0) this.addToRest(table, CUT_OFF);
+    const found: Ranked[] = [];
+    for (let group = 0; group < table.size; group++) {
+      this.table.addGroup(this.total, table, group);
+      const own = values[group];
+      if (!own) continue;
+      const weight = table.weightOf(group);
+      const isRequest = names.includes('media_source') && weight.impressions === 0;
+      if (isRequest && !keepsRequests) continue;
+      if (!matches(own, names, this.asked)) {
+        this.addToRest(table, group);
+        continue;
+      }
+      this.matching++;
+      found.push({ ...weight, key: JSON.stringify(own), times: timesOf(own, names), group });
+    }
+    found.sort(byRank);
+    for (const { group } of found.slice(limit + 1)) this.addToRest(table, group);
+    const kept = found.slice(0, limit + 1).map((one) => {
+      const group = this.table.open();
+      this.table.addGroup(group, table, one.group);
+      return { ...one, group };
+    });
+    this.ranked = [...this.ranked, ...kept].sort(byRank);
+    for (const { group } of this.ranked.splice(limit + 1)) this.addToRest(this.table, group);
+  }
+
+  private addToRest(table: GroupTable, group: number): void {
+    this.hasRest = true;
+    this.table.addGroup(this.rest, table, group);
+  }
+
+  /** Decides which groups have a row. To be called after the last pass. */
+  finish(): void {
+    const { limit, q = '' } = this.asked;
+    const ranked = this.ranked.map(({ key }) => ({ key, total: this.matching }));
+    const cut = cutAfter(ranked, limit, q !== '');
+    const keys: ReadonlySet<string> = new Set(cut ? JSON.parse(cut.kept) : ranked.map(({ key }) => key));
+    const kept = new Map<string, number>();
+    for (const { key, group } of this.ranked) {
+      if (keys.has(key)) kept.set(key, group);
+      else this.addToRest(this.table, group);
+    }
+    this.ranking = { cut, kept };
+  }
+
+  private get finished() {
+    if (!this.ranking) throw new Error('The groups are not ranked yet');
+    return this.ranking;
+  }
+
+  /** Whether anything was spent on a group, or on all others together. */
+  get hasSpend(): boolean {
+    return [...this.finished.kept.values(), this.rest].some((group) => this.table.hasSpend(group));
+  }
+
+  /** The numbers in `table` of the groups that have a row, by key, and of all others together. */
+  get places(): { kept: ReadonlyMap<string, number>; rest: number; total: number } {
+    return { kept: this.finished.kept, rest: this.rest, total: this.total };
+  }
+
+  sums(): { groups: Map<string, Sums>; cut: Cut | null; total: Sums } {
+    const { cut, kept } = this.finished;
+    const groups = new Map([...kept].map(([key, group]) => [key, this.table.sumsOf(group)]));
+    if (this.hasRest) groups.set(REST, this.table.sumsOf(this.rest));
+    return { groups, cut, total: this.table.sumsOf(this.total) };
+  }
+}

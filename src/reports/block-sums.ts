@@ -1,0 +1,135 @@
+import type { Sums } from '#catalogue';
+import { database } from '#db';
+import { invalidRequest } from '#http';
+import { addDays } from '#lib/time';
+import { Acquired } from './block-acquired.ts';
+import { Groups } from './block-groups.ts';
+import { type BlockQuestion, MAX_GROUPS, rollupFor } from './block-question.ts';
+import { Ranking } from './block-ranking.ts';
+import { scanBlocks } from './block-scan.ts';
+import { type Chunk, latestFirst } from './chunk.ts';
+import { hasCosts, scanCosts } from './cost-scan.ts';
+import type { Cut } from './cut.ts';
+import { DayRates, END_OF_TIME } from './day-rates.ts';
+import { DIMENSIONS, isNamed } from './dimensions.ts';
+import { isByCreative } from './filters.ts';
+import { scanHours } from './hour-scan.ts';
+import { type CreativeNames, readCreativeNames } from './names.ts';
+import type { Reported } from './query.ts';
+
+// The performance report by creative, country, OS, app version or hour: its groups are added up in the Worker, in bounded memory.
+
+export type BlockSums = {
+  /** By group key; `REST` for all groups without a row of their own. */
+  groups: Map<string, Sums>;
+  cut: Cut | null;
+  /** Sums of all rows that match the filters, whether or not they are in a group. */
+  total: Sums;
+  /** Whether `total` includes what acquired devices have earned since. */
+  hasAcquired: boolean;
+  /** Micros without a rate, by currency. */
+  missing: ReadonlyMap<string, bigint>;
+};
+
+const MAX_PASSES = 16;
+
+/**
+ * Adds up the groups of a report and ranks them like `rankGroups`, but by revenue at the rate of each day.
+ * Throws `invalid_request` if there are too many groups even for `MAX_PASSES` passes.
+ */
+export async function readBlockSums(
+  db: D1Database,
+  application: Reported,
+  asked: BlockQuestion,
+): Promise<BlockSums> {
+  const { names, from, to, reporting } = asked;
+  const creatives: CreativeNames = names.some(isNamed)
+    ? await readCreativeNames(database(db), application.id, names.filter(isNamed))
+    : new Map();
+  const ratesUntil = (last: string) =>
+    new DayRates(db, { teamId: application.teamId, reporting, from, to: last });
+  const { maxGroups = MAX_GROUPS } = asked;
+  for (let passes = 1; passes <= MAX_PASSES; passes *= 2) {
+    const ranking = new Ranking(asked);
+    const rates = ratesUntil(to);
+    let pass = 0;
+    for (; pass < passes; pass++) {
+      const groups = new Groups(asked, { pass, passes, creatives, rates });
+      await addChunks(groups, db, application.id, asked);
+      if (groups.isFull()) break;
+      ranking.take(groups);
+    }
+    if (pass < passes) continue;
+    ranking.finish();
+    // Without spend there is nothing to compare with what devices have earned.
+    const hasAcquired = asked.wantsAcquired === true && hasCosts(names) && ranking.hasSpend;
+    if (hasAcquired) {
+      await addAcquired(ranking, db, application.id, asked, { creatives, rates: ratesUntil(END_OF_TIME) });
+    }
+    return { ...ranking.sums(), missing: rates.missing, hasAcquired };
+  }
+  const message = `has more than ${maxGroups * MAX_PASSES} groups in this period; ask for fewer days or add a filter`;
+  throw invalidRequest([{ path: 'group_by', message }]);
+}
+
+/** Adds the figures, and the spend if it is wanted, to the groups of a pass until they are full. */
+async function addChunks(
+  groups: Groups,
+  db: D1Database,
+  applicationId: string,
+  asked: BlockQuestion,
+): Promise<void> {
+  const figures = scanFigures(db, applicationId, asked);
+  const chunks =
+    asked.wantsSpend && hasCosts(asked.names)
+      ? latestFirst(figures, scanCosts(db, { ...asked, applicationId }))
+      : figures;
+  for await (const chunk of chunks) {
+    await groups.read(chunk);
+    if (groups.isFull()) return;
+  }
+}
+
+/** The figures of the period, from the blocks or by hour. */
+async function* scanFigures(
+  db: D1Database,
+  applicationId: string,
+  { names, from, to, filters, untilHour }: BlockQuestion,
+): AsyncGenerator<Chunk> {
+  const byHour = names.includes('hour');
+  if (byHour) yield* scanHours(db, { applicationId, from, to, filters, untilHour });
+  else if (untilHour !== undefined) yield* scanHours(db, { applicationId, from: to, to, filters, untilHour });
+  const last = untilHour === undefined ? to : addDays(to, -1);
+  if (byHour || last < from) return;
+  yield* scanBlocks(db, {
+    applicationId,
+    rollup: rollupFor(names),
+    from,
+    to: last,
+    filters,
+    byCreative: names.some(isNamed) || isByCreative(filters),
+    bySegment: names.some((name) => DIMENSIONS[name].kind === 'segment'),
+  });
+}
+
+async function addAcquired(
+  ranking: Ranking,
+  db: D1Database,
+  applicationId: string,
+  { names, from, to, filters }: BlockQuestion,
+  around: { creatives: CreativeNames; rates: DayRates },
+): Promise<void> {
+  const acquired = new Acquired(ranking, names, around);
+  const byCreative = names.some(isNamed) || isByCreative(filters);
+  const scan = {
+    applicationId,
+    rollup: 'cohort_revenue' as const,
+    from,
+    to,
+    filters,
+    byCreative,
+    bySegment: false,
+  };
+  for await (const chunk of scanBlocks(db, scan)) await acquired.read(chunk);
+  acquired.finish();
+}

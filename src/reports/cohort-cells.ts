@@ -1,0 +1,160 @@
+import { PART_OF } from '#lib/calendar';
+import { daysBetween } from '#lib/time';
+import { type Chunk, type ScannedSegment, valuesIn } from './chunk.ts';
+import type { CohortQuestion } from './cohorts.ts';
+import { isOfCreatives } from './device-groups.ts';
+import { Texts } from './interned.ts';
+import type { CreativeGroup, CreativeNames } from './names.ts';
+
+/** In place of the number of a value: costs without the name that is grouped by are of no cohort. */
+export const NO_VALUE = -1;
+
+/** A day, week or month of acquisition. */
+export type CohortPart = {
+  label: string;
+  /** The cohorts by the number of the value that they are grouped by: 0 for those not seen yet, otherwise one more than their number. */
+  cells: Int32Array;
+  /** How many of its cohorts have devices. */
+  sized: number;
+  /** Whether all of its cohorts are in the row that sums up the rest, because enough later ones were found. */
+  isCutOff: boolean;
+};
+
+/** A day of acquisition. */
+export type CohortDay = {
+  part: CohortPart;
+  /** How many days ago it was. */
+  ago: number;
+  /** The index of the last requested day number that is over for its devices; -1 if there is none. */
+  tail: number;
+};
+
+/** Numbers the days, parts and values that put rows into cohorts, so that a row takes only lookups of numbers. */
+export class CohortCells {
+  /** The requested day numbers, ascending. */
+  readonly numbers: readonly number[];
+  /** The values that cohorts are grouped by. */
+  readonly values = new Texts();
+  private readonly asked: CohortQuestion;
+  private readonly names: CreativeNames;
+  private readonly parts = new Map<string, CohortPart>();
+  private readonly days = new Map<string, CohortDay>();
+  private readonly segmentValues: number[] = [];
+  /** The numbers of the values that creatives belong to. */
+  private readonly creatives = new Map<string, number>();
+
+  // Of the open chunk.
+  private dayAt = 0;
+  private valueAt = -1;
+  private daysOfChunk: CohortDay[] = [];
+  private valuesOfChunk: Int32Array = new Int32Array();
+
+  constructor(asked: CohortQuestion, names: CreativeNames) {
+    this.asked = asked;
+    this.names = names;
+    this.numbers = [...new Set(asked.days)].sort((left, right) => left - right);
+    // Cohorts without a grouping have no value.
+    this.values.numberOf('');
+  }
+
+  open(chunk: Chunk): void {
+    const { group_by: group } = this.asked;
+    const dayColumn = chunk.isOfCosts ? 'day' : 'acquired_day';
+    this.dayAt = chunk.columns.indexOf(dayColumn);
+    this.daysOfChunk = valuesIn(chunk, dayColumn).map((day) => this.dayOf(day));
+    this.valueAt = -1;
+    if (!group || !isOfCreatives(group)) return;
+    const column = chunk.isOfCosts ? group : 'creative_id';
+    this.valueAt = chunk.columns.indexOf(column);
+    const values = valuesIn(chunk, column);
+    // `Int32Array.from` with a function takes several times as long.
+    this.valuesOfChunk = new Int32Array(values.length);
+    for (const [at, value] of values.entries()) {
+      this.valuesOfChunk[at] = chunk.isOfCosts
+        ? this.numberOfCosts(value)
+        : this.numberOfCreative(value, group);
+    }
+  }
+
+  private numberOfCosts(value: string): number {
+    return value === '' ? NO_VALUE : this.values.numberOf(value);
+  }
+
+  private numberOfCreative(id: string, group: CreativeGroup): number {
+    let number = this.creatives.get(id);
+    if (number === undefined) {
+      number = this.values.numberOf(this.names.get(id)?.[group] ?? '');
+      this.creatives.set(id, number);
+    }
+    return number;
+  }
+
+  /** The day of a row's key. */
+  dayAtKey(key: Int32Array): CohortDay {
+    const at = key[this.dayAt] ?? 0;
+    const day = this.daysOfChunk[at];
+    if (!day) throw new Error('A key without its day');
+    return day;
+  }
+
+  /** The number of the value in a row's key. Values that the segment decides are those of `valueOf`. */
+  valueAtKey(key: Int32Array): number {
+    return this.valueAt < 0 ? 0 : (this.valuesOfChunk[key[this.valueAt] ?? 0] ?? 0);
+  }
+
+  /** Whether the segment decides which value cohorts are grouped by. */
+  get isBySegment(): boolean {
+    const { group_by: group } = this.asked;
+    return group !== undefined && !isOfCreatives(group);
+  }
+
+  /** The number of a segment's value. */
+  valueOf(segment: ScannedSegment): number {
+    let value = this.segmentValues[segment.index];
+    if (value === undefined) {
+      const { group_by: group } = this.asked;
+      const { country, os, appVersion } = segment;
+      value = this.values.numberOf(group === 'country' ? country : group === 'os' ? os : appVersion);
+      this.segmentValues[segment.index] = value;
+    }
+    return value;
+  }
+
+  dayOf(day: string): CohortDay {
+    let found = this.days.get(day);
+    if (!found) {
+      const ago = daysBetween(day, this.asked.today);
+      const tail = this.numbers.findLastIndex((number) => number < ago);
+      found = { part: this.partOf(PART_OF[this.asked.cohort](day)), ago, tail };
+      this.days.set(day, found);
+    }
+    return found;
+  }
+
+  /**
+   * Blocks come latest week first, so all cohorts of later weeks are known when the first day of a part is met. Whether a part is cut off
+   * is decided once, for all its cohorts.
+   */
+  private partOf(label: string): CohortPart {
+    let part = this.parts.get(label);
+    if (!part) {
+      let later = 0;
+      for (const other of this.parts.values()) if (other.label > label) later += other.sized;
+      part = { label, cells: new Int32Array(16), sized: 0, isCutOff: later > this.asked.limit };
+      this.parts.set(label, part);
+    }
+    return part;
+  }
+}
+
+/** The cell of a value in a part; see `CohortPart`. */
+export const cellOf = (part: CohortPart, value: number): number => part.cells[value] ?? 0;
+
+export function setCell(part: CohortPart, value: number, cell: number): void {
+  if (value >= part.cells.length) {
+    const larger = new Int32Array(Math.max(value + 1, part.cells.length * 2));
+    larger.set(part.cells);
+    part.cells = larger;
+  }
+  part.cells[value] = cell;
+}

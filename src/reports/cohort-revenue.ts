@@ -1,0 +1,118 @@
+import { daysBetween } from '#lib/time';
+import { MICROS_PER_HIGH, sumColumnsOf } from '#rollup';
+import { type Chunk, type ChunkReader, type ScannedSegment, valuesIn } from './chunk.ts';
+import { rowOf } from './cohort-activity.ts';
+import { CohortAmounts } from './cohort-amounts.ts';
+import { type CohortCells, type CohortDay, NO_VALUE } from './cohort-cells.ts';
+import { conversionsOf, type DayRates } from './day-rates.ts';
+import { type Conversion, microsOf } from './group-table.ts';
+
+/** Revenue of devices without a grouping. `asked` is the first requested day number that it counts for. */
+export type RevenueRow = { acquiredDay: string; rateDay: string; currency: string; asked: number };
+
+const COLUMNS = sumColumnsOf('cohort_revenue');
+const AMOUNTS_AT = ['ad_revenue', 'purchase_revenue'].map((name) => COLUMNS.indexOf(name));
+
+/** Adds up what the devices of ranked cohorts have earned by each requested day number, and what was spent on acquiring them. */
+export class CohortRevenue implements ChunkReader {
+  readonly revenue: CohortAmounts;
+  readonly spend: CohortAmounts;
+  private readonly cells: CohortCells;
+  private readonly rates: DayRates;
+
+  // Of the open chunk.
+  private isOfCosts = false;
+  private places = { acquired: 0, day: 0, currency: 0 };
+  private days: readonly string[] = [];
+  private acquired: readonly string[] = [];
+  private currencies: readonly string[] = [];
+  private conversionOf: (currency: number, day: number) => Conversion = () => 'same';
+  /** By the indexes of an acquisition day and a day, the index of the first day number that revenue of that day counts for. */
+  private slots: (number | undefined)[] = [];
+
+  // Of the current row.
+  private day: CohortDay | null = null;
+  private value = 0;
+  private from = 0;
+  private currency = '';
+  private conversion: Conversion = 'same';
+
+  constructor(cells: CohortCells, rates: DayRates, rows: number) {
+    this.cells = cells;
+    this.rates = rates;
+    this.revenue = new CohortAmounts(rows, cells.numbers.length);
+    this.spend = new CohortAmounts(rows, cells.numbers.length);
+  }
+
+  async read(chunk: Chunk): Promise<void> {
+    const { columns, isOfCosts } = chunk;
+    this.isOfCosts = isOfCosts;
+    this.currencies = valuesIn(chunk, 'currency');
+    await this.rates.use(this.currencies);
+    this.days = valuesIn(chunk, 'day');
+    this.acquired = isOfCosts ? this.days : valuesIn(chunk, 'acquired_day');
+    this.places = {
+      acquired: columns.indexOf(isOfCosts ? 'day' : 'acquired_day'),
+      day: columns.indexOf('day'),
+      currency: columns.indexOf('currency'),
+    };
+    this.conversionOf = conversionsOf(this.rates, this.currencies, this.days);
+    this.slots = [];
+    this.cells.open(chunk);
+    chunk.read(this);
+  }
+
+  row(key: Int32Array): boolean {
+    const { acquired, day, currency } = this.places;
+    this.day = this.cells.dayAtKey(key);
+    this.from = this.isOfCosts ? 0 : this.slotOf(key[acquired] ?? 0, key[day] ?? 0);
+    // Revenue after the last day number that is over counts for none, and the days of a cohort that is too young for all have no spend.
+    if (this.from > this.day.tail) return false;
+    this.value = this.cells.valueAtKey(key);
+    this.currency = this.currencies[key[currency] ?? 0] ?? '';
+    this.conversion = this.conversionOf(key[currency] ?? 0, key[day] ?? 0);
+    return true;
+  }
+
+  private slotOf(acquired: number, day: number): number {
+    const at = acquired * this.days.length + day;
+    const known = this.slots[at];
+    if (known !== undefined) return known;
+    const age = daysBetween(this.acquired[acquired] ?? '', this.days[day] ?? '');
+    const found = this.cells.numbers.findIndex((number) => number >= age);
+    const slot = found < 0 ? Number.POSITIVE_INFINITY : found;
+    this.slots[at] = slot;
+    return slot;
+  }
+
+  /** Adds revenue of devices without a grouping. */
+  async addRevenue(rows: readonly (RevenueRow & { micros: bigint })[]): Promise<void> {
+    await this.rates.use([...new Set(rows.map(({ currency }) => currency))]);
+    this.value = 0;
+    for (const { acquiredDay, rateDay, currency, asked, micros } of rows) {
+      this.day = this.cells.dayOf(acquiredDay);
+      this.from = this.cells.numbers.indexOf(asked);
+      this.currency = currency;
+      this.conversion = this.rates.of(currency, rateDay);
+      const whole = BigInt(MICROS_PER_HIGH);
+      if (this.from <= this.day.tail) {
+        this.addAmount(this.revenue, Number(micros % whole), Number(micros / whole));
+      }
+    }
+  }
+
+  add(segment: ScannedSegment, sums: Float64Array): void {
+    if (this.cells.isBySegment) this.value = this.cells.valueOf(segment);
+    if (this.isOfCosts) this.addAmount(this.spend, sums[0] ?? 0, sums[1] ?? 0);
+    else for (const at of AMOUNTS_AT) this.addAmount(this.revenue, sums[at] ?? 0, sums[at + 1] ?? 0);
+  }
+
+  private addAmount(amounts: CohortAmounts, low: number, high: number): void {
+    if (!this.day || (low === 0 && high === 0)) return;
+    const { part, tail } = this.day;
+    if (this.conversion === null) this.rates.miss(this.currency, microsOf(low, high));
+    // Costs without the name that is grouped by are of no cohort.
+    if (this.value === NO_VALUE) return;
+    amounts.add(rowOf(part, this.value), this.from, tail, low, high, this.conversion);
+  }
+}

@@ -1,0 +1,37 @@
+import * as z from 'zod';
+import { MEASURES, type RollupTable } from '#catalogue';
+import { additionStatement } from './add-rows.ts';
+import { addBlocks, type BlockSource } from './breakdown.ts';
+
+/** Sums that a run adds to D1: rows of a rollup's table as `Additions.rows` gives them, or blocks (`BlockRow`). */
+export type SumRows =
+  | { table: RollupTable; rows: readonly unknown[] }
+  | { blocks: BlockSource; rows: readonly unknown[] };
+
+/** The statement that adds sums. */
+export const sumStatement = (db: D1Database, sums: SumRows): D1PreparedStatement =>
+  'table' in sums ? additionStatement(db, sums.table, sums.rows) : addBlocks(db, sums.blocks, sums.rows);
+
+/** The body under which sums are parked that D1 refused. They cannot be sent to the queue, only added: see `replayParked`. */
+export const parkedSums = (sums: SumRows): string => JSON.stringify({ sums });
+
+/** Parses what `parkedSums` wrote; null for the body of a message. */
+export function readParkedSums(body: unknown): SumRows | null {
+  return ParkedSums.safeParse(body).data?.sums ?? null;
+}
+
+const ParkedSums = z.lazy(() => {
+  const rows = z.array(z.unknown());
+  return z.object({
+    sums: z.union([
+      z.object({
+        table: z.custom<RollupTable>((name) => typeof name === 'string' && name in MEASURES),
+        rows,
+      }),
+      z.object({
+        blocks: z.object({ applicationId: z.string(), shard: z.number(), sequence: z.number() }),
+        rows,
+      }),
+    ]),
+  });
+});

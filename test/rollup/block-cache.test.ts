@@ -1,0 +1,58 @@
+import { env } from 'cloudflare:workers';
+import { expect, it } from 'vitest';
+import { newId } from '#lib/ids';
+import { BlockCache } from '../../src/rollup/block-cache.ts';
+import { ALL_CREATIVES } from '../../src/rollup/breakdown.ts';
+import { readBlockPages } from '../../src/rollup/read-blocks.ts';
+import { WatchedD1 } from '../helpers/d1.ts';
+import { addFigures } from '../helpers/figures.ts';
+
+const block = (bytes: number) => ['x'.repeat(bytes)];
+
+it('drops what was unused for longest', () => {
+  const cache = new BlockCache(40);
+  for (const key of ['a', 'b', 'c', 'd']) cache.set(key, block(10));
+  expect(cache.get('a')).toEqual(block(10));
+  cache.set('e', block(5));
+  expect(['a', 'b', 'c', 'd', 'e'].filter((key) => cache.get(key))).toEqual(['a', 'c', 'd', 'e']);
+  cache.set('e', block(9));
+  cache.set('f', block(2));
+  expect(['a', 'c', 'd', 'e', 'f'].filter((key) => cache.get(key))).toEqual(['c', 'd', 'e', 'f']);
+});
+
+it('does not keep what would displace most of the rest', () => {
+  const cache = new BlockCache(40);
+  cache.set('a', block(10));
+  cache.set('b', block(11));
+  expect([cache.get('a'), cache.get('b')]).toEqual([block(10), undefined]);
+});
+
+it('reads the blocks of a day again only if one was added', async () => {
+  const applicationId = newId('app');
+  const add = (day: string, installs: number) =>
+    addFigures(env.DB, applicationId, 'rollup_daily', [{ day, installs }]);
+  const db = new WatchedD1(env.DB);
+  const read = async () => {
+    db.log.length = 0;
+    const query = {
+      rollup: 'rollup_daily' as const,
+      buckets: [ALL_CREATIVES],
+      from: '2026-03-01',
+      to: '2026-03-09',
+    };
+    const blocks: string[] = [];
+    for await (const page of readBlockPages(db.asBinding(), { applicationId, ...query }))
+      blocks.push(...page);
+    return { blocks, reads: db.log.filter((sql) => /"data"/.test(sql)).length };
+  };
+  for (const day of ['2026-03-01', '2026-03-02', '2026-03-03']) await add(day, 1);
+  const first = await read();
+  expect([first.blocks.length, first.reads]).toEqual([3, 1]);
+  expect(await read()).toEqual({ blocks: first.blocks, reads: 0 });
+  await add('2026-03-02', 5);
+  const second = await read();
+  expect(second.reads).toBe(1);
+  expect(second.blocks).toHaveLength(4);
+  expect(second.blocks).toEqual(expect.arrayContaining(first.blocks));
+  expect(await read()).toEqual({ blocks: second.blocks, reads: 0 });
+});
