@@ -18,10 +18,7 @@ export async function readRates(
     .selectDistinct({ currency: cohortRevenue.currency })
     .from(cohortRevenue)
     .where(
-      and(
-        eq(cohortRevenue.applicationId, application.id),
-        between(cohortRevenue.acquiredDay, from, to),
-      ),
+      and(eq(cohortRevenue.applicationId, application.id), between(cohortRevenue.acquiredDay, from, to)),
     );
   const earned = new Set([currency, ...rows.map((row) => row.currency)]);
   const book = await readRateBook(d1, application.teamId, earned, day, day);
