@@ -177,7 +177,7 @@ export async function flushNext(
  * they are.
  */
 async function withoutRefused(db: D1Database, source: Source, part: Part): Promise<Part | null> {
-  if (part.every(([kind]) => kind === 'merged')) return [];
+  if (part.length > 0 && part.every(([kind]) => kind === 'merged')) return [];
   const refused = await findRefused(
     db,
     part.flatMap((own) => sumsOf(source, own) ?? []),

@@ -23,7 +23,14 @@ export const FULL_SIZE: Size = {
   liveRuns: 3,
   dayRuns: 2 * RUNS_PER_MERGE + 2,
 };
-export const QUICK_SIZE: Size = { large: 100_000, huge: 200_000, run: 50_000, rounds: 1, liveRuns: 2, dayRuns: 2 };
+export const QUICK_SIZE: Size = {
+  large: 100_000,
+  huge: 200_000,
+  run: 50_000,
+  rounds: 1,
+  liveRuns: 2,
+  dayRuns: 2,
+};
 
 /** A queue hands out a batch after 2 s or 100 messages: of 10 million events a day, 232 events. */
 const SINGLE = { perRequest: 1, requestsPerBatch: 100 };

@@ -39,6 +39,9 @@ it('takes it that the rest of a day adds to D1 at most what the last runs added,
   const events = 143 * 70_000;
   expect(bytesOfADay([5_000, 15_000, 15_500])).toBeCloseTo((10_000 + 141 * 500) / events);
   expect(bytesOfADay([0, 1_000])).toBeCloseTo((143 * 1_000) / events);
-  const merged = Array.from({ length: 33 }, (_, run) => 100 * run - (run > 15 ? 1_400 : 0) - (run > 30 ? 1_300 : 0));
+  const merged = Array.from(
+    { length: 33 },
+    (_, run) => 100 * run - (run > 15 ? 1_400 : 0) - (run > 30 ? 1_300 : 0),
+  );
   expect(bytesOfADay(merged)).toBeCloseTo((500 + (111 / 15) * 200) / events);
 });

@@ -263,28 +263,50 @@ describe('a block that the database refuses', () => {
   });
 });
 
-it('leaves blocks as they are when the database refuses their merge', async () => {
-  const { applicationId, append, ad, stub, inside } = await start();
+describe('a merge of blocks that the database refuses', () => {
   const RUNS = 18;
-  for (let run = 0; run < RUNS; run++) {
-    await append([ad()]);
-    await stub().settle();
-  }
-  const db = new WatchedD1(env.DB);
   const isMerge = (sql: string) => sql.includes('DELETE FROM "segment_blocks"');
-  db.failWhen(isMerge, 'D1_ERROR: string or blob too big: SQLITE_TOOBIG');
-  await inside(async (counter) => {
-    counter.db = db.asBinding();
-    await counter.alarm();
-    counter.db = env.DB;
+
+  async function withMerge(isRefused: (sql: string) => boolean, message: string) {
+    const counter = await start();
+    for (let run = 0; run < RUNS; run++) {
+      await counter.append([counter.ad()]);
+      await counter.stub().settle();
+    }
+    const db = new WatchedD1(env.DB);
+    db.failWhen(isRefused, message);
+    await counter.inside(async (own) => {
+      own.db = db.asBinding();
+      await own.alarm();
+    });
+    expect(db.log.some(isMerge)).toBe(true);
+    return counter;
+  }
+
+  it('is left out: the blocks stay as they are, and counting goes on', async () => {
+    const message = 'D1_ERROR: string or blob too big: SQLITE_TOOBIG';
+    const { applicationId, append, ad, stub } = await withMerge(isMerge, message);
+    expect(await stub().health()).toMatchObject({ outbox: 0, flushError: null });
+    await append([ad()]);
+    expect((await stub().settle()).settled).toBe(true);
+    const sums = await creativeSumsOf(applicationId, 'rollup_daily');
+    expect(sums).toMatchObject({ '': { impressions: RUNS + 1 } });
+    expect(await parkedOf(applicationId)).toEqual([]);
   });
-  expect(db.log.some(isMerge)).toBe(true);
-  expect(await stub().health()).toMatchObject({ outbox: 0, flushError: null });
-  await append([ad()]);
-  expect((await stub().settle()).settled).toBe(true);
-  const sums = await creativeSumsOf(applicationId, 'rollup_daily');
-  expect(sums).toMatchObject({ '': { impressions: RUNS + 1 } });
-  expect(await parkedOf(applicationId)).toEqual([]);
+
+  it('waits while the database refuses everything', async () => {
+    const isWrite = (sql: string) => sql.includes('INSERT');
+    const message = 'D1_ERROR: database or disk is full: SQLITE_FULL';
+    const { applicationId, stub, inside } = await withMerge(isWrite, message);
+    expect(await stub().health()).toMatchObject({ flushError: expect.any(String) });
+    await inside((own) => {
+      own.db = env.DB;
+    });
+    expect((await stub().settle()).settled).toBe(true);
+    expect(await stub().health()).toMatchObject({ outbox: 0, flushError: null });
+    const sums = await creativeSumsOf(applicationId, 'rollup_daily');
+    expect(sums).toMatchObject({ '': { impressions: RUNS } });
+  });
 });
 
 it('brings back of the dead letters those alone that cannot be parked', async () => {

@@ -2,11 +2,7 @@ import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { newId } from '#lib/ids';
 import { BlockCache } from '../../src/rollup/block-cache.ts';
-import {
-  CREATIVE_BUCKETS,
-  UNSEGMENTED,
-  WHOLE_SEGMENT,
-} from '../../src/rollup/breakdown.ts';
+import { CREATIVE_BUCKETS, UNSEGMENTED, WHOLE_SEGMENT } from '../../src/rollup/breakdown.ts';
 import {
   type BlockPlace,
   MIN_MERGED_BLOCKS,
