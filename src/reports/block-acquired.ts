@@ -22,6 +22,9 @@ export class Acquired implements ChunkReader {
   /** The groups that have a row, by their times, then by their names. */
   private readonly kept = new Map<string, Map<string, number>>();
 
+  /** What `namesOf` found. */
+  private readonly known = new Map<string, string>();
+
   // Of the open chunk.
   private at = { acquired: 0, creative: 0, day: 0, currency: 0 };
   private spans: (ReadonlyMap<string, number> | undefined)[] = [];
@@ -51,6 +54,15 @@ export class Acquired implements ChunkReader {
     }
   }
 
+  private namesOf(id: string): string {
+    let names = this.known.get(id);
+    if (names === undefined) {
+      names = this.namesIn(this.names.map((name) => this.creatives.get(id)?.[name as CreativeGroup] ?? null));
+      this.known.set(id, names);
+    }
+    return names;
+  }
+
   private namesIn(values: Values): string {
     return values
       .filter((_, index) => !isTime(this.names[index]))
@@ -74,9 +86,7 @@ export class Acquired implements ChunkReader {
       this.kept.get(timesOf(spansOf(day, this.names), this.names)),
     );
     this.paid = creatives.map((id) => id !== '');
-    this.named = creatives.map((id) =>
-      this.namesIn(this.names.map((name) => this.creatives.get(id)?.[name as CreativeGroup] ?? null)),
-    );
+    this.named = creatives.map((id) => this.namesOf(id));
     chunk.read(this);
   }
 

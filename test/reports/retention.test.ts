@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { addDays } from '#lib/time';
 import { CohortActivity } from '../../src/reports/cohort-activity.ts';
 import { CohortCells } from '../../src/reports/cohort-cells.ts';
-import { CohortDetails } from '../../src/reports/cohort-details.ts';
 
 // Ten devices of the 1st, of which four came back on day 1 and two on day 7; five of the 5th, of which one came back on day 1.
 const ROWS = [
@@ -54,13 +54,35 @@ describe('retention', () => {
   });
 });
 
-it('keeps a bounded number of counts', () => {
-  const cells = new CohortCells(
-    { cohort: 'day', from: '', to: '', limit: 1, days: [0, 1], filters: {}, today: '2026-03-20' },
-    new Map(),
-  );
-  const details = new CohortDetails(cells.numbers);
-  const day = cells.dayOf('2026-03-01');
-  for (let cohort = 0; cohort < 600_000 && !details.isFull; cohort++) details.add(cohort, day, 0, 0, 1, 1);
-  expect(details.isFull).toBe(true);
+/** Cohorts by day, of which each day's has as many devices as it is old. */
+function readDays(count: number, limit: number, days: number[]) {
+  const today = '2026-03-20';
+  const asked = { cohort: 'day' as const, from: '', to: today, limit, days, filters: {}, today };
+  const cells = new CohortCells(asked, new Map());
+  const activity = new CohortActivity(cells, asked);
+  const read = () => {
+    for (let ago = 1; ago <= count; ago++) activity.addDevices(addDays(today, -ago), 0, ago, ago);
+  };
+  read();
+  return { ranked: activity.rank(), activity, read };
+}
+
+it('counts the cohorts of days that are cut off before they are ranked', () => {
+  const { ranked, activity } = readDays(9, 2, [0]);
+  expect(ranked.rows.map(({ label }) => label)).toEqual(['2026-03-19', '2026-03-18']);
+  expect(ranked.cut).toMatchObject({ total: 9 });
+  expect(ranked.sizes).toEqual([42, 1, 2]);
+  expect(ranked.restDays).toEqual({ first: '2026-03-11', last: '2026-03-17' });
+  expect(activity.details.of(0, 0)).toEqual({ eligible: 42, active: 42, later: 42 });
+});
+
+it('reads the activity again if it cannot keep the counts of all cohorts', () => {
+  const numbers = Array.from({ length: 100 }, (_, index) => index);
+  const { ranked, activity, read } = readDays(11_000, 10_999, numbers);
+  expect(activity.needsDetails).toBe(true);
+  expect(ranked.rows).toHaveLength(10_999);
+  read();
+  expect(activity.details.of(3, 1)).toEqual({ eligible: 3, active: 0, later: 0 });
+  expect(activity.details.of(3, 0)).toEqual({ eligible: 3, active: 3, later: 3 });
+  expect(activity.details.of(0, 0)).toEqual({ eligible: 11_000, active: 11_000, later: 11_000 });
 });

@@ -1,5 +1,7 @@
 import { env } from 'cloudflare:workers';
+import { and, eq } from 'drizzle-orm';
 import { expect, it } from 'vitest';
+import { database, segmentBlocks } from '#db';
 import { newId } from '#lib/ids';
 import { BlockCache } from '../../src/rollup/block-cache.ts';
 import { ALL_CREATIVES } from '../../src/rollup/breakdown.ts';
@@ -27,7 +29,7 @@ it('does not keep what would displace most of the rest', () => {
   expect([cache.get('a'), cache.get('b')]).toEqual([block(10), undefined]);
 });
 
-it('reads the blocks of a day again only if one was added', async () => {
+it('reads the blocks of a day again only if they were added to or replaced', async () => {
   const applicationId = newId('app');
   const add = (day: string, installs: number) =>
     addFigures(env.DB, applicationId, 'rollup_daily', [{ day, installs }]);
@@ -55,4 +57,12 @@ it('reads the blocks of a day again only if one was added', async () => {
   expect(second.blocks).toHaveLength(4);
   expect(second.blocks).toEqual(expect.arrayContaining(first.blocks));
   expect(await read()).toEqual({ blocks: second.blocks, reads: 0 });
+  await database(env.DB)
+    .delete(segmentBlocks)
+    .where(and(eq(segmentBlocks.applicationId, applicationId), eq(segmentBlocks.fromDay, '2026-03-01')));
+  await add('2026-03-01', 9);
+  const third = await read();
+  expect(third.reads).toBe(1);
+  expect(third.blocks).toHaveLength(4);
+  expect(third.blocks).not.toEqual(second.blocks);
 });
