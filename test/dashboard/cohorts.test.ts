@@ -66,9 +66,9 @@ const BEFORE = 'Before: 19 Jan – 14 Feb';
 it('groups retention by creative, each name a filter', async () => {
   const shown = await page('/retention?period=28d&group=creative');
   expect(shown.cells(RETENTION, 'Creative', 'Devices', 'Day 0', 'Day 1')).toEqual([
+    ['Organic', '20', '100%', '10%'],
     ['Dragon', '10', '100%', '40%'],
     [BEFORE, '8', '100%', '75%'],
-    ['Organic', '20', '100%', '10%'],
   ]);
   const asked = { app: tenant.application.id, cohort: 'all', group: 'creative', kind: 'classic' };
   expect(shown.row(RETENTION, 'Dragon').query('Dragon')).toEqual({
@@ -146,12 +146,12 @@ it.each([
     (await page(`${path}${query}`)).table(caption).rows.map(([first]) => first);
   const shown = await page(path);
   // Organic devices came in this period only.
-  expect(await firsts('')).toEqual(['Dragon', BEFORE, 'Organic']);
-  expect(shown.table(caption).rows[1]?.slice(0, 4)).toEqual([BEFORE, ...expected]);
+  expect(await firsts('')).toEqual(['Organic', 'Dragon', BEFORE]);
+  expect(shown.table(caption).rows[2]?.slice(0, 4)).toEqual([BEFORE, ...expected]);
   const kinds = shown.row(caption, BEFORE).all('td.heat');
   expect(new Set(kinds.map((cell) => cell.getAttribute('class')))).toEqual(new Set(['number heat']));
-  expect(await firsts('&compare=none')).toEqual(['Dragon', 'Organic']);
-  expect(await firsts('&cohort=week')).toEqual(['Dragon', 'Organic']);
+  expect(await firsts('&compare=none')).toEqual(['Organic', 'Dragon']);
+  expect(await firsts('&cohort=week')).toEqual(['Organic', 'Dragon']);
 });
 
 it('says by country why there is no ROAS', async () => {
@@ -166,9 +166,9 @@ it('says by country why there is no ROAS', async () => {
 it('shows when a cohort paid back its cost, and draws a line at 100%', async () => {
   const shown = await page('/ltv?period=28d&group=creative');
   expect(shown.cells(LTV, 'Creative', 'Devices', 'Paid back', 'Day 0', 'Day 3', 'Day 7')).toEqual([
+    ['Organic', '20', '–', '$0.00', '$0.00', 'not over yet'],
     ['Dragon', '10', 'Day 3', '$0.50', '$2.50', 'not over yet'],
     [BEFORE, '8', '–', '$0.00', '$0.00', '$0.00'],
-    ['Organic', '20', '–', '$0.00', '$0.00', 'not over yet'],
   ]);
   expect(shown.cards).toEqual(['Lifetime value of a device', 'ROAS', 'LTV by cohort']);
   expect(shown.texts('.chart p, .chart .hint')).toEqual([
@@ -178,9 +178,9 @@ it('shows when a cohort paid back its cost, and draws a line at 100%', async () 
   const roas = await page('/ltv?period=28d&group=creative&show=roas');
   const ROAS = 'ROAS by cohort and day since acquisition';
   expect(roas.cells(ROAS, 'Creative', 'Paid back', 'Day 0', 'Day 3', 'Day 7')).toEqual([
+    ['Organic', '–', '–', '–', 'not over yet'],
     ['Dragon', 'Day 3', '25%', '125%', 'not over yet'],
     [BEFORE, '–', '–', '–', '–'],
-    ['Organic', '–', '–', '–', 'not over yet'],
   ]);
 });
 
@@ -218,9 +218,9 @@ it('writes the groups to CSV', async () => {
   const { data } = Papa.parse<Record<string, string>>((await csv.text()).trim(), { header: true });
   const firstDays = data.filter(({ day }) => day === '0' || day === '1');
   expect(firstDays.map(({ creative, size, day, classic }) => [creative, size, day, classic])).toEqual([
-    ['Dragon', '10', '0', '1'],
-    ['Dragon', '10', '1', '0.4'],
     ['', '20', '0', '1'],
     ['', '20', '1', '0.1'],
+    ['Dragon', '10', '0', '1'],
+    ['Dragon', '10', '1', '0.4'],
   ]);
 });

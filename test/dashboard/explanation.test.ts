@@ -36,7 +36,6 @@ it('shows a device’s click with its link parameters, and whether it was used b
     'click_id, creative Creative, confidence 100%. The backend named a click inside the click window.',
     'Country: DE, from the credited click',
     click,
-    'There were no candidate clicks.',
   ]);
   expect(first.table('Link parameters stored with the click').rows).toEqual([
     ['sub_id', '<b>42'],

@@ -44,6 +44,9 @@ async function page(path: string, query: string) {
   return pageOf(answer);
 }
 
+const NO_COSTS =
+  'Costs are uploaded by campaign, ad set and creative, so spend, CPI and ROAS are known by these only.';
+
 const names = (shown: Page) => shown.table('Figures by placement').rows.map(([name]) => name);
 
 it('shows in a breakdown the 200 largest groups and one row for the others', async () => {
@@ -54,6 +57,7 @@ it('shows in a breakdown the 200 largest groups and one row for the others', asy
   ]);
   expect(shown.texts('.hint')).toEqual([
     'The first 200 of 450 rows: the latest, then those with the highest revenue. The last row sums up everything else.',
+    NO_COSTS,
   ]);
 });
 
@@ -69,7 +73,7 @@ it('finds in a breakdown what the page does not show', async () => {
     ...['place_179', 'place_178', 'place_177', 'place_176', 'place_175', 'place_174', 'place_173'],
     ...['place_172', 'place_171', 'place_170', 'place_17', 'Everything else'],
   ]);
-  expect(shown.texts('.hint')).toEqual(['11 rows that contain “PLACE_17”.']);
+  expect(shown.texts('.hint')).toEqual(['11 rows that contain “PLACE_17”.', NO_COSTS]);
   expect(shown.value('q')).toBe('PLACE_17');
 });
 

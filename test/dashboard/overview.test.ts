@@ -78,8 +78,11 @@ it('compares with the year before, or with nothing, as asked', async () => {
 
 it('names what changed revenue most, and leads to it', async () => {
   const movers = (await overview('period=7d')).card('What changed revenue most');
-  expect(movers.texts('h3')).toEqual(['Creative']);
-  expect(movers.texts('li')).toEqual(['Dragon +$30.00 ▲ 50% more, 0 → 0 installs']);
+  expect(movers.texts('h3')).toEqual(['Creative', 'Country']);
+  expect(movers.texts('li')).toEqual([
+    'Dragon +$30.00 ▲ 50% more, 0 → 0 installs',
+    'Other +$30.00 ▲ 50% more, 0 → 0 installs',
+  ]);
   expect(movers.query('Dragon')).toEqual({ app: tenant.application.id, period: '7d', creative_id: creative });
 });
 

@@ -154,8 +154,8 @@ it('shows the figures of the API on every report page, and the same rows as CSV'
   ]);
   const funnel = await open('/funnels', '&step=install&step=event%3Alevel%2C+one');
   expect(funnel.table('Devices that reach each step').rows).toEqual([
-    ['Install', '', '1', '100%', '–', '–'],
-    ['level, one', '', '1', '100%', '100%', '1 d'],
+    ['Install', '', '1', '100%', '–', '–', '–'],
+    ['level, one', '', '1', '100%', '–', '100%', '1 d'],
   ]);
 
   const csv = await browser.get(of('/breakdown', '&by=day&compare=none&format=csv'));

@@ -119,7 +119,10 @@ describe('the health of counting', () => {
     await append([ad()]);
     const age = async (minutes: number) => {
       const appendedAt = Date.now() - minutes * 60_000;
-      await inside((_, state) => state.storage.sql.exec('UPDATE log SET appended_at = ?', appendedAt));
+      await inside((counter, state) => {
+        state.storage.sql.exec('UPDATE log SET appended_at = ?', appendedAt);
+        counter.use(state.storage);
+      });
       return (await health(worker, tenant)).status;
     };
     expect(await age(14)).toBe('ok');
