@@ -103,7 +103,7 @@ describe('npm run org', () => {
     const { code, output } = await org('create', 'acme', 'acme.example.com');
     expect(code).toBe(1);
     expect(output).toContain('create the D1 database attribution-acme');
-    expect(output).toContain('add --yes');
+    expect(output).toContain('Cannot ask for confirmation without a terminal. Pass --yes to skip it.');
     expect(account.changes).toEqual([]);
     expect(await readFile(config, 'utf8')).toBe(original);
   });
