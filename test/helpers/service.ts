@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,13 @@ import { ROOT } from '../../src/cli/local-state.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
 
 /** A service that `npm start` would have started, on a port and a state of its own. */
-export type Service = { demo: Demo; stateDir: string; stop: () => Promise<void> };
+export type Service = {
+  demo: Demo;
+  stateDir: string;
+  stop: () => Promise<void>;
+  /** Stops the service while something else writes to its state, and starts it again at the same address. */
+  stopWhile: (work: () => Promise<void>) => Promise<void>;
+};
 
 export async function freePort(): Promise<number> {
   const probe = createServer();
@@ -21,22 +27,40 @@ export async function freePort(): Promise<number> {
 }
 
 /** Throws when the start ends before it is ready. */
-export async function startService(): Promise<Service> {
-  const stateDir = await mkdtemp(path.join(tmpdir(), 'attribution-e2e-'));
+async function start(stateDir: string, port: number): Promise<ChildProcess> {
   const server = spawn(process.execPath, ['src/cli/start.ts'], {
     cwd: ROOT,
-    env: { ...process.env, PORT: String(await freePort()), STATE_DIR: stateDir },
+    env: { ...process.env, PORT: String(port), STATE_DIR: stateDir },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await new Promise<void>((resolve, reject) => {
     server.stdout.on('data', (text) => String(text).includes('Ready on') && resolve());
     server.once('exit', (code) => reject(new Error(`the start ended with ${code}`)));
   });
+  return server;
+}
+
+async function end(server: ChildProcess): Promise<void> {
+  const ended = new Promise((resolve) => server.once('exit', resolve));
+  if (server.exitCode === null && server.kill('SIGTERM')) await ended;
+}
+
+export async function startService(): Promise<Service> {
+  const stateDir = await mkdtemp(path.join(tmpdir(), 'attribution-e2e-'));
+  const port = await freePort();
+  let server = await start(stateDir, port);
   const demo: Demo = JSON.parse(await readFile(path.join(stateDir, 'demo.json'), 'utf8'));
-  const stop = async () => {
-    const ended = new Promise((resolve) => server.once('exit', resolve));
-    if (server.exitCode === null && server.kill('SIGTERM')) await ended;
-    await rm(stateDir, { recursive: true, force: true });
+  return {
+    demo,
+    stateDir,
+    stop: async () => {
+      await end(server);
+      await rm(stateDir, { recursive: true, force: true });
+    },
+    stopWhile: async (work) => {
+      await end(server);
+      await work();
+      server = await start(stateDir, port);
+    },
   };
-  return { demo, stateDir, stop };
 }
