@@ -25,7 +25,7 @@ export function sumsSql(part: Part, asked: Asked): SQL {
   }
   // The longest table, with a row per day of revenue. It is only read if there is spend to compare it with: an end before all days makes
   // the range empty, while a condition would be evaluated for every row. Only currencies with a rate are separated by that day.
-  const end = sql`iif((SELECT 1 ${rowsIn(COSTS, asked)} LIMIT 1), ${asked.to}, '')`;
+  const end = sql`iif((SELECT 1 ${rowsIn(COSTS, { ...asked, filters: {} })} LIMIT 1), ${asked.to}, '')`;
   const rateDay = sql`iif(${source.currency} IN rated, ${source.rateDay}, '')`;
   return sql`WITH rated AS MATERIALIZED (${selectRated(asked.teamId, [...CURRENCIES], asked.reporting)})
     ${groupsSql(part, rowsIn(source, asked, end), rateDay)}`;

@@ -94,7 +94,8 @@ it.each(STATEMENTS)('$name reads by the primary key', async ({ template }) => {
   const rates = lines.filter((detail) => / exchange_rates /.test(detail));
   for (const rate of rates) expect(rate).toMatch(/USING PRIMARY KEY \(team_id=\? AND currency=\?/);
   const tables = lines.filter((detail) => ![...lookUps, ...rates].includes(detail));
-  // What was acquired is read after a look whether anything was spent.
+  // What was acquired is read after a look whether anything was spent, on whatever creative.
+  if (rates.length > 0) expect(lookUps).toEqual([]);
   expect(tables).toHaveLength(rates.length > 0 ? 2 : 1);
   for (const table of tables)
     expect(table).toMatch(/^SEARCH \w+ USING PRIMARY KEY \(application_id=\? AND \w+>\? AND \w+<\?\)/);
