@@ -118,14 +118,15 @@ export function selectRates(teamId: string, currencies: readonly string[], from:
             AND ${earlier.base} = ${series.base} AND ${earlier.day} <= ${from}), ${from}) AND ${to}`;
 }
 
-/**
- * The currencies that some rate, of whatever day, may convert into `reporting`; no other can be converted. The parameters are SQL: the team,
- * and a JSON list of the codes to check.
- */
-export const ratedSql = (reporting: string, team: string, codes: string) => `
-  SELECT wanted.value FROM json_each(${codes}) AS wanted WHERE wanted.value <> ${reporting} AND (
-    EXISTS (SELECT 1 FROM exchange_rates WHERE team_id IN ('', ${team}) AND currency = wanted.value)
-    OR EXISTS (SELECT 1 FROM exchange_rates WHERE team_id IN ('', ${team}) AND currency = ${reporting} AND base = wanted.value))`;
+/** Those of the currencies that some rate, of whatever day, may convert into `reporting`. No other can be converted. */
+export function selectRated(teamId: string, currencies: readonly string[], reporting: string): SQL {
+  const { teamId: owner, currency, base } = exchangeRates;
+  const own = sql`SELECT 1 FROM ${exchangeRates} WHERE ${owner} IN ('', ${teamId})`;
+  return sql`
+    SELECT wanted.value FROM json_each(${JSON.stringify(currencies)}) AS wanted WHERE wanted.value <> ${reporting} AND (
+      EXISTS (${own} AND ${currency} = wanted.value)
+      OR EXISTS (${own} AND ${currency} = ${reporting} AND ${base} = wanted.value))`;
+}
 
 /**
  * The rates of these currencies for the days `from` to `to`: the team's own and the reference rates.

@@ -9,7 +9,7 @@ export {
 } from './cost-names.ts';
 export { Costs, saveCosts } from './costs.ts';
 export { CostsToDelete, deleteCosts } from './delete-costs.ts';
-export { ExchangeRates, ratedSql, readRateBook, saveRates, selectRates } from './exchange-rates.ts';
+export { ExchangeRates, readRateBook, saveRates, selectRated, selectRates } from './exchange-rates.ts';
 export { findFirstSpendDay } from './first-spend.ts';
 export { CostsQuery, listCosts } from './list-costs.ts';
 export { listRates, RatesQuery } from './list-rates.ts';

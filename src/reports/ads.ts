@@ -1,5 +1,7 @@
+import { type SQL, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { per, type Sums } from '#catalogue';
+import { database, rollupAds } from '#db';
 import { currencyCode } from '#http';
 import { fromMicros } from '#lib/money';
 import { microsToParts, type Parts, partsToMicros } from '#money';
@@ -12,25 +14,26 @@ import {
   keySql,
   keyValues,
   OTHER,
+  type Ranked,
   REST,
+  ratesSql,
   readApproximateRates,
   searchSql,
-  searchValue,
 } from './cut.ts';
 import { deviceGroupBy, type Group, otherColumns } from './device-groups.ts';
 import { DIMENSIONS, type Shown as GroupColumns, needsBlocks } from './dimensions.ts';
-import { bindFiltered, rollupConditions } from './filters.ts';
 import { moneyField } from './metrics.ts';
 import {
   type AmountRow,
+  type AmountSql,
   converterFor,
   microsSql,
   rateDaySql,
   readMicros,
-  storedAmount,
   type Unconverted,
 } from './money.ts';
 import { checkPeriod, filtersOf, listing, period, type Reported, type ReportFilters } from './query.ts';
+import { ADS, type Period, rowsIn } from './sources.ts';
 
 export const AdsQuery = z
   .object({ ...period, group_by: deviceGroupBy, currency: currencyCode().optional(), ...listing })
@@ -46,39 +49,36 @@ type AdsRow = AmountRow & { key: string | null; impressions: number; requests: n
 const formatNames = (group: Group | undefined) => ['day', 'source', ...(group ? [group] : [])] as const;
 
 const KEYS = {
-  network: keySql(['day', 'source', 'media_source']),
+  network: keySql([rollupAds.day, rollupAds.source, rollupAds.mediaSource]),
   /** A placement makes requests before any network is known, so requests are counted without a network. */
-  requests: keySql(['day', 'source', "''"]),
-  format: keySql(['day', 'source']),
+  requests: keySql([rollupAds.day, rollupAds.source, sql`''`]),
+  format: keySql([rollupAds.day, rollupAds.source]),
 };
+const REVENUE: AmountSql = { high: rollupAds.adRevenueHigh, low: rollupAds.adRevenue };
 
-/** The rows to read: those of application ?1 on days ?2 to ?3 that match the filters. */
-export const adsRows = (filters: ReportFilters) =>
-  `FROM rollup_ads WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3${rollupConditions(filters)}`;
-
-/**
- * Ranks rows by day, latest first, then by revenue and impressions. ?4 is the rate of each currency, ?5 the search as `searchValue`
- * makes it, ?6 the number of rows.
- */
-export const adsRankingSql = (rows: string) =>
-  `WITH rates AS MATERIALIZED (SELECT key AS currency, value AS rate FROM json_each(?4)),
-    networks AS (SELECT ${KEYS.network} AS key, currency, sum(impressions) AS impressions,
-        sum(${approximateSql(storedAmount('ad_revenue'))}) AS revenue ${rows} GROUP BY 1, 2)
+/** SQL for the keys of the rows to show, ranked by day, latest first, then by revenue and impressions. */
+export const adsRankingSql = (asked: Ranked): SQL =>
+  sql`WITH rates AS MATERIALIZED (${ratesSql(asked)}),
+    networks AS (SELECT ${KEYS.network} AS key, ${rollupAds.currency} AS currency,
+        sum(${rollupAds.impressions}) AS impressions,
+        sum(${approximateSql(REVENUE)}) AS revenue ${rowsIn(ADS, asked)} GROUP BY 1, 2)
   SELECT key, count(*) OVER () AS total FROM networks LEFT JOIN rates USING (currency)
-  WHERE ${searchSql(['day', 'source', 'media_source'], '?5')}
-  GROUP BY key ORDER BY key ->> 0 DESC, coalesce(sum(revenue * rate), 0) DESC, sum(impressions) DESC, key LIMIT ?6`;
+  WHERE ${searchSql(['day', 'source', 'media_source'], asked.q)}
+  GROUP BY key ORDER BY key ->> 0 DESC, coalesce(sum(revenue * rate), 0) DESC, sum(impressions) DESC, key
+  LIMIT ${asked.limit + 1}`;
 
-/** ?4 is the reporting currency. With a cut, ?5 lists the keys of the kept rows. */
-export function adsSql(isCut: boolean, rows: string): string {
+/** SQL for the figures of the rows by currency and day of the rate. With a cut, those without a row of their own are together. */
+export function adsSql(cut: Pick<Cut, 'kept'> | null, asked: Period & { reporting: string }): SQL {
+  const { day, currency, impressions, adRequests } = rollupAds;
   const { network, requests, format } = KEYS;
+  const kept = cut ? sql`WITH kept AS (SELECT value FROM json_each(${cut.kept}))` : undefined;
   // The fill rate of a format needs all its impressions, including those of networks without a row.
-  const isKept = (key: string) => `${key} IN (SELECT value FROM json_each(?5))`;
-  const key = isCut
-    ? `CASE WHEN ${isKept(network)} THEN ${network} WHEN ${isKept(requests)} THEN ${format} END`
+  const key = cut
+    ? sql`CASE WHEN ${network} IN kept THEN ${network} WHEN ${requests} IN kept THEN ${format} END`
     : network;
-  return `SELECT ${key} AS key, currency, ${rateDaySql('currency', 'day', '?4')} AS rateDay,
-      sum(impressions) AS impressions, sum(ad_requests) AS requests, ${microsSql(storedAmount('ad_revenue'))} AS micros
-    ${rows} GROUP BY key, currency, rateDay ORDER BY key, currency`;
+  return sql`${kept} SELECT ${key} AS key, ${currency} AS currency, ${rateDaySql(currency, day, asked.reporting)} AS rateDay,
+      sum(${impressions}) AS impressions, sum(${adRequests}) AS requests, ${microsSql(REVENUE)} AS micros
+    ${rowsIn(ADS, asked)} GROUP BY key, ${currency}, rateDay ORDER BY key, ${currency}`;
 }
 
 /** `revenue` is null if part of it cannot be converted. */
@@ -125,16 +125,13 @@ type Networks = {
 };
 
 async function readNetworks(db: D1Database, application: Reported, asked: Asked): Promise<Networks> {
-  const { reporting, filters } = asked;
-  const rows = adsRows(filters);
-  const cut = await cutAds(db, application, rows, asked);
-  const values = [application.id, asked.from, asked.to, reporting, ...(cut ? [cut.kept] : [])];
-  const { results } = await bindFiltered(db, adsSql(cut !== null, rows), values, filters).all<AdsRow>();
-  const converter = await converterFor(db, application, reporting, results);
+  const cut = await cutAds(db, application, asked);
+  const rows = await database(db).all<AdsRow>(adsSql(cut, { ...asked, applicationId: application.id }));
+  const converter = await converterFor(db, application, asked.reporting, rows);
   const networks = new Map<string, Shown>();
   const formats = new Map<string, number>();
   const rest = nothing();
-  for (const row of results) {
+  for (const row of rows) {
     const micros = readMicros(row.micros);
     const revenue = converter.convert(micros, row);
     if (revenue === null) converter.list(micros, row);
@@ -184,18 +181,11 @@ async function readNetworksFromBlocks(
 }
 
 /** Decides which rows are kept. Returns null if all of them are. */
-async function cutAds(
-  db: D1Database,
-  application: Reported,
-  rows: string,
-  asked: Asked,
-): Promise<Cut | null> {
-  const { from, to, reporting, limit, q = '' } = asked;
+async function cutAds(db: D1Database, application: Reported, asked: Asked): Promise<Cut | null> {
+  const { to, reporting, limit, q = '' } = asked;
   const rates = await readApproximateRates(db, application.teamId, reporting, to);
-  const values = [application.id, from, to, JSON.stringify(rates), searchValue(q), limit + 1];
-  const ranked = bindFiltered(db, adsRankingSql(rows), values, asked.filters);
-  const { results } = await ranked.all<{ key: string; total: number }>();
-  return cutAfter(results, limit, q !== '');
+  const ranking = adsRankingSql({ ...asked, applicationId: application.id, rates });
+  return cutAfter(await database(db).all<{ key: string; total: number }>(ranking), limit, q !== '');
 }
 
 function figuresOf({ impressions, revenue }: Shown) {

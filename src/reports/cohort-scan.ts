@@ -1,13 +1,15 @@
+import { type Column, type SQL, sql } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
-import { database } from '#db';
+import { cohortActivity, database } from '#db';
 import { type BlockScan, scanBlocks } from './block-scan.ts';
 import { CohortActivity, type RankedCohorts } from './cohort-activity.ts';
 import { CohortCells } from './cohort-cells.ts';
 import type { CohortDetails } from './cohort-details.ts';
 import { type CohortQuestion, needsCohortBlocks } from './cohorts.ts';
 import { isOfCreatives } from './device-groups.ts';
-import { bindFiltered, rollupConditions } from './filters.ts';
+import { rollupCondition } from './filters.ts';
 import { type CreativeNames, readCreativeNames } from './names.ts';
+import { type Period, rowsIn } from './sources.ts';
 
 /** The cohorts of a report, with their devices. */
 export type ReadCohorts = RankedCohorts & { cells: CohortCells; details: CohortDetails };
@@ -41,11 +43,9 @@ async function addActivity(
     for await (const chunk of scanBlocks(db, scan)) activity.read(chunk);
     return;
   }
-  const values = [applicationId, asked.from, asked.to];
-  const sql = activitySql([0, ...asked.days], rollupConditions(asked.filters));
   type Row = { acquiredDay: string; age: number; active: number; lastActive: number };
-  const { results } = await bindFiltered(db, sql, values, asked.filters).all<Row>();
-  for (const { acquiredDay, age, active, lastActive } of results) {
+  const rows = await database(db).all<Row>(activitySql([0, ...asked.days], { ...asked, applicationId }));
+  for (const { acquiredDay, age, active, lastActive } of rows) {
     activity.addDevices(acquiredDay, age, active, lastActive);
   }
 }
@@ -61,24 +61,35 @@ export const cohortScan = (
   bySegment: group !== undefined && !isOfCreatives(group),
 });
 
-// The day numbers are validated integers, so they are safe in SQL text. A list in a parameter would be scanned for each row.
-
 const sorted = (days: readonly number[]) => [...new Set(days)].sort((left, right) => left - right);
 
+// The day numbers are part of the text: there may be more of them than parameters, and a list in one would be scanned for each row.
+
 /** SQL for the largest of these day numbers that is at most `age`; null if there is none. */
-const lastDayUntil = (age: string, days: readonly number[]): string =>
-  `CASE ${sorted(days)
+const lastDayUntil = (age: Column, days: readonly number[]): SQL => {
+  const cases = sorted(days)
     .reverse()
-    .map((day) => `WHEN ${age} >= ${day} THEN ${day}`)
-    .join(' ')} END`;
+    .map((day) => sql`WHEN ${age} >= ${day} THEN ${day}`);
+  return sql`CASE ${sql.join(cases, sql` `)} END`.inlineParams();
+};
 
 /**
- * Returns one row per requested day number instead of one per age: activity on other days is left out, and last active days are added
- * to the previous day number. ?1 is the application, ?2 to ?3 the days of acquisition. `days` must include 0.
+ * SQL for the activity of all creatives together, with one row per requested day number instead of one per age: activity on other days is
+ * left out, and last active days are added to the previous day number. The period is that of the acquisition, and `days` must include 0.
  */
-export function activitySql(days: readonly number[], conditions: string): string {
-  return `SELECT acquired_day AS acquiredDay, ${lastDayUntil('age', days)} AS age,
-      sum(iif(age IN (${sorted(days).join(', ')}), active_devices, 0)) AS active, sum(last_active_devices) AS lastActive
-    FROM cohort_activity WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3${conditions}
-    GROUP BY 1, 2`;
+export function activitySql(days: readonly number[], asked: Period): SQL {
+  const { acquiredDay, age, activeDevices, lastActiveDevices, creativeId, applicationId } = cohortActivity;
+  const numbers = sql`${sorted(days)}`.inlineParams();
+  const rows = rowsIn(
+    {
+      table: cohortActivity,
+      applicationId,
+      day: acquiredDay,
+      condition: (_, filters) => rollupCondition(creativeId, filters),
+    },
+    asked,
+  );
+  return sql`SELECT ${acquiredDay} AS acquiredDay, ${lastDayUntil(age, days)} AS age,
+      sum(iif(${age} IN ${numbers}, ${activeDevices}, 0)) AS active, sum(${lastActiveDevices}) AS lastActive
+    ${rows} GROUP BY 1, 2`;
 }

@@ -1,18 +1,14 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { commaList, costs, database, named } from '#db';
 import { OTHER } from './block-scan.ts';
 import type { Chunk } from './chunk.ts';
-import { DIMENSIONS, type DimensionName, isNamed, isTime } from './dimensions.ts';
-import { bindFiltered, costConditions } from './filters.ts';
+import { type DimensionName, isNamed, isTime } from './dimensions.ts';
 import { Texts } from './interned.ts';
-import type { ReportFilters } from './query.ts';
+import { wholeAmount } from './money.ts';
+import { costNames } from './names.ts';
+import { COSTS, type Period, rowsIn } from './sources.ts';
 
-export type CostScan = {
-  applicationId: string;
-  names: readonly DimensionName[];
-  from: string;
-  to: string;
-  reporting: string;
-  filters: ReportFilters;
-};
+export type CostScan = Period & { names: readonly DimensionName[]; reporting: string };
 
 /** The rows of `costs` behind a page, which has at most as many. A day with more is a page of its own. */
 const MAX_PAGE_ROWS = 20_000;
@@ -22,45 +18,47 @@ type CostRow = { day: string; currency: string; key0?: string; key1?: string; hi
 
 /** Whether spend is known for groups by these dimensions. Costs name only campaigns, ad sets and creatives. */
 export const hasCosts = (names: readonly DimensionName[]): boolean =>
-  names.every((name) => DIMENSIONS[name].of.costs !== undefined);
+  names.every((name) => isNamed(name) || COSTS.groupings[name] !== undefined);
 
 /**
- * SQL for the spend by day, currency and names, latest day first. ?1 is the application, ?2 to ?3 the days. If no grouping is by time, ?4
- * is the reporting currency, and amounts in it have no day.
+ * SQL for the spend by day, currency and names, latest day first. If no grouping is by time, amounts in the reporting currency have no day.
  */
-export function costsSql(names: readonly DimensionName[], filters: ReportFilters): string {
-  const day = names.some(isTime) ? 'day' : "iif(currency = ?4, '', day)";
-  const keys = names.filter(isNamed).map((name, index) => `${DIMENSIONS[name].of.costs?.sql} AS key${index}`);
-  const named = ['date', 'currency', ...keys.map((_, index) => `key${index}`)].join(', ');
+export function costsSql(scan: CostScan): SQL {
+  const { applicationId, names, reporting } = scan;
+  const { currency, campaign, adset, creative } = costs;
+  const day = names.some(isTime) ? costs.day : sql`iif(${currency} = ${reporting}, '', ${costs.day})`;
+  const sums = wholeAmount(costs.amount);
+  const carried = wholeAmount(sql`sum(low)`);
+  const byName = costNames(applicationId);
+  const keys = names.filter(isNamed).map((name, index) => ({
+    value: byName[name],
+    alias: sql.identifier(`key${index}`),
+  }));
+  const groups = [named(currency), ...keys.map(({ alias }) => alias)];
+  const values = [named(currency), ...keys.map(({ value, alias }) => sql`${value} AS ${alias}`)];
+  const stored = [currency, campaign, adset, creative];
   // Names are looked up once per campaign, ad set and creative.
-  return `SELECT ${named.replace('date', 'date AS day')}, sum(high) + sum(low) / 1000000000000 AS high,
-      sum(low) % 1000000000000 AS low
-    FROM (SELECT ${['date', 'currency', ...keys, 'high', 'low'].join(', ')}
-      FROM (SELECT ${day} AS date, currency, campaign, adset, creative, sum(amount / 1000000000000) AS high,
-          sum(amount % 1000000000000) AS low
-        FROM costs WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3${costConditions(filters)}
-        GROUP BY date, currency, campaign, adset, creative))
-    GROUP BY ${named} ORDER BY date DESC`;
+  return sql`SELECT date AS day, ${commaList(groups)}, sum(high) + ${carried.high} AS high, ${carried.low} AS low
+    FROM (SELECT date, ${commaList(values)}, high, low
+      FROM (SELECT ${day} AS date, ${commaList(stored)}, sum(${sums.high}) AS high, sum(${sums.low}) AS low
+        ${rowsIn(COSTS, scan)}
+        GROUP BY date, ${commaList(stored)}))
+    GROUP BY date, ${commaList(groups)} ORDER BY date DESC`;
 }
 
 /** SQL for the number of rows of each day, latest day first. */
-export const costDaysSql = (filters: ReportFilters): string =>
-  `SELECT day, count(*) AS count FROM costs
-    WHERE application_id = ?1 AND day BETWEEN ?2 AND ?3${costConditions(filters)} GROUP BY day ORDER BY day DESC`;
+export const costDaysSql = (asked: Period): SQL =>
+  sql`SELECT ${costs.day} AS day, count(*) AS count ${rowsIn(COSTS, asked)}
+    GROUP BY ${costs.day} ORDER BY ${costs.day} DESC`;
 
 /** Reads the spend on days `from` to `to`, latest days first. The sums of its rows are the two parts of an amount, low part first. */
-export async function* scanCosts(db: D1Database, scan: CostScan): AsyncGenerator<Chunk> {
-  const { applicationId, names, from, to, reporting, filters } = scan;
-  const sql = costsSql(names, filters);
-  const days = await bindFiltered(db, costDaysSql(filters), [applicationId, from, to], filters).all<{
-    day: string;
-    count: number;
-  }>();
-  for (const page of pagesOf(days.results)) {
-    const values = [applicationId, page.from, page.to, ...(names.some(isTime) ? [] : [reporting])];
-    const { results } = await bindFiltered(db, sql, values, filters).all<CostRow>();
-    for (const [day, rows] of Map.groupBy(results, (row) => row.day)) {
-      yield toChunk(day || page.to, rows, names.filter(isNamed));
+export async function* scanCosts(d1: D1Database, scan: CostScan): AsyncGenerator<Chunk> {
+  const db = database(d1);
+  const days = await db.all<{ day: string; count: number }>(costDaysSql(scan));
+  for (const page of pagesOf(days)) {
+    const rows = await db.all<CostRow>(costsSql({ ...scan, ...page }));
+    for (const [day, own] of Map.groupBy(rows, (row) => row.day)) {
+      yield toChunk(day || page.to, own, scan.names.filter(isNamed));
     }
   }
 }
@@ -77,9 +75,9 @@ function pagesOf(days: readonly { day: string; count: number }[]): { from: strin
   return pages;
 }
 
-/** A chunk of rows of one day. Its columns are those of the groupings by name, each with texts of `COST_NAMES`. */
-function toChunk(day: string, rows: readonly CostRow[], named: readonly DimensionName[]): Chunk {
-  const columns = ['day', 'currency', ...named];
+/** A chunk of rows of one day. Its columns are those of the groupings by name, each with texts of `costNames`. */
+function toChunk(day: string, rows: readonly CostRow[], names: readonly DimensionName[]): Chunk {
+  const columns = ['day', 'currency', ...names];
   const lists = columns.map(() => new Texts());
   const keys = rows.map((row) =>
     [row.day || day, row.currency, row.key0 ?? '', row.key1 ?? '']

@@ -1,12 +1,13 @@
+import { or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { findValuesByName } from '#catalogue';
+import { commaList, database, isAmong } from '#db';
 import { CURRENCIES } from '#lib/currencies';
 import { daysBetween } from '#lib/time';
 import { readRateBook } from '#money';
-import { DIMENSIONS, type DimensionName, isNamed, isTime } from './dimensions.ts';
-import { bindFiltered } from './filters.ts';
+import { type DimensionName, isNamed, isTime } from './dimensions.ts';
 import type { AmountSql } from './money.ts';
 import type { Reported, ReportFilters } from './query.ts';
-import type { Part } from './sources.ts';
+import { type Part, type Period, rowsIn } from './sources.ts';
 
 // However many names clients send, a report has at most `limit` rows and one more, `other`, that sums up the rest. The database first
 // ranks the groups to decide which have a row of their own, and then returns the sums with all other groups already merged.
@@ -41,7 +42,7 @@ export type Wanted = {
 /** Like SQLite's `lower`, which only converts ASCII letters. */
 const lower = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-/** Whether a group is wanted, besides being large enough. Same conditions as in `rankingSql`. */
+/** Whether a group is wanted, besides being large enough. Same conditions as in `searchSql`. */
 export function matches(
   values: readonly (string | null)[],
   names: readonly DimensionName[],
@@ -57,13 +58,9 @@ export function matches(
 }
 
 /** SQL for the key of a group: a JSON array of its values, null for none. The text does not depend on the source. */
-export const keySql = (columns: readonly string[]) =>
+export const keySql = (columns: readonly SQLWrapper[]): SQL =>
   // The result of a JSON function would be embedded as JSON. As text it is quoted like any other value.
-  `json_array(${columns.map((column) => `nullif((${column}) || '', '')`).join(', ')})`;
-
-/** SQL for the key, or `REST` if it is not in the JSON list `kept`. */
-export const cutKeySql = (key: string, kept: string) =>
-  `iif(${key} IN (SELECT value FROM json_each(${kept})), ${key}, '${REST}')`;
+  sql`json_array(${commaList(columns.map((column) => sql`nullif((${column}) || '', '')`))})`;
 
 /** The values of a key. */
 export const keyValues = (key: string): (string | null)[] => JSON.parse(key);
@@ -71,16 +68,16 @@ export const keyValues = (key: string): (string | null)[] => JSON.parse(key);
 /** The part with the group's key as its only column. With a `cut`, groups without a row of their own share the key `REST`. */
 export function keyedPart(part: Part, names: readonly DimensionName[], cut: Cut | null): Part {
   const key = keySql(part.columns);
-  const shown = cut ? cutKeySql(key, '?7') : key;
+  const shown = cut ? sql`iif(${key} IN (SELECT value FROM json_each(${cut.kept})), ${key}, ${REST})` : key;
   const condition = noGroupSql(part, names);
-  const column = condition ? `CASE WHEN ${condition} THEN '${NO_GROUP}' ELSE ${shown} END` : shown;
-  return { source: part.source, columns: [column], reads: part.reads, ...(cut ? { kept: cut.kept } : {}) };
+  const column = condition ? sql`CASE WHEN ${condition} THEN ${NO_GROUP} ELSE ${shown} END` : shown;
+  return { ...part, columns: [column] };
 }
 
 /** SQL that finds rows without a group: in groupings by currency, those without one. */
-function noGroupSql({ columns }: Part, names: readonly DimensionName[]): string {
-  const [column] = columns.filter((_, index) => names[index] === 'currency');
-  return column === undefined ? '' : `(${column}) = ''`;
+function noGroupSql({ columns }: Part, names: readonly DimensionName[]): SQL | undefined {
+  const column = columns[names.indexOf('currency')];
+  return column && sql`(${column}) = ''`;
 }
 
 /**
@@ -99,9 +96,8 @@ export async function rankGroups(
   const isFiltered = q !== '';
   if (!isFiltered && names.length === 1 && names.every(isTime) && daysBetween(from, to) < limit) return null;
   const rates = await readApproximateRates(db, application.teamId, reporting, to);
-  const values = [application.id, from, to, JSON.stringify(rates), searchValue(q), limit + 1];
-  const ranked = await bindFiltered(db, rankingSql(parts, names), values, asked.filters).all<RankedGroup>();
-  return cutAfter(ranked.results, limit, isFiltered);
+  const ranking = rankingSql(parts, names, { ...asked, applicationId: application.id, rates });
+  return cutAfter(await database(db).all<RankedGroup>(ranking), limit, isFiltered);
 }
 
 type RankedGroup = { key: string; total: number };
@@ -119,74 +115,78 @@ export function cutAfter(ranked: readonly RankedGroup[], limit: number, isFilter
   return { kept: JSON.stringify(kept.map(({ key }) => key)), firstCut, total };
 }
 
+/** What a ranking is made by: `rates` are those of `readApproximateRates`. */
+export type Ranked = Period & Wanted & { rates: Record<string, number> };
+
 /**
- * ?1 is the application, ?2 to ?3 the days, ?4 the rate of each currency, ?5 the search as `searchValue` makes it, and ?6
- * the number of groups. Lifetime revenue does not affect the ranking: every acquired device counts as an install
- * already.
+ * SQL for the keys of the largest groups, one more than `limit`, with the number of all that match. Lifetime revenue does not affect the
+ * ranking: every acquired device counts as an install already.
  */
-export function rankingSql(parts: readonly Part[], names: readonly DimensionName[]): string {
+export function rankingSql(parts: readonly Part[], names: readonly DimensionName[], asked: Ranked): SQL {
   const ranked = parts
     .filter(({ source }) => source.kind !== 'acquired')
-    .map((part) => weightsSql(part, names));
-  const times = names.flatMap((name, index) => (isTime(name) ? [`key ->> ${index} DESC`] : []));
-  // Requests are made before a network is known, so requests alone do not make a group by network.
-  const shown = names.includes('media_source') ? 'sum(impressions) > 0' : 'true';
+    .map((part) => weightsSql(part, names, asked));
   const order = [
-    ...times,
-    'sum(revenue) DESC',
-    'sum(impressions) DESC',
-    'sum(counts) DESC',
-    'sum(spend) DESC',
+    ...names.flatMap((name, index) => (isTime(name) ? [sql`${keyValue(index)} DESC`] : [])),
+    sql`sum(revenue) DESC`,
+    sql`sum(impressions) DESC`,
+    sql`sum(counts) DESC`,
+    sql`sum(spend) DESC`,
   ];
-  return `WITH rates AS MATERIALIZED (SELECT key AS currency, value AS rate FROM json_each(?4)),
-    weights AS (${ranked.join(' UNION ALL ')})
+  // Requests are made before a network is known, so requests alone do not make a group by network.
+  const shown = names.includes('media_source') ? sql`sum(impressions) > 0` : sql`true`;
+  return sql`WITH rates AS MATERIALIZED (${ratesSql(asked)}),
+    weights AS (${sql.join(ranked, sql` UNION ALL `)})
     SELECT key, count(*) OVER () AS total FROM weights
-    WHERE ${searchSql(names, '?5')}
-    GROUP BY key HAVING ${shown} ORDER BY ${order.join(', ')}, key LIMIT ?6`;
+    WHERE ${searchSql(names, asked.q)}
+    GROUP BY key HAVING ${shown} ORDER BY ${commaList(order)}, key LIMIT ${asked.limit + 1}`;
 }
 
-/** A search as the parameter of `searchSql`. Empty text matches everything. */
-export function searchValue(q: string): string {
-  if (q === '') return '{}';
-  const called = Object.keys(DIMENSIONS).map((name) => [name, findValuesByName(name as DimensionName, q)]);
-  return JSON.stringify({ text: q, ...Object.fromEntries(called) });
-}
+/** SQL for the rate of each currency. */
+export const ratesSql = ({ rates }: Pick<Ranked, 'rates'>): SQL =>
+  sql`SELECT key AS currency, value AS rate FROM json_each(${JSON.stringify(rates)})`;
+
+/** SQL for one of a key's values. The index is part of the text, because D1 binds numbers as floating-point, and `->>` needs an integer. */
+const keyValue = (index: number): SQL => sql`key ->> ${index}`.inlineParams();
 
 /** SQL for whether one of a key's values, or its display name, contains a text. Times are not searched. */
-export function searchSql(names: readonly DimensionName[], parameter: string): string {
+export function searchSql(names: readonly DimensionName[], q = ''): SQL {
+  if (q === '') return sql`true`;
   const found = names.flatMap((name, index) => {
     if (isTime(name)) return [];
-    const value = `key ->> ${index}`;
+    const value = keyValue(index);
     return [
-      `instr(lower(${value}), lower(${parameter} ->> 'text')) > 0`,
-      `coalesce(${value}, '') IN (SELECT value FROM json_each(${parameter}, '$.${name}'))`,
+      sql`instr(lower(${value}), lower(${q})) > 0`,
+      isAmong(sql`coalesce(${value}, '')`, findValuesByName(name, q)),
     ];
   });
-  return `(${parameter} ->> 'text' IS NULL OR ${found.join(' OR ') || 'false'})`;
+  return or(...found) ?? sql`false`;
 }
 
 /** An amount as a floating-point number: exact enough for ranking, and it cannot overflow. */
-export const approximateSql = ({ high, low }: AmountSql) => `(CAST(${high} AS REAL) * 1e12 + (${low}))`;
+export const approximateSql = ({ high, low }: AmountSql): SQL =>
+  sql`(CAST(${high} AS REAL) * 1e12 + (${low}))`;
 
-/** SQL for what the groups of one source are ranked by. Rows are summed by their stored columns before any name is looked up. */
-function weightsSql(part: Part, names: readonly DimensionName[]): string {
-  const { source, reads } = part;
+/** SQL for what the groups of one source are ranked by. Rows are summed by their stored columns before their keys are built. */
+function weightsSql(part: Part, names: readonly DimensionName[], asked: Period): SQL {
+  const { source } = part;
   const noGroup = noGroupSql(part, names);
-  const sum = (columns: string[]) => `sum(${columns.join(' + ') || '0'})`;
+  const sum = (columns: SQLWrapper[]) =>
+    sql`sum(${columns.length > 0 ? sql.join(columns, sql` + `) : sql`0`})`;
   const amounts = sum(Object.values(source.amounts).map(approximateSql));
   // Attributed installs are already counted as installs.
-  const { impressions = '0', attributedInstalls: _, ...counts } = source.counts;
-  const worth = 'coalesce(sum(amounts) * rates.rate, 0)';
-  const isCosts = source.kind === 'costs';
-  const stored = reads.filter((column) => column !== 'currency');
-  return `SELECT key, ${isCosts ? `0 AS revenue, ${worth} AS spend` : `${worth} AS revenue, 0 AS spend`},
+  const { impressions = sql`0`, attributedInstalls: _, ...counts } = source.counts;
+  const worth = sql`coalesce(sum(amounts) * rates.rate, 0)`;
+  const [revenue, spend] = source.kind === 'costs' ? [sql`0`, worth] : [worth, sql`0`];
+  const currency = sql.identifier('currency');
+  const stored = part.reads.filter((column) => column !== source.currency);
+  return sql`SELECT key, ${revenue} AS revenue, ${spend} AS spend,
       sum(impressions) AS impressions, sum(counts) AS counts
     FROM (SELECT ${keySql(part.columns)} AS key, currency, amounts, impressions, counts
-      FROM (SELECT ${[...stored, `${source.currency} AS currency`].join(', ')}, ${amounts} AS amounts,
+      FROM (SELECT ${commaList([...stored, sql`${source.currency} AS ${currency}`])}, ${amounts} AS amounts,
           ${sum([impressions])} AS impressions, ${sum(Object.values(counts))} AS counts
-        FROM ${source.table} WHERE application_id = ?1 AND ${source.day} BETWEEN ?2 AND ?3
-        ${source.conditions} GROUP BY ${[...stored, 'currency'].join(', ')})
-      ${noGroup ? `WHERE NOT (${noGroup})` : ''})
+        ${rowsIn(source, asked)} GROUP BY ${commaList([...stored, currency])})
+      ${noGroup && sql`WHERE NOT (${noGroup})`})
     LEFT JOIN rates USING (currency) GROUP BY key, currency`;
 }
 

@@ -9,24 +9,13 @@ import {
 } from '#catalogue';
 import { mondayOf, monthOf, weekOf } from '#lib/calendar';
 import { isByCreative } from './filters.ts';
-import { COST_NAMES, type CreativeGroup, namedColumns } from './names.ts';
+import { CREATIVE_GROUPS, type CreativeGroup, namedColumns } from './names.ts';
 import type { ReportFilters } from './query.ts';
 
 export type { DimensionName };
 export { rollupOf };
 
-/** The sources of reports: events (`rollup`), spend (`costs`), and the lifetime revenue of devices acquired in the period (`acquired`). */
-export type SourceKind = 'rollup' | 'costs' | 'acquired';
-
-/** SQL for a dimension's value (null or empty text if there is none), and the stored columns that it reads. */
-type Grouped = { sql: string; reads: readonly string[] };
-
 export type Dimension = DimensionDefinition & {
-  /**
-   * Its value in each source that has it and is read by SQL. Creatives, segments and hours are not: `readBlockSums` adds up figures by
-   * these, and costs name the creative, ad set or campaign themselves.
-   */
-  of: Partial<Record<SourceKind, Grouped>>;
   /** The columns of the answer for a value. */
   show: (value: string | null) => Shown;
 };
@@ -34,55 +23,20 @@ export type Dimension = DimensionDefinition & {
 /** The columns that name a group. */
 export type Shown = Record<string, string | null>;
 
-/** SQL for the Monday of a day's week. */
-export const mondaySql = (day: string) => `date(${day}, 'weekday 0', '-6 days')`;
-/** SQL for the month of a day, as `2026-11`. */
-export const monthSql = (day: string) => `substr(${day}, 1, 7)`;
-
-const SPANS = {
-  // Costs and lifetime revenue are stored by day.
-  hour: { ofDay: null, show: (hour: string | null) => hour },
-  day: { ofDay: String, show: (day: string | null) => day },
-  week: { ofDay: mondaySql, show: (monday: string | null) => monday && weekOf(monday) },
-  month: { ofDay: monthSql, show: (month: string | null) => month },
-};
-
-/** The SQL of a dimension, derived from its definition. */
-function dimensionOf(name: DimensionName): Dimension {
-  const definition = DEFINITIONS[name];
-  switch (definition.kind) {
-    case 'time': {
-      const { ofDay, show } = SPANS[name as keyof typeof SPANS];
-      if (!ofDay) return { ...definition, of: {}, show: (value) => ({ [name]: show(value) }) };
-      const own = { sql: ofDay('day'), reads: ['day'] };
-      const acquired = { sql: ofDay('acquired_day'), reads: ['acquired_day'] };
-      return {
-        ...definition,
-        of: { rollup: own, costs: own, acquired },
-        show: (value) => ({ [name]: show(value) }),
-      };
-    }
-    case 'named': {
-      const group = name as CreativeGroup;
-      const costs = { sql: COST_NAMES[group], reads: ['campaign', 'adset', 'creative'] };
-      return { ...definition, of: { costs }, show: (value) => namedColumns(group, value) };
-    }
-    case 'segment':
-      return { ...definition, of: {}, show: (value) => ({ [name]: value }) };
-    default: {
-      const own = { sql: definition.column, reads: [definition.column] };
-      return {
-        ...definition,
-        of: name === 'currency' ? { rollup: own, costs: own } : { rollup: own },
-        show: (value) => ({ [name]: value }),
-      };
-    }
-  }
+function showOf(name: DimensionName): Dimension['show'] {
+  const group = CREATIVE_GROUPS.find((own) => own === name);
+  if (group) return (value) => namedColumns(group, value);
+  // The value of a week is its Monday.
+  if (name === 'week') return (monday) => ({ week: monday && weekOf(monday) });
+  return (value) => ({ [name]: value });
 }
 
 /** The groupings of the performance report. */
 export const DIMENSIONS = Object.fromEntries(
-  Object.keys(DEFINITIONS).map((name) => [name, dimensionOf(name as DimensionName)]),
+  Object.keys(DEFINITIONS).map((name) => [
+    name,
+    { ...DEFINITIONS[name as DimensionName], show: showOf(name as DimensionName) },
+  ]),
 ) as Record<DimensionName, Dimension>;
 
 export const isDimension = (name: string): name is DimensionName => Object.hasOwn(DIMENSIONS, name);

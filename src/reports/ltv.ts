@@ -1,4 +1,6 @@
+import { type SQL, sql } from 'drizzle-orm';
 import * as z from 'zod';
+import { cohortRevenue, database } from '#db';
 import { currencyCode } from '#http';
 import { dayIn } from '#lib/time';
 import { scanBlocks } from './block-scan.ts';
@@ -8,12 +10,11 @@ import { type CohortQuestion, knowsSpend, needsCohortBlocks } from './cohorts.ts
 import { scanCosts } from './cost-scan.ts';
 import { DayRates, END_OF_TIME } from './day-rates.ts';
 import { deviceGroupBy, isOfCreatives } from './device-groups.ts';
-import { bindFiltered, rollupConditions } from './filters.ts';
 import { lifetimeValueOf } from './metrics.ts';
 import { microsSql, rateDaySql, readMicros, unconvertedOf } from './money.ts';
 import { checkPeriod, cohortPeriod, filtersOf, type Reported } from './query.ts';
 import { daysOf, rowsOf } from './retention.ts';
-import { EARNED } from './sources.ts';
+import { ACQUIRED, EARNED, type Period, rowsIn } from './sources.ts';
 
 export const LtvQuery = z
   .object({ ...cohortPeriod, group_by: deviceGroupBy, currency: currencyCode().optional() })
@@ -60,34 +61,33 @@ export async function reportLtv(db: D1Database, application: Reported, query: Lt
 }
 
 /**
- * SQL for the revenue of all creatives together. ?1 is the application, ?2 to ?3 the days of acquisition, ?4 the reporting currency.
- * Revenue after the last of `days` is left out.
+ * SQL for the revenue of all creatives together, by the days of acquisition and of its rate. Revenue after the last of `days` is left out.
  */
-export function revenueSql(days: readonly number[], conditions: string): string {
-  const age = 'julianday(day) - julianday(acquired_day)';
-  return `SELECT acquired_day AS acquiredDay, ${rateDaySql('currency', 'day', '?4')} AS rateDay, currency,
-      ${firstDayFrom(age, days)} AS asked, ${microsSql(EARNED)} AS micros
-    FROM cohort_revenue WHERE application_id = ?1 AND acquired_day BETWEEN ?2 AND ?3${conditions}
+export function revenueSql(days: readonly number[], asked: Period & { reporting: string }): SQL {
+  const { acquiredDay, day, currency } = cohortRevenue;
+  const age = sql`julianday(${day}) - julianday(${acquiredDay})`;
+  return sql`SELECT ${acquiredDay} AS acquiredDay, ${rateDaySql(currency, day, asked.reporting)} AS rateDay,
+      ${currency} AS currency, ${firstDayFrom(age, days)} AS asked, ${microsSql(EARNED)} AS micros
+    ${rowsIn(ACQUIRED, asked)}
     GROUP BY 1, 2, 3, 4 HAVING asked IS NOT NULL`;
 }
 
-/** SQL for the smallest of these day numbers that is at least `age`; null if there is none. They are validated integers. */
-const firstDayFrom = (age: string, days: readonly number[]): string =>
-  `CASE ${[...days]
-    .sort((left, right) => left - right)
-    .map((day) => `WHEN ${age} <= ${day} THEN ${day}`)
-    .join(' ')} END`;
+/** SQL for the smallest of these day numbers that is at least `age`; null if there is none. There may be more of them than parameters. */
+function firstDayFrom(age: SQL, days: readonly number[]): SQL {
+  const sorted = [...days].sort((left, right) => left - right);
+  const cases = sorted.map((day) => sql`WHEN ${age} <= ${day} THEN ${day}`);
+  return sql`CASE ${sql.join(cases, sql` `)} END`.inlineParams();
+}
 
 async function addRevenue(
   db: D1Database,
   applicationId: string,
-  { from, to, days, reporting, filters }: CohortQuestion & { reporting: string },
+  asked: CohortQuestion & { reporting: string },
   value: CohortRevenue,
 ): Promise<void> {
-  const sql = revenueSql(days, rollupConditions(filters));
-  const values = [applicationId, from, to, reporting];
-  const { results } = await bindFiltered(db, sql, values, filters).all<RevenueRow & { micros: string }>();
-  await value.addRevenue(results.map((row) => ({ ...row, micros: readMicros(row.micros) })));
+  const query = revenueSql(asked.days, { ...asked, applicationId });
+  const rows = await database(db).all<RevenueRow & { micros: string }>(query);
+  await value.addRevenue(rows.map((row) => ({ ...row, micros: readMicros(row.micros) })));
 }
 
 /** Reads what the devices of the cohorts have earned and, if it is known, what was spent on them. */

@@ -1,3 +1,4 @@
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { amountField, type WithExact } from '#lib/money';
 import { convert, type Parts, type RateBook, readRateBook } from '#money';
 import type { Reported } from './query.ts';
@@ -64,34 +65,34 @@ export async function converterFor(
   return new Converter(book, currency);
 }
 
-/** SQL for the day whose rate a row needs. Amounts in the reporting currency (a bound parameter) or without a currency need none. */
-export const rateDaySql = (currency: string, day: string, reporting: string) =>
-  `CASE WHEN ${currency} IN ('', ${reporting}) THEN '' ELSE ${day} END`;
+/** SQL for the day whose rate a row needs. Amounts in the reporting currency or without a currency need none. */
+export const rateDaySql = (currency: SQLWrapper, day: SQLWrapper, reporting: string): SQL =>
+  sql`CASE WHEN ${currency} IN ('', ${reporting}) THEN '' ELSE ${day} END`;
 
 /**
  * SQL for an amount in two parts: whole millions of units (10^12 micros) and the remaining micros. Each is small enough that sums of
  * millions of rows fit into 64 bits.
  */
-export type AmountSql = { high: string; low: string };
+export type AmountSql = { high: SQLWrapper; low: SQLWrapper };
 
 const MICROS_PER_HIGH = 1_000_000_000_000n;
 
-/** An amount in a rollup table, which stores the two parts in two columns. */
-export const storedAmount = (column: string): AmountSql => ({ high: `${column}_high`, low: column });
+/** Part of the text, because D1 binds numbers as floating-point, and integers must be divided here. */
+const perHigh = sql`${Number(MICROS_PER_HIGH)}`.inlineParams();
 
-/** An integer column of micros. */
-export const wholeAmount = (column: string): AmountSql => ({
-  high: `${column} / ${MICROS_PER_HIGH}`,
-  low: `${column} % ${MICROS_PER_HIGH}`,
+/** The two parts of an integer number of micros. */
+export const wholeAmount = (micros: SQLWrapper): AmountSql => ({
+  high: sql`${micros} / ${perHigh}`,
+  low: sql`${micros} % ${perHigh}`,
 });
 
 export const plus = (left: AmountSql, right: AmountSql): AmountSql => ({
-  high: `${left.high} + ${right.high}`,
-  low: `${left.low} + ${right.low}`,
+  high: sql`${left.high} + ${right.high}`,
+  low: sql`${left.low} + ${right.low}`,
 });
 
 /** A sum as text, which `readMicros` parses. SQL never combines the two parts: the result could overflow 64 bits or become a REAL. */
-export const microsSql = ({ high, low }: AmountSql) => `sum(${high}) || '/' || sum(${low})`;
+export const microsSql = ({ high, low }: AmountSql): SQL => sql`sum(${high}) || '/' || sum(${low})`;
 
 export function readMicros(sum: string): bigint {
   const [high = '0', low = '0'] = sum.split('/');

@@ -50,7 +50,7 @@ export async function readReportSums(
       (kind === 'acquired' && !found.hasAcquired && !isByCreative(filters))
     );
   };
-  const lacking = totalSources(filters, metrics).filter(({ source }) => isLacking(source.kind));
+  const lacking = totalSources(metrics).filter(({ source }) => isLacking(source.kind));
   const { total, missing } = await addSources(db, application, question, lacking, found);
   return { groups, cut, total, missing };
 }

@@ -1,120 +1,215 @@
-import {
-  ALL_METRICS,
-  isMoney,
-  MEASURES,
-  type Metric,
-  OF_ACQUIRED,
-  OF_SPEND,
-  type RollupTable,
-} from '#catalogue';
-import { type Amount, type Count, sumOf } from './adder.ts';
-import { DIMENSIONS, type Dimension, type DimensionName, rollupOf, type SourceKind } from './dimensions.ts';
-import { costConditions, rollupConditions } from './filters.ts';
-import { type AmountSql, plus, storedAmount, wholeAmount } from './money.ts';
+import { and, between, type Column, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { ALL_METRICS, type Metric, OF_ACQUIRED, OF_SPEND, type RollupTable } from '#catalogue';
+import { cohortRevenue, costs, named, rollupAds, rollupCustom, rollupDaily, rollupItems } from '#db';
+import type { Amount, Count } from './adder.ts';
+import { type DimensionName, rollupOf } from './dimensions.ts';
+import { costCondition, rollupCondition } from './filters.ts';
+import { type AmountSql, plus, wholeAmount } from './money.ts';
 import type { ReportFilters } from './query.ts';
 
 // Where SQL reads the sums of the performance report, for all creatives together: what happened, what was spent, and what acquired devices have earned since.
 
+/** A dimension's value in a source (null or empty text if there is none), and the stored columns that it reads. */
+type Grouping = {
+  /** Names the columns without their table, because it is also read from sums of the rows. */
+  value: SQL;
+  reads: readonly Column[];
+};
+
 export type Source = {
-  kind: SourceKind;
-  /** The table's name, with an alias if it has one. */
-  table: string;
-  /** More conditions on its rows, each preceded by `AND`. */
-  conditions: string;
-  day: string;
-  rateDay: string;
-  currency: string;
+  /** Events (`rollup`), spend (`costs`), or the lifetime revenue of devices acquired in the period (`acquired`). */
+  kind: 'rollup' | 'costs' | 'acquired';
+  table: SQLiteTable;
+  applicationId: Column;
+  day: Column;
+  rateDay: Column;
+  /** Empty text in a source without amounts. */
+  currency: SQLWrapper;
+  /** The condition of the filters on its rows. */
+  condition: (applicationId: string, filters: ReportFilters) => SQL | undefined;
+  /**
+   * The dimensions that it has and SQL can group by. Creatives, segments and hours are not among them: `readBlockSums` adds up figures by
+   * these, and `costsSql` the spend of creatives.
+   */
+  groupings: Partial<Record<DimensionName, Grouping>>;
   /** The columns behind the sums. */
-  counts: Partial<Record<Count, string>>;
+  counts: Partial<Record<Count, SQLWrapper>>;
   amounts: Partial<Record<Amount, AmountSql>>;
 };
 
-const ofAttributed = (column: string) => `iif(creative_id <> '', ${column}, 0)`;
+const byColumn = (column: Column): Grouping => ({ value: named(column), reads: [column] });
 
-function rollupSource(table: RollupTable): Source {
-  const measures: readonly string[] = MEASURES[table];
-  const counts = measures.filter((measure) => !isMoney(measure)).map((measure) => [sumOf(measure), measure]);
-  const attributed = measures.includes('installs') ? [['attributedInstalls', ofAttributed('installs')]] : [];
-  return {
-    kind: 'rollup',
-    table,
-    conditions: '',
-    day: 'day',
-    rateDay: 'day',
-    currency: table === 'rollup_custom' ? "''" : 'currency',
-    counts: Object.fromEntries([...counts, ...attributed]),
-    amounts: Object.fromEntries(
-      measures.filter(isMoney).map((measure) => [sumOf(measure), storedAmount(measure)]),
-    ),
-  };
-}
+/** The groupings by time. A week is named by its Monday, a month like `2026-11`. */
+const byTime = (day: Column): Source['groupings'] => ({
+  day: byColumn(day),
+  week: { value: sql`date(${named(day)}, 'weekday 0', '-6 days')`, reads: [day] },
+  month: { value: sql`substr(${named(day)}, 1, 7)`, reads: [day] },
+});
+
+const ofAttributed = (creativeId: Column, value: SQLWrapper) => sql`iif(${creativeId} <> '', ${value}, 0)`;
+
+type Rollup = typeof rollupDaily | typeof rollupAds | typeof rollupItems | typeof rollupCustom;
+const rollup = (table: Rollup) => ({
+  kind: 'rollup' as const,
+  table,
+  applicationId: table.applicationId,
+  day: table.day,
+  rateDay: table.day,
+  condition: (_: string, filters: ReportFilters) => rollupCondition(table.creativeId, filters),
+});
+
+const adRevenueOf = ({ adRevenue, adRevenueHigh }: typeof rollupDaily | typeof rollupAds): AmountSql => ({
+  high: adRevenueHigh,
+  low: adRevenue,
+});
+const purchaseRevenueOf = (table: typeof rollupDaily | typeof rollupItems): AmountSql => ({
+  high: table.purchaseRevenueHigh,
+  low: table.purchaseRevenue,
+});
+
+export const ADS: Source = {
+  ...rollup(rollupAds),
+  currency: rollupAds.currency,
+  groupings: {
+    ...byTime(rollupAds.day),
+    source: byColumn(rollupAds.source),
+    media_source: byColumn(rollupAds.mediaSource),
+    placement: byColumn(rollupAds.placement),
+    currency: byColumn(rollupAds.currency),
+  },
+  counts: { adRequests: rollupAds.adRequests, impressions: rollupAds.impressions },
+  amounts: { adRevenue: adRevenueOf(rollupAds) },
+};
+
+const ROLLUPS: Partial<Record<RollupTable, Source>> = {
+  rollup_daily: {
+    ...rollup(rollupDaily),
+    currency: rollupDaily.currency,
+    groupings: { ...byTime(rollupDaily.day), currency: byColumn(rollupDaily.currency) },
+    counts: {
+      clicks: rollupDaily.clicks,
+      installs: rollupDaily.installs,
+      attributedInstalls: ofAttributed(rollupDaily.creativeId, rollupDaily.installs),
+      activeDevices: rollupDaily.activeDevices,
+      sessions: rollupDaily.sessions,
+      sessionSeconds: rollupDaily.sessionSeconds,
+      customEvents: rollupDaily.customEvents,
+      adRequests: rollupDaily.adRequests,
+      payers: rollupDaily.payers,
+      impressions: rollupDaily.impressions,
+      purchases: rollupDaily.purchases,
+      failedPurchases: rollupDaily.failedPurchases,
+    } satisfies Record<Count, SQLWrapper>,
+    amounts: { adRevenue: adRevenueOf(rollupDaily), purchaseRevenue: purchaseRevenueOf(rollupDaily) },
+  },
+  rollup_ads: ADS,
+  rollup_items: {
+    ...rollup(rollupItems),
+    currency: rollupItems.currency,
+    groupings: {
+      ...byTime(rollupItems.day),
+      item: byColumn(rollupItems.itemId),
+      currency: byColumn(rollupItems.currency),
+    },
+    counts: { purchases: rollupItems.purchases, failedPurchases: rollupItems.failedPurchases },
+    amounts: { purchaseRevenue: purchaseRevenueOf(rollupItems) },
+  },
+  rollup_custom: {
+    ...rollup(rollupCustom),
+    currency: sql`''`,
+    groupings: { ...byTime(rollupCustom.day), event_name: byColumn(rollupCustom.eventName) },
+    counts: { customEvents: rollupCustom.customEvents },
+    amounts: {},
+  },
+};
 
 export const COSTS: Source = {
   kind: 'costs',
-  table: 'costs',
-  conditions: '',
-  day: 'day',
-  rateDay: 'day',
-  currency: 'currency',
+  table: costs,
+  applicationId: costs.applicationId,
+  day: costs.day,
+  rateDay: costs.day,
+  currency: costs.currency,
+  condition: costCondition,
+  groupings: { ...byTime(costs.day), currency: byColumn(costs.currency) },
   counts: {},
-  amounts: { spend: wholeAmount('amount') },
+  amounts: { spend: wholeAmount(costs.amount) },
 };
-export const EARNED = plus(storedAmount('ad_revenue'), storedAmount('purchase_revenue'));
-const ACQUIRED: Source = {
+
+/** What a row of `cohort_revenue` has earned. */
+export const EARNED = plus(
+  { high: cohortRevenue.adRevenueHigh, low: cohortRevenue.adRevenue },
+  { high: cohortRevenue.purchaseRevenueHigh, low: cohortRevenue.purchaseRevenue },
+);
+
+export const ACQUIRED: Source = {
   kind: 'acquired',
-  table: 'cohort_revenue',
-  conditions: '',
-  day: 'acquired_day',
-  rateDay: 'day',
-  currency: 'currency',
+  table: cohortRevenue,
+  applicationId: cohortRevenue.applicationId,
+  day: cohortRevenue.acquiredDay,
+  rateDay: cohortRevenue.day,
+  currency: cohortRevenue.currency,
+  condition: (_, filters) => rollupCondition(cohortRevenue.creativeId, filters),
+  groupings: byTime(cohortRevenue.acquiredDay),
   counts: {},
   amounts: {
     acquiredRevenue: EARNED,
-    attributedRevenue: { high: ofAttributed(EARNED.high), low: ofAttributed(EARNED.low) },
+    attributedRevenue: {
+      high: ofAttributed(cohortRevenue.creativeId, EARNED.high),
+      low: ofAttributed(cohortRevenue.creativeId, EARNED.low),
+    },
   },
 };
+
+/** The rows that a report reads: those of an application's days, up to and including `to`. */
+export type Period = { applicationId: string; from: string; to: string; filters: ReportFilters };
+
+/** `FROM` and `WHERE` for a source's rows. `end` replaces the last day. */
+export function rowsIn(
+  { table, applicationId, day, condition }: Pick<Source, 'table' | 'applicationId' | 'day' | 'condition'>,
+  asked: Period,
+  end: SQLWrapper | string = asked.to,
+): SQL {
+  const own = and(
+    eq(applicationId, asked.applicationId),
+    between(day, asked.from, end),
+    condition(asked.applicationId, asked.filters),
+  );
+  return sql`FROM ${table} WHERE ${own}`;
+}
 
 /** One source with the columns that a report groups it by. */
 export type Part = {
   source: Source;
-  columns: readonly string[];
+  columns: readonly SQL[];
   /** The stored columns that `columns` use. */
-  reads: readonly string[];
-  /** The parameter ?7 of `columns`: the keys of the groups that have a row of their own, as a JSON array. */
-  kept?: string;
+  reads: readonly Column[];
 };
-
-/** A source with the conditions of the filters. */
-const narrowed = (source: Source, filters: ReportFilters): Source => ({
-  ...source,
-  conditions: source.kind === 'costs' ? costConditions(filters) : rollupConditions(filters),
-});
 
 /**
  * The sources that these metrics need in a report that SQL adds up, with the columns of the groupings. Sources that lack one of the
  * groupings are left out.
  */
-export function sourcesOf(
-  names: readonly DimensionName[],
-  filters: ReportFilters = {},
-  metrics: readonly Metric[] = ALL_METRICS,
-): Part[] {
+export function sourcesOf(names: readonly DimensionName[], metrics: readonly Metric[] = ALL_METRICS): Part[] {
   const needs = (some: readonly Metric[]) => some.some((metric) => metrics.includes(metric));
   const sources = [
-    rollupSource(rollupOf(names) ?? 'rollup_daily'),
+    ROLLUPS[rollupOf(names) ?? 'rollup_daily'],
     ...(needs(OF_SPEND) ? [COSTS] : []),
     ...(needs(OF_ACQUIRED) ? [ACQUIRED] : []),
   ];
-  const dimensions: Dimension[] = names.map((name) => DIMENSIONS[name]);
   return sources.flatMap((source): Part[] => {
-    const expressions = dimensions.map((dimension) => dimension.of[source.kind]);
-    const known = expressions.filter((expression) => expression !== undefined);
-    if (known.length < expressions.length) return [];
-    const reads = [...new Set(known.flatMap(({ reads: columns }) => columns))];
-    return [{ source: narrowed(source, filters), columns: known.map(({ sql }) => sql), reads }];
+    const groupings = names.map((name) => source?.groupings[name]).filter((found) => found !== undefined);
+    if (!source || groupings.length < names.length) return [];
+    return [
+      {
+        source,
+        columns: groupings.map(({ value }) => value),
+        reads: [...new Set(groupings.flatMap(({ reads }) => reads))],
+      },
+    ];
   });
 }
 
 /** The sources of the totals, which do not depend on the groupings. */
-export const totalSources = (filters: ReportFilters = {}, metrics: readonly Metric[] = ALL_METRICS): Part[] =>
-  sourcesOf([], filters, metrics);
+export const totalSources = (metrics: readonly Metric[] = ALL_METRICS): Part[] => sourcesOf([], metrics);

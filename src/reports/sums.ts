@@ -1,10 +1,10 @@
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { commaList, toStatement } from '#db';
 import { CURRENCIES } from '#lib/currencies';
-import { ratedSql } from '#money';
+import { selectRated } from '#money';
 import { AMOUNTS, type Amount, COUNTS, type Count, type SumRow } from './adder.ts';
-import { bindFiltered } from './filters.ts';
-import { type AmountSql, microsSql, rateDaySql, readMicros } from './money.ts';
-import type { ReportFilters } from './query.ts';
-import { COSTS, type Part, type Source } from './sources.ts';
+import { microsSql, rateDaySql, readMicros } from './money.ts';
+import { COSTS, type Part, type Period, rowsIn, type Source } from './sources.ts';
 
 // The sums of the performance report. SQL adds up amounts by day and currency; they are then converted and added up exactly.
 
@@ -14,80 +14,78 @@ type RawRow = { key0?: string; key1?: string } & Partial<
 >;
 
 /**
- * Adds up one source by its columns (aliased `key0`, `key1`), with one row per group. ?1 is the application, ?2 to ?3 the days, ?4 the
- * reporting currency. Lifetime revenue also needs the team ?5 and the currencies ?6.
+ * SQL that adds up one source by its columns (aliased `key0`, `key1`), with one row per group. Amounts are kept apart by the day whose rate
+ * converts them into the reporting currency.
  */
-export function sumsSql({ source, columns, reads }: Part): string {
+export function sumsSql(part: Part, asked: Asked): SQL {
+  const { source } = part;
   if (source.kind !== 'acquired') {
-    const rateDay = rateDaySql(source.currency, source.rateDay, '?4');
-    return groupsSql(source, columns, reads, inPeriod(source), rateDay);
+    const rateDay = rateDaySql(source.currency, source.rateDay, asked.reporting);
+    return groupsSql(part, rowsIn(source, asked), rateDay);
   }
-  // The longest table, with a row per day of revenue. It is only read if there is spend to compare it with. Only currencies with a rate
-  // are separated by that day.
-  const from = inPeriod(source, `iif((SELECT 1 ${inPeriod(COSTS)} LIMIT 1), ?3, '')`);
-  return `WITH rated AS MATERIALIZED (${ratedSql('?4', '?5', '?6')})
-    ${groupsSql(source, columns, reads, from, `iif(currency IN rated, ${source.rateDay}, '')`)}`;
+  // The longest table, with a row per day of revenue. It is only read if there is spend to compare it with: an end before all days makes
+  // the range empty, while a condition would be evaluated for every row. Only currencies with a rate are separated by that day.
+  const end = sql`iif((SELECT 1 ${rowsIn(COSTS, { ...asked, filters: {} })} LIMIT 1), ${asked.to}, '')`;
+  const rateDay = sql`iif(${source.currency} IN rated, ${source.rateDay}, '')`;
+  return sql`WITH rated AS MATERIALIZED (${selectRated(asked.teamId, [...CURRENCIES], asked.reporting)})
+    ${groupsSql(part, rowsIn(source, asked, end), rateDay)}`;
 }
 
-// An end before all days makes the range empty. A condition would be evaluated for every row.
-const inPeriod = ({ table, day, conditions }: Source, end = '?3') =>
-  `FROM ${table} WHERE application_id = ?1 AND ${day} BETWEEN ?2 AND ${end}${conditions}`;
-const list = (...parts: (string | readonly string[])[]) => parts.flat().join(', ');
-const grouped = (columns: readonly string[]) => (columns.length > 0 ? `GROUP BY ${list(columns)}` : '');
-const aliasesOf = (columns: readonly string[]) => columns.map((_, index) => `key${index}`);
-const keysOf = (columns: readonly string[]) => columns.map((column, index) => `${column} AS key${index}`);
-const partsOf = (name: string): AmountSql => ({ high: `${name}_high`, low: `${name}_low` });
+const grouped = (columns: readonly SQLWrapper[]) =>
+  columns.length > 0 ? sql`GROUP BY ${commaList(columns)}` : undefined;
+const keysOf = (columns: readonly SQLWrapper[]) => columns.map((_, index) => sql.identifier(`key${index}`));
+const added = (column: SQLWrapper, alias: SQLWrapper) => sql`sum(${column}) AS ${alias}`;
 
-/** Rows are added up by their stored columns first, so that names are looked up once per creative and not once per row. */
-function groupsSql(
-  source: Source,
-  columns: readonly string[],
-  reads: readonly string[],
-  from: string,
-  rateDay: string,
-): string {
-  const counts = Object.entries(source.counts);
-  const amounts = Object.entries(source.amounts);
+/** Rows are added up by their stored columns first, so that the keys are built once per group and not once per row. */
+function groupsSql({ source, columns, reads }: Part, rows: SQL, storedRateDay: SQL): SQL {
+  const [currency, rateDay] = [sql.identifier('currency'), sql.identifier('rateDay')];
+  const counts = Object.entries(source.counts).map(([name, stored]) => ({
+    name: sql.identifier(name),
+    stored,
+  }));
+  const amounts = Object.entries(source.amounts).map(([name, stored]) => ({
+    name: sql.identifier(name),
+    parts: { high: sql.identifier(`${name}_high`), low: sql.identifier(`${name}_low`) },
+    stored,
+  }));
   const stored = [
-    ...counts.map(([name, column]) => `sum(${column}) AS ${name}`),
-    ...amounts.flatMap(([name, { high, low }]) => [
-      `sum(${high}) AS ${name}_high`,
-      `sum(${low}) AS ${name}_low`,
+    ...counts.map((count) => added(count.stored, count.name)),
+    ...amounts.flatMap((amount) => [
+      added(amount.stored.high, amount.parts.high),
+      added(amount.stored.low, amount.parts.low),
     ]),
   ];
   const byCurrency = [
-    ...counts.map(([name]) => `sum(${name}) AS ${name}`),
-    ...amounts.map(([name]) => `${microsSql(partsOf(name))} AS ${name}`),
+    ...counts.map(({ name }) => added(name, name)),
+    ...amounts.map(({ name, parts }) => sql`${microsSql(parts)} AS ${name}`),
   ];
   const together = [
-    ...counts.map(([name]) => `sum(${name}) AS ${name}`),
+    ...counts.map(({ name }) => added(name, name)),
     ...amounts.map(
-      ([name]) =>
-        `group_concat(currency || ':' || rateDay || ':' || ${name}) FILTER (WHERE ${name} <> '0/0') AS ${name}`,
+      ({ name }) =>
+        sql`group_concat(${currency} || ':' || ${rateDay} || ':' || ${name}) FILTER (WHERE ${name} <> '0/0') AS ${name}`,
     ),
   ];
-  const keys = aliasesOf(columns);
-  const currency = reads.includes('currency') ? [] : [`${source.currency} AS currency`];
+  const keys = keysOf(columns);
+  const keyed = columns.map((column, index) => sql`${column} AS ${sql.identifier(`key${index}`)}`);
+  const read = reads.filter((column) => column !== source.currency);
   // A day determines its rate, so it is not grouped by twice: rows in the order of the primary key need no sorting.
-  const storedBy = reads.includes(source.rateDay)
-    ? [...new Set([...reads, 'currency'])]
-    : [...new Set([...reads, 'currency', 'rateDay'])];
-  return `SELECT ${list(keys, together)}
-    FROM (SELECT ${list(keysOf(columns), 'currency', 'rateDay', byCurrency)}
-      FROM (SELECT ${list(reads, currency, `${rateDay} AS rateDay`, stored)} ${from} ${grouped(storedBy)})
-      ${grouped([...keys, 'currency', 'rateDay'])})
+  const storedBy = [...read, currency, ...(read.includes(source.rateDay) ? [] : [rateDay])];
+  const own = [
+    ...read,
+    sql`${source.currency} AS ${currency}`,
+    sql`${storedRateDay} AS ${rateDay}`,
+    ...stored,
+  ];
+  return sql`SELECT ${commaList([...keys, ...together])}
+    FROM (SELECT ${commaList([...keyed, currency, rateDay, ...byCurrency])}
+      FROM (SELECT ${commaList(own)} ${rows} ${grouped(storedBy)})
+      ${grouped([...keys, currency, rateDay])})
     ${grouped(keys)}`;
 }
 
 export type ReadSums = { source: Source; rows: SumRow[] };
-export type Asked = {
-  applicationId: string;
-  teamId: string;
-  from: string;
-  to: string;
-  reporting: string;
-  filters: ReportFilters;
-};
+export type Asked = Period & { teamId: string; reporting: string };
 
 /** Reads the sums of all parts in one batch. `maxRows` limits the rows of each part. */
 export async function readSums(
@@ -99,14 +97,8 @@ export async function readSums(
   if (parts.length === 0) return [];
   const results = await db.batch<RawRow>(
     parts.map((part) => {
-      const common = [asked.applicationId, asked.from, asked.to, asked.reporting];
-      const rates =
-        part.source.kind === 'acquired' || part.kept !== undefined
-          ? [asked.teamId, JSON.stringify([...CURRENCIES])]
-          : [];
-      const kept = part.kept === undefined ? [] : [part.kept];
-      const sql = maxRows === undefined ? sumsSql(part) : `${sumsSql(part)} LIMIT ${maxRows}`;
-      return bindFiltered(db, sql, [...common, ...rates, ...kept], asked.filters);
+      const sums = sumsSql(part, asked);
+      return toStatement(db, maxRows === undefined ? sums : sql`${sums} LIMIT ${maxRows}`);
     }),
   );
   return parts.map(({ source }, index) => ({ source, rows: (results[index]?.results ?? []).map(sumRow) }));

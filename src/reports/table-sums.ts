@@ -38,10 +38,10 @@ export async function readTableSums(
   application: Reported,
   question: TableQuestion,
 ): Promise<TableSums> {
-  const { names, filters, metrics, reporting, wantsTotals, limit, q } = question;
+  const { names, metrics, reporting, wantsTotals, limit, q } = question;
   const asked = { ...question, applicationId: application.id, teamId: application.teamId };
-  const sources = sourcesOf(names, filters, metrics);
-  const totals = wantsTotals ? totalSources(filters, metrics) : [];
+  const sources = sourcesOf(names, metrics);
+  const totals = wantsTotals ? totalSources(metrics) : [];
   const isIn = (parts: readonly Part[], own: Source) =>
     parts.some(({ source }) => source.table === own.table);
   const others = totals.filter(({ source }) => !isIn(sources, source));

@@ -1,29 +1,11 @@
-import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { ROOT } from '../../src/cli/local-state.ts';
+import { inFolder, run } from './tools.ts';
 
-// A Worker has no Node: what a module of `src` uses of it must not compile, or not pass the linter where Cloudflare's own types
-// declare the name.
-
-function run(tool: string, args: string[], cwd: string): Promise<{ code: number | null; output: string }> {
-  return new Promise((resolve) => {
-    const child = execFile(path.join(ROOT, 'node_modules/.bin', tool), args, { cwd }, (_, out, err) =>
-      resolve({ code: child.exitCode, output: out + err }),
-    );
-  });
-}
-
-async function inFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'worker-types-'));
-  try {
-    return await work(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
+// A Worker has no Node: what a module of `src` uses of it must not compile. `linter.test.ts` has the names that Cloudflare's own types
+// declare.
 
 /** The errors of a module that is compiled as those of `src` are. */
 const compile = (code: string) =>
@@ -56,21 +38,4 @@ export const loaded = require('fs');
     expect.stringContaining("Cannot find namespace 'NodeJS'"),
     expect.stringContaining("Cannot find name 'require'"),
   ]);
-});
-
-it('lints Node globals that Cloudflare declares as `any`', async () => {
-  const lintedGlobals = await inFolder(async (folder) => {
-    await copyFile(path.join(ROOT, 'biome.json'), path.join(folder, 'biome.json'));
-    const modules = path.join(folder, 'src/lib');
-    await mkdir(modules, { recursive: true });
-    for (const name of ['fetch', 'process', 'Buffer', 'global', 'setImmediate']) {
-      await writeFile(path.join(modules, `${name}.ts`), `export const used = ${name};\n`);
-    }
-    const args = ['lint', '--only=style/noRestrictedGlobals', '--vcs-enabled=false', '--colors=off'];
-    const { code, output } = await run('biome', args, folder);
-    expect(code, output).toBe(1);
-    return [...output.matchAll(/lib\/(\w+)\.ts:\d+:\d+ lint\/style\/noRestrictedGlobals/g)];
-  });
-  const names = lintedGlobals.map(([, name]) => name).sort();
-  expect(names).toEqual(['Buffer', 'global', 'process', 'setImmediate']);
 });
