@@ -47,6 +47,17 @@ export async function* readBlockPages(
   }
 }
 
+/** The bytes of the blocks of these days, by bucket. Buckets without blocks are missing. */
+export async function readBucketBytes(d1: D1Database, query: BlockQuery): Promise<Map<number, number>> {
+  const { bucket, bytes } = segmentBlocks;
+  const rows = await database(d1)
+    .select({ bucket, bytes: sum(bytes).mapWith(Number) })
+    .from(segmentBlocks)
+    .where(within(query, { ...query, from: spanOf(query.rollup)(query.from) }))
+    .groupBy(bucket);
+  return new Map(rows.map((row) => [row.bucket, row.bytes]));
+}
+
 /** The spans with blocks, latest first. */
 async function readSpans(d1: D1Database, query: BlockQuery): Promise<Span[]> {
   const { bucket, fromDay, shard, sequence, number, bytes } = segmentBlocks;
