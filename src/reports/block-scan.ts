@@ -7,7 +7,7 @@ import {
   blockKeys,
   bucketOf,
   CREATIVE_BUCKETS,
-  openBlock,
+  type OpenBlock,
   readBlockPages,
   readBucketBytes,
   UNSEGMENTED,
@@ -52,8 +52,7 @@ export async function* scanBlocks(db: D1Database, scan: BlockScan): AsyncGenerat
   const columns = blockKeys(rollup);
   const [dayAt, creativeAt] = [0, columns.indexOf('creative_id')];
 
-  const toChunk = (data: string): Chunk => {
-    const block = openBlock(rollup, data);
+  const toChunk = (block: OpenBlock): Chunk => {
     const days = (block.keys[dayAt] ?? []).map((day) => day >= from && day <= to);
     const creatives = isCreativeWanted && (block.keys[creativeAt] ?? []).map(isCreativeWanted);
     const own = block.segments.map((id) => {
@@ -80,7 +79,7 @@ export async function* scanBlocks(db: D1Database, scan: BlockScan): AsyncGenerat
   };
   const buckets = await bucketsOf(db, { ...scan, bySegment }, creativeIds);
   for await (const page of readBlockPages(db, { ...scan, buckets })) {
-    for (const data of page) yield toChunk(data);
+    for (const block of page) yield toChunk(block);
   }
 }
 
