@@ -47,7 +47,8 @@ export type ComparedReport = {
 
 /**
  * The performance report of a view and of the period it is compared with, with the same groupings; an earlier period whose hours are no longer
- * stored is grouped by day instead. `complete` restricts what is read of the completed part. `metric` is the only metric to compare; all totals are compared without it.
+ * stored is grouped by day instead. `complete` restricts what is read of the completed part. `metric` is the only metric to compare; all totals are compared without it. `report` is the
+ * view's own report if it is known already.
  */
 export async function readCompared(
   env: Env,
@@ -62,12 +63,12 @@ export async function readCompared(
     totals?: boolean;
   },
   now: number,
-  { complete: wanted = 'totals', metric }: Wanted = {},
+  { complete: wanted = 'totals', metric, report: known }: Wanted = {},
 ): Promise<ComparedReport> {
   const days = comparedDays(view, view.comparison);
   const groups = asked.group_by.split(',');
-  const known = days && partOfDay(view, days);
-  const part = known && (!metric || (isHourly(metric) && knowsHours(groups, view))) ? known : null;
+  const today = days && partOfDay(view, days);
+  const part = today && (!metric || (isHourly(metric) && knowsHours(groups, view))) ? today : null;
   const { metrics, metricsBefore = metrics, totals, limit, ...parameters } = asked;
   const query = {
     ...ask(PerformanceQuery, { ...viewAsked(view), ...parameters }),
@@ -84,7 +85,7 @@ export async function readCompared(
   if (part && metric && days) {
     const until = { until_hour: part.untilHour, metrics: [metric] };
     const [report, complete, before] = await Promise.all([
-      read({}),
+      known ?? read({}),
       wanted === 'nothing' ? null : read({ to: part.today, ...until }),
       // By hour, the rest of the earlier day is shown as well.
       readBefore({ from: days.before.from, to: part.before, ...(isByHour ? { metrics: [metric] } : until) }),
@@ -97,7 +98,7 @@ export async function readCompared(
   const narrow = metric ? { metrics: [metric] } : {};
   const isWhole = !days?.complete || days.complete.to === view.to || wanted === 'nothing';
   const [report, complete, before, partNow, partBefore] = await Promise.all([
-    read({}),
+    known ?? read({}),
     isWhole || !days?.complete
       ? null
       : read({ ...days.complete, ...narrow, ...(wanted === 'rows' ? {} : { group_by: ['month'] }) }),
@@ -115,7 +116,7 @@ const withoutHours = (groups: PerformanceQuery['group_by']) => [
   ...new Set(groups.map((name) => (name === 'hour' ? 'day' : name))),
 ];
 
-type Wanted = { complete?: 'totals' | 'rows' | 'nothing'; metric?: MetricName };
+type Wanted = { complete?: 'totals' | 'rows' | 'nothing'; metric?: MetricName; report?: PerformanceReport };
 
 /** A metric's total over the compared days, including the part of today if it exists by hour. */
 function comparedTotal(compared: ComparedReport, name: MetricName, of: 'now' | 'before'): number | null {

@@ -149,7 +149,7 @@ function listPage(c: DashboardContext) {
     const { rows, report } = await readRows(c, view, asked, now);
     const columns: readonly MetricName[] = COLUMN_SETS[asked.set].metrics;
     if (wantsCsv(c)) {
-      const { byId } = await compareRows(c, view, asked, rows, now);
+      const { byId } = await compareRows(c, view, asked, { rows, report }, now);
       const data = rows.map(({ item, figures }) => ({
         ...(item.campaign === null ? {} : { campaign: item.campaign }),
         ...(item.adset === null ? {} : { adset: item.adset }),
@@ -167,7 +167,7 @@ function listPage(c: DashboardContext) {
       asked.level === 'creative'
         ? tokensOf(database(c.env.DB), view.application.id, shownIds)
         : new Map<string, string>(),
-      compareRows(c, view, asked, shown, now),
+      compareRows(c, view, asked, { rows: shown, report }, now),
     ]);
     const links = new Map([...tokens].map(([id, token]) => [id, linkTo(c)(token)]));
     const table = columnsOf(view, asked, links, byId);

@@ -58,7 +58,7 @@ export async function compareRows(
   c: DashboardContext,
   view: View,
   asked: Asked,
-  rows: readonly Row[],
+  { rows, report }: { rows: readonly Row[]; report: PerformanceReport },
   now: number,
 ): Promise<{ compared: ComparedReport; byId: Map<string, Figures> }> {
   const { level } = asked;
@@ -71,12 +71,12 @@ export async function compareRows(
     { ...view, filters },
     { group_by: level, limit: MAX_INVENTORY, metrics: [metric], totals: false },
     now,
-    { complete: 'rows', metric },
+    { complete: 'rows', metric, report },
   );
   const data = rows.map(
     ({ item, figures }): Figures => figures ?? { ...NO_FIGURES, [`${level}_id`]: item.id },
   );
-  const shown = withBefore([level], metric, view, { ...compared, report: { ...compared.report, data } });
+  const shown = withBefore([level], metric, view, { ...compared, report: { ...report, data } });
   return { compared, byId: new Map(shown.map((row) => [String(row[`${level}_id`]), row])) };
 }
 

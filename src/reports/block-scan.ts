@@ -7,8 +7,9 @@ import {
   blockKeys,
   bucketOf,
   CREATIVE_BUCKETS,
-  openBlock,
+  type OpenBlock,
   readBlockPages,
+  readBucketBytes,
   UNSEGMENTED,
 } from '#rollup';
 import type { Chunk, ScannedSegment } from './chunk.ts';
@@ -51,8 +52,7 @@ export async function* scanBlocks(db: D1Database, scan: BlockScan): AsyncGenerat
   const columns = blockKeys(rollup);
   const [dayAt, creativeAt] = [0, columns.indexOf('creative_id')];
 
-  const toChunk = (data: string): Chunk => {
-    const block = openBlock(rollup, data);
+  const toChunk = (block: OpenBlock): Chunk => {
     const days = (block.keys[dayAt] ?? []).map((day) => day >= from && day <= to);
     const creatives = isCreativeWanted && (block.keys[creativeAt] ?? []).map(isCreativeWanted);
     const own = block.segments.map((id) => {
@@ -77,21 +77,32 @@ export async function* scanBlocks(db: D1Database, scan: BlockScan): AsyncGenerat
         }),
     };
   };
-  const buckets = bucketsOf({ ...scan, bySegment }, creativeIds);
+  const buckets = await bucketsOf(db, { ...scan, bySegment }, creativeIds);
   for await (const page of readBlockPages(db, { ...scan, buckets })) {
-    for (const data of page) yield toChunk(data);
+    for (const block of page) yield toChunk(block);
   }
 }
 
-function bucketsOf(
-  { byCreative, bySegment, filters }: BlockScan,
+/**
+ * Everything that `UNSEGMENTED` has is also in the buckets by segment. For a few creatives their own buckets may have fewer bytes: they
+ * have a sixteenth of all creatives each, but every row once per segment.
+ */
+async function bucketsOf(
+  db: D1Database,
+  { byCreative, bySegment, filters, ...scan }: BlockScan,
   creativeIds: readonly string[] | null,
-): readonly number[] {
+): Promise<readonly number[]> {
   if (!byCreative && !isByCreative(filters)) return [ALL_CREATIVES];
-  if (!bySegment) return [UNSEGMENTED];
-  if (creativeIds) return [...new Set(creativeIds.map(bucketOf))];
-  return Array.from({ length: CREATIVE_BUCKETS }, (_, index) => index + 1);
+  const own = creativeIds && [...new Set(creativeIds.map(bucketOf))];
+  if (bySegment) return own ?? Array.from({ length: CREATIVE_BUCKETS }, (_, index) => index + 1);
+  if (!own || own.length > MAX_OWN_BUCKETS) return [UNSEGMENTED];
+  const bytes = await readBucketBytes(db, { ...scan, buckets: [...own, UNSEGMENTED] });
+  const ofOwn = own.reduce((all, bucket) => all + (bytes.get(bucket) ?? 0), 0);
+  return ofOwn < (bytes.get(UNSEGMENTED) ?? 0) ? own : [UNSEGMENTED];
 }
+
+/** More buckets than this hardly ever have fewer bytes than `UNSEGMENTED`. */
+const MAX_OWN_BUCKETS = 4;
 
 /** The segment of ids that no counter has named yet, and of sums that are not broken down. */
 export const OTHER: ScannedSegment = { ...OTHER_SEGMENT, index: 0 };

@@ -1,7 +1,7 @@
 import { columnsOf, isMoney, MEASURES, type RollupTable, type Sums } from '#catalogue';
 import { divideRounded } from '#lib/decimal';
 import { MICROS_PER_HIGH } from '#rollup';
-import { emptySums, sumOf } from './adder.ts';
+import { type Amount, type Count, emptySums, sumOf } from './adder.ts';
 
 /** The value of one micro of a currency, in units of 10^-36 micros, so that converted sums are rounded only once, at the end. */
 type ScaledRate = bigint;
@@ -13,7 +13,9 @@ export type Conversion = 'same' | ScaledRate | null;
 
 const EXACT_HIGH = BigInt(MICROS_PER_HIGH);
 
-type Column = { at: number; measure: string };
+type Column = { at: number; measure: string; sum: Amount | Count };
+
+const NO_SUMS = emptySums();
 
 /** Amounts that a report adds to those of its rollup: what was spent, and what acquired devices have earned since. */
 const ADDED = ['spend', 'acquired_revenue', 'attributed_revenue'] as const;
@@ -50,14 +52,17 @@ export class GroupTable {
   constructor(rollup: RollupTable) {
     let at = 0;
     const columns = MEASURES[rollup].map((measure) => {
-      const column = { at, measure };
+      const column = { at, measure, sum: sumOf(measure) };
       at += columnsOf(measure).length;
       return column;
     });
     const own = columns.filter(({ measure }) => isMoney(measure));
     this.ownAmounts = own.length;
     this.counts = columns.filter(({ measure }) => !isMoney(measure));
-    this.amounts = [...own, ...ADDED.map((measure, index) => ({ at: at + 2 * index, measure }))];
+    this.amounts = [
+      ...own,
+      ...ADDED.map((measure, index) => ({ at: at + 2 * index, measure, sum: sumOf(measure) })),
+    ];
     at += 2 * ADDED.length;
     this.width = at;
     this.installsAt = columns.find(({ measure }) => measure === 'installs')?.at ?? null;
@@ -145,13 +150,14 @@ export class GroupTable {
   /** The sums of a group, with converted amounts rounded. */
   sumsOf(group: number): Sums {
     const from = group * this.width;
-    const sums: Record<string, number | bigint | null> = { ...emptySums() };
+    const sums: Record<string, number | bigint | null> = { ...NO_SUMS };
     sums.attributedInstalls = this.attributed[group] ?? 0;
-    for (const { at, measure } of this.counts) sums[sumOf(measure)] = this.sums[from + at] ?? 0;
-    for (const [index, { at, measure }] of this.amounts.entries()) {
+    for (const { at, sum } of this.counts) sums[sum] = this.sums[from + at] ?? 0;
+    for (const [index, { at, sum }] of this.amounts.entries()) {
       const same = microsOf(this.sums[from + at] ?? 0, this.sums[from + at + 1] ?? 0);
-      const converted = roundedMicros(this.converted[index]?.[group] ?? 0n);
-      sums[sumOf(measure)] = this.incomplete[index]?.[group] ? null : same + converted;
+      const converted = this.converted[index]?.[group] ?? 0n;
+      const isWhole = !this.incomplete[index]?.[group];
+      sums[sum] = isWhole ? same + (converted === 0n ? 0n : roundedMicros(converted)) : null;
     }
     return sums as Sums;
   }

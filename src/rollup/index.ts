@@ -34,7 +34,7 @@ export {
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export { pruneHours } from './prune-hours.ts';
-export { readBlockPages } from './read-blocks.ts';
+export { readBlockPages, readBucketBytes } from './read-blocks.ts';
 export { blockKeys, type OpenBlock, openBlock } from './segment-blocks.ts';
 export { sendWithRetry } from './send.ts';
 export { firstTimes, type Walk, walkSteps } from './step-walk.ts';

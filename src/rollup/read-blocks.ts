@@ -3,6 +3,7 @@ import type { RollupTable } from '#catalogue';
 import { database, isAmong, segmentBlocks } from '#db';
 import { BlockCache } from './block-cache.ts';
 import { spanOf } from './breakdown.ts';
+import { type OpenBlock, openBlock, openToKeep } from './segment-blocks.ts';
 
 /** The size of a page of blocks. Two pages are in memory at once, besides the sums. */
 const MAX_PAGE_BYTES = 4_000_000;
@@ -19,7 +20,7 @@ type BlockQuery = {
 type Page = { from: string; to: string; buckets: readonly number[]; keys: ReadonlyMap<string, string> };
 /** A span of days with blocks. `key` is its key in the cache; null if it has too many blocks. */
 type Span = { day: string; bytes: number; key: string | null };
-type Step = Page | { blocks: readonly string[] };
+type Step = Page | { blocks: Iterable<OpenBlock> };
 type Bounds = { maxBytes: number; cache: BlockCache };
 
 /** More blocks than this per span are soon merged. */
@@ -27,12 +28,12 @@ const MAX_CACHED_BLOCKS = 100;
 
 const CACHE = new BlockCache();
 
-/** Reads the blocks of these days and buckets in pages, latest span first. */
+/** Reads the blocks of these days and buckets in pages, latest span first. A page can be iterated once. */
 export async function* readBlockPages(
   d1: D1Database,
   query: BlockQuery,
   { maxBytes, cache }: Bounds = { maxBytes: MAX_PAGE_BYTES, cache: CACHE },
-): AsyncGenerator<readonly string[]> {
+): AsyncGenerator<Iterable<OpenBlock>> {
   const steps = planSteps(await readSpans(d1, query), query, { maxBytes, cache });
   const take = (step: Step) => ('blocks' in step ? step.blocks : readPage(d1, query, step, cache));
   let next = steps[0] && Promise.resolve(take(steps[0]));
@@ -45,6 +46,17 @@ export async function* readBlockPages(
     next?.catch(() => undefined);
     yield page;
   }
+}
+
+/** The bytes of the blocks of these days, by bucket. Buckets without blocks are missing. */
+export async function readBucketBytes(d1: D1Database, query: BlockQuery): Promise<Map<number, number>> {
+  const { bucket, bytes } = segmentBlocks;
+  const rows = await database(d1)
+    .select({ bucket, bytes: sum(bytes).mapWith(Number) })
+    .from(segmentBlocks)
+    .where(within(query, { ...query, from: spanOf(query.rollup)(query.from) }))
+    .groupBy(bucket);
+  return new Map(rows.map((row) => [row.bucket, row.bytes]));
 }
 
 /** The spans with blocks, latest first. */
@@ -98,21 +110,33 @@ async function readPage(
   query: BlockQuery,
   page: Page,
   cache: BlockCache,
-): Promise<readonly string[]> {
+): Promise<Iterable<OpenBlock>> {
   const rows = await database(d1)
     .select({ day: segmentBlocks.fromDay, data: segmentBlocks.data })
     .from(segmentBlocks)
     .where(within(query, page))
     .orderBy(desc(segmentBlocks.fromDay));
+  return openRows(query, page, rows, cache);
+}
+
+/** Opens each block when it is its turn, because an opened one takes more memory. */
+function* openRows(
+  { rollup }: BlockQuery,
+  { keys }: Page,
+  rows: readonly { day: string; data: string }[],
+  cache: BlockCache,
+): Generator<OpenBlock> {
   for (const [day, own] of Map.groupBy(rows, (row) => row.day)) {
-    const key = page.keys.get(day);
-    if (key !== undefined)
-      cache.set(
-        key,
-        own.map(({ data }) => data),
-      );
+    const key = keys.get(day);
+    const bytes = own.reduce((all, { data }) => all + data.length, 0);
+    if (key === undefined || !cache.takes(bytes)) {
+      for (const { data } of own) yield openBlock(rollup, data);
+    } else {
+      const blocks = own.map(({ data }) => openToKeep(rollup, data, cache.share));
+      cache.set(key, blocks);
+      yield* blocks;
+    }
   }
-  return rows.map(({ data }) => data);
 }
 
 function within(

@@ -127,6 +127,8 @@ export type BlockReader = {
 
 /** An opened block: the values of each column of `blockKeys`, the ids of its segments, and its rows. */
 export type OpenBlock = {
+  /** Of its text. */
+  bytes: number;
   keys: readonly (readonly string[])[];
   segments: readonly number[];
   read: (reader: BlockReader) => void;
@@ -135,19 +137,40 @@ export type OpenBlock = {
 const encoder = new TextEncoder();
 let bytes = new Uint8Array(MAX_BLOCK_CHARACTERS * 2);
 
-/** Opens a block of a table. Throws if the text is not a block. */
+/** Opens a block of a table. Throws if the text is not a block. It is encoded anew in each reading, which takes no memory in between. */
 export function openBlock(table: RollupTable, text: string): OpenBlock {
-  const start = text.indexOf('\n') + 1;
-  if (start === 0) throw new Error('not a block');
-  const [keys, segments, masks]: [string[][], number[], number[]] = JSON.parse(text.slice(0, start));
+  const { start, keys, segments, masks } = readNames(text);
   const read = (reader: BlockReader) => {
     if (bytes.length < text.length) bytes = new Uint8Array(text.length);
     const { written } = encoder.encodeInto(text, bytes);
-    const [key, sums] = [new Int32Array(keys.length), new Float64Array(sumColumnsOf(table).length)];
-    readBody(bytes, start, written, { key, sums, masks, reader });
+    readBody(bytes, start, written, { ...buffersOf(table, keys), masks, reader });
   };
-  return { keys, segments, read };
+  return { bytes: text.length, keys, segments, read };
 }
+
+/** Opens a block that is read many times. `share` returns the one copy of a text that all such blocks use. */
+export function openToKeep(table: RollupTable, text: string, share: (value: string) => string): OpenBlock {
+  const { start, keys, segments, masks } = readNames(text);
+  const body = encoder.encode(text.slice(start));
+  return {
+    bytes: text.length,
+    keys: keys.map((values) => values.map(share)),
+    segments,
+    read: (reader) => readBody(body, 0, body.length, { ...buffersOf(table, keys), masks, reader }),
+  };
+}
+
+function readNames(text: string) {
+  const start = text.indexOf('\n') + 1;
+  if (start === 0) throw new Error('not a block');
+  const [keys, segments, masks]: [string[][], number[], number[]] = JSON.parse(text.slice(0, start));
+  return { start, keys, segments, masks };
+}
+
+const buffersOf = (table: RollupTable, keys: readonly unknown[]) => ({
+  key: new Int32Array(keys.length),
+  sums: new Float64Array(sumColumnsOf(table).length),
+});
 
 type Body = { key: Int32Array; sums: Float64Array; masks: readonly number[]; reader: BlockReader };
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
+import { BlockCache } from '../../src/rollup/block-cache.ts';
 import {
   ALL_CREATIVES,
   CREATIVE_BUCKETS,
@@ -9,7 +10,13 @@ import {
   UNSEGMENTED,
   WHOLE_SEGMENT,
 } from '../../src/rollup/breakdown.ts';
-import { MAX_BLOCK_CHARACTERS, openBlock, packBlocks } from '../../src/rollup/segment-blocks.ts';
+import {
+  MAX_BLOCK_CHARACTERS,
+  type OpenBlock,
+  openBlock,
+  openToKeep,
+  packBlocks,
+} from '../../src/rollup/segment-blocks.ts';
 import { Additions, ROLLUP_TABLES, type SegmentedRow, sumColumnsOf } from '../../src/rollup/tables.ts';
 import { unpack } from '../helpers/blocks.ts';
 
@@ -97,6 +104,28 @@ it('uses about 8 characters per segment of a row', () => {
   const [rows = []] = [...additions.spans(String).values()];
   const [block = ''] = packBlocks('rollup_ads', rows);
   expect(block.length / 2_000).toBeLessThan(10);
+});
+
+it('reads a kept block like its text, as often as needed, without the text', () => {
+  const rows = ['main', 'end'].map((placement, index) => ({
+    key: Object.values(key(placement)),
+    segments: [7, ...sumColumnsOf('rollup_ads').map((_, at) => at * 100 + index)],
+  }));
+  const [text = ''] = packBlocks('rollup_ads', rows);
+  const read = (block: OpenBlock) => {
+    const found: unknown[] = [];
+    block.read({
+      row: (at) => found.push([...at].map((value, column) => block.keys[column]?.[value])) > 0,
+      segment: (index, sums, mask) => found.push([block.segments[index], [...sums], mask]),
+    });
+    return found;
+  };
+  const cache = new BlockCache();
+  const kept = openToKeep('rollup_ads', text, cache.share);
+  const expected = read(openBlock('rollup_ads', text));
+  expect(expected).toHaveLength(4);
+  expect([read(kept), read(kept)]).toEqual([expected, expected]);
+  expect(kept.bytes).toBe(text.length);
 });
 
 it.each([
