@@ -1,8 +1,16 @@
-import { and, between, type Column, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, between, type Column, eq, getTableColumns, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { ALL_METRICS, type Metric, OF_ACQUIRED, OF_SPEND, type RollupTable } from '#catalogue';
+import {
+  ALL_METRICS,
+  isMoney,
+  MEASURES,
+  type Metric,
+  OF_ACQUIRED,
+  OF_SPEND,
+  type RollupTable,
+} from '#catalogue';
 import { cohortRevenue, costs, named, rollupAds, rollupCustom, rollupDaily, rollupItems } from '#db';
-import type { Amount, Count } from './adder.ts';
+import { type Amount, type Count, sumOf } from './adder.ts';
 import { type DimensionName, rollupOf } from './dimensions.ts';
 import { costCondition, rollupCondition } from './filters.ts';
 import { type AmountSql, plus, wholeAmount } from './money.ts';
@@ -50,26 +58,37 @@ const byTime = (day: Column): Source['groupings'] => ({
 const ofAttributed = (creativeId: Column, value: SQLWrapper) => sql`iif(${creativeId} <> '', ${value}, 0)`;
 
 type Rollup = typeof rollupDaily | typeof rollupAds | typeof rollupItems | typeof rollupCustom;
-const rollup = (table: Rollup) => ({
+
+/** The sums of a rollup's measures, whose columns the schema derives from the catalogue, too. */
+function sumsOf(name: RollupTable, table: Rollup): Pick<Source, 'counts' | 'amounts'> {
+  const columns: Readonly<Record<string, Column>> = getTableColumns(table);
+  const columnOf = (measure: string): Column => {
+    const column = columns[sumOf(measure)];
+    if (!column) throw new Error(`${name} has no column for ${measure}`);
+    return column;
+  };
+  const measures: readonly string[] = MEASURES[name];
+  const amountOf = (measure: string) => ({ high: columnOf(`${measure}_high`), low: columnOf(measure) });
+  return {
+    counts: Object.fromEntries(
+      measures.filter((one) => !isMoney(one)).map((one) => [sumOf(one), columnOf(one)]),
+    ),
+    amounts: Object.fromEntries(measures.filter(isMoney).map((one) => [sumOf(one), amountOf(one)])),
+  };
+}
+
+const rollup = (name: RollupTable, table: Rollup) => ({
   kind: 'rollup' as const,
   table,
   applicationId: table.applicationId,
   day: table.day,
   rateDay: table.day,
   condition: (_: string, filters: ReportFilters) => rollupCondition(table.creativeId, filters),
-});
-
-const adRevenueOf = ({ adRevenue, adRevenueHigh }: typeof rollupDaily | typeof rollupAds): AmountSql => ({
-  high: adRevenueHigh,
-  low: adRevenue,
-});
-const purchaseRevenueOf = (table: typeof rollupDaily | typeof rollupItems): AmountSql => ({
-  high: table.purchaseRevenueHigh,
-  low: table.purchaseRevenue,
+  ...sumsOf(name, table),
 });
 
 export const ADS: Source = {
-  ...rollup(rollupAds),
+  ...rollup('rollup_ads', rollupAds),
   currency: rollupAds.currency,
   groupings: {
     ...byTime(rollupAds.day),
@@ -78,49 +97,34 @@ export const ADS: Source = {
     placement: byColumn(rollupAds.placement),
     currency: byColumn(rollupAds.currency),
   },
-  counts: { adRequests: rollupAds.adRequests, impressions: rollupAds.impressions },
-  amounts: { adRevenue: adRevenueOf(rollupAds) },
 };
+
+const DAILY = rollup('rollup_daily', rollupDaily);
 
 const ROLLUPS: Partial<Record<RollupTable, Source>> = {
   rollup_daily: {
-    ...rollup(rollupDaily),
+    ...DAILY,
     currency: rollupDaily.currency,
     groupings: { ...byTime(rollupDaily.day), currency: byColumn(rollupDaily.currency) },
     counts: {
-      clicks: rollupDaily.clicks,
-      installs: rollupDaily.installs,
+      ...DAILY.counts,
       attributedInstalls: ofAttributed(rollupDaily.creativeId, rollupDaily.installs),
-      activeDevices: rollupDaily.activeDevices,
-      sessions: rollupDaily.sessions,
-      sessionSeconds: rollupDaily.sessionSeconds,
-      customEvents: rollupDaily.customEvents,
-      adRequests: rollupDaily.adRequests,
-      payers: rollupDaily.payers,
-      impressions: rollupDaily.impressions,
-      purchases: rollupDaily.purchases,
-      failedPurchases: rollupDaily.failedPurchases,
-    } satisfies Record<Count, SQLWrapper>,
-    amounts: { adRevenue: adRevenueOf(rollupDaily), purchaseRevenue: purchaseRevenueOf(rollupDaily) },
+    },
   },
   rollup_ads: ADS,
   rollup_items: {
-    ...rollup(rollupItems),
+    ...rollup('rollup_items', rollupItems),
     currency: rollupItems.currency,
     groupings: {
       ...byTime(rollupItems.day),
       item: byColumn(rollupItems.itemId),
       currency: byColumn(rollupItems.currency),
     },
-    counts: { purchases: rollupItems.purchases, failedPurchases: rollupItems.failedPurchases },
-    amounts: { purchaseRevenue: purchaseRevenueOf(rollupItems) },
   },
   rollup_custom: {
-    ...rollup(rollupCustom),
+    ...rollup('rollup_custom', rollupCustom),
     currency: sql`''`,
     groupings: { ...byTime(rollupCustom.day), event_name: byColumn(rollupCustom.eventName) },
-    counts: { customEvents: rollupCustom.customEvents },
-    amounts: {},
   },
 };
 
