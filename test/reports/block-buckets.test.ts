@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { type RollupTable, segmentId, UNKNOWN_SEGMENT } from '#catalogue';
 import { adsets, campaigns, database } from '#db';
 import { newId } from '#lib/ids';
-import { bucketOf } from '#rollup';
+import { bucketOf, CREATIVE_BUCKETS } from '#rollup';
 import { scanBlocks } from '../../src/reports/block-scan.ts';
 import { valuesIn } from '../../src/reports/chunk.ts';
 import { Additions } from '../../src/rollup/tables.ts';
@@ -11,11 +11,24 @@ import { addRun } from '../helpers/add-run.ts';
 
 const DAY = '2026-03-02';
 
+const PER_BUCKET = 4;
+
+/** Ids of creatives, as many in each bucket, so that every bucket has as many bytes. */
+function evenCreatives(): string[] {
+  const buckets = new Map<number, string[]>();
+  while ([...buckets.values()].flat().length < PER_BUCKET * CREATIVE_BUCKETS) {
+    const id = newId('crt');
+    const own = buckets.get(bucketOf(id)) ?? [];
+    if (own.length < PER_BUCKET) buckets.set(bucketOf(id), [...own, id]);
+  }
+  return [...buckets.values()].flat();
+}
+
 /** An application with 64 creatives, each with 3 installs in each of so many countries. */
 async function history(countries: number) {
   const applicationId = newId('app');
   const additions = new Additions<RollupTable>('rollup_daily');
-  const creatives = Array.from({ length: 64 }, () => newId('crt'));
+  const creatives = evenCreatives();
   for (const creative_id of creatives) {
     for (let country = 0; country < countries; country++) {
       const segment = segmentId({ ...UNKNOWN_SEGMENT, country: `c${country}` });
