@@ -28,19 +28,13 @@ import { readUserAgent } from './user-agent.ts';
 
 const MEASUREMENT_BYTES = 2 * 1024;
 
-const visitorOf = (c: AppContext, address: string): Visitor => ({
+const visitorOf = (c: AppContext): Visitor => ({
   browser: readUserAgent(c.req.header('User-Agent') ?? ''),
-  address,
+  address: c.req.header('cf-connecting-ip'),
 });
 
-const linkOf = (c: AppContext, token: string, address: string): Promise<Link | null> =>
-  findLink(c.env, token, address, Date.now(), (work) => c.executionCtx.waitUntil(work));
-
-/** The query of a request's URL, without parsing the rest, which takes longer. */
-function queryOf(url: string): URLSearchParams {
-  const start = url.indexOf('?');
-  return new URLSearchParams(start < 0 ? '' : url.slice(start));
-}
+const linkOf = (c: AppContext, token: string): Promise<Link | null> =>
+  findLink(c.env, token, addressOf(c), Date.now(), (work) => c.executionCtx.waitUntil(work));
 
 function answerPage(c: AppContext, page: ReturnType<typeof plainPage>, status: 200 | 404 = 200) {
   c.header('Cache-Control', 'no-store');
@@ -61,20 +55,19 @@ function isCounted(c: AppContext, link: Link, { browser }: Visitor): boolean {
 }
 
 /** Whether the address has clicked less often than a machine would. Beyond the limit the person, if any, is still sent on. */
-async function isWithinLimit(c: AppContext, address: string): Promise<boolean> {
-  const { success } = await c.env.CLICK_LIMIT.limit({ key: address });
+async function isWithinLimit(c: AppContext): Promise<boolean> {
+  const { success } = await c.env.CLICK_LIMIT.limit({ key: addressOf(c) });
   return success;
 }
 
 /** Redirects a person; recording the click does not delay the answer. */
 async function follow(c: AppContext, token: string) {
-  const address = addressOf(c);
-  const link = await linkOf(c, token, address);
+  const link = await linkOf(c, token);
   if (!link) return answerPage(c, unknownLinkPage(), 404);
   const now = Date.now();
-  const visitor = visitorOf(c, address);
-  const query = queryOf(c.req.url);
-  const clickId = isCounted(c, link, visitor) && (await isWithinLimit(c, address)) ? newClickId() : null;
+  const query = new URL(c.req.url).searchParams;
+  const visitor = visitorOf(c);
+  const clickId = isCounted(c, link, visitor) && (await isWithinLimit(c)) ? newClickId() : null;
   if (clickId !== null) {
     const details = { country: countryOf(c.req.raw.cf), params: clickParams(query) };
     c.executionCtx.waitUntil(recordClick(c.env, link, clickId, visitor, details, now));
@@ -93,16 +86,14 @@ async function follow(c: AppContext, token: string) {
 export const trackingRoutes = new Hono<AppEnv>()
   .get('/t/:token', (c) => follow(c, c.req.param('token')))
   .post('/t/:token', limitBody(MEASUREMENT_BYTES), ...jsonBody(Measurement), async (c) => {
-    const address = addressOf(c);
-    const link = await linkOf(c, c.req.param('token'), address);
+    const link = await linkOf(c, c.req.param('token'));
     if (!link) throw new AppError('not_found', 'Unknown link');
     const measurement = c.req.valid('json');
     const clickId = await measuredClickId(c.env, link, measurement, Date.now());
     if (clickId === null)
       throw invalidRequest([{ path: 'click_id', message: 'is not of a click on this link' }]);
-    if (link.dataCollection && (await isWithinLimit(c, address))) {
-      const visitor = visitorOf(c, address);
-      c.executionCtx.waitUntil(recordMeasurement(c.env, link, clickId, measurement, visitor));
+    if (link.dataCollection && (await isWithinLimit(c))) {
+      c.executionCtx.waitUntil(recordMeasurement(c.env, link, clickId, measurement, visitorOf(c)));
     }
     return c.body(null, 204);
   });
