@@ -1,6 +1,4 @@
-import { daysOf } from '#lib/calendar';
 import { evenly, type Tick } from './axis.ts';
-import type { View } from './view.ts';
 
 export type Series = {
   name: string;
@@ -21,27 +19,6 @@ export type Series = {
 export type Marker = { index: number; text: string };
 
 const TICKS = 4;
-
-/**
- * A report's values for every day of the period that has begun. `nothing` is the value of days without a row: 0 for sums, null for ratios.
- */
-export function overDays<Row extends { day?: unknown }>(
-  view: Pick<View, 'from' | 'to' | 'today'>,
-  rows: readonly Row[],
-  figureOf: (row: Row) => unknown,
-  nothing: number | null,
-): { labels: string[]; values: (number | null)[] } {
-  const last = view.to < view.today ? view.to : view.today;
-  const labels = last < view.from ? [] : daysOf(view.from, last);
-  const byDay = new Map(rows.map((row) => [String(row.day), row]));
-  const values = labels.map((day) => {
-    const row = byDay.get(day);
-    if (!row) return nothing;
-    const value = figureOf(row);
-    return typeof value === 'number' ? value : null;
-  });
-  return { labels, values };
-}
 
 /** The smallest round number of at least `value` that divides into `TICKS` round parts. */
 export function niceTop(value: number): number {

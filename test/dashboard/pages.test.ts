@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { listAudit } from '#audit';
 import { database } from '#db';
 import { forgetCredentials } from '#http';
-import { niceTop, overDays, Range } from '../../src/dashboard/chart.tsx';
+import { niceTop, Range } from '../../src/dashboard/chart.tsx';
 import { change, shareText } from '../../src/dashboard/compared.tsx';
 import { sortRows } from '../../src/dashboard/metrics.ts';
 import { envelope } from '../helpers/envelopes.ts';
@@ -310,20 +310,6 @@ it('sorts missing figures last in both directions', () => {
   const rows = [{ x: 1 }, { x: null }, { x: 3 }];
   expect(sortRows(rows, 'x').map(({ x }) => x)).toEqual([1, 3, null]);
   expect(sortRows(rows, '-x').map(({ x }) => x)).toEqual([3, 1, null]);
-});
-
-it('draws every day that has started, even without a row', () => {
-  const view = { from: '2026-03-01', to: '2026-03-09', today: '2026-03-04' };
-  const rows = [
-    { day: '2026-03-01', revenue: 2, ecpm: null },
-    { day: '2026-03-03', revenue: 1, ecpm: 5 },
-  ];
-  expect(overDays(view, rows, (row) => row.revenue, 0)).toEqual({
-    labels: ['2026-03-01', '2026-03-02', '2026-03-03', '2026-03-04'],
-    values: [2, 0, 1, 0],
-  });
-  expect(overDays(view, rows, (row) => row.ecpm, null).values).toEqual([null, null, 5, null]);
-  expect(overDays({ ...view, from: '2026-03-05' }, rows, () => 1, 0).labels).toEqual([]);
 });
 
 it.each([
