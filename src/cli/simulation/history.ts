@@ -92,7 +92,9 @@ export function simulateEvents(random: Random, device: SimulatedDevice, now: num
       let at =
         device.acquiredAt + age * DAY_MS + Math.floor(Math.max(age === 0 ? 0 : -600, jitter) * MINUTE_MS);
       at = Math.max(at, device.acquiredAt);
-      send('retention', at, { session_id: `${age}-${session}`, retentionDay: String(age) });
+      const startedAt = at;
+      const sessionId = `${age}-${session}`;
+      send('retention', at, { session_id: sessionId, retentionDay: String(age) });
       for (const format of FORMATS) {
         const asked = Math.floor(format.perSession * random.spread(0.5) + random.next());
         if (asked === 0) continue;
@@ -129,6 +131,8 @@ export function simulateEvents(random: Random, device: SimulatedDevice, now: num
       if (age === 0 && session === 0 && random.chance(0.8))
         send('custom', at, { event_name: 'tutorial_done' });
       if (payer && random.chance(age === 0 ? 0.5 : 0.25)) buy(at);
+      at += Math.floor(random.between(0.5, 3) * MINUTE_MS);
+      send('session', at, { a: 'end', sid: sessionId, sd: Math.round((at - startedAt) / 1000) });
     }
   }
   return events;
