@@ -119,6 +119,10 @@ export const LineChart = ({
   if (series.every(({ values }) => values.every((value) => value === null))) {
     return <p class="empty">No figures in this period.</p>;
   }
+  // An axis would suggest values that are not there.
+  if (!level && series.every((one) => extentOf(one).every((value) => !value))) {
+    return <p class="empty">Every figure in this period is 0.</p>;
+  }
   const top = niceTop(Math.max(...series.map((one) => topOf(extentOf(one)))));
   const at = xs ?? labels.map((_, index) => index);
   const [first = 0, last = 0] = [at[0], at.at(-1)];

@@ -101,11 +101,7 @@ export function LedgerCard({
         rows={page.data}
         columns={mayChange ? [...costs, edit] : costs}
         sticky
-        empty={
-          unmatched
-            ? 'Every name in this period matches.'
-            : 'No costs in this period. Upload a file above, or send them with PUT /v1/costs.'
-        }
+        empty={unmatched ? 'Every name in this period matches.' : 'No older costs in this period.'}
       />
       {page.next_cursor && (
         <p class="pages">

@@ -17,6 +17,7 @@ import {
   MAX_CURVES,
   readCohorts,
 } from './cohort-parts.tsx';
+import { EmptyReport, firstEvent, hasFigures } from './empty-report.tsx';
 import { money, NOTHING, percent } from './format.ts';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { Card } from './parts.tsx';
@@ -94,6 +95,20 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
       read(CURVE_DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),
       horizon === '' ? null : predict({ limit: MAX_PREDICTED }),
     ]);
+    if (report.data.every(({ size }) => size === 0)) {
+      return (
+        <EmptyReport
+          title="LTV and ROAS"
+          view={view}
+          path="/ltv"
+          carry={carry}
+          what="devices acquired"
+          fill="LTV and ROAS appear once your app’s first device arrives."
+          way={firstEvent(view)}
+          isElsewhere={await hasFigures(c.env, view)}
+        />
+      );
+    }
     const before = compared
       ? await cohortsBefore(asked, report, (changes) => read(CURVE_DAYS, { ...changes, ...compared.before }))
       : [];

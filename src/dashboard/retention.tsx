@@ -17,6 +17,7 @@ import {
   MAX_CURVES,
   readCohorts,
 } from './cohort-parts.tsx';
+import { EmptyReport, firstEvent, hasFigures } from './empty-report.tsx';
 import { percent } from './format.ts';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { Card } from './parts.tsx';
@@ -70,6 +71,20 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
       read(DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),
       read(CURVE_DAYS, { ...cohortsAsked({ ...asked, cohort: 'all' }), limit: MAX_CURVES }),
     ]);
+    if (report.data.every(({ size }) => size === 0)) {
+      return (
+        <EmptyReport
+          title="Retention"
+          view={view}
+          path="/retention"
+          carry={carry}
+          what="devices acquired"
+          fill="Retention appears once your app’s first device arrives."
+          way={firstEvent(view)}
+          isElsewhere={await hasFigures(c.env, view)}
+        />
+      );
+    }
     const before = compared
       ? await cohortsBefore(asked, report, (changes) => read(CURVE_DAYS, { ...changes, ...compared.before }))
       : [];
