@@ -119,7 +119,11 @@ const withoutHours = (groups: PerformanceQuery['group_by']) => [
 type Wanted = { complete?: 'totals' | 'rows' | 'nothing'; metric?: MetricName; report?: PerformanceReport };
 
 /** A metric's total over the compared days, including the part of today if it exists by hour. */
-function comparedTotal(compared: ComparedReport, name: MetricName, of: 'now' | 'before'): number | null {
+export function comparedTotal(
+  compared: ComparedReport,
+  name: MetricName,
+  of: 'now' | 'before',
+): number | null {
   const { report, days, complete, before, parts } = compared;
   const whole = of === 'before' ? before : (complete ?? report);
   const own = figure(whole?.totals, name);

@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { addFigures } from '../helpers/figures.ts';
-import { Page, pageOf } from '../helpers/page.ts';
+import { Page, pageOf, textOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -49,26 +49,25 @@ async function list(query: string) {
   return { page, names };
 }
 
-const FIGURES = ['Status', 'Clicks', 'Installs', 'Spend', 'CPI', 'Revenue'];
+const FIGURES = ['Clicks', 'Installs', 'Spend', 'CPI', 'Revenue'];
 
 it('lists every creative, silent and archived ones too, with the figures of the API', async () => {
   const { page } = await list('');
   expect(page.cells('Creatives', 'Creative', ...FIGURES)).toEqual([
-    ['Cat Spring › Young', 'Active', '10', '4', '$2.00', '$0.50', '$3.00'],
-    [`${LONG} Autumn › Old`, 'Active', '–', '–', '–', '–', '–'],
-    ['Dog Spring › Old', 'Archived', '–', '–', '–', '–', '–'],
+    ['Cat Spring › Young', '10', '4', '$2.00', '$0.50', '$3.00'],
+    [`${LONG} Autumn › Old`, '–', '–', '–', '–', '–'],
+    ['Dog Spring › Old Archived', '–', '–', '–', '–', '–'],
   ]);
   expect(page.table('Creatives').totals).toEqual([
     'Total, including organic',
-    '',
     '',
     '10',
     '5',
     '$2.00',
     '$0.50',
     '$8.00',
-    '',
-    '',
+    '$8.00',
+    '$0.00 (0%)',
     '0%',
     '',
   ]);
@@ -77,7 +76,7 @@ it('lists every creative, silent and archived ones too, with the figures of the 
 it('shows what each had before, and its change, of the metric that the list is sorted by', async () => {
   const { page } = await list('');
   expect(page.texts('.card-head .muted')).toEqual(['Compared with 24 Feb – 28 Feb']);
-  expect(page.table('Creatives').headings.slice(7)).toEqual([
+  expect(page.table('Creatives').headings.slice(6)).toEqual([
     'Revenue',
     'Before',
     'Change',
@@ -98,7 +97,63 @@ it('shows what each had before, and its change, of the metric that the list is s
     '$8.00',
     '−$5.00 (62.5%)',
   ]);
-  expect((await list('compare=none')).page.table('Creatives').headings).not.toContain('Before');
+  const alone = (await list('compare=none')).page.table('Creatives');
+  expect(alone.headings).not.toContain('Before');
+  expect(alone.totals).toEqual([
+    'Total, including organic',
+    '',
+    '10',
+    '5',
+    '$2.00',
+    '$0.50',
+    '$8.00',
+    '0%',
+    '',
+  ]);
+});
+
+it('compares the total of each metric, of everything and of matches', async () => {
+  const totalsOf = async (query: string) => (await list(query)).page.table('Creatives').totals;
+  // The columns between the link and CPI: clicks, installs, before, change, spend.
+  expect((await totalsOf('sort=installs')).slice(1, 7)).toEqual(['', '10', '5', '10', '−5 (50%)', '$2.00']);
+  expect((await totalsOf('q=spring&sort=installs')).slice(0, 6)).toEqual([
+    ...['Total of matches', '', '10', '4', '10', '−6 (60%)'],
+  ]);
+  expect((await totalsOf('q=young&sort=installs')).slice(3, 6)).toEqual(['4', '8', '−4 (50%)']);
+});
+
+it('orders by the change of a metric, by link, heading and file', async () => {
+  const { page, names } = await list('sort=-revenue_change');
+  expect(names).toEqual(['Cat', LONG, 'Dog']);
+  expect(page.cells('Creatives', 'Revenue', 'Change')).toEqual([
+    ['$3.00', '+$2.00 (200%)'],
+    ['–', '$0.00'],
+    ['–', '−$7.00 (100%)'],
+  ]);
+  expect(page.all('th[aria-sort]').map((head) => [textOf(head), head.getAttribute('aria-sort')])).toEqual([
+    ['Change', 'descending'],
+  ]);
+  const sortOf = (heading: string) => new Page(page.one('thead')).query(heading).sort;
+  expect([sortOf('Change'), sortOf('Before'), sortOf('Installs')]).toEqual([
+    'revenue_change',
+    '-revenue_before',
+    '-installs',
+  ]);
+  expect((await list('sort=revenue_change')).names).toEqual(['Dog', LONG, 'Cat']);
+  expect((await list('sort=-installs_before')).names).toEqual(['Cat', 'Dog', LONG]);
+  expect((await list('by=campaign&sort=revenue_change')).names).toEqual(['Spring', 'Autumn']);
+  const file = await admin.get(
+    `/creatives?app=${tenant.application.id}&${PERIOD}&format=csv&sort=revenue_change`,
+  );
+  const rows = (await file.text()).trimEnd().split('\r\n').slice(1);
+  expect(rows.map((line) => line.split(',').slice(-2))).toEqual([
+    ['7', '-7'],
+    ['0', '0'],
+    ['1', '2'],
+  ]);
+  // Without a comparison, and with a metric that the columns lack, what is left is the metric and its direction.
+  expect((await list('sort=revenue_change&compare=none')).names).toEqual(['Cat', LONG, 'Dog']);
+  expect((await list('sort=-clicks_change&set=monetisation')).names).toEqual(['Cat', LONG, 'Dog']);
 });
 
 it('sums up the matches of a search only', async () => {
@@ -106,14 +161,13 @@ it('sums up the matches of a search only', async () => {
   expect(found.totals).toEqual([
     'Total of matches',
     '',
-    '',
     '10',
     '4',
     '$2.00',
     '$0.50',
     '$3.00',
-    '',
-    '',
+    '$1.00',
+    '+$2.00 (200%)',
     '0%',
     '',
   ]);
@@ -164,7 +218,6 @@ it('shows a set of columns, and the file has the same rows, order and columns', 
   const { page } = await list('set=monetisation');
   expect(page.table('Creatives').headings).toEqual([
     'Creative',
-    'Status',
     'Link',
     'Revenue',
     'Before',
