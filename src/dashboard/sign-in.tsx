@@ -153,7 +153,11 @@ function joinPage(
 async function openInvitation(c: DashboardContext): Promise<Invitation> {
   await limitAddress(c);
   const invitation = await findInvitation(database(c.env.DB), c.req.param('secret') ?? '', Date.now());
-  if (!invitation) throw new AppError('not_found', 'This invitation was used or withdrawn, or has expired');
+  if (!invitation)
+    throw new AppError(
+      'not_found',
+      'This invitation no longer works: it was used or withdrawn, or has expired. Ask for a new one.',
+    );
   return invitation;
 }
 
@@ -174,7 +178,11 @@ function resetPage(c: DashboardContext, reset: PasswordReset, faults: Fault[] = 
 async function openReset(c: DashboardContext): Promise<PasswordReset> {
   await limitAddress(c);
   const reset = await findPasswordReset(database(c.env.DB), c.req.param('secret') ?? '', Date.now());
-  if (!reset) throw new AppError('not_found', 'This link was used, replaced by a newer one, or has expired');
+  if (!reset)
+    throw new AppError(
+      'not_found',
+      'This link no longer works: it was used or replaced, or has expired. Ask for a new one.',
+    );
   return reset;
 }
 
