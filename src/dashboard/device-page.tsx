@@ -18,7 +18,8 @@ const text = (value: unknown) => (typeof value === 'string' ? value : '');
 export async function devicePage(c: DashboardContext) {
   const view = await requireView(c);
   const id = c.req.query('device_id') ?? '';
-  if (id === '') throw new AppError('not_found', 'Device not found');
+  const isPossible = id !== '' && EventsQuery.shape.device_id.safeParse(id).success;
+  if (!isPossible) throw new AppError('not_found', 'Device not found');
   const { application } = view;
   const query = ask(EventsQuery, {
     application_id: application.id,
