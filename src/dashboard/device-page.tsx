@@ -2,7 +2,7 @@ import { explainDeviceById } from '#devices';
 import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError } from '#http';
 import { ExplanationCard } from './event-page.tsx';
-import { StatusBadge, summary } from './event-parts.tsx';
+import { StatusBadge, summary, typeLabel } from './event-parts.tsx';
 import { moment } from './format.ts';
 import type { DashboardContext } from './guard.ts';
 import { renderPage } from './page.tsx';
@@ -49,7 +49,7 @@ export async function devicePage(c: DashboardContext) {
               <li>
                 <time datetime={text(event.created_at)}>{at(Date.parse(text(event.created_at)))}</time>
                 <a href={`/debugger/event${viewQuery(view, { id: text(event.event_id) })}`}>
-                  {text(event.type)}
+                  {typeLabel(event)}
                 </a>{' '}
                 {summary(event)} <StatusBadge status={event.status_of_event} />
               </li>

@@ -19,6 +19,7 @@ import { parseForm } from './form.ts';
 import { type DashboardContext, type DashboardEnv, requirePerson, safePath } from './guard.ts';
 import { renderPlainPage } from './page.tsx';
 import { Field, Notice } from './parts.tsx';
+import { ROLE_NAMES } from './words.ts';
 
 const FirstRun = NewPerson.extend({ team: requiredText(255) });
 
@@ -142,7 +143,7 @@ function joinPage(
     { title: `Join ${invitation.teamName}`, status: faults.length > 0 ? 400 : 200 },
     <form method="post" class="stack">
       <p>
-        You are invited as <strong>{invitation.role}</strong>.
+        You are invited to join as <strong>{ROLE_NAMES[invitation.role]}</strong>.
       </p>
       <PersonFields values={values} faults={faults} />
       <button type="submit">Join</button>

@@ -81,9 +81,9 @@ describe('a malformed form', () => {
 });
 
 it.each([
-  ['/settings/members', { note: 'x', role: 'king' }, { role: 'Role must be one of the roles' }],
+  ['/settings/members', { note: 'x', role: 'king' }, { role: 'Role must be one of owner, admin, viewer' }],
   ['/settings/members', { note: ' ', role: 'viewer' }, { note: 'Name or email is required' }],
-  ['/settings/members/usr_1/role', { role: 'king' }, 'role must be one of the roles.'],
+  ['/settings/members/usr_1/role', { role: 'king' }, 'role must be one of owner, admin, viewer.'],
   ['/settings/applications/:id/new-key', { grace_hours: '73' }, 'grace_hours must be a number from 0 to 72.'],
   ['/settings/applications/:id/new-key', {}, 'grace_hours must be a number from 0 to 72.'],
   ['/settings/tokens', { name: 'x', days: '31' }, { days: 'Works for must be one of the lifetimes' }],
