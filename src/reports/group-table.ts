@@ -204,12 +204,7 @@ export class GroupTable {
   }
 
   private addColumn(at: number, groups: Int32Array, added: Float64Array | null, size: number): void {
-    if (!added) return;
-    const column = this.columnAt(at);
-    for (let entry = 0; entry < size; entry++) {
-      const group = groups[entry] ?? SKIPPED;
-      if (group !== SKIPPED) column[group] = (column[group] ?? 0) + (added[entry] ?? 0);
-    }
+    if (added) addNumbers(this.columnAt(at), groups, added, size);
   }
 
   private addAmounts(
@@ -220,25 +215,20 @@ export class GroupTable {
     if (!low && !high) return;
     const at = this.amounts[index]?.at ?? 0;
     const [lows, highs] = [this.columnAt(at), this.columnAt(at + 1)];
+    if (!conversions) {
+      if (low) addLow(lows, highs, groups, low, size);
+      if (high) addNumbers(highs, groups, high, size);
+      return;
+    }
     for (let entry = 0; entry < size; entry++) {
       const group = groups[entry] ?? SKIPPED;
-      if (group === SKIPPED) continue;
-      const [addedLow, addedHigh] = [low ? (low[entry] ?? 0) : 0, high ? (high[entry] ?? 0) : 0];
-      const conversion = conversions ? (conversions[entry] ?? null) : 'same';
+      const [addedLow, addedHigh] = [low?.[entry] ?? 0, high?.[entry] ?? 0];
+      if (group === SKIPPED || (addedLow === 0 && addedHigh === 0)) continue;
+      const conversion = conversions[entry] ?? null;
       if (conversion === 'same') addParts(lows, highs, group, addedLow, addedHigh);
-      else if (addedLow !== 0 || addedHigh !== 0) this.convert(index, group, addedLow, addedHigh, conversion);
+      else if (conversion === null) this.setIncomplete(index, group);
+      else this.addConverted(index, group, microsOf(addedLow, addedHigh) * conversion);
     }
-  }
-
-  private convert(
-    index: number,
-    group: number,
-    low: number,
-    high: number,
-    conversion: ScaledRate | null,
-  ): void {
-    if (conversion === null) this.setIncomplete(index, group);
-    else this.addConverted(index, group, microsOf(low, high) * conversion);
   }
 
   private addAmountOf(index: number, group: number, other: GroupTable, otherGroup: number): void {
@@ -260,12 +250,41 @@ export class GroupTable {
   }
 }
 
-/** Adds both parts of an amount. The low part stays below 10^12, so that both are exact. */
+// The low part of an amount stays below 10^12, so that both parts are exact.
+
 function addParts(lows: Float64Array, highs: Float64Array, at: number, low: number, high: number): void {
   const sum = (lows[at] ?? 0) + low;
   const carried = sum >= MICROS_PER_HIGH ? 1 : 0;
   lows[at] = sum - carried * MICROS_PER_HIGH;
   if (high + carried !== 0) highs[at] = (highs[at] ?? 0) + high + carried;
+}
+
+/** Adds the low parts of amounts, each to its group. */
+function addLow(
+  lows: Float64Array,
+  highs: Float64Array,
+  groups: Int32Array,
+  added: Float64Array,
+  size: number,
+) {
+  for (let entry = 0; entry < size; entry++) {
+    const group = groups[entry] ?? SKIPPED;
+    if (group === SKIPPED) continue;
+    const sum = (lows[group] ?? 0) + (added[entry] ?? 0);
+    if (sum < MICROS_PER_HIGH) lows[group] = sum;
+    else {
+      lows[group] = sum - MICROS_PER_HIGH;
+      highs[group] = (highs[group] ?? 0) + 1;
+    }
+  }
+}
+
+/** Adds numbers that cannot carry, each to its group. */
+function addNumbers(sums: Float64Array, groups: Int32Array, added: Float64Array, size: number) {
+  for (let entry = 0; entry < size; entry++) {
+    const group = groups[entry] ?? SKIPPED;
+    if (group !== SKIPPED) sums[group] = (sums[group] ?? 0) + (added[entry] ?? 0);
+  }
 }
 
 /**
