@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import {
+  type AppContext,
   type AppEnv,
   AppError,
   answerError,
@@ -13,8 +14,14 @@ import {
 import { noteRejection } from '#ingestion';
 import { trackingHost } from '#tracking';
 
-/** Creates an app with the routes that `mount` adds, and the headers, log and error handling that all routes share. */
-export function createApp(mount: (app: Hono<AppEnv>) => void): Hono<AppEnv> {
+/**
+ * Creates an app with the routes that `mount` adds, and the headers, log and error handling that all routes share. `answerUnknown` may answer
+ * a request for an address that no route has; it returns null for the usual error.
+ */
+export function createApp(
+  mount: (app: Hono<AppEnv>) => void,
+  answerUnknown: (c: AppContext) => Promise<Response | null> = async () => null,
+): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   app.use(trackingHost(app));
   app.use(answerHeaders, requestLog);
@@ -29,7 +36,7 @@ export function createApp(mount: (app: Hono<AppEnv>) => void): Hono<AppEnv> {
   });
   app.notFound(async (c) => {
     await refuseOtherMethods(c, async () => {
-      c.res = answerError(c, new AppError('not_found', 'Not found'));
+      c.res = (await answerUnknown(c)) ?? answerError(c, new AppError('not_found', 'Not found'));
     });
     return c.res;
   });

@@ -1,5 +1,5 @@
 import { creativeRoutes } from '#creatives/routes';
-import { dashboardRoutes } from '#dashboard';
+import { answerUnknownAddress, dashboardRoutes } from '#dashboard';
 import { deletionRoutes } from '#deletion/routes';
 import { deviceRoutes } from '#devices/routes';
 import { docsRoutes } from '#docs/routes';
@@ -26,4 +26,4 @@ export const service = createApp((app) => {
   app.route('/', dashboardRoutes);
   app.route('/', trackingRoutes);
   app.route('/', docsRoutes);
-});
+}, answerUnknownAddress);

@@ -16,6 +16,7 @@ export {
   EVENT_COLUMNS,
   EVENT_EXAMPLES,
   EVENT_TYPES,
+  eventLabel,
   FUNNEL_STEP_FORMS,
   FUNNEL_STEPS,
   isFunnelStep,

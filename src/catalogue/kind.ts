@@ -53,6 +53,8 @@ export interface ClientTotal<Event> {
  */
 export interface EventKind<Event extends { type: string } = { type: string }> {
   readonly type: Event['type'];
+  /** What people call one such event. */
+  readonly label: string;
   /** One sentence, for documentation. */
   readonly description: string;
   /** What the event belongs to. An event of a creative has no device yet. */

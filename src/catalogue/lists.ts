@@ -44,6 +44,10 @@ export const SENT_KINDS: readonly { types: readonly string[]; description: strin
   ({ wires }) => wires.length > 0,
 ).map(({ wires, description }) => ({ types: wires.map(({ type }) => type), description }));
 
+/** What people call an event of this type: `Ad impression` for `custom.ad`. An unknown type is its own name. */
+export const eventLabel = (type: string): string =>
+  EVENT_KINDS.find((kind) => kind.type === type)?.label ?? type;
+
 /** Summarises an event in one line. `amount` is its `value` as money, empty if it has none. */
 export const summarise = (shown: ShownEvent & { type: string }, amount: string): string =>
   findKind(shown)?.summarise(shown, amount) ?? '';

@@ -90,6 +90,7 @@ export function valueName(dimension: DimensionName, value: string): string {
   if (dimension === 'media_source') return named(NETWORK_NAMES, value) ?? value;
   if (dimension === 'source') return named(FORMAT_NAMES, value) ?? value;
   if (dimension === 'country') return countryName(value);
+  if (dimension === 'currency') return value.toUpperCase();
   if (dimension === 'os') return named(OS_NAMES, value) ?? capitalised(value);
   return value;
 }

@@ -7,6 +7,7 @@ import { callerOf, type DashboardContext, type DashboardEnv, requirePerson } fro
 import { Card, Field } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
 import { TOO_MANY_ATTEMPTS } from './sign-in.tsx';
+import { ROLE_NAMES } from './words.ts';
 
 const Passwords = z.object({ current: z.string().min(1).max(128), next: NewPerson.shape.password });
 
@@ -18,10 +19,10 @@ function accountPage(c: DashboardContext, faults: Fault[] = []) {
     <>
       <Card title={name}>
         <p>
-          {email}, {role} of {team.name}
+          {email} · {ROLE_NAMES[role]} of {team.name}
         </p>
       </Card>
-      <Card title="Change the password">
+      <Card title="Change your password">
         <form method="post" action="/settings/account" class="stack">
           <Field
             label="Current password"
@@ -37,12 +38,12 @@ function accountPage(c: DashboardContext, faults: Fault[] = []) {
             type="password"
             autocomplete="new-password"
             faults={faults}
-            hint="At least 12 characters. Your other sessions will be signed out."
+            hint="At least 12 characters. You are signed out everywhere else."
             minlength={12}
             maxlength={128}
             required
           />
-          <button type="submit">Change</button>
+          <button type="submit">Change password</button>
         </form>
       </Card>
     </>,

@@ -3,6 +3,7 @@ import type { Submitted } from './form.ts';
 import { ago } from './format.ts';
 import { Action, Card, type Column, Field, Table } from './parts.tsx';
 import { type View, viewQuery } from './view.ts';
+import { CHANNEL_NAMES, DIGEST_NAMES, optionsOf } from './words.ts';
 
 export type PartProps = { view: View; mayChange: boolean; now: number };
 
@@ -33,9 +34,9 @@ export function ChannelsCard({ view, rows, mayChange, now }: PartProps & { rows:
         rows={rows}
         empty="No channels yet. Without one, alerts appear only on this page."
         columns={[
-          { label: 'Channel', cell: (channel) => (channel.kind === 'mail' ? 'Email' : 'Webhook') },
+          { label: 'Channel', cell: (channel) => CHANNEL_NAMES[channel.kind] },
           { label: 'Address', cell: (channel) => channelText(channel) },
-          { label: 'Digest', cell: (channel) => channel.digest },
+          { label: 'Digest', cell: (channel) => DIGEST_NAMES[channel.digest] },
           {
             label: 'Last message',
             wrap: true,
@@ -83,7 +84,7 @@ export const NewChannelCard = ({
         name="digest"
         value={values.digest ?? 'daily'}
         faults={faults}
-        options={DIGESTS.map((name) => [name, name])}
+        options={optionsOf(DIGESTS, DIGEST_NAMES)}
         hint={`At 8:00 in ${view.application.timezone}; weekly on Mondays`}
       />
       <button type="submit">Add channel</button>

@@ -11,10 +11,10 @@ import { renderSettings } from './settings.tsx';
 import { takeShown } from './show-once.ts';
 
 const GRACES = [
-  ['0', 'stops now'],
-  ['1', 'works for 1 hour'],
-  ['24', 'works for 24 hours'],
-  ['72', 'works for 72 hours'],
+  ['0', 'Stops working now'],
+  ['1', 'Works for 1 more hour'],
+  ['24', 'Works for 24 more hours'],
+  ['72', 'Works for 72 more hours'],
 ] as const;
 
 /** The text of the form's fields. */

@@ -54,7 +54,7 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
             { label: 'Name', cell: (row) => <a href={`/settings/applications/${row.id}`}>{row.name}</a> },
             { label: 'Time zone', cell: (row) => row.timezone },
             { label: 'Currency', cell: (row) => row.currency.toUpperCase() },
-            { label: 'Data collection', cell: (row) => (row.dataCollection ? 'on' : 'off') },
+            { label: 'Data collection', cell: (row) => (row.dataCollection ? 'On' : 'Off') },
             { label: 'Set up', cell: (row) => <a href={`/get-started?app=${row.id}`}>Get started</a> },
           ]}
         />

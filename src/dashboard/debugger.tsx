@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
-import { EVENT_TYPES } from '#catalogue';
+import { EVENT_TYPES, eventLabel } from '#catalogue';
 import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError } from '#http';
 import { listRejections } from '#ingestion';
 import { devicePage } from './device-page.tsx';
 import { eventPage } from './event-page.tsx';
-import { type ShownEvent, StatusBadge, summary, text } from './event-parts.tsx';
+import { type ShownEvent, StatusBadge, summary, text, typeLabel } from './event-parts.tsx';
 import { readChips } from './filter-names.ts';
 import { Filters } from './filters.tsx';
 import { checkForm } from './form.ts';
@@ -70,7 +70,7 @@ function EventTable({ view, events, now }: { view: View; events: readonly ShownE
             </a>
           ),
         },
-        { label: 'Type', cell: (event) => text(event.type) },
+        { label: 'Type', cell: typeLabel, titleOf: (event) => text(event.type) },
         { label: 'What', cell: (event) => summary(event) },
         { label: 'Status', cell: (event) => <StatusBadge status={event.status_of_event} /> },
         {
@@ -207,7 +207,7 @@ async function debuggerPage(c: DashboardContext) {
             label="Type"
             name="type"
             value={type}
-            options={[['', 'All types'], ...EVENT_TYPES.map((name) => [name, name] as const)]}
+            options={[['', 'All types'], ...EVENT_TYPES.map((name) => [name, eventLabel(name)] as const)]}
           />
           <Field label="Event name" name="event_name" value={name} maxlength={256} />
           <Field label="Device id" name="device_id" value={deviceId} maxlength={256} />

@@ -2,7 +2,7 @@ import { explainDeviceById } from '#devices';
 import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError } from '#http';
 import { ExplanationCard } from './event-page.tsx';
-import { InDebugger, StatusBadge, summary } from './event-parts.tsx';
+import { InDebugger, StatusBadge, summary, typeLabel } from './event-parts.tsx';
 import { moment } from './format.ts';
 import type { DashboardContext } from './guard.ts';
 import { renderPage } from './page.tsx';
@@ -18,7 +18,8 @@ const text = (value: unknown) => (typeof value === 'string' ? value : '');
 export async function devicePage(c: DashboardContext) {
   const view = await requireView(c);
   const id = c.req.query('device_id') ?? '';
-  if (id === '') throw new AppError('not_found', 'Device not found');
+  const isPossible = id !== '' && EventsQuery.shape.device_id.safeParse(id).success;
+  if (!isPossible) throw new AppError('not_found', 'Device not found');
   const { application } = view;
   const query = ask(EventsQuery, {
     application_id: application.id,
@@ -45,7 +46,7 @@ export async function devicePage(c: DashboardContext) {
               <li>
                 <time datetime={text(event.created_at)}>{at(Date.parse(text(event.created_at)))}</time>
                 <a href={`/debugger/event${viewQuery(view, { id: text(event.event_id) })}`}>
-                  {text(event.type)}
+                  {typeLabel(event)}
                 </a>{' '}
                 {summary(event)} <StatusBadge status={event.status_of_event} />
               </li>

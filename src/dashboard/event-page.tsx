@@ -1,4 +1,5 @@
 import type { Explanation } from '#attribution';
+import { valueName } from '#catalogue';
 import { explainDeviceById } from '#devices';
 import { type EventStatus, eventStatus } from '#events';
 import { InDebugger } from './event-parts.tsx';
@@ -51,12 +52,28 @@ const StatusCard = ({ status }: { status: EventStatus }) => (
   </Card>
 );
 
-const METHODS: Record<string, string> = {
-  referrer: 'The install referrer named a click inside the click window.',
-  click_id: 'The backend named a click inside the click window.',
-  deep_link: 'The backend named the creative of a deep link.',
-  probabilistic: 'No click was named; one was similar enough to this device.',
-  organic: 'No click was named, and none was similar enough to this device.',
+const METHODS: Record<string, { label: string; reason: string }> = {
+  referrer: {
+    label: 'Install referrer',
+    reason: 'The store named a click within the attribution window.',
+  },
+  click_id: { label: 'Click id', reason: 'Your backend named a click within the attribution window.' },
+  deep_link: { label: 'Deep link', reason: 'Your backend named the creative of a deep link.' },
+  probabilistic: {
+    label: 'Probabilistic match',
+    reason: 'No click was named; one was similar enough to this device.',
+  },
+  organic: { label: 'Organic', reason: 'No click was named, and none was similar enough to this device.' },
+};
+
+/** What a click and a device have in common, or not. */
+const FACTS: Record<string, string> = {
+  ip: 'IP address',
+  timezone: 'Time zone',
+  os_version: 'OS version',
+  model: 'Model',
+  screen: 'Screen size',
+  density: 'Pixel density',
 };
 
 const installs = (number: number) => `${count(number)} ${number === 1 ? 'install' : 'installs'}`;
@@ -65,7 +82,7 @@ const CreditedClick = ({ click }: { click: NonNullable<Explanation['click']> }) 
   <>
     <p>
       Clicked {moment(click.clickedAt, 'UTC')} UTC
-      {click.country ? ` in ${click.country.toUpperCase()}` : ''}
+      {click.country ? ` in ${valueName('country', click.country)}` : ''}
     </p>
     {Object.keys(click.params).length > 0 && (
       <Table
@@ -89,7 +106,7 @@ const COUNTRY_SOURCES = {
 
 const CountedIn = ({ place: { country, countrySource } }: { place: Explanation['place'] }) => (
   <p>
-    Country: {country?.toUpperCase() ?? 'unknown'}
+    Country: {country ? valueName('country', country) : 'unknown'}
     {countrySource ? `, ${COUNTRY_SOURCES[countrySource]}` : ''}
   </p>
 );
@@ -99,12 +116,19 @@ export const ExplanationCard = ({ explanation }: { explanation: Explanation }) =
   const earlier = attribution.earlier_installs ?? 0;
   const nameOf = (id: string | null | undefined) => (id ? (creatives[id] ?? id) : 'none');
   const candidates = attribution.candidates ?? [];
+  const method = attribution.method ? METHODS[attribution.method] : undefined;
   return (
     <Card title="Attribution">
       {attribution.method ? (
         <p>
-          <strong>{attribution.method}</strong>, creative <strong>{nameOf(attribution.creative_id)}</strong>,
-          confidence {percent(attribution.confidence)}. {METHODS[attribution.method] ?? ''}
+          <strong>{method?.label ?? attribution.method}</strong>
+          {attribution.creative_id && (
+            <>
+              {', creative '}
+              <strong>{nameOf(attribution.creative_id)}</strong>
+            </>
+          )}
+          {`, confidence ${percent(attribution.confidence)}. ${method?.reason ?? ''}`}
           {attribution.ambiguous ? ' Another click matches equally well.' : ''}
         </p>
       ) : (
@@ -132,8 +156,8 @@ export const ExplanationCard = ({ explanation }: { explanation: Explanation }) =
               label: 'Evidence, bits',
               cell: (candidate) =>
                 Object.entries(candidate.facts)
-                  .map(([fact, bits]) => `${fact} ${bits > 0 ? '+' : ''}${bits}`)
-                  .join(', ') || 'named',
+                  .map(([fact, bits]) => `${FACTS[fact] ?? fact} ${bits > 0 ? '+' : ''}${bits}`)
+                  .join(', ') || 'Named',
             },
           ]}
         />

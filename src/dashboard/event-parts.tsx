@@ -1,4 +1,4 @@
-import { summarise } from '#catalogue';
+import { eventLabel, summarise, valueName } from '#catalogue';
 import type { ShownStatus } from '#events';
 import { money } from './format.ts';
 import { type View, viewQuery } from './view.ts';
@@ -9,10 +9,18 @@ export type ShownEvent = Record<string, unknown>;
 export const text = (value: unknown) =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
+/** What people call the event: `Ad impression` for `custom.ad`. */
+export const typeLabel = (event: ShownEvent): string => eventLabel(text(event.type));
+
 /** A summary of an event in one line. */
 export const summary = (event: ShownEvent): string =>
   summarise(
-    { ...event, type: text(event.type) },
+    {
+      ...event,
+      type: text(event.type),
+      ...(event.source ? { source: valueName('source', text(event.source)) } : {}),
+      ...(event.media_source ? { media_source: valueName('media_source', text(event.media_source)) } : {}),
+    },
     typeof event.value === 'number' ? money(event.value, text(event.currency) || 'usd') : '',
   );
 

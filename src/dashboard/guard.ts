@@ -3,6 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import { database } from '#db';
 import { AppError } from '#http';
 import { atLeast, type MemberCaller, type Person, personOf, type Role, setupIsOpen } from '#members';
+import { ROLE_NAMES } from './words.ts';
 
 export type DashboardEnv = { Bindings: Env; Variables: { requestId: string; person: Person } };
 export type DashboardContext = Context<DashboardEnv>;
@@ -79,7 +80,10 @@ export const requirePerson = createMiddleware<DashboardEnv>(async (c, next) => {
 export function requireRole(role: Role) {
   return createMiddleware<DashboardEnv>(async (c, next) => {
     if (!atLeast(c.get('person').role, role)) {
-      throw new AppError('forbidden', `This requires the role ${role}. Ask an owner of your team.`);
+      throw new AppError(
+        'forbidden',
+        `Only the role ${ROLE_NAMES[role]} or above may do this. Ask an owner of your team.`,
+      );
     }
     await next();
   });

@@ -1,6 +1,5 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { listAudit } from '#audit';
 import { database } from '#db';
 import { requiredText } from '#http';
 import {
@@ -15,17 +14,18 @@ import {
   removeMember,
   withdrawInvitation,
 } from '#members';
+import { auditPage } from './audit-page.tsx';
 import { parseForm, redirectDone, requireForm, type Submitted } from './form.ts';
 import { moment } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { Action, Card, CopyNow, Field, Table } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
 import { redirectShowing, takeShown } from './show-once.ts';
+import { optionsOf, ROLE_NAMES } from './words.ts';
 
 const PATH = '/settings/members';
-const AUDIT_PAGE = 100;
 
-const NewRole = z.object({ role: z.enum(ROLES, 'must be one of the roles') });
+const NewRole = z.object({ role: z.enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` }) });
 const Invitation = NewRole.extend({ note: requiredText(255) });
 
 async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
@@ -51,8 +51,8 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
       </CopyNow>
       <Card title="Invite someone">
         <p class="muted">
-          Viewers see reports. Admins also change settings, upload costs and see API keys. Owners also manage
-          owners.
+          Viewers see every report. Admins also change settings, upload costs and see API keys. Owners also
+          manage other owners. Nothing is sent by email: you get a link to pass on.
         </p>
         <form method="post" action="/settings/members" class="row">
           <Field
@@ -68,7 +68,7 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
             name="role"
             value={values.role ?? 'viewer'}
             faults={faults}
-            options={offered.map((name) => [name, name])}
+            options={optionsOf(offered, ROLE_NAMES)}
           />
           <button type="submit">Create link</button>
         </form>
@@ -84,13 +84,13 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
               label: 'Role',
               cell: (member) =>
                 member.role === 'owner' && person.role !== 'owner' ? (
-                  member.role
+                  ROLE_NAMES[member.role]
                 ) : (
                   <form method="post" action={`/settings/members/${member.userId}/role`} class="inline">
                     <select name="role" aria-label={`Role of ${member.name}`}>
                       {offered.map((name) => (
                         <option value={name} selected={name === member.role}>
-                          {name}
+                          {ROLE_NAMES[name]}
                         </option>
                       ))}
                     </select>
@@ -100,7 +100,11 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
                   </form>
                 ),
             },
-            { label: 'Since (UTC)', cell: (member) => moment(member.createdAt, 'UTC').slice(0, 10) },
+            {
+              label: 'Since (UTC)',
+              wideOnly: true,
+              cell: (member) => moment(member.createdAt, 'UTC').slice(0, 10),
+            },
             {
               label: 'Actions',
               cell: (member) => (
@@ -131,7 +135,7 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
           empty="No open invitations."
           columns={[
             { label: 'Invited', cell: (open) => open.note },
-            { label: 'Role', cell: (open) => open.role },
+            { label: 'Role', cell: (open) => ROLE_NAMES[open.role] },
             { label: 'Expires (UTC)', cell: (open) => moment(open.expiresAt, 'UTC') },
             {
               label: 'Actions',
@@ -147,32 +151,6 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
         />
       </Card>
     </>,
-  );
-}
-
-async function auditPage(c: DashboardContext) {
-  const before = c.req.query('before');
-  const entries = await listAudit(database(c.env.DB), c.get('person').team.id, {
-    limit: AUDIT_PAGE,
-    ...(before ? { before } : {}),
-  });
-  const last = entries.length === AUDIT_PAGE ? entries.at(-1) : undefined;
-  return renderSettings(
-    c,
-    { title: 'Audit log', section: '/settings/audit' },
-    <Card title="Changes and revealed secrets">
-      <Table
-        caption="Audit log"
-        rows={entries}
-        columns={[
-          { label: 'When (UTC)', cell: (entry) => moment(entry.at, 'UTC') },
-          { label: 'Who', cell: (entry) => entry.actor },
-          { label: 'Action', cell: (entry) => <code>{entry.action}</code> },
-          { label: 'Subject', cell: (entry) => entry.subject },
-        ]}
-      />
-      {last && <a href={`/settings/audit?before=${last.id}`}>Older</a>}
-    </Card>,
   );
 }
 

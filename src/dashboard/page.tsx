@@ -5,6 +5,7 @@ import type { Person } from '#members';
 import { VIEW_PAGES } from '#views';
 import type { DashboardContext } from './guard.ts';
 import { queryToKeep, type View, viewQuery } from './view.ts';
+import { ROLE_NAMES } from './words.ts';
 
 /** The navigation. Links with `view` keep the application, period and currency. */
 const NAVIGATION = [
@@ -68,7 +69,7 @@ const Navigation = ({ person, current, view }: { person: Person; current: string
         {person.name}
       </a>
       <span class="muted">
-        {person.team.name} · {person.role}
+        {person.team.name} · {ROLE_NAMES[person.role]}
       </span>
       <form method="post" action="/logout">
         <button type="submit" class="quiet">

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { database } from '#db';
-import { AppError, addressOf, requireWithin } from '#http';
+import { AppError, addressOf, requireWithin, unavailable } from '#http';
 import type { Person } from '#members';
 import { findShareLink } from '#views';
 import { moment } from './format.ts';
@@ -34,7 +34,11 @@ export const sharedPages = (
     await requireWithin(c.env.SIGN_IN_ADDRESS_LIMIT, addressOf(c), TOO_MANY_ATTEMPTS);
     const now = Date.now();
     const link = await findShareLink(database(c.env.DB), c.req.param('secret'), now);
-    if (!link) throw new AppError('not_found', 'This link has ended or was revoked');
+    if (!link)
+      throw new AppError(
+        'not_found',
+        'This link no longer works: it has ended or was revoked. Ask for a new one.',
+      );
     const { team, path, query, expiresAt } = link;
     const guest: Person = { userId: '', name: 'Guest', email: '', role: 'viewer', team };
     const request = new Request(`${new URL(c.req.url).origin}${path}?${query}`, {
@@ -42,6 +46,8 @@ export const sharedPages = (
     });
     admitGuest(request, guest);
     const page = await render(request, c.env, c.executionCtx as ExecutionContext);
+    if (page.status === 404) throw new AppError('not_found', 'The report of this link no longer exists');
+    if (!page.ok) throw unavailable();
     const until = moment(expiresAt, 'UTC').slice(0, 16);
     const shown = readOnly(page, `Read-only view. This link works until ${until} UTC.`);
     shown.headers.set('X-Robots-Tag', 'noindex, nofollow');

@@ -19,6 +19,7 @@ import { parseForm } from './form.ts';
 import { type DashboardContext, type DashboardEnv, requirePerson, safePath } from './guard.ts';
 import { renderPlainPage } from './page.tsx';
 import { Field, Notice } from './parts.tsx';
+import { ROLE_NAMES } from './words.ts';
 
 const FirstRun = NewPerson.extend({ team: requiredText(255) });
 
@@ -142,7 +143,7 @@ function joinPage(
     { title: `Join ${invitation.teamName}`, status: faults.length > 0 ? 400 : 200 },
     <form method="post" class="stack">
       <p>
-        You are invited as <strong>{invitation.role}</strong>.
+        You are invited to join as <strong>{ROLE_NAMES[invitation.role]}</strong>.
       </p>
       <PersonFields values={values} faults={faults} />
       <button type="submit">Join</button>
@@ -153,7 +154,11 @@ function joinPage(
 async function openInvitation(c: DashboardContext): Promise<Invitation> {
   await limitAddress(c);
   const invitation = await findInvitation(database(c.env.DB), c.req.param('secret') ?? '', Date.now());
-  if (!invitation) throw new AppError('not_found', 'This invitation was used or withdrawn, or has expired');
+  if (!invitation)
+    throw new AppError(
+      'not_found',
+      'This invitation no longer works: it was used or withdrawn, or has expired. Ask for a new one.',
+    );
   return invitation;
 }
 
@@ -174,7 +179,11 @@ function resetPage(c: DashboardContext, reset: PasswordReset, faults: Fault[] = 
 async function openReset(c: DashboardContext): Promise<PasswordReset> {
   await limitAddress(c);
   const reset = await findPasswordReset(database(c.env.DB), c.req.param('secret') ?? '', Date.now());
-  if (!reset) throw new AppError('not_found', 'This link was used, replaced by a newer one, or has expired');
+  if (!reset)
+    throw new AppError(
+      'not_found',
+      'This link no longer works: it was used or replaced, or has expired. Ask for a new one.',
+    );
   return reset;
 }
 

@@ -17,8 +17,8 @@ const PATH = '/settings/tokens';
 const LIFETIMES = [
   ['30', '30 days'],
   ['90', '90 days'],
-  ['365', 'a year'],
-  ['0', 'no expiry'],
+  ['365', '1 year'],
+  ['0', 'Until revoked'],
 ] as const;
 
 const NewToken = z.object({
@@ -76,13 +76,18 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
             { label: 'Created (UTC)', cell: (token) => moment(token.createdAt, 'UTC') },
             {
               label: 'Expires (UTC)',
-              cell: (token) => (token.expiresAt === null ? 'never' : moment(token.expiresAt, 'UTC')),
+              cell: (token) => (token.expiresAt === null ? 'Never' : moment(token.expiresAt, 'UTC')),
             },
             {
               label: 'State',
               cell: (token) => {
-                if (token.revokedAt !== null) return 'revoked';
-                return token.expiresAt !== null && token.expiresAt <= now ? 'expired' : 'works';
+                if (token.revokedAt !== null) return <span class="badge">Revoked</span>;
+                const hasExpired = token.expiresAt !== null && token.expiresAt <= now;
+                return hasExpired ? (
+                  <span class="badge">Expired</span>
+                ) : (
+                  <span class="badge good">Active</span>
+                );
               },
             },
             {
@@ -93,7 +98,7 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
                     to={`/settings/tokens/${token.id}/revoke`}
                     label="Revoke"
                     kind="danger"
-                    confirm={`Revoke “${token.name}”? Everything that uses it stops working.`}
+                    confirm={`Revoke “${token.name}”? Whatever uses it stops working within a minute.`}
                   />
                 ) : (
                   NOTHING

@@ -1,9 +1,9 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { accounts, sessions } from '#db';
+import { accounts, passwordResets, sessions } from '#db';
 
 /**
- * Changes a person's password and ends all of their sessions; the caller signs them in again. Returns false if the current password is wrong.
+ * Changes a person's password, and ends all of their sessions and an open link to choose a new one; the caller signs them in again. Returns false if the current password is wrong.
  * Slow on purpose (scrypt), so the caller must limit how often it is tried.
  *
  * Not by better-auth's own call, which makes each of these changes in a transaction of its own, so that a failure in between would leave
@@ -23,9 +23,10 @@ export async function changePassword(
   const next = await hashPassword(passwords.next);
   // It may have been changed in the meantime, by the person or by a reset.
   const isCurrent = sql`EXISTS (SELECT 1 FROM ${accounts} WHERE ${and(own, eq(accounts.password, hash))})`;
-  const [, , changed] = await db.batch([
+  const [, , , changed] = await db.batch([
     auditStatement(caller, newAuditEntry('member.password_changed', email), isCurrent),
     db.delete(sessions).where(and(eq(sessions.userId, userId), isCurrent)),
+    db.delete(passwordResets).where(and(eq(passwordResets.userId, userId), isCurrent)),
     db
       .update(accounts)
       .set({ password: next, updatedAt: new Date(now) })

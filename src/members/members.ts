@@ -1,8 +1,18 @@
-import { and, asc, eq, exists, not, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, exists, inArray, not, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { accounts, type Database, database, insertWhere, members, sessions, teams, users } from '#db';
+import {
+  accounts,
+  type Database,
+  database,
+  insertWhere,
+  members,
+  passwordResets,
+  sessions,
+  teams,
+  users,
+} from '#db';
 import { AppError, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import { endInvitations } from './inviters.ts';
@@ -152,11 +162,28 @@ const other = alias(members, 'other');
 const keepsAnOwner = sql`(${members.role} <> 'owner' OR (SELECT count(*) FROM ${members} AS other
   WHERE ${other.teamId} = ${members.teamId} AND ${other.role} = 'owner') > 1)`;
 
+/**
+ * Ends the open password links of the whole team, if `condition` holds. A link belongs to whoever holds it: an admin may have created one
+ * for someone who then becomes an owner, or just before leaving. New ones are quickly created.
+ */
+const endPasswordResets = (db: Database, teamId: string, condition: SQL) =>
+  db
+    .delete(passwordResets)
+    .where(
+      and(
+        inArray(
+          passwordResets.userId,
+          db.select({ userId: members.userId }).from(members).where(eq(members.teamId, teamId)),
+        ),
+        condition,
+      ),
+    );
+
 const lastOwner = () => new AppError('conflict', 'A team keeps at least one owner');
 
 /**
- * Takes effect with the member's next request. Ends the invitations that they created and that the new role does not allow. Throws
- * `conflict` for the last owner.
+ * Takes effect with the member's next request. Ends the invitations that they created and that the new role does not allow, and the team's
+ * open password links. Throws `conflict` for the last owner.
  */
 export async function changeRole(caller: MemberCaller, userId: string, role: Role): Promise<void> {
   const { db, team } = caller;
@@ -169,30 +196,29 @@ export async function changeRole(caller: MemberCaller, userId: string, role: Rol
     eq(members.teamId, team.id),
     role === 'owner' ? undefined : keepsAnOwner,
   );
-  const [, changed] = await db.batch([
-    auditStatement(
-      caller,
-      newAuditEntry('member.role_changed', `${email} to ${role}`),
-      exists(db.select({ id: members.userId }).from(members).where(changeable)),
-    ),
+  const isChangeable = exists(db.select({ id: members.userId }).from(members).where(changeable));
+  const [, , changed] = await db.batch([
+    auditStatement(caller, newAuditEntry('member.role_changed', `${email} to ${role}`), isChangeable),
+    endPasswordResets(db, team.id, isChangeable),
     db.update(members).set({ role }).where(changeable),
     endInvitations(db, team.id, userId),
   ]);
   if (changed.meta.changes !== 1) throw lastOwner();
 }
 
-/** Removes a member with their invitations, sign-in and sessions. Throws `conflict` for the last owner. */
+/**
+ * Removes a member with their invitations, sign-in and sessions, and ends the team's open password links. Throws `conflict` for the last
+ * owner.
+ */
 export async function removeMember(caller: MemberCaller, userId: string): Promise<void> {
   const { db, team } = caller;
   const { email } = await memberFor(caller, userId);
   const removable = and(eq(members.userId, userId), eq(members.teamId, team.id), keepsAnOwner);
   const gone = not(isMember(db, userId));
-  const [, removed] = await db.batch([
-    auditStatement(
-      caller,
-      newAuditEntry('member.removed', email),
-      exists(db.select({ id: members.userId }).from(members).where(removable)),
-    ),
+  const isRemovable = exists(db.select({ id: members.userId }).from(members).where(removable));
+  const [, , removed] = await db.batch([
+    auditStatement(caller, newAuditEntry('member.removed', email), isRemovable),
+    endPasswordResets(db, team.id, isRemovable),
     db.delete(members).where(removable),
     endInvitations(db, team.id, userId),
     db.delete(sessions).where(and(eq(sessions.userId, userId), gone)),

@@ -37,7 +37,10 @@ export async function createPasswordReset(
 
 export type PasswordReset = { hash: string; userId: string; email: string; teamId: string };
 
-/** The member of a link, or null if the link was used, replaced, expired or never existed, or if the member has left. */
+/**
+ * The member of a link, or null if there is none: the link was used, replaced, expired or made up, their password was changed, or someone
+ * of the team was removed or given another role.
+ */
 export async function findPasswordReset(
   db: Database,
   secret: string,
@@ -57,7 +60,7 @@ export async function findPasswordReset(
   return found ?? null;
 }
 
-/** Sets the password and ends all of the member's sessions, once. Throws `conflict` if the link was used in the meantime. */
+/** Sets the password and ends all of the member's sessions, once. Throws `conflict` if the link has ended in the meantime. */
 export async function resetPassword(
   db: Database,
   { hash, userId, email, teamId }: PasswordReset,
@@ -81,7 +84,7 @@ export async function resetPassword(
     ),
     db.delete(passwordResets).where(eq(passwordResets.hash, hash)),
   ]);
-  if (changed.length === 0) throw new AppError('conflict', 'This link was just used');
+  if (changed.length === 0) throw new AppError('conflict', 'This link no longer works');
 }
 
 const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;

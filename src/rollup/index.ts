@@ -12,6 +12,7 @@ export {
 } from './breakdown.ts';
 export { type Earned, REVENUE_DAYS, readRevenue } from './device-revenue.ts';
 export { type DeviceFacts, type DeviceHistory, RunningDevice } from './device-state.ts';
+export type { Entries, EntryFilter, TakeEntries } from './entries.ts';
 export { Journal } from './journal.ts';
 export { keysOf, scopedKey } from './keys.ts';
 export {
@@ -22,6 +23,7 @@ export {
   replaceBlocks,
 } from './merge-blocks.ts';
 export { EventMessage } from './message.ts';
+export { type OpenBlock, openBlock } from './open-block.ts';
 export {
   applicationIdOf,
   eraseParked,
@@ -35,7 +37,7 @@ export {
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export { pruneHours } from './prune-hours.ts';
 export { readBlockPages, readBucketBytes } from './read-blocks.ts';
-export { blockKeys, type OpenBlock, openBlock } from './segment-blocks.ts';
+export { blockKeys } from './segment-blocks.ts';
 export { sendWithRetry } from './send.ts';
 export { firstTimes, type Walk, walkSteps } from './step-walk.ts';
 export { parkedSums, type SumRows, sumStatement } from './sum-rows.ts';

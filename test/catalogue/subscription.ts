@@ -23,6 +23,7 @@ const asSubscription = wireForm(
 
 export const subscription = {
   type: 'custom.subscription',
+  label: 'Subscription',
   description: 'A subscription was taken out.',
   subject: 'device',
   stored: Subscription,

@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { newId } from '#lib/ids';
 import { openBlock } from '#rollup';
+import { entriesOf } from '../helpers/blocks.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedStorage } from '../helpers/storage.ts';
 
@@ -256,13 +257,7 @@ it('merges the segment blocks of many runs without changing a sum', async () => 
       .all<{ data: string }>();
     let impressions = 0;
     for (const { data } of results) {
-      const block = openBlock('rollup_ads', data);
-      block.read({
-        row: () => true,
-        segment: (_, [own = 0]) => {
-          impressions += own;
-        },
-      });
+      for (const { sums } of entriesOf(openBlock('rollup_ads', data))) impressions += sums[0] ?? 0;
     }
     return { count: results.length, impressions };
   };

@@ -34,7 +34,7 @@ it('deletes an application once its name is typed, and records it', async () => 
   expect(list.tables).toEqual([]);
   expect((await admin.get(path)).status).toBe(404);
   const log = await pageOf(await admin.get('/settings/audit'));
-  expect(log.cells('Audit log', 'Action', 'Subject')).toEqual([['application.deleted', `${name} (${id})`]]);
+  expect(log.cells('Audit log', 'What', 'Details')).toEqual([['Deleted an application', `${name} (${id})`]]);
 });
 
 it('lets neither a viewer nor another team delete an application', async () => {

@@ -174,7 +174,7 @@ it('maps to a creative with all its names, and refuses what would add two curren
   const clash = await admin.post('/costs/names', { names: names('Y', '', ''), to: creative.id });
   expect(clash.status).toBe(409);
   expect((await pageOf(clash)).error).toBe(
-    'Spring › Young › Cat already has costs in another currency on 2026-03-02',
+    'Spring › Young › Cat already has costs in another currency on 2026-03-02.',
   );
   const other = await createTenant();
   const foreign = await createCreative(worker, other, { creative: 'Theirs' });

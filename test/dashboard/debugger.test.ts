@@ -52,27 +52,27 @@ it('shows the status of each event, and searches by name', async () => {
   await deliver();
   await browser.get('/');
   expect(listed(await read('/debugger'))).toEqual([
-    ['custom', 'first', 'Counted', ''],
-    ['install', '', 'Counted', ''],
+    ['Custom event', 'first', 'Counted', ''],
+    ['Install', '', 'Counted', ''],
   ]);
   await send(token, 'first', { eid: 'same', created_at: new Date().toISOString() });
   await send(token, 'second', { dev: true });
   await deliver();
   expect(listed(await read('/debugger'))).toEqual([
-    ['custom', 'second', 'Queued', 'Test event: not counted'],
-    ['custom', 'first', 'Queued', ''],
-    ['custom', 'first', 'Counted', ''],
-    ['install', '', 'Counted', ''],
+    ['Custom event', 'second', 'Queued', 'Test event: not counted'],
+    ['Custom event', 'first', 'Queued', ''],
+    ['Custom event', 'first', 'Counted', ''],
+    ['Install', '', 'Counted', ''],
   ]);
   await browser.get('/');
   expect(listed(await read('/debugger'))).toEqual([
-    ['custom', 'second', 'Not counted', 'Test event: not counted'],
-    ['custom', 'first', 'Duplicate', ''],
-    ['custom', 'first', 'Counted', ''],
-    ['install', '', 'Counted', ''],
+    ['Custom event', 'second', 'Not counted', 'Test event: not counted'],
+    ['Custom event', 'first', 'Duplicate', ''],
+    ['Custom event', 'first', 'Counted', ''],
+    ['Install', '', 'Counted', ''],
   ]);
   expect(listed(await read('/debugger?event_name=second'))).toEqual([
-    ['custom', 'second', 'Not counted', 'Test event: not counted'],
+    ['Custom event', 'second', 'Not counted', 'Test event: not counted'],
   ]);
 });
 
@@ -112,13 +112,13 @@ it('shows a device’s click, attribution and events, and refreshes while one is
   expect(event.texts('.page-title > *')).toEqual(['Debugger › Event', 'custom.purchase']);
   // The click was named, so none was looked for.
   expect(page.card('Attribution').texts('p')).toEqual([
-    'click_id, creative Cat, confidence 100%. The backend named a click inside the click window.',
-    'Country: DE, from the credited click',
-    expect.stringMatching(/^Clicked [\d-]+ [\d:]+ UTC in DE$/),
+    'Click id, creative Cat, confidence 100%. Your backend named a click within the attribution window.',
+    'Country: Germany, from the credited click',
+    expect.stringMatching(/^Clicked [\d-]+ [\d:]+ UTC in Germany$/),
   ]);
   expect(timelineOf(page)).toEqual([
-    'custom.purchase $4.99 · gold · completed Counted',
-    'install Counted',
+    'Purchase $4.99 · gold · completed Counted',
+    'Install Counted',
     'Acquired, by Cat',
     'Clicked the ad',
   ]);
@@ -129,12 +129,12 @@ it('shows a device’s click, attribution and events, and refreshes while one is
 
   const id = queryOf(href).device_id ?? '';
   expect(listed(await read(`/debugger?device_id=${id}`))).toEqual([
-    ['custom', 'later', 'Queued', ''],
-    ['custom.purchase', '$4.99 · gold · completed', 'Counted', ''],
-    ['install', '', 'Counted', ''],
+    ['Custom event', 'later', 'Queued', ''],
+    ['Purchase', '$4.99 · gold · completed', 'Counted', ''],
+    ['Install', '', 'Counted', ''],
   ]);
   const stranger = await signedIn(worker, (await createTenant()).team, 'owner');
   expect((await stranger.get(`/debugger/device?device_id=${id}`)).status).toBe(404);
-  expect((await browser.get('/debugger/device?device_id=nothing')).status).toBe(400);
+  expect((await browser.get('/debugger/device?device_id=nothing')).status).toBe(404);
   expect((await browser.get('/debugger/device')).status).toBe(404);
 });

@@ -29,12 +29,12 @@ it('shows a device’s click with its link parameters, and whether it was used b
     expect(page.all('main b')).toEqual([]);
     return page;
   };
-  const click = expect.stringMatching(/^Clicked [\d-]+ [\d:]+ UTC in DE$/);
+  const click = expect.stringMatching(/^Clicked [\d-]+ [\d:]+ UTC in Germany$/);
 
   const first = await pageOfEvent({ click_id: publicId });
   expect(first.card('Attribution').texts('p')).toEqual([
-    'click_id, creative Creative, confidence 100%. The backend named a click inside the click window.',
-    'Country: DE, from the credited click',
+    'Click id, creative Creative, confidence 100%. Your backend named a click within the attribution window.',
+    'Country: Germany, from the credited click',
     click,
   ]);
   expect(first.table('Link parameters stored with the click').rows).toEqual([
@@ -50,7 +50,7 @@ it('shows a device’s click with its link parameters, and whether it was used b
   ]);
   const organic = await pageOfEvent({});
   expect(organic.card('Attribution').texts('p')).toEqual([
-    'organic, creative none, confidence 100%. No click was named, and none was similar enough to this device.',
+    'Organic, confidence 100%. No click was named, and none was similar enough to this device.',
     'Country: unknown',
     'There were no candidate clicks.',
   ]);

@@ -55,7 +55,7 @@ describe('a malformed form', () => {
   it.each(MALFORMED)('of %s is a 400 at the setup, which stays open', async (_, type, body) => {
     const answer = await post('/setup', type, body);
     expect(answer.status).toBe(400);
-    expect((await pageOf(answer)).error).toBe('The form could not be read');
+    expect((await pageOf(answer)).error).toBe('The form could not be read.');
     expect((await worker.request('/setup')).status).toBe(200);
   });
 
@@ -74,18 +74,18 @@ describe('a malformed form', () => {
         .replace(/:\w+/, 'unknown');
       const answer = await post(path, type, body, browser.cookie);
       expect([route, answer.status]).toEqual([route, 400]);
-      expect((await pageOf(answer)).error).toBe('The form could not be read');
+      expect((await pageOf(answer)).error).toBe('The form could not be read.');
     }
     expect(await audit()).toBe(before);
   });
 });
 
 it.each([
-  ['/settings/members', { note: 'x', role: 'king' }, { role: 'Role must be one of the roles' }],
+  ['/settings/members', { note: 'x', role: 'king' }, { role: 'Role must be one of owner, admin, viewer' }],
   ['/settings/members', { note: ' ', role: 'viewer' }, { note: 'Name or email is required' }],
-  ['/settings/members/usr_1/role', { role: 'king' }, 'role must be one of the roles'],
-  ['/settings/applications/:id/new-key', { grace_hours: '73' }, 'grace_hours must be a number from 0 to 72'],
-  ['/settings/applications/:id/new-key', {}, 'grace_hours must be a number from 0 to 72'],
+  ['/settings/members/usr_1/role', { role: 'king' }, 'role must be one of owner, admin, viewer.'],
+  ['/settings/applications/:id/new-key', { grace_hours: '73' }, 'grace_hours must be a number from 0 to 72.'],
+  ['/settings/applications/:id/new-key', {}, 'grace_hours must be a number from 0 to 72.'],
   ['/settings/tokens', { name: 'x', days: '31' }, { days: 'Works for must be one of the lifetimes' }],
 ])('%s answers 400 to %j and names the fault', async (route, fields, expected) => {
   const { team, application } = await createTenant();

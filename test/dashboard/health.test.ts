@@ -50,7 +50,7 @@ it('replays a parked message until it counts, once however often it is sent', as
   expect(await impressions(browser)).toBe('1');
   expect((await browser.post(`/status/${id}/replay`)).status).toBe(404);
   const log = await pageOf(await browser.get('/settings/audit'));
-  expect(log.cells('Audit log', 'Action')[0]).toEqual(['parked_message.replayed']);
+  expect(log.cells('Audit log', 'What')[0]).toEqual(['Replayed a parked message']);
 });
 
 it('keeps a message parked when the queue does not take it', async () => {
@@ -114,5 +114,5 @@ it('resumes counting after a restore of the database, for an admin, and records 
   expect(resumed.notices).toEqual(['Counting has resumed.']);
   expect(await impressions(admin)).toBe('2');
   const log = await pageOf(await admin.get('/settings/audit'));
-  expect(log.cells('Audit log', 'Action')[0]).toEqual(['counting.resumed']);
+  expect(log.cells('Audit log', 'What')[0]).toEqual(['Resumed counting']);
 });

@@ -192,33 +192,33 @@ it('follows an event until it is counted', async () => {
   await browser.get('/');
   expect((await page()).texts('#live p')).toEqual(['It is included in reports.']);
   expect((await page()).card('Attribution').texts('p')).toEqual([
-    'organic, creative none, confidence 100%. No click was named, and none was similar enough to this device.',
+    'Organic, confidence 100%. No click was named, and none was similar enough to this device.',
     'Country: unknown',
     'There were no candidate clicks.',
   ]);
   const listed = async (query: string) =>
     (await pageOf(await browser.get(`/debugger?${query}`))).cells('Newest events', 'Type', 'What', 'Notes');
   expect(await listed(`token=${creativeToken}`)).toEqual([
-    ['custom', 'followed', ''],
-    ['install', '', ''],
+    ['Custom event', 'followed', ''],
+    ['Install', '', ''],
   ]);
   await worker.post(made, '/webhook', envelope.ad(creativeToken, { dev: true }, { watch_time: -1 }));
   await worker.deliver(worker.queue.take());
   expect(await listed(`token=${creativeToken}`)).toEqual([
     [
-      'custom.ad',
-      '$0.002 · banner · admob · main',
+      'Ad impression',
+      '$0.002 · Banner · AdMob · main',
       'Test event: not counted payload.watch_time must not be negative; ignored',
     ],
-    ['custom', 'followed', ''],
-    ['install', '', ''],
+    ['Custom event', 'followed', ''],
+    ['Install', '', ''],
   ]);
   const forged = await pageOf(await browser.get('/debugger?token=forged'));
   expect([forged.notices, forged.faults]).toEqual([['token is not a token of this application'], {}]);
   expect(await listed('type=custom.ad')).toEqual([
     [
-      'custom.ad',
-      '$0.002 · banner · admob · main',
+      'Ad impression',
+      '$0.002 · Banner · AdMob · main',
       'Test event: not counted payload.watch_time must not be negative; ignored',
     ],
   ]);
@@ -281,8 +281,8 @@ it('creates an access token that works until it is revoked, and shows it once', 
   expect((await owner.post(`/settings/tokens/${id}/revoke`)).status).toBe(303);
   const listed = await pageOf(await owner.get('/settings/tokens'));
   expect(listed.cells('Access tokens', 'Name', 'State', 'Actions')).toEqual([
-    ['For the backend', 'revoked', '–'],
-    ['test', 'works', 'Revoke'],
+    ['For the backend', 'Revoked', '–'],
+    ['test', 'Active', 'Revoke'],
   ]);
   forgetCredentials();
   expect((await worker.team({ teamToken }, '/v1/applications')).status).toBe(401);

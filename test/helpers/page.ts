@@ -80,9 +80,9 @@ export class Page {
     return this.texts('.notice');
   }
 
-  /** The message on the page of a refused request. */
+  /** The message on an error page. */
   get error(): string {
-    return textOf(this.one('body.plain h1 + p'));
+    return textOf(this.one('p.reason'));
   }
 
   /** The labelled figures, by their labels: their values, followed by any change or note. */

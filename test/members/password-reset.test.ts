@@ -4,7 +4,16 @@ import { listAudit } from '#audit';
 import { database } from '#db';
 import { passwordResetSql, pruneSessions } from '#members';
 import { pageOf } from '../helpers/page.ts';
-import { type Browser, cookieOf, createPerson, FORM, signedIn, signIn } from '../helpers/person.ts';
+import {
+  type Browser,
+  cookieOf,
+  createPerson,
+  FORM,
+  openSession,
+  PASSWORD,
+  signedIn,
+  signIn,
+} from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 
@@ -91,6 +100,40 @@ it('ends a link after a day, with a newer link, and with the membership', async 
   await admin.post(`/settings/members/${await idOf(person.email)}/remove`);
   expect((await worker.request(third)).status).toBe(404);
   expect((await worker.request('/reset-password/made-up')).status).toBe(404);
+});
+
+it('ends an open link when the member changes their password, but not when they mistype the current one', async () => {
+  const person = await createPerson(tenant.team, 'viewer');
+  const path = await linkFor(person.email);
+  const browser = await openSession(worker, person);
+  expect((await browser.post('/settings/account', { current: 'mistyped', next: NEXT })).status).toBe(400);
+  expect((await worker.request(path)).status).toBe(200);
+  expect((await browser.post('/settings/account', { current: PASSWORD, next: NEXT })).status).toBe(303);
+  expect((await choose(path, 'another long password')).status).toBe(404);
+  await signIn(worker, { ...person, password: NEXT });
+});
+
+it('ends the open links of a team when a member is removed or gets another role, and no others', async () => {
+  const { team } = await createTenant();
+  const owner = await signedIn(worker, team, 'owner');
+  const ownId = await env.DB.prepare('SELECT user_id AS id FROM members WHERE team_id = ?')
+    .bind(team.id)
+    .first<string>('id');
+  const [leaving, person] = [await createPerson(team, 'admin'), await createPerson(team, 'viewer')];
+  const elsewhere = await linkFor((await createPerson(tenant.team, 'viewer')).email);
+  const role = (id: string | null, to: string) => owner.post(`/settings/members/${id}/role`, { role: to });
+
+  const held = await linkFor(person.email, await openSession(worker, leaving));
+  expect((await role(ownId, 'viewer')).status).toBe(409);
+  expect((await owner.post(`/settings/members/${ownId}/remove`)).status).toBe(409);
+  expect((await worker.request(held)).status).toBe(200);
+  expect((await role(person.id, 'owner')).status).toBe(303);
+  expect((await worker.request(held)).status).toBe(404);
+
+  const last = await linkFor(person.email, owner);
+  expect((await owner.post(`/settings/members/${leaving.id}/remove`)).status).toBe(303);
+  expect((await worker.request(last)).status).toBe(404);
+  expect((await worker.request(elsewhere)).status).toBe(200);
 });
 
 it('lets only an owner reset an owner’s password, and nobody that of another team’s member', async () => {

@@ -68,6 +68,7 @@ const asAd = wireForm(
 /** An ad impression and its revenue. */
 export const ad = {
   type: 'custom.ad',
+  label: 'Ad impression',
   description: 'An ad impression and its revenue.',
   subject: 'device',
   stored: AdView,

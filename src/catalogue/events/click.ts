@@ -24,6 +24,7 @@ type Click = z.infer<typeof Click>;
 /** A click on a tracking link. It has no device yet, but is counted like any other event. */
 export const click = {
   type: 'click',
+  label: 'Click',
   description: 'A click on a tracking link.',
   subject: 'creative',
   stored: Click,

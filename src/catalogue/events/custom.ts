@@ -70,6 +70,7 @@ const asCustom = wireForm(
 /** Any other event that an application wants counted, by its name. */
 export const custom = {
   type: 'custom',
+  label: 'Custom event',
   description: 'Any other event, counted by its name. Use the name `ad_request` to report ad requests.',
   subject: 'device',
   stored: Custom,

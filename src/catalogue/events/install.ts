@@ -8,6 +8,7 @@ type Install = z.infer<typeof Install>;
 /** A device's first token, for which the service itself creates the event. */
 export const install = {
   type: 'install',
+  label: 'Install',
   description: 'The first time a device is seen.',
   subject: 'device',
   stored: Install,

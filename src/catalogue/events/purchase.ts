@@ -68,6 +68,7 @@ const isPaid = ({ status }: Purchase) => status === 'completed' || status === 's
 /** A purchase, successful or not. A refund only counts as activity of its device. */
 export const purchase = {
   type: 'custom.purchase',
+  label: 'Purchase',
   description: 'A purchase, successful or not.',
   subject: 'device',
   stored: Purchase,

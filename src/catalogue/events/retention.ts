@@ -68,6 +68,7 @@ const sessionEndKey = ({ session_id, device_id, session_end }: Retention) =>
 /** A device returned: a session, or an event that reports a return. */
 export const retention = {
   type: 'retention',
+  label: 'Session',
   description: 'A return of the device, optionally with its session.',
   subject: 'device',
   stored: Retention,
