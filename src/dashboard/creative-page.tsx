@@ -2,8 +2,8 @@ import { html, raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import { renderSVG } from 'uqr';
 import { findLatestClick } from '#attribution';
-import { getCreative } from '#creatives';
-import { database } from '#db';
+import { getCreative, listInventory } from '#creatives';
+import { type Database, database } from '#db';
 import { dayIn } from '#lib/time';
 import { atLeast } from '#members';
 import { LtvQuery, type PerformanceReport, RetentionQuery, reportLtv, reportRetention } from '#reports';
@@ -82,16 +82,47 @@ const TestCard = ({ creative, view, last }: { creative: Creative; view: View; la
   </Card>
 );
 
+/** Whether a creative is one of the view's application: another one may have been chosen in the filter bar. */
+const belongsTo = async (db: Database, { applications, application }: View, id: string): Promise<boolean> =>
+  applications.length === 1 ||
+  (await listInventory(db, application.id, { level: 'creative', q: '', creative_id: [id] })).length > 0;
+
+/** Where a creative belongs: the list, its campaign and its ad set, each a link. */
+const Within = ({ creative, view }: { creative: Creative; view: View }) => {
+  const list = (changes: Record<string, string>) => `/creatives${viewQuery(view, changes)}`;
+  return (
+    <>
+      <a href={list({})}>Creatives</a>
+      {' › '}
+      <a href={list({ by: 'adset', campaign_id: creative.campaign_id })}>
+        <bdi>{creative.campaign}</bdi>
+      </a>
+      {' › '}
+      <a href={list({ adset_id: creative.adset_id })}>
+        <bdi>{creative.adset}</bdi>
+      </a>
+      {creative.archived && <span class="badge">Archived</span>}
+    </>
+  );
+};
+
 /** One creative: its link, costs and revenue, and its devices' retention and LTV. */
-export function creativePage(c: DashboardContext) {
+export async function creativePage(c: DashboardContext) {
   const id = c.req.param('id') ?? '';
+  const db = database(c.env.DB);
+  const creative = await getCreative(db, c.var.person.team.id, id, linkTo(c));
   return renderReport(
     c,
-    { title: 'Creative', path: '/creatives', inner: `/creatives/${id}` },
+    {
+      title: creative.name,
+      within: (view) => <Within creative={creative} view={view} />,
+      path: '/creatives',
+      inner: `/creatives/${id}`,
+    },
     async (view, now) => {
       const { person } = c.var;
       const { application } = view;
-      const creative = await getCreative(database(c.env.DB), person.team.id, id, linkTo(c));
+      if (!(await belongsTo(db, view, id))) return c.redirect(`/creatives${viewQuery(view)}`);
       const asked = { ...viewAsked(view), creative_id: [id] };
       const ages = { days: AGES.join(','), group_by: 'creative' };
       const own: View = { ...view, filters: { ...view.filters, creative_id: [id] } };
@@ -100,7 +131,7 @@ export function creativePage(c: DashboardContext) {
         readCompared(c.env, own, { group_by: unit }, now),
         reportRetention(c.env.DB, application, ask(RetentionQuery, { ...asked, ...ages }), now),
         reportLtv(c.env.DB, application, ask(LtvQuery, { ...asked, ...ages }), now),
-        findLatestClick(database(c.env.DB), application.id, id, now - TEST_CLICK_MS),
+        findLatestClick(db, application.id, id, now - TEST_CLICK_MS),
       ]);
       const isOwn = (row: { creative_id?: unknown; is_other?: unknown }) =>
         row.creative_id === id && !row.is_other;
@@ -113,7 +144,7 @@ export function creativePage(c: DashboardContext) {
           <StoreWarning application={application} mayChange={mayChange} />
           <Unconverted amounts={compared.report.unconverted} />
           <Card
-            title={creative.name}
+            title="This period"
             aside={
               mayChange ? (
                 <Action
@@ -125,10 +156,6 @@ export function creativePage(c: DashboardContext) {
               ) : null
             }
           >
-            <p>
-              {creative.campaign} › {creative.adset}
-              {creative.archived ? ' · archived' : ''}
-            </p>
             <Headline view={view} compared={compared} names={HEADLINE} />
             <WithoutSpend view={view} />
             <p class="hint">
@@ -189,9 +216,6 @@ export function creativePage(c: DashboardContext) {
               view={view}
             />
           </Card>
-          <p>
-            <a href={`/creatives${viewQuery(view)}`}>All creatives</a>
-          </p>
         </>
       );
     },

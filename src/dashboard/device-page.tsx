@@ -2,7 +2,7 @@ import { explainDeviceById } from '#devices';
 import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError } from '#http';
 import { ExplanationCard } from './event-page.tsx';
-import { StatusBadge, summary, typeLabel } from './event-parts.tsx';
+import { InDebugger, StatusBadge, summary, typeLabel } from './event-parts.tsx';
 import { moment } from './format.ts';
 import type { DashboardContext } from './guard.ts';
 import { renderPage } from './page.tsx';
@@ -36,11 +36,8 @@ export async function devicePage(c: DashboardContext) {
   const at = (time: number) => moment(time, application.timezone);
   return renderPage(
     c,
-    { title: 'Device', current: '/debugger', view },
+    { title: id, within: <InDebugger view={view} what="Device" />, current: '/debugger', view },
     <>
-      <p>
-        <code>{id}</code>
-      </p>
       {explanation && <ExplanationCard explanation={explanation} />}
       <div id="live" {...(isQueued ? { 'data-live': '' } : {})}>
         <Card title="Timeline" aside={<span class="muted">Times in {application.timezone}</span>}>

@@ -2,6 +2,7 @@ import type { Explanation } from '#attribution';
 import { valueName } from '#catalogue';
 import { explainDeviceById } from '#devices';
 import { type EventStatus, eventStatus } from '#events';
+import { InDebugger } from './event-parts.tsx';
 import { count, moment, percent } from './format.ts';
 import type { DashboardContext } from './guard.ts';
 import { renderPage } from './page.tsx';
@@ -170,18 +171,25 @@ export async function eventPage(c: DashboardContext) {
   const view = await readView(c, Date.now());
   const id = c.req.query('id') ?? '';
   const status = await eventStatus(c.env, c.get('person').team.id, id, Date.now(), view?.application.id);
-  const { device_id } = status.event ?? {};
+  const { device_id, type } = status.event ?? {};
   const explanation =
     status.application_id && typeof device_id === 'string'
       ? await explainDeviceById(c.env, status.application_id, device_id)
       : null;
   return renderPage(
     c,
-    { title: 'Event', current: '/debugger', view },
+    {
+      title: typeof type === 'string' ? type : status.event_id,
+      within: <InDebugger view={view} what="Event" />,
+      current: '/debugger',
+      view,
+    },
     <>
-      <p>
-        <code>{status.event_id}</code>
-      </p>
+      {typeof type === 'string' && (
+        <p>
+          <code>{status.event_id}</code>
+        </p>
+      )}
       <div id="live" {...(status.settled_by ? {} : { 'data-live': '' })}>
         <StatusCard status={status} />
       </div>
@@ -191,9 +199,6 @@ export async function eventPage(c: DashboardContext) {
         </p>
       )}
       {explanation && <ExplanationCard explanation={explanation} />}
-      <p>
-        <a href={`/debugger${viewQuery(view)}`}>All events</a>
-      </p>
     </>,
   );
 }

@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { addFigures } from '../helpers/figures.ts';
-import { Page, pageOf, textOf } from '../helpers/page.ts';
+import { Page, pageOf, queryOf, textOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -184,7 +184,8 @@ it('redirects from the form to the new creative, so that a reload does not creat
     'Created. Use its tracking link as the destination of your ad.',
     'Test game has no URL for Google Play or the App Store, so tracking links take nobody to a store. Add the store URL',
   ]);
-  expect(page.cards).toEqual(['New', 'Test this link', 'By day', 'Retention and LTV']);
+  expect(page.texts('h1')).toEqual(['New']);
+  expect(page.cards).toEqual(['This period', 'Test this link', 'By day', 'Retention and LTV']);
 });
 
 it('shortens long names, and has them in full in their title', async () => {
@@ -261,8 +262,9 @@ it('says that a store URL is missing, to an admin with a link to add it', async 
 
 it('shows a creative’s figures and its link as a code, to nobody of another team', async () => {
   const page = await pageOf(await admin.get(`/creatives/${cat.id}?${PERIOD}`));
-  const own = page.card('Cat');
-  expect(own.texts('p')).toEqual(['Spring › Young', 'Compared with 24 Feb – 28 Feb', 'Days in UTC.']);
+  expect(page.texts('.page-title > *')).toEqual(['Creatives › Spring › Young', 'Cat']);
+  const own = page.card('This period');
+  expect(own.texts('p')).toEqual(['Compared with 24 Feb – 28 Feb', 'Days in UTC.']);
   expect(own.figures).toEqual({
     Spend: '$2.00 $0.00 before',
     Clicks: '10 0 before',
@@ -275,10 +277,42 @@ it('shows a creative’s figures and its link as a code, to nobody of another te
   expect(test.texts('code')).toEqual([`https://ingest.test${cat.path}`]);
   expect(test.all('.qr svg')).toHaveLength(1);
   expect(test.texts('[data-click-watch]')).toEqual(['No click in the last 30 minutes.']);
-  expect(page.cards).toEqual(['Cat', 'Test this link', 'By day', 'Retention and LTV']);
+  expect(page.cards).toEqual(['This period', 'Test this link', 'By day', 'Retention and LTV']);
   const stranger = await signedIn(worker, (await createTenant()).team, 'owner');
   expect((await stranger.get(`/creatives/${cat.id}`)).status).toBe(404);
   expect((await stranger.get(`/creatives/${cat.id}/clicks`)).status).toBe(404);
+});
+
+it('leads from a creative’s page to its campaign and ad set, and marks an archived one', async () => {
+  const page = await pageOf(await admin.get(`/creatives/${dog.id}?${PERIOD}`));
+  expect(page.texts('.page-title > *')).toEqual(['Creatives › Spring › Old Archived', 'Dog']);
+  const title = new Page(page.one('.page-title'));
+  expect((await list(`${new URLSearchParams(title.query('Old'))}`)).names).toEqual(['Dog']);
+  const { names } = await list(`${new URLSearchParams(title.query('Spring'))}&sort=name`);
+  expect(names).toEqual(['Old', 'Young']);
+  expect((await list(`${new URLSearchParams(title.query('Creatives'))}`)).names).toHaveLength(3);
+});
+
+it('sets a long name in full as the title, in smaller type', async () => {
+  const { page } = await list('');
+  const long = await pageOf(await admin.get(page.link(LONG)));
+  const heading = long.one('h1.long');
+  expect([textOf(heading), textOf(long.one('title'))]).toEqual([LONG.trim(), expect.stringContaining(LONG)]);
+  const short = await pageOf(await admin.get(page.link('Cat')));
+  expect(short.all('h1.long')).toEqual([]);
+});
+
+it('leads to the list where another application is chosen on a creative’s page', async () => {
+  const made = await createTenant();
+  const browser = await signedIn(worker, made.team, 'admin');
+  const { id } = await createCreative(worker, made, { creative: 'Cat', adset: 'A', campaign: 'C' });
+  const second = { name: 'Second', timezone: 'UTC', currency: 'usd' };
+  const added = await browser.post('/settings/applications', second);
+  const other = queryOf(added.headers.get('Location') ?? '').app;
+  const moved = await browser.get(`/creatives/${id}?app=${other}`);
+  expect([moved.status, moved.headers.get('Location')]).toEqual([302, `/creatives?app=${other}`]);
+  const own = await pageOf(await browser.get(`/creatives/${id}?app=${made.application.id}`));
+  expect(own.texts('h1')).toEqual(['Cat']);
 });
 
 it('reports a test click when it arrives', async () => {
