@@ -2,6 +2,7 @@ import type { Explanation } from '#attribution';
 import { valueName } from '#catalogue';
 import { explainDeviceById } from '#devices';
 import { type EventStatus, eventStatus } from '#events';
+import { Reason } from './event-reasons.tsx';
 import { count, moment, percent } from './format.ts';
 import type { DashboardContext } from './guard.ts';
 import { renderPage } from './page.tsx';
@@ -25,7 +26,11 @@ function logged({ logged_at, settled_by }: EventStatus): string {
 const StatusCard = ({ status }: { status: EventStatus }) => (
   <Card title={`This event is ${status.status}`}>
     <p>{MEANING[status.status]}</p>
-    {status.reason && <Notice kind="bad">{status.reason}</Notice>}
+    {status.reason && (
+      <Notice kind="bad">
+        <Reason reason={status.reason} />
+      </Notice>
+    )}
     <ol class="steps">
       <li>
         <span class="light on" aria-hidden="true" />
