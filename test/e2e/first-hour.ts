@@ -64,7 +64,7 @@ test('explains the product at the sign-in', async () => {
 test('suggests the time zone and currency of the browser for a new application', async () => {
   await page.goto(`${demo.base_url}/settings/applications`);
   assert.equal(await page.getByLabel('Time zone').inputValue(), 'Europe/Berlin');
-  assert.equal(await page.getByLabel('Currency').inputValue(), 'eur');
+  assert.equal(await page.getByLabel('Currency').inputValue(), 'EUR');
 });
 
 test('leads from the checklist to a store URL, a creative, and the arrival of a test click', async () => {
@@ -121,7 +121,7 @@ test('leads from the checklist to a store URL, a creative, and the arrival of a 
   assert.ok(await isDone('Test its link'));
 
   await page.getByRole('link', { name: 'Debugger' }).first().click();
-  const row = page.getByRole('row', { name: /custom\.purchase/ });
+  const row = page.getByRole('row', { name: /Purchase/ });
   await row.waitFor();
   await row.getByRole('cell').nth(4).getByRole('link').click();
   await page.getByText('Clicked the ad').waitFor();
