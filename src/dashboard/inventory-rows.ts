@@ -5,7 +5,7 @@ import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#re
 import { withBefore } from './change-columns.tsx';
 import { type ComparedReport, readCompared } from './compared.tsx';
 import type { DashboardContext } from './guard.ts';
-import { type Asked, comparedMetric, type Figures, type Row } from './inventory-table.tsx';
+import { type Asked, COLUMN_SETS, comparedMetric, type Figures, type Row } from './inventory-table.tsx';
 import { METRIC_NAMES, type MetricName, nothingOf, sortRows } from './metrics.ts';
 import { ask, viewAsked } from './report.tsx';
 import type { View } from './view.ts';
@@ -16,11 +16,23 @@ const NO_FIGURES = Object.fromEntries(METRIC_NAMES.map((name) => [name, nothingO
   number | null
 >;
 
+/** The metrics that the page shows or sorts by. Spend alone makes a row, too. */
+function metricsOf(asked: Asked): MetricName[] {
+  const sorted = METRIC_NAMES.filter((name) => name === asked.sort.replace(/^-/, ''));
+  return [
+    ...new Set<MetricName>([...COLUMN_SETS[asked.set].metrics, ...sorted, comparedMetric(asked), 'spend']),
+  ];
+}
+
 /** Every item of the application at this level, with its figures for the period, in the requested order. */
 export async function readRows(c: DashboardContext, view: View, asked: Asked, now: number) {
   const { level, status, q } = asked;
   const { campaign_id, adset_id, creative_id } = view.filters;
-  const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: level });
+  const query = {
+    ...ask(PerformanceQuery, { ...viewAsked(view), group_by: level }),
+    limit: MAX_INVENTORY,
+    metrics: metricsOf(asked),
+  };
   const [items, report] = await Promise.all([
     listInventory(database(c.env.DB), view.application.id, {
       level,
@@ -33,7 +45,7 @@ export async function readRows(c: DashboardContext, view: View, asked: Asked, no
         : {}),
     }),
     // The inventory defines the list, so the report must not group any of it under `other`.
-    reportPerformance(c.env, view.application, { ...query, limit: MAX_INVENTORY }, now),
+    reportPerformance(c.env, view.application, query, now),
   ]);
   const figures = new Map(report.data.map((row) => [row[`${level}_id`], row]));
   const rows = items.flatMap((item): Row[] => {
