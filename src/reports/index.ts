@@ -1,5 +1,6 @@
 export { AdsQuery, reportAds } from './ads.ts';
 export { answerReport } from './answer.ts';
+export { type Change, findChanges } from './changes.ts';
 export { ClientTotalsQuery, reportClientTotals } from './client-totals.ts';
 export { CompareQuery, reportCompare } from './compare.ts';
 export { GROUPS as DEVICE_GROUPS } from './device-groups.ts';

@@ -108,7 +108,7 @@ it('shows a device’s click, attribution and events, and refreshes while one is
   const href = [...list.links.values()].find((link) => link.startsWith('/debugger/device?')) ?? '';
   const page = await read(href);
   expect(page.texts('.page-title > *')).toEqual(['Debugger › Device', queryOf(href).device_id]);
-  const event = await read(page.link('custom.purchase'));
+  const event = await read(page.link('Purchase'));
   expect(event.texts('.page-title > *')).toEqual(['Debugger › Event', 'custom.purchase']);
   // The click was named, so none was looked for.
   expect(page.card('Attribution').texts('p')).toEqual([
