@@ -21,7 +21,12 @@ export const NewChannel = z
   })
   .superRefine(({ kind, target }, ctx) => {
     const isAddress = z.email().safeParse(target).success && target.length <= 254;
-    const fault = kind === 'webhook' ? webhookFault(target) : isAddress ? null : 'must be an email address';
+    const fault =
+      kind === 'webhook'
+        ? webhookFault(target)
+        : isAddress
+          ? null
+          : 'must be a complete email address, such as ann@example.com';
     if (fault) ctx.addIssue({ code: 'custom', path: ['target'], message: fault });
   });
 export type NewChannel = z.infer<typeof NewChannel>;

@@ -23,7 +23,7 @@ export const canMail = (env: Env): boolean =>
 
 async function postToWebhook(url: string, { body }: Notice): Promise<void> {
   const fault = webhookFault(url);
-  if (fault) throw new Error(`the address ${fault}`);
+  if (fault) throw new Error(`The address ${fault}`);
   const answer = await fetch(url, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -33,12 +33,12 @@ async function postToWebhook(url: string, { body }: Notice): Promise<void> {
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   await answer.body?.cancel();
-  if (!answer.ok) throw new Error(`the webhook returned ${answer.status}`);
+  if (!answer.ok) throw new Error(`The webhook answered with status ${answer.status}`);
 }
 
 async function sendMail(env: MailEnv, to: string, { subject, body }: Notice): Promise<void> {
   const { MAIL_FROM } = settingsOf(env);
-  if (!env.MAIL || MAIL_FROM === '') throw new Error('this deployment has no mail binding and sender');
+  if (!env.MAIL || MAIL_FROM === '') throw new Error('Email is not set up on this deployment');
   await env.MAIL.send({ to, from: MAIL_FROM, subject, text: body });
 }
 

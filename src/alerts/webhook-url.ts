@@ -8,7 +8,7 @@ const LOCAL_NAMES = ['localhost', 'local', 'internal', 'home.arpa', 'test', 'inv
  */
 export function webhookFault(text: string): string | null {
   const url = URL.parse(text);
-  if (url?.protocol !== 'https:') return 'must be an https URL';
+  if (url?.protocol !== 'https:') return 'must be a URL that begins with https://';
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   if (ipaddr.isValid(host)) {

@@ -1,14 +1,25 @@
 import { type Channel, channelText, DIGESTS } from '#alerts';
 import type { Submitted } from './form.ts';
-import { ago } from './format.ts';
+import { ago, moment } from './format.ts';
 import { Action, Card, type Column, Field, Table } from './parts.tsx';
 import { type View, viewQuery } from './view.ts';
 import { CHANNEL_NAMES, DIGEST_NAMES, optionsOf } from './words.ts';
 
 export type PartProps = { view: View; mayChange: boolean; now: number };
 
+/** How often a channel gets a digest, and when the next one is due. */
+const DigestTime = ({ channel, timezone }: { channel: Channel; timezone: string }) => (
+  <>
+    {DIGEST_NAMES[channel.digest]}
+    {channel.nextDigestAt !== null && (
+      <div class="muted">Next {moment(channel.nextDigestAt, timezone).slice(0, 16)}</div>
+    )}
+  </>
+);
+
 export function ChannelsCard({ view, rows, mayChange, now }: PartProps & { rows: Channel[] }) {
   const query = viewQuery(view);
+  const { timezone } = view.application;
   const actions: Column<Channel>[] = mayChange
     ? [
         {
@@ -36,14 +47,18 @@ export function ChannelsCard({ view, rows, mayChange, now }: PartProps & { rows:
         columns={[
           { label: 'Channel', cell: (channel) => CHANNEL_NAMES[channel.kind] },
           { label: 'Address', cell: (channel) => channelText(channel) },
-          { label: 'Digest', cell: (channel) => DIGEST_NAMES[channel.digest] },
+          { label: 'Digest', cell: (channel) => <DigestTime channel={channel} timezone={timezone} /> },
           {
-            label: 'Last message',
+            label: 'State',
             wrap: true,
             cell: (channel) =>
-              channel.failure === null
-                ? 'No failures'
-                : `Failed ${ago(channel.failedAt ?? now, now)}: ${channel.failure}`,
+              channel.failure === null ? (
+                <span class="badge good">OK</span>
+              ) : (
+                <>
+                  <span class="badge bad">Failed {ago(channel.failedAt ?? now, now)}</span> {channel.failure}
+                </>
+              ),
           },
           ...actions,
         ]}
@@ -61,7 +76,7 @@ export const NewChannelCard = ({
   <Card title="New channel">
     <form method="post" action={`/alerts/channels${viewQuery(view)}`} class="row">
       <Field
-        label="Kind"
+        label="Channel"
         name="channel_kind"
         value={values.channel_kind ?? 'webhook'}
         options={[['webhook', 'Webhook (Slack)'], ...(mail ? [['mail', 'Email'] as const] : [])]}
@@ -74,8 +89,8 @@ export const NewChannelCard = ({
         maxlength={2048}
         hint={
           mail
-            ? 'An https URL or an email address'
-            : 'An https URL. Email needs a mail binding, see docs/operations.md.'
+            ? 'The URL of a webhook (https) or an email address'
+            : 'The URL of a webhook (https). Email is not set up: ask whoever runs this service.'
         }
         required
       />
@@ -85,13 +100,13 @@ export const NewChannelCard = ({
         value={values.digest ?? 'daily'}
         faults={faults}
         options={optionsOf(DIGESTS, DIGEST_NAMES)}
-        hint={`At 8:00 in ${view.application.timezone}; weekly on Mondays`}
+        hint={`At 08:00 (${view.application.timezone}); weekly: on Mondays`}
       />
       <button type="submit">Add channel</button>
     </form>
     <p class="muted">
-      A webhook gets <code>{'{"text": "…"}'}</code>, which Slack, Mattermost and Discord (with{' '}
-      <code>/slack</code> at the end of its URL) understand.
+      A webhook receives <code>{'{"text": "…"}'}</code>, which Slack and Mattermost understand, and Discord if
+      its URL ends in <code>/slack</code>.
     </p>
   </Card>
 );

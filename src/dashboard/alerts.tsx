@@ -1,6 +1,5 @@
 import { Hono } from 'hono';
 import {
-  ALERT_KINDS,
   type Alert,
   alertText,
   canMail,
@@ -15,6 +14,7 @@ import {
   sendTestMessage,
 } from '#alerts';
 import { database } from '#db';
+import { invalidRequest } from '#http';
 import { atLeast } from '#members';
 import { ChannelsCard, NewChannelCard, type PartProps } from './alert-channels.tsx';
 import { Filters } from './filters.tsx';
@@ -22,17 +22,10 @@ import { doneText, parseForm, redirectDone, type Submitted } from './form.ts';
 import { ago } from './format.ts';
 import { NeedsApplication } from './get-started.tsx';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
+import { NewAlertCard } from './new-alert.tsx';
 import { renderPage } from './page.tsx';
-import { Action, Card, type Column, Field, Notice, Table } from './parts.tsx';
+import { Action, Card, type Column, Notice, Table } from './parts.tsx';
 import { readView, requireView, type View, viewQuery } from './view.ts';
-
-const KIND_OPTIONS = Object.entries(ALERT_KINDS).map(
-  ([name, { label, unit, suggested }]) =>
-    [
-      name,
-      `${label} … ${unit === 'percent' ? '%' : unit === 'hours' ? 'hours' : ''} (${suggested})`,
-    ] as const,
-);
 
 const AlertState = ({ alert, now }: { alert: Alert; now: number }) =>
   alert.firingSince === null ? (
@@ -88,46 +81,6 @@ function AlertsCard({ view, rows, mayChange, now }: PartProps & { rows: Alert[] 
   );
 }
 
-const NewAlertCard = ({ view, values, faults }: Required<Submitted> & { view: View }) => (
-  <Card title="New alert">
-    <form method="post" action={`/alerts${viewQuery(view)}`} class="row">
-      <Field
-        label="Alert when"
-        name="kind"
-        value={values.kind ?? 'revenue_change'}
-        faults={faults}
-        options={KIND_OPTIONS}
-        hint="Suggested thresholds are in parentheses"
-      />
-      <Field
-        label="Limit"
-        name="threshold"
-        type="number"
-        step="any"
-        value={values.threshold ?? '30'}
-        faults={faults}
-        hint={`Percent, hours, or ${view.application.currency.toUpperCase()}`}
-        required
-      />
-      <button type="submit">Add alert</button>
-    </form>
-    <details>
-      <summary>What each alert compares</summary>
-      <ul>
-        {Object.values(ALERT_KINDS).map(({ label, hint }) => (
-          <li>
-            {label} …: {hint.charAt(0).toLowerCase() + hint.slice(1)}
-          </li>
-        ))}
-      </ul>
-      <p class="muted">
-        Each alert sends one message when it starts firing and one when it stops. Days in{' '}
-        {view.application.timezone}.
-      </p>
-    </details>
-  </Card>
-);
-
 const UNTOUCHED: Required<Submitted> = { values: {}, faults: [] };
 
 async function alertsPage(
@@ -172,7 +125,10 @@ export const alertPages = new Hono<DashboardEnv>()
   .post('/alerts', admin, async (c) => {
     const view = await requireView(c);
     const { data, ...alert } = await parseForm(c, NewAlert);
-    if (!data) return alertsPage(c, { alert });
+    if (!data) {
+      if (alert.faults.some(({ path }) => path === 'kind')) throw invalidRequest(alert.faults);
+      return alertsPage(c, { alert });
+    }
     await createAlert(callerOf(c), view.application, data);
     return redirectDone(c, back(view), 'created');
   })
@@ -184,7 +140,7 @@ export const alertPages = new Hono<DashboardEnv>()
     }));
     if (!data) return alertsPage(c, { channel });
     if (data.kind === 'mail' && !canMail(c.env)) {
-      const fault = { path: 'target', message: 'must be a URL: this deployment cannot send email' };
+      const fault = { path: 'target', message: 'must be the URL of a webhook: email is not set up here' };
       return alertsPage(c, { channel: { ...channel, faults: [fault] } });
     }
     await createChannel(callerOf(c), view.application, data, new URL(c.req.url).origin);

@@ -25,7 +25,7 @@ export const pathOf = ({ id }: Pick<ApplicationRow, 'id'>) => `/settings/applica
 const toValues = (row: ApplicationRow): Values => ({
   name: row.name,
   timezone: row.timezone,
-  currency: row.currency,
+  currency: row.currency.toUpperCase(),
   data_collection: row.dataCollection ? 'on' : 'off',
   ios_store_url: row.iosStoreUrl ?? '',
   android_store_url: row.androidStoreUrl ?? '',
@@ -112,7 +112,7 @@ export async function applicationPage(c: DashboardContext, row: ApplicationRow, 
   const text = (
     label: string,
     name: string,
-    more: { hint?: string; type?: string; required?: boolean } = {},
+    more: { hint?: string; subject?: string; type?: string; required?: boolean } = {},
   ) => <Field label={label} name={name} value={values[name] ?? ''} faults={faults} {...more} />;
   const fields = (
     <fieldset disabled={!mayChange}>
@@ -131,7 +131,7 @@ export async function applicationPage(c: DashboardContext, row: ApplicationRow, 
         required: true,
         hint: 'Such as Europe/Berlin. A change applies only to later events.',
       })}
-      {text('Reporting currency', 'currency', { required: true, hint: 'ISO 4217, such as usd' })}
+      {text('Reporting currency', 'currency', { required: true, hint: 'A currency code, such as USD' })}
       <h3 id="stores">Tracking link destinations</h3>
       {text('Google Play URL', 'android_store_url', {
         type: 'url',
@@ -140,16 +140,18 @@ export async function applicationPage(c: DashboardContext, row: ApplicationRow, 
       {text('App Store URL', 'ios_store_url', { type: 'url', hint: 'https://apps.apple.com/app/id…' })}
       {text('Fallback URL', 'fallback_url', {
         type: 'url',
-        hint: 'For platforms without a store URL.',
+        hint: 'For platforms without a store URL',
       })}
-      {text('Attribution window, hours after the click', 'attribution_window_hours', {
+      {text('Attribution window (hours after the click)', 'attribution_window_hours', {
+        subject: 'The attribution window',
         type: 'number',
         required: true,
       })}
-      {text('Probabilistic window, hours after the click', 'probabilistic_window_hours', {
+      {text('Probabilistic window (hours after the click)', 'probabilistic_window_hours', {
+        subject: 'The probabilistic window',
         type: 'number',
         required: true,
-        hint: '0 disables probabilistic matching.',
+        hint: '0 turns probabilistic matching off.',
       })}
       {mayChange && <button type="submit">Save</button>}
     </fieldset>

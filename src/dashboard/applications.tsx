@@ -86,7 +86,7 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
             <Field
               label="Currency"
               name="currency"
-              value={values.currency ?? 'usd'}
+              value={values.currency ?? 'USD'}
               faults={faults}
               hint="For your reports, such as EUR"
               maxlength={3}
@@ -141,7 +141,7 @@ export const applicationPages = new Hono<DashboardEnv>()
     const row = await ownApplication(c);
     const { delete_name: name = '' } = await readForm(c);
     if (name.trim() !== row.name) {
-      const fault = { path: 'delete_name', message: 'must be the name of this application' };
+      const fault = { path: 'delete_name', message: `must be exactly ${row.name}` };
       return applicationPage(c, row, { faults: [fault] });
     }
     await deleteApplication(c.env, callerOf(c), row.id, row.name);

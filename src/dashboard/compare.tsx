@@ -119,14 +119,17 @@ export const comparePages = new Hono<DashboardEnv>().get('/compare', requirePers
             : { a, b }),
         })
       : { data: null, faults: null };
+    const shownFaults = (faults ?? []).map((fault) =>
+      a === b && fault.path === 'b' ? { ...fault, message: 'must not be the same as A' } : fault,
+    );
     const form = (
       <form method="get" action="/compare" class="row" data-submit-on-change>
         <ViewFields view={view} />
         <Field label="Compare" name="by" value={by} options={BY} />
         {!isByPeriod && (
           <>
-            <Field label="A" name="a" value={a} options={options} faults={faults ?? []} />
-            <Field label="B" name="b" value={b} options={options} faults={faults ?? []} />
+            <Field label="A" name="a" value={a} options={options} faults={shownFaults} />
+            <Field label="B" name="b" value={b} options={options} faults={shownFaults} />
           </>
         )}
         <button type="submit" class="quiet" data-apply>

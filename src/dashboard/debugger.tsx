@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { EVENT_TYPES, eventLabel } from '#catalogue';
 import { EventsQuery, listEventsWithStatus } from '#events';
-import { AppError } from '#http';
+import { AppError, describeFaults } from '#http';
 import { listRejections } from '#ingestion';
 import { devicePage } from './device-page.tsx';
 import { eventPage } from './event-page.tsx';
@@ -168,15 +168,18 @@ async function debuggerPage(c: DashboardContext) {
     ...(name ? { event_name: name } : {}),
   };
   const { data: query, faults } = checkForm(EventsQuery, asked);
-  const [page, fault] = query
+  const [page, refused] = query
     ? await listEventsWithStatus(c.env, view.application, query).then(
-        (found) => [found, null] as const,
+        (found) => [found, []] as const,
         (error) => {
-          if (error instanceof AppError) return [null, error.message] as const;
+          if (error instanceof AppError && error.code === 'invalid_request') {
+            return [null, error.details] as const;
+          }
           throw error;
         },
       )
-    : [null, faults.map(({ path, message }) => `${path} ${message}`).join('; ')];
+    : [null, faults];
+  const elsewhere = refused.filter(({ path }) => !Object.hasOwn(own, path));
   const rejections = await listRejections(c.env.DB, view.application.id);
   return renderPage(
     c,
@@ -207,17 +210,18 @@ async function debuggerPage(c: DashboardContext) {
             label="Type"
             name="type"
             value={type}
+            faults={refused}
             options={[['', 'All types'], ...EVENT_TYPES.map((name) => [name, eventLabel(name)] as const)]}
           />
-          <Field label="Event name" name="event_name" value={name} maxlength={256} />
-          <Field label="Device id" name="device_id" value={deviceId} maxlength={256} />
-          <Field label="Device token" name="token" value={token} maxlength={512} />
+          <Field label="Event name" name="event_name" value={name} faults={refused} maxlength={256} />
+          <Field label="Device id" name="device_id" value={deviceId} faults={refused} maxlength={256} />
+          <Field label="Device token" name="token" value={token} faults={refused} maxlength={512} />
           <button type="submit" class="quiet">
             Show
           </button>
         </form>
       </Card>
-      {fault && <Notice kind="bad">{fault}</Notice>}
+      {elsewhere.length > 0 && <Notice kind="bad">{describeFaults(elsewhere)}</Notice>}
       <div id="live" {...(cursor === '' ? { 'data-live': '' } : {})}>
         <Card title="Newest events" aside={cursor === '' ? <LiveState /> : null}>
           <EventTable view={view} events={page?.data ?? []} now={now} />

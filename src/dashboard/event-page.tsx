@@ -3,6 +3,7 @@ import { valueName } from '#catalogue';
 import { explainDeviceById } from '#devices';
 import { type EventStatus, eventStatus } from '#events';
 import { InDebugger, typeLabel } from './event-parts.tsx';
+import { Reason } from './event-reasons.tsx';
 import { count, moment, percent } from './format.ts';
 import type { DashboardContext } from './guard.ts';
 import { renderPage } from './page.tsx';
@@ -26,7 +27,11 @@ function logged({ logged_at, settled_by }: EventStatus): string {
 const StatusCard = ({ status }: { status: EventStatus }) => (
   <Card title={`This event is ${status.status}`}>
     <p>{MEANING[status.status]}</p>
-    {status.reason && <Notice kind="bad">{status.reason}</Notice>}
+    {status.reason && (
+      <Notice kind="bad">
+        <Reason reason={status.reason} />
+      </Notice>
+    )}
     <ol class="steps">
       <li>
         <span class="light on" aria-hidden="true" />

@@ -1,5 +1,6 @@
 import { database } from '#db';
 import type { Fault } from '#http';
+import { CURRENCIES } from '#lib/currencies';
 import { atLeast } from '#members';
 import { ExchangeRates, listRates, RatesQuery, saveRates } from '#money';
 import { doneText, parseForm, redirectDone, type Submitted } from './form.ts';
@@ -30,19 +31,27 @@ const UploadCard = ({ view, values, faults }: Required<Submitted> & { view: View
     <form method="post" action={`/costs/rates${viewQuery(view)}`} class="row">
       <Field label="Day" name="date" type="date" value={values.date ?? view.today} faults={faults} required />
       <Field
-        label="1 unit of"
+        label="Currency"
         name="currency"
         value={values.currency ?? ''}
         faults={faults}
         maxlength={3}
-        hint="ISO 4217, such as EUR"
+        hint="A code such as EUR"
         required
       />
-      <Field label="is worth" name="rate" value={values.rate ?? ''} faults={faults} required />
       <Field
-        label="of"
+        label="Value of 1 unit"
+        name="rate"
+        value={values.rate ?? ''}
+        faults={faults}
+        hint="Such as 1.08"
+        required
+      />
+      <Field
+        label="In currency"
+        subject="This"
         name="base"
-        value={values.base ?? view.application.currency}
+        value={values.base ?? view.application.currency.toUpperCase()}
         faults={faults}
         maxlength={3}
         required
@@ -81,9 +90,9 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
             empty="No rates in this period. Reference rates are fetched on weekdays; amounts use the latest earlier rate."
             columns={[
               { label: 'Day', cell: (row) => row.date },
-              { label: '1 unit of', cell: (row) => row.currency.toUpperCase() },
+              { label: 'Currency', cell: (row) => row.currency.toUpperCase() },
               {
-                label: 'is worth',
+                label: 'Value of 1 unit',
                 numeric: true,
                 cell: (row) => `${Number(row.rate.toPrecision(6))} ${row.base.toUpperCase()}`,
               },
@@ -101,10 +110,22 @@ export function ratesPage(c: DashboardContext, { values = {}, faults = [] }: Sub
   });
 }
 
-/** A fault of `rates` belongs to the currency, its key, or to the rate. */
-function fieldFault({ path, message }: Fault): Fault {
-  if (!path.startsWith('rates')) return { path, message };
-  return { path: /ISO|base/.test(message) ? 'currency' : 'rate', message };
+/** The API's faults as those of the form, which has one currency and one rate. */
+function fieldFaults(
+  faults: readonly Fault[],
+  { currency = '', base = '' }: Record<string, string>,
+): Fault[] {
+  const code = currency.trim().toLowerCase();
+  return faults.map((fault) => {
+    if (!fault.path.startsWith('rates')) return fault;
+    if (code === '') return { path: 'currency', message: 'is required' };
+    if (code === base.trim().toLowerCase()) {
+      return { path: 'currency', message: 'must not be the one that its value is in' };
+    }
+    return CURRENCIES.has(code)
+      ? { path: 'rate', message: 'must be a number above 0, with a decimal point' }
+      : { path: 'currency', message: fault.message };
+  });
 }
 
 export async function uploadRates(c: DashboardContext) {
@@ -119,7 +140,7 @@ export async function uploadRates(c: DashboardContext) {
       rates: { [currency.trim().toLowerCase()]: rate },
     }),
   );
-  if (!data) return ratesPage(c, { values, faults: faults.map(fieldFault) });
+  if (!data) return ratesPage(c, { values, faults: fieldFaults(faults, values) });
   await saveRates(callerOf(c), data);
   return redirectDone(c, `/costs/rates${viewQuery(view)}`, 'saved');
 }

@@ -49,14 +49,24 @@ export const Figure = ({
   hint,
   metric,
   value,
+  note,
+  bad = false,
   children,
-}: PropsWithChildren<{ label: string; hint?: string | undefined; metric?: string; value: string }>) => (
-  <div class="figure" {...(hint ? { title: hint } : {})}>
+}: PropsWithChildren<{
+  label: string;
+  hint?: string | undefined;
+  metric?: string;
+  value: string;
+  note?: string;
+  bad?: boolean;
+}>) => (
+  <div class={bad ? 'figure bad' : 'figure'} {...(hint ? { title: hint } : {})}>
     <dt>{label}</dt>
     <dd>
       <strong {...sizeOf(value)} {...(metric ? { 'data-metric': metric } : {})}>
         {value}
       </strong>
+      {note !== undefined && <span class="muted">{note}</span>}
       {children}
     </dd>
   </div>
@@ -68,6 +78,8 @@ type FieldProps = {
   type?: string;
   value?: string;
   hint?: string;
+  /** What a fault's sentence is about, if it does not read well after the label. */
+  subject?: string;
   required?: boolean;
   faults?: readonly Fault[];
   options?: readonly (readonly [value: string, label: string])[];
@@ -88,6 +100,7 @@ export const Field = ({
   label,
   name,
   hint,
+  subject = label,
   faults = [],
   options,
   value,
@@ -135,7 +148,7 @@ export const Field = ({
       )}
       {fault && (
         <p class="fault" id={`${name}-fault`}>
-          {label} {fault.message}
+          {subject} {fault.message}
         </p>
       )}
     </div>
@@ -235,7 +248,6 @@ export function Table<Row>({
   );
 }
 
-/** Text with a copy button. The button appears if scripts can copy; the text can be selected in any case. */
 /** A secret that was just created. Its page shows it once: see `redirectShowing`. */
 export const CopyNow = ({
   text,
@@ -249,6 +261,7 @@ export const CopyNow = ({
     </Notice>
   );
 
+/** Text with a copy button. The button appears if scripts can copy; the text can be selected in any case. */
 export const Copyable = ({
   text,
   label,

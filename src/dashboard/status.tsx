@@ -5,12 +5,13 @@ import { atLeast } from '#members';
 import { resumeApplication } from '#operations';
 import { ClientTotalsQuery, reportClientTotals } from '#reports';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
+import { Reason } from './event-reasons.tsx';
 import { Filters } from './filters.tsx';
 import { doneText, redirectDone } from './form.ts';
 import { ago, count, moment, money, NOTHING } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { renderPage } from './page.tsx';
-import { Action, Card, Notice, Table } from './parts.tsx';
+import { Action, Card, Figure, Notice, Table } from './parts.tsx';
 import { answerCsv, ask, CsvLink, settleView, viewAsked, wantsCsv } from './report.tsx';
 import { readView, requireView, type View, viewQuery } from './view.ts';
 
@@ -18,26 +19,6 @@ const SHOWN = 50;
 const CLIENT_TOTALS = ['device_id', 'kind', 'currency', 'client_total', 'counted_total', 'gap'];
 /** The consumer waits two seconds for a batch. Beyond this time, the queue is behind. */
 const SLOW_MS = 60_000;
-
-const Figure = ({
-  label,
-  value,
-  note,
-  bad,
-}: {
-  label: string;
-  value: string;
-  note: string;
-  bad?: boolean;
-}) => (
-  <div class={bad ? 'figure bad' : 'figure'}>
-    <dt>{label}</dt>
-    <dd>
-      <strong>{value}</strong>
-      <span class="muted">{note}</span>
-    </dd>
-  </div>
-);
 
 const seconds = (ms: number) => `${count(Math.max(0, ms) / 1000)} s`;
 
@@ -199,7 +180,7 @@ function ParkedCard({
         columns={[
           { label: 'Parked (UTC)', cell: (message) => moment(message.parkedAt, 'UTC') },
           { label: 'Application', cell: (message) => nameOf(message.applicationId) },
-          { label: 'Reason', wrap: true, cell: (message) => message.reason },
+          { label: 'Reason', wrap: true, cell: (message) => <Reason reason={message.reason} /> },
           {
             label: 'Message',
             cell: (message) => (

@@ -18,7 +18,7 @@ const LIFETIMES = [
   ['30', '30 days'],
   ['90', '90 days'],
   ['365', '1 year'],
-  ['0', 'Until revoked'],
+  ['0', 'Never'],
 ] as const;
 
 const NewToken = z.object({
@@ -57,7 +57,7 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
             required
           />
           <Field
-            label="Works for"
+            label="Expires after"
             name="days"
             value={values.days ?? '90'}
             options={LIFETIMES}

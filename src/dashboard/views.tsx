@@ -42,13 +42,18 @@ const NewForms = ({ address, shown, mayShare }: { address: string; shown: Shown;
   const { values = {}, form } = shown;
   const faultsOf = (name: Shown['form']) => (form === name ? (shown.faults ?? []) : []);
   const target = <input type="hidden" name="address" value={address} />;
-  const addressFault = (shown.faults ?? []).find(({ path }) => path === 'address');
+  if ((shown.faults ?? []).some(({ path }) => path === 'address')) {
+    return (
+      <Notice kind="bad">
+        This page cannot be saved or shared. Open a report and choose “Save or share”.
+      </Notice>
+    );
+  }
   return (
     <Card
-      title={`Keep or share this view of ${pageOf({ path: address.split('?')[0] ?? '', query: '' })}`}
+      title={`Save or share this view of ${pageOf({ path: address.split('?')[0] ?? '', query: '' })}`}
       aside={<a href={address}>Back to the view</a>}
     >
-      {addressFault && <Notice kind="bad">The view {addressFault.message}.</Notice>}
       <form method="post" action="/views" class="row">
         {target}
         <Field
@@ -66,16 +71,16 @@ const NewForms = ({ address, shown, mayShare }: { address: string; shown: Shown;
         <form method="post" action="/views/links" class="row">
           {target}
           <Field
-            label="Share with"
+            label="Recipient"
             name="note"
             value={values.note ?? ''}
             faults={faultsOf('link')}
             maxlength={255}
-            hint="For your own records"
+            hint="A name, for your own list of links"
             required
           />
           <Field
-            label="Works for"
+            label="Expires after"
             name="days"
             value={values.days ?? '30'}
             faults={faultsOf('link')}

@@ -118,7 +118,7 @@ export const currencyCode = () =>
   keeps(
     requiredText(3)
       .toLowerCase()
-      .refine((code) => CURRENCIES.has(code), 'must be an ISO 4217 code'),
+      .refine((code) => CURRENCIES.has(code), 'must be a currency code (ISO 4217), such as eur'),
     (value) => typeof value === 'string' && CURRENCIES.has(value),
   );
 

@@ -25,7 +25,9 @@ export const atLeast = (role: Role, wanted: Role) => ROLES.indexOf(role) <= ROLE
 
 export const NewPerson = z.object({
   name: requiredText(100),
-  email: requiredText(254).toLowerCase().pipe(z.email('must be an email address')),
+  email: requiredText(254)
+    .toLowerCase()
+    .pipe(z.email('must be a complete email address, such as ann@example.com')),
   password: z
     .string('is required')
     .min(12, 'must have at least 12 characters')

@@ -28,7 +28,7 @@ export const ExchangeRates = z
     const fault = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
     if (codes.length === 0) fault(['rates'], 'must have at least one rate');
     for (const code of codes) {
-      if (!CURRENCIES.has(code)) fault(['rates', code], 'must be an ISO 4217 code');
+      if (!CURRENCIES.has(code)) fault(['rates', code], 'must be a currency code (ISO 4217), such as eur');
       if (code === base) fault(['rates', code], 'must not be the base currency');
     }
   });

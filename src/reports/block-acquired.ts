@@ -4,9 +4,9 @@ import type { Ranking } from './block-ranking.ts';
 import { type Chunk, valuesIn } from './chunk.ts';
 import { keyValues } from './cut.ts';
 import { conversionsOf, type DayRates } from './day-rates.ts';
-import { type DimensionName, isTime, spansOf } from './dimensions.ts';
+import { type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
 import { type Conversion, SKIPPED } from './group-table.ts';
-import type { CreativeGroup, CreativeNames } from './names.ts';
+import type { CreativeNames } from './names.ts';
 
 const COLUMNS = sumColumnsOf('cohort_revenue');
 const AMOUNTS_AT = ['ad_revenue', 'purchase_revenue'].map((name) => COLUMNS.indexOf(name));
@@ -49,7 +49,7 @@ export class Acquired {
   private namesOf(id: string): string {
     let names = this.known.get(id);
     if (names === undefined) {
-      names = this.namesIn(this.names.map((name) => this.creatives.get(id)?.[name as CreativeGroup] ?? null));
+      names = this.namesIn(this.names.map((name) => (isNamed(name) ? this.creatives.of(id, name) : null)));
       this.known.set(id, names);
     }
     return names;
@@ -66,6 +66,7 @@ export class Acquired {
     const { columns } = chunk;
     const conversionsIn = await conversionsOf(this.rates, chunk);
     const creatives = valuesIn(chunk, 'creative_id');
+    await this.creatives.use(creatives.filter((id) => !this.known.has(id)));
     const [acquiredAt, creativeAt] = [columns.indexOf('acquired_day'), columns.indexOf('creative_id')];
     const names = creatives.map((id) => this.namesOf(id));
     // By the indexes of an acquisition day and a creative.

@@ -5,7 +5,7 @@ import { conversionsOf, type DayRates } from './day-rates.ts';
 import { DIMENSIONS, type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
 import { type Conversion, GroupTable, microsOf, SKIPPED } from './group-table.ts';
 import { Pairs, Texts } from './interned.ts';
-import type { CreativeGroup, CreativeNames } from './names.ts';
+import type { CreativeNames } from './names.ts';
 
 /** Marks a group that is counted in another pass. */
 const OTHER_PASS = SKIPPED;
@@ -90,21 +90,11 @@ export class Groups {
     const conversionsIn = await conversionsOf(this.around.rates, chunk);
     const columnOf = (name: DimensionName) => (isOfCosts ? name : DIMENSIONS[name].column);
     this.places = this.rowNames.map((name) => columns.indexOf(columnOf(name)));
-    this.numbers = this.rowNames.map((name, index) => {
-      const own = values[this.places[index] ?? 0] ?? [];
-      const known = (isOfCosts ? this.ofCosts : this.ofFigures)[index];
-      // `Int32Array.from` with a function takes several times as long.
-      const numbers = new Int32Array(own.length);
-      for (const [at, value] of own.entries()) {
-        let number = known?.get(value);
-        if (number === undefined) {
-          number = this.numberOf(name, index, value, isOfCosts);
-          known?.set(value, number);
-        }
-        numbers[at] = number;
-      }
-      return numbers;
-    });
+    this.numbers = await Promise.all(
+      this.rowNames.map((name, index) =>
+        this.numbersOf(name, index, values[this.places[index] ?? 0] ?? [], isOfCosts),
+      ),
+    );
     this.segments = chunk.segments;
     this.openDay(chunk.day);
     this.openSpans(chunk);
@@ -152,12 +142,37 @@ export class Groups {
     }
   }
 
+  /** The numbers of a column's values. Each value is looked up once per chunk, and its name once per report. */
+  private async numbersOf(
+    name: DimensionName,
+    index: number,
+    values: readonly string[],
+    isOfCosts: boolean,
+  ): Promise<Int32Array> {
+    const known = (isOfCosts ? this.ofCosts : this.ofFigures)[index] ?? new Map<string, number>();
+    // `Int32Array.from` with a function takes several times as long.
+    const numbers = new Int32Array(values.length);
+    const added: number[] = [];
+    for (const [at, value] of values.entries()) {
+      const number = known.get(value);
+      if (number === undefined) added.push(at);
+      else numbers[at] = number;
+    }
+    if (isNamed(name) && !isOfCosts) await this.around.creatives.use(added.map((at) => values[at] ?? ''));
+    for (const at of added) {
+      const value = values[at] ?? '';
+      const number = this.numberOf(name, index, value, isOfCosts);
+      known.set(value, number);
+      numbers[at] = number;
+    }
+    return numbers;
+  }
+
   /** The number of a column's value; `NO_VALUE` for amounts without a currency or costs without the name that is grouped by. */
   private numberOf(name: DimensionName, index: number, value: string, isOfCosts: boolean): number {
     const isNothing = value === '' && (name === 'currency' || (isOfCosts && isNamed(name)));
     if (isNothing) return NO_VALUE;
-    const text =
-      isNamed(name) && !isOfCosts ? (this.around.creatives.get(value)?.[name as CreativeGroup] ?? '') : value;
+    const text = isNamed(name) && !isOfCosts ? this.around.creatives.of(value, name) : value;
     return this.texts[index]?.numberOf(text) ?? NO_VALUE;
   }
 

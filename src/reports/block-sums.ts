@@ -14,7 +14,7 @@ import { DayRates, END_OF_TIME } from './day-rates.ts';
 import { DIMENSIONS, isNamed } from './dimensions.ts';
 import { isByCreative } from './filters.ts';
 import { scanHours } from './hour-scan.ts';
-import { type CreativeNames, readCreativeNames } from './names.ts';
+import { CreativeNames } from './names.ts';
 import type { Reported } from './query.ts';
 
 // The performance report by creative, country, OS, app version or hour: its groups are added up in the Worker, in bounded memory.
@@ -43,9 +43,7 @@ export async function readBlockSums(
   asked: BlockQuestion,
 ): Promise<BlockSums> {
   const { names, from, to, reporting } = asked;
-  const creatives: CreativeNames = names.some(isNamed)
-    ? await readCreativeNames(database(db), application.id, names.filter(isNamed))
-    : new Map();
+  const creatives = new CreativeNames(database(db), application.id, names.filter(isNamed));
   const ratesUntil = (last: string) =>
     new DayRates(db, { teamId: application.teamId, reporting, from, to: last });
   const { maxGroups = MAX_GROUPS } = asked;

@@ -54,8 +54,8 @@ export class CohortActivity {
     this.found = new CohortDetails(cells.numbers);
   }
 
-  read(chunk: Chunk): void {
-    this.cells.open(chunk);
+  async read(chunk: Chunk): Promise<void> {
+    await this.cells.open(chunk);
     const ages = valuesIn(chunk, 'age').map(Number);
     const slots = ages.map((age) => this.slotOf(age));
     const ageAt = chunk.columns.indexOf('age');

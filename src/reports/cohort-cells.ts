@@ -60,7 +60,7 @@ export class CohortCells {
     this.values.numberOf('');
   }
 
-  open(chunk: Chunk): void {
+  async open(chunk: Chunk): Promise<void> {
     const { group_by: group } = this.asked;
     const dayColumn = chunk.isOfCosts ? 'day' : 'acquired_day';
     this.dayColumn = chunk.columns.indexOf(dayColumn);
@@ -75,6 +75,7 @@ export class CohortCells {
     const column = chunk.isOfCosts ? group : 'creative_id';
     this.valueColumn = chunk.columns.indexOf(column);
     const values = valuesIn(chunk, column);
+    if (!chunk.isOfCosts) await this.names.use(values.filter((id) => !this.creatives.has(id)));
     // `Int32Array.from` with a function takes several times as long.
     this.valuesOfChunk = new Int32Array(values.length);
     for (const [at, value] of values.entries()) {
@@ -91,7 +92,7 @@ export class CohortCells {
   private numberOfCreative(id: string, group: CreativeGroup): number {
     let number = this.creatives.get(id);
     if (number === undefined) {
-      number = this.values.numberOf(this.names.get(id)?.[group] ?? '');
+      number = this.values.numberOf(this.names.of(id, group));
       this.creatives.set(id, number);
     }
     return number;

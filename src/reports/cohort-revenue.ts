@@ -49,7 +49,7 @@ export class CohortRevenue {
     const [acquiredAt, dayAt] = [columns.indexOf('acquired_day'), columns.indexOf('day')];
     const currencyAt = columns.indexOf('currency');
     this.slots = [];
-    this.cells.open(chunk);
+    await this.cells.open(chunk);
     chunk.read((entries) => {
       const { size, keys, segments } = entries;
       const conversions = conversionsIn(entries);

@@ -22,10 +22,10 @@ const windowHours = (min: number) => {
 
 const fields = {
   name: requiredText(255),
-  timezone: requiredText(64).refine(isTimezone, 'must be an IANA time zone'),
+  timezone: requiredText(64).refine(isTimezone, 'must be an IANA time zone, such as Europe/Berlin'),
   currency: requiredText(3)
     .toLowerCase()
-    .refine((code) => CURRENCIES.has(code), 'must be an ISO 4217 code'),
+    .refine((code) => CURRENCIES.has(code), 'must be a currency code (ISO 4217), such as eur'),
   data_collection: z.boolean({ error: 'must be true or false' }),
   ios_store_url: storeUrl,
   android_store_url: storeUrl,

@@ -206,7 +206,7 @@ it('stores a failure with its channel, retries at growing intervals, and gives u
     await sendNotices(env, now);
     expect(posts).toHaveLength(attempt);
     expect((await listChannels(db, application.id))[0]).toMatchObject({
-      failure: 'the webhook returned 404',
+      failure: 'The webhook answered with status 404',
       failedAt: now,
     });
     const wait = 60_000 * 2 ** (attempt - 1);
@@ -238,8 +238,8 @@ it('follows no redirect, and gives up on a receiver that does not respond', asyn
   expect(posts).toHaveLength(2);
   expect(vi.mocked(fetch).mock.calls.map(([, init]) => init?.redirect)).toEqual(['manual', 'manual']);
   expect((await listChannels(db, application.id)).map(({ failure }) => failure).sort()).toEqual([
+    'The webhook answered with status 302',
     'the connection was lost',
-    'the webhook returned 302',
   ]);
 });
 
@@ -249,9 +249,7 @@ it('sends email if the deployment has a binding and a sender, and reports if it 
   const [channel] = await listChannels(db, application.id);
   await sendTestMessage(db, application, channel?.id ?? '', NOW);
   await sendNotices(env, NOW);
-  expect((await listChannels(db, application.id))[0]?.failure).toBe(
-    'this deployment has no mail binding and sender',
-  );
+  expect((await listChannels(db, application.id))[0]?.failure).toBe('Email is not set up on this deployment');
   const sent: unknown[] = [];
   const MAIL = { send: async (message: unknown) => sent.push(message) };
   const mailing = { ...env, MAIL, MAIL_FROM: 'alerts@team.test' } as unknown as Env;

@@ -3,12 +3,13 @@ import { beforeAll, expect, it } from 'vitest';
 import { sendNotices, watchAlerts } from '#alerts';
 import { listAudit } from '#audit';
 import { database } from '#db';
-import { pageOf } from '../helpers/page.ts';
+import { Page, pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
+const AGAINST_WEEKS = 'Yesterday against the mean of the same weekday in the four weeks before';
 const HOOK = 'https://hooks.example.com/services/T/B/secret';
 
 let tenant: Tenant;
@@ -54,17 +55,44 @@ it('adds, shows and removes an alert, and records both', async () => {
 });
 
 it.each([
-  [{ kind: 'cpi_above', threshold: '-1' }, 'threshold', 'Limit must be above 0'],
-  [{ kind: 'cpi_above', threshold: 'a lot' }, 'threshold', 'Limit must be a number'],
-  [{ kind: 'no_events', threshold: '721' }, 'threshold', 'Limit must be at most 720'],
-  [
-    { kind: 'weather', threshold: '1' },
-    'kind',
-    'Alert when must be one of revenue_change, installs_change, no_events, spend_without_installs, cpi_above, roas_below',
-  ],
-])('refuses the alert %o beside its field', async (fields, field, fault) => {
-  const answer = await admin.post('/alerts', fields);
-  expect([answer.status, (await pageOf(answer)).faults]).toEqual([400, { [field]: fault }]);
+  [{ kind: 'cpi_above', threshold: '-1' }, 'The limit must be above 0'],
+  [{ kind: 'cpi_above', threshold: 'a lot' }, 'The limit must be a number'],
+  [{ kind: 'no_events', threshold: '721' }, 'The limit must be at most 720'],
+])('refuses the alert %o beside its field, and keeps what was typed', async ({ kind, threshold }, fault) => {
+  const answer = await admin.post('/alerts', { kind, threshold });
+  const page = await pageOf(answer);
+  const form = page.card('New alert');
+  expect([answer.status, form.faults]).toEqual([400, { [`threshold-${kind}`]: fault }]);
+  const shown = form.all('input[name=threshold]').map((input) => input.getAttribute('value'));
+  expect(shown.filter((value) => value === threshold)).toHaveLength(1);
+});
+
+it('offers a form per kind of alert, with its unit, a suggestion and what it compares', async () => {
+  const card = (await open('/alerts')).card('New alert');
+  const forms = card.all('form').map((form) => new Page(form));
+  expect(
+    forms.map((form) => [...form.texts('label, .hint'), form.value('threshold'), form.value('kind')]),
+  ).toEqual([
+    ['Revenue differs by more than (%)', AGAINST_WEEKS, '30', 'revenue_change'],
+    ['Installs differ by more than (%)', AGAINST_WEEKS, '30', 'installs_change'],
+    ['No events arrive for (hours)', 'Once the application has sent its first event', '1', 'no_events'],
+    [
+      'A campaign has no installs and spends more than (EUR)',
+      'Yesterday, by campaign',
+      '20',
+      'spend_without_installs',
+    ],
+    ['CPI is above (EUR)', 'Over the last seven full days', '2', 'cpi_above'],
+    ['ROAS is below (%)', 'Over the last seven full days', '50', 'roas_below'],
+  ]);
+});
+
+it('refuses an alert of a kind that no form has', async () => {
+  const answer = await admin.post('/alerts', { kind: 'weather', threshold: '1' });
+  expect([answer.status, (await pageOf(answer)).error]).toEqual([
+    400,
+    'kind must be one of revenue_change, installs_change, no_events, spend_without_installs, cpi_above, roas_below.',
+  ]);
 });
 
 it('adds a channel, shows only the host of its address, sends a test, and shows why it failed', async () => {
@@ -76,7 +104,7 @@ it('adds a channel, shows only the host of its address, sends a test, and shows 
   expect(made.status).toBe(303);
   const channels = async (browser: Browser) => (await open('/alerts', browser)).card('Where messages go');
   expect((await channels(viewer)).table('Channels').rows).toEqual([
-    ['Webhook', 'hooks.example.com/…cret', 'weekly', 'No failures'],
+    ['Webhook', 'hooks.example.com/…cret', expect.stringMatching(/^Weekly Next [\d-]+ 08:00$/), 'OK'],
   ]);
   expect(await (await viewer.get('/alerts')).text()).not.toContain(HOOK);
   const { actions: forms } = await channels(admin);
@@ -88,8 +116,8 @@ it('adds a channel, shows only the host of its address, sends a test, and shows 
     [
       'Webhook',
       '10.0.0.1/….1/x',
-      'weekly',
-      expect.stringMatching(/^Failed \d+ s ago: the address must not be a private or local address$/),
+      expect.stringMatching(/^Weekly Next/),
+      expect.stringMatching(/^Failed \d+ s ago The address must not be a private or local address$/),
       'Send a test Remove',
     ],
   ]);
@@ -105,7 +133,7 @@ it.each([
   [
     { channel_kind: 'webhook', target: 'http://example.com', digest: 'never' },
     'target',
-    'Address must be an https URL',
+    'Address must be a URL that begins with https://',
   ],
   [
     { channel_kind: 'webhook', target: 'https://127.0.0.1/', digest: 'never' },
@@ -117,11 +145,15 @@ it.each([
     'digest',
     'Digest must be one of never, daily, weekly',
   ],
-  [{ channel_kind: 'mail', target: 'nobody', digest: 'never' }, 'target', 'Address must be an email address'],
+  [
+    { channel_kind: 'mail', target: 'nobody', digest: 'never' },
+    'target',
+    'Address must be a complete email address, such as ann@example.com',
+  ],
   [
     { channel_kind: 'mail', target: 'boss@team.test', digest: 'never' },
     'target',
-    'Address must be a URL: this deployment cannot send email',
+    'Address must be the URL of a webhook: email is not set up here',
   ],
 ])('refuses the channel %o beside its field', async (fields, field, fault) => {
   const answer = await admin.post('/alerts/channels', fields);

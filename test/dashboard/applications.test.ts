@@ -17,7 +17,7 @@ it('deletes an application once its name is typed, and records it', async () => 
     const refused = await admin.post(`${path}/delete`, { delete_name: typed });
     expect(refused.status).toBe(400);
     expect((await pageOf(refused)).faults).toEqual({
-      delete_name: 'Application name must be the name of this application',
+      delete_name: 'Application name must be exactly Test game',
     });
   }
   expect((await admin.get(path)).status).toBe(200);

@@ -190,13 +190,12 @@ it('lists exchange rates with those that the team adds', async () => {
 });
 
 it.each([
-  ['currency', 'euro', '1 unit of must be an ISO 4217 code'],
-  ['currency', 'usd', '1 unit of must not be the base currency'],
-  [
-    'rate',
-    'x',
-    'is worth must be a number above 0, or its decimal text with at most 15 digits before the point',
-  ],
+  ['currency', 'euro', 'Currency must be a currency code (ISO 4217), such as eur'],
+  ['currency', 'usd', 'Currency must not be the one that its value is in'],
+  ['currency', ' ', 'Currency is required'],
+  ['base', 'euro', 'This must be at most 3 characters'],
+  ['rate', 'x', 'Value of 1 unit must be a number above 0, with a decimal point'],
+  ['rate', '', 'Value of 1 unit must be a number above 0, with a decimal point'],
   ['date', '2026-02-30', 'Day must be a day, as YYYY-MM-DD'],
 ])('refuses an exchange rate with the %s %s', async (field, value, fault) => {
   const rate = { date: '2026-03-02', currency: 'EUR', rate: '1.25', base: 'usd', [field]: value };

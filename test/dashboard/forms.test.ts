@@ -86,7 +86,7 @@ it.each([
   ['/settings/members/usr_1/role', { role: 'king' }, 'role must be one of owner, admin, viewer.'],
   ['/settings/applications/:id/new-key', { grace_hours: '73' }, 'grace_hours must be a number from 0 to 72.'],
   ['/settings/applications/:id/new-key', {}, 'grace_hours must be a number from 0 to 72.'],
-  ['/settings/tokens', { name: 'x', days: '31' }, { days: 'Works for must be one of the lifetimes' }],
+  ['/settings/tokens', { name: 'x', days: '31' }, { days: 'Expires after must be one of the lifetimes' }],
 ])('%s answers 400 to %j and names the fault', async (route, fields, expected) => {
   const { team, application } = await createTenant();
   const browser = await signedIn(worker, team, 'owner');

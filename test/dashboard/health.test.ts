@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { pageOf } from '../helpers/page.ts';
+import { parkMessage } from '../helpers/parked.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -36,7 +37,7 @@ it('replays a parked message until it counts, once however often it is sent', as
   const [id] = await parkedOf(tenant.application.id);
   const shown = await pageOf(await browser.get('/status'));
   expect(shown.cells('Parked messages', 'Application', 'Reason', 'Actions')).toEqual([
-    ['Test game', 'could not be delivered to the log: every attempt failed', 'Replay Discard'],
+    ['Test game', 'It could not be stored for counting: every attempt failed. Replay it.', 'Replay Discard'],
   ]);
   expect(shown.figures.Parked).toBe('1 could not be counted');
 
@@ -67,6 +68,21 @@ it('keeps a message parked when the queue does not take it', async () => {
   expect(await parkedOf(tenant.application.id)).toEqual([id]);
   expect((await browser.post(`/status/${id}/discard`)).status).toBe(303);
   expect(await parkedOf(tenant.application.id)).toEqual([]);
+});
+
+it.each([
+  [
+    'not an event of this version: currency Invalid input: expected string, received number',
+    'Another version of this service queued this event, and the running one cannot read it. Replay it after an upgrade. Details currency Invalid input: expected string, received number',
+  ],
+  ['could not be counted', 'Counting it failed. The log of this service has the error.'],
+  ['a reason of a later version', 'It could not be counted. Details a reason of a later version'],
+])('explains the reason “%s” in a sentence', async (reason, shown) => {
+  const tenant = await createTenant();
+  const browser = await signedIn(worker, tenant.team, 'viewer');
+  await parkMessage(tenant.application.id, { reason });
+  const page = await pageOf(await browser.get('/status'));
+  expect(page.cells('Parked messages', 'Reason')).toEqual([[shown]]);
 });
 
 it('shows what belongs to no team only while there is a single team', async () => {

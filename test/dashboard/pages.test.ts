@@ -214,7 +214,10 @@ it('follows an event until it is counted', async () => {
     ['Install', '', ''],
   ]);
   const forged = await pageOf(await browser.get('/debugger?token=forged'));
-  expect([forged.notices, forged.faults]).toEqual([['token is not a token of this application'], {}]);
+  expect([forged.notices, forged.faults]).toEqual([
+    [],
+    { token: 'Device token is not a token of this application' },
+  ]);
   expect(await listed('type=custom.ad')).toEqual([
     [
       'Ad impression',

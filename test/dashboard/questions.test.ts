@@ -155,7 +155,7 @@ it('refuses to compare a creative with itself', async () => {
   const { id, browser, app } = await withHistory();
   const answer = await browser.get(`/compare?by=creative&a=${id}&b=${id}&app=${app}&${PERIOD}`);
   expect(answer.status).toBe(400);
-  expect((await pageOf(answer)).faults).toEqual({ b: 'B must not be the same as a' });
+  expect((await pageOf(answer)).faults).toEqual({ b: 'B must not be the same as A' });
 });
 
 it('makes no prediction from too little data, and says why', async () => {

@@ -54,7 +54,7 @@ test('explains the product at the sign-in', async () => {
 test('suggests the time zone and currency of the browser for a new application', async () => {
   await page.goto(`${demo.base_url}/settings/applications`);
   assert.equal(await page.getByLabel('Time zone').inputValue(), 'Europe/Berlin');
-  assert.equal(await page.getByLabel('Currency').inputValue(), 'eur');
+  assert.equal(await page.getByLabel('Currency').inputValue(), 'EUR');
 });
 
 test('leads from the checklist to a store URL, a creative, a test click, its install and the revenue on the overview', async () => {

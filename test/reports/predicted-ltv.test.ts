@@ -152,7 +152,7 @@ describe('GET /v1/reports/predicted-ltv', () => {
     ['limit=51', 'limit must be a whole number from 1 to 50'],
     ['group_by=item', 'group_by must be one of creative, adset, campaign, country, os, app_version'],
     ['cohort=year', 'cohort must be one of day, week, month, all'],
-    ['currency=xyz', 'currency must be an ISO 4217 code'],
+    ['currency=xyz', 'currency must be a currency code (ISO 4217), such as eur'],
   ])('refuses %s', async (query, message) => {
     const { status, body } = await ask(await createTenant(), query);
     expect(status).toBe(400);

@@ -172,7 +172,7 @@ describe('GET /v1/reports/performance', () => {
     [`${march}&until_hour=24`, 'until_hour must be an hour from 1 to 23'],
     [`${march}&until_hour=0`, 'until_hour must be an hour from 1 to 23'],
     [`${march}&until_hour=nine`, 'until_hour must be an hour from 1 to 23'],
-    [`${march}&currency=zzz`, 'currency must be an ISO 4217 code'],
+    [`${march}&currency=zzz`, 'currency must be a currency code (ISO 4217), such as eur'],
   ])('answers 400 to ?%s', async (query, message) => {
     const { status, body } = await report(query);
     expect(status).toBe(400);

@@ -13,7 +13,7 @@ const CURRENCIES = {
 const { region } = new Intl.Locale(navigator.language).maximize();
 const suggested = {
   timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-  currency: CURRENCIES[region],
+  currency: CURRENCIES[region]?.toUpperCase(),
 };
 
 // A form that is shown again with its faults contains what was typed and has no such mark.

@@ -1,0 +1,46 @@
+import type { Child } from 'hono/jsx';
+
+// Why an event was not counted: a sentence for people instead of the recorded text.
+
+const VERSION = /^not an? (message|event|click) of this version: (.*)$/s;
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  'could not be delivered to the log: every attempt failed':
+    'It could not be stored for counting: every attempt failed. Replay it.',
+  'could not be written to the log': 'It could not be stored for counting. Replay it.',
+  'could not be counted': 'Counting it failed. The log of this service has the error.',
+  'counted, but the database refused to add these sums to the reports':
+    'It was counted, but the database refused to add its sums to the reports. Replay it.',
+  'test event': 'It is a test event.',
+  'sent with a revoked token': 'It was sent with a revoked device token.',
+  'its device was erased': 'Its device was erased.',
+};
+
+/** The sentence for a recorded reason, and the recorded text if it says more. Unknown reasons may come from another version of the service. */
+function explain(reason: string): { sentence: string; detail: string | null } {
+  const [, what, faults] = VERSION.exec(reason) ?? [];
+  if (what && faults) {
+    return {
+      sentence: `Another version of this service queued this ${what}, and the running one cannot read it. Replay it after an upgrade.`,
+      detail: faults,
+    };
+  }
+  const sentence = Object.hasOwn(SENTENCES, reason) ? SENTENCES[reason] : undefined;
+  return sentence ? { sentence, detail: null } : { sentence: 'It could not be counted.', detail: reason };
+}
+
+/** Why an event or message was not counted. */
+export const Reason = ({ reason }: { reason: string }): Child => {
+  const { sentence, detail } = explain(reason);
+  return (
+    <>
+      {sentence}
+      {detail !== null && (
+        <details>
+          <summary>Details</summary>
+          <code>{detail}</code>
+        </details>
+      )}
+    </>
+  );
+};
