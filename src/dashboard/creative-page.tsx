@@ -194,7 +194,13 @@ export async function creativePage(c: DashboardContext) {
 /** Shows a creative's page once with the API key in the calls that test an install. */
 export async function showKey(c: DashboardContext) {
   const view = await requireView(c);
-  const path = pathOf(c.req.param('id') ?? '');
+  const { id } = await getCreative(
+    database(c.env.DB),
+    c.var.person.team.id,
+    c.req.param('id') ?? '',
+    linkTo(c),
+  );
+  const path = pathOf(id);
   const apiKey = await revealApiKey(callerOf(c), view.application, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
   return redirectShowing(c, path, { apiKey }, `${path}${viewQuery(view)}#test-install`);
 }

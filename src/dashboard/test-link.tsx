@@ -58,6 +58,7 @@ export const TestLink = ({ c, creative, view, click, now, apiKey }: TestLinkProp
           role="status"
           data-click-watch={`/creatives/${creative.id}/clicks${viewQuery(view)}`}
           data-since={String(now)}
+          {...(click ? { 'data-last': String(click.clickedAt) } : {})}
         >
           {click ? `Last click ${ago(click.clickedAt, now)}.` : 'No click in the last 30 minutes.'}
         </p>

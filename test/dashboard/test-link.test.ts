@@ -55,3 +55,16 @@ it('shows the API key for a test install to admins only', async () => {
   expect(page.one('#test-install pre').text).toContain('<API key: ask an admin>');
   expect(page.buttons).not.toContain('Show with the API key');
 });
+
+it('is where the checklist leads once there is a creative, and stays until a click arrived', async () => {
+  const made = await createTenant(STORES);
+  const browser = await signedIn(worker, made.team, 'admin');
+  const step = async () => (await pageOf(await browser.get('/get-started'))).links.get('Test its link');
+  expect(await step()).toBe(`/creatives?app=${made.application.id}`);
+  await createCreative(worker, made, { creative: 'Older' });
+  const { id, path } = await createCreative(worker, made, { creative: 'Newer' });
+  expect(await step()).toBe(`/creatives/${id}?app=${made.application.id}#test`);
+  const { messages } = await follow(worker, path, ANDROID_AGENT, '203.0.113.9', 'DE');
+  await worker.deliver(messages);
+  expect(await step()).toBeUndefined();
+});

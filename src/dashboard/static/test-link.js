@@ -31,6 +31,7 @@ for (const status of document.querySelectorAll('[data-click-watch]')) {
     }
     if (Date.now() - began < GIVEN_UP_MS) setTimeout(look, ASKED_EVERY_MS);
   };
-  status.textContent = 'Waiting for your click …';
+  // A click of the last minutes has been reported already, and the next step is shown.
+  if (!status.dataset.last) status.textContent = 'Waiting for your click …';
   setTimeout(look, ASKED_EVERY_MS);
 }
