@@ -189,6 +189,7 @@ export const Change = ({
   if (!days || !before) return null;
   const until = part && isAddedUp(name) ? ` by ${clock(part.untilHour)}` : '';
   const earlier = comparedTotal(compared, name, 'before');
+  if (earlier === null) return null;
   const was = (
     <span class="muted">
       {' '}

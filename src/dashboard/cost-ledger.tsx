@@ -38,10 +38,14 @@ export function LedgerCard({
         const within = parts.slice(0, -1).join(' › ');
         return (
           <>
-            <span class="cut" title={namesText(row)}>
+            <span class="cut" dir="auto" title={namesText(row)}>
               {parts.at(-1)}
             </span>
-            {within !== '' && <span class="cut muted">{within}</span>}
+            {within !== '' && (
+              <span class="cut muted" dir="auto">
+                {within}
+              </span>
+            )}
           </>
         );
       },

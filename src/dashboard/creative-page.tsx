@@ -1,27 +1,28 @@
-import { html, raw } from 'hono/html';
-import type { Child } from 'hono/jsx';
-import { renderSVG } from 'uqr';
 import { findLatestClick } from '#attribution';
 import { getCreative, listInventory } from '#creatives';
 import { type Database, database } from '#db';
+import { settingsOf } from '#env';
 import { dayIn } from '#lib/time';
 import { atLeast } from '#members';
 import { LtvQuery, type PerformanceReport, RetentionQuery, reportLtv, reportRetention } from '#reports';
+import { revealApiKey } from '#teams';
 import { trackingLink } from '#tracking';
 import { placesIn, unitOf } from './axis.ts';
 import { ComparedDays, readCompared } from './compared.tsx';
 import { doneText } from './form.ts';
-import { ago, money, percent } from './format.ts';
+import { money, percent } from './format.ts';
 import { GroupCell, groupLabel } from './groups.tsx';
-import type { DashboardContext } from './guard.ts';
+import { callerOf, type DashboardContext } from './guard.ts';
 import { comparedByDay, Headline } from './headline.tsx';
 import { markerOf } from './markers.ts';
 import { METRICS, showMetric } from './metrics.ts';
-import { Action, Card, Copyable, Notice, Table } from './parts.tsx';
+import { Action, Card, Notice, Table } from './parts.tsx';
 import { ask, CsvLink, renderReport, Unconverted, viewAsked, WithoutSpend, Zone } from './report.tsx';
+import { redirectShowing, takeShown } from './show-once.ts';
 import { StoreWarning } from './store-warning.tsx';
+import { type Creative, TestLink } from './test-link.tsx';
 import { TimeChart } from './time-chart.tsx';
-import { readView, type View, viewQuery } from './view.ts';
+import { readView, requireView, type View, viewQuery } from './view.ts';
 
 const HEADLINE = ['spend', 'clicks', 'installs', 'cpi', 'revenue', 'roas'] as const;
 const DAILY = ['clicks', 'installs', 'dau', 'spend', 'ad_revenue', 'purchase_revenue', 'revenue'] as const;
@@ -32,10 +33,10 @@ const TEST_CLICK_MS = 30 * 60_000;
 
 type Row = PerformanceReport['data'][number];
 
+const pathOf = (id: string) => `/creatives/${id}`;
+
 /** Builds tracking links from tokens, for the origin of the request. */
 export const linkTo = (c: DashboardContext) => (token: string) => trackingLink(c.env, c.req.url, token);
-
-type Creative = Awaited<ReturnType<typeof getCreative>>;
 
 type Days = Record<string, { classic?: number | null; ltv?: number | null; eligible: number }>;
 
@@ -51,35 +52,6 @@ const LifetimeTable = ({ retention, ltv, view }: { retention: Days; ltv: Days; v
       { label: 'LTV', numeric: true, cell: (age) => money(ltv[age]?.ltv, view.currency) },
     ]}
   />
-);
-
-/** The link to copy, scan and try. A script reports when the click arrives; so does reloading the page. */
-const TestCard = ({ creative, view, last }: { creative: Creative; view: View; last: Child }) => (
-  <Card title="Test this link" id="test">
-    <Copyable text={creative.tracking_link} label="tracking link" />
-    <div class="test-link">
-      <figure class="qr" role="img" aria-label="QR code of the tracking link">
-        {html`${raw(renderSVG(creative.tracking_link, { border: 2 }))}`}
-      </figure>
-      <div>
-        <p>
-          Scan the code with a phone, or{' '}
-          <a href={creative.tracking_link} target="_blank" rel="noopener noreferrer">
-            open the link
-          </a>{' '}
-          here. A test click counts like any other.
-        </p>
-        <p
-          role="status"
-          data-click-watch={`/creatives/${creative.id}/clicks${viewQuery(view)}`}
-          data-since={String(Date.now())}
-        >
-          {last}
-        </p>
-      </div>
-    </div>
-    <script src="/test-link.js" type="module"></script>
-  </Card>
 );
 
 /** Whether a creative is one of the view's application: another one may have been chosen in the filter bar. */
@@ -136,6 +108,7 @@ export async function creativePage(c: DashboardContext) {
       const isOwn = (row: { creative_id?: unknown; is_other?: unknown }) =>
         row.creative_id === id && !row.is_other;
       const createdDay = dayIn(application.timezone, Date.parse(creative.created_at));
+      const { apiKey } = await takeShown(c, pathOf(id));
       const done = doneText(c);
       const mayChange = atLeast(person.role, 'admin');
       return (
@@ -163,11 +136,7 @@ export async function creativePage(c: DashboardContext) {
             </p>
             <Zone view={view} />
           </Card>
-          <TestCard
-            creative={creative}
-            view={view}
-            last={click ? `Last click ${ago(click.clickedAt, now)}.` : 'No click in the last 30 minutes.'}
-          />
+          <TestLink c={c} creative={creative} view={view} click={click} now={now} apiKey={apiKey} />
           <Card
             title={`By ${unit}`}
             aside={
@@ -220,6 +189,20 @@ export async function creativePage(c: DashboardContext) {
       );
     },
   );
+}
+
+/** Shows a creative's page once with the API key in the calls that test an install. */
+export async function showKey(c: DashboardContext) {
+  const view = await requireView(c);
+  const { id } = await getCreative(
+    database(c.env.DB),
+    c.var.person.team.id,
+    c.req.param('id') ?? '',
+    linkTo(c),
+  );
+  const path = pathOf(id);
+  const apiKey = await revealApiKey(callerOf(c), view.application, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
+  return redirectShowing(c, path, { apiKey }, `${path}${viewQuery(view)}#test-install`);
 }
 
 /** The latest click on a creative, for the page that waits for a test click: `{clicked_at, os, country}`, null without one. */

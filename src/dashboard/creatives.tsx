@@ -14,7 +14,7 @@ import { database } from '#db';
 import { atLeast } from '#members';
 import { changesIn } from './change-columns.tsx';
 import { ComparedDays } from './compared.tsx';
-import { clicksPage, creativePage, linkTo } from './creative-page.tsx';
+import { clicksPage, creativePage, linkTo, showKey } from './creative-page.tsx';
 import { readForm, redirectDone } from './form.ts';
 import { count } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
@@ -238,6 +238,7 @@ export const creativePages = new Hono<DashboardEnv>()
   })
   .get('/creatives/:id', creativePage)
   .get('/creatives/:id/clicks', clicksPage)
+  .post('/creatives/:id/key', requireRole('admin'), showKey)
   .post('/creatives/:id/archive', requireRole('admin'), async (c) => {
     const { archived } = await readForm(c);
     const isArchived = archived === 'yes';

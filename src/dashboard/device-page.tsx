@@ -1,6 +1,7 @@
 import { explainDeviceById } from '#devices';
 import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError } from '#http';
+import type { ApplicationRow } from '#teams';
 import { ExplanationCard } from './event-page.tsx';
 import { InDebugger, StatusBadge, summary, typeLabel } from './event-parts.tsx';
 import { moment } from './format.ts';
@@ -11,8 +12,31 @@ import { ask } from './report.tsx';
 import { requireView, viewQuery } from './view.ts';
 
 const SHOWN = 100;
+/** Beyond as many reads, the rest of the timeline is behind a link. */
+const MAX_READS = 10;
 
 const text = (value: unknown) => (typeof value === 'string' ? value : '');
+
+/** Reads events until the page is full, because a page of a busy application may have few of one device, or none. */
+async function readTimeline(env: Env, application: ApplicationRow, query: EventsQuery) {
+  const data: Awaited<ReturnType<typeof listEventsWithStatus>>['data'] = [];
+  let cursor: string | null = query.cursor;
+  for (let reads = 0; cursor !== null && data.length < SHOWN && reads < MAX_READS; reads++) {
+    const limit = SHOWN - data.length;
+    const page: Awaited<ReturnType<typeof listEventsWithStatus>> = await listEventsWithStatus(
+      env,
+      application,
+      {
+        ...query,
+        limit,
+        cursor,
+      },
+    );
+    data.push(...page.data);
+    cursor = page.next_cursor;
+  }
+  return { data, next_cursor: cursor };
+}
 
 /** One device: its attribution, then its events, newest first. */
 export async function devicePage(c: DashboardContext) {
@@ -29,7 +53,7 @@ export async function devicePage(c: DashboardContext) {
   });
   const [explanation, page] = await Promise.all([
     explainDeviceById(c.env, application.id, id),
-    listEventsWithStatus(c.env, application, query),
+    readTimeline(c.env, application, query),
   ]);
   if (!explanation && page.data.length === 0) throw new AppError('not_found', 'Device not found');
   const isQueued = page.data.some(({ status_of_event }) => status_of_event === 'queued');

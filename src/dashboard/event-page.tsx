@@ -2,7 +2,7 @@ import type { Explanation } from '#attribution';
 import { valueName } from '#catalogue';
 import { explainDeviceById } from '#devices';
 import { type EventStatus, eventStatus } from '#events';
-import { InDebugger } from './event-parts.tsx';
+import { InDebugger, typeLabel } from './event-parts.tsx';
 import { Reason } from './event-reasons.tsx';
 import { count, moment, percent } from './format.ts';
 import type { DashboardContext } from './guard.ts';
@@ -176,7 +176,8 @@ export async function eventPage(c: DashboardContext) {
   const view = await readView(c, Date.now());
   const id = c.req.query('id') ?? '';
   const status = await eventStatus(c.env, c.get('person').team.id, id, Date.now(), view?.application.id);
-  const { device_id, type } = status.event ?? {};
+  const { device_id } = status.event ?? {};
+  const type = status.event ? typeLabel(status.event) : '';
   const explanation =
     status.application_id && typeof device_id === 'string'
       ? await explainDeviceById(c.env, status.application_id, device_id)
@@ -184,13 +185,13 @@ export async function eventPage(c: DashboardContext) {
   return renderPage(
     c,
     {
-      title: typeof type === 'string' ? type : status.event_id,
+      title: type || status.event_id,
       within: <InDebugger view={view} what="Event" />,
       current: '/debugger',
       view,
     },
     <>
-      {typeof type === 'string' && (
+      {type !== '' && (
         <p>
           <code>{status.event_id}</code>
         </p>

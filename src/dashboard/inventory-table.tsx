@@ -106,7 +106,7 @@ const NameCell = ({ view, asked, item }: { view: View; asked: Asked; item: Inven
   const within = [item.campaign, item.adset].filter((name) => name !== null);
   return (
     <>
-      <a class="cut" href={href} title={item.name}>
+      <a class="cut" dir="auto" href={href} title={item.name}>
         {item.name}
       </a>
       {within.length > 0 && (

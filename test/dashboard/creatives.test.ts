@@ -271,7 +271,7 @@ it('shows a creative’s figures and its link as a code, to nobody of another te
     Installs: '4 ▼ 50% less from 8',
     CPI: '$0.50 $0.00 before',
     Revenue: '$3.00 ▲ 200% more from $1.00',
-    ROAS: '0% – before',
+    ROAS: '0%',
   });
   const test = page.card('Test this link');
   expect(test.texts('code')).toEqual([`https://ingest.test${cat.path}`]);

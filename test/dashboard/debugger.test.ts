@@ -109,7 +109,7 @@ it('shows a device’s click, attribution and events, and refreshes while one is
   const page = await read(href);
   expect(page.texts('.page-title > *')).toEqual(['Debugger › Device', queryOf(href).device_id]);
   const event = await read(page.link('Purchase'));
-  expect(event.texts('.page-title > *')).toEqual(['Debugger › Event', 'custom.purchase']);
+  expect(event.texts('.page-title > *')).toEqual(['Debugger › Event', 'Purchase']);
   // The click was named, so none was looked for.
   expect(page.card('Attribution').texts('p')).toEqual([
     'Click id, creative Cat, confidence 100%. Your backend named a click within the attribution window.',

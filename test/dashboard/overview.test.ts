@@ -56,9 +56,9 @@ it('shows the whole period, but compares only the days that are over', async () 
     Revenue: '$92.00 ▲ 50% more from $60.00',
     Installs: '0 0 before',
     DAU: '0 0 before',
-    ARPDAU: '– – before',
+    ARPDAU: '–',
     Spend: '$5.00 $0.00 before',
-    ROAS: '0% – before; still growing',
+    ROAS: '0%',
   });
 });
 

@@ -166,7 +166,7 @@ export function simulateRates(random: Random, days: readonly string[]) {
   });
 }
 
-/** The cost of each creative per day: roughly the value of the devices that it brings on that day. */
+/** The cost of each creative per day: roughly what the devices that it brings on that day earn within a week. */
 export function simulateCosts(random: Random, devices: readonly SimulatedDevice[]) {
   const installs = new Map<string, { date: string; creative: number; count: number }>();
   for (const { acquiredAt, creative } of devices) {
@@ -180,7 +180,7 @@ export function simulateCosts(random: Random, devices: readonly SimulatedDevice[
     const names = CREATIVES[creative];
     if (!names) return [];
     const { quality, ...named } = names;
-    const amount = round(count * 0.12 * quality * random.spread(0.2), 0.01);
+    const amount = round(count * 0.22 * quality * random.spread(0.2), 0.01);
     const clicks = Math.round(count * random.between(2.5, 5));
     return [
       {
