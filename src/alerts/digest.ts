@@ -20,17 +20,27 @@ function changeOf(now: number | null, before: number | null): string {
 
 function figuresOf(now: Totals, before: readonly Totals[], currency: string): Message['figures'] {
   const amount = (value: number | null) => money(value, currency);
-  const figure = (label: string, name: keyof Totals, show: (value: number | null) => string) => {
+  const figure = (
+    label: string,
+    name: keyof Totals,
+    show: (value: number | null) => string,
+    compared: readonly Totals[] = before,
+  ) => {
     const value = numberOf(now[name]);
-    return { label, value: show(value), changes: before.map((one) => changeOf(value, numberOf(one[name]))) };
+    return {
+      label,
+      value: show(value),
+      changes: compared.map((one) => changeOf(value, numberOf(one[name]))),
+    };
   };
   return [
     figure('Revenue', 'revenue', amount),
     figure('Installs', 'installs', count),
-    figure('Active devices a day', 'dau', count),
+    figure('DAU', 'dau', count),
     figure('Spend', 'spend', amount),
     figure('CPI', 'cpi', amount),
-    figure('ROAS', 'roas', percent),
+    // Devices keep earning, so that of earlier days is always ahead.
+    figure('ROAS so far', 'roas', percent, []),
   ];
 }
 

@@ -95,10 +95,10 @@ it('sends the daily and the weekly digest to a webhook and by mail, in the time 
     'Test game · Sunday, 2026-03-29',
     'Revenue: €6.00 (+50%, −25%)',
     'Installs: 1 (±0%, ±0%)',
-    'Active devices a day: 1 (±0%, ±0%)',
+    'DAU: 1 (±0%, ±0%)',
     'Spend: €3.00',
     'CPI: €3.00',
-    'ROAS: 200%',
+    'ROAS so far: 200%',
     'In parentheses: the change from the day before and from Sunday a week before.',
     'Top campaigns by revenue: Spring & &lt;Co&gt; (€6.00).',
     `https://dash.test/?app=${app}&from=2026-03-29&to=2026-03-29`,
@@ -119,10 +119,10 @@ it('sends the daily and the weekly digest to a webhook and by mail, in the time 
   expect(page.all('tbody tr').map((row) => new Page(row).texts('th, td').join(' '))).toEqual([
     'Revenue €6.00 +50% −25%',
     'Installs 1 ±0% ±0%',
-    'Active devices a day 1 ±0% ±0%',
+    'DAU 1 ±0% ±0%',
     'Spend €3.00 – –',
     'CPI €3.00 – –',
-    'ROAS 200% – –',
+    'ROAS so far 200% – –',
   ]);
   expect(page.link('Open the overview of these days')).toBe(
     `https://dash.test/?app=${app}&from=2026-03-29&to=2026-03-29`,

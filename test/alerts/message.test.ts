@@ -9,7 +9,8 @@ const DIGEST: Message = {
   figures: [
     { label: 'Revenue', value: '€50.00', changes: ['−50%', '+10%'] },
     { label: 'Installs', value: '2', changes: ['', '+100%'] },
-    { label: 'ROAS', value: '–', changes: ['', ''] },
+    { label: 'Spend', value: '–', changes: ['', ''] },
+    { label: 'ROAS so far', value: '20%', changes: [] },
   ],
   comparedWith: ['the day before', 'Saturday a week before'],
   sentences: ['Top campaigns by revenue: <!channel> & <b>Summer</b> (€30.00).'],
@@ -29,7 +30,8 @@ it('writes a digest as text, one fact per line', () => {
     'Test game · Saturday, 2026-03-28',
     'Revenue: €50.00 (−50%, +10%)',
     'Installs: 2 (–, +100%)',
-    'ROAS: –',
+    'Spend: –',
+    'ROAS so far: 20%',
     'In parentheses: the change from the day before and from Saturday a week before.',
     'Top campaigns by revenue: <!channel> & <b>Summer</b> (€30.00).',
     'https://dash.test/?app=app_1&from=2026-03-28&to=2026-03-28',
@@ -44,18 +46,19 @@ it('writes an alert as text', () => {
 
 it('lets no name notify a Slack channel or pose as a link', () => {
   const lines = toWebhookText(DIGEST, ORIGIN).split('\n');
-  expect(lines[5]).toBe('Top campaigns by revenue: &lt;!channel&gt; & &lt;b&gt;Summer&lt;/b&gt; (€30.00).');
-  expect(lines[6]).toBe('https://dash.test/?app=app_1&from=2026-03-28&to=2026-03-28');
+  expect(lines[6]).toBe('Top campaigns by revenue: &lt;!channel&gt; & &lt;b&gt;Summer&lt;/b&gt; (€30.00).');
+  expect(lines[7]).toBe('https://dash.test/?app=app_1&from=2026-03-28&to=2026-03-28');
 });
 
 it('writes a digest as HTML with a table, and no markup of names', async () => {
   const page = new Page(await toHtml(DIGEST, ORIGIN));
   expect(page.texts('h1')).toEqual(['Test game · Saturday, 2026-03-28']);
-  expect(page.texts('thead th')).toEqual(['', '', 'From the day before', 'From Saturday a week before']);
+  expect(page.texts('thead th')).toEqual(['', '', 'vs. the day before', 'vs. Saturday a week before']);
   expect(page.all('tbody tr').map((row) => new Page(row).texts('th, td'))).toEqual([
     ['Revenue', '€50.00', '−50%', '+10%'],
     ['Installs', '2', '–', '+100%'],
-    ['ROAS', '–', '–', '–'],
+    ['Spend', '–', '–', '–'],
+    ['ROAS so far', '20%', '–', '–'],
   ]);
   expect(page.texts('p')[0]).toBe('Top campaigns by revenue: <!channel> & <b>Summer</b> (€30.00).');
   expect(page.all('b')).toEqual([]);
