@@ -111,7 +111,7 @@ it('shows the alerts that are firing, above the figures', async () => {
     .run();
   const { notices, text } = await overview('period=7d');
   await env.DB.prepare('DELETE FROM alerts').run();
-  expect(notices).toEqual(['CPI is above $2.00 (since 1 hour ago) All alerts']);
+  expect(notices).toEqual(['CPI is above $2.00 (started 1 hour ago) All alerts']);
   expect(text.indexOf('All alerts')).toBeLessThan(text.indexOf('This period'));
 });
 
