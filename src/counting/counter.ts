@@ -164,12 +164,13 @@ export class Counter extends AnsweringCounter implements CounterApi {
     clickEventId: string | null = null,
   ): Promise<{ found: boolean; events: number }> {
     // What arrived before is counted first, so that totals are complete.
-    while (await this.settler.countNext());
-    const erased = this.write(() => ({
-      found: deleteDevice(this.store, id),
-      events: blankEvents(this.store, id),
-      files: eraseFromFiles(this.store, id, clickEventId),
-    }));
+    const erased = await this.settler.betweenRuns(() =>
+      this.write(() => ({
+        found: deleteDevice(this.store, id),
+        events: blankEvents(this.store, id),
+        files: eraseFromFiles(this.store, id, clickEventId),
+      })),
+    );
     await this.arm(Date.now());
     return { found: erased.found, events: erased.events };
   }
@@ -179,11 +180,12 @@ export class Counter extends AnsweringCounter implements CounterApi {
   }
 
   async eraseEvents(ids: string[]): Promise<number> {
-    while (await this.settler.countNext());
-    const erased = this.write(() => {
-      for (const id of ids) eraseFromFiles(this.store, id);
-      return ids.reduce((sum, id) => sum + blankEvents(this.store, id), 0);
-    });
+    const erased = await this.settler.betweenRuns(() =>
+      this.write(() => {
+        for (const id of ids) eraseFromFiles(this.store, id);
+        return ids.reduce((sum, id) => sum + blankEvents(this.store, id), 0);
+      }),
+    );
     await this.arm(Date.now());
     return erased;
   }

@@ -79,6 +79,19 @@ export class Settler {
     await this.running?.catch(() => undefined);
   }
 
+  /**
+   * Counts everything that waits, then does `work` while no run is in progress, and nothing that a run prepared is left. `work` must be
+   * synchronous.
+   */
+  async betweenRuns<Result>(work: () => Result): Promise<Result> {
+    while (await this.countNext());
+    // Between the answer above and now, another call may have started a run.
+    while (this.running !== null) await this.ended();
+    const { storage, store } = this.around;
+    atOnce(finishInterrupted(storage(), store()));
+    return work();
+  }
+
   private async run(limits: RunLimits): Promise<boolean> {
     const { storage, store, applicationId } = this.around;
     const run = await settleRun(storage(), applicationId(), limits, Date.now());
