@@ -1,6 +1,7 @@
 import { atOnce } from '#lib/steps';
+import { TimedOut, withTimeout } from '#lib/timeout';
 import { type Pending, pendingIn, progressOf } from './log.ts';
-import { countDueAt } from './pace.ts';
+import { countDueAt, REPORT_RUN } from './pace.ts';
 import { finishInterrupted } from './prepared.ts';
 import { type RunLimits, settleRun } from './settle.ts';
 import type { Store } from './store.ts';
@@ -72,6 +73,17 @@ export class Settler {
       this.running = null;
     });
     return this.running;
+  }
+
+  /** Counts what waits through a batch until a deadline (epoch milliseconds), in small runs. A run that takes longer continues. */
+  async countBy(batch: number, deadline: number): Promise<void> {
+    while (!this.isCounted(batch) && Date.now() < deadline) {
+      try {
+        await withTimeout(this.countNext(REPORT_RUN), deadline - Date.now());
+      } catch (error) {
+        if (!(error instanceof TimedOut)) throw error;
+      }
+    }
   }
 
   /** Waits for the current run, whether it succeeds or not. */
