@@ -99,7 +99,7 @@ const plain = (row: CohortRow) =>
   );
 
 /** A value of a cohort's day; null if no device has completed that day, or if the value is unknown. */
-export type Cell = { value: number | null; eligible: number; text: string };
+type Cell = { value: number | null; eligible: number; text: string };
 
 type CohortTableProps<Row extends CohortRow> = {
   caption: string;

@@ -1,6 +1,6 @@
 export * from '#lib/fields';
 export { answerHeaders, answerJson, answerRedirect } from './answer-headers.ts';
-export type { AppContext, AppEnv, AuthenticatedApplication, AuthenticatedTeam } from './context.ts';
+export type { AppContext, AppEnv, AuthenticatedApplication } from './context.ts';
 export {
   forgetCredentials,
   requireApiKey,

@@ -1,1 +1,1 @@
-export { listRejections, noteRejection, pruneRejections, type RejectionSample } from './rejections.ts';
+export { listRejections, noteRejection, pruneRejections } from './rejections.ts';

@@ -47,7 +47,7 @@ export const PerformanceQuery = z
   .superRefine(checkHours);
 export type PerformanceQuery = z.infer<typeof PerformanceQuery>;
 
-export type PerformanceRow = Record<string, string | number | boolean | null> &
+type PerformanceRow = Record<string, string | number | boolean | null> &
   MetricValues & { day?: string | null; is_other?: true };
 
 export type PerformanceReport = {

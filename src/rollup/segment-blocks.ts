@@ -115,7 +115,7 @@ const escaped = (json: string) =>
   json.replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** Receives the contents of a block. The arrays that it is passed are reused after each call. */
-export type BlockReader = {
+type BlockReader = {
   /** `key` has the indexes of a row's key values in the block's `keys`. Returns false to skip the row's segments. */
   row(key: Int32Array): boolean;
   /**

@@ -43,7 +43,7 @@ export async function measureStartup(): Promise<number> {
   return busy.reduce((sum, delta) => sum + delta, 0) / 1000;
 }
 
-export const ROLES = [
+const ROLES = [
   'service',
   'service-without-queue',
   'enqueue-only',

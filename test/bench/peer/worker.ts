@@ -6,7 +6,7 @@ import { unlimited } from '../../helpers/limits.ts';
 import type { BenchCounter } from '../bench-counter.ts';
 
 // A bundle has to export what wrangler.toml binds.
-export { CreativeRegistry } from '../../../src/creatives/index.ts';
+export { CreativeRegistry } from '../../../src/creatives/registry.ts';
 export { BenchCounter as Counter } from '../bench-counter.ts';
 
 // The service as it is deployed: one Worker that takes requests, consumes its queue and has its counters. Under `/bench` it is told
