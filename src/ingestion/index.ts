@@ -1,1 +1,2 @@
+export { ingestionFailure } from './failure.ts';
 export { listRejections, noteRejection, pruneRejections } from './rejections.ts';
