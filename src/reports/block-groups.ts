@@ -236,13 +236,19 @@ export class Groups {
     const segmentParts = this.hasSegments
       ? this.segments.map((segment) => this.segmentPartOf(segment))
       : null;
+    let time = times?.[0] ?? 0;
+    let span = this.spanOf(time);
     for (let entry = 0; entry < size; entry++) {
       const part = cells[entry] ?? NO_VALUE;
       if (part === NO_VALUE) {
         cells[entry] = withoutGroup;
         continue;
       }
-      const span = this.spanOf(times?.[entry] ?? 0);
+      const own = times ? (times[entry] ?? 0) : 0;
+      if (own !== time) {
+        time = own;
+        span = this.spanOf(time);
+      }
       const whole = segmentParts
         ? this.withSegments.numberOf(part, segmentParts[segments[entry] ?? 0] ?? 0)
         : part;

@@ -75,27 +75,31 @@ export class CohortCells {
     const column = chunk.isOfCosts ? group : 'creative_id';
     this.valueColumn = chunk.columns.indexOf(column);
     const values = valuesIn(chunk, column);
-    if (!chunk.isOfCosts) await this.names.use(values.filter((id) => !this.creatives.has(id)));
+    if (chunk.isOfCosts) this.valuesOfChunk = Int32Array.from(values, (value) => this.numberOfCosts(value));
+    else this.valuesOfChunk = await this.numbersOfCreatives(values, group);
+  }
+
+  private async numbersOfCreatives(ids: readonly string[], group: CreativeGroup): Promise<Int32Array> {
     // `Int32Array.from` with a function takes several times as long.
-    this.valuesOfChunk = new Int32Array(values.length);
-    for (const [at, value] of values.entries()) {
-      this.valuesOfChunk[at] = chunk.isOfCosts
-        ? this.numberOfCosts(value)
-        : this.numberOfCreative(value, group);
+    const numbers = new Int32Array(ids.length);
+    const added: number[] = [];
+    for (const [at, id] of ids.entries()) {
+      const number = this.creatives.get(id);
+      if (number === undefined) added.push(at);
+      else numbers[at] = number;
     }
+    await this.names.use(added.map((at) => ids[at] ?? ''));
+    for (const at of added) {
+      const id = ids[at] ?? '';
+      const number = this.values.numberOf(this.names.of(id, group));
+      this.creatives.set(id, number);
+      numbers[at] = number;
+    }
+    return numbers;
   }
 
   private numberOfCosts(value: string): number {
     return value === '' ? NO_VALUE : this.values.numberOf(value);
-  }
-
-  private numberOfCreative(id: string, group: CreativeGroup): number {
-    let number = this.creatives.get(id);
-    if (number === undefined) {
-      number = this.values.numberOf(this.names.of(id, group));
-      this.creatives.set(id, number);
-    }
-    return number;
   }
 
   /** The day of an entry. */

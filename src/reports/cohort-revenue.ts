@@ -94,12 +94,16 @@ export class CohortRevenue {
   }
 
   private add({ sums }: Entries, entry: number, isOfCosts: boolean): void {
-    if (isOfCosts) this.addAmount(this.spend, sums[0]?.[entry] ?? 0, sums[1]?.[entry] ?? 0);
-    else {
-      for (const at of AMOUNTS_AT) {
-        this.addAmount(this.revenue, sums[at]?.[entry] ?? 0, sums[at + 1]?.[entry] ?? 0);
-      }
+    if (isOfCosts) {
+      this.addAmount(this.spend, sums[0]?.[entry] ?? 0, sums[1]?.[entry] ?? 0);
+      return;
     }
+    let [low, high] = [0, 0];
+    for (const at of AMOUNTS_AT) {
+      low += sums[at]?.[entry] ?? 0;
+      high += sums[at + 1]?.[entry] ?? 0;
+    }
+    this.addAmount(this.revenue, low, high);
   }
 
   private addAmount(amounts: CohortAmounts, low: number, high: number): void {
