@@ -6,6 +6,7 @@ import { AppError, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import type { ApplicationRow } from '#teams';
 import { DIGESTS, nextDigestAt } from './digest-time.ts';
+import { alertsLink, type Message } from './message.ts';
 import { webhookFault } from './webhook-url.ts';
 
 const MAX_CHANNELS = 20;
@@ -96,12 +97,25 @@ export async function sendTestMessage(
   id: string,
   now: number,
 ): Promise<void> {
-  const channel = await requireChannel(db, application.id, id);
-  const subject = `${application.name}: test message`;
-  const body = `Alerts and digests of ${application.name} will arrive here.\n${channel.origin}/alerts?app=${application.id}`;
+  await requireChannel(db, application.id, id);
+  const subject = `${application.name} · Test message`;
+  const message: Message = {
+    heading: subject,
+    sentences: [`Alerts and digests of ${application.name} will arrive here.`],
+    figures: [],
+    comparedWith: [],
+    link: alertsLink(application),
+  };
   await db
     .insert(notices)
-    .values({ channelId: id, id: `test:${now}`, subject, body, nextAttemptAt: now, createdAt: now })
+    .values({
+      channelId: id,
+      id: `test:${now}`,
+      subject,
+      body: JSON.stringify(message),
+      nextAttemptAt: now,
+      createdAt: now,
+    })
     .onConflictDoNothing();
 }
 

@@ -49,6 +49,7 @@ async function checkChange(
   const { data, currency } = await readPerformance(env, application, period, now);
   return findChange({
     name: metric === 'revenue' ? 'Revenue' : 'Installs',
+    verb: metric === 'revenue' ? 'was' : 'were',
     day,
     thresholdPercent: threshold,
     values: new Map(data.map((row) => [String(row.day), numberOf(row[metric])])),
@@ -63,6 +64,7 @@ async function checkSilence(env: Env, { application, threshold, now }: Checked):
     hours: threshold,
     lastEventAt: counters.lastAppendedAt,
     hasDevices: counters.devices > 0,
+    timezone: application.timezone,
     now,
   });
 }

@@ -3,66 +3,111 @@ import { addDays } from '#lib/time';
 import { numberOf, readPerformance, type WatchedApplication, yesterdayOf } from './check.ts';
 import type { Digest } from './digest-time.ts';
 import { weekdayOf } from './findings.ts';
+import type { Message } from './message.ts';
 
 const CAMPAIGNS_NAMED = 3;
+const CAMPAIGNS_READ = 100;
 
+type Days = { from: string; to: string };
 type Totals = Awaited<ReturnType<typeof readPerformance>>['totals'];
 
 /** A change for people: `+12%`. Empty if there is nothing to compare with. */
 function changeOf(now: number | null, before: number | null): string {
   if (now === null || before === null || before === 0) return '';
   const change = (now - before) / before;
-  return ` (${change > 0 ? '+' : change < 0 ? '−' : '±'}${percent(Math.abs(change))})`;
+  return `${change > 0 ? '+' : change < 0 ? '−' : '±'}${percent(Math.abs(change))}`;
 }
 
-function lines(now: Totals, before: Totals, currency: string): string[] {
-  const line = (label: string, name: keyof Totals, show: (value: number | null) => string) =>
-    `${label} ${show(numberOf(now[name]))}${changeOf(numberOf(now[name]), numberOf(before[name]))}`;
+function figuresOf(now: Totals, before: readonly Totals[], currency: string): Message['figures'] {
   const amount = (value: number | null) => money(value, currency);
+  const figure = (
+    label: string,
+    name: keyof Totals,
+    show: (value: number | null) => string,
+    compared: readonly Totals[] = before,
+  ) => {
+    const value = numberOf(now[name]);
+    return {
+      label,
+      value: show(value),
+      changes: compared.map((one) => changeOf(value, numberOf(one[name]))),
+    };
+  };
   return [
-    line('Revenue', 'revenue', amount),
-    line('Installs', 'installs', count),
-    line('Active devices a day', 'dau', count),
-    line('Spend', 'spend', amount),
-    line('CPI', 'cpi', amount),
-    line('ROAS', 'roas', percent),
+    figure('Revenue', 'revenue', amount),
+    figure('Installs', 'installs', count),
+    figure('DAU', 'dau', count),
+    figure('Spend', 'spend', amount),
+    figure('CPI', 'cpi', amount),
+    // Devices keep earning, so that of earlier days is always ahead.
+    figure('ROAS so far', 'roas', percent, []),
   ];
 }
 
+const shifted = ({ from, to }: Days, days: number): Days => ({
+  from: addDays(from, -days),
+  to: addDays(to, -days),
+});
+
+/** The days of a digest, what it calls them, and the earlier days that it compares them with. */
+function daysOf(digest: Exclude<Digest, 'never'>, yesterday: string) {
+  if (digest === 'weekly') {
+    const days = { from: addDays(yesterday, -6), to: yesterday };
+    return {
+      days,
+      name: `${days.from} to ${days.to}`,
+      compared: [{ name: 'the week before', days: shifted(days, 7) }],
+    };
+  }
+  const days = { from: yesterday, to: yesterday };
+  return {
+    days,
+    name: `${weekdayOf(yesterday)}, ${yesterday}`,
+    compared: [
+      { name: 'the day before', days: shifted(days, 1) },
+      { name: `${weekdayOf(yesterday)} a week before`, days: shifted(days, 7) },
+    ],
+  };
+}
+
 /**
- * A plain-text message that compares the last full day with the same weekday a week before, or the last seven full days with the seven
- * before.
+ * The last full day, compared with the day before and with the same weekday a week before, or the last seven full days, compared with the
+ * seven before: in the application's time zone and currency.
  */
 export async function composeDigest(
   env: Env,
   application: WatchedApplication,
   digest: Exclude<Digest, 'never'>,
-  origin: string,
   now: number,
-): Promise<{ subject: string; body: string }> {
-  const to = yesterdayOf(application, now);
-  const from = digest === 'daily' ? to : addDays(to, -6);
-  const earlier = { from: addDays(from, -7), to: addDays(to, -7) };
-  const [current, before] = await Promise.all([
-    readPerformance(env, application, { from, to, group_by: 'campaign', limit: 100 }, now),
-    readPerformance(env, application, { ...earlier, group_by: 'month' }, now),
+): Promise<{ subject: string; message: Message }> {
+  const { days, name, compared } = daysOf(digest, yesterdayOf(application, now));
+  const [current, ...before] = await Promise.all([
+    readPerformance(env, application, { ...days, group_by: 'campaign', limit: CAMPAIGNS_READ }, now),
+    ...compared.map((earlier) =>
+      readPerformance(env, application, { ...earlier.days, group_by: 'month' }, now),
+    ),
   ]);
   const { currency } = current;
-  const named = current.data
+  const top = current.data
     .filter((row) => row.campaign !== null && !row.is_other && Number(row.revenue) > 0)
     .sort((left, right) => Number(right.revenue) - Number(left.revenue))
     .slice(0, CAMPAIGNS_NAMED)
-    .map((row) => `${row.campaign} ${money(Number(row.revenue), currency)}`);
-  const when = digest === 'daily' ? `${weekdayOf(to)} ${to}` : `${from} to ${to}`;
-  const against = digest === 'daily' ? `${weekdayOf(to)} a week before` : 'the seven days before';
-  const view = new URLSearchParams({ app: application.id, from, to });
+    .map((row) => `${row.campaign} (${money(Number(row.revenue), currency)})`);
   return {
-    subject: `${application.name}: ${when}`,
-    body: [
-      `${application.name}, ${when} (in brackets: change from ${against})`,
-      ...lines(current.totals, before.totals, currency),
-      ...(named.length > 0 ? [`Top campaigns by revenue: ${named.join(', ')}`] : []),
-      `${origin}/?${view}`,
-    ].join('\n'),
+    subject: `${application.name}: ${digest} digest, ${name}`,
+    message: {
+      heading: `${application.name} · ${name}`,
+      figures: figuresOf(
+        current.totals,
+        before.map(({ totals }) => totals),
+        currency,
+      ),
+      comparedWith: compared.map((earlier) => earlier.name),
+      sentences: top.length > 0 ? [`Top campaigns by revenue: ${top.join(', ')}.`] : [],
+      link: {
+        path: `/?${new URLSearchParams({ app: application.id, ...days })}`,
+        label: 'Open the overview of these days',
+      },
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { count, money, percent } from '#lib/format';
+import { count, moment, money, percent } from '#lib/format';
 import { addDays } from '#lib/time';
 
 // Compares figures with their limits. Pure: the figures are read elsewhere.
@@ -20,6 +20,8 @@ export const firstComparedDay = (day: string) => addDays(day, -7 * WEEKS_COMPARE
 
 export type ChangeInput = {
   name: string;
+  /** What follows the name and the day: `was` or `were`. */
+  verb: string;
   day: string;
   thresholdPercent: number;
   /** By day. Days without data are absent. */
@@ -28,7 +30,7 @@ export type ChangeInput = {
 };
 
 /** Compares a day's figure with the mean of the same weekday in the weeks before, counting only weeks since the first figure. */
-export function findChange({ name, day, thresholdPercent, values, show }: ChangeInput): Finding {
+export function findChange({ name, verb, day, thresholdPercent, values, show }: ChangeInput): Finding {
   const first = [...values.keys()].sort()[0] ?? day;
   const days = Array.from({ length: WEEKS_COMPARED }, (_, index) => addDays(day, -7 * (index + 1)));
   const earlier = days.filter((one) => one >= first).map((one) => (values.has(one) ? values.get(one) : 0));
@@ -43,7 +45,7 @@ export function findChange({ name, day, thresholdPercent, values, show }: Change
   const against = `${percent(Math.abs(change))} ${change < 0 ? 'below' : 'above'} the mean of ${weekdays} (${show(mean)})`;
   return {
     firing: Math.abs(change) * 100 > thresholdPercent,
-    text: `${name} on ${day} was ${show(value)}, ${change === 0 ? `equal to the mean of ${weekdays}` : against}.`,
+    text: `${name} on ${weekdayOf(day)}, ${day}, ${verb} ${show(value)}, ${change === 0 ? `equal to the mean of ${weekdays}` : against}.`,
   };
 }
 
@@ -52,14 +54,15 @@ export function findSilence(input: {
   hours: number;
   lastEventAt: number | null;
   hasDevices: boolean;
+  timezone: string;
   now: number;
 }): Finding {
-  const { hours, lastEventAt, hasDevices, now } = input;
+  const { hours, lastEventAt, hasDevices, timezone, now } = input;
   if (lastEventAt === null) {
     if (!hasDevices) return { firing: null, text: 'No event has arrived yet.' };
     return { firing: true, text: 'No event has arrived for more than a week.' };
   }
-  const since = `${new Date(lastEventAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const since = `${moment(lastEventAt, timezone).slice(0, 16)} (${timezone})`;
   const firing = now - lastEventAt > hours * HOUR_MS;
   const text = firing ? `No event has arrived since ${since}.` : `The last event arrived at ${since}.`;
   return { firing, text };

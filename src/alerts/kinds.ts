@@ -77,5 +77,6 @@ export function alertText(
   if (!isAlertKind(kind)) return kind;
   const { label, unit } = ALERT_KINDS[kind];
   if (unit === 'money') return `${label} ${money(threshold, currency)}`;
-  return unit === 'percent' ? `${label} ${threshold}%` : `${label} ${threshold} h`;
+  if (unit === 'percent') return `${label} ${threshold}%`;
+  return `${label} ${threshold} ${threshold === 1 ? 'hour' : 'hours'}`;
 }

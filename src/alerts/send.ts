@@ -2,6 +2,7 @@ import { and, asc, eq, lte } from 'drizzle-orm';
 import { channels, type Database, database, notices } from '#db';
 import { settingsOf } from '#env';
 import { type Channel, channelsById } from './channels.ts';
+import { Message, toHtml, toText, toWebhookText } from './message.ts';
 import { webhookFault } from './webhook-url.ts';
 
 const NOTICES_PER_RUN = 20;
@@ -10,7 +11,7 @@ const SENT_AT_ONCE = 5;
 const TIMEOUT_MS = 10_000;
 const MINUTE_MS = 60_000;
 /** With waits of 1, 2, 4 … minutes, a message is given up after about two hours. */
-export const MAX_ATTEMPTS = 8;
+const MAX_ATTEMPTS = 8;
 
 type Notice = typeof notices.$inferSelect;
 
@@ -21,13 +22,13 @@ type MailEnv = Env & { MAIL?: SendEmail };
 export const canMail = (env: Env): boolean =>
   (env as MailEnv).MAIL !== undefined && settingsOf(env).MAIL_FROM !== '';
 
-async function postToWebhook(url: string, { body }: Notice): Promise<void> {
-  const fault = webhookFault(url);
+async function postToWebhook({ target, origin }: Channel, message: Message): Promise<void> {
+  const fault = webhookFault(target);
   if (fault) throw new Error(`The address ${fault}`);
-  const answer = await fetch(url, {
+  const answer = await fetch(target, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ text: body }),
+    body: JSON.stringify({ text: toWebhookText(message, origin) }),
     // Do not follow redirects: only the original URL was checked.
     redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -36,19 +37,31 @@ async function postToWebhook(url: string, { body }: Notice): Promise<void> {
   if (!answer.ok) throw new Error(`The webhook answered with status ${answer.status}`);
 }
 
-async function sendMail(env: MailEnv, to: string, { subject, body }: Notice): Promise<void> {
+async function sendMail(
+  env: MailEnv,
+  { target, origin }: Channel,
+  subject: string,
+  message: Message,
+): Promise<void> {
   const { MAIL_FROM } = settingsOf(env);
   if (!env.MAIL || MAIL_FROM === '') throw new Error('Email is not set up on this deployment');
-  await env.MAIL.send({ to, from: MAIL_FROM, subject, text: body });
+  await env.MAIL.send({
+    to: target,
+    from: MAIL_FROM,
+    subject,
+    text: toText(message, origin),
+    html: await toHtml(message, origin),
+  });
 }
 
 const ofNotice = ({ channelId, id }: Notice) => and(eq(notices.channelId, channelId), eq(notices.id, id));
 
 async function deliver(env: Env, db: Database, channel: Channel, notice: Notice, now: number): Promise<void> {
   try {
+    const message = Message.parse(JSON.parse(notice.body));
     await (channel.kind === 'webhook'
-      ? postToWebhook(channel.target, notice)
-      : sendMail(env, channel.target, notice));
+      ? postToWebhook(channel, message)
+      : sendMail(env, channel, notice.subject, message));
   } catch (error) {
     const failure = (error instanceof Error ? error.message : String(error)).slice(0, 200);
     const failed = db.update(channels).set({ failure, failedAt: now }).where(eq(channels.id, channel.id));

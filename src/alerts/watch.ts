@@ -5,7 +5,8 @@ import type { Alert } from './alerts.ts';
 import { checkAlert, type WatchedApplication } from './check.ts';
 import { composeDigest } from './digest.ts';
 import { type Digest, nextDigestAt } from './digest-time.ts';
-import { ALERT_KINDS, isAlertKind } from './kinds.ts';
+import { ALERT_KINDS, alertText, isAlertKind } from './kinds.ts';
+import { alertsLink, type Message } from './message.ts';
 
 // The cron's part: a bounded number of checks and digests per run, the longest overdue first. A run claims each by moving its time ahead,
 // so that concurrent runs do not repeat work, and whatever fails is retried later.
@@ -30,14 +31,14 @@ async function applicationsById(
 const noticeEachChannel = (
   db: Database,
   applicationId: string,
-  notice: { id: string; subject: string; text: string; now: number },
+  notice: { id: string; subject: string; message: Message; now: number },
   guard: ReturnType<typeof sql>,
 ) =>
   db
     .insert(notices)
     .select(
       sql`SELECT ${channels.id}, ${notice.id}, ${notice.subject},
-          ${notice.text} || char(10) || ${channels.origin} || '/alerts?app=' || ${channels.applicationId}, 0, ${notice.now}, ${notice.now}
+          ${JSON.stringify(notice.message)}, 0, ${notice.now}, ${notice.now}
         FROM ${channels} WHERE ${channels.applicationId} = ${applicationId} AND ${guard}`,
     )
     .onConflictDoNothing();
@@ -67,10 +68,17 @@ async function watchAlert(
   }
   const state = firing ? isNull(alerts.firingSince) : isNotNull(alerts.firingSince);
   const unchanged = sql`EXISTS (SELECT 1 FROM ${alerts} WHERE ${alerts.id} = ${alert.id} AND ${state})`;
+  const heading = `${firing ? 'Alert' : 'Resolved'}: ${alertText(alert, application.currency)}`;
   const notice = {
-    id: `${alert.id}:${firing ? 'fired' : 'recovered'}:${now}`,
-    subject: `${application.name}: ${firing ? 'alert' : 'recovered'}`,
-    text: `${firing ? 'Alert' : 'Recovered'} · ${application.name}: ${text}`,
+    id: `${alert.id}:${firing ? 'fired' : 'resolved'}:${now}`,
+    subject: `${application.name} · ${heading}`,
+    message: {
+      heading: `${application.name} · ${heading}`,
+      sentences: [text],
+      figures: [],
+      comparedWith: [],
+      link: alertsLink(application),
+    },
     now,
   };
   await db.batch([
@@ -137,7 +145,7 @@ export async function composeDigests(env: Env, now: number): Promise<void> {
     const digest: Digest = channel.digest;
     if (!application || digest === 'never') continue;
     try {
-      const { subject, body } = await composeDigest(env, application, digest, channel.origin, now);
+      const { subject, message } = await composeDigest(env, application, digest, now);
       await db.batch([
         db
           .insert(notices)
@@ -145,7 +153,7 @@ export async function composeDigests(env: Env, now: number): Promise<void> {
             channelId: channel.id,
             id: `digest:${subject}`,
             subject,
-            body,
+            body: JSON.stringify(message),
             nextAttemptAt: now,
             createdAt: now,
           })

@@ -8,7 +8,7 @@ import type { Store } from './store.ts';
 // makes all of it valid at once. Whatever was prepared for a higher number belongs to a run that did not get that far, and is discarded.
 
 /** Changes of devices, changes that include the days with a purchase, and parts of the outbox. */
-export type PreparedKind = 'devices' | 'payers' | 'sums';
+type PreparedKind = 'devices' | 'payers' | 'sums';
 
 export type Prepared = { run: number; kind: PreparedKind; payload: string; oldestAt: number };
 

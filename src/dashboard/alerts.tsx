@@ -31,7 +31,10 @@ const AlertState = ({ alert, now }: { alert: Alert; now: number }) =>
   alert.firingSince === null ? (
     <span class="badge good">{alert.finding === null ? 'Not checked yet' : 'OK'}</span>
   ) : (
-    <span class="badge bad">Since {ago(alert.firingSince, now)}</span>
+    <>
+      <span class="badge bad">Firing</span>
+      <div class="muted">started {ago(alert.firingSince, now)}</div>
+    </>
   );
 
 function AlertsCard({ view, rows, mayChange, now }: PartProps & { rows: Alert[] }) {

@@ -16,7 +16,7 @@ export async function FiringAlerts(db: D1Database, view: View, now: number) {
       <ul class="firing">
         {firing.map(({ alert, since }) => (
           <li>
-            {`${alertText(alert, view.application.currency)} (since ${ago(since, now)})`}
+            {`${alertText(alert, view.application.currency)} (started ${ago(since, now)})`}
             {alert.kind === 'no_events' && (
               <>
                 {': '}

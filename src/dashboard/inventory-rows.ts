@@ -7,6 +7,7 @@ import { type ComparedReport, comparedTotal, readCompared } from './compared.tsx
 import type { DashboardContext } from './guard.ts';
 import {
   type Asked,
+  COLUMN_SETS,
   comparedMetric,
   type Figures,
   isByChange,
@@ -23,11 +24,23 @@ const NO_FIGURES = Object.fromEntries(METRIC_NAMES.map((name) => [name, nothingO
   number | null
 >;
 
-/** Every item of the application at this level, with its figures for the period. */
+/** The metrics that the page shows or sorts by. Spend alone makes a row, too. */
+function metricsOf(asked: Asked): MetricName[] {
+  const sorted = METRIC_NAMES.filter((name) => name === asked.sort.replace(/^-/, ''));
+  return [
+    ...new Set<MetricName>([...COLUMN_SETS[asked.set].metrics, ...sorted, comparedMetric(asked), 'spend']),
+  ];
+}
+
+/** Every item of the application at this level, with its figures for the period, in the requested order. */
 export async function readRows(c: DashboardContext, view: View, asked: Asked, now: number) {
   const { level, status, q } = asked;
   const { campaign_id, adset_id, creative_id } = view.filters;
-  const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: level });
+  const query = {
+    ...ask(PerformanceQuery, { ...viewAsked(view), group_by: level }),
+    limit: MAX_INVENTORY,
+    metrics: metricsOf(asked),
+  };
   const [items, report] = await Promise.all([
     listInventory(database(c.env.DB), view.application.id, {
       level,
@@ -40,7 +53,7 @@ export async function readRows(c: DashboardContext, view: View, asked: Asked, no
         : {}),
     }),
     // The inventory defines the list, so the report must not group any of it under `other`.
-    reportPerformance(c.env, view.application, { ...query, limit: MAX_INVENTORY }, now),
+    reportPerformance(c.env, view.application, query, now),
   ]);
   const figures = new Map(report.data.map((row) => [row[`${level}_id`], row]));
   const rows = items.flatMap((item): Row[] => {

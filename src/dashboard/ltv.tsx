@@ -2,21 +2,16 @@ import { Hono } from 'hono';
 import { LtvQuery, PREDICTED_LTV_COLUMNS, PredictedLtvQuery, reportLtv, reportPredictedLtv } from '#reports';
 import { shortDays } from './axis.ts';
 import type { Series } from './chart.tsx';
+import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, MAX_CURVES } from './cohort-curves.tsx';
 import {
   COHORT_COLUMNS,
-  CohortCurves,
   CohortForm,
-  CohortTable,
-  CURVE_DAYS,
-  CURVE_HINT,
   cohortName,
   cohortsAsked,
   cohortsBefore,
-  curveOf,
-  FEW_HINT,
-  MAX_CURVES,
   readCohorts,
 } from './cohort-parts.tsx';
+import { CohortTable, FEW_HINT } from './cohort-table.tsx';
 import { EmptyReport, firstEvent, hasFigures } from './empty-report.tsx';
 import { money, NOTHING, percent } from './format.ts';
 import { type DashboardEnv, requirePerson } from './guard.ts';

@@ -48,7 +48,7 @@ export async function readBlockSums(
     new DayRates(db, { teamId: application.teamId, reporting, from, to: last });
   const { maxGroups = MAX_GROUPS } = asked;
   for (let passes = 1; passes <= MAX_PASSES; passes *= 2) {
-    const ranking = new Ranking(asked);
+    const ranking = new Ranking(asked, passes);
     const rates = ratesUntil(to);
     let pass = 0;
     for (; pass < passes; pass++) {
@@ -64,7 +64,7 @@ export async function readBlockSums(
     if (hasAcquired) {
       await addAcquired(ranking, db, application.id, asked, { creatives, rates: ratesUntil(END_OF_TIME) });
     }
-    return { ...ranking.sums(), missing: rates.missing, hasAcquired };
+    return { ...ranking.read(), missing: rates.missing, hasAcquired };
   }
   const message = `has more than ${maxGroups * MAX_PASSES} groups in this period; ask for fewer days or add a filter`;
   throw invalidRequest([{ path: 'group_by', message }]);

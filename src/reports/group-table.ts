@@ -136,6 +136,21 @@ export class GroupTable {
     for (const index of this.amounts.keys()) this.addAmountOf(index, group, other, otherGroup);
   }
 
+  /** Adds the first `size` groups of another table of the same rollup. */
+  addAll(group: number, other: GroupTable, size: number): void {
+    for (const at of [...this.counts.map((count) => count.at), this.attributedAt]) {
+      const added = other.columns[at];
+      if (!added) continue;
+      let sum = 0;
+      for (let from = 0; from < size; from++) sum += added[from] ?? 0;
+      const column = this.columnAt(at);
+      column[group] = (column[group] ?? 0) + sum;
+    }
+    for (const index of this.amounts.keys()) {
+      for (let from = 0; from < size; from++) this.addAmountOf(index, group, other, from);
+    }
+  }
+
   /** Adds what the devices acquired in another group of this table have earned. */
   addAcquired(group: number, otherGroup: number): void {
     for (const amount of ['acquired_revenue', 'attributed_revenue'] as const) {
@@ -232,12 +247,20 @@ export class GroupTable {
   }
 
   private addAmountOf(index: number, group: number, other: GroupTable, otherGroup: number): void {
+    if (!other.isUsed(index)) return;
     const at = this.amounts[index]?.at ?? 0;
     const [low, high] = [other.columns[at]?.[otherGroup] ?? 0, other.columns[at + 1]?.[otherGroup] ?? 0];
     if (low !== 0 || high !== 0) addParts(this.columnAt(at), this.columnAt(at + 1), group, low, high);
     const converted = other.converted[index]?.[otherGroup];
     if (converted !== undefined) this.addConverted(index, group, converted);
     if (other.incomplete[index]?.has(otherGroup)) this.setIncomplete(index, group);
+  }
+
+  /** Whether any group has some of an amount. */
+  private isUsed(index: number): boolean {
+    const at = this.amounts[index]?.at ?? 0;
+    const hasConverted = (this.converted[index]?.length ?? 0) > 0 || (this.incomplete[index]?.size ?? 0) > 0;
+    return hasConverted || this.columns[at] !== null || this.columns[at + 1] !== null;
   }
 
   private addConverted(index: number, group: number, parts: bigint): void {
@@ -296,4 +319,4 @@ export const roundedMicros = (converted: bigint): bigint =>
 
 /** An amount from its two parts. */
 export const microsOf = (low: number, high: number): bigint =>
-  high === 0 ? BigInt(low) : BigInt(high) * EXACT_HIGH + BigInt(low);
+  high === 0 ? (low === 0 ? 0n : BigInt(low)) : BigInt(high) * EXACT_HIGH + BigInt(low);

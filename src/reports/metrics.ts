@@ -30,6 +30,14 @@ export function metricsOf(sums: Sums, days: number, given: ReadonlySet<Metric>):
   return values as MetricValues;
 }
 
+/** A metric of a group that is not a mean per day; null if part of an amount cannot be converted. */
+export function metricOf(name: Metric, sums: Sums): number | null {
+  const metric: MetricDefinition = METRICS[name];
+  if (!('micros' in metric)) return metric.value(sums, 0);
+  const micros = metric.micros(sums);
+  return micros === null ? null : fromMicros(micros);
+}
+
 type LifetimeSums = { size: number; eligible: number; revenue: bigint | null; spend: bigint | null };
 
 /** Lifetime value and ROAS by day N, over the eligible of `size` devices. Null revenue or spend means that not all of it is known. */

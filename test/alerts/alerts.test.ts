@@ -92,9 +92,13 @@ it('sends one message when the figure leaves the limit, none while it stays, one
   await makeChannel(application);
   await makeAlert(application, 'revenue_change', 30);
   await run(NOW);
-  const fired =
-    'Alert · Test game: Revenue on 2026-03-27 was $40.00, 60% below the mean of the last 4 Fridays ($100.00).';
-  expect(posts).toEqual([{ url: SLACK, text: `${fired}\nhttps://dash.test/alerts?app=${application.id}` }]);
+  const textOf = (...lines: string[]) =>
+    [...lines, `https://dash.test/alerts?app=${application.id}`].join('\n');
+  const fired = textOf(
+    'Test game · Alert: Revenue differs by more than 30%',
+    'Revenue on Friday, 2026-03-27, was $40.00, 60% below the mean of the last 4 Fridays ($100.00).',
+  );
+  expect(posts).toEqual([{ url: SLACK, text: fired }]);
   for (const hours of [1, 2, 3]) await run(NOW + hours * HOUR);
   expect(posts).toHaveLength(1);
   expect((await listAlerts(db, application.id))[0]?.firingSince).toBe(NOW);
@@ -102,9 +106,12 @@ it('sends one message when the figure leaves the limit, none while it stays, one
   await setDay(application, '2026-03-27', 95);
   await run(NOW + 4 * HOUR);
   expect(posts).toHaveLength(2);
-  const recovered =
-    'Recovered · Test game: Revenue on 2026-03-27 was $95.00, 5% below the mean of the last 4 Fridays ($100.00).';
-  expect(posts[1]?.text).toBe(`${recovered}\nhttps://dash.test/alerts?app=${application.id}`);
+  expect(posts[1]?.text).toBe(
+    textOf(
+      'Test game · Resolved: Revenue differs by more than 30%',
+      'Revenue on Friday, 2026-03-27, was $95.00, 5% below the mean of the last 4 Fridays ($100.00).',
+    ),
+  );
   await setDay(application, '2026-03-27', 10);
   await run(NOW + 5 * HOUR);
   expect(posts).toHaveLength(3);
@@ -160,9 +167,9 @@ it('watches installs, spend without installs, and CPI', async () => {
   await makeAlert(application, 'installs_change', 500);
   await makeAlert(application, 'spend_without_installs', 20);
   await run(NOW);
-  expect(posts.map(({ text }) => text.split('\n')[0]).sort()).toEqual([
-    'Alert · Test game: Installs on 2026-03-27 was 9, 800% above the mean of the last 4 Fridays (1).',
-    'Alert · Test game: Spend without installs on 2026-03-27: Summer ($45.00).',
+  expect(posts.map(({ text }) => text.split('\n')[1]).sort()).toEqual([
+    'Installs on Friday, 2026-03-27, were 9, 800% above the mean of the last 4 Fridays (1).',
+    'Spend without installs on 2026-03-27: Summer ($45.00).',
   ]);
 });
 
@@ -258,8 +265,9 @@ it('sends email if the deployment has a binding and a sender, and reports if it 
     {
       to: 'boss@team.test',
       from: 'alerts@team.test',
-      subject: 'Test game: test message',
-      text: `Alerts and digests of Test game will arrive here.\nhttps://dash.test/alerts?app=${application.id}`,
+      subject: 'Test game · Test message',
+      text: `Test game · Test message\nAlerts and digests of Test game will arrive here.\nhttps://dash.test/alerts?app=${application.id}`,
+      html: expect.stringContaining('Alerts and digests of Test game will arrive here.'),
     },
   ]);
   expect((await listChannels(db, application.id))[0]?.failure).toBeNull();
@@ -283,13 +291,14 @@ it('sends a digest at eight in the morning, with the figures of the day before a
     [
       SLACK,
       ...[
-        'Test game, Saturday 2026-03-28 (in brackets: change from Saturday a week before)',
-        'Revenue $50.00 (−50%)',
-        'Installs 2 (+100%)',
-        'Active devices a day 0',
-        'Spend $0.00',
-        expect.stringMatching(/^CPI /),
-        'ROAS –',
+        'Test game · Saturday, 2026-03-28',
+        'Revenue: $50.00 (−66.7%, −50%)',
+        'Installs: 2 (−33.3%, +100%)',
+        'DAU: 0',
+        'Spend: $0.00',
+        expect.stringMatching(/^CPI: /),
+        'ROAS so far: –',
+        'In parentheses: the change from the day before and from Saturday a week before.',
         `https://dash.test/?app=${application.id}&from=2026-03-28&to=2026-03-28`,
       ],
     ],
@@ -298,9 +307,9 @@ it('sends a digest at eight in the morning, with the figures of the day before a
   expect(next).toEqual([morning + 24 * HOUR, Date.UTC(2026, 2, 30, 8)]);
   await composeDigests(env, Date.UTC(2026, 2, 30, 8));
   await sendNotices(env, Date.UTC(2026, 2, 30, 8));
-  expect(posts.at(-1)?.text.split('\n')[0]).toBe(
-    'Test game, 2026-03-23 to 2026-03-29 (in brackets: change from the seven days before)',
-  );
+  const lines = posts.at(-1)?.text.split('\n') ?? [];
+  expect(lines.slice(0, 2)).toEqual(['Test game · 2026-03-23 to 2026-03-29', 'Revenue: $200.00 (±0%)']);
+  expect(lines).toContain('In parentheses: the change from the week before.');
 });
 
 it('is run by the cron of every minute', async () => {

@@ -7,7 +7,14 @@ const DAY = '2026-03-27'; // a Friday
 const show = (value: number) => `$${value}`;
 
 const change = (values: Record<string, number | null>, thresholdPercent = 30) =>
-  findChange({ name: 'Revenue', day: DAY, thresholdPercent, values: new Map(Object.entries(values)), show });
+  findChange({
+    name: 'Revenue',
+    verb: 'was',
+    day: DAY,
+    thresholdPercent,
+    values: new Map(Object.entries(values)),
+    show,
+  });
 
 describe('a day against its weekday', () => {
   const weeks = { '2026-03-20': 90, '2026-03-13': 110, '2026-03-06': 80, '2026-02-27': 120 };
@@ -23,17 +30,17 @@ describe('a day against its weekday', () => {
 
   it('states both figures and their difference', () => {
     expect(change({ ...weeks, [DAY]: 60 }).text).toBe(
-      'Revenue on 2026-03-27 was $60, 40% below the mean of the last 4 Fridays ($100).',
+      'Revenue on Friday, 2026-03-27, was $60, 40% below the mean of the last 4 Fridays ($100).',
     );
   });
 
   it('counts a day without a row as 0, except before the first row', () => {
     expect(change({ '2026-03-20': 100, '2026-03-13': 100 })).toEqual({
       firing: true,
-      text: 'Revenue on 2026-03-27 was $0, 100% below the mean of the last 2 Fridays ($100).',
+      text: 'Revenue on Friday, 2026-03-27, was $0, 100% below the mean of the last 2 Fridays ($100).',
     });
     expect(change({ '2026-03-13': 100, [DAY]: 40 }, 10).text).toBe(
-      'Revenue on 2026-03-27 was $40, 20% below the mean of the last 2 Fridays ($50).',
+      'Revenue on Friday, 2026-03-27, was $40, 20% below the mean of the last 2 Fridays ($50).',
     );
   });
 
@@ -50,13 +57,13 @@ describe('a day against its weekday', () => {
 describe('silence', () => {
   const now = Date.UTC(2026, 2, 27, 12);
   const silence = (lastEventAt: number | null, hasDevices = true) =>
-    findSilence({ hours: 1, lastEventAt, hasDevices, now });
+    findSilence({ hours: 1, lastEventAt, hasDevices, timezone: 'Europe/Berlin', now });
 
   it('starts after the chosen number of hours', () => {
     expect(silence(now - 3_600_000).firing).toBe(false);
     expect(silence(now - 3_600_001)).toEqual({
       firing: true,
-      text: 'No event has arrived since 2026-03-27 10:59 UTC.',
+      text: 'No event has arrived since 2026-03-27 11:59 (Europe/Berlin).',
     });
   });
 

@@ -9,7 +9,7 @@ import { cpuSeconds, findWorkerd, peakMemoryMb, untilIdle } from './processes.ts
 export const COMPATIBILITY = { compatibilityDate: '2026-10-01', compatibilityFlags: ['nodejs_compat'] };
 export const OUT = path.join(ROOT, '.wrangler/bench');
 
-export const ROLES = [
+const ROLES = [
   'service',
   'service-without-queue',
   'enqueue-only',

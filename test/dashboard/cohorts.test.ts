@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import Papa from 'papaparse';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { addDays } from '#lib/time';
-import { curveAxis, curveOf } from '../../src/dashboard/cohort-parts.tsx';
+import { curveAxis, curveOf } from '../../src/dashboard/cohort-curves.tsx';
 import { paybackDay } from '../../src/dashboard/ltv.tsx';
 import { createCreative } from '../helpers/creatives.ts';
 import { addFigures } from '../helpers/figures.ts';

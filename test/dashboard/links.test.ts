@@ -3,6 +3,7 @@ import { and, eq } from 'drizzle-orm';
 import { beforeAll, expect, it } from 'vitest';
 import { composeDigests, watchAlerts } from '#alerts';
 import { alerts, channels, database, notices } from '#db';
+import { Message, toText } from '../../src/alerts/message.ts';
 import { Page, pageOf } from '../helpers/page.ts';
 import { type Browser, ORIGIN, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -51,33 +52,39 @@ async function follow(href: string): Promise<Page> {
 /** The page's title and application. */
 const whereIs = (page: Page) => [page.one('h1').text, page.value('app')];
 
+/** The texts of the messages on their way. */
 async function messages(kind: 'alert' | 'digest') {
   const rows = await database(env.DB)
-    .select({ subject: notices.subject, body: notices.body, id: notices.id })
+    .select({ body: notices.body, origin: channels.origin, id: notices.id })
     .from(notices)
     .innerJoin(channels, eq(channels.id, notices.channelId))
     .where(and(eq(channels.applicationId, silent.id)));
-  return rows.filter(({ id }) => id.startsWith('digest:') === (kind === 'digest'));
+  return rows
+    .filter(({ id }) => id.startsWith('digest:') === (kind === 'digest'))
+    .map(({ body, origin }) => toText(Message.parse(JSON.parse(body)), origin));
 }
 
 it('leads from an alert’s message to the alerts of its application, which say the same', async () => {
   const [message, ...others] = await messages('alert');
   expect(others).toEqual([]);
-  const [href = ''] = /https:\S+/.exec(message?.body ?? '') ?? [];
+  const [href = ''] = /https:\S+/.exec(message ?? '') ?? [];
   expect(href).toBe(`${ORIGIN}/alerts?app=${silent.id}`);
   const page = await follow(href);
   expect(whereIs(page)).toEqual(['Alerts', silent.id]);
   const [alert] = await database(env.DB).select().from(alerts).where(eq(alerts.applicationId, silent.id));
-  expect(message?.body.split('\n')[0]).toBe(`Alert · ${silent.name}: ${alert?.finding}`);
+  expect(message?.split('\n').slice(0, 2)).toEqual([
+    `${silent.name} · Alert: No events arrive for 1 hour`,
+    alert?.finding,
+  ]);
   expect(page.cells('Alerts', 'Alert when', 'Last check')).toEqual([
-    ['No events arrive for 1 h', `${alert?.finding} See Health`],
+    ['No events arrive for 1 hour', `${alert?.finding} See Health`],
   ]);
   expect(page.all('.badge.bad')).toHaveLength(1);
 });
 
 it('leads from a digest to the overview of its application and day', async () => {
   const [digest] = await messages('digest');
-  const [href = ''] = /https:\S+/.exec(digest?.body ?? '') ?? [];
+  const [href = ''] = /https:\S+/.exec(digest ?? '') ?? [];
   const { pathname, searchParams } = new URL(href);
   expect([pathname, searchParams.get('app')]).toEqual(['/', silent.id]);
   const page = await follow(href);
@@ -89,13 +96,13 @@ it('leads from a digest to the overview of its application and day', async () =>
 it('leads from a firing alert on the overview to Health and to the alerts of the same application', async () => {
   const overview = await follow(`/?app=${silent.id}`);
   expect(overview.notices).toEqual([
-    expect.stringMatching(/^No events arrive for 1 h \(since \d+ s ago\): see Health All alerts$/),
+    expect.stringMatching(/^No events arrive for 1 hour \(started \d+ s ago\): see Health All alerts$/),
   ]);
   const health = await follow(overview.link('see Health'));
   expect([...whereIs(health), health.cards[0]]).toEqual(['Health', silent.id, 'Event pipeline']);
   const listed = await follow(overview.link('All alerts'));
   expect(whereIs(listed)).toEqual(['Alerts', silent.id]);
-  expect(listed.cells('Alerts', 'Alert when')).toEqual([['No events arrive for 1 h']]);
+  expect(listed.cells('Alerts', 'Alert when')).toEqual([['No events arrive for 1 hour']]);
   // The first application of the team is not silent.
   expect((await follow('/')).notices).toEqual([]);
 });

@@ -56,6 +56,7 @@ export const notices = sqliteTable(
     /** Derived from what the message is about, so that the same message is created only once. */
     id: text().notNull(),
     subject: text().notNull(),
+    /** JSON: see `Message` in `src/alerts/message.ts`. */
     body: text().notNull(),
     attempts: integer().notNull().default(0),
     nextAttemptAt: integer('next_attempt_at').notNull(),
