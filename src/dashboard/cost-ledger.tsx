@@ -50,11 +50,11 @@ export function LedgerCard({
         );
       },
     },
+    { label: 'Amount', numeric: true, cell: (row) => amount(row.amount, row) },
     {
       label: 'Match',
       cell: (row) => (row.matched ? 'Matched' : <span class="badge waiting">Unmatched</span>),
     },
-    { label: 'Amount', numeric: true, cell: (row) => amount(row.amount, row) },
     { label: 'Impressions', numeric: true, cell: (row) => count(row.impressions) },
     { label: 'Clicks', numeric: true, cell: (row) => count(row.clicks) },
     {

@@ -1,9 +1,9 @@
 import { explainDeviceById } from '#devices';
 import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError } from '#http';
-import type { ApplicationRow } from '#teams';
 import { ExplanationCard } from './event-page.tsx';
 import { InDebugger, StatusBadge, summary, typeLabel } from './event-parts.tsx';
+import { fillPage } from './fill-page.ts';
 import { moment } from './format.ts';
 import type { DashboardContext } from './guard.ts';
 import { renderPage } from './page.tsx';
@@ -16,27 +16,6 @@ const SHOWN = 100;
 const MAX_READS = 10;
 
 const text = (value: unknown) => (typeof value === 'string' ? value : '');
-
-/** Reads events until the page is full, because a page of a busy application may have few of one device, or none. */
-async function readTimeline(env: Env, application: ApplicationRow, query: EventsQuery) {
-  const data: Awaited<ReturnType<typeof listEventsWithStatus>>['data'] = [];
-  let cursor: string | null = query.cursor;
-  for (let reads = 0; cursor !== null && data.length < SHOWN && reads < MAX_READS; reads++) {
-    const limit = SHOWN - data.length;
-    const page: Awaited<ReturnType<typeof listEventsWithStatus>> = await listEventsWithStatus(
-      env,
-      application,
-      {
-        ...query,
-        limit,
-        cursor,
-      },
-    );
-    data.push(...page.data);
-    cursor = page.next_cursor;
-  }
-  return { data, next_cursor: cursor };
-}
 
 /** One device: its attribution, then its events, newest first. */
 export async function devicePage(c: DashboardContext) {
@@ -53,7 +32,12 @@ export async function devicePage(c: DashboardContext) {
   });
   const [explanation, page] = await Promise.all([
     explainDeviceById(c.env, application.id, id),
-    readTimeline(c.env, application, query),
+    // A page of a busy application may have few events of one device, or none.
+    fillPage((cursor, limit) => listEventsWithStatus(c.env, application, { ...query, cursor, limit }), {
+      cursor: query.cursor,
+      size: SHOWN,
+      maxReads: MAX_READS,
+    }),
   ]);
   if (!explanation && page.data.length === 0) throw new AppError('not_found', 'Device not found');
   const isQueued = page.data.some(({ status_of_event }) => status_of_event === 'queued');

@@ -181,7 +181,7 @@ export const Unconverted = ({ amounts }: { amounts: readonly { currency: string;
       {amounts
         .map(({ currency, amount }) => `${money(amount, currency)} (${currency.toUpperCase()})`)
         .join(', ')}
-      . Rates are uploaded by <code>PUT /v1/exchange-rates</code>.
+      . <a href="/costs/rates">Add exchange rates</a>
     </Notice>
   );
 
