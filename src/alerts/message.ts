@@ -48,14 +48,14 @@ export const toWebhookText = (message: Message, origin: string): string =>
   toText(message, origin).replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 // Mail clients ignore style sheets, so every element has its own style.
-const CELL = 'padding:6px 0 6px 12px;border-top:1px solid #dcded9;text-align:right;white-space:nowrap';
+const CELL = 'padding:6px 0 6px 10px;border-top:1px solid #dcded9;text-align:right;white-space:nowrap';
 const FIRST_CELL = 'padding:6px 0;border-top:1px solid #dcded9;text-align:left;font-weight:400';
-const HEAD_CELL = 'padding:0 0 6px 12px;text-align:right;font-size:13px;font-weight:400;color:#565f5b';
+const HEAD_CELL = 'padding:0 0 6px 10px;text-align:right;font-size:13px;font-weight:400;color:#565f5b';
 
 const figuresTable = ({
   figures,
   comparedWith,
-}: Message) => html`<table style="width:100%;border-collapse:collapse;margin:0 0 16px">
+}: Message) => html`<table style="width:100%;border-collapse:collapse;margin:0 0 16px;font-size:15px">
 <thead><tr><th style="${HEAD_CELL}"></th><th style="${HEAD_CELL}"></th>${comparedWith.map(
   (earlier) => html`<th scope="col" style="${HEAD_CELL}">vs. ${earlier}</th>`,
 )}</tr></thead>
@@ -71,7 +71,7 @@ export async function toHtml(message: Message, origin: string): Promise<string> 
   const page = await html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${heading}</title></head>
 <body style="margin:0;padding:24px 12px;background:#f6f6f4;color:#1b211f;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif">
-<div style="max-width:560px;margin:0 auto;padding:20px 24px;background:#ffffff;border:1px solid #dcded9;border-radius:10px;overflow-wrap:break-word">
+<div style="max-width:560px;margin:0 auto;padding:20px 16px;background:#ffffff;border:1px solid #dcded9;border-radius:10px;overflow-wrap:break-word">
 <h1 style="margin:0 0 16px;font-size:18px;line-height:1.3">${heading}</h1>
 ${figures.length > 0 ? figuresTable(message) : ''}
 ${sentences.map((sentence) => html`<p style="margin:0 0 16px">${sentence}</p>`)}

@@ -9,6 +9,7 @@ import type { DashboardContext } from './guard.ts';
 import { Action, Card, Copyable, Field } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
 import { takeShown } from './show-once.ts';
+import { SuggestedValues } from './suggested-values.tsx';
 
 const GRACES = [
   ['0', 'Stops working now'],
@@ -60,13 +61,14 @@ const KeyCard = ({
     {grace.map((until) => (
       <p>An earlier key works until {moment(until, 'UTC')} UTC.</p>
     ))}
+    <h3>Replace the key</h3>
     <form
       method="post"
       action={`${pathOf(row)}/new-key#key`}
       class="row"
       data-confirm="Create a new API key?"
     >
-      <Field label="Current key" name="grace_hours" value="24" options={GRACES} />
+      <Field label="The current key" name="grace_hours" value="24" options={GRACES} />
       <button type="submit" class="danger">
         Regenerate
       </button>
@@ -112,7 +114,7 @@ export async function applicationPage(c: DashboardContext, row: ApplicationRow, 
   const text = (
     label: string,
     name: string,
-    more: { hint?: string; subject?: string; type?: string; required?: boolean } = {},
+    more: { hint?: string; subject?: string; type?: string; list?: string; required?: boolean } = {},
   ) => <Field label={label} name={name} value={values[name] ?? ''} faults={faults} {...more} />;
   const fields = (
     <fieldset disabled={!mayChange}>
@@ -130,8 +132,13 @@ export async function applicationPage(c: DashboardContext, row: ApplicationRow, 
       {text('Time zone', 'timezone', {
         required: true,
         hint: 'Such as Europe/Berlin. A change applies only to later events.',
+        list: 'time-zones',
       })}
-      {text('Reporting currency', 'currency', { required: true, hint: 'A currency code, such as USD' })}
+      {text('Reporting currency', 'currency', {
+        required: true,
+        hint: 'A currency code, such as USD',
+        list: 'currencies',
+      })}
       <h3 id="stores">Tracking link destinations</h3>
       {text('Google Play URL', 'android_store_url', {
         type: 'url',
@@ -153,6 +160,7 @@ export async function applicationPage(c: DashboardContext, row: ApplicationRow, 
         required: true,
         hint: '0 turns probabilistic matching off.',
       })}
+      <SuggestedValues />
       {mayChange && <button type="submit">Save</button>}
     </fieldset>
   );

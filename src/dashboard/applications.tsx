@@ -20,6 +20,7 @@ import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requ
 import { Card, Field, Table } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
 import { redirectShowing } from './show-once.ts';
+import { SuggestedValues } from './suggested-values.tsx';
 
 const PAGE = 200;
 /** Converts the form's text to the team API's schema. Settings that are not in the form are left unchanged. */
@@ -81,6 +82,7 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
               value={values.timezone ?? 'UTC'}
               faults={faults}
               hint="Such as Europe/Berlin. Report days begin at its midnight."
+              list="time-zones"
               required
             />
             <Field
@@ -89,12 +91,13 @@ async function listPage(c: DashboardContext, { values = {}, faults = [] }: Submi
               value={values.currency ?? 'USD'}
               faults={faults}
               hint="For your reports, such as EUR"
+              list="currencies"
               maxlength={3}
               required
             />
             <button type="submit">Create</button>
           </form>
-          <script src="/suggest.js" type="module"></script>
+          <SuggestedValues />
         </Card>
       )}
     </>,

@@ -171,7 +171,9 @@ export const Filters = ({
   const hidden = [...viewParameters(view, carry)].filter(([name]) => !set.has(name));
   const summary = [
     view.application.name,
-    ...(shown.includes('period') ? [PERIODS[view.period]] : []),
+    ...(shown.includes('period')
+      ? [view.period === 'custom' ? `${view.from} to ${view.to}` : PERIODS[view.period]]
+      : []),
     ...(chips.length > 0 ? [`${chips.length} ${chips.length === 1 ? 'filter' : 'filters'}`] : []),
   ].join(' · ');
   return (

@@ -51,6 +51,9 @@ export function safePath(path: string | undefined): string {
 /** Requests that the dashboard sends to itself for guests of a share link. No request from outside can be among them. */
 const guests = new WeakMap<Request, Person>();
 
+/** Whether someone looks at a share link instead of being signed in. */
+export const isGuest = ({ userId }: Person): boolean => userId === '';
+
 export function admitGuest(request: Request, guest: Person): void {
   guests.set(request, guest);
 }

@@ -7,7 +7,7 @@ import { readChips } from './filter-names.ts';
 import { Filters } from './filters.tsx';
 import { FiringAlerts } from './firing-alerts.tsx';
 import { GetStarted, NeedsApplication } from './get-started.tsx';
-import { type DashboardEnv, requirePerson } from './guard.ts';
+import { type DashboardEnv, isGuest, requirePerson } from './guard.ts';
 import { Overview } from './overview.tsx';
 import { renderPage } from './page.tsx';
 import { settleView } from './report.tsx';
@@ -28,7 +28,10 @@ export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, async 
   }
   const settled = await settleView(c, view);
   const filters = <Filters view={view} path="/" chips={await readChips(c.env.DB, view)} />;
-  const alerts = await FiringAlerts(c.env.DB, view, now);
+  const person = c.get('person');
+  // The team's own business: what is left to set up, and its alerts.
+  const forTeam = !isGuest(person);
+  const alerts = forTeam ? await FiringAlerts(c.env.DB, view, now) : null;
   const overview = await Overview(c.env, settled.view, now, alerts);
   const progress = await readProgress(database(c.env.DB), view.application, arrivals.event);
   return renderPage(
@@ -36,7 +39,7 @@ export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, async 
     { ...page, view, filters },
     <>
       {settled.notice}
-      <Checklist view={view} progress={progress} person={c.get('person')} />
+      {forTeam && <Checklist view={view} progress={progress} person={person} />}
       {overview}
     </>,
   );

@@ -8,19 +8,41 @@ import { admitGuest, type DashboardEnv } from './guard.ts';
 import { TOO_MANY_ATTEMPTS } from './sign-in.tsx';
 
 /** Elements that lead elsewhere or change something. A shared view does not show them. */
-const REMOVED = ['header.side', '.skip', '.filter-bar', 'nav', 'form', 'button', 'a[href*="format=csv"]'];
+const REMOVED = [
+  'header.side',
+  '.skip',
+  '.keep',
+  '.bar-fields',
+  '.chip > [aria-hidden]',
+  '.chips a:not(.chip)',
+  'nav',
+  'form',
+  'button',
+  'a[href*="format=csv"]',
+];
+
+const renamedTo = (tagName: string): HTMLRewriterElementContentHandlers => ({
+  element(found) {
+    found.tagName = tagName;
+  },
+});
 
 /** The page for a guest: figures, tables and charts, with links as plain text. */
 function readOnly(page: Response, notice: string): Response {
   const rewriter = new HTMLRewriter();
   for (const selector of REMOVED) rewriter.on(selector, { element: (found) => void found.remove() });
-  return rewriter
-    .on('a', { element: (link) => void link.removeAndKeepContent() })
-    .on('body', { element: (body) => void body.setAttribute('class', 'shared') })
-    .on('main', {
-      element: (main) => void main.append(`<p class="muted">${notice}</p>`, { html: true }),
-    })
-    .transform(page);
+  return (
+    rewriter
+      // What the view shows: application, period and number of filters.
+      .on('.view-bar', renamedTo('div'))
+      .on('.view-bar > summary', renamedTo('p'))
+      .on('a', { element: (link) => void link.removeAndKeepContent() })
+      .on('body', { element: (body) => void body.setAttribute('class', 'shared') })
+      .on('main', {
+        element: (main) => void main.append(`<p class="muted">${notice}</p>`, { html: true }),
+      })
+      .transform(page)
+  );
 }
 
 /**

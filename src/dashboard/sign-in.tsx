@@ -227,7 +227,10 @@ export const signInPages = new Hono<DashboardEnv>()
     const invitation = await openInvitation(c);
     const { data, values, faults } = await parseForm(c, NewPerson);
     if (!data) return joinPage(c, invitation, values, faults);
-    await acceptInvitation(c.env.DB, invitation, data, Date.now());
+    if (!(await acceptInvitation(c.env.DB, invitation, data, Date.now()))) {
+      const fault = { path: 'email', message: 'has an account already: sign in, or use another address' };
+      return joinPage(c, invitation, values, [fault]);
+    }
     return (await enter(c, data, '/')) ?? c.redirect('/login', 303);
   })
   .get('/reset-password/:secret', async (c) => resetPage(c, await openReset(c)))

@@ -1,6 +1,6 @@
 import { and, desc, eq, exists, gt, sql } from 'drizzle-orm';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { type Database, database, invitations, teams } from '#db';
+import { type Database, database, invitations, teams, users } from '#db';
 import { AppError } from '#http';
 import { randomSecret, sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
@@ -76,13 +76,15 @@ export async function findInvitation(db: Database, secret: string, now: number) 
   return found ?? null;
 }
 
-/** Creates the invited person, once. Throws `conflict` if the invitation is gone by then or the email is taken. */
+/**
+ * Creates the invited person, once. Returns false if the email has an account already. Throws `conflict` if the invitation is gone by then.
+ */
 export async function acceptInvitation(
   d1: D1Database,
   invitation: { hash: string; role: Role; teamId: string },
   person: NewPerson,
   now: number,
-): Promise<void> {
+): Promise<boolean> {
   const db = database(d1);
   const userId = newId('usr');
   const open = exists(
@@ -98,7 +100,8 @@ export async function acceptInvitation(
     db.delete(invitations).where(and(eq(invitations.hash, invitation.hash), made)),
     auditStatement(caller, newAuditEntry('member.joined', `${person.email} as ${invitation.role}`), made),
   ]);
-  if (inserted.meta.changes !== 1) {
-    throw new AppError('conflict', 'This email has an account already, or the invitation was just used');
-  }
+  if (inserted.meta.changes === 1) return true;
+  const [taken] = await db.select({ id: users.id }).from(users).where(eq(users.email, person.email));
+  if (taken) return false;
+  throw new AppError('conflict', 'This invitation was just used or withdrawn. Ask for a new one.');
 }

@@ -186,7 +186,13 @@ it('accepts an invitation once, and not after it was withdrawn', async () => {
 
   const taken = await linkFor('viewer');
   const owners = await createPerson(team, 'viewer');
-  expect((await join(taken, owners.email)).status).toBe(409);
+  const refused = await join(taken, owners.email);
+  const page = await pageOf(refused);
+  expect([refused.status, page.faults, page.value('name')]).toEqual([
+    400,
+    { email: 'Email has an account already: sign in, or use another address' },
+    'Ada',
+  ]);
   expect((await worker.request(taken)).status).toBe(200);
   const { hash } = (await env.DB.prepare('SELECT hash FROM invitations WHERE team_id = ?')
     .bind(team.id)

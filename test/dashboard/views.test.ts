@@ -8,7 +8,7 @@ import { addFigures } from '../helpers/figures.ts';
 import { Page, pageOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { startWorker } from '../helpers/worker.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
 const PERIOD = 'from=2026-03-01&to=2026-03-07';
@@ -78,11 +78,32 @@ it('shows the view of a share link to anyone, without links or forms', async () 
   expect(html).not.toContain(tenant.team.id);
   const page = new Page(html);
   expect(page.cells('Figures by day', 'Day', 'Revenue', 'Installs')).toEqual([['2026-03-02', '$12.34', '3']]);
+  expect(page.texts('main h1')).toEqual(['Breakdown']);
   expect(page.texts('main p')).toEqual([
+    'Test game · 2026-03-01 to 2026-03-07',
     'Days in UTC.',
     expect.stringMatching(/^Read-only view\. This link works until [\d-]+ [\d:]+ UTC\.$/),
   ]);
   expect(page.all('a, form, button, nav, select, input').map(String)).toEqual([]);
+  expect(page.text).not.toContain('Save or share');
+});
+
+it('shows the filters of a shared view, and neither what is left to set up nor alerts', async () => {
+  const { application } = tenant;
+  await fetchToken(worker, tenant, { data: { country: 'de' } });
+  await worker.deliver(worker.queue.take());
+  await admin.post(`/alerts?app=${application.id}`, { kind: 'roas_below', threshold: '50' });
+  await env.DB.prepare('UPDATE alerts SET firing_since = 1 WHERE application_id = ?')
+    .bind(application.id)
+    .run();
+  const address = addressOf('/', '&country=de&os=ios');
+  const own = await pageOf(await admin.get(address));
+  expect([own.cards[0], own.notices.length]).toEqual(['Set up', 1]);
+  const shared = await pageOf(await worker.request(await share(address)));
+  expect(shared.texts('.page-head')).toEqual([
+    'Overview Test game · 2026-03-01 to 2026-03-07 · 2 filters Country Germany OS iOS',
+  ]);
+  expect([shared.cards.includes('Set up'), shared.notices]).toEqual([false, []]);
 });
 
 it('ignores the filters that someone adds to a share link', async () => {

@@ -1,4 +1,4 @@
-// Fills in the browser's time zone and the currency of its region when an application is created.
+// Fills in the browser's time zone and the currency of its region when an application is created, and offers the others.
 
 const EURO = 'AT BE BG CY DE EE ES FI FR GR HR IE IT LT LU LV MT NL PT SI SK'.split(' ');
 const CURRENCIES = {
@@ -19,4 +19,10 @@ const suggested = {
 // A form that is shown again with its faults contains what was typed and has no such mark.
 for (const form of document.querySelectorAll('[data-suggest]')) {
   for (const [name, value] of Object.entries(suggested)) if (value) form.elements[name].value = value;
+}
+
+for (const list of document.querySelectorAll('[data-values-of]')) {
+  for (const value of Intl.supportedValuesOf(list.dataset.valuesOf)) {
+    list.append(Object.assign(document.createElement('option'), { value }));
+  }
 }
