@@ -1,11 +1,12 @@
 import { type Entries, sumColumnsOf } from '#rollup';
+import { SKIPPED } from './add-columns.ts';
 import { timesOf } from './block-question.ts';
 import type { Ranking } from './block-ranking.ts';
 import { type Chunk, valuesIn } from './chunk.ts';
 import { keyValues } from './cut.ts';
 import { conversionsOf, type DayRates } from './day-rates.ts';
 import { type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
-import { type Conversion, SKIPPED } from './group-table.ts';
+import type { Conversion } from './group-table.ts';
 import type { CreativeNames } from './names.ts';
 
 const COLUMNS = sumColumnsOf('cohort_revenue');

@@ -1,9 +1,10 @@
 import type { Entries } from '#rollup';
+import { SKIPPED } from './add-columns.ts';
 import { type BlockQuestion, MAX_GROUPS, rollupFor } from './block-question.ts';
 import { type Chunk, type ScannedSegment, valuesIn } from './chunk.ts';
 import { conversionsOf, type DayRates } from './day-rates.ts';
 import { DIMENSIONS, type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
-import { type Conversion, GroupTable, microsOf, SKIPPED } from './group-table.ts';
+import { type Conversion, GroupTable, microsOf } from './group-table.ts';
 import { Pairs, Texts } from './interned.ts';
 import type { CreativeNames } from './names.ts';
 

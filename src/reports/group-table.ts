@@ -1,6 +1,7 @@
 import { columnsOf, isMoney, MEASURES, type RollupTable, type Sums } from '#catalogue';
 import { divideRounded } from '#lib/decimal';
 import { type Entries, MICROS_PER_HIGH } from '#rollup';
+import { addLow, addNumbers, addParts, SKIPPED } from './add-columns.ts';
 import { type Amount, type Count, emptySums, sumOf } from './adder.ts';
 
 /** The value of one micro of a currency, in units of 10^-36 micros, so that converted sums are rounded only once, at the end. */
@@ -28,9 +29,6 @@ const NO_SUMS = emptySums();
 /** Amounts that a report adds to those of its rollup: what was spent, and what acquired devices have earned since. */
 const ADDED = ['spend', 'acquired_revenue', 'attributed_revenue'] as const;
 export type AddedAmount = (typeof ADDED)[number];
-
-/** In place of the number of a group: the entry is added to none. */
-export const SKIPPED = -1;
 
 export type Weight = { revenue: number; impressions: number; counts: number; spend: number };
 
@@ -270,43 +268,6 @@ export class GroupTable {
 
   private setIncomplete(index: number, group: number): void {
     this.incomplete[index]?.add(group);
-  }
-}
-
-// The low part of an amount stays below 10^12, so that both parts are exact.
-
-function addParts(lows: Float64Array, highs: Float64Array, at: number, low: number, high: number): void {
-  const sum = (lows[at] ?? 0) + low;
-  const carried = sum >= MICROS_PER_HIGH ? 1 : 0;
-  lows[at] = sum - carried * MICROS_PER_HIGH;
-  if (high + carried !== 0) highs[at] = (highs[at] ?? 0) + high + carried;
-}
-
-/** Adds the low parts of amounts, each to its group. */
-function addLow(
-  lows: Float64Array,
-  highs: Float64Array,
-  groups: Int32Array,
-  added: Float64Array,
-  size: number,
-) {
-  for (let entry = 0; entry < size; entry++) {
-    const group = groups[entry] ?? SKIPPED;
-    if (group === SKIPPED) continue;
-    const sum = (lows[group] ?? 0) + (added[entry] ?? 0);
-    if (sum < MICROS_PER_HIGH) lows[group] = sum;
-    else {
-      lows[group] = sum - MICROS_PER_HIGH;
-      highs[group] = (highs[group] ?? 0) + 1;
-    }
-  }
-}
-
-/** Adds numbers that cannot carry, each to its group. */
-function addNumbers(sums: Float64Array, groups: Int32Array, added: Float64Array, size: number) {
-  for (let entry = 0; entry < size; entry++) {
-    const group = groups[entry] ?? SKIPPED;
-    if (group !== SKIPPED) sums[group] = (sums[group] ?? 0) + (added[entry] ?? 0);
   }
 }
 

@@ -201,6 +201,8 @@ it.each([
   ['q=CAT', ['Cat']],
   ['sort=name', ['Cat', 'Dog', LONG]],
   ['sort=-created', [LONG, 'Dog', 'Cat']],
+  // A metric that the set of columns does not have.
+  ['sort=-purchase_revenue', ['Cat', LONG, 'Dog']],
   ['by=campaign&sort=name', ['Autumn', 'Spring']],
   ['by=adset&sort=name', ['Old', 'Old', 'Young']],
 ])('%s lists %j', async (query, expected) => {
