@@ -1,10 +1,11 @@
+import { ingestionFailure } from '#ingestion';
 import { ingestionRoutes } from '#ingestion/routes';
 import { LINK_TOKEN, trackingRoutes } from '#tracking';
 import { createApp } from './app.ts';
 
 // Most requests are events and clicks, and many isolates receive nothing else. An isolate therefore starts with only these routes, and
 // loads the others on the first request for one of them.
-const busyRoutes = createApp((app) => {
+const busyRoutes = createApp(ingestionFailure, (app) => {
   app.route('/', ingestionRoutes);
   app.route('/', trackingRoutes);
 });
@@ -20,11 +21,18 @@ const busySegments = new Set(
 /** On a separate tracking host (see `trackingHost`), a link's path is just its token. No other path has that form. */
 const isBusy = (segment: string) => busySegments.has(segment) || LINK_TOKEN.test(segment);
 
-async function answerOther(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
-  const { service } = await import('./service.ts');
-  return service.fetch(request, env, ctx);
+async function answerOther(
+  segment: string,
+  request: Request,
+  env: Env,
+  ctx: ExecutionContext,
+): Promise<Response> {
+  const { service, teamApi } = await import('./service.ts');
+  return (segment === 'v1' ? teamApi : service).fetch(request, env, ctx);
 }
 
 /** Answers any request. */
-export const answerRequest = (request: Request, env: Env, ctx: ExecutionContext) =>
-  isBusy(firstSegment(request.url)) ? busyRoutes.fetch(request, env, ctx) : answerOther(request, env, ctx);
+export function answerRequest(request: Request, env: Env, ctx: ExecutionContext) {
+  const segment = firstSegment(request.url);
+  return isBusy(segment) ? busyRoutes.fetch(request, env, ctx) : answerOther(segment, request, env, ctx);
+}

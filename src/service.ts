@@ -4,17 +4,18 @@ import { deletionRoutes } from '#deletion/routes';
 import { deviceRoutes } from '#devices/routes';
 import { docsRoutes } from '#docs/routes';
 import { eventRoutes } from '#events/routes';
+import { teamFailure } from '#http';
+import { ingestionFailure } from '#ingestion';
 import { ingestionRoutes } from '#ingestion/routes';
 import { moneyRoutes } from '#money/routes';
-import { operationRoutes } from '#operations/routes';
+import { healthRoutes, operationRoutes } from '#operations/routes';
 import { reportRoutes } from '#reports/routes';
 import { teamRoutes } from '#teams/routes';
 import { trackingRoutes } from '#tracking';
 import { createApp } from './app.ts';
 
-/** The app with every route. */
-export const service = createApp((app) => {
-  app.route('/', ingestionRoutes);
+/** The team API: every route under `/v1`. */
+export const teamApi = createApp(teamFailure, (app) => {
   app.route('/', teamRoutes);
   app.route('/', deletionRoutes);
   app.route('/', eventRoutes);
@@ -23,7 +24,17 @@ export const service = createApp((app) => {
   app.route('/', creativeRoutes);
   app.route('/', reportRoutes);
   app.route('/', operationRoutes);
-  app.route('/', dashboardRoutes);
-  app.route('/', trackingRoutes);
-  app.route('/', docsRoutes);
-}, answerUnknownAddress);
+});
+
+/** Every other route. */
+export const service = createApp(
+  ingestionFailure,
+  (app) => {
+    app.route('/', ingestionRoutes);
+    app.route('/', healthRoutes);
+    app.route('/', dashboardRoutes);
+    app.route('/', trackingRoutes);
+    app.route('/', docsRoutes);
+  },
+  answerUnknownAddress,
+);

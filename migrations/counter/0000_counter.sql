@@ -5,23 +5,27 @@ CREATE TABLE `aliases` (
 	`device_id` text NOT NULL
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
+CREATE TABLE `device_days` (
+	`day` integer PRIMARY KEY NOT NULL,
+	`pages` integer NOT NULL,
+	`bytes` integer NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `device_pages` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`facts` blob NOT NULL,
+	`histories` blob NOT NULL
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `devices` (
 	`id` text PRIMARY KEY NOT NULL,
 	`acquired_day` text NOT NULL,
 	`acquired_at` integer NOT NULL,
 	`creative_id` text NOT NULL,
 	`description` text NOT NULL,
-	`attribution` text NOT NULL,
-	`active_days` text DEFAULT '' NOT NULL,
-	`active_ages` text DEFAULT '' NOT NULL,
-	`paid_days` text DEFAULT '' NOT NULL,
-	`steps` text DEFAULT '' NOT NULL,
-	`revenue` text DEFAULT '' NOT NULL,
-	`ad_totals` text,
-	`purchase_totals` text
+	`attribution` text NOT NULL
 ) WITHOUT ROWID, STRICT;
 --> statement-breakpoint
-CREATE INDEX `devices_that_paid` ON `devices` (`acquired_day`) WHERE paid_days <> '';--> statement-breakpoint
 CREATE TABLE `erasures` (
 	`id` text PRIMARY KEY NOT NULL,
 	`through_batch` integer NOT NULL,
@@ -78,6 +82,7 @@ CREATE TABLE `log` (
 	`first_event_id` text NOT NULL,
 	`last_event_id` text NOT NULL,
 	`keys` blob NOT NULL,
+	`devices` blob NOT NULL,
 	`events` text NOT NULL
 ) STRICT;
 --> statement-breakpoint

@@ -11,7 +11,7 @@ const SENT_AT_ONCE = 5;
 const TIMEOUT_MS = 10_000;
 const MINUTE_MS = 60_000;
 /** With waits of 1, 2, 4 … minutes, a message is given up after about two hours. */
-export const MAX_ATTEMPTS = 8;
+const MAX_ATTEMPTS = 8;
 
 type Notice = typeof notices.$inferSelect;
 

@@ -4,17 +4,17 @@ import { hmac } from '#lib/crypto';
 
 const { IPv4, IPv6 } = ipaddr;
 
+// The library also accepts hexadecimal and shorter forms, which no header should contain. To refuse a text, it throws and catches an error,
+// which took a quarter of a click without an address.
+const FOUR_PARTS = /^\d{1,3}(?:\.\d{1,3}){3}$/;
+
 /**
  * The part of an address that identifies a household: all of an IPv4 address, or the /64 network of an IPv6 address, because devices
  * change the other half daily (RFC 8981). Returns null if the text is not an address.
  */
 export function networkOf(address: string): string | null {
   const text = address.trim().split('%')[0] ?? '';
-  // The library throws and catches an error to say that text is no address: it took a fifth of a click to ask IPv4 of IPv6 or of nothing.
-  if (!text.includes(':')) {
-    // Only IPv4 in four decimal parts. The library also accepts hexadecimal and shorter forms, which no header should contain.
-    return text !== '' && IPv4.isValidFourPartDecimal(text) ? IPv4.parse(text).toString() : null;
-  }
+  if (!text.includes(':')) return FOUR_PARTS.test(text) && IPv4.isValidFourPartDecimal(text) ? text : null;
   if (!IPv6.isValid(text)) return null;
   const parsed = IPv6.parse(text);
   if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();

@@ -3,7 +3,7 @@ import { clicks, creatives, database } from '#db';
 import type { Attribution } from './match.ts';
 
 /** The click that a device is credited with, as far as it is still stored. Times are epoch milliseconds. */
-export type CreditedClick = {
+type CreditedClick = {
   clickedAt: number;
   /** Lower-case ISO 3166 code; null if the edge did not know it. */
   country: string | null;
@@ -14,7 +14,7 @@ export type CreditedClick = {
 };
 
 /** The country that a device is counted in, and its source; null if unknown. */
-export type Place = { country: string | null; countrySource: 'data' | 'click' | 'timezone' | null };
+type Place = { country: string | null; countrySource: 'data' | 'click' | 'timezone' | null };
 
 /** Why a device was attributed as it was, with the names behind the ids. Times are epoch milliseconds. */
 export type Explanation = {

@@ -1,11 +1,5 @@
 export { hashAddress } from './address.ts';
-export {
-  type Attributed,
-  type AttributionSettings,
-  type Installation,
-  namesClick,
-  prepareAttribution,
-} from './attribute-device.ts';
+export { type Attributed, type Installation, namesClick, prepareAttribution } from './attribute-device.ts';
 export { readClickId, signClickId } from './click-id.ts';
 export { ClickRecord } from './click-record.ts';
 export {

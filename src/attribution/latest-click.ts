@@ -11,9 +11,14 @@ export async function findLatestClick(
   applicationId: string,
   creativeId: string,
   since: number,
-): Promise<{ clickedAt: number; osFamily: string; country: string | null } | null> {
+): Promise<{ id: string; clickedAt: number; osFamily: string; country: string | null } | null> {
   const [click] = await db
-    .select({ clickedAt: clicks.clickedAt, osFamily: clicks.osFamily, country: clicks.country })
+    .select({
+      id: clicks.id,
+      clickedAt: clicks.clickedAt,
+      osFamily: clicks.osFamily,
+      country: clicks.country,
+    })
     .from(clicks)
     .where(
       and(

@@ -55,7 +55,7 @@ export type Windows = { clickMs: number; probabilisticMs: number };
 type Fact = 'ip' | 'timezone' | 'os_version' | 'model' | 'screen' | 'density';
 
 /** A click that was weighed, in the form that is stored to explain the outcome. */
-export type Candidate = {
+type Candidate = {
   click_id: string;
   creative_id: string;
   clicked_at: number;

@@ -37,7 +37,6 @@ export {
   columnsOf,
   isMoney,
   MEASURES,
-  type Measure,
   type MoneyMeasure,
   ROLLUP_KEYS,
   type RollupTable,
@@ -52,7 +51,6 @@ export {
   type MoneyMetric,
   per,
   type Sums,
-  type Unit,
 } from './metrics.ts';
 export { OS_FAMILIES, type OsFamily } from './os.ts';
 export {

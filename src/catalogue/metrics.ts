@@ -44,7 +44,7 @@ const AMPLITUDE = 'https://amplitude.com/docs/faq/retention-analysis';
 /** The source of metrics that this service defines itself. */
 const OURS = 'this service';
 
-export type Unit = 'count' | 'money' | 'percent';
+type Unit = 'count' | 'money' | 'percent';
 
 type Words = { definition: string; source: string };
 

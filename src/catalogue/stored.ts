@@ -60,7 +60,7 @@ const OfDevice = z.lazy(() =>
 );
 
 /** The fields of every device event. */
-export type DeviceEventBase = z.infer<typeof OfDevice>;
+type DeviceEventBase = z.infer<typeof OfDevice>;
 
 /** The fields that a kind adds to those of every event. */
 export type OwnFields<Event> = Event extends unknown ? Omit<Event, keyof DeviceEventBase | 'type'> : never;

@@ -84,7 +84,7 @@ const envelope = {
 };
 
 /** The fields of every envelope. */
-export type EnvelopeBase = z.output<z.ZodObject<typeof envelope>>;
+type EnvelopeBase = z.output<z.ZodObject<typeof envelope>>;
 
 export const payload = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.object(shape, { error: (issue) => (issue.input === undefined ? 'is required' : 'must be an object') });

@@ -17,15 +17,20 @@ import {
 import { Random } from './simulation/random.ts';
 import { CREATIVES, isIos } from './simulation/world.ts';
 
-// `npm run simulate -- --devices N --days D [--seed S]`: sends a realistic history for the demo application to a running `npm start`,
+// `npm run simulate -- [--devices N] [--days D] [--seed S]`: sends a realistic history for the demo application to a running `npm start`,
 // through its public API. The same seed on the same day sends the same devices and events, which are counted once.
 
-const USAGE = 'Usage: npm run simulate -- --devices N --days D [--seed S]';
+const USAGE = 'Usage: npm run simulate -- [--devices N] [--days D] [--seed S]';
+/** Twice the dashboard's default period, so that each figure has one before it. */
+const DEFAULT_DAYS = 60;
 const PARALLEL = 6;
 const EVENTS_PER_REQUEST = 500;
 const COSTS_PER_REQUEST = 1_000;
 /** How long the queue may take until a click can be found. */
 const CLICKS_SETTLE_MS = 5_000;
+/** How often to ask whether everything sent has been counted, and for how long. */
+const COUNTED_EVERY_MS = 2_000;
+const COUNTED_WITHIN_MS = 60_000;
 const STORES = {
   android_store_url: 'https://play.google.com/store/apps/details?id=com.example.game',
   ios_store_url: 'https://apps.apple.com/app/id123456789',
@@ -46,7 +51,7 @@ function readArguments() {
     });
     return {
       devices: readNumber('devices', values.devices, 500, 1_000_000),
-      days: readNumber('days', values.days, 30, 365),
+      days: readNumber('days', values.days, DEFAULT_DAYS, 365),
       seed: readNumber('seed', values.seed, 1, 2 ** 31),
     };
   } catch (error) {
@@ -194,14 +199,23 @@ async function simulate(): Promise<void> {
   await printTotals(api, demo, dates, sent);
 }
 
-/** Prints what the service has counted so far. The queue may still hold some events. */
+/** Prints what the service has counted, once its figures no longer change. */
 async function printTotals(api: Api, demo: Demo, dates: readonly string[], sent: number): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, CLICKS_SETTLE_MS));
   const query = `application_id=${demo.application.id}&from=${dates[0]}&to=${dates.at(-1)}`;
-  const { totals, currency } = await api.team<{ totals: Record<string, number>; currency: string }>(
-    'GET',
-    `/v1/reports/performance?${query}`,
+  const read = () =>
+    api.team<{ totals: Record<string, number>; currency: string }>('GET', `/v1/reports/performance?${query}`);
+  const deadline = Date.now() + COUNTED_WITHIN_MS;
+  let before: string;
+  let report = await read();
+  do {
+    before = JSON.stringify(report.totals);
+    await new Promise((resolve) => setTimeout(resolve, COUNTED_EVERY_MS));
+    report = await read();
+  } while (
+    Date.now() < deadline &&
+    (report.totals.installs === 0 || JSON.stringify(report.totals) !== before)
   );
+  const { totals, currency } = report;
   const { installs, impressions, purchases, revenue, spend } = totals;
   console.log(
     `${sent} events sent. Counted so far: ${installs} installs, ${impressions} impressions, ${purchases} purchases, ` +

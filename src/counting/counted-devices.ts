@@ -1,37 +1,28 @@
 import { sql } from 'drizzle-orm';
 import { type DeviceEvent, kindOf, type Segment } from '#catalogue';
-import { named } from '#db';
 import { type DeviceFacts, type DeviceHistory, type Journal, RunningDevice } from '#rollup';
-import { devices, preparedWrites } from './schema.ts';
+import type { DeviceFactsRow, HistoryRow } from './device-pages.ts';
+import { devices } from './schema.ts';
 import { type Store, toParameters } from './store.ts';
 import { addToTotals, type DeviceTotals, readTotals, writeTotals } from './totals.ts';
 
-type Row = [
-  id: string,
-  acquiredDay: string,
-  test: number | null,
-  country: string | null,
-  os: string | null,
-  appVersion: string | null,
-  activeDays: string,
-  activeAges: string,
-  paidDays: string,
-  adTotals: string | null,
-  purchaseTotals: string | null,
-];
-
-/** A stored device, without its history. */
-type LoadedDevice = DeviceFacts & { totals: { ad: string | null; purchase: string | null } };
+/** A device without its history. */
+export type LoadedDevice = DeviceFacts & {
+  creativeId: string;
+  /** Whether nothing was counted for it yet, so that it is on no page. */
+  isNew: boolean;
+  totals: { ad: string | null; purchase: string | null };
+};
 
 /** Values that many devices share, stored only once. */
 export class Shared {
-  private readonly days = new Map<string, string>();
+  private readonly texts = new Map<string, string>();
   private readonly segments = new Map<string, Segment>();
 
-  day(day: string): string {
-    const known = this.days.get(day) ?? day;
-    this.days.set(day, known);
-    return known;
+  text(text: string): string {
+    const known = this.texts.get(text);
+    if (known === undefined) this.texts.set(text, text);
+    return known ?? text;
   }
 
   segment(country: string, os: string, appVersion: string): Segment {
@@ -42,8 +33,34 @@ export class Shared {
   }
 }
 
-/** Iterates over the known devices with these ids. Erased ones are left out. */
-export function* loadDevices(
+/** A device that is on a page. */
+export function loadCounted(
+  applicationId: string,
+  acquiredDay: string,
+  facts: DeviceFactsRow,
+  shared: Shared,
+): LoadedDevice {
+  const [id, creativeId, country, os, appVersion, activeDays, activeAges, paidDays, ad, purchase] = facts;
+  return {
+    ...{ applicationId, acquiredDay: shared.text(acquiredDay), id, test: false },
+    ...{ creativeId: shared.text(creativeId), segment: shared.segment(country, os, appVersion) },
+    ...{ activeDays, activeAges, paidDays },
+    ...{ isNew: false, totals: { ad, purchase } },
+  };
+}
+
+type NewRow = [
+  id: string,
+  acquiredDay: string,
+  creativeId: string,
+  test: number | null,
+  country: string | null,
+  os: string | null,
+  appVersion: string | null,
+];
+
+/** Iterates over the known devices with these ids, as if nothing had been counted for them. Erased ones are left out. */
+export function* loadNew(
   store: Store,
   applicationId: string,
   ids: Iterable<string>,
@@ -51,44 +68,38 @@ export function* loadDevices(
 ): Generator<LoadedDevice> {
   for (const parameter of toParameters(ids)) {
     const rows =
-      store.values<Row>(sql`SELECT ${devices.id}, ${devices.acquiredDay}, ${devices.description} ->> 'test',
-        ${devices.description} ->> 'country', ${devices.description} ->> 'os', ${devices.description} ->> 'appVersion', ${devices.activeDays},
-        ${devices.activeAges}, ${devices.paidDays}, ${devices.adTotals}, ${devices.purchaseTotals}
+      store.values<NewRow>(sql`SELECT ${devices.id}, ${devices.acquiredDay}, ${devices.creativeId}, ${devices.description} ->> 'test',
+        ${devices.description} ->> 'country', ${devices.description} ->> 'os', ${devices.description} ->> 'appVersion'
       FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value`);
-    for (const [id, acquiredDay, test, country, os, appVersion, ...counted] of rows) {
-      const [activeDays, activeAges, paidDays, ad, purchase] = counted;
-      yield {
-        ...{ applicationId, acquiredDay: shared.day(acquiredDay), id, test: test === 1 },
-        segment: shared.segment(country ?? '', os ?? '', appVersion ?? ''),
-        ...{ activeDays, activeAges, paidDays },
-        totals: { ad, purchase },
-      };
+    for (const [id, acquiredDay, creativeId, test, country, os, appVersion] of rows) {
+      const facts: DeviceFactsRow = [
+        ...([id, creativeId, country ?? '', os ?? '', appVersion ?? ''] as const),
+        ...(['', '', '', null, null] as const),
+      ];
+      yield { ...loadCounted(applicationId, acquiredDay, facts, shared), isNew: true, test: test === 1 };
     }
   }
 }
 
-/** The histories of devices, by id. */
-export function readHistories(store: Store, ids: Iterable<string>): Map<string, DeviceHistory> {
-  const found = new Map<string, DeviceHistory>();
-  for (const parameter of toParameters(ids)) {
-    const rows = store.values<[id: string, steps: string, revenue: string]>(sql`
-      SELECT ${devices.id}, ${devices.steps}, ${devices.revenue}
-      FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value`);
-    for (const [id, steps, revenue] of rows) found.set(id, { steps, revenue });
-  }
-  return found;
-}
-
 /** A device of a run, with its client's totals, which stay text until an event adds to them. */
 export class CountedDevice extends RunningDevice {
+  readonly isNew: boolean;
+  private readonly creativeId: string;
   private ad: string | DeviceTotals | null;
   private purchase: string | DeviceTotals | null;
   private hasNewTotals = false;
 
   constructor(loaded: LoadedDevice, journal: Journal) {
     super(loaded, journal);
+    this.isNew = loaded.isNew;
+    this.creativeId = loaded.creativeId;
     this.ad = loaded.totals.ad;
     this.purchase = loaded.totals.purchase;
+  }
+
+  /** Whether an event added anything to it, even if that is known already. */
+  override get isTouched(): boolean {
+    return this.hasNewTotals || super.isTouched;
   }
 
   /** Compares a counted event with the running total that the client sent with it. Throws if the stored totals cannot be parsed. */
@@ -101,39 +112,19 @@ export class CountedDevice extends RunningDevice {
     this.hasNewTotals = true;
   }
 
-  /** The values to store, given the `history` so far, in the order of `updateDevices`; null if nothing changed. Throws like `toState`. */
-  toRow(history: DeviceHistory): ChangedRow | null {
+  /** The rows to store, given the `history` so far; null if nothing changed. Throws like `toState`. */
+  toRows(history: DeviceHistory): { facts: DeviceFactsRow; history: HistoryRow } | null {
     const { state, isChanged } = this.toState(history);
     if (!isChanged && !this.hasNewTotals) return null;
-    const { id, activeDays, activeAges, paidDays, steps, revenue } = state;
-    return [id, activeDays, activeAges, paidDays, steps, revenue, toText(this.ad), toText(this.purchase)];
+    const { id, segment, activeDays, activeAges, paidDays, steps, revenue } = state;
+    const { country, os, appVersion } = segment;
+    const known = [id, this.creativeId, country, os, appVersion] as const;
+    return {
+      facts: [...known, activeDays, activeAges, paidDays, toText(this.ad), toText(this.purchase)],
+      history: [steps, revenue],
+    };
   }
 }
 
 const toText = (totals: string | DeviceTotals | null) =>
   totals === null || typeof totals === 'string' ? totals : writeTotals(totals);
-
-export type ChangedRow = [
-  id: string,
-  activeDays: string,
-  activeAges: string,
-  paidDays: string,
-  steps: string,
-  revenue: string,
-  ad: string | null,
-  purchase: string | null,
-];
-
-/**
- * Writes a prepared part, a JSON array of `ChangedRow`s. `payers`: whether their days with a purchase changed. Setting `paid_days` also writes the
- * index `devices_that_paid`, even if the value is unchanged.
- */
-export function updateDevices(store: Store, part: number, payers: boolean): void {
-  const { activeDays, activeAges, paidDays, steps, revenue, adTotals, purchaseTotals } = devices;
-  const paid = payers ? sql`${named(paidDays)} = changed.value ->> 3,` : sql``;
-  const rows = sql`(SELECT ${preparedWrites.payload} FROM ${preparedWrites} WHERE ${preparedWrites.part} = ${part})`;
-  store.run(sql`UPDATE ${devices} SET ${named(activeDays)} = changed.value ->> 1, ${named(activeAges)} = changed.value ->> 2,
-      ${paid} ${named(steps)} = changed.value ->> 4, ${named(revenue)} = changed.value ->> 5,
-      ${named(adTotals)} = changed.value ->> 6, ${named(purchaseTotals)} = changed.value ->> 7
-    FROM json_each(${rows}) AS changed WHERE ${devices.id} = changed.value ->> 0`);
-}

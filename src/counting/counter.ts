@@ -1,10 +1,7 @@
 import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
 import migrations from '#counter-migrations';
-import { settingsOf } from '#env';
 import type { Bucket } from '#lake';
 import { logWarning } from '#lib/log';
-import { DAY_MS } from '#lib/time';
-import { TimedOut, withTimeout } from '#lib/timeout';
 import { AnsweringCounter } from './answering-counter.ts';
 import type {
   CounterApi,
@@ -25,7 +22,8 @@ import { appendFresh, appendSome, lastBatch, progressOf } from './log.ts';
 import { blankEvents } from './log-reader.ts';
 import { ObjectAlarm } from './object-alarm.ts';
 import { closeGap, oldestInOutbox } from './outbox.ts';
-import { FLUSH_TIMEOUT_MS, MAX_ALARM_MS, MAX_REPORT_WAIT_MS, QUIET_WAIT_MS, REPORT_RUN } from './pace.ts';
+import { FLUSH_TIMEOUT_MS, MAX_ALARM_MS, MAX_REPORT_WAIT_MS, QUIET_WAIT_MS } from './pace.ts';
+import { Pruner } from './pruner.ts';
 import { RawFiles } from './raw-files.ts';
 import { progress, revokedTokens } from './schema.ts';
 import { SeenIds } from './seen-ids.ts';
@@ -33,7 +31,6 @@ import { FULL_RUN, type RunLimits } from './settle.ts';
 import { Settler } from './settler.ts';
 import { readCounterName } from './shards.ts';
 import { openStore, type Store } from './store.ts';
-import { MAX_BACKOFF_MS, pruneDueAt, pruneRepeats, readRedeliveryLimit } from './upkeep.ts';
 
 /**
  * Counts the events of one application or of one shard of it: keeps their log, recognizes duplicates, keeps the state of the devices that live
@@ -65,7 +62,15 @@ export class Counter extends AnsweringCounter implements CounterApi {
     name: () => this.name,
     timeoutMs: () => this.flushTimeoutMs,
   });
-  private pruneAgainAt = 0;
+  private readonly pruner = new Pruner({
+    env: this.env,
+    store: () => this.store,
+    seen: () => this.seen,
+    db: () => this.db,
+    files: () => this.files,
+    name: () => this.name,
+    transaction: (work) => this.write(work),
+  });
   private readonly ownAlarm = new ObjectAlarm(this.ctx.storage);
   readonly load = new LoadMeter(Date.now());
 
@@ -126,7 +131,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
   async settle(waitMs = MAX_REPORT_WAIT_MS): Promise<Settled> {
     const deadline = Date.now() + Math.min(waitMs, MAX_REPORT_WAIT_MS);
     const target = lastBatch(this.store);
-    await this.countBy(target, deadline);
+    await this.settler.countBy(target, deadline);
     const settled = this.settler.isCounted(target) && (await this.flusher.flushBy(deadline));
     await this.arm(Date.now());
     return { settled, countedThrough: this.countedThrough(Date.now()) };
@@ -164,12 +169,13 @@ export class Counter extends AnsweringCounter implements CounterApi {
     clickEventId: string | null = null,
   ): Promise<{ found: boolean; events: number }> {
     // What arrived before is counted first, so that totals are complete.
-    while (await this.settler.countNext());
-    const erased = this.write(() => ({
-      found: deleteDevice(this.store, id),
-      events: blankEvents(this.store, id),
-      files: eraseFromFiles(this.store, id, clickEventId),
-    }));
+    const erased = await this.settler.betweenRuns(() =>
+      this.write(() => ({
+        found: deleteDevice(this.store, id),
+        events: blankEvents(this.store, id),
+        files: eraseFromFiles(this.store, id, clickEventId),
+      })),
+    );
     await this.arm(Date.now());
     return { found: erased.found, events: erased.events };
   }
@@ -179,11 +185,12 @@ export class Counter extends AnsweringCounter implements CounterApi {
   }
 
   async eraseEvents(ids: string[]): Promise<number> {
-    while (await this.settler.countNext());
-    const erased = this.write(() => {
-      for (const id of ids) eraseFromFiles(this.store, id);
-      return ids.reduce((sum, id) => sum + blankEvents(this.store, id), 0);
-    });
+    const erased = await this.settler.betweenRuns(() =>
+      this.write(() => {
+        for (const id of ids) eraseFromFiles(this.store, id);
+        return ids.reduce((sum, id) => sum + blankEvents(this.store, id), 0);
+      }),
+    );
     await this.arm(Date.now());
     return erased;
   }
@@ -240,12 +247,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
       logWarning('raw event files put off', error, { counter: this.name });
     }
     if (this.isDeleted) return;
-    try {
-      await this.pruneDaily(Date.now(), deadline);
-    } catch (error) {
-      this.pruneAgainAt = Date.now() + MAX_BACKOFF_MS;
-      logWarning('pruning put off', error, { counter: this.name });
-    }
+    await this.pruner.work(Date.now(), deadline);
     await this.arm(Date.now());
   }
 
@@ -257,17 +259,6 @@ export class Counter extends AnsweringCounter implements CounterApi {
       this.seen.forget();
       this.settler.refresh(openStore(this.ctx.storage));
       throw error;
-    }
-  }
-
-  /** Counts what waits through a batch until a deadline (epoch milliseconds). A run that takes longer continues. */
-  private async countBy(batch: number, deadline: number): Promise<void> {
-    while (!this.settler.isCounted(batch) && Date.now() < deadline) {
-      try {
-        await withTimeout(this.settler.countNext(REPORT_RUN), deadline - Date.now());
-      } catch (error) {
-        if (!(error instanceof TimedOut)) throw error;
-      }
     }
   }
 
@@ -286,7 +277,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
       this.settler.dueAt(now) ?? [],
       this.flusher.dueAt(now) ?? [],
       this.files.dueAt(now) ?? [],
-      this.pruneDueAt() ?? [],
+      this.pruner.dueAt() ?? [],
     ].flat();
     if (times.length === 0) return;
     const at = Math.max(now, Math.min(...times));
@@ -300,21 +291,9 @@ export class Counter extends AnsweringCounter implements CounterApi {
     if (dueAt !== null) await this.ownAlarm.setFor(Math.max(now, dueAt));
   }
 
-  private pruneDueAt(): number | null {
-    const dueAt = pruneDueAt(this.store);
-    return dueAt === null ? null : Math.max(dueAt, this.pruneAgainAt);
-  }
-
   private countedThrough(now: number): number {
     const oldest = [this.settler.pending.oldestAt ?? [], oldestInOutbox(this.store) ?? []].flat();
     return oldest.length === 0 ? now : Math.min(...oldest) - 1;
-  }
-
-  private async pruneDaily(now: number, deadline: number): Promise<void> {
-    if (now < (this.pruneDueAt() ?? Number.POSITIVE_INFINITY)) return;
-    const limit = await readRedeliveryLimit(this.db, this.applicationId, now);
-    await this.files.tidy(deadline, now, now - settingsOf(this.env).RAW_RETENTION_DAYS * DAY_MS);
-    this.write(() => pruneRepeats(this.store, this.seen, this.env, limit, now));
   }
 
   private async grow(now: number): Promise<void> {

@@ -1,6 +1,8 @@
 import { eq, sql } from 'drizzle-orm';
 import { firstTimes } from '#rollup';
 import type { DeviceIdentity, NewDevice, StoredDevice } from './api.ts';
+import { findCounted } from './device-pages.ts';
+import { removeCounted } from './page-writer.ts';
 import { aliases, devices } from './schema.ts';
 import { perStore, type Store, toParameters } from './store.ts';
 
@@ -83,27 +85,23 @@ export function insertDevice(store: Store, alias: string | null, device: NewDevi
 export function readDevice(store: Store, id: string): StoredDevice | null {
   const row = store.select().from(devices).where(eq(devices.id, id)).get();
   if (!row) return null;
-  const {
-    creativeId,
-    description,
-    steps,
-    revenue: _,
-    adTotals: _ad,
-    purchaseTotals: _purchase,
-    ...rest
-  } = row;
+  const { creativeId, description, ...rest } = row;
+  const counted = findCounted(store, new Map([[id, row.acquiredDay]])).found.get(id);
+  const [, , , , , activeDays = '', activeAges = '', paidDays = ''] = counted?.facts ?? [];
   return {
     ...rest,
+    ...{ activeDays, activeAges, paidDays },
     creativeId: creativeId || null,
     description: JSON.parse(description),
-    milestones: firstTimes(steps),
+    milestones: firstTimes(counted?.history.steps ?? ''),
   };
 }
 
-/** Returns whether the device existed. */
+/** Returns whether the device existed. No run may be in progress: see `Settler.betweenRuns`. Call it in a transaction. */
 export function deleteDevice(store: Store, id: string): boolean {
-  const found = findById(store, id) !== null;
+  const found = findById(store, id);
+  if (found) removeCounted(store, id, found.acquiredDay);
   store.delete(aliases).where(eq(aliases.deviceId, id)).run();
   store.delete(devices).where(eq(devices.id, id)).run();
-  return found;
+  return found !== null;
 }

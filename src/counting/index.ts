@@ -1,20 +1,4 @@
-export type {
-  AppendedStatus,
-  CounterApi,
-  CounterHealth,
-  CreatedDevice,
-  DeviceDescription,
-  DeviceIdentity,
-  FilePage,
-  IndexedFile,
-  LogPage,
-  NewDevice,
-  Outcome,
-  PackedBatch,
-  PackedRow,
-  Settled,
-  StoredDevice,
-} from './api.ts';
+export type { AppendedStatus, LogPage, NewDevice, PackedBatch, Settled, StoredDevice } from './api.ts';
 export { countPayers, resumeCounting, settleCounters, sumClientTotals } from './application.ts';
 export {
   type ApplicationHealth,
@@ -29,28 +13,17 @@ export { counterNames, deleteCounters } from './delete-counters.ts';
 export { queryFunnel, sumFunnel } from './funnel.ts';
 export { askOutcomes } from './outcomes.ts';
 export { packEvents } from './pack.ts';
-export {
-  createDevices,
-  type FoundDevice,
-  findDevices,
-  type PlacedDevice,
-  type WantedDevice,
-} from './place-devices.ts';
+export { createDevices, type FoundDevice, findDevices, type PlacedDevice } from './place-devices.ts';
 export { askPurchases } from './purchases.ts';
-export type { Sharded } from './query-counters.ts';
 export type {
-  ClientTotals,
-  Cohort,
   DeviceFilter,
   DeviceGroup,
   FunnelAnswer,
   OutcomesAnswer,
-  OutcomesQuestion,
   PayerGrouping,
   Payers,
   PayersQuery,
   PurchasesAnswer,
-  PurchasesQuestion,
 } from './questions.ts';
 export { retryCall } from './retry.ts';
 export { counterName, counterOf, countersOf, homeShard, MAX_SHARDS, possibleShards } from './shards.ts';

@@ -31,6 +31,7 @@ const statementsOf = perStore((store) => ({
       firstEventId: placeholder('firstEventId'),
       lastEventId: placeholder('lastEventId'),
       keys: placeholder('keys'),
+      devices: placeholder('devices'),
       events: placeholder('events'),
     })
     .prepare(),
@@ -95,6 +96,7 @@ function insertRow(store: Store, batch: number, row: PackedRow, now: number): vo
     receivedAt,
     ...idRange(row.ids),
     keys: Buffer.from(row.keys),
+    devices: Buffer.from(row.devices),
     events,
   });
 }

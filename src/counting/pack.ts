@@ -1,8 +1,10 @@
 import { findKind, isOfDevice, keepsKeys, type LoggedEvent } from '#catalogue';
 import { idToBytes } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
+import { dayNumber } from '#lib/time';
 import { keysOf } from '#rollup';
 import type { PackedBatch, PackedRow } from './api.ts';
+import { hashOfDevice } from './device-pages.ts';
 
 /** A value may have 2 MB, and a character takes at most three bytes. */
 const MAX_ROW_CHARACTERS = 600_000;
@@ -46,19 +48,31 @@ export function unpackEvents(applicationId: string, events: string): (LoggedEven
 function packRow(events: readonly LoggedEvent[], text: string): PackedRow {
   const ids = new Uint8Array(events.length * 16);
   const words: number[] = [];
+  const devices = new Map<string, string>();
   let receivedAt = Number.POSITIVE_INFINITY;
   for (const [index, event] of events.entries()) {
     ids.set(idToBytes(event.id), index * 16);
     receivedAt = Math.min(receivedAt, event.received_at);
     for (const key of hashKeys(event)) words.push(index, ...key);
+    if (isOfDevice(event)) devices.set(event.device_id, event.acquired_day);
   }
   return {
     count: events.length,
     ids,
     events: text,
     keys: new Uint8Array(Int32Array.from(words).buffer),
+    devices: new Uint8Array(Int32Array.from(hashDevices(devices)).buffer),
     receivedAt,
   };
+}
+
+/** Words per device: the number of its acquisition day, and two words of hash. */
+export const DEVICE_WORDS = 3;
+
+function hashDevices(devices: ReadonlyMap<string, string>): number[] {
+  const words: number[] = [];
+  for (const [id, acquiredDay] of devices) words.push(dayNumber(acquiredDay), ...hashOfDevice(id));
+  return words;
 }
 
 /** `[day, ...hash]` of each key of an event and of its parts. */

@@ -1,7 +1,8 @@
-import { isOfDevice, type LoggedEvent, SegmentBook } from '#catalogue';
+import { type DeviceEvent, isOfDevice, type LoggedEvent, SegmentBook } from '#catalogue';
 import { logError } from '#lib/log';
 import { type DeviceHistory, Journal, startTally } from '#rollup';
-import { CountedDevice, loadDevices, readHistories, Shared } from './counted-devices.ts';
+import { CountedDevice, type LoadedDevice, loadCounted, loadNew, Shared } from './counted-devices.ts';
+import { findCounted } from './device-pages.ts';
 import type { Store } from './store.ts';
 
 /** Counting this event threw an error. */
@@ -33,15 +34,10 @@ export function* findPoison(
   applicationId: string,
   events: readonly LoggedEvent[],
 ): Generator<string> {
-  const ids = events.filter(isOfDevice).map((event) => event.device_id);
-  const known = new Map(
-    [...loadDevices(store, applicationId, new Set(ids), new Shared())].map((device) => [device.id, device]),
-  );
-  const histories = readHistories(store, known.keys());
+  const known = knownDevices(store, applicationId, events.filter(isOfDevice));
   for (const event of events) {
-    const loaded = isOfDevice(event) ? known.get(event.device_id) : undefined;
     try {
-      countAlone(event, loaded && new CountedDevice(loaded, new Journal()), histories);
+      countAlone(event, isOfDevice(event) ? known.get(event.device_id) : undefined);
     } catch (error) {
       logPoison(event, error);
       yield event.id;
@@ -49,19 +45,37 @@ export function* findPoison(
   }
 }
 
-function countAlone(
-  event: LoggedEvent,
-  device: CountedDevice | undefined,
-  histories: ReadonlyMap<string, DeviceHistory>,
-): void {
+type Known = { loaded: LoadedDevice; history: DeviceHistory } | 'unreadable';
+
+function knownDevices(
+  store: Store,
+  applicationId: string,
+  events: readonly DeviceEvent[],
+): Map<string, Known> {
+  const days = new Map(events.map((event) => [event.device_id, event.acquired_day]));
+  const shared = new Shared();
+  const { found, unreadable } = findCounted(store, days);
+  const known = new Map<string, Known>([...unreadable].map((id) => [id, 'unreadable']));
+  for (const [id, { facts, history }] of found) {
+    known.set(id, { loaded: loadCounted(applicationId, days.get(id) ?? '', facts, shared), history });
+  }
+  const others = [...days.keys()].filter((id) => !known.has(id));
+  for (const loaded of loadNew(store, applicationId, others, shared)) {
+    known.set(loaded.id, { loaded, history: { steps: '', revenue: '' } });
+  }
+  return known;
+}
+
+function countAlone(event: LoggedEvent, known: Known | undefined): void {
+  if (known === 'unreadable') throw new Error("the device's page can't be read");
+  const device = known && new CountedDevice(known.loaded, new Journal());
   const tally = startTally({
     deviceOf: ({ acquired_day }) => (acquired_day === device?.acquiredDay ? device : undefined),
     keys: { eventOf: () => undefined, take: () => undefined },
     revokedTokens: new Map(),
     segments: new SegmentBook(),
   });
-  if (!tally.count(event) || !device || !isOfDevice(event)) return;
+  if (!tally.count(event) || !known || !device || !isOfDevice(event)) return;
   device.addToTotals(event);
-  const history = histories.get(device.id);
-  if (history) device.toRow(history);
+  device.toRows(known.history);
 }

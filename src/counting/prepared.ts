@@ -1,14 +1,14 @@
 import { and, asc, count, eq, gt, ne, sql } from 'drizzle-orm';
 import type { Steps } from '#lib/steps';
-import { updateDevices } from './counted-devices.ts';
+import { applyPages } from './page-writer.ts';
 import { outbox, preparedWrites, progress } from './schema.ts';
 import type { Store } from './store.ts';
 
 // A run prepares what it writes in steps, each a transaction of its own. The transaction that advances `progress.run` to the run's number then
 // makes all of it valid at once. Whatever was prepared for a higher number belongs to a run that did not get that far, and is discarded.
 
-/** Changes of devices, changes that include the days with a purchase, and parts of the outbox. */
-export type PreparedKind = 'devices' | 'payers' | 'sums';
+/** Pages of devices, or parts of the outbox. */
+type PreparedKind = 'devices' | 'sums';
 
 export type Prepared = { run: number; kind: PreparedKind; payload: string; oldestAt: number };
 
@@ -44,7 +44,7 @@ export function publishSums(store: Store): void {
 export function* applyDevices(storage: DurableObjectStorage, store: Store): Steps {
   for (;;) {
     const next = store
-      .select({ part: preparedWrites.part, kind: preparedWrites.kind })
+      .select({ part: preparedWrites.part, payload: preparedWrites.payload })
       .from(preparedWrites)
       .where(ne(preparedWrites.kind, 'sums'))
       .orderBy(asc(preparedWrites.part))
@@ -52,7 +52,7 @@ export function* applyDevices(storage: DurableObjectStorage, store: Store): Step
       .get();
     if (!next) return;
     storage.transactionSync(() => {
-      updateDevices(store, next.part, next.kind === 'payers');
+      applyPages(store, next.payload);
       store.delete(preparedWrites).where(eq(preparedWrites.part, next.part)).run();
     });
     yield;

@@ -1,65 +1,90 @@
-import { type Column, type SQL, sql } from 'drizzle-orm';
-import { isAmong } from '#db';
 import { daysBetween } from '#lib/time';
+import { factsOf } from './cohort-devices.ts';
 import type { ClientTotals, Cohort, DeviceFilter, PayerGrouping, Payers, PayersQuery } from './questions.ts';
 import { readRuns } from './runs.ts';
-import { devices } from './schema.ts';
 import type { Store } from './store.ts';
-import { joinLimbs, MIXED } from './totals.ts';
+import { type ComparedTotal, joinLimbs, MIXED, readComparedTotal } from './totals.ts';
 
 const MAX_GAPS = 200;
 
-type TotalsRow = [
-  currency: string,
-  devices: number,
-  gaps: number,
-  countedHigh: number,
-  countedLow: number,
-  clientHigh: number,
-  clientLow: number,
-];
+type Sums = Omit<ComparedTotal, 'hasGap'> & { devices: number; gaps: number };
 
-const KINDS = [
-  ['ad', devices.adTotals],
-  ['purchase', devices.purchaseTotals],
-] as const;
-
-/** See `CounterApi.clientTotals`. Reads the row of every device in the cohort, but none of their events. */
-export function clientTotals(store: Store, { from, to }: Cohort, filter: DeviceFilter): ClientTotals {
-  const answer: ClientTotals = { totals: [], gaps: [] };
-  for (const [kind, column] of KINDS) {
-    const ofCohort = sql`${devices.acquiredDay} BETWEEN ${from} AND ${to} AND ${column} ->> 5 IS NOT NULL ${ofFilter(filter)}`;
-    const rows = store.values<TotalsRow>(sql`
-      SELECT ${column} ->> 1 AS currency, count(*), sum(${column} ->> 2), sum(${column} ->> 3), sum(${column} ->> 4),
-        sum(${column} ->> 5), sum(${column} ->> 6)
-      FROM ${devices} WHERE ${ofCohort} GROUP BY 1`);
-    for (const [currency, count, gaps, countedHigh, countedLow, clientHigh, clientLow] of rows) {
-      const isMixed = currency === MIXED;
-      answer.totals.push({
-        kind,
-        currency: isMixed ? null : currency,
-        devices: count,
-        devicesWithGap: gaps,
-        client: isMixed ? null : `${joinLimbs(clientHigh, clientLow)}`,
-        counted: isMixed ? null : `${joinLimbs(countedHigh, countedLow)}`,
-      });
-    }
-    const gaps = store.values<[string, string, number, number, number, number]>(sql`
-      SELECT ${devices.id}, ${column} ->> 1, ${column} ->> 3, ${column} ->> 4, ${column} ->> 5, ${column} ->> 6
-      FROM ${devices} WHERE ${ofCohort} AND ${column} ->> 2 = 1
-      ORDER BY abs((${column} ->> 5) - (${column} ->> 3)) DESC, abs((${column} ->> 6) - (${column} ->> 4)) DESC, ${devices.id}
-      LIMIT ${MAX_GAPS}`);
-    for (const [deviceId, currency, countedHigh, countedLow, clientHigh, clientLow] of gaps) {
-      answer.gaps.push({
-        deviceId,
-        kind,
-        currency,
-        client: `${joinLimbs(clientHigh, clientLow)}`,
-        counted: `${joinLimbs(countedHigh, countedLow)}`,
-      });
-    }
+/** See `CounterApi.clientTotals`. Reads what is stored for every device in the cohort, but none of their events. */
+export function clientTotals(store: Store, cohort: Cohort, filter: DeviceFilter): ClientTotals {
+  const kinds = { ad: new TotalsOfKind('ad'), purchase: new TotalsOfKind('purchase') };
+  for (const { id, adTotals, purchaseTotals } of factsOf(store, cohort, filter)) {
+    if (adTotals !== null) kinds.ad.add(id, adTotals);
+    if (purchaseTotals !== null) kinds.purchase.add(id, purchaseTotals);
   }
-  return { ...answer, gaps: largestGaps(answer.gaps) };
+  return {
+    totals: [...kinds.ad.totals(), ...kinds.purchase.totals()],
+    gaps: largestGaps([...kinds.ad.gaps(), ...kinds.purchase.gaps()]),
+  };
+}
+
+class TotalsOfKind {
+  private readonly kind: 'ad' | 'purchase';
+  private readonly byCurrency = new Map<string, Sums>();
+  private readonly withGap: { deviceId: string; total: ComparedTotal }[] = [];
+
+  constructor(kind: 'ad' | 'purchase') {
+    this.kind = kind;
+  }
+
+  /** Adds a device whose client reported a total; others are not compared. */
+  add(deviceId: string, stored: string): void {
+    const total = readComparedTotal(stored);
+    if (!total) return;
+    if (total.hasGap) this.withGap.push({ deviceId, total });
+    const { currency, countedHigh, countedLow, clientHigh, clientLow } = total;
+    const sums = this.byCurrency.get(currency);
+    if (!sums) {
+      const { hasGap, ...first } = total;
+      this.byCurrency.set(currency, { ...first, devices: 1, gaps: hasGap ? 1 : 0 });
+      return;
+    }
+    sums.devices++;
+    if (total.hasGap) sums.gaps++;
+    sums.countedHigh += countedHigh;
+    sums.countedLow += countedLow;
+    sums.clientHigh += clientHigh;
+    sums.clientLow += clientLow;
+  }
+
+  totals(): ClientTotals['totals'] {
+    const sums = [...this.byCurrency.values()].sort((left, right) =>
+      left.currency < right.currency ? -1 : 1,
+    );
+    return sums.map((own) => {
+      const isMixed = own.currency === MIXED;
+      return {
+        kind: this.kind,
+        currency: isMixed ? null : own.currency,
+        devices: own.devices,
+        devicesWithGap: own.gaps,
+        client: isMixed ? null : `${joinLimbs(own.clientHigh, own.clientLow)}`,
+        counted: isMixed ? null : `${joinLimbs(own.countedHigh, own.countedLow)}`,
+      };
+    });
+  }
+
+  /** The largest gaps. */
+  gaps(): ClientTotals['gaps'] {
+    const sizesOf = ({ clientHigh, clientLow, countedHigh, countedLow }: ComparedTotal) =>
+      [Math.abs(clientHigh - countedHigh), Math.abs(clientLow - countedLow)] as const;
+    const sized = this.withGap.map(({ deviceId, total }) => ({ deviceId, total, sizes: sizesOf(total) }));
+    sized.sort(
+      ({ deviceId: left, sizes: [high, low] }, { deviceId: right, sizes: [otherHigh, otherLow] }) =>
+        otherHigh - high || otherLow - low || (left < right ? -1 : 1),
+    );
+    return sized.slice(0, MAX_GAPS).map(({ deviceId, total }) => ({
+      deviceId,
+      kind: this.kind,
+      currency: total.currency,
+      client: `${joinLimbs(total.clientHigh, total.clientLow)}`,
+      counted: `${joinLimbs(total.countedHigh, total.countedLow)}`,
+    }));
+  }
 }
 
 type Gap = ClientTotals['gaps'][number];
@@ -81,49 +106,25 @@ export function largestGaps(gaps: ClientTotals['gaps']): ClientTotals['gaps'] {
     .map(({ gap }) => gap);
 }
 
-/** A device filter as an SQL condition. */
-export function ofFilter({ creativeIds, countries, oses, appVersions, attribution }: DeviceFilter): SQL {
-  const among = (value: SQL | Column, values: readonly string[] | undefined) =>
-    values ? sql`AND ${isAmong(sql`coalesce(${value}, '')`, values)}` : sql``;
-  const paid = attribution === 'paid' ? sql`AND ${devices.creativeId} <> ''` : sql``;
-  const organic = attribution === 'organic' ? sql`AND ${devices.creativeId} = ''` : sql``;
-  return sql`${among(devices.creativeId, creativeIds)} ${among(DESCRIBED.country, countries)}
-    ${among(DESCRIBED.os, oses)} ${among(DESCRIBED.appVersion, appVersions)} ${paid} ${organic}`;
-}
+/** Earlier than any acquisition. */
+const FIRST_DAY = '0000-01-01';
 
-const DESCRIBED = {
-  country: sql`${devices.description} ->> 'country'`,
-  os: sql`${devices.description} ->> 'os'`,
-  appVersion: sql`${devices.description} ->> 'appVersion'`,
-};
-
-/** Devices read at once. */
-const PAGE = 5_000;
-
-type PayingRow = [
-  id: string,
-  acquiredDay: string,
-  paidDays: string,
-  creativeId: string,
-  country: string,
-  os: string,
-];
-
-/** See `CounterApi.payers`. Reads the row of every device that ever paid, through an index, in portions. */
+/** See `CounterApi.payers`. Reads what is stored for every device acquired until the last period, but none of their events. */
 export function payers(store: Store, { periods, by, filter }: PayersQuery): Payers {
-  const latest = periods.reduce((day, { to }) => (to > day ? to : day), '');
+  const latest = periods.reduce((day, { to }) => (to > day ? to : day), FIRST_DAY);
   const counts = new Map<string, Payers[number]>();
   const shown = (name: PayerGrouping, value: string) => (by.includes(name) ? value : '');
-  for (const [, acquiredDay, paidDays, creative, country, os] of payingDevices(store, latest, filter)) {
-    const runs = readRuns(paidDays);
+  for (const device of factsOf(store, { from: FIRST_DAY, to: latest }, filter)) {
+    if (device.paidDays === '') continue;
+    const runs = readRuns(device.paidDays);
     const own = {
-      creativeId: shown('creative', creative),
-      country: shown('country', country),
-      os: shown('os', os),
+      creativeId: shown('creative', device.creativeId),
+      country: shown('country', device.country),
+      os: shown('os', device.os),
     };
     const name = `${own.creativeId}/${own.country}/${own.os}`;
     for (const [period, { from, to }] of periods.entries()) {
-      const [first, last] = [daysBetween(acquiredDay, from), daysBetween(acquiredDay, to)];
+      const [first, last] = [daysBetween(device.acquiredDay, from), daysBetween(device.acquiredDay, to)];
       if (!runs.some((run) => run[0] <= last && run[1] >= first)) continue;
       const key = `${period}/${name}`;
       const count = counts.get(key);
@@ -132,20 +133,4 @@ export function payers(store: Store, { periods, by, filter }: PayersQuery): Paye
     }
   }
   return [...counts.values()];
-}
-
-function* payingDevices(store: Store, latest: string, filter: DeviceFilter): Generator<PayingRow> {
-  for (let [day, id] = ['', '']; ; ) {
-    const page = store.values<PayingRow>(sql`
-      SELECT ${devices.id}, ${devices.acquiredDay}, ${devices.paidDays}, ${devices.creativeId},
-        coalesce(${DESCRIBED.country}, ''), coalesce(${DESCRIBED.os}, '')
-      FROM ${devices}
-      WHERE paid_days <> '' AND (${devices.acquiredDay}, ${devices.id}) > (${day}, ${id})
-        AND ${devices.acquiredDay} <= ${latest} ${ofFilter(filter)}
-      ORDER BY ${devices.acquiredDay}, ${devices.id} LIMIT ${PAGE}`);
-    yield* page;
-    const last = page.at(-1);
-    if (!last || page.length < PAGE) return;
-    [id, day] = last;
-  }
 }

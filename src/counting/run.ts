@@ -93,7 +93,8 @@ export class Run {
   }
 
   private *countAll(limits: RunLimits, now: number): Steps<Ending> {
-    for (const head of this.heads) {
+    for (const [index, head] of this.heads.entries()) {
+      yield* this.devices.load(this.heads.slice(index), limits.weight - this.weightOfRows());
       yield* this.countBatch(head);
       this.last = head.batch;
       this.events += head.eventCount;
@@ -123,11 +124,12 @@ export class Run {
     let next = 0;
     for (let first = 0; first < events.length; first += EVENTS_PER_STEP) {
       const step = events.slice(first, first + EVENTS_PER_STEP);
-      this.devices.load(step);
+      const devices = this.devices.ofAll(step);
       for (const [place, event] of step.entries()) {
         const index = first + place;
         const from = next;
         while (words[next] === index) next += KEY_WORDS;
+        this.device = devices[place];
         const outcome = event ? this.countEvent(event, { words, from, to: next }) : undefined;
         if (outcome) this.noteOutcome(head.batch, index, outcome);
       }
@@ -152,7 +154,6 @@ export class Run {
       this.parked.push(toParkedEvent(event));
       return 'parked';
     }
-    this.device = own ? this.devices.of(own) : undefined;
     if (own) {
       const revokedAt = this.revoked.get(own.token_id ?? '');
       if (!this.device || reasonToIgnore(own, this.device, revokedAt)) return 'ignored';
@@ -172,7 +173,9 @@ export class Run {
     const { storage, store } = this;
     const run = progressOf(store).run + 1;
     const oldestAt = this.heads[0]?.appendedAt ?? now;
-    yield* this.devices.eachChange((kind, payload) => prepareWrite(store, { run, kind, payload, oldestAt }));
+    yield* this.devices.eachChange((payload) =>
+      prepareWrite(store, { run, kind: 'devices', payload, oldestAt }),
+    );
     for (const payload of this.sums()) {
       prepareWrite(store, { run, kind: 'sums', payload, oldestAt });
       yield;

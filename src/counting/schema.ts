@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm';
 import { blob, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
 // The tables of a counter, which belongs to one application or one shard of it, in the object's own SQLite.
@@ -17,6 +16,8 @@ export const log = sqliteTable('log', {
   lastEventId: text('last_event_id').notNull(),
   /** The hashes of the events' keys, stored separately so that a run can look them up before it reads any event: see `pack.ts`. */
   keys: bytes('keys'),
+  /** The devices of its events, for the same reason. */
+  devices: bytes('devices'),
   /** JSON array. Events of an erased device are null. */
   events: text().notNull(),
 });
@@ -71,33 +72,34 @@ export const keyBlocks = sqliteTable(
   (table) => [primaryKey({ columns: [table.day, table.week, table.block] })],
 );
 
-/** One row per device. Erased devices have none. */
-export const devices = sqliteTable(
-  'devices',
-  {
-    id: text().primaryKey(),
-    /** Day 0, in the application's time zone. */
-    acquiredDay: text('acquired_day').notNull(),
-    acquiredAt: integer('acquired_at').notNull(),
-    /** Empty for an organic device. */
-    creativeId: text('creative_id').notNull(),
-    /** JSON: `DeviceDescription`. */
-    description: text().notNull(),
-    /** JSON: why the device was attributed to its creative. */
-    attribution: text().notNull(),
-    /** Day sets, in days since acquisition: days with any event, day numbers that count for retention, days with a purchase. */
-    activeDays: text('active_days').notNull().default(''),
-    activeAges: text('active_ages').notNull().default(''),
-    paidDays: text('paid_days').notNull().default(''),
-    /** Its funnel steps with their times, and its revenue by age: see `StepHistory` and `DeviceRevenue`. */
-    steps: text().notNull().default(''),
-    revenue: text().notNull().default(''),
-    /** Counted revenue and the running total that the client keeps, for ads and for purchases: see `totals.ts`. */
-    adTotals: text('ad_totals'),
-    purchaseTotals: text('purchase_totals'),
-  },
-  (table) => [index('devices_that_paid').on(table.acquiredDay).where(sql`paid_days <> ''`)],
-);
+/** What is known of each device since its acquisition; never changed. Erased devices have no row. */
+export const devices = sqliteTable('devices', {
+  id: text().primaryKey(),
+  /** Day 0, in the application's time zone. */
+  acquiredDay: text('acquired_day').notNull(),
+  acquiredAt: integer('acquired_at').notNull(),
+  /** Empty for an organic device. */
+  creativeId: text('creative_id').notNull(),
+  /** JSON: `DeviceDescription`. */
+  description: text().notNull(),
+  /** JSON: why the device was attributed to its creative. */
+  attribution: text().notNull(),
+});
+
+/** How many pages the counted devices of an acquisition day are divided into, and their size. `day` is a day number. */
+export const deviceDays = sqliteTable('device_days', {
+  day: integer().primaryKey(),
+  pages: integer().notNull(),
+  bytes: integer().notNull(),
+});
+
+/** What was counted for devices, many per row: see `device-pages.ts`. Devices for which nothing was counted are on no page. */
+export const devicePages = sqliteTable('device_pages', {
+  id: integer().primaryKey(),
+  /** JSON, deflated: a `DeviceFactsRow` per device, and a `HistoryRow` per device. */
+  facts: bytes('facts'),
+  histories: bytes('histories'),
+});
 
 /** The segments that this counter distinguishes. */
 export const segments = sqliteTable('segments', { segmentId: integer('segment_id').primaryKey() });
@@ -174,8 +176,8 @@ export const outbox = sqliteTable('outbox', {
 export const preparedWrites = sqliteTable('prepared_writes', {
   part: integer().primaryKey(),
   run: integer().notNull(),
-  kind: text({ enum: ['devices', 'payers', 'sums'] }).notNull(),
-  /** JSON: changed rows of devices, or the payload of a row of the outbox. */
+  kind: text({ enum: ['devices', 'sums'] }).notNull(),
+  /** JSON: pages of devices (`PreparedPages`), or the payload of a row of the outbox. */
   payload: text().notNull(),
   /** When the first event of the run was appended. */
   oldestAt: integer('oldest_at').notNull(),

@@ -1,6 +1,7 @@
 import { atOnce } from '#lib/steps';
+import { TimedOut, withTimeout } from '#lib/timeout';
 import { type Pending, pendingIn, progressOf } from './log.ts';
-import { countDueAt } from './pace.ts';
+import { countDueAt, REPORT_RUN } from './pace.ts';
 import { finishInterrupted } from './prepared.ts';
 import { type RunLimits, settleRun } from './settle.ts';
 import type { Store } from './store.ts';
@@ -74,9 +75,33 @@ export class Settler {
     return this.running;
   }
 
+  /** Counts what waits through a batch until a deadline (epoch milliseconds), in small runs. A run that takes longer continues. */
+  async countBy(batch: number, deadline: number): Promise<void> {
+    while (!this.isCounted(batch) && Date.now() < deadline) {
+      try {
+        await withTimeout(this.countNext(REPORT_RUN), deadline - Date.now());
+      } catch (error) {
+        if (!(error instanceof TimedOut)) throw error;
+      }
+    }
+  }
+
   /** Waits for the current run, whether it succeeds or not. */
   async ended(): Promise<void> {
     await this.running?.catch(() => undefined);
+  }
+
+  /**
+   * Counts everything that waits, then does `work` while no run is in progress, and nothing that a run prepared is left. `work` must be
+   * synchronous.
+   */
+  async betweenRuns<Result>(work: () => Result): Promise<Result> {
+    while (await this.countNext());
+    // Between the answer above and now, another call may have started a run.
+    while (this.running !== null) await this.ended();
+    const { storage, store } = this.around;
+    atOnce(finishInterrupted(storage(), store()));
+    return work();
   }
 
   private async run(limits: RunLimits): Promise<boolean> {

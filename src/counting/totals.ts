@@ -5,7 +5,7 @@ import type { ClientTotal, LoggedEvent } from '#catalogue';
 /** A client with several currencies has no meaningful running total. */
 export const MIXED = '*';
 
-/** Amounts (micros) are stored and added up in two parts, so that SQL can add up those of many devices exactly. */
+/** Amounts (micros) are stored and added up in two parts, because their sums exceed 2^53. */
 const LIMB = 1_000_000_000;
 export const joinLimbs = (high: number, low: number): bigint => BigInt(high) * BigInt(LIMB) + BigInt(low);
 
@@ -41,6 +41,20 @@ export function writeTotals(totals: DeviceTotals): string {
 export function readTotals(text: string): DeviceTotals {
   const [events, currency, , countedHigh, countedLow, clientHigh, clientLow]: Stored = JSON.parse(text);
   return { events, currency, countedHigh, countedLow, clientHigh, clientLow };
+}
+
+/** The totals of a device whose client reported one. */
+export type ComparedTotal = Pick<DeviceTotals, 'currency' | 'countedHigh' | 'countedLow'> & {
+  hasGap: boolean;
+  clientHigh: number;
+  clientLow: number;
+};
+
+/** Null for a device whose client reported no total. Throws like `readTotals`. */
+export function readComparedTotal(text: string): ComparedTotal | null {
+  const [, currency, gap, countedHigh, countedLow, clientHigh, clientLow]: Stored = JSON.parse(text);
+  if (clientHigh === null || clientLow === null) return null;
+  return { currency, hasGap: gap === 1, countedHigh, countedLow, clientHigh, clientLow };
 }
 
 /** 1 if the two differ by more than rounding each event to whole micros can explain. */

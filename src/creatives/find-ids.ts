@@ -11,9 +11,18 @@ type CreativeFilter = {
 /** The ids of a creative, its ad set and its campaign. */
 type CreativeGroupIds = { creative: string; adset: string; campaign: string };
 
-/** The ids of an application's creatives that match a filter. */
-export async function findCreativeIds(...asked: Parameters<typeof findCreativeGroups>): Promise<string[]> {
-  return (await findCreativeGroups(...asked)).map(({ creative }) => creative);
+/**
+ * The ids of an application's creatives that match a filter. A filter of creatives alone names them itself, whether or not the application
+ * has them.
+ */
+export async function findCreativeIds(
+  db: Database,
+  applicationId: string,
+  filter: CreativeFilter,
+): Promise<string[]> {
+  const { campaign_id, adset_id, creative_id } = filter;
+  if (creative_id && !campaign_id && !adset_id) return [...creative_id];
+  return (await findCreativeGroups(db, applicationId, filter)).map(({ creative }) => creative);
 }
 
 /** An application's creatives that match a filter, with their ad set and campaign. One query, however long the lists are. */

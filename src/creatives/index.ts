@@ -1,6 +1,6 @@
-export { CreativeNames, createCreative, NewCreative, parseCreative } from './create-creative.ts';
+export { CreativeNames, createCreative, parseCreative } from './create-creative.ts';
 export { findCreativeGroups, findCreativeIds } from './find-ids.ts';
-export { findNames, type Named, type NamedKind, searchNames } from './find-names.ts';
+export { findNames, type NamedKind, searchNames } from './find-names.ts';
 export { findNewCreatives } from './find-new.ts';
 export { pruneCreativeRequests } from './get-or-create.ts';
 export {
@@ -11,13 +11,4 @@ export {
   MAX_INVENTORY,
   tokensOf,
 } from './inventory.ts';
-export {
-  archiveCreative,
-  CreativeChanges,
-  getCreative,
-  ListQuery,
-  listAdsets,
-  listCampaigns,
-  listCreatives,
-} from './list.ts';
-export { CreativeRegistry } from './registry.ts';
+export { archiveCreative, getCreative, listAdsets, listCampaigns } from './list.ts';

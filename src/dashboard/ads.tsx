@@ -5,6 +5,7 @@ import { performanceColumns } from './breakdown.tsx';
 import { BreakdownChart } from './breakdown-chart.tsx';
 import { changeColumns, changeOrder, withBefore } from './change-columns.tsx';
 import { ComparedDays, readCompared } from './compared.tsx';
+import { EmptyReport, firstEvent, hasFigures } from './empty-report.tsx';
 import { GROUPINGS, GroupCell, groupLabel, groupName, groupWord, isDeviceGroup } from './groups.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
@@ -87,6 +88,20 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
     // A row may exist only because of other metrics. Rows without any ads are left out.
     const isAd = (row: (typeof report.data)[number]) => row.is_other || FIGURES.some((name) => row[name]);
     const rows = sortRows(withBefore([by], metric, view, compared), changeOrder(sort, metric)).filter(isAd);
+    if (rows.length === 0) {
+      return (
+        <EmptyReport
+          title="Ads"
+          view={view}
+          path="/ads"
+          carry={carry}
+          what="ads shown"
+          fill="Ad revenue appears once your backend sends custom.ad events."
+          way={firstEvent(view)}
+          isElsewhere={await hasFigures(c.env, view)}
+        />
+      );
+    }
     const columns = performanceColumns({ ...report, data: rows }, [by], {
       view,
       path: '/ads',
@@ -120,7 +135,6 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
           <Table
             caption={`Ad figures by ${label}, days in ${view.application.timezone}`}
             rows={rows}
-            empty="No ads in this period. They arrive as custom.ad events."
             columns={[
               ...columns.slice(0, 2),
               ...changeColumns(rows, metric, view, (name) => ({

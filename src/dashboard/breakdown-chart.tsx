@@ -76,6 +76,7 @@ const OverTime = ({
       ticks={ticksOf(places, unit)}
       partial={places.flatMap(({ partial }, index) => (partial ? [index] : []))}
       format={(value) => showMetric(metric, value, view.currency)}
+      isWhole={METRICS[metric].unit === 'count'}
       series={series}
     />
   );

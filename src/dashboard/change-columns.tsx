@@ -103,6 +103,13 @@ const Changed = ({ row, metric, view }: { row: Row; metric: MetricName; view: Vi
   );
 };
 
+/** A row with the earlier value of a metric and its change, as `withBefore` adds them. */
+export const rowWithChange = (row: Row, metric: MetricName, was: number | null, is: number | null): Row => ({
+  ...row,
+  [beforeOf(metric)]: was,
+  [changeOf(metric)]: was === null || is === null ? null : is - was,
+});
+
 /** The sort order for `before` or `change`, with `-` before the name for largest first. */
 export const changeOrder = (sort: string, metric: MetricName): string =>
   sort.replace(

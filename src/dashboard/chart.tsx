@@ -20,12 +20,13 @@ export type Marker = { index: number; text: string };
 
 const TICKS = 4;
 
-/** The smallest round number of at least `value` that divides into `TICKS` round parts. */
-export function niceTop(value: number): number {
-  if (value <= 0) return 1;
-  const step = value / TICKS;
+/** The smallest round number of at least `value` that divides into `TICKS` round parts; whole ones if there is nothing in between. */
+export function niceTop(value: number, isWhole = false): number {
+  if (value <= 0) return isWhole ? TICKS : 1;
+  const step = isWhole ? Math.max(1, value / TICKS) : value / TICKS;
   const power = 10 ** Math.floor(Math.log10(step));
-  const factor = [1, 2, 2.5, 5, 10].find((candidate) => candidate * power >= step * (1 - 1e-9)) ?? 10;
+  const factors = isWhole && power === 1 ? [1, 2, 3, 5, 10] : [1, 2, 2.5, 5, 10];
+  const factor = factors.find((candidate) => candidate * power >= step * (1 - 1e-9)) ?? 10;
   return factor * power * TICKS;
 }
 
@@ -103,6 +104,7 @@ export const LineChart = ({
   partial = [],
   markers = [],
   level,
+  isWhole = false,
 }: {
   title: string;
   labels: readonly string[];
@@ -113,13 +115,19 @@ export const LineChart = ({
   partial?: readonly number[];
   markers?: readonly Marker[];
   level?: { value: number; text: string };
+  /** Whether the axis counts things, so that its labels are whole numbers. */
+  isWhole?: boolean;
 }) => {
   const topOf = (values: readonly (number | null)[]) =>
     Math.max(0, level?.value ?? 0, ...values.filter((value) => value !== null));
   if (series.every(({ values }) => values.every((value) => value === null))) {
     return <p class="empty">No figures in this period.</p>;
   }
-  const top = niceTop(Math.max(...series.map((one) => topOf(extentOf(one)))));
+  // An axis would suggest values that are not there.
+  if (!level && series.every((one) => extentOf(one).every((value) => !value))) {
+    return <p class="empty">Every figure in this period is 0.</p>;
+  }
+  const top = niceTop(Math.max(...series.map((one) => topOf(extentOf(one)))), isWhole);
   const at = xs ?? labels.map((_, index) => index);
   const [first = 0, last = 0] = [at[0], at.at(-1)];
   const places = at.map((x) => (last === first ? 50 : ((x - first) / (last - first)) * 100));
@@ -133,7 +141,7 @@ export const LineChart = ({
     // The label of the axis if this is the largest visible series.
     series: series.map((one) => {
       const { name, values, texts } = one;
-      const own = niceTop(topOf(extentOf(one)));
+      const own = niceTop(topOf(extentOf(one)), isWhole);
       return {
         name,
         texts: texts ?? values.map((value) => format(value ?? null)),

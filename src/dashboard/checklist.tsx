@@ -7,7 +7,8 @@ import { type View, viewQuery } from './view.ts';
 
 const STEPS = ['event', 'store', 'creative', 'click', 'costs', 'invite'] as const;
 type Step = (typeof STEPS)[number];
-export type Progress = Record<Step, boolean>;
+/** `newestCreative` is the id of the application's newest creative, whose link can be tested. */
+export type Progress = Record<Step, boolean> & { newestCreative: string | null };
 
 /** Which setup steps are done, judging by the data. `hasEvent`: whether an event has arrived. */
 export async function readProgress(
@@ -19,7 +20,11 @@ export async function readProgress(
   const some = (from: SQL) => sql<number>`EXISTS (SELECT 1 FROM ${from})`;
   const [row] = await db
     .select({
-      creative: some(sql`${creatives} WHERE ${creatives.applicationId} = ${id}`).as('creative'),
+      newestCreative: sql<
+        string | null
+      >`(SELECT max(${creatives.id}) FROM ${creatives} WHERE ${creatives.applicationId} = ${id})`.as(
+        'newest_creative',
+      ),
       // A click that was pruned is still counted in the figures.
       click: sql<number>`${some(sql`${clicks} WHERE ${clicks.applicationId} = ${id}`)}
         OR ${some(sql`${rollupDaily} WHERE ${rollupDaily.applicationId} = ${id} AND ${rollupDaily.clicks} > 0`)}`.as(
@@ -33,7 +38,8 @@ export async function readProgress(
   return {
     event: hasEvent,
     store: application.androidStoreUrl !== null || application.iosStoreUrl !== null,
-    creative: row?.creative === 1,
+    creative: typeof row?.newestCreative === 'string',
+    newestCreative: row?.newestCreative ?? null,
     click: row?.click === 1,
     costs: row?.costs === 1,
     invite: row?.invite === 1,
@@ -43,6 +49,7 @@ export async function readProgress(
 const describe = (
   { application }: View,
   query: string,
+  { newestCreative }: Progress,
 ): Record<Step, { label: string; why: string; href: string }> => ({
   event: {
     label: 'Send the first event',
@@ -61,8 +68,8 @@ const describe = (
   },
   click: {
     label: 'Test its link',
-    why: 'Open the link from the creative’s page and watch the click arrive.',
-    href: `/creatives${query}`,
+    why: 'Open it, watch the click arrive, then send an install that it led to.',
+    href: newestCreative === null ? `/creatives${query}` : `/creatives/${newestCreative}${query}#test`,
   },
   costs: {
     label: 'Upload costs',
@@ -80,7 +87,7 @@ const describe = (
 export const Checklist = ({ view, progress, person }: { view: View; progress: Progress; person: Person }) => {
   const done = STEPS.filter((step) => progress[step]).length;
   if (done === STEPS.length || !atLeast(person.role, 'admin')) return null;
-  const steps = describe(view, viewQuery(view));
+  const steps = describe(view, viewQuery(view), progress);
   return (
     <Card title="Set up" aside={<span class="muted">{`${done} of ${STEPS.length} done`}</span>}>
       <ol class="checklist">

@@ -1,4 +1,5 @@
 import { HOURS_KEPT_DAYS } from '#catalogue';
+import { sharedReads } from '#db';
 import { daysBetween } from '#lib/time';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
 import { shortDays } from './axis.ts';
@@ -65,6 +66,7 @@ export async function readCompared(
   now: number,
   { complete: wanted = 'totals', metric, report: known }: Wanted = {},
 ): Promise<ComparedReport> {
+  const sharing = { ...env, DB: sharedReads(env.DB) };
   const days = comparedDays(view, view.comparison);
   const groups = asked.group_by.split(',');
   const today = days && partOfDay(view, days);
@@ -77,7 +79,7 @@ export async function readCompared(
     ...(totals === undefined ? {} : { totals }),
   };
   const read = (changes: Partial<PerformanceQuery> & { metrics?: readonly MetricName[] }) =>
-    reportPerformance(env, view.application, { ...query, ...changes }, now);
+    reportPerformance(sharing, view.application, { ...query, ...changes }, now);
   const isByHour = groups.includes('hour');
   const lacksHoursBefore = isByHour && days !== null && !keepsHoursBefore(view, days);
   const readBefore = (changes: Parameters<typeof read>[0]) =>
@@ -119,7 +121,11 @@ const withoutHours = (groups: PerformanceQuery['group_by']) => [
 type Wanted = { complete?: 'totals' | 'rows' | 'nothing'; metric?: MetricName; report?: PerformanceReport };
 
 /** A metric's total over the compared days, including the part of today if it exists by hour. */
-function comparedTotal(compared: ComparedReport, name: MetricName, of: 'now' | 'before'): number | null {
+export function comparedTotal(
+  compared: ComparedReport,
+  name: MetricName,
+  of: 'now' | 'before',
+): number | null {
   const { report, days, complete, before, parts } = compared;
   const whole = of === 'before' ? before : (complete ?? report);
   const own = figure(whole?.totals, name);
@@ -185,6 +191,7 @@ export const Change = ({
   if (!days || !before) return null;
   const until = part && isAddedUp(name) ? ` by ${clock(part.untilHour)}` : '';
   const earlier = comparedTotal(compared, name, 'before');
+  if (earlier === null) return null;
   const was = (
     <span class="muted">
       {' '}

@@ -38,19 +38,23 @@ export function LedgerCard({
         const within = parts.slice(0, -1).join(' › ');
         return (
           <>
-            <span class="cut" title={namesText(row)}>
+            <span class="cut" dir="auto" title={namesText(row)}>
               {parts.at(-1)}
             </span>
-            {within !== '' && <span class="cut muted">{within}</span>}
+            {within !== '' && (
+              <span class="cut muted" dir="auto">
+                {within}
+              </span>
+            )}
           </>
         );
       },
     },
+    { label: 'Amount', numeric: true, cell: (row) => amount(row.amount, row) },
     {
       label: 'Match',
       cell: (row) => (row.matched ? 'Matched' : <span class="badge waiting">Unmatched</span>),
     },
-    { label: 'Amount', numeric: true, cell: (row) => amount(row.amount, row) },
     { label: 'Impressions', numeric: true, cell: (row) => count(row.impressions) },
     { label: 'Clicks', numeric: true, cell: (row) => count(row.clicks) },
     {
@@ -101,11 +105,7 @@ export function LedgerCard({
         rows={page.data}
         columns={mayChange ? [...costs, edit] : costs}
         sticky
-        empty={
-          unmatched
-            ? 'Every name in this period matches.'
-            : 'No costs in this period. Upload a file above, or send them with PUT /v1/costs.'
-        }
+        empty={unmatched ? 'Every name in this period matches.' : 'No older costs in this period.'}
       />
       {page.next_cursor && (
         <p class="pages">

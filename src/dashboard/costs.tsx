@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { database } from '#db';
+import { type Database, database } from '#db';
 import { invalidRequest } from '#http';
 import { atLeast } from '#members';
 import { CostsQuery, listCosts, mapCostNames, NewCostName, unmapCostNames } from '#money';
@@ -17,6 +17,7 @@ import {
   UploadCard,
   uploadCosts,
 } from './cost-upload.tsx';
+import { EmptyReport } from './empty-report.tsx';
 import { CostTabs, ratesPage, uploadRates } from './exchange-rates.tsx';
 import { checkForm, doneText, readForm, redirectDone } from './form.ts';
 import { GroupCell, groupLabel } from './groups.tsx';
@@ -36,7 +37,7 @@ import {
   Zone,
 } from './report.tsx';
 import { TimeChart } from './time-chart.tsx';
-import { requireView, viewQuery } from './view.ts';
+import { requireView, type View, viewQuery } from './view.ts';
 
 const SHOWN = ['spend', 'installs', 'cpi', 'roas'] as const;
 const PAGE = 50;
@@ -66,6 +67,7 @@ function costsPage(c: DashboardContext, refused?: Refused) {
     const { report } = compared;
     if (wantsCsv(c)) return answerCsv(c, report, [unit, ...SHOWN], view);
     const mayChange = atLeast(c.get('person').role, 'admin');
+    const isEmpty = page.data.length === 0 && !unmatched && ledger.cursor === '';
     const done = doneText(c);
     return (
       <>
@@ -77,51 +79,75 @@ function costsPage(c: DashboardContext, refused?: Refused) {
           <UploadCard view={view} text={refused?.text ?? ''} currency={view.application.currency} />
         )}
         <CostNamesCards db={db} view={view} mayChange={mayChange} />
-        <Card
-          title={`Spend by ${unit}`}
-          aside={
-            <span class="asides">
-              <ComparedDays view={view} compared={compared} without={comparedByDay(SHOWN)} />
-              <CsvLink view={view} path="/costs" />
-            </span>
-          }
-        >
-          <Headline view={view} compared={compared} names={SHOWN} />
-          <WithoutSpend view={view} />
-          <TimeChart
-            title={`Spend by ${unit}`}
-            view={view}
-            unit={unit}
-            compared={compared}
-            names={['spend']}
-            markers={markers}
-          />
-          <Zone view={view} />
-          <details>
-            <summary>Table</summary>
-            <Table
-              caption={`Costs by ${unit}, days in ${view.application.timezone}`}
-              rows={[...report.data].reverse()}
-              columns={[
-                {
-                  label: groupLabel(unit),
-                  cell: (row: (typeof report.data)[number]) => (
-                    <GroupCell view={view} path="/costs" name={unit} row={row} />
-                  ),
-                },
-                ...SHOWN.map((name) => ({
-                  label: METRICS[name].label,
-                  numeric: true,
-                  cell: (row: (typeof report.data)[number]) => showMetric(name, row[name], view.currency),
-                })),
-              ]}
-            />
-          </details>
-        </Card>
-        <LedgerCard view={view} page={page} unmatched={unmatched} mayChange={mayChange} />
+        {isEmpty ? (
+          <NoCosts db={db} view={view} mayChange={mayChange} />
+        ) : (
+          <>
+            <Card
+              title={`Spend by ${unit}`}
+              aside={
+                <span class="asides">
+                  <ComparedDays view={view} compared={compared} without={comparedByDay(SHOWN)} />
+                  <CsvLink view={view} path="/costs" />
+                </span>
+              }
+            >
+              <Headline view={view} compared={compared} names={SHOWN} />
+              <WithoutSpend view={view} />
+              <TimeChart
+                title={`Spend by ${unit}`}
+                view={view}
+                unit={unit}
+                compared={compared}
+                names={['spend']}
+                markers={markers}
+              />
+              <Zone view={view} />
+              <details>
+                <summary>Table</summary>
+                <Table
+                  caption={`Costs by ${unit}, days in ${view.application.timezone}`}
+                  rows={[...report.data].reverse()}
+                  columns={[
+                    {
+                      label: groupLabel(unit),
+                      cell: (row: (typeof report.data)[number]) => (
+                        <GroupCell view={view} path="/costs" name={unit} row={row} />
+                      ),
+                    },
+                    ...SHOWN.map((name) => ({
+                      label: METRICS[name].label,
+                      numeric: true,
+                      cell: (row: (typeof report.data)[number]) => showMetric(name, row[name], view.currency),
+                    })),
+                  ]}
+                />
+              </details>
+            </Card>
+            <LedgerCard view={view} page={page} unmatched={unmatched} mayChange={mayChange} />
+          </>
+        )}
       </>
     );
   });
+}
+
+/** What stands in place of the figures in a period without costs. */
+async function NoCosts({ db, view, mayChange }: { db: Database; view: View; mayChange: boolean }) {
+  const { application } = view;
+  const any = await listCosts(db, application, ask(CostsQuery, { application_id: application.id, limit: 1 }));
+  return (
+    <EmptyReport
+      title="Spend"
+      view={view}
+      path="/costs"
+      what="costs"
+      fill={`Spend, CPI and ROAS appear once ${mayChange ? 'you upload costs' : 'an admin uploads costs'} or your backend sends them with PUT /v1/costs.`}
+      way={mayChange ? ['Upload costs', '#upload'] : undefined}
+      isElsewhere={any.data.length > 0}
+      isFilterable={false}
+    />
+  );
 }
 
 /** The value in the list of names: JSON of campaign, ad set and creative. */

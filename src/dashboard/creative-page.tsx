@@ -1,27 +1,28 @@
-import { html, raw } from 'hono/html';
-import type { Child } from 'hono/jsx';
-import { renderSVG } from 'uqr';
 import { findLatestClick } from '#attribution';
-import { getCreative } from '#creatives';
-import { database } from '#db';
+import { getCreative, listInventory } from '#creatives';
+import { type Database, database } from '#db';
+import { settingsOf } from '#env';
 import { dayIn } from '#lib/time';
 import { atLeast } from '#members';
 import { LtvQuery, type PerformanceReport, RetentionQuery, reportLtv, reportRetention } from '#reports';
+import { revealApiKey } from '#teams';
 import { trackingLink } from '#tracking';
 import { placesIn, unitOf } from './axis.ts';
 import { ComparedDays, readCompared } from './compared.tsx';
 import { doneText } from './form.ts';
-import { ago, money, percent } from './format.ts';
+import { money, percent } from './format.ts';
 import { GroupCell, groupLabel } from './groups.tsx';
-import type { DashboardContext } from './guard.ts';
+import { callerOf, type DashboardContext } from './guard.ts';
 import { comparedByDay, Headline } from './headline.tsx';
 import { markerOf } from './markers.ts';
 import { METRICS, showMetric } from './metrics.ts';
-import { Action, Card, Copyable, Notice, Table } from './parts.tsx';
+import { Action, Card, Notice, Table } from './parts.tsx';
 import { ask, CsvLink, renderReport, Unconverted, viewAsked, WithoutSpend, Zone } from './report.tsx';
+import { redirectShowing, takeShown } from './show-once.ts';
 import { StoreWarning } from './store-warning.tsx';
+import { type Creative, TestLink } from './test-link.tsx';
 import { TimeChart } from './time-chart.tsx';
-import { readView, type View, viewQuery } from './view.ts';
+import { readView, requireView, type View, viewQuery } from './view.ts';
 
 const HEADLINE = ['spend', 'clicks', 'installs', 'cpi', 'revenue', 'roas'] as const;
 const DAILY = ['clicks', 'installs', 'dau', 'spend', 'ad_revenue', 'purchase_revenue', 'revenue'] as const;
@@ -32,10 +33,10 @@ const TEST_CLICK_MS = 30 * 60_000;
 
 type Row = PerformanceReport['data'][number];
 
+const pathOf = (id: string) => `/creatives/${id}`;
+
 /** Builds tracking links from tokens, for the origin of the request. */
 export const linkTo = (c: DashboardContext) => (token: string) => trackingLink(c.env, c.req.url, token);
-
-type Creative = Awaited<ReturnType<typeof getCreative>>;
 
 type Days = Record<string, { classic?: number | null; ltv?: number | null; eligible: number }>;
 
@@ -53,45 +54,47 @@ const LifetimeTable = ({ retention, ltv, view }: { retention: Days; ltv: Days; v
   />
 );
 
-/** The link to copy, scan and try. A script reports when the click arrives; so does reloading the page. */
-const TestCard = ({ creative, view, last }: { creative: Creative; view: View; last: Child }) => (
-  <Card title="Test this link" id="test">
-    <Copyable text={creative.tracking_link} label="tracking link" />
-    <div class="test-link">
-      <figure class="qr" role="img" aria-label="QR code of the tracking link">
-        {html`${raw(renderSVG(creative.tracking_link, { border: 2 }))}`}
-      </figure>
-      <div>
-        <p>
-          Scan the code with a phone, or{' '}
-          <a href={creative.tracking_link} target="_blank" rel="noopener noreferrer">
-            open the link
-          </a>{' '}
-          here. A test click counts like any other.
-        </p>
-        <p
-          role="status"
-          data-click-watch={`/creatives/${creative.id}/clicks${viewQuery(view)}`}
-          data-since={String(Date.now())}
-        >
-          {last}
-        </p>
-      </div>
-    </div>
-    <script src="/test-link.js" type="module"></script>
-  </Card>
-);
+/** Whether a creative is one of the view's application: another one may have been chosen in the filter bar. */
+const belongsTo = async (db: Database, { applications, application }: View, id: string): Promise<boolean> =>
+  applications.length === 1 ||
+  (await listInventory(db, application.id, { level: 'creative', q: '', creative_id: [id] })).length > 0;
+
+/** Where a creative belongs: the list, its campaign and its ad set, each a link. */
+const Within = ({ creative, view }: { creative: Creative; view: View }) => {
+  const list = (changes: Record<string, string>) => `/creatives${viewQuery(view, changes)}`;
+  return (
+    <>
+      <a href={list({})}>Creatives</a>
+      {' › '}
+      <a href={list({ by: 'adset', campaign_id: creative.campaign_id })}>
+        <bdi>{creative.campaign}</bdi>
+      </a>
+      {' › '}
+      <a href={list({ adset_id: creative.adset_id })}>
+        <bdi>{creative.adset}</bdi>
+      </a>
+      {creative.archived && <span class="badge">Archived</span>}
+    </>
+  );
+};
 
 /** One creative: its link, costs and revenue, and its devices' retention and LTV. */
-export function creativePage(c: DashboardContext) {
+export async function creativePage(c: DashboardContext) {
   const id = c.req.param('id') ?? '';
+  const db = database(c.env.DB);
+  const creative = await getCreative(db, c.var.person.team.id, id, linkTo(c));
   return renderReport(
     c,
-    { title: 'Creative', path: '/creatives', inner: `/creatives/${id}` },
+    {
+      title: creative.name,
+      within: (view) => <Within creative={creative} view={view} />,
+      path: '/creatives',
+      inner: `/creatives/${id}`,
+    },
     async (view, now) => {
       const { person } = c.var;
       const { application } = view;
-      const creative = await getCreative(database(c.env.DB), person.team.id, id, linkTo(c));
+      if (!(await belongsTo(db, view, id))) return c.redirect(`/creatives${viewQuery(view)}`);
       const asked = { ...viewAsked(view), creative_id: [id] };
       const ages = { days: AGES.join(','), group_by: 'creative' };
       const own: View = { ...view, filters: { ...view.filters, creative_id: [id] } };
@@ -100,11 +103,12 @@ export function creativePage(c: DashboardContext) {
         readCompared(c.env, own, { group_by: unit }, now),
         reportRetention(c.env.DB, application, ask(RetentionQuery, { ...asked, ...ages }), now),
         reportLtv(c.env.DB, application, ask(LtvQuery, { ...asked, ...ages }), now),
-        findLatestClick(database(c.env.DB), application.id, id, now - TEST_CLICK_MS),
+        findLatestClick(db, application.id, id, now - TEST_CLICK_MS),
       ]);
       const isOwn = (row: { creative_id?: unknown; is_other?: unknown }) =>
         row.creative_id === id && !row.is_other;
       const createdDay = dayIn(application.timezone, Date.parse(creative.created_at));
+      const { apiKey } = await takeShown(c, pathOf(id));
       const done = doneText(c);
       const mayChange = atLeast(person.role, 'admin');
       return (
@@ -113,7 +117,7 @@ export function creativePage(c: DashboardContext) {
           <StoreWarning application={application} mayChange={mayChange} />
           <Unconverted amounts={compared.report.unconverted} />
           <Card
-            title={creative.name}
+            title="This period"
             aside={
               mayChange ? (
                 <Action
@@ -125,10 +129,6 @@ export function creativePage(c: DashboardContext) {
               ) : null
             }
           >
-            <p>
-              {creative.campaign} › {creative.adset}
-              {creative.archived ? ' · archived' : ''}
-            </p>
             <Headline view={view} compared={compared} names={HEADLINE} />
             <WithoutSpend view={view} />
             <p class="hint">
@@ -136,11 +136,7 @@ export function creativePage(c: DashboardContext) {
             </p>
             <Zone view={view} />
           </Card>
-          <TestCard
-            creative={creative}
-            view={view}
-            last={click ? `Last click ${ago(click.clickedAt, now)}.` : 'No click in the last 30 minutes.'}
-          />
+          <TestLink c={c} creative={creative} view={view} click={click} now={now} apiKey={apiKey} />
           <Card
             title={`By ${unit}`}
             aside={
@@ -189,13 +185,24 @@ export function creativePage(c: DashboardContext) {
               view={view}
             />
           </Card>
-          <p>
-            <a href={`/creatives${viewQuery(view)}`}>All creatives</a>
-          </p>
         </>
       );
     },
   );
+}
+
+/** Shows a creative's page once with the API key in the calls that test an install. */
+export async function showKey(c: DashboardContext) {
+  const view = await requireView(c);
+  const { id } = await getCreative(
+    database(c.env.DB),
+    c.var.person.team.id,
+    c.req.param('id') ?? '',
+    linkTo(c),
+  );
+  const path = pathOf(id);
+  const apiKey = await revealApiKey(callerOf(c), view.application, settingsOf(c.env).KEY_ENCRYPTION_SECRET);
+  return redirectShowing(c, path, { apiKey }, `${path}${viewQuery(view)}#test-install`);
 }
 
 /** The latest click on a creative, for the page that waits for a test click: `{clicked_at, os, country}`, null without one. */

@@ -14,23 +14,26 @@ import { database } from '#db';
 import { atLeast } from '#members';
 import { changesIn } from './change-columns.tsx';
 import { ComparedDays } from './compared.tsx';
-import { clicksPage, creativePage, linkTo } from './creative-page.tsx';
+import { clicksPage, creativePage, linkTo, showKey } from './creative-page.tsx';
 import { readForm, redirectDone } from './form.ts';
 import { count } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
-import { compareRows, readFoundTotals, readRows } from './inventory-rows.ts';
+import { compareRows, readRows, readTotals, sortItems } from './inventory-rows.ts';
 import {
   type Asked,
   COLUMN_SETS,
   type ColumnSet,
   columnsOf,
   comparedMetric,
+  isByChange,
+  isWhole,
   LABELS,
   parametersOf,
   readAsked,
   STATUSES,
+  totalCells,
 } from './inventory-table.tsx';
-import { type MetricName, showMetric } from './metrics.ts';
+import type { MetricName } from './metrics.ts';
 import { Card, Field, Table } from './parts.tsx';
 import { answerCsv, CsvLink, renderReport, Unconverted, ViewFields, wantsCsv, Zone } from './report.tsx';
 import { StoreWarning } from './store-warning.tsx';
@@ -146,10 +149,14 @@ function listPage(c: DashboardContext) {
   const asked = readAsked(c);
   const carry = parametersOf(asked);
   return renderReport(c, { title: 'Creatives', path: '/creatives', carry }, async (view, now) => {
-    const { rows, report } = await readRows(c, view, asked, now);
-    const columns: readonly MetricName[] = COLUMN_SETS[asked.set].metrics;
+    const found = await readRows(c, view, asked, now);
+    const { report } = found;
+    const compare = (of: typeof found.rows) => compareRows(c, view, asked, { rows: of, report }, now);
+    // A page's items are compared alone, except for an order that needs the changes of all.
+    const all = wantsCsv(c) || isByChange(asked) ? await compare(found.rows) : null;
+    const rows = sortItems(found.rows, asked, all?.byId);
     if (wantsCsv(c)) {
-      const { byId } = await compareRows(c, view, asked, { rows, report }, now);
+      const columns: readonly MetricName[] = COLUMN_SETS[asked.set].metrics;
       const data = rows.map(({ item, figures }) => ({
         ...(item.campaign === null ? {} : { campaign: item.campaign }),
         ...(item.adset === null ? {} : { adset: item.adset }),
@@ -157,38 +164,27 @@ function listPage(c: DashboardContext) {
         [`${asked.level}_id`]: item.id,
         ...(asked.level === 'creative' ? { archived: item.archived } : {}),
         ...Object.fromEntries(columns.map((name) => [name, figures?.[name] ?? null])),
-        ...changesIn(byId.get(item.id), comparedMetric(asked)),
+        ...changesIn(all?.byId.get(item.id), comparedMetric(asked)),
       }));
       return answerCsv(c, { ...report, data }, [asked.level, `${asked.level}_id`, ...columns], view);
     }
     const shown = rows.slice((asked.page - 1) * PAGE, asked.page * PAGE);
     const shownIds = shown.map(({ item }) => item.id);
-    const [tokens, { compared, byId }] = await Promise.all([
+    const [tokens, { compared, byId }, sums] = await Promise.all([
       asked.level === 'creative'
         ? tokensOf(database(c.env.DB), view.application.id, shownIds)
         : new Map<string, string>(),
-      compareRows(c, view, asked, { rows: shown, report }, now),
+      all ?? compare(shown),
+      readTotals(c, view, asked, found, now),
     ]);
     const links = new Map([...tokens].map(([id, token]) => [id, linkTo(c)(token)]));
     const table = columnsOf(view, asked, links, byId);
-    const isCompared = table.some(({ label }) => label === 'Change');
     const mayChange = atLeast(c.get('person').role, 'admin');
-    const isWhole = asked.q === '' && asked.status === 'all';
-    const sums = isWhole ? report.totals : await readFoundTotals(c, view, asked, rows, now);
-    const totals = sums && [
-      isWhole ? 'Total, including organic' : 'Total of matches',
-      ...(asked.level === 'creative' ? ['', ''] : []),
-      ...columns.flatMap((name) => [
-        showMetric(name, sums[name], view.currency),
-        ...(isCompared && name === comparedMetric(asked) ? ['', ''] : []),
-      ]),
-      '',
-    ];
     return (
       <>
         <StoreWarning application={view.application} mayChange={mayChange} />
         <Unconverted amounts={report.unconverted} />
-        {mayChange && (await NewCreative(c, view, rows.length === 0 && isWhole))}
+        {mayChange && (await NewCreative(c, view, rows.length === 0 && isWhole(asked)))}
         <Tabs
           label="Level"
           names={INVENTORY_LEVELS.map((name) => [name, LABELS[name]] as const)}
@@ -219,7 +215,7 @@ function listPage(c: DashboardContext) {
             columns={table}
             empty={emptyText(asked, view, mayChange)}
             sticky
-            {...(totals ? { totals } : {})}
+            {...(sums ? { totals: totalCells(view, asked, sums, table) } : {})}
           />
           <Pages view={view} asked={asked} total={rows.length} />
           <Zone view={view} />
@@ -242,6 +238,7 @@ export const creativePages = new Hono<DashboardEnv>()
   })
   .get('/creatives/:id', creativePage)
   .get('/creatives/:id/clicks', clicksPage)
+  .post('/creatives/:id/key', requireRole('admin'), showKey)
   .post('/creatives/:id/archive', requireRole('admin'), async (c) => {
     const { archived } = await readForm(c);
     const isArchived = archived === 'yes';

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import type { Child } from 'hono/jsx';
 import { EVENT_TYPES, eventLabel } from '#catalogue';
 import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError, describeFaults } from '#http';
@@ -6,6 +7,7 @@ import { listRejections } from '#ingestion';
 import { devicePage } from './device-page.tsx';
 import { eventPage } from './event-page.tsx';
 import { type ShownEvent, StatusBadge, summary, text, typeLabel } from './event-parts.tsx';
+import { fillPage } from './fill-page.ts';
 import { readChips } from './filter-names.ts';
 import { Filters } from './filters.tsx';
 import { checkForm } from './form.ts';
@@ -18,6 +20,8 @@ import { ViewFields } from './report.tsx';
 import { readView, type View, viewQuery } from './view.ts';
 
 const SHOWN = 30;
+/** A filter may match few of the events that one read covers. The page is reloaded every few seconds, so it does not read on for long. */
+const MAX_READS = 3;
 
 type Rejection = Awaited<ReturnType<typeof listRejections>>[number];
 
@@ -49,18 +53,38 @@ function Notes({ event }: { event: ShownEvent }) {
 
 const receivedAt = (event: ShownEvent) => Date.parse(text(event.received_at));
 
-function EventTable({ view, events, now }: { view: View; events: readonly ShownEvent[]; now: number }) {
+/** Why no events are listed: none match the filters, perhaps because older ones were not read yet, or none were sent. */
+const NoEvents = ({ view, isFiltered, hasOlder }: { view: View; isFiltered: boolean; hasOlder: boolean }) =>
+  hasOlder ? (
+    <>None of the newest events match. There are older ones.</>
+  ) : isFiltered ? (
+    <>
+      No events match. <a href={`/debugger?app=${view.application.id}`}>Show all events</a>
+    </>
+  ) : (
+    <>
+      Events appear here within seconds after your backend sends them.{' '}
+      <a href={`/get-started${viewQuery(view)}`}>Send the first event</a>
+    </>
+  );
+
+function EventTable({
+  view,
+  events,
+  now,
+  empty,
+}: {
+  view: View;
+  events: readonly ShownEvent[];
+  now: number;
+  empty: Child;
+}) {
   const query = (id: unknown) => viewQuery(view, { id: text(id) });
   return (
     <Table
       caption="Newest events"
       rows={events}
-      empty={
-        <>
-          No events match. Events from your backend appear here within seconds.{' '}
-          <a href={`/get-started${viewQuery(view)}`}>How to send the first event</a>
-        </>
-      }
+      empty={empty}
       columns={[
         {
           label: `Received (${view.application.timezone})`,
@@ -169,7 +193,10 @@ async function debuggerPage(c: DashboardContext) {
   };
   const { data: query, faults } = checkForm(EventsQuery, asked);
   const [page, refused] = query
-    ? await listEventsWithStatus(c.env, view.application, query).then(
+    ? await fillPage(
+        (from, limit) => listEventsWithStatus(c.env, view.application, { ...query, cursor: from, limit }),
+        { cursor: query.cursor, size: SHOWN, maxReads: MAX_READS },
+      ).then(
         (found) => [found, []] as const,
         (error) => {
           if (error instanceof AppError && error.code === 'invalid_request') {
@@ -180,6 +207,7 @@ async function debuggerPage(c: DashboardContext) {
       )
     : [null, faults];
   const elsewhere = refused.filter(({ path }) => !Object.hasOwn(own, path));
+  const isFiltered = cursor !== '' || [...Object.values(own), ...Object.values(view.filters)].some(Boolean);
   const rejections = await listRejections(c.env.DB, view.application.id);
   return renderPage(
     c,
@@ -224,7 +252,12 @@ async function debuggerPage(c: DashboardContext) {
       {elsewhere.length > 0 && <Notice kind="bad">{describeFaults(elsewhere)}</Notice>}
       <div id="live" {...(cursor === '' ? { 'data-live': '' } : {})}>
         <Card title="Newest events" aside={cursor === '' ? <LiveState /> : null}>
-          <EventTable view={view} events={page?.data ?? []} now={now} />
+          <EventTable
+            view={view}
+            events={page?.data ?? []}
+            now={now}
+            empty={<NoEvents view={view} isFiltered={isFiltered} hasOlder={Boolean(page?.next_cursor)} />}
+          />
           {page?.next_cursor && (
             <a href={`/debugger${viewQuery(view, { ...own, cursor: page.next_cursor })}`}>Older</a>
           )}

@@ -2,7 +2,8 @@ import { explainDeviceById } from '#devices';
 import { EventsQuery, listEventsWithStatus } from '#events';
 import { AppError } from '#http';
 import { ExplanationCard } from './event-page.tsx';
-import { StatusBadge, summary, typeLabel } from './event-parts.tsx';
+import { InDebugger, StatusBadge, summary, typeLabel } from './event-parts.tsx';
+import { fillPage } from './fill-page.ts';
 import { moment } from './format.ts';
 import type { DashboardContext } from './guard.ts';
 import { renderPage } from './page.tsx';
@@ -11,6 +12,8 @@ import { ask } from './report.tsx';
 import { requireView, viewQuery } from './view.ts';
 
 const SHOWN = 100;
+/** Beyond as many reads, the rest of the timeline is behind a link. */
+const MAX_READS = 10;
 
 const text = (value: unknown) => (typeof value === 'string' ? value : '');
 
@@ -29,18 +32,20 @@ export async function devicePage(c: DashboardContext) {
   });
   const [explanation, page] = await Promise.all([
     explainDeviceById(c.env, application.id, id),
-    listEventsWithStatus(c.env, application, query),
+    // A page of a busy application may have few events of one device, or none.
+    fillPage((cursor, limit) => listEventsWithStatus(c.env, application, { ...query, cursor, limit }), {
+      cursor: query.cursor,
+      size: SHOWN,
+      maxReads: MAX_READS,
+    }),
   ]);
   if (!explanation && page.data.length === 0) throw new AppError('not_found', 'Device not found');
   const isQueued = page.data.some(({ status_of_event }) => status_of_event === 'queued');
   const at = (time: number) => moment(time, application.timezone);
   return renderPage(
     c,
-    { title: 'Device', current: '/debugger', view },
+    { title: id, within: <InDebugger view={view} what="Device" />, current: '/debugger', view },
     <>
-      <p>
-        <code>{id}</code>
-      </p>
       {explanation && <ExplanationCard explanation={explanation} />}
       <div id="live" {...(isQueued ? { 'data-live': '' } : {})}>
         <Card title="Timeline" aside={<span class="muted">Times in {application.timezone}</span>}>

@@ -2,6 +2,7 @@ import type { Explanation } from '#attribution';
 import { valueName } from '#catalogue';
 import { explainDeviceById } from '#devices';
 import { type EventStatus, eventStatus } from '#events';
+import { InDebugger, typeLabel } from './event-parts.tsx';
 import { Reason } from './event-reasons.tsx';
 import { count, moment, percent } from './format.ts';
 import type { DashboardContext } from './guard.ts';
@@ -176,17 +177,25 @@ export async function eventPage(c: DashboardContext) {
   const id = c.req.query('id') ?? '';
   const status = await eventStatus(c.env, c.get('person').team.id, id, Date.now(), view?.application.id);
   const { device_id } = status.event ?? {};
+  const type = status.event ? typeLabel(status.event) : '';
   const explanation =
     status.application_id && typeof device_id === 'string'
       ? await explainDeviceById(c.env, status.application_id, device_id)
       : null;
   return renderPage(
     c,
-    { title: 'Event', current: '/debugger', view },
+    {
+      title: type || status.event_id,
+      within: <InDebugger view={view} what="Event" />,
+      current: '/debugger',
+      view,
+    },
     <>
-      <p>
-        <code>{status.event_id}</code>
-      </p>
+      {type !== '' && (
+        <p>
+          <code>{status.event_id}</code>
+        </p>
+      )}
       <div id="live" {...(status.settled_by ? {} : { 'data-live': '' })}>
         <StatusCard status={status} />
       </div>
@@ -196,9 +205,6 @@ export async function eventPage(c: DashboardContext) {
         </p>
       )}
       {explanation && <ExplanationCard explanation={explanation} />}
-      <p>
-        <a href={`/debugger${viewQuery(view)}`}>All events</a>
-      </p>
     </>,
   );
 }

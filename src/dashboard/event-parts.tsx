@@ -1,6 +1,7 @@
 import { eventLabel, summarise, valueName } from '#catalogue';
 import type { ShownStatus } from '#events';
 import { money } from './format.ts';
+import { type View, viewQuery } from './view.ts';
 
 export type ShownEvent = Record<string, unknown>;
 
@@ -41,3 +42,11 @@ export const StatusBadge = ({ status }: { status: unknown }) => {
     </span>
   );
 };
+
+/** What stands above the title of a device's or an event's page. */
+export const InDebugger = ({ view, what }: { view: View | null; what: string }) => (
+  <>
+    <a href={`/debugger${viewQuery(view)}`}>Debugger</a>
+    {` › ${what}`}
+  </>
+);

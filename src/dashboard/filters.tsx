@@ -1,6 +1,6 @@
 import { CURRENCIES } from '#lib/currencies';
 import { type Chip, FILTER_LABELS } from './filter-names.ts';
-import { COMPARISONS, PERIODS } from './period.ts';
+import { COMPARISONS, isUncompared, PERIODS } from './period.ts';
 import {
   FILTER_NAMES,
   type FilterName,
@@ -53,7 +53,7 @@ const PeriodFields = ({ view }: { view: View }) => (
   <>
     <div class="field">
       <label for="bar-period">Period</label>
-      <select id="bar-period" name="period" data-custom="custom">
+      <select id="bar-period" name="period" data-custom="custom" data-uncompared="all">
         <Options names={PERIODS} chosen={view.period} />
       </select>
     </div>
@@ -66,6 +66,21 @@ const PeriodFields = ({ view }: { view: View }) => (
       <input id="bar-to" type="date" name="to" value={view.to} />
     </div>
   </>
+);
+
+const ComparisonField = ({ view }: { view: View }) => (
+  <div class="field">
+    <label for="bar-compare">Comparison</label>
+    {isUncompared(view.period) ? (
+      <select id="bar-compare" disabled>
+        <option>No earlier period</option>
+      </select>
+    ) : (
+      <select id="bar-compare" name="compare">
+        <Options names={COMPARISONS} chosen={view.comparison} />
+      </select>
+    )}
+  </div>
 );
 
 type Carried = { view: View; path: string; carry: Record<string, string> };
@@ -182,14 +197,7 @@ export const Filters = ({
               </select>
             </div>
             {shown.includes('period') && <PeriodFields view={view} />}
-            {shown.includes('comparison') && (
-              <div class="field">
-                <label for="bar-compare">Comparison</label>
-                <select id="bar-compare" name="compare">
-                  <Options names={COMPARISONS} chosen={view.comparison} />
-                </select>
-              </div>
-            )}
+            {shown.includes('comparison') && <ComparisonField view={view} />}
             {shown.includes('currency') && <Currency view={view} />}
             <button type="submit" class="quiet" data-apply>
               Apply

@@ -6,6 +6,7 @@ import { FunnelQuery, PerformanceQuery, reportFunnel, reportPerformance } from '
 import { listViews, viewAddress } from '#views';
 import { shortDays } from './axis.ts';
 import { Bar } from './chart.tsx';
+import { EmptyReport, firstEvent, hasFigures } from './empty-report.tsx';
 import { checkForm } from './form.ts';
 import { count, duration, percent } from './format.ts';
 import { DEVICE_GROUPINGS, GroupCell, groupLabel, groupWord } from './groups.tsx';
@@ -178,6 +179,29 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
       return answerCsv(c, report, group ? [group, ...columns] : columns, view);
     }
     const incomplete = report.devices_with_incomplete_history;
+    const [first] = rows;
+    if (first?.devices === 0) {
+      const isInstall = first.step === 'install';
+      return (
+        <>
+          {form}
+          <EmptyReport
+            title="Funnel"
+            view={view}
+            path="/funnels"
+            carry={carry}
+            what={isInstall ? 'devices acquired' : `devices that reached “${labelOf(first.step)}”`}
+            fill={
+              isInstall
+                ? 'Funnels appear once your app’s first device arrives.'
+                : `The funnel appears once a device reaches “${labelOf(first.step)}”.`
+            }
+            way={firstEvent(view)}
+            isElsewhere={await hasFigures(c.env, view)}
+          />
+        </>
+      );
+    }
     return (
       <>
         {form}

@@ -7,38 +7,15 @@ import { type ApplicationRow, revealApiKey } from '#teams';
 import { Checklist, readProgress } from './checklist.tsx';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { renderPage } from './page.tsx';
-import { Action, Card, Copyable, Notice } from './parts.tsx';
+import { Card, Notice } from './parts.tsx';
 import { redirectShowing, takeShown } from './show-once.ts';
+import { TestCalls } from './test-calls.tsx';
 import { readView, requireView, type View, viewQuery } from './view.ts';
 
 const PATH = '/get-started';
 
-/** Two calls that a shell can run unchanged: one fetches a token for a device, the other sends an event. */
-function firstCalls(origin: string, serviceName: string, apiKey: string, now: number): string {
-  const at = new Date(now).toISOString();
-  const metrics = {
-    type: 'device-metrics',
-    created_at: at,
-    data: { device_name: 'Test device', device_model: 'Pixel 9', os_system: 'Android 16', timezone: 'UTC' },
-  };
-  const event = {
-    type: 'custom',
-    created_at: at.slice(0, 19).replace('T', ' '),
-    creativeToken: "'$TOKEN'",
-    payload: { event_name: 'hello' },
-  };
-  const headers = `-H '${serviceName}-api-key: ${apiKey}' -H 'Content-Type: application/json'`;
-  return [
-    `TOKEN=$(curl -s ${origin}/fetch-token \\`,
-    `  ${headers} \\`,
-    `  -d '${JSON.stringify(metrics)}' \\`,
-    `  | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`,
-    '',
-    `curl ${origin}/webhook \\`,
-    `  ${headers} \\`,
-    `  -d '${JSON.stringify(event)}'`,
-  ].join('\n');
-}
+/** What the first event is, so that it changes no revenue. */
+const HELLO = { event: { type: 'custom', payload: { event_name: 'hello' } } };
 
 const Light = ({ on, name, text }: { on: boolean; name: keyof Arrivals; text: string }) => (
   <li>
@@ -56,15 +33,9 @@ const Lights = ({ application, arrivals }: { application: ApplicationRow; arriva
   </div>
 );
 
-/**
- * How to send the first event, with lights that turn green once the device and the event have arrived. The calls contain the API key only if an
- * admin asked for it: a page that any link can open must neither show a secret nor fill the audit log.
- */
+/** How to send the first event, with lights that turn green once the device and the event have arrived. */
 export async function GetStarted(c: DashboardContext, view: View, arrivals: Arrivals, apiKey?: string) {
   const { application } = view;
-  const mayShow = atLeast(c.get('person').role, 'admin');
-  const shown = apiKey ?? (mayShow ? '<API key>' : '<API key: ask an admin>');
-  const calls = firstCalls(new URL(c.req.url).origin, settingsOf(c.env).SERVICE_NAME, shown, Date.now());
   const progress = await readProgress(database(c.env.DB), application, arrivals.event);
   return (
     <>
@@ -80,13 +51,7 @@ export async function GetStarted(c: DashboardContext, view: View, arrivals: Arri
           Paste this into a terminal. Your backend will do the same: fetch a token for a device, then send
           events with it.
         </p>
-        <Copyable text={calls} label="the two calls" lines />
-        <p class="muted">
-          The API key is for your servers only, never inside the app. Showing it is recorded in the audit log.
-        </p>
-        {mayShow && apiKey === undefined && (
-          <Action to={`/get-started${viewQuery(view)}`} label="Show with the API key" />
-        )}
+        <TestCalls c={c} call={HELLO} apiKey={apiKey} keyPath={`/get-started${viewQuery(view)}`} />
         <h3>What has arrived</h3>
         <Lights application={application} arrivals={arrivals} />
         <p>

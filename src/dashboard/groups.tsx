@@ -79,7 +79,7 @@ function daysOfRow(name: string, value: Value): Days | null {
 }
 
 /** The changes that narrow a view to a row's group; null if no filter matches it. */
-export function narrowedTo(view: View, name: string, row: Row): ViewChanges | null {
+function narrowedTo(view: View, name: string, row: Row): ViewChanges | null {
   const filter = FILTER_OF[name];
   const value = row[name];
   if (row.is_other) return null;

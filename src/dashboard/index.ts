@@ -45,11 +45,8 @@ const PAGES = [
 export const dashboardRoutes = new Hono<AppEnv>();
 for (const page of PAGES) dashboardRoutes.all(page, openDashboard);
 
-/**
- * The page for an address that no route has, if a person opened it in a browser; null for other clients, which expect JSON, and within an API
- * that sets its own format of errors.
- */
+/** The page for an address that no route has, if a person opened it in a browser; null for other clients, which expect JSON. */
 export async function answerUnknownAddress(c: AppContext): Promise<Response | null> {
   const isPage = c.req.method === 'GET' && c.req.header('Accept')?.includes('text/html');
-  return isPage && c.get('errorBody') === undefined ? openDashboard(c) : null;
+  return isPage ? openDashboard(c) : null;
 }

@@ -2,10 +2,18 @@ import { listInventory, MAX_INVENTORY } from '#creatives';
 import { database } from '#db';
 import { MAX_FILTER_VALUES } from '#http';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
-import { withBefore } from './change-columns.tsx';
-import { type ComparedReport, readCompared } from './compared.tsx';
+import { changesIn, rowWithChange, withBefore } from './change-columns.tsx';
+import { type ComparedReport, comparedTotal, readCompared } from './compared.tsx';
 import type { DashboardContext } from './guard.ts';
-import { type Asked, comparedMetric, type Figures, type Row } from './inventory-table.tsx';
+import {
+  type Asked,
+  COLUMN_SETS,
+  comparedMetric,
+  type Figures,
+  isByChange,
+  isWhole,
+  type Row,
+} from './inventory-table.tsx';
 import { METRIC_NAMES, type MetricName, nothingOf, sortRows } from './metrics.ts';
 import { ask, viewAsked } from './report.tsx';
 import type { View } from './view.ts';
@@ -16,11 +24,23 @@ const NO_FIGURES = Object.fromEntries(METRIC_NAMES.map((name) => [name, nothingO
   number | null
 >;
 
+/** The metrics that the page shows or sorts by. Spend alone makes a row, too. */
+function metricsOf(asked: Asked): MetricName[] {
+  const sorted = METRIC_NAMES.filter((name) => name === asked.sort.replace(/^-/, ''));
+  return [
+    ...new Set<MetricName>([...COLUMN_SETS[asked.set].metrics, ...sorted, comparedMetric(asked), 'spend']),
+  ];
+}
+
 /** Every item of the application at this level, with its figures for the period, in the requested order. */
 export async function readRows(c: DashboardContext, view: View, asked: Asked, now: number) {
   const { level, status, q } = asked;
   const { campaign_id, adset_id, creative_id } = view.filters;
-  const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: level });
+  const query = {
+    ...ask(PerformanceQuery, { ...viewAsked(view), group_by: level }),
+    limit: MAX_INVENTORY,
+    metrics: metricsOf(asked),
+  };
   const [items, report] = await Promise.all([
     listInventory(database(c.env.DB), view.application.id, {
       level,
@@ -33,7 +53,7 @@ export async function readRows(c: DashboardContext, view: View, asked: Asked, no
         : {}),
     }),
     // The inventory defines the list, so the report must not group any of it under `other`.
-    reportPerformance(c.env, view.application, { ...query, limit: MAX_INVENTORY }, now),
+    reportPerformance(c.env, view.application, query, now),
   ]);
   const figures = new Map(report.data.map((row) => [row[`${level}_id`], row]));
   const rows = items.flatMap((item): Row[] => {
@@ -41,13 +61,26 @@ export async function readRows(c: DashboardContext, view: View, asked: Asked, no
     if (status === 'silent' && found) return [];
     return [{ item, figures: found }];
   });
+  return { rows, report };
+}
+
+/** Items in the requested order. An order by change needs `compared`, the rows of `compareRows`; without a comparison, it is by the metric. */
+export function sortItems(
+  rows: readonly Row[],
+  asked: Asked,
+  compared: ReadonlyMap<string, Figures> = new Map(),
+): Row[] {
+  const metric = comparedMetric(asked);
   const sortable = rows.map((row) => ({
     ...row.figures,
+    ...changesIn(compared.get(row.item.id), metric),
     row,
     name: row.item.name,
     created: row.item.createdAt,
   }));
-  return { rows: sortRows(sortable, asked.sort).map(({ row }) => row), report };
+  const direction = asked.sort.startsWith('-') ? '-' : '';
+  const isKnown = !isByChange(asked) || sortable.some((row) => asked.sort.slice(direction.length) in row);
+  return sortRows(sortable, isKnown ? asked.sort : direction + metric).map(({ row }) => row);
 }
 
 /**
@@ -80,16 +113,29 @@ export async function compareRows(
   return { compared, byId: new Map(shown.map((row) => [String(row[`${level}_id`]), row])) };
 }
 
-/** The totals of search results, computed by a report because of the ratios; null if there are too many results to query. */
-export async function readFoundTotals(
+/**
+ * The totals of the list with the earlier value of the compared metric and its change. Those of a search are computed by a report, because of the
+ * ratios; null if there are too many results to query. Results without figures count only in the earlier value, and only if all can be queried.
+ */
+export async function readTotals(
   c: DashboardContext,
   view: View,
-  { level }: Asked,
-  rows: readonly Row[],
+  asked: Asked,
+  { rows, report }: { rows: readonly Row[]; report: PerformanceReport },
   now: number,
-): Promise<PerformanceReport['totals'] | null> {
-  const ids = rows.flatMap(({ item, figures }) => (figures ? [item.id] : []));
-  if (ids.length === 0 || ids.length > MAX_FILTER_VALUES) return null;
-  const query = ask(PerformanceQuery, { ...viewAsked(view), [`${level}_id`]: ids, group_by: 'month' });
-  return (await reportPerformance(c.env, view.application, query, now)).totals;
+): Promise<Figures | null> {
+  const metric = comparedMetric(asked);
+  const read = (of: View, known?: PerformanceReport) =>
+    readCompared(c.env, of, { group_by: 'month' }, now, { metric, ...(known ? { report: known } : {}) });
+  const changed = (compared: ComparedReport) => {
+    const [is, was] = [comparedTotal(compared, metric, 'now'), comparedTotal(compared, metric, 'before')];
+    return rowWithChange(compared.report.totals, metric, was, is);
+  };
+  if (isWhole(asked)) return changed(await read(view, report));
+  const active = rows.filter(({ figures }) => figures);
+  if (active.length === 0 || active.length > MAX_FILTER_VALUES) return null;
+  const hasAll = rows.length <= MAX_FILTER_VALUES;
+  const ids = (hasAll ? rows : active).map(({ item }) => item.id);
+  const filters = { ...view.filters, [`${asked.level}_id`]: ids };
+  return changed(await read({ ...view, filters, ...(hasAll ? {} : { comparison: 'none' }) }));
 }

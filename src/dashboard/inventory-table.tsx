@@ -1,10 +1,11 @@
+import type { Child } from 'hono/jsx';
 import { INVENTORY_LEVELS, type InventoryItem, type InventoryLevel } from '#creatives';
 import type { PerformanceReport } from '#reports';
-import { changeColumns } from './change-columns.tsx';
+import { changeColumns, changeOrder } from './change-columns.tsx';
 import { moment, NOTHING } from './format.ts';
 import type { DashboardContext } from './guard.ts';
 import { METRIC_NAMES, METRICS, type MetricName, showMetric } from './metrics.ts';
-import type { Column } from './parts.tsx';
+import { type Column, NamePath } from './parts.tsx';
 import { searchOf } from './report.tsx';
 import { type View, viewQuery } from './view.ts';
 
@@ -64,9 +65,16 @@ export function readAsked(c: DashboardContext): Asked {
   };
 }
 
+/** The end of an order by the earlier value of a metric or by its change, such as `-revenue_change`. */
+const CHANGE = /_(before|change)$/;
+export const isByChange = ({ sort }: Asked): boolean => CHANGE.test(sort);
+
 /** The metric to compare with an earlier period: the one the list is sorted by. */
 export const comparedMetric = ({ sort, set }: Asked): MetricName =>
-  COLUMN_SETS[set].metrics.find((name) => name === sort.replace(/^-/, '')) ?? 'revenue';
+  COLUMN_SETS[set].metrics.find((name) => name === sort.replace(/^-/, '').replace(CHANGE, '')) ?? 'revenue';
+
+/** Whether the list has every item, so that its totals are those of the application. */
+export const isWhole = ({ q, status }: Asked): boolean => q === '' && status === 'all';
 
 /** The page's own URL parameters. Defaults are left out. */
 export const parametersOf = ({ level, status, set, sort, q }: Asked): Record<string, string> => ({
@@ -95,17 +103,18 @@ const NameCell = ({ view, asked, item }: { view: View; asked: Asked; item: Inven
     level === 'creative'
       ? `/creatives/${item.id}${viewQuery(view)}`
       : `/creatives${viewQuery(view, { by: below === 'creative' ? '' : below, [`${level}_id`]: item.id })}`;
-  const within = [item.campaign, item.adset].filter((name) => name !== null).join(' › ');
+  const within = [item.campaign, item.adset].filter((name) => name !== null);
   return (
     <>
-      <a class="cut" href={href} title={item.name}>
+      <a class="cut" dir="auto" href={href} title={item.name}>
         {item.name}
       </a>
-      {within !== '' && (
-        <span class="cut muted" title={within}>
-          {within}
+      {within.length > 0 && (
+        <span class="cut muted" title={within.join(' › ')}>
+          <NamePath names={within} />
         </span>
       )}
+      {item.archived && <span class="badge">Archived</span>}
     </>
   );
 };
@@ -118,34 +127,34 @@ export function columnsOf(
   compared: ReadonlyMap<string, Figures>,
 ): Column<Row>[] {
   const metrics: readonly MetricName[] = COLUMN_SETS[asked.set].metrics;
-  const earlier = changeColumns([...compared.values()], comparedMetric(asked), view).map(
-    ({ label, cell }): Column<Row> => ({
+  const metric = comparedMetric(asked);
+  const earlier = changeColumns([...compared.values()], metric, view).map(({ label, cell }): Column<Row> => {
+    const order = changeOrder(label.toLowerCase(), metric);
+    return {
       label,
       numeric: true,
+      ...heading(view, asked, order, `-${order}`),
       cell: ({ item }) => {
         const row = compared.get(item.id);
         return row ? cell(row) : NOTHING;
       },
-    }),
-  );
-  const ofCreatives: Column<Row>[] = [
-    { label: 'Status', cell: ({ item }) => (item.archived ? <span class="badge">Archived</span> : 'Active') },
-    {
-      label: 'Link',
-      wideOnly: true,
-      cell: ({ item }) => {
-        const url = links.get(item.id);
-        return url ? <CopyLink text={url} label={`the link of ${item.name}`} /> : '';
-      },
+    };
+  });
+  const link: Column<Row> = {
+    label: 'Link',
+    wideOnly: true,
+    cell: ({ item }) => {
+      const url = links.get(item.id);
+      return url ? <CopyLink text={url} label={`the link of ${item.name}`} /> : '';
     },
-  ];
+  };
   return [
     {
       label: LABEL[asked.level],
       ...heading(view, asked, 'name', 'name'),
       cell: ({ item }) => <NameCell view={view} asked={asked} item={item} />,
     },
-    ...(asked.level === 'creative' ? ofCreatives : []),
+    ...(asked.level === 'creative' ? [link] : []),
     ...metrics.flatMap((name): Column<Row>[] => [
       {
         label: METRICS[name].label,
@@ -154,7 +163,7 @@ export function columnsOf(
         ...heading(view, asked, name, `-${name}`),
         cell: ({ figures }) => (figures ? showMetric(name, figures[name], view.currency) : NOTHING),
       },
-      ...(name === comparedMetric(asked) ? earlier : []),
+      ...(name === metric ? earlier : []),
     ]),
     {
       label: 'Created',
@@ -163,6 +172,30 @@ export function columnsOf(
       cell: ({ item }) => moment(item.createdAt, view.application.timezone).slice(0, 10),
     },
   ];
+}
+
+/** The cells of the table's last row: the totals with their changes, below `columnsOf`. */
+export function totalCells(
+  view: View,
+  asked: Asked,
+  totals: Figures,
+  columns: readonly Column<Row>[],
+): Child[] {
+  const metric = comparedMetric(asked);
+  const earlier = changeColumns([totals], metric, view);
+  const cells = new Map<string, Child>([
+    ...METRIC_NAMES.map(
+      (name) => [METRICS[name].label, showMetric(name, totals[name], view.currency)] as const,
+    ),
+    ...earlier.map(({ label, cell }) => [label, cell(totals)] as const),
+  ]);
+  return columns.map(({ label }, index) =>
+    index === 0
+      ? isWhole(asked)
+        ? 'Total, including organic'
+        : 'Total of matches'
+      : (cells.get(label) ?? ''),
+  );
 }
 
 /** A button to copy the link. The creative's own page shows the link itself. */

@@ -2,21 +2,17 @@ import { Hono } from 'hono';
 import { LtvQuery, PREDICTED_LTV_COLUMNS, PredictedLtvQuery, reportLtv, reportPredictedLtv } from '#reports';
 import { shortDays } from './axis.ts';
 import type { Series } from './chart.tsx';
+import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, MAX_CURVES } from './cohort-curves.tsx';
 import {
   COHORT_COLUMNS,
-  CohortCurves,
   CohortForm,
-  CohortTable,
-  CURVE_DAYS,
-  CURVE_HINT,
   cohortName,
   cohortsAsked,
   cohortsBefore,
-  curveOf,
-  FEW_HINT,
-  MAX_CURVES,
   readCohorts,
 } from './cohort-parts.tsx';
+import { CohortTable, FEW_HINT } from './cohort-table.tsx';
+import { EmptyReport, firstEvent, hasFigures } from './empty-report.tsx';
 import { money, NOTHING, percent } from './format.ts';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { Card } from './parts.tsx';
@@ -94,6 +90,20 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
       read(CURVE_DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),
       horizon === '' ? null : predict({ limit: MAX_PREDICTED }),
     ]);
+    if (report.data.every(({ size }) => size === 0)) {
+      return (
+        <EmptyReport
+          title="LTV and ROAS"
+          view={view}
+          path="/ltv"
+          carry={carry}
+          what="devices acquired"
+          fill="LTV and ROAS appear once your app’s first device arrives."
+          way={firstEvent(view)}
+          isElsewhere={await hasFigures(c.env, view)}
+        />
+      );
+    }
     const before = compared
       ? await cohortsBefore(asked, report, (changes) => read(CURVE_DAYS, { ...changes, ...compared.before }))
       : [];

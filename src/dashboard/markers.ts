@@ -7,6 +7,14 @@ import type { Marker } from './chart.tsx';
 import type { View } from './view.ts';
 
 const MAX_NEW = 100;
+/** The most characters of a name in a chart's note. */
+const MAX_NAME = 40;
+
+/** By code points, because half of a pair would be shown as a box. */
+const cutName = (name: string) => {
+  const characters = [...name];
+  return characters.length <= MAX_NAME ? name : `${characters.slice(0, MAX_NAME - 1).join('')}…`;
+};
 
 /** A day's event as a marker; none if the day is outside the view. `places` are days, weeks or months. */
 export function markerOf(
@@ -45,7 +53,7 @@ export async function readMarkers(db: D1Database, view: View, places: readonly P
   }
   const news = [...names].map(([index, all]) => ({
     index,
-    text: all.length === 1 ? `new creative ${all[0]}` : `${all.length} new creatives`,
+    text: all.length === 1 ? `new creative ${cutName(all[0] ?? '')}` : `${all.length} new creatives`,
   }));
   const spend =
     firstSpend !== null && inView(firstSpend) ? [{ index: indexOf(firstSpend), text: 'first spend' }] : [];

@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { sharedReads } from '#db';
 import type { PerformanceReport } from '#reports';
 import { finestUnitOf, placesIn, type Unit } from './axis.ts';
 import { ComparedDays, type ComparedReport, figuresBefore, readCompared } from './compared.tsx';
@@ -135,7 +136,8 @@ async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: num
 }
 
 /** The figures of a period compared with earlier ones, below any firing `alerts`. The page's script reloads it every minute. */
-export async function Overview(env: Env, view: View, now: number, alerts: Child = null) {
+export async function Overview(bindings: Env, view: View, now: number, alerts: Child = null) {
+  const env = { ...bindings, DB: sharedReads(bindings.DB) };
   const unit = finestUnitOf(view);
   const columns = BY_TIME.filter((name) => unit !== 'hour' || isHourly(name));
   const [compared, movers, campaigns] = await Promise.all([

@@ -25,6 +25,9 @@ const NAVIGATION = [
   { path: '/settings/applications', label: 'Settings', view: false },
 ] as const;
 
+/** Titles with more characters are set in smaller type. */
+const LONG_TITLE = 60;
+
 /** The product name on every page. */
 const PRODUCT = 'Attribution';
 
@@ -80,6 +83,7 @@ const Navigation = ({ person, current, view }: { person: Person; current: string
 const Page = ({
   person,
   title,
+  within,
   current,
   view,
   filters,
@@ -88,6 +92,7 @@ const Page = ({
 }: PropsWithChildren<{
   person: Person;
   title: string;
+  within: Child;
   current: string;
   view: View | null;
   filters?: Child;
@@ -109,7 +114,12 @@ const Page = ({
       </header>
       <main id="main" tabindex={-1}>
         <header class="page-head">
-          <h1>{title}</h1>
+          <div class="page-title">
+            {within && <p class="muted">{within}</p>}
+            <h1 class={title.length > LONG_TITLE ? 'long' : ''}>
+              <bdi>{title}</bdi>
+            </h1>
+          </div>
           {keep && (
             <a class="keep" href={`/views?for=${encodeURIComponent(keep)}`}>
               Save or share
@@ -129,11 +139,12 @@ function viewToKeep(c: DashboardContext): string | null {
   return Object.hasOwn(VIEW_PAGES, pathname) ? pathname + queryToKeep(c) : null;
 }
 
-/** Renders a page of the dashboard. `current` is the path of its navigation entry. */
+/** Renders a page of the dashboard. `current` is the path of its navigation entry, `within` what contains the thing that the title names. */
 export function renderPage(
   c: DashboardContext,
   page: {
     title: string;
+    within?: Child;
     current: string;
     view?: View | null;
     filters?: Child;
@@ -146,6 +157,7 @@ export function renderPage(
     <Page
       person={c.get('person')}
       title={page.title}
+      within={page.within}
       current={page.current}
       view={page.view ?? null}
       filters={page.filters}

@@ -27,6 +27,18 @@ export const Card = ({
   </section>
 );
 
+/** Names from the outermost to the innermost, each with its own direction of writing. */
+export const NamePath = ({ names }: { names: readonly string[] }) => (
+  <>
+    {names.map((name, index) => (
+      <>
+        {index > 0 && ' › '}
+        <bdi>{name}</bdi>
+      </>
+    ))}
+  </>
+);
+
 /** A long value is set in smaller type, because it must not wrap. */
 const sizeOf = (value: string) =>
   value.length > 10 ? { class: 'longest' } : value.length > 8 ? { class: 'long' } : {};

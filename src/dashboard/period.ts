@@ -27,6 +27,9 @@ export const COMPARISONS = {
 export type Comparison = keyof typeof COMPARISONS;
 export const DEFAULT_COMPARISON = 'previous' satisfies Comparison;
 
+/** Whether nothing comes before a period that it could be compared with. */
+export const isUncompared = (period: string | null): boolean => period === 'all';
+
 const firstOfMonth = (day: string) => `${monthOf(day)}-01`;
 const endOfMonth = (day: string) => addDays(firstOfMonth(addDays(firstOfMonth(day), 31)), -1);
 
@@ -75,7 +78,7 @@ export function comparedDays(
   { period, from, to, today }: Days & { period: Period; today: string },
   comparison: Comparison,
 ): Compared | null {
-  if (comparison === 'none' || period === 'all') return null;
+  if (comparison === 'none' || isUncompared(period)) return null;
   const complete = to < today ? { from, to } : { from, to: addDays(today, -1) };
   if (complete.to < from) return { complete: null, before: unfinishedBefore({ from, to }, comparison) };
   if (comparison === 'year') {

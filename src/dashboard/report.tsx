@@ -31,6 +31,8 @@ export const viewAsked = ({ application, from, to, currency, filters }: View) =>
 
 type ReportPage = {
   title: string;
+  /** What contains the thing that the title names. */
+  within?: (view: View) => Child;
   path: string;
   /** The page's own parameters, which are kept when the view changes. */
   carry?: Record<string, string>;
@@ -85,7 +87,7 @@ export async function renderReport(
   );
   return renderPage(
     c,
-    { title, current: path, view, filters, status },
+    { title, within: page.within?.(view), current: path, view, filters, status },
     <>
       {notice}
       {shown}
@@ -179,7 +181,7 @@ export const Unconverted = ({ amounts }: { amounts: readonly { currency: string;
       {amounts
         .map(({ currency, amount }) => `${money(amount, currency)} (${currency.toUpperCase()})`)
         .join(', ')}
-      . Rates are uploaded by <code>PUT /v1/exchange-rates</code>.
+      . <a href="/costs/rates">Add exchange rates</a>
     </Notice>
   );
 

@@ -2,21 +2,17 @@ import { Hono } from 'hono';
 import { RetentionQuery, reportRetention } from '#reports';
 import { shortDays } from './axis.ts';
 import type { Series } from './chart.tsx';
+import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, MAX_CURVES } from './cohort-curves.tsx';
 import {
   COHORT_COLUMNS,
-  CohortCurves,
   CohortForm,
-  CohortTable,
-  CURVE_DAYS,
-  CURVE_HINT,
   cohortName,
   cohortsAsked,
   cohortsBefore,
-  curveOf,
-  FEW_HINT,
-  MAX_CURVES,
   readCohorts,
 } from './cohort-parts.tsx';
+import { CohortTable, FEW_HINT } from './cohort-table.tsx';
+import { EmptyReport, firstEvent, hasFigures } from './empty-report.tsx';
 import { percent } from './format.ts';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { Card } from './parts.tsx';
@@ -70,6 +66,20 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
       read(DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),
       read(CURVE_DAYS, { ...cohortsAsked({ ...asked, cohort: 'all' }), limit: MAX_CURVES }),
     ]);
+    if (report.data.every(({ size }) => size === 0)) {
+      return (
+        <EmptyReport
+          title="Retention"
+          view={view}
+          path="/retention"
+          carry={carry}
+          what="devices acquired"
+          fill="Retention appears once your app’s first device arrives."
+          way={firstEvent(view)}
+          isElsewhere={await hasFigures(c.env, view)}
+        />
+      );
+    }
     const before = compared
       ? await cohortsBefore(asked, report, (changes) => read(CURVE_DAYS, { ...changes, ...compared.before }))
       : [];

@@ -41,6 +41,7 @@ export const TimeChart = ({
       ticks={ticksOf(places, unit)}
       partial={places.flatMap(({ partial }, index) => (partial ? [index] : []))}
       markers={markers}
+      isWhole={METRICS[first].unit === 'count'}
       format={(value) => showMetric(first, value, view.currency)}
       series={[
         ...[first, ...others].map((name) => ({

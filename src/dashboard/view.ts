@@ -11,6 +11,7 @@ import {
   DEFAULT_COMPARISON,
   DEFAULT_PERIOD,
   daysOfPeriod,
+  isUncompared,
   PERIODS,
   type Period,
 } from './period.ts';
@@ -72,14 +73,14 @@ export async function readView(c: DashboardContext, now: number): Promise<View |
   const today = dayIn(application.timezone, now);
   const currency = c.req.query('currency')?.toLowerCase() ?? '';
   const currencyChosen = CURRENCIES.has(currency);
-  const comparison = c.req.query('compare') ?? '';
+  const period = await readPeriod(c, application, today);
   return {
     applications,
     application,
     today,
     now,
-    ...(await readPeriod(c, application, today)),
-    comparison: Object.hasOwn(COMPARISONS, comparison) ? (comparison as Comparison) : DEFAULT_COMPARISON,
+    ...period,
+    comparison: readComparison(c, period),
     filters: readFilters(c, application.id),
     currency: currencyChosen ? currency : application.currency,
     currencyChosen,
@@ -92,6 +93,12 @@ export async function requireView(c: DashboardContext): Promise<View> {
   const view = await readView(c, Date.now());
   if (!view) throw new AppError('not_found', 'The team has no application yet');
   return view;
+}
+
+function readComparison(c: DashboardContext, { period }: Pick<View, 'period'>): Comparison {
+  if (isUncompared(period)) return 'none';
+  const named = c.req.query('compare') ?? '';
+  return Object.hasOwn(COMPARISONS, named) ? (named as Comparison) : DEFAULT_COMPARISON;
 }
 
 async function readPeriod(
@@ -129,6 +136,7 @@ export function queryToKeep(c: DashboardContext): string {
     for (const name of OWN_FILTERS) query.delete(name);
   }
   query.delete('of');
+  if (isUncompared(query.get('period'))) query.delete('compare');
   return query.size === 0 ? '' : `?${query}`;
 }
 
@@ -158,7 +166,7 @@ export function viewParameters(view: View | null, changes: ViewChanges = {}): UR
         app: view.application.id,
         period: view.period === DEFAULT_PERIOD ? '' : view.period,
         ...(view.period === 'custom' ? { from: view.from, to: view.to } : {}),
-        compare: view.comparison === DEFAULT_COMPARISON ? '' : view.comparison,
+        compare: view.comparison === DEFAULT_COMPARISON || isUncompared(view.period) ? '' : view.comparison,
         currency: view.currencyChosen ? view.currency : '',
         ...view.filters,
       }

@@ -12,4 +12,5 @@ export * from './schema/money.ts';
 export * from './schema/rollup.ts';
 export * from './schema/teams.ts';
 export * from './schema/views.ts';
+export { sharedReads } from './shared-reads.ts';
 export { prepareTemplate, toStatement } from './statement.ts';

@@ -1,1 +1,1 @@
-export { continueDeletions, DeletedApplication, deleteApplication } from './delete-application.ts';
+export { continueDeletions, deleteApplication } from './delete-application.ts';

@@ -1,6 +1,7 @@
 import { fromBase64Url, toBase64Url } from '#lib/base64url';
 import { hmac, verifyHmac } from '#lib/crypto';
 import { idFromBytes, idToBytes } from '#lib/ids';
+import { RecentMap } from '#lib/recent-map';
 import { dayFromNumber, dayNumber } from '#lib/time';
 
 /** What a token says about its device, so that `/webhook` needs no database lookup. */
@@ -53,7 +54,7 @@ export async function signToken(claims: TokenClaims, secret: string): Promise<st
 // A device sends its events in bursts, and verifying a signature takes a tenth of the time of a webhook, so recently verified tokens are
 // cached. A token never changes; its application and expiry are checked each time.
 const MAX_REMEMBERED = 5_000;
-const genuine = new Map<string, { secret: string; claims: TokenClaims }>();
+const genuine = new RecentMap<string, { secret: string; claims: TokenClaims }>(MAX_REMEMBERED);
 
 /** The claims of a token that this deployment signed, expired or not; null for anything else. */
 export async function readToken(token: string, secret: string): Promise<TokenClaims | null> {
@@ -61,10 +62,6 @@ export async function readToken(token: string, secret: string): Promise<TokenCla
   if (remembered?.secret === secret) return remembered.claims;
   const claims = await checkToken(token, secret);
   if (!claims) return null;
-  if (genuine.size >= MAX_REMEMBERED) {
-    const [oldest = ''] = genuine.keys();
-    genuine.delete(oldest);
-  }
   genuine.set(token, { secret, claims });
   return claims;
 }

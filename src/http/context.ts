@@ -1,5 +1,4 @@
 import type { Context } from 'hono';
-import type { ErrorBody } from './errors.ts';
 
 /** An application, authenticated by its API key, with everything that the hot path needs, so that a cache hit needs no database. */
 export type AuthenticatedApplication = {
@@ -25,8 +24,6 @@ export type AppEnv = {
     team: AuthenticatedTeam;
     /** The event in the request, for the log. */
     eventId?: string;
-    /** The error format of the API; see `shapeErrors`. */
-    errorBody?: ErrorBody;
   };
 };
 

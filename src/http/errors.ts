@@ -1,10 +1,9 @@
-import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Fault } from '#lib/fields';
 import { logError, underlying } from '#lib/log';
-import type { AppContext, AppEnv } from './context.ts';
+import type { AppContext } from './context.ts';
 import type { Failure, TeamFailure } from './operations.ts';
 
 /** Every error code and its status. */
@@ -72,7 +71,7 @@ export function toAppError(error: unknown): AppError {
   return new AppError('internal', 'Unexpected error');
 }
 
-/** The ingestion API's error body, and that of every API that does not set `errorBody`. */
+/** The error body of every API that has no other. */
 export const failure = ({ code, message, details }: AppError): Failure => ({
   success: false,
   error: message,
@@ -82,18 +81,7 @@ export const failure = ({ code, message, details }: AppError): Failure => ({
 /** The team API's error body. */
 export const teamFailure = ({ message }: AppError): TeamFailure => ({ message });
 
-export type ErrorBody = (error: AppError) => Record<string, unknown>;
-
-/**
- * Sets the format of errors for the routes that follow. The app's one error handler reads it, because a sub-app with its own `onError`
- * makes Hono wrap each of its handlers and middlewares: `/webhook` then took 4 to 11 % more CPU (three runs of 48,000 requests each way
- * by `app.request` in Node, Hono 4.13, every binding answering at once).
- */
-export const shapeErrors = (body: ErrorBody): MiddlewareHandler<AppEnv> =>
-  function nameErrorBody(c, next) {
-    c.set('errorBody', body);
-    return next();
-  };
+export type ErrorBody = (error: AppError, path: string) => Record<string, unknown>;
 
 /** The anchor of a route on the documentation page: `POST`, `/webhook/batch` → `post-webhook-batch`. */
 export const documentationAnchor = (method: string, route: string) =>
@@ -122,10 +110,9 @@ export function takeError(c: AppContext, thrown: unknown): { error: AppError; st
   return { error, status: STATUS[error.code] };
 }
 
-/** Answers any error with its status and its API's error body. */
-export function answerError(c: AppContext, thrown: unknown): Response {
+/** Answers any error with its status and the body that its API describes it with. */
+export function answerError(c: AppContext, thrown: unknown, describe: ErrorBody): Response {
   const { error, status } = takeError(c, thrown);
   linkToDocumentation(c);
-  const describe = c.get('errorBody') ?? failure;
-  return c.json(describe(error), status);
+  return c.json(describe(error, c.req.path), status);
 }

@@ -1,6 +1,6 @@
 export * from '#lib/fields';
 export { answerHeaders, answerJson, answerRedirect } from './answer-headers.ts';
-export type { AppContext, AppEnv, AuthenticatedApplication, AuthenticatedTeam } from './context.ts';
+export type { AppContext, AppEnv, AuthenticatedApplication } from './context.ts';
 export {
   forgetCredentials,
   requireApiKey,
@@ -15,9 +15,9 @@ export {
   answerError,
   describeFaults,
   documentationAnchor,
+  type ErrorBody,
   failure,
   invalidRequest,
-  shapeErrors,
   takeError,
   teamFailure,
   toAppError,

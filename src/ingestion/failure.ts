@@ -1,8 +1,8 @@
 import { type AppError, failure } from '#http';
 import type { FetchTokenFailure } from './operations.ts';
 
-/** The error body of `/fetch-token`. The specification fixes the text of two errors. */
-export function fetchTokenFailure(error: AppError): FetchTokenFailure {
+/** The specification fixes the text of two errors. */
+function fetchTokenFailure(error: AppError): FetchTokenFailure {
   switch (error.code) {
     case 'invalid_request':
       return { error: 'Bad request, data not formatted properly.', details: error.details };
@@ -12,3 +12,7 @@ export function fetchTokenFailure(error: AppError): FetchTokenFailure {
       return failure(error);
   }
 }
+
+/** The ingestion API's error body. That of `/fetch-token` differs. */
+export const ingestionFailure = (error: AppError, path: string) =>
+  path === '/fetch-token' ? fetchTokenFailure(error) : failure(error);

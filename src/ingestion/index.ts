@@ -1,1 +1,2 @@
-export { listRejections, noteRejection, pruneRejections, type RejectionSample } from './rejections.ts';
+export { ingestionFailure } from './failure.ts';
+export { listRejections, noteRejection, pruneRejections } from './rejections.ts';

@@ -32,7 +32,7 @@ const MAX_ERROR_LENGTH = 300;
 const MAX_VALUE_LENGTH = 80;
 
 /** The stored facts about the last request of a kind. Values are those of the fields at fault, truncated, and never tokens. */
-export type RejectionSample = {
+type RejectionSample = {
   request_id: string;
   type?: string;
   values: { path: string; value: string }[];

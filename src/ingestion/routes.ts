@@ -18,10 +18,8 @@ import {
   requireApiKey,
   requireBearerKey,
   requireDataCollection,
-  shapeErrors,
 } from '#http';
 import { acceptBatch, acceptEvent } from './accept-events.ts';
-import { fetchTokenFailure } from './failure.ts';
 import type { BatchAccepted, CollectionStatus, EventAccepted, Token, TokenBatch } from './operations.ts';
 import { noteRejectedItems } from './rejections.ts';
 import { Batch, DeviceBatch, MAX_KEY_LENGTH, VerifyToken } from './requests.ts';
@@ -48,7 +46,6 @@ function idempotencyHeader(value: string | undefined): string | undefined {
 export const ingestionRoutes = new Hono<AppEnv>()
   .post(
     '/fetch-token',
-    shapeErrors(fetchTokenFailure),
     limitBody(EVENT_BYTES),
     requireApiKey,
     requireDataCollection,

@@ -9,6 +9,6 @@ export {
   type StoredEvent,
 } from './entry.ts';
 export { type EventFilter, matches, mayHold, mayHoldId } from './filter.ts';
-export { type EventPage, type Page, readEvents, streamEvents, streamFile } from './read-events.ts';
+export { readEvents, streamEvents, streamFile } from './read-events.ts';
 export { deleteReplaced, type FileIndex, mergeFiles, rewriteWithout } from './rewrite.ts';
-export { MAX_EVENTS_PER_FILE, writeFiles } from './write-files.ts';
+export { writeFiles } from './write-files.ts';

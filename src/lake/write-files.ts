@@ -4,7 +4,7 @@ import { filePrefix } from './delete-files.ts';
 import type { Bucket, FileEntry, Source, StoredEvent } from './entry.ts';
 import { FileBuilder } from './file-builder.ts';
 
-export const MAX_EVENTS_PER_FILE = 50_000;
+const MAX_EVENTS_PER_FILE = 50_000;
 /** Yields to other requests after this many events. */
 const EVENTS_PER_TURN = 500;
 /** The memory limit while a file is collected. Events with long parameters make smaller files. */

@@ -25,11 +25,6 @@ export function toDecimal(number: number): string {
   return point >= all.length ? all.padEnd(point, '0') : `${all.slice(0, point)}.${all.slice(point)}`;
 }
 
-export const times = (left: Fraction, right: Fraction): Fraction => ({
-  numerator: left.numerator * right.numerator,
-  denominator: left.denominator * right.denominator,
-});
-
 export const over = (left: Fraction, right: Fraction): Fraction => ({
   numerator: left.numerator * right.denominator,
   denominator: left.denominator * right.numerator,

@@ -13,19 +13,22 @@ function toDecimalText(micros: bigint): string {
   return `${sign}${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }
 
-/** Integer micros as the nearest JSON number in currency units; correctly rounded even beyond 2^53 micros. */
-export const fromMicros = (micros: bigint): number => Number(toDecimalText(micros));
-
 /** From this many micros on, in either direction, a JSON number may be rounded. */
 const EXACT_BELOW = 2n ** 53n;
+
+const isExact = (micros: bigint) => micros < EXACT_BELOW && micros > -EXACT_BELOW;
+
+/** Integer micros as the nearest JSON number in currency units; correctly rounded even beyond 2^53 micros. */
+export const fromMicros = (micros: bigint): number =>
+  // Dividing two exact numbers rounds once.
+  isExact(micros) ? Number(micros) / 1e6 : Number(toDecimalText(micros));
 
 export type WithExact<Name extends string, Value = number> = Record<Name, Value> &
   Partial<Record<`${Name}_exact`, string>>;
 
 /** A response field: the nearest JSON number and, only if that may be rounded, the exact amount as text in `<name>_exact`. */
 export function amountField<Name extends string>(name: Name, micros: bigint): WithExact<Name> {
-  const isExact = micros < EXACT_BELOW && micros > -EXACT_BELOW;
   const fields: Record<string, number | string> = { [name]: fromMicros(micros) };
-  if (!isExact) fields[`${name}_exact`] = toDecimalText(micros);
+  if (!isExact(micros)) fields[`${name}_exact`] = toDecimalText(micros);
   return fields as WithExact<Name>;
 }

@@ -22,9 +22,13 @@ const dayFormatter = formatterPerZone('en-CA', {
 // Swedish dates have the format of ISO 8601.
 const clockFormatter = formatterPerZone('sv-SE', { dateStyle: 'short', timeStyle: 'short' });
 
+/** Until then, St. John's changed its clocks one minute past midnight. Since then, all clocks have changed at a quarter of an hour. */
+const CHANGES_AT_QUARTERS_SINCE = Date.UTC(2012, 0, 1);
+
 /** The calendar day (`YYYY-MM-DD`) of an instant (epoch milliseconds) in an IANA time zone. */
 export function dayIn(timezone: string, at: number): string {
-  return timezone === 'UTC' ? new Date(at).toISOString().slice(0, 10) : dayFormatter(timezone).format(at);
+  if (timezone !== 'UTC' && at < CHANGES_AT_QUARTERS_SINCE) return dayFormatter(timezone).format(at);
+  return dayFromNumber(Math.floor((at + zoneOffset(timezone, at) * 60_000) / DAY_MS));
 }
 
 const QUARTER_MS = 900_000;
@@ -32,8 +36,7 @@ const MAX_OFFSETS = 10_000;
 const offsets = new Map<string, Map<number, number>>();
 
 /**
- * The number of minutes by which an IANA time zone is ahead of UTC at an instant (epoch milliseconds). Exact to the minute since 2012: until then,
- * St. John's changed its clocks one minute past midnight.
+ * The number of minutes by which an IANA time zone is ahead of UTC at an instant (epoch milliseconds). Exact to the minute since 2012.
  */
 export function zoneOffset(timezone: string, at: number): number {
   if (timezone === 'UTC') return 0;
@@ -96,17 +99,16 @@ export const isTimezone = (name: string): boolean => zoneOf(name) !== null;
 /** Maps every alias of a zone to one name (`Asia/Calcutta` and `Asia/Kolkata`). Unknown names are returned unchanged. */
 export const canonicalTimezone = (name: string): string => zoneOf(name) ?? name;
 
-const MAX_DAY_NUMBERS = 10_000;
+// Most events fall on a few days, and parsing or writing one takes ten times as long as looking it up.
+const MAX_DAYS = 10_000;
 
-/** Days since 1970-01-01 of a `YYYY-MM-DD` day; NaN for anything else. Most events fall on a few days, and parsing one takes ten times as long. */
-export const dayNumber = memoize(
-  MAX_DAY_NUMBERS,
-  (day: string): number => Date.parse(`${day}T00:00:00Z`) / DAY_MS,
+/** Days since 1970-01-01 of a `YYYY-MM-DD` day; NaN for anything else. */
+export const dayNumber = memoize(MAX_DAYS, (day: string): number => Date.parse(`${day}T00:00:00Z`) / DAY_MS);
+
+/** The `YYYY-MM-DD` day of a day number. Throws a `RangeError` if it has none. */
+export const dayFromNumber = memoize(MAX_DAYS, (number: number): string =>
+  new Date(number * DAY_MS).toISOString().slice(0, 10),
 );
-
-export function dayFromNumber(number: number): string {
-  return new Date(number * DAY_MS).toISOString().slice(0, 10);
-}
 
 /** Calendar days from `start` to `end`; negative when `end` is earlier. */
 export function daysBetween(start: string, end: string): number {

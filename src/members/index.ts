@@ -29,11 +29,4 @@ export {
   RESET_HOURS,
   resetPassword,
 } from './password-reset.ts';
-export {
-  type Person,
-  personOf,
-  pruneSessions,
-  type SignedIn,
-  signIn,
-  signOut,
-} from './session.ts';
+export { type Person, personOf, pruneSessions, signIn, signOut } from './session.ts';

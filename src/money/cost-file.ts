@@ -105,7 +105,7 @@ export const COST_FORMATS = {
     },
   },
 } as const satisfies Record<string, Format>;
-export type CostFormat = keyof typeof COST_FORMATS;
+type CostFormat = keyof typeof COST_FORMATS;
 
 const REQUIRED = ['date', 'campaign', 'amount'] as const;
 /** Some exports start with the report's name and dates. */

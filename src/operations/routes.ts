@@ -33,8 +33,9 @@ const show = ({ id, applicationId, body, reason, parkedAt }: ParkedMessage) => (
   body,
 });
 
+export const healthRoutes = new Hono<AppEnv>().get('/health', (c) => c.json<Liveness>({ status: 'ok' }));
+
 export const operationRoutes = new Hono<AppEnv>()
-  .get('/health', (c) => c.json<Liveness>({ status: 'ok' }))
   .get('/v1/health', requireTeamToken, async (c) =>
     c.json<Health>(await checkHealth(c.env, c.get('team').id, Date.now())),
   )

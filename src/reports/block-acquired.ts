@@ -1,12 +1,12 @@
-import { sumColumnsOf } from '#rollup';
+import { type Entries, sumColumnsOf } from '#rollup';
 import { timesOf } from './block-question.ts';
 import type { Ranking } from './block-ranking.ts';
-import { type Chunk, type ChunkReader, type ScannedSegment, valuesIn } from './chunk.ts';
+import { type Chunk, valuesIn } from './chunk.ts';
 import { keyValues } from './cut.ts';
 import { conversionsOf, type DayRates } from './day-rates.ts';
-import { type DimensionName, isTime, spansOf } from './dimensions.ts';
-import type { Conversion } from './group-table.ts';
-import type { CreativeGroup, CreativeNames } from './names.ts';
+import { type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
+import { type Conversion, SKIPPED } from './group-table.ts';
+import type { CreativeNames } from './names.ts';
 
 const COLUMNS = sumColumnsOf('cohort_revenue');
 const AMOUNTS_AT = ['ad_revenue', 'purchase_revenue'].map((name) => COLUMNS.indexOf(name));
@@ -14,7 +14,7 @@ const AMOUNTS_AT = ['ad_revenue', 'purchase_revenue'].map((name) => COLUMNS.inde
 type Values = readonly (string | null)[];
 
 /** Adds to ranked groups what the devices acquired in each have earned since. Groups are by time and by creative, ad set or campaign. */
-export class Acquired implements ChunkReader {
+export class Acquired {
   private readonly ranking: Ranking;
   private readonly names: readonly DimensionName[];
   private readonly creatives: CreativeNames;
@@ -25,17 +25,9 @@ export class Acquired implements ChunkReader {
   /** What `namesOf` found. */
   private readonly known = new Map<string, string>();
 
-  // Of the open chunk.
-  private at = { acquired: 0, creative: 0, day: 0, currency: 0 };
-  private spans: (ReadonlyMap<string, number> | undefined)[] = [];
-  private named: string[] = [];
-  private paid: boolean[] = [];
-  private conversionOf: (currency: number, day: number) => Conversion = () => 'same';
-
-  // Of the current row.
-  private group = 0;
-  private isPaid = false;
-  private conversion: Conversion = 'same';
+  // Of the entries being added: the groups, and those of devices that came from an ad.
+  private groups = new Int32Array(0);
+  private paidGroups = new Int32Array(0);
 
   constructor(
     ranking: Ranking,
@@ -57,7 +49,7 @@ export class Acquired implements ChunkReader {
   private namesOf(id: string): string {
     let names = this.known.get(id);
     if (names === undefined) {
-      names = this.namesIn(this.names.map((name) => this.creatives.get(id)?.[name as CreativeGroup] ?? null));
+      names = this.namesIn(this.names.map((name) => (isNamed(name) ? this.creatives.of(id, name) : null)));
       this.known.set(id, names);
     }
     return names;
@@ -72,41 +64,39 @@ export class Acquired implements ChunkReader {
 
   async read(chunk: Chunk): Promise<void> {
     const { columns } = chunk;
-    const [currencies, days] = [valuesIn(chunk, 'currency'), valuesIn(chunk, 'day')];
+    const conversionsIn = await conversionsOf(this.rates, chunk);
     const creatives = valuesIn(chunk, 'creative_id');
-    await this.rates.use(currencies);
-    this.at = {
-      acquired: columns.indexOf('acquired_day'),
-      creative: columns.indexOf('creative_id'),
-      day: columns.indexOf('day'),
-      currency: columns.indexOf('currency'),
-    };
-    this.conversionOf = conversionsOf(this.rates, currencies, days);
-    this.spans = valuesIn(chunk, 'acquired_day').map((day) =>
-      this.kept.get(timesOf(spansOf(day, this.names), this.names)),
-    );
-    this.paid = creatives.map((id) => id !== '');
-    this.named = creatives.map((id) => this.namesOf(id));
-    chunk.read(this);
+    await this.creatives.use(creatives.filter((id) => !this.known.has(id)));
+    const [acquiredAt, creativeAt] = [columns.indexOf('acquired_day'), columns.indexOf('creative_id')];
+    const names = creatives.map((id) => this.namesOf(id));
+    // By the indexes of an acquisition day and a creative.
+    const groups = new Int32Array(valuesIn(chunk, 'acquired_day').length * creatives.length);
+    for (const [at, day] of valuesIn(chunk, 'acquired_day').entries()) {
+      const own = this.kept.get(timesOf(spansOf(day, this.names), this.names));
+      for (const [index, name] of names.entries()) {
+        groups[at * creatives.length + index] = own?.get(name) ?? this.ranking.places.rest;
+      }
+    }
+    const organic = creatives.indexOf('');
+    chunk.read((entries) => {
+      const { size, keys } = entries;
+      if (this.groups.length < size)
+        [this.groups, this.paidGroups] = [new Int32Array(size), new Int32Array(size)];
+      for (let entry = 0; entry < size; entry++) {
+        const creative = keys[creativeAt]?.[entry] ?? 0;
+        const group = groups[(keys[acquiredAt]?.[entry] ?? 0) * creatives.length + creative] ?? SKIPPED;
+        this.groups[entry] = group;
+        this.paidGroups[entry] = creative === organic ? SKIPPED : group;
+      }
+      this.addEntries(entries, conversionsIn(entries));
+    });
   }
 
-  row(key: Int32Array): boolean {
-    const creative = key[this.at.creative] ?? 0;
-    const { places } = this.ranking;
-    this.group = this.spans[key[this.at.acquired] ?? 0]?.get(this.named[creative] ?? '') ?? places.rest;
-    this.isPaid = this.paid[creative] === true;
-    this.conversion = this.conversionOf(key[this.at.currency] ?? 0, key[this.at.day] ?? 0);
-    return true;
-  }
-
-  add(_segment: ScannedSegment, sums: Float64Array): void {
-    const { group, conversion } = this;
-    const { table } = this.ranking;
+  private addEntries({ size, sums }: Entries, conversions: readonly Conversion[] | null): void {
     for (const at of AMOUNTS_AT) {
-      const [low = 0, high = 0] = [sums[at], sums[at + 1]];
-      if (low === 0 && high === 0) continue;
-      table.addTo('acquired_revenue', group, low, high, conversion);
-      if (this.isPaid) table.addTo('attributed_revenue', group, low, high, conversion);
+      const amounts = { size, low: sums[at] ?? null, high: sums[at + 1] ?? null, conversions };
+      this.ranking.table.addTo('acquired_revenue', this.groups, amounts);
+      this.ranking.table.addTo('attributed_revenue', this.paidGroups, amounts);
     }
   }
 

@@ -1,13 +1,14 @@
+import type { Entries } from '#rollup';
 import { type BlockQuestion, MAX_GROUPS, rollupFor } from './block-question.ts';
-import { type Chunk, type ChunkReader, type ScannedSegment, valuesIn } from './chunk.ts';
+import { type Chunk, type ScannedSegment, valuesIn } from './chunk.ts';
 import { conversionsOf, type DayRates } from './day-rates.ts';
 import { DIMENSIONS, type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
-import { type Conversion, GroupTable, microsOf } from './group-table.ts';
+import { type Conversion, GroupTable, microsOf, SKIPPED } from './group-table.ts';
 import { Pairs, Texts } from './interned.ts';
-import type { CreativeGroup, CreativeNames } from './names.ts';
+import type { CreativeNames } from './names.ts';
 
 /** Marks a group that is counted in another pass. */
-const OTHER_PASS = -1;
+const OTHER_PASS = SKIPPED;
 /** The group numbers of rows without a group (`NONE`) and of rows whose groups are cut off by time (`CUT_OFF`). */
 const NONE = 0;
 export const CUT_OFF = 1;
@@ -25,10 +26,10 @@ type Span = {
 };
 
 /**
- * The groups of one pass. Per row it only looks up numbers: the values of a chunk's columns are numbered when the chunk is opened, and
+ * The groups of one pass. Per entry it only looks up numbers: the values of a chunk's columns are numbered when the chunk is opened, and
  * the texts of a group are only made when the group is.
  */
-export class Groups implements ChunkReader {
+export class Groups {
   readonly table: GroupTable;
   /** By group number; null for `NONE` and `CUT_OFF`. */
   readonly values: ((string | null)[] | null)[] = [null, null];
@@ -57,21 +58,15 @@ export class Groups implements ChunkReader {
   private later = 0;
 
   // Of the open chunk: for each of `rowNames`, the place of its column in a key and the numbers of the column's values.
-  private isOfCosts = false;
   private places: number[] = [];
   private numbers: Int32Array[] = [];
-  private spanOf: (key: Int32Array) => Span = () => this.spanAt('', []);
-  private conversionOf: (currency: number, day: number) => Conversion = () => 'same';
-  private currencies: readonly string[] = [];
-  private paid: readonly boolean[] = [];
-  private at = { currency: -1, day: -1, creative: -1 };
+  private segments: readonly ScannedSegment[] = [];
+  private spanOf: (time: number) => Span = () => this.spanAt('', []);
+  private timeAt = -1;
 
-  // Of the current row.
-  private span: Span | null = null;
-  private part = NO_VALUE;
-  private conversion: Conversion = 'same';
-  private currency = '';
-  private isPaid = false;
+  // Of the entries being added: the groups, and those of devices that came from an ad.
+  private cells = new Int32Array(0);
+  private paidCells = new Int32Array(0);
 
   constructor(asked: BlockQuestion, around: Groups['around']) {
     const { names } = asked;
@@ -89,51 +84,95 @@ export class Groups implements ChunkReader {
     for (let group = 0; group < FIRST_GROUP; group++) this.table.open();
   }
 
-  /** Adds the rows of a chunk. Chunks come latest day first. */
+  /** Adds the entries of a chunk. Chunks come latest day first. */
   async read(chunk: Chunk): Promise<void> {
     const { columns, values, isOfCosts } = chunk;
-    const { rates } = this.around;
-    const days = valuesIn(chunk, 'day');
-    this.currencies = valuesIn(chunk, 'currency');
-    await rates.use(this.currencies);
-    this.isOfCosts = isOfCosts;
-    this.conversionOf = conversionsOf(rates, this.currencies, days);
-    this.at = {
-      currency: columns.indexOf('currency'),
-      day: columns.indexOf('day'),
-      creative: columns.indexOf('creative_id'),
-    };
-    this.paid = valuesIn(chunk, 'creative_id').map((id) => id !== '');
+    const conversionsIn = await conversionsOf(this.around.rates, chunk);
     const columnOf = (name: DimensionName) => (isOfCosts ? name : DIMENSIONS[name].column);
     this.places = this.rowNames.map((name) => columns.indexOf(columnOf(name)));
-    this.numbers = this.rowNames.map((name, index) => {
-      const own = values[this.places[index] ?? 0] ?? [];
-      const known = (isOfCosts ? this.ofCosts : this.ofFigures)[index];
-      // `Int32Array.from` with a function takes several times as long.
-      const numbers = new Int32Array(own.length);
-      for (const [at, value] of own.entries()) {
-        let number = known?.get(value);
-        if (number === undefined) {
-          number = this.numberOf(name, index, value);
-          known?.set(value, number);
-        }
-        numbers[at] = number;
-      }
-      return numbers;
-    });
+    this.numbers = await Promise.all(
+      this.rowNames.map((name, index) =>
+        this.numbersOf(name, index, values[this.places[index] ?? 0] ?? [], isOfCosts),
+      ),
+    );
+    this.segments = chunk.segments;
     this.openDay(chunk.day);
-    this.spanOf = this.spansIn(chunk);
-    chunk.read(this);
+    this.openSpans(chunk);
+    const currencies = valuesIn(chunk, 'currency');
+    const currencyAt = columns.indexOf('currency');
+    const creativeAt = columns.indexOf('creative_id');
+    const organic = valuesIn(chunk, 'creative_id').indexOf('');
+    chunk.read((entries) => {
+      const conversions = conversionsIn(entries);
+      this.findCells(entries);
+      if (isOfCosts) {
+        const [low = null, high = null] = entries.sums;
+        this.table.addTo('spend', this.cells, { size: entries.size, low, high, conversions });
+      } else {
+        this.table.addEntries(this.cells, entries, conversions);
+        this.table.addAttributed(this.paidAmong(entries, entries.keys[creativeAt], organic), entries);
+      }
+      if (conversions) this.addMissing(entries, conversions, { currencies, currencyAt, isOfCosts });
+    });
+  }
+
+  /** The groups of entries, without those of organic devices. `organic` is the index of the creative that these have. */
+  private paidAmong({ size }: Entries, creatives: Int32Array | undefined, organic: number): Int32Array {
+    if (organic < 0) return this.cells;
+    for (let entry = 0; entry < size; entry++) {
+      this.paidCells[entry] = creatives?.[entry] === organic ? SKIPPED : (this.cells[entry] ?? SKIPPED);
+    }
+    return this.paidCells;
+  }
+
+  /** Lists the amounts that cannot be converted. */
+  private addMissing(
+    entries: Entries,
+    conversions: readonly Conversion[],
+    chunk: { currencies: readonly string[]; currencyAt: number; isOfCosts: boolean },
+  ): void {
+    const { currencies, currencyAt, isOfCosts } = chunk;
+    for (let entry = 0; entry < entries.size; entry++) {
+      if (conversions[entry] !== null || this.cells[entry] === SKIPPED) continue;
+      const [low, high] = entries.sums;
+      const micros = isOfCosts
+        ? microsOf(low?.[entry] ?? 0, high?.[entry] ?? 0)
+        : this.table.microsOf(entries, entry);
+      this.around.rates.miss(currencies[entries.keys[currencyAt]?.[entry] ?? 0] ?? '', micros);
+    }
+  }
+
+  /** The numbers of a column's values. Each value is looked up once per chunk, and its name once per report. */
+  private async numbersOf(
+    name: DimensionName,
+    index: number,
+    values: readonly string[],
+    isOfCosts: boolean,
+  ): Promise<Int32Array> {
+    const known = (isOfCosts ? this.ofCosts : this.ofFigures)[index] ?? new Map<string, number>();
+    // `Int32Array.from` with a function takes several times as long.
+    const numbers = new Int32Array(values.length);
+    const added: number[] = [];
+    for (const [at, value] of values.entries()) {
+      const number = known.get(value);
+      if (number === undefined) added.push(at);
+      else numbers[at] = number;
+    }
+    if (isNamed(name) && !isOfCosts) await this.around.creatives.use(added.map((at) => values[at] ?? ''));
+    for (const at of added) {
+      const value = values[at] ?? '';
+      const number = this.numberOf(name, index, value, isOfCosts);
+      known.set(value, number);
+      numbers[at] = number;
+    }
+    return numbers;
   }
 
   /** The number of a column's value; `NO_VALUE` for amounts without a currency or costs without the name that is grouped by. */
-  private numberOf(name: DimensionName, index: number, value: string): number {
-    const isNothing = value === '' && (name === 'currency' || (this.isOfCosts && isNamed(name)));
+  private numberOf(name: DimensionName, index: number, value: string, isOfCosts: boolean): number {
+    const isNothing = value === '' && (name === 'currency' || (isOfCosts && isNamed(name)));
     if (isNothing) return NO_VALUE;
-    const text =
-      isNamed(name) && !this.isOfCosts
-        ? (this.around.creatives.get(value)?.[name as CreativeGroup] ?? '')
-        : value;
+    const text = isNamed(name) && !isOfCosts ? this.around.creatives.of(value, name) : value;
     return this.texts[index]?.numberOf(text) ?? NO_VALUE;
   }
 
@@ -148,13 +187,12 @@ export class Groups implements ChunkReader {
     if (current) this.spans.set(key, current);
   }
 
-  private spansIn(chunk: Chunk): (key: Int32Array) => Span {
+  private openSpans(chunk: Chunk): void {
     const column = this.names.includes('hour') ? 'hour' : 'day';
     const own = valuesIn(chunk, column);
     const spans: Span[] = [];
-    const place = chunk.columns.indexOf(column);
-    return (key) => {
-      const at = key[place] ?? 0;
+    this.timeAt = chunk.columns.indexOf(column);
+    this.spanOf = (at) => {
       let span = spans[at];
       if (!span) {
         const time = own[at] ?? '';
@@ -187,54 +225,63 @@ export class Groups implements ChunkReader {
     return this.later > limit;
   }
 
-  row(key: Int32Array): boolean {
-    let part = 0;
-    for (let index = 0; index < this.numbers.length; index++) {
-      const number = this.numbers[index]?.[key[this.places[index] ?? 0] ?? 0] ?? NO_VALUE;
-      if (number === NO_VALUE) part = NO_VALUE;
-      else if (part !== NO_VALUE) {
-        part = index === 0 ? number : (this.combined[index - 1]?.numberOf(part, number) ?? NO_VALUE);
+  /** Finds the group of each entry. */
+  private findCells({ size, keys, segments }: Entries): void {
+    if (this.cells.length < size) [this.cells, this.paidCells] = [new Int32Array(size), new Int32Array(size)];
+    const { cells } = this;
+    // The combination of the values of `rowNames`, before it is replaced by the group.
+    this.findParts(size, keys);
+    const withoutGroup = this.around.pass === 0 ? NONE : OTHER_PASS;
+    const times = keys[this.timeAt];
+    const segmentParts = this.hasSegments
+      ? this.segments.map((segment) => this.segmentPartOf(segment))
+      : null;
+    let time = times?.[0] ?? 0;
+    let span = this.spanOf(time);
+    for (let entry = 0; entry < size; entry++) {
+      const part = cells[entry] ?? NO_VALUE;
+      if (part === NO_VALUE) {
+        cells[entry] = withoutGroup;
+        continue;
       }
+      const own = times ? (times[entry] ?? 0) : 0;
+      if (own !== time) {
+        time = own;
+        span = this.spanOf(time);
+      }
+      const whole = segmentParts
+        ? this.withSegments.numberOf(part, segmentParts[segments[entry] ?? 0] ?? 0)
+        : part;
+      const known = span.cells[whole] ?? 0;
+      cells[entry] = known === 0 ? this.addCell(span, whole) : known;
     }
-    if (part === NO_VALUE && this.around.pass > 0) return false;
-    const currency = this.at.currency < 0 ? 0 : (key[this.at.currency] ?? 0);
-    this.part = part;
-    this.span = this.spanOf(key);
-    this.currency = this.currencies[currency] ?? '';
-    this.conversion = this.conversionOf(currency, key[this.at.day] ?? 0);
-    this.isPaid = this.paid[key[this.at.creative] ?? 0] === true;
-    return true;
   }
 
-  add(segment: ScannedSegment, sums: Float64Array, mask: number): void {
-    const cell = this.cellOf(segment);
-    if (cell === OTHER_PASS) return;
-    const { table, conversion } = this;
-    if (this.isOfCosts) table.addTo('spend', cell, sums[0] ?? 0, sums[1] ?? 0, conversion);
-    else {
-      table.add(cell, sums, mask, conversion);
-      if (this.isPaid) table.addAttributed(cell, sums);
+  private findParts(size: number, keys: readonly Int32Array[]): void {
+    const { cells } = this;
+    if (this.numbers.length === 0) cells.fill(0, 0, size);
+    for (const [index, numbers] of this.numbers.entries()) {
+      const values = keys[this.places[index] ?? 0];
+      const pairs = index === 0 ? null : this.combined[index - 1];
+      for (let entry = 0; entry < size; entry++) {
+        const number = numbers[values?.[entry] ?? 0] ?? NO_VALUE;
+        const before = pairs ? (cells[entry] ?? NO_VALUE) : number;
+        if (number === NO_VALUE || before === NO_VALUE) cells[entry] = NO_VALUE;
+        else cells[entry] = pairs ? pairs.numberOf(before, number) : number;
+      }
     }
-    if (conversion !== null) return;
-    const micros = this.isOfCosts ? microsOf(sums[0] ?? 0, sums[1] ?? 0) : table.microsOf(sums);
-    this.around.rates.miss(this.currency, micros);
   }
 
   isFull(): boolean {
     return this.table.size > this.maxGroups;
   }
 
-  private cellOf(segment: ScannedSegment): number {
-    const { span, part } = this;
-    if (part === NO_VALUE || span === null) return NONE;
-    const whole = this.hasSegments ? this.withSegments.numberOf(part, this.segmentPartOf(segment)) : part;
+  private addCell(span: Span, whole: number): number {
     if (whole >= span.cells.length) {
       const larger = new Int32Array(Math.max(whole + 1, span.cells.length * 2));
       larger.set(span.cells);
       span.cells = larger;
     }
-    const known = span.cells[whole] ?? 0;
-    if (known !== 0) return known;
     const cell = this.newCell(span, whole);
     span.cells[whole] = cell;
     return cell;

@@ -7,6 +7,10 @@ import { GroupTable, type Weight } from './group-table.ts';
 /** `group` is its number in the ranking's own table. */
 type Ranked = Weight & { key: string; times: string; group: number };
 
+/** `total` and `rest` are groups of `table`. */
+type RankedSums = { table: GroupTable; total: number; rest: number };
+const rankedSums = (table: GroupTable): RankedSums => ({ table, total: table.open(), rest: table.open() });
+
 function byRank(left: Ranked, right: Ranked): number {
   if (left.times !== right.times) return isLater(left.times, right.times) ? -1 : 1;
   return (
@@ -26,29 +30,30 @@ function isLater(left: string, right: string): boolean {
 
 /** The largest groups of all passes, the sums of all other groups, and the totals. */
 export class Ranking {
-  readonly table: GroupTable;
   private readonly asked: BlockQuestion;
-  private readonly total: number;
-  private readonly rest: number;
+  private readonly passes: number;
+  private sums: RankedSums | null = null;
   private ranked: Ranked[] = [];
   private matching = 0;
   private hasRest = false;
   private ranking: { cut: Cut | null; kept: Map<string, number> } | null = null;
 
-  constructor(asked: BlockQuestion) {
+  constructor(asked: BlockQuestion, passes: number) {
     this.asked = asked;
-    this.table = new GroupTable(rollupFor(asked.names));
-    this.total = this.table.open();
-    this.rest = this.table.open();
+    this.passes = passes;
   }
 
+  /** Takes the groups of a pass. Of several passes, it copies the groups that may get a row, so that only these stay in memory. */
   take({ table, values, cutOffGroups }: Groups): void {
     const { names, limit, keepsRequests = false } = this.asked;
+    const size = table.size;
+    const isOnly = this.passes === 1;
+    this.sums ??= rankedSums(isOnly ? table : new GroupTable(rollupFor(names)));
+    this.sums.table.addAll(this.sums.total, table, size);
     this.matching += cutOffGroups;
     if (cutOffGroups > 0) this.addToRest(table, CUT_OFF);
     const found: Ranked[] = [];
-    for (let group = 0; group < table.size; group++) {
-      this.table.addGroup(this.total, table, group);
+    for (let group = 0; group < size; group++) {
       const own = values[group];
       if (!own) continue;
       const weight = table.weightOf(group);
@@ -63,18 +68,32 @@ export class Ranking {
     }
     found.sort(byRank);
     for (const { group } of found.slice(limit + 1)) this.addToRest(table, group);
-    const kept = found.slice(0, limit + 1).map((one) => {
+    const kept = found.slice(0, limit + 1);
+    this.ranked = [...this.ranked, ...(isOnly ? kept : this.copied(kept, table))].sort(byRank);
+    for (const { group } of this.ranked.splice(limit + 1)) this.addToRest(this.table, group);
+  }
+
+  /** Copies groups of a pass into the ranking's table. */
+  private copied(groups: readonly Ranked[], from: GroupTable): Ranked[] {
+    return groups.map((one) => {
       const group = this.table.open();
-      this.table.addGroup(group, table, one.group);
+      this.table.addGroup(group, from, one.group);
       return { ...one, group };
     });
-    this.ranked = [...this.ranked, ...kept].sort(byRank);
-    for (const { group } of this.ranked.splice(limit + 1)) this.addToRest(this.table, group);
+  }
+
+  private get own(): RankedSums {
+    if (!this.sums) throw new Error('No groups were taken yet');
+    return this.sums;
+  }
+
+  get table(): GroupTable {
+    return this.own.table;
   }
 
   private addToRest(table: GroupTable, group: number): void {
     this.hasRest = true;
-    this.table.addGroup(this.rest, table, group);
+    this.table.addGroup(this.own.rest, table, group);
   }
 
   /** Decides which groups have a row. To be called after the last pass. */
@@ -98,18 +117,18 @@ export class Ranking {
 
   /** Whether anything was spent on a group, or on all others together. */
   get hasSpend(): boolean {
-    return [...this.finished.kept.values(), this.rest].some((group) => this.table.hasSpend(group));
+    return [...this.finished.kept.values(), this.own.rest].some((group) => this.table.hasSpend(group));
   }
 
   /** The numbers in `table` of the groups that have a row, by key, and of all others together. */
   get places(): { kept: ReadonlyMap<string, number>; rest: number; total: number } {
-    return { kept: this.finished.kept, rest: this.rest, total: this.total };
+    return { kept: this.finished.kept, rest: this.own.rest, total: this.own.total };
   }
 
-  sums(): { groups: Map<string, Sums>; cut: Cut | null; total: Sums } {
+  read(): { groups: Map<string, Sums>; cut: Cut | null; total: Sums } {
     const { cut, kept } = this.finished;
     const groups = new Map([...kept].map(([key, group]) => [key, this.table.sumsOf(group)]));
-    if (this.hasRest) groups.set(REST, this.table.sumsOf(this.rest));
-    return { groups, cut, total: this.table.sumsOf(this.total) };
+    if (this.hasRest) groups.set(REST, this.table.sumsOf(this.own.rest));
+    return { groups, cut, total: this.table.sumsOf(this.own.total) };
   }
 }

@@ -53,28 +53,20 @@ export async function* scanBlocks(db: D1Database, scan: BlockScan): AsyncGenerat
   const [dayAt, creativeAt] = [0, columns.indexOf('creative_id')];
 
   const toChunk = (block: OpenBlock): Chunk => {
-    const days = (block.keys[dayAt] ?? []).map((day) => day >= from && day <= to);
-    const creatives = isCreativeWanted && (block.keys[creativeAt] ?? []).map(isCreativeWanted);
-    const own = block.segments.map((id) => {
-      const segment = known.get(id) ?? OTHER;
-      return isSegmentWanted(segment) ? segment : null;
+    const own = block.segments.map((id) => known.get(id) ?? OTHER);
+    const wanted = columns.map((_, at) => {
+      const values = block.keys[at] ?? [];
+      if (at === dayAt) return flagsOf(values, (day) => day >= from && day <= to);
+      return at === creativeAt && isCreativeWanted ? flagsOf(values, isCreativeWanted) : null;
     });
+    const filter = { keys: wanted, segments: isSegmentWanted && flagsOf(own, isSegmentWanted) };
     return {
       isOfCosts: false,
       day: block.keys[dayAt]?.[0] ?? from,
       columns,
       values: block.keys,
-      read: (reader) =>
-        block.read({
-          row: (key) =>
-            days[key[dayAt] ?? 0] === true &&
-            (creatives === null || creatives[key[creativeAt] ?? 0] === true) &&
-            reader.row(key),
-          segment: (index, sums, mask) => {
-            const segment = own[index];
-            if (segment) reader.add(segment, sums, mask);
-          },
-        }),
+      segments: own,
+      read: (take) => block.read(take, filter),
     };
   };
   const buckets = await bucketsOf(db, { ...scan, bySegment }, creativeIds);
@@ -120,8 +112,22 @@ async function readSegments(db: D1Database, applicationId: string): Promise<Map<
   return new Map(rows.map(({ id, ...segment }, index) => [id, { ...segment, index: index + 1 }]));
 }
 
-/** Returns whether a segment matches the filters. */
-function segmentFilter({ country, os, app_version }: ReportFilters): (segment: Segment) => boolean {
+/** Marks the wanted ones among values with 1; null if all are wanted. */
+function flagsOf<Value>(values: readonly Value[], isWanted: (value: Value) => boolean): Uint8Array | null {
+  const flags = new Uint8Array(values.length);
+  let count = 0;
+  for (const [at, value] of values.entries()) {
+    if (!isWanted(value)) continue;
+    flags[at] = 1;
+    count++;
+  }
+  return count === values.length ? null : flags;
+}
+
+/** Returns whether a segment matches the filters; null if there are none. */
+function segmentFilter(filters: ReportFilters): ((segment: Segment) => boolean) | null {
+  if (!isBySegment(filters)) return null;
+  const { country, os, app_version } = filters;
   const known = (values: readonly string[] | undefined) =>
     values && new Set(values.map((value) => (value === UNKNOWN ? '' : value)));
   const [countries, oses, versions] = [known(country), known(os), known(app_version)];

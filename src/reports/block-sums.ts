@@ -14,7 +14,7 @@ import { DayRates, END_OF_TIME } from './day-rates.ts';
 import { DIMENSIONS, isNamed } from './dimensions.ts';
 import { isByCreative } from './filters.ts';
 import { scanHours } from './hour-scan.ts';
-import { type CreativeNames, readCreativeNames } from './names.ts';
+import { CreativeNames } from './names.ts';
 import type { Reported } from './query.ts';
 
 // The performance report by creative, country, OS, app version or hour: its groups are added up in the Worker, in bounded memory.
@@ -43,14 +43,12 @@ export async function readBlockSums(
   asked: BlockQuestion,
 ): Promise<BlockSums> {
   const { names, from, to, reporting } = asked;
-  const creatives: CreativeNames = names.some(isNamed)
-    ? await readCreativeNames(database(db), application.id, names.filter(isNamed))
-    : new Map();
+  const creatives = new CreativeNames(database(db), application.id, names.filter(isNamed));
   const ratesUntil = (last: string) =>
     new DayRates(db, { teamId: application.teamId, reporting, from, to: last });
   const { maxGroups = MAX_GROUPS } = asked;
   for (let passes = 1; passes <= MAX_PASSES; passes *= 2) {
-    const ranking = new Ranking(asked);
+    const ranking = new Ranking(asked, passes);
     const rates = ratesUntil(to);
     let pass = 0;
     for (; pass < passes; pass++) {
@@ -66,7 +64,7 @@ export async function readBlockSums(
     if (hasAcquired) {
       await addAcquired(ranking, db, application.id, asked, { creatives, rates: ratesUntil(END_OF_TIME) });
     }
-    return { ...ranking.sums(), missing: rates.missing, hasAcquired };
+    return { ...ranking.read(), missing: rates.missing, hasAcquired };
   }
   const message = `has more than ${maxGroups * MAX_PASSES} groups in this period; ask for fewer days or add a filter`;
   throw invalidRequest([{ path: 'group_by', message }]);

@@ -1,4 +1,5 @@
 import type { Segment } from '#catalogue';
+import type { TakeEntries } from '#rollup';
 
 // Figures that are added up in the Worker come in chunks, whatever they are stored as: blocks of a rollup, rows by hour, or costs.
 
@@ -8,24 +9,15 @@ export type ScannedSegment = Segment & { index: number };
 export type Chunk = {
   /** Costs have amounts only: what was spent, low part first. Other sums are in the order of `sumColumnsOf` their rollup. */
   isOfCosts: boolean;
-  /** The day of its rows, or the first day of their span. */
+  /** The day of its entries, or the first day of their span. */
   day: string;
-  /** The columns of a row's key. */
+  /** The columns of an entry's key. */
   columns: readonly string[];
-  /** For each column, its values. A key consists of indexes into them. */
+  /** For each column, its values. */
   values: readonly (readonly string[])[];
-  read(reader: ChunkReader): void;
-};
-
-/** Receives the rows of a chunk. The arrays that it is passed are reused after each call. */
-export type ChunkReader = {
-  /** Returns whether the row is wanted. */
-  row(key: Int32Array): boolean;
-  /**
-   * Receives sums of the last row that match the filters: one call per segment, or a single one if the chunk has no segments. The bits
-   * of `mask` say which sums are not 0.
-   */
-  add(segment: ScannedSegment, sums: Float64Array, mask: number): void;
+  segments: readonly ScannedSegment[];
+  /** Passes the entries that match the filters to `take`, all or some at once. `take` must not read another chunk. */
+  read(take: TakeEntries): void;
 };
 
 /** The values of a column; empty if the chunk does not have it. */

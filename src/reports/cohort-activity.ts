@@ -1,6 +1,6 @@
 import { addDays } from '#lib/time';
-import { sumColumnsOf } from '#rollup';
-import { type Chunk, type ChunkReader, type ScannedSegment, valuesIn } from './chunk.ts';
+import { type Entries, sumColumnsOf } from '#rollup';
+import { type Chunk, valuesIn } from './chunk.ts';
 import { type CohortCells, type CohortDay, type CohortPart, cellOf, setCell } from './cohort-cells.ts';
 import { CohortDetails } from './cohort-details.ts';
 import { type Cut, cutAfter } from './cut.ts';
@@ -28,7 +28,7 @@ const LAST_AT = COLUMNS.indexOf('last_active_devices');
 type Cohort = { part: CohortPart; value: number };
 
 /** Adds up the activity of cohorts, then ranks them. If `needsDetails` is true after that, all activity has to be read again. */
-export class CohortActivity implements ChunkReader {
+export class CohortActivity {
   needsDetails = false;
   private readonly cells: CohortCells;
   private readonly asked: { limit: number; today: string };
@@ -42,10 +42,7 @@ export class CohortActivity implements ChunkReader {
   private readonly oldest: number[] = [];
   private readonly newest: number[] = [];
 
-  // Of the open chunk, then of the current row.
-  private ageAt = 0;
-  private ages: number[] = [];
-  private slots: number[] = [];
+  // Of the current entry.
   private day: CohortDay | null = null;
   private value = 0;
   private age = 0;
@@ -57,30 +54,25 @@ export class CohortActivity implements ChunkReader {
     this.found = new CohortDetails(cells.numbers);
   }
 
-  read(chunk: Chunk): void {
-    this.cells.open(chunk);
-    this.ageAt = chunk.columns.indexOf('age');
-    this.ages = valuesIn(chunk, 'age').map(Number);
-    this.slots = this.ages.map((age) => this.slotOf(age));
-    chunk.read(this);
+  async read(chunk: Chunk): Promise<void> {
+    await this.cells.open(chunk);
+    const ages = valuesIn(chunk, 'age').map(Number);
+    const slots = ages.map((age) => this.slotOf(age));
+    const ageAt = chunk.columns.indexOf('age');
+    chunk.read(({ size, keys, segments, sums }: Entries) => {
+      for (let entry = 0; entry < size; entry++) {
+        const at = keys[ageAt]?.[entry] ?? 0;
+        this.age = ages[at] ?? 0;
+        this.slot = slots[at] ?? -1;
+        this.day = this.cells.dayAt(keys, entry);
+        this.value = this.cells.valueAt(keys, segments, entry);
+        this.addSums(sums[ACTIVE_AT]?.[entry] ?? 0, sums[LAST_AT]?.[entry] ?? 0);
+      }
+    });
   }
 
   private slotOf(age: number): number {
     return this.cells.numbers.findLastIndex((number) => number <= age);
-  }
-
-  row(key: Int32Array): boolean {
-    const at = key[this.ageAt] ?? 0;
-    this.age = this.ages[at] ?? 0;
-    this.slot = this.slots[at] ?? -1;
-    this.day = this.cells.dayAtKey(key);
-    this.value = this.cells.valueAtKey(key);
-    return true;
-  }
-
-  add(segment: ScannedSegment, sums: Float64Array): void {
-    if (this.cells.isBySegment) this.value = this.cells.valueOf(segment);
-    this.addSums(sums[ACTIVE_AT] ?? 0, sums[LAST_AT] ?? 0);
   }
 
   /** Adds devices without a grouping. `age` may stand for all ages up to before the next requested day number. */

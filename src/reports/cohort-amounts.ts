@@ -17,22 +17,28 @@ export class CohortAmounts {
     this.high = new Float64Array(rows * width);
   }
 
-  /** Adds to the day numbers with indexes `from` to `to`. */
+  /** Adds to the day numbers with indexes `from` to `to`. `low` is below 2^53. */
   add(row: number, from: number, to: number, low: number, high: number, conversion: Conversion): void {
-    for (let index = from; index <= to; index++) {
-      const at = row * this.width + index;
-      if (conversion === null) this.incomplete.add(at);
-      else if (conversion === 'same') this.addSame(at, low, high);
-      else {
-        const parts = microsOf(low, high) * conversion;
-        this.converted.set(at, (this.converted.get(at) ?? 0n) + parts);
-      }
+    const [first, last] = [row * this.width + from, row * this.width + to];
+    if (conversion === 'same') {
+      for (let at = first; at <= last; at++) this.addSame(at, low, high);
+      return;
+    }
+    const parts = conversion === null ? null : microsOf(low, high) * conversion;
+    for (let at = first; at <= last; at++) {
+      if (parts === null) this.incomplete.add(at);
+      else this.converted.set(at, (this.converted.get(at) ?? 0n) + parts);
     }
   }
 
   private addSame(at: number, low: number, high: number): void {
-    // The low part stays below 10^12, so that both parts are exact.
     const sum = (this.low[at] ?? 0) + low;
+    if (sum >= 0 && sum < MICROS_PER_HIGH) {
+      this.low[at] = sum;
+      if (high !== 0) this.high[at] = (this.high[at] ?? 0) + high;
+      return;
+    }
+    // The low part stays below 10^12, so that both parts are exact.
     const carried = Math.floor(sum / MICROS_PER_HIGH);
     this.low[at] = sum - carried * MICROS_PER_HIGH;
     this.high[at] = (this.high[at] ?? 0) + high + carried;

@@ -2,12 +2,14 @@ import { PART_OF } from '#lib/calendar';
 import { daysBetween } from '#lib/time';
 import { type Chunk, type ScannedSegment, valuesIn } from './chunk.ts';
 import type { CohortQuestion } from './cohorts.ts';
-import { isOfCreatives } from './device-groups.ts';
+import { type Group, isOfCreatives } from './device-groups.ts';
 import { Texts } from './interned.ts';
 import type { CreativeGroup, CreativeNames } from './names.ts';
 
 /** In place of the number of a value: costs without the name that is grouped by are of no cohort. */
 export const NO_VALUE = -1;
+
+type Keys = readonly Int32Array[];
 
 /** A day, week or month of acquisition. */
 export type CohortPart = {
@@ -44,8 +46,9 @@ export class CohortCells {
   private readonly creatives = new Map<string, number>();
 
   // Of the open chunk.
-  private dayAt = 0;
-  private valueAt = -1;
+  private dayColumn = 0;
+  private valueColumn = -1;
+  private isBySegment = false;
   private daysOfChunk: CohortDay[] = [];
   private valuesOfChunk: Int32Array = new Int32Array();
 
@@ -57,62 +60,66 @@ export class CohortCells {
     this.values.numberOf('');
   }
 
-  open(chunk: Chunk): void {
+  async open(chunk: Chunk): Promise<void> {
     const { group_by: group } = this.asked;
     const dayColumn = chunk.isOfCosts ? 'day' : 'acquired_day';
-    this.dayAt = chunk.columns.indexOf(dayColumn);
+    this.dayColumn = chunk.columns.indexOf(dayColumn);
     this.daysOfChunk = valuesIn(chunk, dayColumn).map((day) => this.dayOf(day));
-    this.valueAt = -1;
-    if (!group || !isOfCreatives(group)) return;
-    const column = chunk.isOfCosts ? group : 'creative_id';
-    this.valueAt = chunk.columns.indexOf(column);
-    const values = valuesIn(chunk, column);
-    // `Int32Array.from` with a function takes several times as long.
-    this.valuesOfChunk = new Int32Array(values.length);
-    for (const [at, value] of values.entries()) {
-      this.valuesOfChunk[at] = chunk.isOfCosts
-        ? this.numberOfCosts(value)
-        : this.numberOfCreative(value, group);
+    this.valueColumn = -1;
+    this.isBySegment = group !== undefined && !isOfCreatives(group);
+    if (!group) return;
+    if (!isOfCreatives(group)) {
+      this.valuesOfChunk = Int32Array.from(chunk.segments.map((segment) => this.valueOf(segment, group)));
+      return;
     }
+    const column = chunk.isOfCosts ? group : 'creative_id';
+    this.valueColumn = chunk.columns.indexOf(column);
+    const values = valuesIn(chunk, column);
+    if (chunk.isOfCosts) this.valuesOfChunk = Int32Array.from(values, (value) => this.numberOfCosts(value));
+    else this.valuesOfChunk = await this.numbersOfCreatives(values, group);
+  }
+
+  private async numbersOfCreatives(ids: readonly string[], group: CreativeGroup): Promise<Int32Array> {
+    // `Int32Array.from` with a function takes several times as long.
+    const numbers = new Int32Array(ids.length);
+    const added: number[] = [];
+    for (const [at, id] of ids.entries()) {
+      const number = this.creatives.get(id);
+      if (number === undefined) added.push(at);
+      else numbers[at] = number;
+    }
+    await this.names.use(added.map((at) => ids[at] ?? ''));
+    for (const at of added) {
+      const id = ids[at] ?? '';
+      const number = this.values.numberOf(this.names.of(id, group));
+      this.creatives.set(id, number);
+      numbers[at] = number;
+    }
+    return numbers;
   }
 
   private numberOfCosts(value: string): number {
     return value === '' ? NO_VALUE : this.values.numberOf(value);
   }
 
-  private numberOfCreative(id: string, group: CreativeGroup): number {
-    let number = this.creatives.get(id);
-    if (number === undefined) {
-      number = this.values.numberOf(this.names.get(id)?.[group] ?? '');
-      this.creatives.set(id, number);
-    }
-    return number;
-  }
-
-  /** The day of a row's key. */
-  dayAtKey(key: Int32Array): CohortDay {
-    const at = key[this.dayAt] ?? 0;
+  /** The day of an entry. */
+  dayAt(keys: Keys, entry: number): CohortDay {
+    const at = keys[this.dayColumn]?.[entry] ?? 0;
     const day = this.daysOfChunk[at];
-    if (!day) throw new Error('A key without its day');
+    if (!day) throw new Error('An entry without its day');
     return day;
   }
 
-  /** The number of the value in a row's key. Values that the segment decides are those of `valueOf`. */
-  valueAtKey(key: Int32Array): number {
-    return this.valueAt < 0 ? 0 : (this.valuesOfChunk[key[this.valueAt] ?? 0] ?? 0);
-  }
-
-  /** Whether the segment decides which value cohorts are grouped by. */
-  get isBySegment(): boolean {
-    const { group_by: group } = this.asked;
-    return group !== undefined && !isOfCreatives(group);
+  /** The number of the value that an entry is grouped by. */
+  valueAt(keys: Keys, segments: Int32Array, entry: number): number {
+    if (this.isBySegment) return this.valuesOfChunk[segments[entry] ?? 0] ?? 0;
+    return this.valueColumn < 0 ? 0 : (this.valuesOfChunk[keys[this.valueColumn]?.[entry] ?? 0] ?? 0);
   }
 
   /** The number of a segment's value. */
-  valueOf(segment: ScannedSegment): number {
+  private valueOf(segment: ScannedSegment, group: Group): number {
     let value = this.segmentValues[segment.index];
     if (value === undefined) {
-      const { group_by: group } = this.asked;
       const { country, os, appVersion } = segment;
       value = this.values.numberOf(group === 'country' ? country : group === 'os' ? os : appVersion);
       this.segmentValues[segment.index] = value;

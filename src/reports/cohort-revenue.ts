@@ -1,6 +1,6 @@
 import { daysBetween } from '#lib/time';
-import { MICROS_PER_HIGH, sumColumnsOf } from '#rollup';
-import { type Chunk, type ChunkReader, type ScannedSegment, valuesIn } from './chunk.ts';
+import { type Entries, MICROS_PER_HIGH, sumColumnsOf } from '#rollup';
+import { type Chunk, valuesIn } from './chunk.ts';
 import { rowOf } from './cohort-activity.ts';
 import { CohortAmounts } from './cohort-amounts.ts';
 import { type CohortCells, type CohortDay, NO_VALUE } from './cohort-cells.ts';
@@ -14,23 +14,19 @@ const COLUMNS = sumColumnsOf('cohort_revenue');
 const AMOUNTS_AT = ['ad_revenue', 'purchase_revenue'].map((name) => COLUMNS.indexOf(name));
 
 /** Adds up what the devices of ranked cohorts have earned by each requested day number, and what was spent on acquiring them. */
-export class CohortRevenue implements ChunkReader {
+export class CohortRevenue {
   readonly revenue: CohortAmounts;
   readonly spend: CohortAmounts;
   private readonly cells: CohortCells;
   private readonly rates: DayRates;
 
   // Of the open chunk.
-  private isOfCosts = false;
-  private places = { acquired: 0, day: 0, currency: 0 };
   private days: readonly string[] = [];
   private acquired: readonly string[] = [];
-  private currencies: readonly string[] = [];
-  private conversionOf: (currency: number, day: number) => Conversion = () => 'same';
   /** By the indexes of an acquisition day and a day, the index of the first day number that revenue of that day counts for. */
   private slots: (number | undefined)[] = [];
 
-  // Of the current row.
+  // Of the current entry.
   private day: CohortDay | null = null;
   private value = 0;
   private from = 0;
@@ -46,32 +42,28 @@ export class CohortRevenue implements ChunkReader {
 
   async read(chunk: Chunk): Promise<void> {
     const { columns, isOfCosts } = chunk;
-    this.isOfCosts = isOfCosts;
-    this.currencies = valuesIn(chunk, 'currency');
-    await this.rates.use(this.currencies);
+    const conversionsIn = await conversionsOf(this.rates, chunk);
+    const currencies = valuesIn(chunk, 'currency');
     this.days = valuesIn(chunk, 'day');
     this.acquired = isOfCosts ? this.days : valuesIn(chunk, 'acquired_day');
-    this.places = {
-      acquired: columns.indexOf(isOfCosts ? 'day' : 'acquired_day'),
-      day: columns.indexOf('day'),
-      currency: columns.indexOf('currency'),
-    };
-    this.conversionOf = conversionsOf(this.rates, this.currencies, this.days);
+    const [acquiredAt, dayAt] = [columns.indexOf('acquired_day'), columns.indexOf('day')];
+    const currencyAt = columns.indexOf('currency');
     this.slots = [];
-    this.cells.open(chunk);
-    chunk.read(this);
-  }
-
-  row(key: Int32Array): boolean {
-    const { acquired, day, currency } = this.places;
-    this.day = this.cells.dayAtKey(key);
-    this.from = this.isOfCosts ? 0 : this.slotOf(key[acquired] ?? 0, key[day] ?? 0);
-    // Revenue after the last day number that is over counts for none, and the days of a cohort that is too young for all have no spend.
-    if (this.from > this.day.tail) return false;
-    this.value = this.cells.valueAtKey(key);
-    this.currency = this.currencies[key[currency] ?? 0] ?? '';
-    this.conversion = this.conversionOf(key[currency] ?? 0, key[day] ?? 0);
-    return true;
+    await this.cells.open(chunk);
+    chunk.read((entries) => {
+      const { size, keys, segments } = entries;
+      const conversions = conversionsIn(entries);
+      for (let entry = 0; entry < size; entry++) {
+        this.day = this.cells.dayAt(keys, entry);
+        this.from = isOfCosts ? 0 : this.slotOf(keys[acquiredAt]?.[entry] ?? 0, keys[dayAt]?.[entry] ?? 0);
+        // Revenue after the last day number that is over counts for none, and the days of a cohort that is too young for all have no spend.
+        if (this.from > this.day.tail) continue;
+        this.value = this.cells.valueAt(keys, segments, entry);
+        this.currency = currencies[keys[currencyAt]?.[entry] ?? 0] ?? '';
+        this.conversion = conversions ? (conversions[entry] ?? null) : 'same';
+        this.add(entries, entry, isOfCosts);
+      }
+    });
   }
 
   private slotOf(acquired: number, day: number): number {
@@ -101,10 +93,17 @@ export class CohortRevenue implements ChunkReader {
     }
   }
 
-  add(segment: ScannedSegment, sums: Float64Array): void {
-    if (this.cells.isBySegment) this.value = this.cells.valueOf(segment);
-    if (this.isOfCosts) this.addAmount(this.spend, sums[0] ?? 0, sums[1] ?? 0);
-    else for (const at of AMOUNTS_AT) this.addAmount(this.revenue, sums[at] ?? 0, sums[at + 1] ?? 0);
+  private add({ sums }: Entries, entry: number, isOfCosts: boolean): void {
+    if (isOfCosts) {
+      this.addAmount(this.spend, sums[0]?.[entry] ?? 0, sums[1]?.[entry] ?? 0);
+      return;
+    }
+    let [low, high] = [0, 0];
+    for (const at of AMOUNTS_AT) {
+      low += sums[at]?.[entry] ?? 0;
+      high += sums[at + 1]?.[entry] ?? 0;
+    }
+    this.addAmount(this.revenue, low, high);
   }
 
   private addAmount(amounts: CohortAmounts, low: number, high: number): void {

@@ -8,7 +8,7 @@ import type { CohortDetails } from './cohort-details.ts';
 import { type CohortQuestion, needsCohortBlocks } from './cohorts.ts';
 import { isOfCreatives } from './device-groups.ts';
 import { rollupCondition } from './filters.ts';
-import { type CreativeNames, readCreativeNames } from './names.ts';
+import { CreativeNames } from './names.ts';
 import { type Period, rowsIn } from './sources.ts';
 
 /** The cohorts of a report, with their devices. */
@@ -21,8 +21,7 @@ export async function readCohorts(
   asked: CohortQuestion,
 ): Promise<ReadCohorts> {
   const { group_by: group } = asked;
-  const names: CreativeNames =
-    group && isOfCreatives(group) ? await readCreativeNames(database(db), applicationId, [group]) : new Map();
+  const names = new CreativeNames(database(db), applicationId, group && isOfCreatives(group) ? [group] : []);
   const cells = new CohortCells(asked, names);
   const activity = new CohortActivity(cells, asked);
   const read = () => addActivity(db, applicationId, asked, activity);
@@ -40,7 +39,7 @@ async function addActivity(
 ): Promise<void> {
   if (needsCohortBlocks(asked)) {
     const scan = cohortScan(applicationId, 'cohort_activity', asked);
-    for await (const chunk of scanBlocks(db, scan)) activity.read(chunk);
+    for await (const chunk of scanBlocks(db, scan)) await activity.read(chunk);
     return;
   }
   type Row = { acquiredDay: string; age: number; active: number; lastActive: number };

@@ -6,10 +6,10 @@ import { isByCreative } from './filters.ts';
 import { namedColumns } from './names.ts';
 import type { ReportFilters } from './query.ts';
 
-export type Cohort = Part;
+type Cohort = Part;
 
 /** How devices are put into cohorts. */
-export type CohortGrouping = { cohort: Cohort; group_by?: Group | undefined };
+type CohortGrouping = { cohort: Cohort; group_by?: Group | undefined };
 
 /** The cohorts of a report: the latest `limit` of those acquired in the period, then the largest. */
 export type CohortQuestion = CohortGrouping & {

@@ -79,25 +79,18 @@ function pagesOf(days: readonly { day: string; count: number }[]): { from: strin
 function toChunk(day: string, rows: readonly CostRow[], names: readonly DimensionName[]): Chunk {
   const columns = ['day', 'currency', ...names];
   const lists = columns.map(() => new Texts());
-  const keys = rows.map((row) =>
-    [row.day || day, row.currency, row.key0 ?? '', row.key1 ?? '']
-      .slice(0, columns.length)
-      .map((value, index) => lists[index]?.numberOf(value) ?? 0),
-  );
+  const keys = columns.map(() => new Int32Array(rows.length));
+  for (const [at, row] of rows.entries()) {
+    const values = [row.day || day, row.currency, row.key0 ?? '', row.key1 ?? ''];
+    for (const [column, own] of keys.entries()) own[at] = lists[column]?.numberOf(values[column] ?? '') ?? 0;
+  }
+  const sums = [Float64Array.from(rows, ({ low }) => low), Float64Array.from(rows, ({ high }) => high)];
   return {
     isOfCosts: true,
     day,
     columns,
     values: lists.map((list) => list.all),
-    read: (reader) => {
-      const [key, sums] = [new Int32Array(columns.length), new Float64Array(2)];
-      for (const [index, row] of rows.entries()) {
-        key.set(keys[index] ?? []);
-        if (!reader.row(key)) continue;
-        sums[0] = row.low;
-        sums[1] = row.high;
-        reader.add(OTHER, sums, (row.low === 0 ? 0 : 1) | (row.high === 0 ? 0 : 2));
-      }
-    },
+    segments: [OTHER],
+    read: (take) => take({ size: rows.length, keys, segments: new Int32Array(rows.length), sums }),
   };
 }

@@ -1,5 +1,7 @@
 import { divideRounded } from '#lib/decimal';
 import { type RateBook, readRateBook } from '#money';
+import type { Entries } from '#rollup';
+import { type Chunk, valuesIn } from './chunk.ts';
 import { type Conversion, RATE_SCALE } from './group-table.ts';
 
 /** Acquired devices earn revenue on any later day. */
@@ -25,7 +27,7 @@ export class DayRates {
   /** Reads the rates of currencies. Must be awaited before `of` is called with them. */
   async use(currencies: readonly string[]): Promise<void> {
     const { teamId, reporting, from, to } = this.period;
-    const added = currencies.filter((code) => code !== '' && code !== reporting && !this.known.has(code));
+    const added = currencies.filter((code) => !this.isSame(code) && !this.known.has(code));
     if (added.length === 0) return;
     for (const currency of added) this.known.add(currency);
     this.found.clear();
@@ -33,9 +35,14 @@ export class DayRates {
     this.book = await readRateBook(this.db, teamId, needed, from, to);
   }
 
+  /** Whether amounts in a currency need no rate. */
+  isSame(currency: string): boolean {
+    return currency === '' || currency === this.period.reporting;
+  }
+
   of(currency: string, day: string): Conversion {
     const { reporting } = this.period;
-    if (currency === '' || currency === reporting) return 'same';
+    if (this.isSame(currency)) return 'same';
     const key = `${currency}${day}`;
     let conversion = this.found.get(key);
     if (conversion === undefined) {
@@ -51,19 +58,31 @@ export class DayRates {
   }
 }
 
-/** The conversions of a chunk's rows, by the indexes of a currency and of the day whose rate applies. */
-export function conversionsOf(
+/**
+ * Returns the conversions of a chunk's entries, each by the rate of its day; null if all are `same`. Reads the rates of the chunk's
+ * currencies first. The array is reused for the next entries.
+ */
+export async function conversionsOf(
   rates: DayRates,
-  currencies: readonly string[],
-  days: readonly string[],
-): (currency: number, day: number) => Conversion {
+  chunk: Chunk,
+): Promise<(entries: Entries) => readonly Conversion[] | null> {
+  const [currencies, days] = [valuesIn(chunk, 'currency'), valuesIn(chunk, 'day')];
+  await rates.use(currencies);
+  if (currencies.every((currency) => rates.isSame(currency))) return () => null;
+  const [currencyAt, dayAt] = [chunk.columns.indexOf('currency'), chunk.columns.indexOf('day')];
   const found: Conversion[] = [];
-  return (currency, day) => {
-    const at = currency * days.length + day;
-    const known = found[at];
-    if (known !== undefined) return known;
-    const conversion = rates.of(currencies[currency] ?? '', days[day] ?? '');
-    found[at] = conversion;
-    return conversion;
+  const conversions: Conversion[] = [];
+  return ({ size, keys }) => {
+    for (let entry = 0; entry < size; entry++) {
+      const [currency, day] = [keys[currencyAt]?.[entry] ?? 0, keys[dayAt]?.[entry] ?? 0];
+      const at = currency * days.length + day;
+      let conversion = found[at];
+      if (conversion === undefined) {
+        conversion = rates.of(currencies[currency] ?? '', days[day] ?? '');
+        found[at] = conversion;
+      }
+      conversions[entry] = conversion;
+    }
+    return conversions;
   };
 }

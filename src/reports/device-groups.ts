@@ -41,10 +41,10 @@ export async function nameById(
 }
 
 /** Id and name of a creative, or of its ad set or campaign. */
-export type Named = { id: string; name: string };
+type Named = { id: string; name: string };
 
 /** The creative, ad set or campaign that each of these creatives counts under. Unknown ids and other applications' are missing. */
-export async function nameCreatives(
+async function nameCreatives(
   db: Database,
   applicationId: string,
   group: CreativeGroup,

@@ -1,6 +1,6 @@
 import { columnsOf, isMoney, MEASURES, type RollupTable, type Sums } from '#catalogue';
 import { divideRounded } from '#lib/decimal';
-import { MICROS_PER_HIGH } from '#rollup';
+import { type Entries, MICROS_PER_HIGH } from '#rollup';
 import { type Amount, type Count, emptySums, sumOf } from './adder.ts';
 
 /** The value of one micro of a currency, in units of 10^-36 micros, so that converted sums are rounded only once, at the end. */
@@ -15,39 +15,47 @@ const EXACT_HIGH = BigInt(MICROS_PER_HIGH);
 
 type Column = { at: number; measure: string; sum: Amount | Count };
 
+/** An amount of entries, in two parts; null if all of them are 0. `conversions` are null if all are `same`. */
+export type EntryAmounts = {
+  size: number;
+  low: Float64Array | null;
+  high: Float64Array | null;
+  conversions: readonly Conversion[] | null;
+};
+
 const NO_SUMS = emptySums();
 
 /** Amounts that a report adds to those of its rollup: what was spent, and what acquired devices have earned since. */
 const ADDED = ['spend', 'acquired_revenue', 'attributed_revenue'] as const;
 export type AddedAmount = (typeof ADDED)[number];
 
-const COUNT = -2;
-const HIGH = -1;
+/** In place of the number of a group: the entry is added to none. */
+export const SKIPPED = -1;
 
 export type Weight = { revenue: number; impressions: number; counts: number; spend: number };
 
 /**
- * The sums of a report's groups, which are numbered from 0. They are kept in a few large arrays, so that tens of thousands of groups fit
- * in memory next to the blocks being read. Amounts stay exact until they are read.
+ * The sums of a report's groups, which are numbered from 0. They are kept in one large array per column, so that tens of thousands of groups
+ * fit in memory next to the blocks being read. Amounts stay exact until they are read.
  */
 export class GroupTable {
   size = 0;
-  private readonly width: number;
+  private capacity = 64;
   private readonly counts: readonly Column[];
   /** The amounts of the rollup, then those of `ADDED`. */
   private readonly amounts: readonly Column[];
   private readonly ownAmounts: number;
   private readonly installsAt: number | null;
-  /** By column: the number of the amount whose low part it is, `HIGH` for a high part, or `COUNT`. */
-  private readonly kinds: Int8Array;
-  /** By group, in the order of `sumColumnsOf`; amounts in the reporting currency. */
-  private sums = new Float64Array(0);
-  /** By group: installs of attributed devices. */
-  private readonly attributed: number[] = [];
-  /** By amount and group: the converted sum. */
+  private readonly attributedAt: number;
+  /**
+   * By column: the sums in the order of `sumColumnsOf`, the two parts of each amount of `ADDED`, and the installs of attributed devices.
+   * Amounts are those in the reporting currency. Null while all are 0.
+   */
+  private readonly columns: (Float64Array | null)[];
+  /** By amount and group: the converted sum; missing if it is 0. */
   private readonly converted: bigint[][];
-  /** By amount and group: whether part of it could not be converted. */
-  private readonly incomplete: boolean[][];
+  /** By amount: the groups of which part could not be converted. */
+  private readonly incomplete: readonly Set<number>[];
 
   constructor(rollup: RollupTable) {
     let at = 0;
@@ -63,111 +71,124 @@ export class GroupTable {
       ...own,
       ...ADDED.map((measure, index) => ({ at: at + 2 * index, measure, sum: sumOf(measure) })),
     ];
-    at += 2 * ADDED.length;
-    this.width = at;
+    this.attributedAt = at + 2 * ADDED.length;
     this.installsAt = columns.find(({ measure }) => measure === 'installs')?.at ?? null;
-    this.kinds = new Int8Array(at).fill(COUNT);
-    for (const [index, amount] of this.amounts.entries()) {
-      this.kinds[amount.at] = index;
-      this.kinds[amount.at + 1] = HIGH;
-    }
+    this.columns = new Array<Float64Array | null>(this.attributedAt + 1).fill(null);
     this.converted = this.amounts.map(() => []);
-    this.incomplete = this.amounts.map(() => []);
+    this.incomplete = this.amounts.map(() => new Set<number>());
   }
 
   /** Adds a group and returns its number. */
   open(): number {
     const group = this.size++;
-    if (this.size * this.width > this.sums.length) {
-      const larger = new Float64Array(Math.max(64 * this.width, this.sums.length * 2));
-      larger.set(this.sums);
-      this.sums = larger;
+    if (this.size > this.capacity) {
+      this.capacity *= 2;
+      for (const [at, column] of this.columns.entries()) {
+        if (!column) continue;
+        this.columns[at] = new Float64Array(this.capacity);
+        this.columns[at]?.set(column);
+      }
     }
-    this.attributed.push(0);
-    for (const own of this.converted) own.push(0n);
-    for (const own of this.incomplete) own.push(false);
     return group;
   }
 
-  /** Adds sums in the order of `sumColumnsOf`. The bits of `mask` say which of them are not 0. */
-  add(group: number, added: Float64Array, mask: number, conversion: Conversion): void {
-    const from = group * this.width;
-    for (let at = 0, bits = mask; bits !== 0; at++, bits >>>= 1) {
-      if ((bits & 1) === 0) continue;
-      const kind = this.kinds[at] ?? COUNT;
-      if (kind === COUNT) this.sums[from + at] = (this.sums[from + at] ?? 0) + (added[at] ?? 0);
-      else if (kind === HIGH) this.addAmount(group, this.kinds[at - 1] ?? 0, 0, added[at] ?? 0, conversion);
-      else this.addAmount(group, kind, added[at] ?? 0, 0, conversion);
+  /**
+   * Adds entries whose sums are in the order of `sumColumnsOf`, each to its group. `conversions` are those of the entries, null if all are
+   * `same`.
+   */
+  addEntries(groups: Int32Array, { size, sums }: Entries, conversions: readonly Conversion[] | null): void {
+    for (const { at } of this.counts) this.addColumn(at, groups, sums[at] ?? null, size);
+    for (let index = 0; index < this.ownAmounts; index++) {
+      const at = this.amounts[index]?.at ?? 0;
+      this.addAmounts(index, groups, {
+        size,
+        low: sums[at] ?? null,
+        high: sums[at + 1] ?? null,
+        conversions,
+      });
     }
   }
 
-  /** Adds to one of the amounts that are not of the rollup. */
-  addTo(amount: AddedAmount, group: number, low: number, high: number, conversion: Conversion): void {
-    this.addAmount(group, this.ownAmounts + ADDED.indexOf(amount), low, high, conversion);
+  /** Adds entries to one of the amounts that are not of the rollup. */
+  addTo(amount: AddedAmount, groups: Int32Array, entries: EntryAmounts): void {
+    this.addAmounts(this.ownAmounts + ADDED.indexOf(amount), groups, entries);
+  }
+
+  /** Counts the installs of entries as attributed. */
+  addAttributed(groups: Int32Array, { size, sums }: Entries): void {
+    if (this.installsAt !== null)
+      this.addColumn(this.attributedAt, groups, sums[this.installsAt] ?? null, size);
   }
 
   /** Whether anything was spent on a group. */
   hasSpend(group: number): boolean {
-    const { at = 0 } = this.amounts[this.ownAmounts] ?? {};
-    const isSame = [at, at + 1].some((place) => this.sums[group * this.width + place] !== 0);
-    return isSame || this.converted[this.ownAmounts]?.[group] !== 0n;
-  }
-
-  /** Counts the installs among a row's sums as attributed. */
-  addAttributed(group: number, added: Float64Array): void {
-    const installs = this.installsAt === null ? 0 : (added[this.installsAt] ?? 0);
-    if (installs !== 0) this.attributed[group] = (this.attributed[group] ?? 0) + installs;
+    return this.hasAmount(this.ownAmounts, group);
   }
 
   /** Adds a group of another table of the same rollup. */
   addGroup(group: number, other: GroupTable, otherGroup: number): void {
-    const from = otherGroup * this.width;
-    this.add(group, other.sums.subarray(from, from + this.width), 2 ** this.width - 1, 'same');
-    this.attributed[group] = (this.attributed[group] ?? 0) + (other.attributed[otherGroup] ?? 0);
-    for (let index = 0; index < this.amounts.length; index++) {
-      this.convert(index, group, other.converted[index]?.[otherGroup] ?? 0n);
-      if (other.incomplete[index]?.[otherGroup]) this.setIncomplete(index, group);
+    for (const at of [...this.counts.map((count) => count.at), this.attributedAt]) {
+      const added = other.columns[at]?.[otherGroup] ?? 0;
+      if (added === 0) continue;
+      const column = this.columnAt(at);
+      column[group] = (column[group] ?? 0) + added;
+    }
+    for (const index of this.amounts.keys()) this.addAmountOf(index, group, other, otherGroup);
+  }
+
+  /** Adds the first `size` groups of another table of the same rollup. */
+  addAll(group: number, other: GroupTable, size: number): void {
+    for (const at of [...this.counts.map((count) => count.at), this.attributedAt]) {
+      const added = other.columns[at];
+      if (!added) continue;
+      let sum = 0;
+      for (let from = 0; from < size; from++) sum += added[from] ?? 0;
+      const column = this.columnAt(at);
+      column[group] = (column[group] ?? 0) + sum;
+    }
+    for (const index of this.amounts.keys()) {
+      for (let from = 0; from < size; from++) this.addAmountOf(index, group, other, from);
     }
   }
 
   /** Adds what the devices acquired in another group of this table have earned. */
   addAcquired(group: number, otherGroup: number): void {
     for (const amount of ['acquired_revenue', 'attributed_revenue'] as const) {
-      const index = this.ownAmounts + ADDED.indexOf(amount);
-      const at = otherGroup * this.width + (this.amounts[index]?.at ?? 0);
-      this.addAmount(group, index, this.sums[at] ?? 0, this.sums[at + 1] ?? 0, 'same');
-      this.convert(index, group, this.converted[index]?.[otherGroup] ?? 0n);
-      if (this.incomplete[index]?.[otherGroup]) this.setIncomplete(index, group);
+      this.addAmountOf(this.ownAmounts + ADDED.indexOf(amount), group, this, otherGroup);
     }
   }
 
-  /** The total of all amounts among sums in the order of `sumColumnsOf`, in micros. */
-  microsOf(sums: Float64Array): bigint {
+  /** The total of all amounts of an entry, in micros. */
+  microsOf({ sums }: Entries, entry: number): bigint {
     const own = this.amounts.slice(0, this.ownAmounts);
-    return own.reduce((all, { at }) => all + microsOf(sums[at] ?? 0, sums[at + 1] ?? 0), 0n);
+    return own.reduce(
+      (all, { at }) => all + microsOf(sums[at]?.[entry] ?? 0, sums[at + 1]?.[entry] ?? 0),
+      0n,
+    );
   }
 
   /** The sums of a group, with converted amounts rounded. */
   sumsOf(group: number): Sums {
-    const from = group * this.width;
     const sums: Record<string, number | bigint | null> = { ...NO_SUMS };
-    sums.attributedInstalls = this.attributed[group] ?? 0;
-    for (const { at, sum } of this.counts) sums[sum] = this.sums[from + at] ?? 0;
+    sums.attributedInstalls = this.columns[this.attributedAt]?.[group] ?? 0;
+    for (const { at, sum } of this.counts) sums[sum] = this.columns[at]?.[group] ?? 0;
     for (const [index, { at, sum }] of this.amounts.entries()) {
-      const same = microsOf(this.sums[from + at] ?? 0, this.sums[from + at + 1] ?? 0);
-      const converted = this.converted[index]?.[group] ?? 0n;
-      const isWhole = !this.incomplete[index]?.[group];
-      sums[sum] = isWhole ? same + (converted === 0n ? 0n : roundedMicros(converted)) : null;
+      if (this.incomplete[index]?.has(group)) {
+        sums[sum] = null;
+        continue;
+      }
+      const converted = this.converted[index]?.[group];
+      const same = microsOf(this.columns[at]?.[group] ?? 0, this.columns[at + 1]?.[group] ?? 0);
+      sums[sum] = converted === undefined ? same : same + roundedMicros(converted);
     }
     return sums as Sums;
   }
 
   /** What a group is ranked by: its approximate revenue and spend (as far as they could be converted), impressions, and all other counts. */
   weightOf(group: number): Weight {
-    const from = group * this.width;
     let [impressions, counts] = [0, 0];
     for (const { at, measure } of this.counts) {
-      const sum = this.sums[from + at] ?? 0;
+      const sum = this.columns[at]?.[group] ?? 0;
       if (measure === 'impressions') impressions = sum;
       else counts += sum;
     }
@@ -177,32 +198,115 @@ export class GroupTable {
   }
 
   private approximate(group: number, index: number): number {
-    const at = group * this.width + (this.amounts[index]?.at ?? 0);
-    const same = (this.sums[at] ?? 0) + (this.sums[at + 1] ?? 0) * MICROS_PER_HIGH;
-    return same + Number((this.converted[index]?.[group] ?? 0n) / RATE_SCALE);
+    const at = this.amounts[index]?.at ?? 0;
+    const same = (this.columns[at]?.[group] ?? 0) + (this.columns[at + 1]?.[group] ?? 0) * MICROS_PER_HIGH;
+    const converted = this.converted[index]?.[group];
+    return converted === undefined ? same : same + Number(converted / RATE_SCALE);
   }
 
-  private addAmount(group: number, index: number, low: number, high: number, conversion: Conversion): void {
-    if (conversion === null) this.setIncomplete(index, group);
-    else if (conversion !== 'same') this.convert(index, group, microsOf(low, high) * conversion);
-    else {
-      // The low part stays below 10^12, so that both parts are exact.
-      const at = group * this.width + (this.amounts[index]?.at ?? 0);
-      const sum = (this.sums[at] ?? 0) + low;
-      const carried = sum >= MICROS_PER_HIGH ? 1 : 0;
-      this.sums[at] = sum - carried * MICROS_PER_HIGH;
-      if (high + carried !== 0) this.sums[at + 1] = (this.sums[at + 1] ?? 0) + high + carried;
+  private hasAmount(index: number, group: number): boolean {
+    const at = this.amounts[index]?.at ?? 0;
+    const isSame = [at, at + 1].some((place) => (this.columns[place]?.[group] ?? 0) !== 0);
+    return isSame || (this.converted[index]?.[group] ?? 0n) !== 0n;
+  }
+
+  private columnAt(at: number): Float64Array {
+    const known = this.columns[at];
+    if (known) return known;
+    const column = new Float64Array(this.capacity);
+    this.columns[at] = column;
+    return column;
+  }
+
+  private addColumn(at: number, groups: Int32Array, added: Float64Array | null, size: number): void {
+    if (added) addNumbers(this.columnAt(at), groups, added, size);
+  }
+
+  private addAmounts(
+    index: number,
+    groups: Int32Array,
+    { size, low, high, conversions }: EntryAmounts,
+  ): void {
+    if (!low && !high) return;
+    const at = this.amounts[index]?.at ?? 0;
+    const [lows, highs] = [this.columnAt(at), this.columnAt(at + 1)];
+    if (!conversions) {
+      if (low) addLow(lows, highs, groups, low, size);
+      if (high) addNumbers(highs, groups, high, size);
+      return;
+    }
+    for (let entry = 0; entry < size; entry++) {
+      const group = groups[entry] ?? SKIPPED;
+      const [addedLow, addedHigh] = [low?.[entry] ?? 0, high?.[entry] ?? 0];
+      if (group === SKIPPED || (addedLow === 0 && addedHigh === 0)) continue;
+      const conversion = conversions[entry] ?? null;
+      if (conversion === 'same') addParts(lows, highs, group, addedLow, addedHigh);
+      else if (conversion === null) this.setIncomplete(index, group);
+      else this.addConverted(index, group, microsOf(addedLow, addedHigh) * conversion);
     }
   }
 
-  private convert(index: number, group: number, parts: bigint): void {
+  private addAmountOf(index: number, group: number, other: GroupTable, otherGroup: number): void {
+    if (!other.isUsed(index)) return;
+    const at = this.amounts[index]?.at ?? 0;
+    const [low, high] = [other.columns[at]?.[otherGroup] ?? 0, other.columns[at + 1]?.[otherGroup] ?? 0];
+    if (low !== 0 || high !== 0) addParts(this.columnAt(at), this.columnAt(at + 1), group, low, high);
+    const converted = other.converted[index]?.[otherGroup];
+    if (converted !== undefined) this.addConverted(index, group, converted);
+    if (other.incomplete[index]?.has(otherGroup)) this.setIncomplete(index, group);
+  }
+
+  /** Whether any group has some of an amount. */
+  private isUsed(index: number): boolean {
+    const at = this.amounts[index]?.at ?? 0;
+    const hasConverted = (this.converted[index]?.length ?? 0) > 0 || (this.incomplete[index]?.size ?? 0) > 0;
+    return hasConverted || this.columns[at] !== null || this.columns[at + 1] !== null;
+  }
+
+  private addConverted(index: number, group: number, parts: bigint): void {
     const own = this.converted[index];
-    if (own && parts !== 0n) own[group] = (own[group] ?? 0n) + parts;
+    if (own) own[group] = (own[group] ?? 0n) + parts;
   }
 
   private setIncomplete(index: number, group: number): void {
-    const own = this.incomplete[index];
-    if (own) own[group] = true;
+    this.incomplete[index]?.add(group);
+  }
+}
+
+// The low part of an amount stays below 10^12, so that both parts are exact.
+
+function addParts(lows: Float64Array, highs: Float64Array, at: number, low: number, high: number): void {
+  const sum = (lows[at] ?? 0) + low;
+  const carried = sum >= MICROS_PER_HIGH ? 1 : 0;
+  lows[at] = sum - carried * MICROS_PER_HIGH;
+  if (high + carried !== 0) highs[at] = (highs[at] ?? 0) + high + carried;
+}
+
+/** Adds the low parts of amounts, each to its group. */
+function addLow(
+  lows: Float64Array,
+  highs: Float64Array,
+  groups: Int32Array,
+  added: Float64Array,
+  size: number,
+) {
+  for (let entry = 0; entry < size; entry++) {
+    const group = groups[entry] ?? SKIPPED;
+    if (group === SKIPPED) continue;
+    const sum = (lows[group] ?? 0) + (added[entry] ?? 0);
+    if (sum < MICROS_PER_HIGH) lows[group] = sum;
+    else {
+      lows[group] = sum - MICROS_PER_HIGH;
+      highs[group] = (highs[group] ?? 0) + 1;
+    }
+  }
+}
+
+/** Adds numbers that cannot carry, each to its group. */
+function addNumbers(sums: Float64Array, groups: Int32Array, added: Float64Array, size: number) {
+  for (let entry = 0; entry < size; entry++) {
+    const group = groups[entry] ?? SKIPPED;
+    if (group !== SKIPPED) sums[group] = (sums[group] ?? 0) + (added[entry] ?? 0);
   }
 }
 
@@ -215,4 +319,4 @@ export const roundedMicros = (converted: bigint): bigint =>
 
 /** An amount from its two parts. */
 export const microsOf = (low: number, high: number): bigint =>
-  high === 0 ? BigInt(low) : BigInt(high) * EXACT_HIGH + BigInt(low);
+  high === 0 ? (low === 0 ? 0n : BigInt(low)) : BigInt(high) * EXACT_HIGH + BigInt(low);

@@ -63,45 +63,36 @@ export async function* scanHours(d1: D1Database, scan: HourScan): AsyncGenerator
 function toChunk(rows: readonly HourRow[], { to, untilHour }: HourScan): Chunk {
   const [first] = rows;
   const day = first?.day ?? to;
-  const lists = COLUMNS.map(() => new Texts());
-  const [, creatives, currencies, hours] = lists;
-  lists[0]?.numberOf(day);
   const endId =
     day === to && untilHour !== undefined ? untilHour * HOUR_ID.perHour : Number.POSITIVE_INFINITY;
-  const parts = rows.flatMap((row) => {
-    const [creative = 0, currency = 0] = [
-      creatives?.numberOf(row.creativeId),
-      currencies?.numberOf(row.currency),
-    ];
+  const entries = rows.flatMap((row) => {
     const list: number[][] = JSON.parse(`[${row.hours}]`);
     // The id of an hour starts with the hour of the clock.
-    return list
-      .filter(([id = 0]) => id < endId)
-      .map(([id = 0, ...sums]) => ({
-        key: [0, creative, currency, hours?.numberOf(hourText(day, id)) ?? 0],
-        sums,
-      }));
+    return list.filter(([id = 0]) => id < endId).map(([id = 0, ...sums]) => ({ row, id, sums }));
   });
+  const size = entries.length;
+  const [creatives, currencies, hours] = [new Texts(), new Texts(), new Texts()];
+  const keys = COLUMNS.map(() => new Int32Array(size));
+  const sums: (Float64Array | null)[] = DAILY.map(() => null);
+  for (const at of AT) sums[at] = new Float64Array(size);
+  const hourNumbers = new Map<number, number>();
+  for (const [entry, { row, id, sums: own }] of entries.entries()) {
+    const hour = hourNumbers.get(id) ?? hours.numberOf(hourText(day, id));
+    hourNumbers.set(id, hour);
+    const key = [0, creatives.numberOf(row.creativeId), currencies.numberOf(row.currency), hour];
+    for (const [at, column] of keys.entries()) column[entry] = key[at] ?? 0;
+    for (const [index, sum] of own.entries()) {
+      const column = sums[AT[index] ?? 0];
+      if (column) column[entry] = sum;
+    }
+  }
   return {
     isOfCosts: false,
     day,
     columns: COLUMNS,
-    values: lists.map((list) => list.all),
-    read: (reader) => {
-      const [key, sums] = [new Int32Array(COLUMNS.length), new Float64Array(DAILY.length)];
-      for (const part of parts) {
-        key.set(part.key);
-        if (!reader.row(key)) continue;
-        let mask = 0;
-        sums.fill(0);
-        for (const [index, sum] of part.sums.entries()) {
-          const at = AT[index] ?? 0;
-          sums[at] = sum;
-          if (sum !== 0) mask |= 1 << at;
-        }
-        reader.add(OTHER, sums, mask);
-      }
-    },
+    values: [[day], creatives.all, currencies.all, hours.all],
+    segments: [OTHER],
+    read: (take) => take({ size, keys, segments: new Int32Array(size), sums }),
   };
 }
 

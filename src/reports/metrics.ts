@@ -16,17 +16,26 @@ export type MetricValues = Record<Metric, number | null> & Partial<Record<`${Mon
 export const moneyField = <Name extends string>(name: Name, micros: bigint | null) =>
   (micros === null ? { [name]: null } : amountField(name, micros)) as Record<Name, number | null>;
 
+const NOTHING = Object.fromEntries(ALL_METRICS.map((name) => [name, null])) as Record<Metric, null>;
+
 /** Every metric of a group; null for those that its grouping cannot provide. */
 export function metricsOf(sums: Sums, days: number, given: ReadonlySet<Metric>): MetricValues {
   // One object for all of them: a report by creative has thousands of rows.
-  const values: Record<string, number | string | null> = {};
-  for (const name of ALL_METRICS) {
+  const values: Record<string, number | string | null> = { ...NOTHING };
+  for (const name of given) {
     const metric: MetricDefinition = METRICS[name];
-    if (!given.has(name)) values[name] = null;
-    else if ('micros' in metric) Object.assign(values, moneyField(name, metric.micros(sums)));
+    if ('micros' in metric) Object.assign(values, moneyField(name, metric.micros(sums)));
     else values[name] = metric.value(sums, days);
   }
   return values as MetricValues;
+}
+
+/** A metric of a group that is not a mean per day; null if part of an amount cannot be converted. */
+export function metricOf(name: Metric, sums: Sums): number | null {
+  const metric: MetricDefinition = METRICS[name];
+  if (!('micros' in metric)) return metric.value(sums, 0);
+  const micros = metric.micros(sums);
+  return micros === null ? null : fromMicros(micros);
 }
 
 type LifetimeSums = { size: number; eligible: number; revenue: bigint | null; spend: bigint | null };

@@ -1,5 +1,5 @@
-import { eq, type SQL, sql } from 'drizzle-orm';
-import { adsets, campaigns, costs, creatives, type Database, named } from '#db';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { adsets, campaigns, costs, creatives, type Database, isAmong, named } from '#db';
 
 /** The groupings that a creative's id determines, finest first. */
 export const CREATIVE_GROUPS = ['creative', 'adset', 'campaign'] as const;
@@ -31,39 +31,102 @@ export function namedColumns(group: CreativeGroup, value: string | null): Record
   return { [group]: name, [`${group}_id`]: id };
 }
 
-/**
- * By creative id: the creative, its ad set or its campaign, each as a JSON array of id and name. The text equals that of `costNames`, so
- * that revenue and spend have the same key.
- */
-export type CreativeNames = ReadonlyMap<string, Partial<Record<CreativeGroup, string>>>;
+/** The most names that an isolate keeps, of about 150 bytes each. */
+const MAX_KEPT_NAMES = 40_000;
 
-/** The names of an application's creatives, or of their ad sets or campaigns: of those groupings that are asked for. */
-export async function readCreativeNames(
-  db: Database,
-  applicationId: string,
-  groups: readonly CreativeGroup[],
-): Promise<CreativeNames> {
-  const read = await Promise.all(groups.map((group) => readNames(db, applicationId, group)));
-  const names = new Map<string, Partial<Record<CreativeGroup, string>>>();
-  for (const [index, group] of groups.entries()) {
-    for (const { creativeId, id, name } of read[index] ?? []) {
-      const own = names.get(creativeId) ?? {};
-      own[group] = JSON.stringify([id, name]);
-      names.set(creativeId, own);
+/** By application and grouping: the names by creative id. Names never change, and ids are never used again, so they are never out of date. */
+export class KeptNames {
+  private readonly maxNames: number;
+  private readonly lists = new Map<string, Map<string, string>>();
+
+  constructor(maxNames = MAX_KEPT_NAMES) {
+    this.maxNames = maxNames;
+  }
+
+  of(applicationId: string, group: CreativeGroup): Map<string, string> {
+    const key = `${applicationId}/${group}`;
+    const known = this.lists.get(key) ?? new Map<string, string>();
+    // The list used last is the last to be dropped.
+    this.lists.delete(key);
+    this.lists.set(key, known);
+    return known;
+  }
+
+  /** Drops the lists unused for longest until the rest is small enough. */
+  trim(): void {
+    let count = 0;
+    for (const list of this.lists.values()) count += list.size;
+    for (const [key, list] of this.lists) {
+      if (count <= this.maxNames) return;
+      this.lists.delete(key);
+      count -= list.size;
     }
   }
-  return names;
 }
 
-/** The id and name of the creative, ad set or campaign that each creative counts under. */
+const KEPT = new KeptNames();
+
+/**
+ * The creative, ad set or campaign that creatives count under, each as a JSON array of id and name. The text equals that of `costNames`, so
+ * that revenue and spend have the same key.
+ */
+export class CreativeNames {
+  private readonly db: Database;
+  private readonly applicationId: string;
+  private readonly kept: KeptNames;
+  private readonly lists: ReadonlyMap<CreativeGroup, Map<string, string>>;
+  private reads = 0;
+  private hasAll = false;
+
+  /** `groups` are the groupings that are asked for. */
+  constructor(db: Database, applicationId: string, groups: readonly CreativeGroup[], kept = KEPT) {
+    this.db = db;
+    this.applicationId = applicationId;
+    this.kept = kept;
+    this.lists = new Map(groups.map((group) => [group, kept.of(applicationId, group)]));
+  }
+
+  /** Reads the names of these creatives if they are not known. Must be awaited before `of` is called with them. */
+  async use(ids: readonly string[]): Promise<void> {
+    if (this.hasAll) return;
+    const isMissing = (list: ReadonlyMap<string, string>) => ids.some((id) => id !== '' && !list.has(id));
+    const lacking = [...this.lists].filter(([, list]) => isMissing(list));
+    if (lacking.length === 0) return;
+    // Names are read at most twice per report: those of new creatives, then all.
+    const isAll = this.reads++ > 0 || lacking.some(([, list]) => list.size === 0);
+    await Promise.all(
+      lacking.map(async ([group, list]) => {
+        const rows = await readNames(this.db, this.applicationId, group, isAll ? null : ids);
+        const texts = new Map<string, string>();
+        for (const { creativeId, id, name } of rows) {
+          const text = texts.get(id) ?? JSON.stringify([id, name]);
+          texts.set(id, text);
+          list.set(creativeId, text);
+        }
+      }),
+    );
+    this.hasAll = isAll;
+    this.kept.trim();
+  }
+
+  /** Empty text for a creative that the application does not have. */
+  of(creativeId: string, group: CreativeGroup): string {
+    return this.lists.get(group)?.get(creativeId) ?? '';
+  }
+}
+
+/** The id and name of the creative, ad set or campaign that creatives count under. Without `ids`, those of all creatives. */
 async function readNames(
   db: Database,
   applicationId: string,
   group: CreativeGroup,
+  ids: readonly string[] | null,
 ): Promise<{ creativeId: string; id: string; name: string }[]> {
   const { id, name } = { creative: creatives, adset: adsets, campaign: campaigns }[group];
   const own = db.select({ creativeId: creatives.id, id, name }).from(creatives).$dynamic();
   if (group !== 'creative') own.innerJoin(adsets, eq(adsets.id, creatives.adsetId));
   if (group === 'campaign') own.innerJoin(campaigns, eq(campaigns.id, adsets.campaignId));
-  return own.where(eq(creatives.applicationId, applicationId));
+  return own.where(
+    and(eq(creatives.applicationId, applicationId), ids ? isAmong(creatives.id, ids) : undefined),
+  );
 }

@@ -47,7 +47,7 @@ export const PerformanceQuery = z
   .superRefine(checkHours);
 export type PerformanceQuery = z.infer<typeof PerformanceQuery>;
 
-export type PerformanceRow = Record<string, string | number | boolean | null> &
+type PerformanceRow = Record<string, string | number | boolean | null> &
   MetricValues & { day?: string | null; is_other?: true };
 
 export type PerformanceReport = {
@@ -111,7 +111,7 @@ export async function reportPerformance(
   const data: PerformanceRow[] = [...groups]
     .map(([key, sums]) => ({ values: keyValues(key), sums }))
     .map(({ values, sums }) => ({ values, shown: shownOf(values, names), sums }))
-    .sort(byKeys)
+    .sort((left, right) => compareShown(left.shown, right.shown))
     .map(({ values, shown, sums }) => {
       const payers = payersOf.row(values, sums.payers);
       return { ...shown, ...metricsOf({ ...sums, payers }, daysIn(values), gives) };
@@ -140,7 +140,8 @@ export async function reportPerformance(
 
 type Values = readonly (string | null)[];
 
-const shownOf = (values: Values, names: readonly DimensionName[]): Shown =>
+/** The columns of a group, from the values of its key. */
+export const shownOf = (values: Values, names: readonly DimensionName[]): Shown =>
   Object.assign({}, ...names.map((name, index) => DIMENSIONS[name].show(values[index] ?? null)));
 
 /** The columns of the row that sums up the rest: `other` as each name, and no id. */
@@ -149,9 +150,10 @@ function otherShown(names: readonly DimensionName[]): Shown {
   return Object.fromEntries(columns.map((column) => [column, isDimension(column) ? OTHER : null]));
 }
 
-function byKeys(left: { shown: Shown }, right: { shown: Shown }): number {
-  for (const name of Object.keys(left.shown)) {
-    const [before, after] = [sortable(name, left.shown), sortable(name, right.shown)];
+/** Compares groups by their columns, the order of a report's rows. */
+export function compareShown(left: Shown, right: Shown): number {
+  for (const name of Object.keys(left)) {
+    const [before, after] = [sortable(name, left), sortable(name, right)];
     if (before !== after) return before < after ? -1 : 1;
   }
   return 0;

@@ -58,7 +58,7 @@ export const REASONS = {
   unconverted_amounts: 'Some purchases are in a currency without an exchange rate.',
   no_fit: 'The model does not describe these purchases.',
 } as const;
-export type Reason = keyof typeof REASONS;
+type Reason = keyof typeof REASONS;
 
 type Cohort = { columns: CohortKey; parts: PurchasesAnswer };
 
@@ -136,7 +136,7 @@ function boundsOf(days: readonly string[], cohort: PredictedLtvQuery['cohort']) 
 }
 
 /** The row of one cohort, without the columns that name it. */
-export function predictCohort(parts: PurchasesAnswer, horizonDays: number) {
+function predictCohort(parts: PurchasesAnswer, horizonDays: number) {
   const size = sizeOf(parts);
   const payers = parts.reduce((sum, own) => sum + own.payers, 0);
   const isConverted = parts.every(({ unconverted }) => unconverted.length === 0);

@@ -10,10 +10,10 @@ export const optionalDay = () =>
 /** The longest period that one report covers. */
 export const MAX_SPAN_DAYS = 1100;
 
-export const format = z.enum(['json', 'csv'], { error: 'must be json or csv' }).default('json');
+const format = z.enum(['json', 'csv'], { error: 'must be json or csv' }).default('json');
 
 /** A report's filters. A row must match every filter, by any of that filter's values. */
-export const filterFields = {
+const filterFields = {
   campaign_id: repeatable(requiredText(128)),
   adset_id: repeatable(requiredText(128)),
   creative_id: repeatable(requiredText(128)),
@@ -46,7 +46,7 @@ export const period = {
 export const MAX_ROWS = 1_000;
 const limitError = `must be a whole number from 1 to ${MAX_ROWS}`;
 
-export const limit = z.coerce
+const limit = z.coerce
   .number({ error: limitError })
   .int(limitError)
   .min(1, limitError)

@@ -81,7 +81,7 @@ export async function readTableSums(
 }
 
 /** Adds up all rows of these sources, and lists the amounts that cannot be converted. */
-export function addTotals(read: readonly ReadSums[], converter: Converter): Sums {
+function addTotals(read: readonly ReadSums[], converter: Converter): Sums {
   const total = new Adder();
   for (const { rows } of read) for (const row of rows) total.add(row, converter, true);
   return total.sums();

@@ -1,10 +1,12 @@
-import type { OpenBlock } from './segment-blocks.ts';
+import type { OpenBlock } from './open-block.ts';
 
 // Blocks are added and deleted, never changed, so an isolate keeps those that it read last: most pages of the dashboard read the same
 // weeks. An entry has all blocks of one span, and its key names them, so that an entry is never out of date.
 
-/** The blocks that an isolate keeps, in bytes of their texts. Opened they take about as much: a shared text takes 8 bytes per block. */
+/** The blocks that an isolate keeps. */
 const MAX_BYTES = 16_000_000;
+/** A value of a key is a reference to a text that all blocks share. */
+const VALUE_BYTES = 8;
 /** The texts that are shared. */
 const MAX_TEXTS = 20_000;
 
@@ -42,7 +44,7 @@ export class BlockCache {
   }
 
   set(key: string, blocks: readonly OpenBlock[]): void {
-    const bytes = blocks.reduce((sum, block) => sum + block.bytes, 0);
+    const bytes = blocks.reduce((sum, block) => sum + block.bytes + valuesIn(block) * VALUE_BYTES, 0);
     // A few large spans would displace everything else.
     if (!this.takes(bytes)) return;
     this.bytes += bytes - (this.entries.get(key)?.bytes ?? 0);
@@ -55,3 +57,5 @@ export class BlockCache {
     }
   }
 }
+
+const valuesIn = ({ keys }: OpenBlock) => keys.reduce((sum, values) => sum + values.length, 0);

@@ -3,7 +3,7 @@ import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
 import { columnList, segmentBlocks, toStatement } from '#db';
 import { mondayOf } from '#lib/calendar';
 import { packBlocks } from './segment-blocks.ts';
-import { Additions, type SegmentedRow } from './tables.ts';
+import type { Additions, SegmentedRow } from './tables.ts';
 
 // The rollups by creative and by segment. A run only adds blocks and changes none: one row of `segment_blocks` for each rollup, span of
 // days and bucket that it counted something for.
@@ -67,7 +67,7 @@ export function* sumRowsOf(
   }
   let number = first;
   for (const [fromDay, rows] of additions.spans(spanOf(table))) {
-    const together = new Additions(table);
+    const together = additions.emptied();
     const whole: SegmentedRow[] = [];
     const buckets = new Map<number, SegmentedRow[]>();
     for (const row of rows) {

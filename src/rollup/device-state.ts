@@ -53,7 +53,6 @@ export class RunningDevice {
   private firstEntry = -1;
   private lastEntry = -1;
   private hasNewDays = false;
-  private hasNewPaidDays = false;
 
   /** All devices of a run share one `journal`. */
   constructor(stored: DeviceFacts, journal: Journal) {
@@ -68,9 +67,9 @@ export class RunningDevice {
     this.journal = journal;
   }
 
-  /** Whether its days with a purchase differ from the stored ones. */
-  get paidChanged(): boolean {
-    return this.hasNewPaidDays;
+  /** Whether an event added anything to it, even if that is known already. */
+  get isTouched(): boolean {
+    return this.hasNewDays || this.firstEntry >= 0;
   }
 
   /** Marks a calendar day as active. Returns false if it already was. Throws if the stored days cannot be parsed. */
@@ -82,9 +81,7 @@ export class RunningDevice {
   /** Marks a calendar day as paid. Returns false if it already was. Throws like `addActiveDay`. */
   addPaidDay(day: number): boolean {
     this.paidDays = parsed(this.paidDays);
-    const isNew = this.paidDays.add(day);
-    this.hasNewPaidDays ||= isNew;
-    return this.mark(isNew);
+    return this.mark(this.paidDays.add(day));
   }
 
   /** Marks a retention day number. Returns null if it was already marked, otherwise the latest earlier one. Throws like `addActiveDay`. */

@@ -14,7 +14,7 @@ export class HourAdditions extends Additions<typeof TABLE> {
   }
 
   override *rows(): Generator<(string | number)[]> {
-    for (const [joined, hours] of this.rowsByKey) yield [...this.values.read(joined), packed(hours)];
+    for (const { key, segments } of this.segmentedRows()) yield [...key, packed(segments)];
   }
 }
 

@@ -4,14 +4,12 @@ export {
   type BlockRow,
   bucketOf,
   CREATIVE_BUCKETS,
-  PAID,
-  spanOf,
   sumRowsOf,
   UNSEGMENTED,
-  WHOLE_SEGMENT,
 } from './breakdown.ts';
-export { type Earned, REVENUE_DAYS, readRevenue } from './device-revenue.ts';
+export { REVENUE_DAYS, readRevenue } from './device-revenue.ts';
 export { type DeviceFacts, type DeviceHistory, RunningDevice } from './device-state.ts';
+export type { Entries, EntryFilter, TakeEntries } from './entries.ts';
 export { Journal } from './journal.ts';
 export { keysOf, scopedKey } from './keys.ts';
 export {
@@ -22,6 +20,7 @@ export {
   replaceBlocks,
 } from './merge-blocks.ts';
 export { EventMessage } from './message.ts';
+export { type OpenBlock, openBlock } from './open-block.ts';
 export {
   applicationIdOf,
   eraseParked,
@@ -35,16 +34,10 @@ export {
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export { pruneHours } from './prune-hours.ts';
 export { readBlockPages, readBucketBytes } from './read-blocks.ts';
-export { blockKeys, type OpenBlock, openBlock } from './segment-blocks.ts';
+export { blockKeys } from './segment-blocks.ts';
 export { sendWithRetry } from './send.ts';
-export { firstTimes, type Walk, walkSteps } from './step-walk.ts';
+export { firstTimes, walkSteps } from './step-walk.ts';
 export { parkedSums, type SumRows, sumStatement } from './sum-rows.ts';
 export { type Additions, MICROS_PER_HIGH, sumColumnsOf } from './tables.ts';
 
-export {
-  type Counted,
-  type IgnoredReason,
-  reasonToIgnore,
-  startTally,
-  type Tally,
-} from './tally.ts';
+export { reasonToIgnore, startTally, type Tally } from './tally.ts';

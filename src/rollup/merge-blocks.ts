@@ -2,7 +2,8 @@ import { and, eq, lt, type SQL, sql } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
 import { columnList, database, segmentBlocks, toStatement } from '#db';
 import type { BlockSource } from './breakdown.ts';
-import { openBlock, packBlocks } from './segment-blocks.ts';
+import { openBlock } from './open-block.ts';
+import { packBlocks } from './segment-blocks.ts';
 import { Additions } from './tables.ts';
 
 // Every run of a counter adds a block to each span and bucket that it counted something for. Once a counter has many blocks in one place,
@@ -68,13 +69,13 @@ export async function mergeBlocks(d1: D1Database, owner: Owner, place: BlockPlac
   const together = new Additions(place.rollup);
   for (const { data } of rows) {
     const block = openBlock(place.rollup, data);
-    let key: string[] = [];
-    block.read({
-      row: (indexes) => {
-        key = [owner.applicationId, ...block.keys.map((values, at) => values[indexes[at] ?? 0] ?? '')];
-        return true;
-      },
-      segment: (index, sums) => together.addSegments(key, [block.segments[index] ?? 0, ...sums]),
+    block.read(({ size, keys, segments, sums }) => {
+      for (let entry = 0; entry < size; entry++) {
+        const values = block.keys.map((all, at) => all[keys[at]?.[entry] ?? 0] ?? '');
+        const own = sums.map((column) => column?.[entry] ?? 0);
+        const segment = block.segments[segments[entry] ?? 0] ?? 0;
+        together.addSegments([owner.applicationId, ...values], [segment, ...own]);
+      }
     });
   }
   const merged = [...together.spans(() => place.fromDay).values()].flatMap((own) => [...own]);

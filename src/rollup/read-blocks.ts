@@ -3,7 +3,8 @@ import type { RollupTable } from '#catalogue';
 import { database, isAmong, segmentBlocks } from '#db';
 import { BlockCache } from './block-cache.ts';
 import { spanOf } from './breakdown.ts';
-import { type OpenBlock, openBlock, openToKeep } from './segment-blocks.ts';
+import { openToKeep } from './kept-block.ts';
+import { type OpenBlock, openBlock } from './open-block.ts';
 
 /** The size of a page of blocks. Two pages are in memory at once, besides the sums. */
 const MAX_PAGE_BYTES = 4_000_000;

@@ -2,18 +2,14 @@ import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
 import { type SegmentedRow, sumColumnsOf } from './tables.ts';
 
 // A block holds sums of one rollup broken down by segment, packed into ASCII text: a line of JSON with the values that its numbers refer
-// to, then the numbers. A number takes one character per 5 bits, so small ones take one. Reports unpack blocks in the Worker, because
-// SQLite's json_each takes about 3 microseconds per entry.
+// to, then the numbers. A number takes one character per 5 bits, so small ones take one. `open-block.ts` reads them.
 
 /** Longer blocks are split, so that a page takes bounded memory. */
 export const MAX_BLOCK_CHARACTERS = 200_000;
 
-const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+export const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 /** The bit of a digit that is followed by another one of the same number. */
-const MORE = 32;
-const NEWLINE = 10;
-const VALUES = new Uint8Array(128);
-for (let value = 0; value < DIGITS.length; value++) VALUES[DIGITS.charCodeAt(value)] = value;
+export const MORE = 32;
 
 function digitsOf(number: number): string {
   let [rest, digits] = [number, ''];
@@ -113,94 +109,3 @@ class Block {
 /** Names that clients send may contain any character. A block is ASCII, so that its length in bytes is its length in characters. */
 const escaped = (json: string) =>
   json.replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-
-/** Receives the contents of a block. The arrays that it is passed are reused after each call. */
-export type BlockReader = {
-  /** `key` has the indexes of a row's key values in the block's `keys`. Returns false to skip the row's segments. */
-  row(key: Int32Array): boolean;
-  /**
-   * `index` is that of one of the row's segments in the block's `segments`, and `sums` are in the order of `sumColumnsOf`. The bits of
-   * `mask` say which of them are not 0.
-   */
-  segment(index: number, sums: Float64Array, mask: number): void;
-};
-
-/** An opened block: the values of each column of `blockKeys`, the ids of its segments, and its rows. */
-export type OpenBlock = {
-  /** Of its text. */
-  bytes: number;
-  keys: readonly (readonly string[])[];
-  segments: readonly number[];
-  read: (reader: BlockReader) => void;
-};
-
-const encoder = new TextEncoder();
-let bytes = new Uint8Array(MAX_BLOCK_CHARACTERS * 2);
-
-/** Opens a block of a table. Throws if the text is not a block. It is encoded anew in each reading, which takes no memory in between. */
-export function openBlock(table: RollupTable, text: string): OpenBlock {
-  const { start, keys, segments, masks } = readNames(text);
-  const read = (reader: BlockReader) => {
-    if (bytes.length < text.length) bytes = new Uint8Array(text.length);
-    const { written } = encoder.encodeInto(text, bytes);
-    readBody(bytes, start, written, { ...buffersOf(table, keys), masks, reader });
-  };
-  return { bytes: text.length, keys, segments, read };
-}
-
-/** Opens a block that is read many times. `share` returns the one copy of a text that all such blocks use. */
-export function openToKeep(table: RollupTable, text: string, share: (value: string) => string): OpenBlock {
-  const { start, keys, segments, masks } = readNames(text);
-  const body = encoder.encode(text.slice(start));
-  return {
-    bytes: text.length,
-    keys: keys.map((values) => values.map(share)),
-    segments,
-    read: (reader) => readBody(body, 0, body.length, { ...buffersOf(table, keys), masks, reader }),
-  };
-}
-
-function readNames(text: string) {
-  const start = text.indexOf('\n') + 1;
-  if (start === 0) throw new Error('not a block');
-  const [keys, segments, masks]: [string[][], number[], number[]] = JSON.parse(text.slice(0, start));
-  return { start, keys, segments, masks };
-}
-
-const buffersOf = (table: RollupTable, keys: readonly unknown[]) => ({
-  key: new Int32Array(keys.length),
-  sums: new Float64Array(sumColumnsOf(table).length),
-});
-
-type Body = { key: Int32Array; sums: Float64Array; masks: readonly number[]; reader: BlockReader };
-
-function readBody(from: Uint8Array, start: number, end: number, { key, sums, masks, reader }: Body): void {
-  let at = start;
-  const next = (): number => {
-    let digit = VALUES[from[at++] ?? NEWLINE] ?? 0;
-    if (digit < MORE) return digit;
-    let [number, unit] = [digit - MORE, MORE];
-    do {
-      if (at >= end) throw new Error('not a block');
-      digit = VALUES[from[at++] ?? NEWLINE] ?? 0;
-      number += (digit & (MORE - 1)) * unit;
-      unit *= MORE;
-    } while (digit >= MORE);
-    return number;
-  };
-  while (at < end) {
-    for (let index = 0; index < key.length; index++) key[index] = next();
-    const isWanted = reader.row(key);
-    for (let rest = next(); rest > 0; rest--) {
-      const segment = next();
-      const mask = masks[next()] ?? 0;
-      sums.fill(0);
-      for (let index = 0, bits = mask; bits !== 0; index++, bits >>>= 1) {
-        if ((bits & 1) === 0) continue;
-        const number = next();
-        sums[index] = number % 2 === 0 ? number / 2 : -(number + 1) / 2;
-      }
-      if (isWanted) reader.segment(segment, sums, mask);
-    }
-  }
-}

@@ -7,6 +7,7 @@ import {
   type RollupTable,
 } from '#catalogue';
 import { KeyValues } from './key-values.ts';
+import { TupleIndex } from './tuple-index.ts';
 
 // What counters add to the rollup tables: every measure is added to the existing sum of its row. Names of tables and columns come from
 // the catalogue, never from a caller.
@@ -14,10 +15,6 @@ import { KeyValues } from './key-values.ts';
 export const ROLLUP_TABLES = Object.keys(MEASURES) as RollupTable[];
 
 type KeyOf<Table extends RollupTable> = (typeof ROLLUP_KEYS)[Table][number];
-
-/** The memory in bytes of a row without its segments, and of a segment without its sums, which take 8 bytes each. */
-const ROW_WEIGHT = 110;
-const SEGMENT_WEIGHT = 8;
 
 export const MICROS_PER_HIGH = 1_000_000_000_000;
 
@@ -40,44 +37,67 @@ const PLACES = new Map<RollupTable, Map<string, Place>>(
 /** A row's key, and its segments as one list: the id and sums of the first, then those of the next. */
 export type SegmentedRow = { key: (string | number)[]; segments: readonly number[] };
 
-/** Up to this many segments of a row are searched in order. With more, a map finds them. */
-const MAX_SCANNED = 8;
+/** The memory of a row besides its key, and of a cell besides its place and its sums: links between the cells of a row. */
+const ROW_WEIGHT = 8;
+const CELL_WEIGHT = 4;
+
+/** Sums are stored in pieces of so many cells, so that none of them is ever copied. */
+const CELLS_PER_PIECE = 256;
 
 /**
  * What a run of events adds to one rollup table: one row per key, broken down by segment. Counts stay below 2^53 in any run. So do both
- * parts of an amount, because one event adds at most 2^53 micros, which is about 9,000 in the high part.
+ * parts of an amount, because one event adds at most 2^53 micros, which is about 9,000 in the high part. Keys and segments are numbers of
+ * `KeyValues`. The sums of a row and a segment are a cell.
  */
 export class Additions<Table extends RollupTable> {
   readonly table: Table;
-  /** The memory that the rows take, in bytes, without the values of their keys. */
-  weight = 0;
-  /** The segments of each row, as in `SegmentedRow`. The keys are texts of `KeyValues`. */
-  protected readonly rowsByKey = new Map<string, number[]>();
-  /** For rows with many segments, the index where each one's sums start, so that the work per event does not grow with them. */
-  private readonly placesByKey = new Map<string, Map<number, number>>();
-  private readonly keys: readonly KeyOf<Table>[];
   protected readonly values: KeyValues;
-  private readonly places: ReadonlyMap<string, Place>;
-  /** The number of sums per segment. */
+  private readonly keys: readonly KeyOf<Table>[];
+  private readonly measures: ReadonlyMap<string, Place>;
+  private readonly places: readonly Place[];
+  /** The number of sums per cell. */
   private readonly width: number;
+  private readonly rowIndex: TupleIndex;
+  /** By row and segment. */
+  private readonly cellIndex = new TupleIndex(2);
+  /** The first and last cell of each row, and each cell's next one; -1 for none. */
+  private readonly firstCells: number[] = [];
+  private readonly lastCells: number[] = [];
+  private readonly nextCells: number[] = [];
+  private readonly pieces: Float64Array[] = [];
+  private readonly rowKey: Int32Array;
+  private readonly cellKey = new Int32Array(2);
 
   /** All tables of a run share one `values`. */
   constructor(table: Table, values = new KeyValues()) {
     this.table = table;
     this.values = values;
     this.keys = ROLLUP_KEYS[table];
-    this.places = PLACES.get(table) ?? new Map();
+    this.measures = PLACES.get(table) ?? new Map();
+    this.places = [...this.measures.values()];
     this.width = sumColumnsOf(table).length;
+    this.rowIndex = new TupleIndex(this.keys.length);
+    this.rowKey = new Int32Array(this.keys.length);
+  }
+
+  /** The memory that the rows take, in bytes, without the values of their keys. */
+  get weight(): number {
+    const { rowIndex, cellIndex, width } = this;
+    const cellBytes = cellIndex.tupleBytes + CELL_WEIGHT + width * Float64Array.BYTES_PER_ELEMENT;
+    return rowIndex.size * (rowIndex.tupleBytes + ROW_WEIGHT) + cellIndex.size * cellBytes;
   }
 
   add(key: Record<KeyOf<Table>, string | number>, segment: number, amounts: Amounts<Table>): void {
-    let joined = '';
-    for (const name of this.keys) joined += this.values.textOf(key[name]);
-    const row = this.rowsByKey.get(joined);
-    const own = row ? this.placeOf(joined, row, segment) : 1;
-    const sums = row && own < row.length ? row : this.extend(joined, row, segment);
+    const { keys, rowKey, values } = this;
+    for (let place = 0; place < rowKey.length; place++) {
+      const name = keys[place];
+      if (name !== undefined) rowKey[place] = values.numberOf(key[name]);
+    }
+    const cell = this.cellOf(this.rowOf(rowKey), segment);
+    const sums = this.pieceOf(cell);
+    const own = (cell % CELLS_PER_PIECE) * this.width;
     for (const name in amounts) {
-      const place = this.places.get(name);
+      const place = this.measures.get(name);
       const amount = (amounts as Record<string, number | undefined>)[name];
       if (place && amount) addAt(sums, own + place.at, place.isAmount, amount);
     }
@@ -85,11 +105,11 @@ export class Additions<Table extends RollupTable> {
 
   /** The rows as keys and sums, with sums in the order of `MEASURES`. */
   entries(): { key: (string | number)[]; sums: bigint[] }[] {
-    return [...this.rowsByKey].map(([joined, row]) => {
-      const sums = this.sumUp(row);
+    return Array.from({ length: this.rowIndex.size }, (_, row) => {
+      const sums = this.sumUp(this.segmentsOf(row));
       return {
-        key: this.values.read(joined),
-        sums: [...this.places.values()].map(({ at, isAmount }) => {
+        key: this.keyOf(row),
+        sums: this.places.map(({ at, isAmount }) => {
           const low = BigInt(sums[at] ?? 0);
           return isAmount ? BigInt(sums[at + 1] ?? 0) * BigInt(MICROS_PER_HIGH) + low : low;
         }),
@@ -99,40 +119,39 @@ export class Additions<Table extends RollupTable> {
 
   /** The rows as lists of values, in the order of `additionColumns`. */
   *rows(): Generator<(string | number)[]> {
-    for (const [joined, row] of this.rowsByKey) yield [...this.values.read(joined), ...this.sumUp(row)];
+    for (const { key, segments } of this.segmentedRows()) yield [...key, ...this.sumUp(segments)];
   }
 
   /** The rows by span of days, which `spanOf` derives from the first day in a key. */
   spans(spanOf: (day: string) => string): Map<string, Iterable<SegmentedRow>> {
-    const spans = new Map<string, string[]>();
-    for (const joined of this.rowsByKey.keys()) {
+    const byDay = new Map<number, number[]>();
+    for (let row = 0; row < this.rowIndex.size; row++) {
       // Each key starts with the application, then the day.
-      const [, day = ''] = this.values.read(joined);
-      const span = spanOf(String(day));
-      const own = spans.get(span);
-      if (own) own.push(joined);
-      else spans.set(span, [joined]);
+      const day = this.rowIndex.at(row, 1);
+      const own = byDay.get(day);
+      if (own) own.push(row);
+      else byDay.set(day, [row]);
     }
-    const rowsOf = (keys: readonly string[]) => ({ [Symbol.iterator]: () => this.segmentedRows(keys) });
-    return new Map([...spans].map(([span, keys]) => [span, rowsOf(keys)]));
+    const days = Map.groupBy(byDay, ([day]) => spanOf(String(this.values.valueOf(day))));
+    const rowsOf = (rows: readonly number[]) => ({ [Symbol.iterator]: () => this.segmentedRows(rows) });
+    return new Map([...days].map(([span, own]) => [span, rowsOf(own.flatMap(([, rows]) => rows))]));
   }
 
-  private *segmentedRows(keys: readonly string[]): Generator<SegmentedRow> {
-    for (const joined of keys) {
-      yield { key: this.values.read(joined), segments: this.rowsByKey.get(joined) ?? [] };
-    }
+  /** An empty table for rows with the same values. */
+  emptied(): Additions<Table> {
+    return new Additions(this.table, this.values);
   }
 
   /** Adds segments, in the form of `SegmentedRow`, to the row of a key. `key` is in the order of `ROLLUP_KEYS`. */
   addSegments(key: readonly (string | number)[], segments: ArrayLike<number>): void {
-    let joined = '';
-    for (const value of key) joined += this.values.textOf(value);
-    for (let from = 0; from < segments.length; from += this.width + 1) {
-      const segment = segments[from] ?? 0;
-      const row = this.rowsByKey.get(joined);
-      const own = row ? this.placeOf(joined, row, segment) : 1;
-      const sums = row && own < row.length ? row : this.extend(joined, row, segment);
-      for (const { at, isAmount } of this.places.values()) {
+    const { rowKey, places, width } = this;
+    for (const [place, value] of key.entries()) rowKey[place] = this.values.numberOf(value);
+    const row = this.rowOf(rowKey);
+    for (let from = 0; from < segments.length; from += width + 1) {
+      const cell = this.cellOf(row, segments[from] ?? 0);
+      const sums = this.pieceOf(cell);
+      const own = (cell % CELLS_PER_PIECE) * width;
+      for (const { at, isAmount } of places) {
         const sum = segments[from + 1 + at] ?? 0;
         const high = isAmount ? (segments[from + 2 + at] ?? 0) : 0;
         if (sum !== 0) addAt(sums, own + at, isAmount, sum);
@@ -141,52 +160,74 @@ export class Additions<Table extends RollupTable> {
     }
   }
 
-  /** The index where a segment's sums start in a row; past the end if the row does not have the segment. */
-  private placeOf(joined: string, row: readonly number[], segment: number): number {
-    const step = this.width + 1;
-    if (row.length > MAX_SCANNED * step) return this.placesByKey.get(joined)?.get(segment) ?? row.length + 1;
-    for (let at = 0; at < row.length; at += step) if (row[at] === segment) return at + 1;
-    return row.length + 1;
-  }
-
-  /** Appends a segment, with sums of 0, to a row. */
-  private extend(joined: string, row: number[] | undefined, segment: number): number[] {
-    const step = this.width + 1;
-    const own = new Array<number>(step).fill(0);
-    own[0] = segment;
-    this.weight += step * 8 + SEGMENT_WEIGHT + (row ? 0 : ROW_WEIGHT);
-    const places = this.placesByKey.get(joined);
-    if (row && places) {
-      places.set(segment, row.length + 1);
-      row.push(...own);
-      return row;
-    }
-    // `push` would reserve room for more segments, which most rows never get.
-    const extended = row ? row.concat(own) : own;
-    this.rowsByKey.set(joined, extended);
-    if (extended.length > MAX_SCANNED * step) {
-      const found = new Map<number, number>();
-      for (let at = 0; at < extended.length; at += step) found.set(extended[at] ?? 0, at + 1);
-      this.placesByKey.set(joined, found);
-    }
-    return extended;
-  }
-
   /** The sums of all segments of a row, which are in the form of `SegmentedRow`. */
-  sumUp(row: readonly number[]): number[] {
+  sumUp(segments: ArrayLike<number>): number[] {
     const sums = new Array<number>(this.width).fill(0);
-    for (let own = 1; own < row.length; own += this.width + 1) {
-      for (const { at, isAmount } of this.places.values()) {
-        if (isAmount) sums[at + 1] = (sums[at + 1] ?? 0) + (row[own + at + 1] ?? 0);
-        addAt(sums, at, isAmount, row[own + at] ?? 0);
+    for (let own = 1; own < segments.length; own += this.width + 1) {
+      for (const { at, isAmount } of this.places) {
+        if (isAmount) sums[at + 1] = (sums[at + 1] ?? 0) + (segments[own + at + 1] ?? 0);
+        addAt(sums, at, isAmount, segments[own + at] ?? 0);
       }
     }
     return sums;
   }
+
+  protected *segmentedRows(
+    rows: Iterable<number> = Array(this.rowIndex.size).keys(),
+  ): Generator<SegmentedRow> {
+    for (const row of rows) yield { key: this.keyOf(row), segments: this.segmentsOf(row) };
+  }
+
+  private keyOf(row: number): (string | number)[] {
+    return this.keys.map((_, place) => this.values.valueOf(this.rowIndex.at(row, place)));
+  }
+
+  /** In the order in which they were first added. */
+  private segmentsOf(row: number): number[] {
+    const segments: number[] = [];
+    for (let cell = this.firstCells[row] ?? -1; cell >= 0; cell = this.nextCells[cell] ?? -1) {
+      segments.push(Number(this.values.valueOf(this.cellIndex.at(cell, 1))));
+      const sums = this.pieceOf(cell);
+      const own = (cell % CELLS_PER_PIECE) * this.width;
+      for (let at = own; at < own + this.width; at++) segments.push(sums[at] ?? 0);
+    }
+    return segments;
+  }
+
+  private rowOf(key: Int32Array): number {
+    const { size } = this.rowIndex;
+    const row = this.rowIndex.numberOf(key);
+    if (row === size) {
+      this.firstCells.push(-1);
+      this.lastCells.push(-1);
+    }
+    return row;
+  }
+
+  private cellOf(row: number, segment: number): number {
+    const { size } = this.cellIndex;
+    this.cellKey[0] = row;
+    this.cellKey[1] = this.values.numberOf(segment);
+    const cell = this.cellIndex.numberOf(this.cellKey);
+    if (cell < size) return cell;
+    const before = this.lastCells[row] ?? -1;
+    if (before < 0) this.firstCells[row] = cell;
+    else this.nextCells[before] = cell;
+    this.lastCells[row] = cell;
+    this.nextCells.push(-1);
+    if (cell % CELLS_PER_PIECE === 0) this.pieces.push(new Float64Array(CELLS_PER_PIECE * this.width));
+    return cell;
+  }
+
+  private pieceOf(cell: number): Float64Array {
+    const piece = this.pieces[Math.floor(cell / CELLS_PER_PIECE)];
+    if (!piece) throw new Error('the cell does not exist');
+    return piece;
+  }
 }
 
 /** Adds up to 2^53 to a sum. A sum of micros carries into its high part at the next index. */
-function addAt(sums: number[], at: number, isAmount: boolean, amount: number): void {
+function addAt(sums: number[] | Float64Array, at: number, isAmount: boolean, amount: number): void {
   if (!isAmount) {
     sums[at] = (sums[at] ?? 0) + amount;
     return;

@@ -212,7 +212,8 @@ class AddingUp implements Rollups {
 
   /** Starts the next event. `creativeId` is empty for an organic device. */
   begin(event: LoggedEvent, creativeId: string, segments: Segments, of: AddingUp['of']): void {
-    this.key = { application_id: event.application_id, day: event.day, creative_id: creativeId };
+    const creative_id = this.counted.values.shared(creativeId);
+    this.key = { application_id: event.application_id, day: event.day, creative_id };
     this.segments = segments;
     this.hour = hourIdOf(event);
     this.of = of;

@@ -1,10 +1,11 @@
 import { MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from '#catalogue';
+import type { Query } from './query.ts';
 
 /**
  * The query parameters of a link that are stored with its click: the first 20 names, each with its first value. If a name or value is
  * longer than 256 characters, the parameter is left out entirely, because a truncated ad network click id would be useless or wrong.
  */
-export function clickParams(query: URLSearchParams): Record<string, string> {
+export function clickParams(query: Query): Record<string, string> {
   const kept = new Map<string, string>();
   for (const [name, value] of query) {
     if (kept.size === MAX_CLICK_PARAMS) break;

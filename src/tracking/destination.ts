@@ -1,20 +1,31 @@
 import type { OsFamily } from '#catalogue';
+import { parseQuery, type Query, queryOf, writeQuery } from './query.ts';
 
-/** The destinations of an application's links: https URLs that its team has stored. They are parsed once and must not be modified. */
-export type Stores = { ios: URL | null; android: URL | null; fallback: URL | null };
+/** An https URL that a team has stored, with its parts: parsed once, because every click adds parameters to it. */
+export type StoredUrl = { href: string; beforeQuery: string; parameters: Query; fragment: string };
+
+/** The destinations of an application's links. */
+export type Stores = { ios: StoredUrl | null; android: StoredUrl | null; fallback: StoredUrl | null };
 
 /** `store` is an app store page. An app opened from there does not receive the click's id from a URL. */
-export type Destination = { kind: 'store' | 'fallback'; url: URL } | { kind: 'none' };
+export type Destination = { kind: 'store' | 'fallback'; url: StoredUrl } | { kind: 'none' };
 
 /** Query parameters beyond this total length are not passed on, because some browsers and stores truncate long URLs. */
 const MAX_PASSED_ON = 1_000;
 
-// Redirects go only to https URLs that the team has stored, whatever an older version of this code accepted.
-export function httpsUrl(text: string | null): URL | null {
+/** Redirects go only to https URLs that the team has stored, whatever an older version of this code accepted. */
+export function httpsUrl(text: string | null): StoredUrl | null {
   if (text === null || !URL.canParse(text)) return null;
   const url = new URL(text);
-  return url.protocol === 'https:' ? url : null;
+  if (url.protocol !== 'https:') return null;
+  const { href, hash: fragment } = url;
+  url.search = '';
+  url.hash = '';
+  return { href, beforeQuery: url.href, parameters: queryOf(href), fragment };
 }
+
+const hrefOf = ({ beforeQuery, fragment }: StoredUrl, parameters: Query): string =>
+  `${beforeQuery}?${writeQuery(parameters)}${fragment}`;
 
 /**
  * Chooses where to send a person. Phones go to their own store or to the fallback. Any other system goes to a store that is configured,
@@ -28,48 +39,56 @@ export function chooseDestination({ ios, android, fallback }: Stores, family: Os
     windows: android ?? ios,
     linux: android ?? ios,
     other: android ?? ios,
-  } satisfies Record<OsFamily, URL | null>;
+  } satisfies Record<OsFamily, StoredUrl | null>;
   const store = storeOf[family];
   if (store) return { kind: 'store', url: store };
   return fallback ? { kind: 'fallback', url: fallback } : { kind: 'none' };
 }
 
-/** The link's own query parameters that are passed on. */
-function keptParameters(query: URLSearchParams): [string, string][] {
+/** The parameters that are passed on. */
+function passedOn(parameters: Query): Query {
   let length = 0;
-  return [...query].filter(([name, value]) => {
+  return parameters.filter(([name, value]) => {
     length += name.length + value.length + 2;
     return length <= MAX_PASSED_ON;
   });
 }
 
-/** Adds the link's query parameters. Parameters that the stored URL already has win, because they may identify the application. */
-export function withParameters(destination: URL, query: URLSearchParams): URL {
-  const url = new URL(destination);
-  for (const [name, value] of keptParameters(query)) {
-    if (!destination.searchParams.has(name)) url.searchParams.append(name, value);
-  }
-  return url;
+const has = (parameters: Query, wanted: string): boolean => parameters.some(([name]) => name === wanted);
+
+const firstValue = (parameters: Query, wanted: string): string =>
+  parameters.find(([name]) => name === wanted)?.[1] ?? '';
+
+const without = (parameters: Query, unwanted: string): Query =>
+  parameters.filter(([name]) => name !== unwanted);
+
+/** The parameters of a link that its destination does not have. Those that it has win, because they may identify the application. */
+const addedTo = ({ parameters }: StoredUrl, query: Query): Query =>
+  passedOn(query).filter(([name]) => !has(parameters, name));
+
+/** The destination with the link's query parameters. */
+export function withParameters(destination: StoredUrl, query: Query): string {
+  const added = addedTo(destination, query);
+  return added.length === 0 ? destination.href : hrefOf(destination, [...destination.parameters, ...added]);
 }
 
 /**
- * Adds `referrer`, which Google Play passes to the application after the installation. It has the click's id first, then the link's query
- * parameters and any referrer that was there before, so that other tools find theirs.
+ * Also adds `referrer`, which Google Play passes to the application after the installation. It has the click's id first, then the link's
+ * query parameters and any referrer that was there before, so that other tools find theirs.
  */
-export function withReferrer(destination: URL, clickId: string | null, query: URLSearchParams): URL {
-  const parameters = new URLSearchParams(clickId === null ? [] : [['click_id', clickId]]);
-  const others = new URLSearchParams(query);
-  others.delete('referrer');
-  const earlier = [destination.searchParams.get('referrer'), query.get('referrer')];
-  for (const text of earlier) {
-    for (const [name, value] of keptParameters(new URLSearchParams(text ?? ''))) others.append(name, value);
+export function withReferrer(destination: StoredUrl, clickId: string | null, query: Query): string {
+  const others = without(query, 'referrer');
+  const earlier = [destination.parameters, query].flatMap((parameters) =>
+    passedOn(parseQuery(firstValue(parameters, 'referrer'))),
+  );
+  const referrer = new Map<string, string>(clickId === null ? [] : [['click_id', clickId]]);
+  for (const [name, value] of passedOn([...others, ...earlier])) {
+    if (!referrer.has(name)) referrer.set(name, value);
   }
-  for (const [name, value] of keptParameters(others)) {
-    if (!parameters.has(name)) parameters.append(name, value);
-  }
-  const kept = new URLSearchParams(query);
-  kept.delete('referrer');
-  const url = withParameters(destination, kept);
-  if (parameters.size > 0) url.searchParams.set('referrer', parameters.toString());
-  return url;
+  if (referrer.size === 0) return withParameters(destination, others);
+  return hrefOf(destination, [
+    ...without(destination.parameters, 'referrer'),
+    ...addedTo(destination, others),
+    ['referrer', writeQuery([...referrer])],
+  ]);
 }

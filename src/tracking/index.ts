@@ -1,3 +1,2 @@
 export { LINK_TOKEN } from './links.ts';
-export { Measurement } from './record.ts';
 export { trackingHost, trackingLink, trackingRoutes } from './routes.ts';

@@ -29,8 +29,8 @@ export const Measurement = z.lazy(() =>
 );
 export type Measurement = z.infer<typeof Measurement>;
 
-/** The browser and address behind a click or a measurement. */
-export type Visitor = { browser: Browser; address: string | undefined };
+/** The browser and address (`addressOf`) behind a click or a measurement. */
+export type Visitor = { browser: Browser; address: string };
 /** Known only from the request for the link: the country in lower case and the stored query parameters. */
 export type ClickDetails = { country: string | undefined; params: Record<string, string> };
 

@@ -15,6 +15,7 @@ import { clickParams, countryOf } from './click-details.ts';
 import { chooseDestination, withParameters, withReferrer } from './destination.ts';
 import { findLink, LINK_TOKEN, type Link } from './links.ts';
 import { contentSecurityPolicy, landingPage, plainPage, unknownLinkPage } from './pages.ts';
+import { queryOf } from './query.ts';
 import {
   Measurement,
   measuredClickId,
@@ -28,13 +29,13 @@ import { readUserAgent } from './user-agent.ts';
 
 const MEASUREMENT_BYTES = 2 * 1024;
 
-const visitorOf = (c: AppContext): Visitor => ({
+const visitorOf = (c: AppContext, address: string): Visitor => ({
   browser: readUserAgent(c.req.header('User-Agent') ?? ''),
-  address: c.req.header('cf-connecting-ip'),
+  address,
 });
 
-const linkOf = (c: AppContext, token: string): Promise<Link | null> =>
-  findLink(c.env, token, addressOf(c), Date.now(), (work) => c.executionCtx.waitUntil(work));
+const linkOf = (c: AppContext, token: string, address: string): Promise<Link | null> =>
+  findLink(c.env, token, address, Date.now(), (work) => c.executionCtx.waitUntil(work));
 
 function answerPage(c: AppContext, page: ReturnType<typeof plainPage>, status: 200 | 404 = 200) {
   c.header('Cache-Control', 'no-store');
@@ -55,19 +56,20 @@ function isCounted(c: AppContext, link: Link, { browser }: Visitor): boolean {
 }
 
 /** Whether the address has clicked less often than a machine would. Beyond the limit the person, if any, is still sent on. */
-async function isWithinLimit(c: AppContext): Promise<boolean> {
-  const { success } = await c.env.CLICK_LIMIT.limit({ key: addressOf(c) });
+async function isWithinLimit(c: AppContext, address: string): Promise<boolean> {
+  const { success } = await c.env.CLICK_LIMIT.limit({ key: address });
   return success;
 }
 
 /** Redirects a person; recording the click does not delay the answer. */
 async function follow(c: AppContext, token: string) {
-  const link = await linkOf(c, token);
+  const address = addressOf(c);
+  const link = await linkOf(c, token, address);
   if (!link) return answerPage(c, unknownLinkPage(), 404);
   const now = Date.now();
-  const query = new URL(c.req.url).searchParams;
-  const visitor = visitorOf(c);
-  const clickId = isCounted(c, link, visitor) && (await isWithinLimit(c)) ? newClickId() : null;
+  const query = queryOf(c.req.url);
+  const visitor = visitorOf(c, address);
+  const clickId = isCounted(c, link, visitor) && (await isWithinLimit(c, address)) ? newClickId() : null;
   if (clickId !== null) {
     const details = { country: countryOf(c.req.raw.cf), params: clickParams(query) };
     c.executionCtx.waitUntil(recordClick(c.env, link, clickId, visitor, details, now));
@@ -75,10 +77,10 @@ async function follow(c: AppContext, token: string) {
   const { osFamily } = visitor.browser;
   const destination = chooseDestination(link.stores, osFamily);
   if (destination.kind === 'none') return answerPage(c, plainPage(link.applicationName));
-  if (destination.kind === 'fallback') return answerRedirect(c, withParameters(destination.url, query).href);
+  if (destination.kind === 'fallback') return answerRedirect(c, withParameters(destination.url, query));
   const publicId = await publicClickId(c.env, link, clickId);
-  if (osFamily === 'android') return answerRedirect(c, withReferrer(destination.url, publicId, query).href);
-  const { href } = withParameters(destination.url, query);
+  if (osFamily === 'android') return answerRedirect(c, withReferrer(destination.url, publicId, query));
+  const href = withParameters(destination.url, query);
   if (publicId === null) return answerRedirect(c, href);
   return answerPage(c, landingPage(link.applicationName, href, publicId));
 }
@@ -86,14 +88,16 @@ async function follow(c: AppContext, token: string) {
 export const trackingRoutes = new Hono<AppEnv>()
   .get('/t/:token', (c) => follow(c, c.req.param('token')))
   .post('/t/:token', limitBody(MEASUREMENT_BYTES), ...jsonBody(Measurement), async (c) => {
-    const link = await linkOf(c, c.req.param('token'));
+    const address = addressOf(c);
+    const link = await linkOf(c, c.req.param('token'), address);
     if (!link) throw new AppError('not_found', 'Unknown link');
     const measurement = c.req.valid('json');
     const clickId = await measuredClickId(c.env, link, measurement, Date.now());
     if (clickId === null)
       throw invalidRequest([{ path: 'click_id', message: 'is not of a click on this link' }]);
-    if (link.dataCollection && (await isWithinLimit(c))) {
-      c.executionCtx.waitUntil(recordMeasurement(c.env, link, clickId, measurement, visitorOf(c)));
+    if (link.dataCollection && (await isWithinLimit(c, address))) {
+      const visitor = visitorOf(c, address);
+      c.executionCtx.waitUntil(recordMeasurement(c.env, link, clickId, measurement, visitor));
     }
     return c.body(null, 204);
   });

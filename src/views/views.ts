@@ -24,7 +24,7 @@ export const VIEW_PAGES = {
 } as const satisfies Record<string, string>;
 
 /** A page with its filters, as a dashboard URL: `/ltv?app=…&period=28d`. */
-export const ViewAddress = z
+const ViewAddress = z
   .string('is required')
   .max(MAX_QUERY, `must have at most ${MAX_QUERY} characters`)
   .transform((address, ctx) => {
@@ -36,7 +36,6 @@ export const ViewAddress = z
     ctx.addIssue({ code: 'custom', message: 'must be the address of a report' });
     return z.NEVER;
   });
-export type ViewAddress = z.infer<typeof ViewAddress>;
 
 /** The dashboard URL of a stored view. */
 export const viewAddress = ({ path, query }: { path: string; query: string }): string =>

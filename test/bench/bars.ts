@@ -4,6 +4,7 @@ const TARGETS: Record<string, ['>=' | '<=', number]> = {
   webhook_vs_enqueue_only: ['>=', 0.85],
   webhook_vs_bare: ['>=', 0.55],
   redirect_vs_bare: ['>=', 0.6],
+  store_redirect_vs_bare: ['>=', 0.6],
   fetch_token_vs_two_d1_round_trips: ['>=', 0.9],
   fetch_token_rows: ['<=', 4],
   batch_events_per_s: ['>=', 10_000],

@@ -91,8 +91,8 @@ export class BenchCounter extends Counter {
           return [id, acquiredDay, creativeId, JSON.stringify({ ...described, country, os })];
         });
       this.ctx.storage.sql.exec(
-        `INSERT INTO devices (id, acquired_day, acquired_at, creative_id, description, attribution, steps)
-         SELECT value ->> 0, value ->> 1, 0, value ->> 2, value ->> 3, ?2, '["A1"]' FROM json_each(?1)`,
+        `INSERT INTO devices (id, acquired_day, acquired_at, creative_id, description, attribution)
+         SELECT value ->> 0, value ->> 1, 0, value ->> 2, value ->> 3, ?2 FROM json_each(?1)`,
         JSON.stringify(rows),
         attribution,
       );

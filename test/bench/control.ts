@@ -286,7 +286,7 @@ export const control = new Hono<{ Bindings: Env }>()
             cohort: EVER,
             filter: {},
             groupBy: null,
-            steps: ['install', 'ad', 'purchase'],
+            steps: ['retention', 'ad', 'purchase'],
             windowSeconds: null,
             maxDurations: 1_000_000,
           }),

@@ -20,7 +20,7 @@ export const FULL_PACE: Pace = { rounds: 25, seconds: 0.4 };
 export const QUICK_PACE: Pace = { rounds: 7, seconds: 0.3 };
 /** How long each part is under load before it is measured, so that its code is compiled. */
 const WARM_UP_SECONDS = 1.5;
-const PARTS = 10;
+const PARTS = 11;
 const ORGANIC_DEVICES = Array.from({ length: 200 }, (_, index) => ({
   id: `dev_${String(index).padStart(32, '0')}`,
   creativeId: null,
@@ -31,8 +31,15 @@ export const httpSteps = ({ rounds }: Pace) => PARTS * rounds;
 
 const IPHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148';
+const ANDROID =
+  'Mozilla/5.0 (Linux; Android 14; SM-S911B Build/UP1A.231005.007) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.0.0 Mobile Safari/537.36';
 const CREATIVE = `crt_${'f'.repeat(32)}`;
 const LINK = 'bench0123456789_-ABCDE';
+
+/** Goes to the fallback, because the application is in no store for it: the click with the least to do. */
+const TO_FALLBACK = { 'User-Agent': IPHONE };
+/** Goes to Google Play with the signed id of its click, as most clicks on a link for Android do. Its address is stored as a keyed hash. */
+const TO_STORE = { 'User-Agent': ANDROID, 'cf-connecting-ip': '203.0.113.7' };
 
 /** A creative whose link leads to a store. */
 async function makeLink(db: D1Database, applicationId: string): Promise<void> {
@@ -93,9 +100,9 @@ export async function measureHttp(rig: Rig, tenant: Tenant, pace: Pace, step: (w
     const requests = bodies.map((body) => httpRequest(url, at, headers, body));
     return putLoad(url, requests, connections, seconds);
   };
-  const click = async (role: Role) => {
+  const click = async (role: Role, phone: Record<string, string>) => {
     const url = await rig.url(role);
-    const request = httpRequest(url, `/t/${LINK}?gclid=1`, { 'User-Agent': IPHONE }, null);
+    const request = httpRequest(url, `/t/${LINK}?gclid=1`, phone, null);
     return putLoad(url, [request], CONNECTIONS, seconds);
   };
   /** New devices each time. */
@@ -111,8 +118,9 @@ export async function measureHttp(rig: Rig, tenant: Tenant, pace: Pace, step: (w
     bare: () => post('bare'),
     relaxed: () => post('service', '/webhook', single, RELAXED_CONNECTIONS),
     batch: () => post('service', '/webhook/batch', batches, 4),
-    redirect: () => click('service-without-queue'),
-    bareRedirect: () => click('bare'),
+    redirect: () => click('service-without-queue', TO_FALLBACK),
+    storeRedirect: () => click('service-without-queue', TO_STORE),
+    bareRedirect: () => click('bare', TO_STORE),
     fetchToken: () => fetchTokens('service'),
     twoRoundTrips: () => fetchTokens('two-round-trips'),
   };
@@ -181,8 +189,12 @@ export async function measureHttp(rig: Rig, tenant: Tenant, pace: Pace, step: (w
     redirect_rps: rate('redirect'),
     redirect_cpu_us: cpuMicroseconds('redirect'),
     redirect_vs_bare: ratio('redirect', 'bareRedirect'),
+    store_redirect_cpu_us: cpuMicroseconds('storeRedirect'),
+    store_redirect_vs_bare: ratio('storeRedirect', 'bareRedirect'),
+    bare_redirect_cpu_us: cpuMicroseconds('bareRedirect'),
     fetch_token_rps: rate('fetchToken'),
     fetch_token_cpu_us: cpuMicroseconds('fetchToken'),
+    two_d1_round_trips_cpu_us: cpuMicroseconds('twoRoundTrips'),
     fetch_token_vs_two_d1_round_trips: ratio('fetchToken', 'twoRoundTrips'),
     // Of the database and the counter; the install is counted with other events.
     fetch_token_rows: median(tokenRows),

@@ -4,8 +4,8 @@ import { makeApplication } from './tenant.ts';
 import { percentile } from './workload.ts';
 
 /** Every creative has figures on every day: what a report by creative reads is as much as it can be. */
-export const FULL_HISTORY = { creatives: 2_000, days: 60, everyDays: 1 };
-export const QUICK_HISTORY = { ...FULL_HISTORY, days: 14 };
+const FULL_HISTORY = { creatives: 2_000, days: 60, everyDays: 1 };
+const QUICK_HISTORY = { ...FULL_HISTORY, days: 14 };
 
 export type PagePace = { history: typeof FULL_HISTORY; rounds: number };
 export const FULL_PAGES: PagePace = { history: FULL_HISTORY, rounds: 20 };
@@ -14,7 +14,7 @@ export const QUICK_PAGES: PagePace = { history: QUICK_HISTORY, rounds: 20 };
 const CREATIVE = `crt_${'8'.padStart(32, '0')}`;
 
 /** The pages with figures, each as its link in the navigation opens it, and the ways of asking that read most. */
-export const PAGES = {
+const PAGES = {
   overview: '/',
   creatives: '/creatives',
   creatives_all_metrics: '/creatives?set=all',

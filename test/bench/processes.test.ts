@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseStat } from './processes.ts';
+import { parseStat, runSeconds } from './processes.ts';
 
 const REST = '4194560 100 2000 0 3 1234 66 700 8 20 0 9 0 5000 1 1';
 
@@ -18,4 +18,8 @@ test('is not misled by a command with spaces and parentheses', () => {
     parent: 9,
     cpuSeconds: 13,
   });
+});
+
+test('reads the CPU time of a thread in seconds', () => {
+  expect(runSeconds('30123456789 66700 812\n')).toBe(30.123456789);
 });

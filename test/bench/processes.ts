@@ -40,7 +40,24 @@ export async function cpuSeconds(pid: number): Promise<number> {
   return (await readStat(pid))?.cpuSeconds ?? Number.NaN;
 }
 
-/** The same with the processes that it started, ended ones included. */
+/**
+ * CPU seconds of all running threads of a process, to the nanosecond, where `cpuSeconds` has ticks of 10 ms. Without those of ended threads,
+ * so a difference is of use only while none ends.
+ */
+export async function threadCpuSeconds(pid: number): Promise<number> {
+  const folder = `/proc/${pid}/task`;
+  const threads = await readdir(folder).catch(() => null);
+  if (threads === null) return Number.NaN;
+  const spent = await Promise.all(
+    threads.map(async (thread) => readFile(`${folder}/${thread}/schedstat`, 'utf8').catch(() => '0')),
+  );
+  return spent.reduce((sum, text) => sum + runSeconds(text), 0);
+}
+
+/** Reads the text of `/proc/<pid>/task/<thread>/schedstat`: nanoseconds on a CPU, nanoseconds waiting for one, turns. */
+export const runSeconds = (text: string): number => Number(text.split(' ')[0]) / 1e9;
+
+/** `cpuSeconds` with the processes that it started, ended ones included. */
 export async function cpuSecondsOfAll(pid: number): Promise<number> {
   const stat = await readStat(pid);
   if (!stat) return Number.NaN;

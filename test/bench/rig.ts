@@ -1,49 +1,15 @@
-import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import { gzipSync } from 'node:zlib';
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
 import { bundleWorker } from '../../src/cli/bundle.ts';
-import { QUIET, ROOT, WRANGLER } from '../../src/cli/local-state.ts';
+import { ROOT } from '../../src/cli/local-state.ts';
 import { esModules, migrate } from '../helpers/workerd.ts';
 import { TOKEN_SECRET } from './credentials.ts';
 import { cpuSeconds, findWorkerd, peakMemoryMb, untilIdle } from './processes.ts';
 
-const run = promisify(execFile);
-const COMPATIBILITY_DATE = '2026-10-01';
+export const COMPATIBILITY = { compatibilityDate: '2026-10-01', compatibilityFlags: ['nodejs_compat'] };
 export const OUT = path.join(ROOT, '.wrangler/bench');
 
-async function wrangler(...args: string[]): Promise<void> {
-  await run(process.execPath, [WRANGLER, ...args], { cwd: ROOT, env: { ...process.env, ...QUIET } });
-}
-
-/** The size of the whole deployed script, its modules gzipped one by one, in KiB. */
-export async function measureBundle(): Promise<number> {
-  const modules = await bundleWorker(path.join(ROOT, 'src/index.ts'), path.join(OUT, 'service'));
-  const sizes = await Promise.all(modules.map(async (file) => gzipSync(await readFile(file)).length));
-  return sizes.reduce((sum, size) => sum + size, 0) / 1024;
-}
-
-type CpuProfile = {
-  nodes: { id: number; callFrame: { functionName: string } }[];
-  samples: number[];
-  timeDeltas: number[];
-};
-
-/** CPU milliseconds of loading the script in a fresh isolate: the samples of workerd's profile that are not idle. */
-export async function measureStartup(): Promise<number> {
-  const file = path.join(OUT, 'startup.cpuprofile');
-  await wrangler('check', 'startup', '--outfile', file);
-  const profile: CpuProfile = JSON.parse(await readFile(file, 'utf8'));
-  const idle = new Set(
-    profile.nodes.filter(({ callFrame }) => callFrame.functionName === '(idle)').map(({ id }) => id),
-  );
-  const busy = profile.timeDeltas.filter((_, index) => !idle.has(profile.samples[index] ?? -1));
-  return busy.reduce((sum, delta) => sum + delta, 0) / 1000;
-}
-
-export const ROLES = [
+const ROLES = [
   'service',
   'service-without-queue',
   'enqueue-only',
@@ -68,8 +34,7 @@ export type Rig = {
 export const workerOptions = (name: string, modules: string[], counters: string) => ({
   name,
   ...esModules(modules),
-  compatibilityDate: COMPATIBILITY_DATE,
-  compatibilityFlags: ['nodejs_compat'],
+  ...COMPATIBILITY,
   bindings: {
     ROLE: name,
     TOKEN_SECRET,

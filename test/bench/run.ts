@@ -2,15 +2,15 @@ import cliProgress from 'cli-progress';
 import { LOG_SAMPLE } from '../../src/lib/log-sample.ts';
 import { againstBar } from './bars.ts';
 import { CountingBench, countingSteps, FULL_SIZE, QUICK_SIZE } from './measure-counting.ts';
-import { measureHeap } from './measure-heap.ts';
 import { FULL_PACE, httpSteps, measureHttp, QUICK_PACE } from './measure-http.ts';
 import { FULL_PAGES, measurePages, PAGE_STEPS, QUICK_PAGES } from './measure-pages.ts';
+import { measureScript, SCRIPT_STEPS } from './measure-script.ts';
 import { FULL_YEAR, measureSegments, QUICK_YEAR, SEGMENT_STEPS } from './measure-segments.ts';
 import { type Figures, medianFigures, type Part, readOptions } from './options.ts';
 import { type Consumption, priceOfAMillion } from './price.ts';
-import { measureBundle, measureStartup, type Rig, startRig } from './rig.ts';
+import { type Rig, startRig } from './rig.ts';
 import { makeTenant, type Tenant } from './tenant.ts';
-import { BATCH_EVENTS, median } from './workload.ts';
+import { BATCH_EVENTS } from './workload.ts';
 
 // `npm run bench`: what a request, an event and a report cost. Seeded and bounded; ratios come from the same run, whose parts
 // are interleaved in a shuffled order, because a machine's speed varies. `-- --quick` for a short run, `-- --json` for machines,
@@ -21,7 +21,6 @@ const LEFT_OUT = `Left out: reads of rows ($0.001 a million), the allotments of 
 counters and its database, which are apart in production. The log lines of the consumer are counted, those of requests are
 taken as one in ${LOG_SAMPLE}.`;
 
-type Step = (what: string) => void;
 type Http = Awaited<ReturnType<typeof measureHttp>>;
 type Counting = Awaited<ReturnType<CountingBench['measure']>>;
 
@@ -33,23 +32,6 @@ async function onFreshRig<Result>(work: (rig: Rig, tenant: Tenant) => Promise<Re
   } finally {
     await rig.stop();
   }
-}
-
-/** What needs no server: the script's size and start-up, and the memory of a run. */
-async function measureScript(startupRounds: number, step: Step): Promise<Figures> {
-  step('bundle');
-  const bundleGzipKib = await measureBundle();
-  step('start-up');
-  const startups: number[] = [];
-  for (let round = 0; round < startupRounds; round++) startups.push(await measureStartup());
-  step('heap of a run');
-  return {
-    // The smallest heap of a V8 in which it works, of 56, 64, 72, 96 and 128 MB; SQLite's own memory is outside of it.
-    settle_heap_mb_200k: await measureHeap('--events', '200000'),
-    settle_heap_mb_20k_of_6_kb: await measureHeap('--events', '20000', '--bytes', '6000'),
-    bundle_gzip_kib: bundleGzipKib,
-    startup_cpu_ms: median(startups),
-  };
 }
 
 function pricesOf(http: Http, { figures, live }: Counting) {
@@ -92,7 +74,7 @@ async function main(): Promise<void> {
   // Several runs share the rounds of one, so that they take about as long.
   const pace = { ...fullPace, rounds: Math.ceil(fullPace.rounds / rounds) };
   const steps: Record<Part, number> = {
-    script: 3,
+    script: SCRIPT_STEPS,
     http: rounds * httpSteps(pace),
     counting: countingSteps(size),
     pages: rounds * PAGE_STEPS,
@@ -117,7 +99,7 @@ async function main(): Promise<void> {
   };
   const has = (part: Part) => parts.includes(part);
   try {
-    const script = has('script') ? await measureScript(isQuick ? 1 : 3, step) : {};
+    const script = has('script') ? await measureScript(isQuick ? 5 : 15, step) : {};
     const http = has('http') ? await repeat((rig, tenant) => measureHttp(rig, tenant, pace, step)) : null;
     const counting = has('counting')
       ? await onFreshRig((rig, tenant) => new CountingBench(rig, tenant, step).measure(size))

@@ -5,7 +5,7 @@ import { control } from './control.ts';
 import { DatabaseMeter } from './meter.ts';
 
 // A bundle has to export what wrangler.toml binds.
-export { CreativeRegistry } from '../../src/creatives/index.ts';
+export { CreativeRegistry } from '../../src/creatives/registry.ts';
 export { BenchCounter as Counter } from './bench-counter.ts';
 
 // The Workers of the benchmark, one script: which of them it is says the variable ROLE.

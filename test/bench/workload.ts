@@ -1,4 +1,5 @@
 import type { LoggedEvent } from '../../src/catalogue/index.ts';
+import { murmur128 } from '../../src/lib/murmur.ts';
 import { addDays, dayFromNumber, dayIn, dayNumber } from '../../src/lib/time.ts';
 import { pick, seededRandom } from '../helpers/random.ts';
 
@@ -31,6 +32,7 @@ export const benchDay = (age: number): string => dayFromNumber(lastDayNumber() -
 export const DEVICES = 20_000;
 export const MANY_DEVICES = 300_000;
 
+const wordHex = (word: number) => word.toString(16).padStart(8, '0');
 const hex = (number: number) => number.toString(16).padStart(32, '0');
 
 export const APPLICATION_ID = `app_${hex(1)}`;
@@ -64,7 +66,8 @@ export function makeDevices(seed: number, count = DEVICES, oneSegment = false): 
   const countries = COUNTRIES.slice(0, oneSegment ? 1 : COUNTRIES.length);
   const systems = SYSTEMS.slice(0, oneSegment ? 1 : SYSTEMS.length);
   return Array.from({ length: count }, (_, index) => ({
-    id: `dev_${hex(index)}`,
+    // As random as those of real devices: consecutive ids would be packed into a fraction of the space.
+    id: `dev_${murmur128(`device ${index}`).map(wordHex).join('')}`,
     creativeId: CREATIVE_IDS[zipf(random, CREATIVES)] ?? '',
     acquiredDay: benchDay(ACQUISITION_DAYS - 1 - Math.floor(random() * ACQUISITION_DAYS)),
     country: countries[zipf(random, countries.length)] ?? '',

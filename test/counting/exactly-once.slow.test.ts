@@ -143,7 +143,8 @@ const LOCAL = [
   'INSERT INTO "log_outcomes"',
   'INSERT INTO "outbox"',
   'update "progress"',
-  'UPDATE "devices"',
+  'insert into "device_pages"',
+  'insert into "device_days"',
   'delete from "prepared_writes"',
   'delete from "outbox"',
 ];

@@ -9,6 +9,7 @@ import { creativeSumsOf } from '../helpers/blocks.ts';
 import { deliver } from '../helpers/counted-history.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
+import { changeStored, pageOfDevice } from '../helpers/device-pages.ts';
 import { parkedOf } from '../helpers/parked.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { WatchedCounters } from '../helpers/watched-counters.ts';
@@ -56,9 +57,15 @@ describe('a message that cannot be counted', () => {
 });
 
 describe('events that make a run fail', () => {
-  it.each(['active_days', 'active_ages', 'steps', 'revenue', 'ad_totals'])(
+  it.each<[string, 'facts' | 'history', number]>([
+    ['active days', 'facts', 5],
+    ['active ages', 'facts', 6],
+    ['ad totals', 'facts', 8],
+    ['steps', 'history', 0],
+    ['revenue', 'history', 1],
+  ])(
     'for a device whose %s are unreadable are parked, each once, and the others count',
-    async (column) => {
+    async (_name, part, place) => {
       const { applicationId, device, append, stub, inside } = await start();
       await stub().settle();
       const broken = await startBroken(applicationId);
@@ -68,21 +75,24 @@ describe('events that make a run fail', () => {
           : eventOf(applicationId, broken, 'custom.ad'),
       );
       await append(events);
-      const stored = await inside((_, { storage }) => {
-        const ofDevice = `FROM devices WHERE id = '${broken.id}'`;
-        const [before] = storage.sql.exec<{ text: string | null }>(`SELECT ${column} AS text ${ofDevice}`);
-        storage.sql.exec(`UPDATE devices SET ${column} = 'un|readable' WHERE id = ?`, broken.id);
-        return before?.text ?? null;
-      });
+      let stored: string | null = null;
+      const store = (text: string | null) =>
+        inside((_, { storage }) =>
+          changeStored(storage, broken, (row) => {
+            const values: (string | null)[] = row[part];
+            stored = values[place] ?? null;
+            values[place] = text;
+          }),
+        );
+      await store('un|readable');
+      const before = stored;
       await expect.poll(async () => (await stub().settle()).settled, { timeout: 20_000 }).toBe(true);
       expect(await rollupOf(applicationId)).toMatchObject({ impressions: 100 });
       const rows = await parkedOf(applicationId);
       const lost = events.filter((_, index) => index % 3 !== 0).map(({ id }) => id.replace('evt_', 'prk_'));
       expect(rows.map(({ id }) => id).sort()).toEqual(lost.sort());
       // Put right, what was parked is counted when it is sent again, once however often.
-      await inside((_, { storage }) =>
-        storage.sql.exec(`UPDATE devices SET ${column} = ? WHERE id = ?`, stored, broken.id),
-      );
+      await store(before);
       const replayed = rows.map(({ body }, index) => ({ id: `replay-${index}`, body: JSON.parse(body) }));
       await deliver(replayed.slice(0, 100));
       await deliver(replayed);
@@ -90,6 +100,34 @@ describe('events that make a run fail', () => {
       expect(await rollupOf(applicationId)).toMatchObject({ impressions: 300 });
     },
   );
+
+  it('for devices whose page is unreadable are parked, and count once it is put right', async () => {
+    const { applicationId, device, append, stub, inside, createDevice } = await start();
+    await stub().settle();
+    const other = await createDevice({ acquiredDay: '2026-02-01' });
+    if (other.outcome === 'moved') throw new Error('a new counter has one shard');
+    const setPage = (facts: Uint8Array) =>
+      inside((_, { storage }) => {
+        const page = pageOfDevice(storage, device);
+        const [before] = storage.sql.exec<{ facts: ArrayBuffer }>(
+          'SELECT facts FROM device_pages WHERE id = ?',
+          page,
+        );
+        storage.sql.exec('UPDATE device_pages SET facts = ? WHERE id = ?', facts, page);
+        return new Uint8Array(before?.facts ?? new ArrayBuffer());
+      });
+    const before = await setPage(Uint8Array.of(1, 2, 3));
+    await append([device, other.device].map((own) => eventOf(applicationId, own, 'custom.ad')));
+    await expect.poll(async () => (await stub().settle()).settled, { timeout: 20_000 }).toBe(true);
+    expect(await rollupOf(applicationId)).toMatchObject({ impressions: 1, installs: 2 });
+    const rows = await parkedOf(applicationId);
+    expect(rows).toHaveLength(1);
+    await setPage(before);
+    await deliver(rows.map(({ body }, index) => ({ id: `again-${index}`, body: JSON.parse(body) })));
+    await stub().settle();
+    expect(await rollupOf(applicationId)).toMatchObject({ impressions: 2 });
+    expect(await stub().readDevice(device.id)).toMatchObject({ activeDays: '0-1' });
+  });
 
   /** A device whose state is made unreadable later. */
   async function startBroken(applicationId: string) {

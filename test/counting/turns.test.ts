@@ -73,7 +73,7 @@ describe('during a run', () => {
 });
 
 describe('a run that stops after a commit', () => {
-  const UPDATE = /^UPDATE "devices"/;
+  const SAVE_PAGE = /^insert into "device_pages"/;
 
   /** Starts the object again on its storage, as after it was killed. */
   const restart = (counter: Counter, { storage }: DurableObjectState) => counter.use(storage);
@@ -84,7 +84,7 @@ describe('a run that stops after a commit', () => {
     await append(ads(10, { total_ad_value: 0.02 }));
     await inside(async (counter, state) => {
       const watched = new WatchedStorage(state.storage);
-      watched.failOn(UPDATE, 'before');
+      watched.failOn(SAVE_PAGE, 'before');
       counter.use(watched.asStorage());
       await expect(counter.settle()).rejects.toThrow();
       expect(preparedIn(state)).toBe(1);
@@ -103,7 +103,7 @@ describe('a run that stops after a commit', () => {
     await append(ads(10));
     await inside(async (counter, state) => {
       const watched = new WatchedStorage(state.storage);
-      watched.failOn(UPDATE, 'before');
+      watched.failOn(SAVE_PAGE, 'before');
       counter.use(watched.asStorage());
       await expect(counter.settle()).rejects.toThrow();
       expect((await counter.settle()).settled).toBe(true);

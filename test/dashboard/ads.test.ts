@@ -117,11 +117,3 @@ it('draws the chosen metric of each group', async () => {
     ['Banner', '$40.00'],
   ]);
 });
-
-it('says which events bring ads when there are none', async () => {
-  expect((await ads('period=yesterday')).texts('.empty')).toEqual([
-    'No figures in this period.',
-    'No ads in this period. They arrive as custom.ad events.',
-    'Nothing here yet.',
-  ]);
-});

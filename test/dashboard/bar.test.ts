@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { addDays, dayIn } from '#lib/time';
 import { createCreative } from '../helpers/creatives.ts';
-import { type Page, pageOf, queryOf } from '../helpers/page.ts';
+import { type Page, pageOf, queryOf, textOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -129,4 +129,16 @@ it("lists nothing of another team's application", async () => {
   expect((await browser.get(`/filters?app=${other.application.id}&kind=creative_id&back=/`)).status).toBe(
     404,
   );
+});
+
+it('compares all time with nothing, and forgets a comparison that was asked for', async () => {
+  const { app, browser, open } = await withPage();
+  const page = await open(`/breakdown?app=${app}&period=all&compare=year`);
+  const [field] = page.all('#bar-compare');
+  expect([field?.hasAttribute('disabled'), field && textOf(field)]).toEqual([true, 'No earlier period']);
+  expect(page.query('LTV and ROAS')).toEqual({ app, period: 'all' });
+  expect(page.query('Save or share').for).toBe(`/breakdown?app=${app}&period=all`);
+  const other = await pageOf(await browser.get(`/breakdown?app=${app}&period=7d&compare=year`));
+  expect(other.value('compare')).toBe('year');
+  expect(other.query('LTV and ROAS')).toEqual({ app, period: '7d', compare: 'year' });
 });

@@ -46,15 +46,16 @@ it('lists what was uploaded with CTR, CPC and CPM, and what has no match', async
   );
   expect(page.notices).toEqual([
     '2 rows stored. Rows with unmatched names: 1. Their spend counts in totals only, until you map the names below.',
-    'Not included, because there is no exchange rate: €5.00 (EUR). Rates are uploaded by PUT /v1/exchange-rates.',
+    'Not included, because there is no exchange rate: €5.00 (EUR). Add exchange rates',
   ]);
+  expect(page.link('Add exchange rates')).toBe('/costs/rates');
   expect(page.table(LEDGER).rows).toEqual([
-    ['2026-03-03', 'Unknown', 'Unmatched', '€5.00', '–', '–', '–', '–', '–', 'Edit'],
+    ['2026-03-03', 'Unknown', '€5.00', 'Unmatched', '–', '–', '–', '–', '–', 'Edit'],
     [
       '2026-03-02',
       'Cat Spring › Young',
-      'Matched',
       '$10.00',
+      'Matched',
       '2,000',
       '50',
       '2.5%',

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { envelope } from '../helpers/envelopes.ts';
-import { type Page, pageOf, queryOf } from '../helpers/page.ts';
+import { type Page, pageOf, queryOf, textOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -107,6 +107,9 @@ it('shows a device’s click, attribution and events, and refreshes while one is
   const list = await read('/debugger?type=custom.purchase');
   const href = [...list.links.values()].find((link) => link.startsWith('/debugger/device?')) ?? '';
   const page = await read(href);
+  expect(page.texts('.page-title > *')).toEqual(['Debugger › Device', queryOf(href).device_id]);
+  const event = await read(page.link('Purchase'));
+  expect(event.texts('.page-title > *')).toEqual(['Debugger › Event', 'Purchase']);
   // The click was named, so none was looked for.
   expect(page.card('Attribution').texts('p')).toEqual([
     'Click id, creative Cat, confidence 100%. Your backend named a click within the attribution window.',
@@ -134,4 +137,24 @@ it('shows a device’s click, attribution and events, and refreshes while one is
   expect((await stranger.get(`/debugger/device?device_id=${id}`)).status).toBe(404);
   expect((await browser.get('/debugger/device?device_id=nothing')).status).toBe(404);
   expect((await browser.get('/debugger/device')).status).toBe(404);
+});
+
+it('says why it lists nothing', async () => {
+  const made = await createTenant();
+  const { id } = made.application;
+  const reader = await signedIn(worker, made.team, 'viewer');
+  const sentenceOf = async (path: string) => {
+    const [empty] = (await pageOf(await reader.get(path))).all('#live .empty');
+    return empty && [textOf(empty), empty.querySelector('a')?.getAttribute('href')];
+  };
+  expect(await sentenceOf('/debugger')).toEqual([
+    'Events appear here within seconds after your backend sends them. Send the first event',
+    `/get-started?app=${id}`,
+  ]);
+  for (const filter of ['event_name=level_up', 'country=de', 'type=custom.ad']) {
+    expect(await sentenceOf(`/debugger?${filter}`)).toEqual([
+      'No events match. Show all events',
+      `/debugger?app=${id}`,
+    ]);
+  }
 });

@@ -17,6 +17,7 @@ const WITHOUT_FIELDS = new Set([
   '/settings/members/:id/remove',
   '/settings/members/invitations/:hash/withdraw',
   '/status/resume',
+  '/creatives/:id/key',
   '/status/:id/replay',
   '/status/:id/discard',
   '/settings/members/:id/password-reset',

@@ -113,14 +113,16 @@ it('leads from the list of alerts to Health of the same application', async () =
 });
 
 it('has no broken link on the alerts, Health and the overview', async () => {
+  const hrefs = new Set<string>();
   for (const path of ['/alerts', '/status', '/']) {
     const page = await follow(`${path}?app=${silent.id}`);
-    const hrefs = new Set([...page.links.values()].filter((href) => href.startsWith('/')));
-    expect(hrefs.size).toBeGreaterThan(10);
-    for (const href of hrefs) {
-      const answer = await admin.get(href);
-      expect([href, answer.status]).toEqual([href, 200]);
-    }
+    const own = [...page.links.values()].filter((href) => href.startsWith('/'));
+    expect(own.length).toBeGreaterThan(10);
+    for (const href of own) hrefs.add(href);
+  }
+  for (const href of hrefs) {
+    const answer = await admin.get(href);
+    expect([href, answer.status]).toEqual([href, 200]);
   }
 });
 

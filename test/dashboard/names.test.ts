@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { groupName } from '../../src/dashboard/groups.tsx';
+import { createCreative } from '../helpers/creatives.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
-import { startWorker } from '../helpers/worker.ts';
+import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
 
@@ -31,4 +32,13 @@ it('has one name for the product, in the sign-in and the documentation', async (
   expect((await pageOf(await worker.request('/docs'))).texts('title')).toEqual(['Attribution API']);
   const document = (await (await worker.request('/openapi.json')).json()) as { info: { title: string } };
   expect(document.info.title).toBe('Attribution API');
+});
+
+it('cuts the name of a new creative in a chart’s note, between characters', async () => {
+  const made = await createTenant();
+  const browser = await signedIn(worker, made.team, 'viewer');
+  await fetchToken(worker, made);
+  await createCreative(worker, made, { creative: `${'😀'.repeat(39)} and more` });
+  const { notes } = (await pageOf(await browser.get('/'))).card('Devices by day').chart;
+  expect(notes.at(-1)).toBe(`new creative ${'😀'.repeat(39)}…`);
 });

@@ -125,10 +125,10 @@ it('shows the figures of the API on every report page, and the same rows as CSV'
   expect((await open('/')).figures).toEqual({
     Revenue: '$11.25 $0.00 before',
     Installs: '1 0 before',
-    DAU: '0.3 – before',
-    ARPDAU: '$5.63 – before',
+    DAU: '0.3',
+    ARPDAU: '$5.63',
     Spend: '$0.00 $0.00 before',
-    ROAS: '– – before',
+    ROAS: '–',
   });
   expect(
     (await open('/ads')).cells('Ad figures by network', 'Network', 'Ad revenue', 'Impressions', 'eCPM'),
@@ -299,6 +299,18 @@ it.each([
   [0.013, 0.02],
   [101, 200],
 ])('ends the axis for %d at %d', (value, top) => expect(niceTop(value)).toBeCloseTo(top, 9));
+
+it.each([
+  [0, 4],
+  [1, 4],
+  [5, 8],
+  [9, 12],
+  [31, 40],
+  [101, 200],
+  [900, 1_000],
+])('ends the axis for %d things at %d, with whole numbers at its lines', (value, top) =>
+  expect(niceTop(value, true)).toBe(top),
+);
 
 it.each([
   [2, 1, 1],

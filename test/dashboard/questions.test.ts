@@ -40,7 +40,7 @@ async function withHistory() {
   const { id: app } = tenant.application;
   const page = async (path: string) =>
     pageOf(await browser.get(`${path}${path.includes('?') ? '&' : '?'}app=${app}&${PERIOD}`));
-  return { page, id, other: other.id, browser, app };
+  return { tenant, page, id, other: other.id, browser, app };
 }
 
 it('shows the median time of each step, and the funnel of each group', async () => {
@@ -75,12 +75,13 @@ it('shows the median time of each step, and the funnel of each group', async () 
 });
 
 it('shows what share reached each step before, and not where there is no comparison', async () => {
-  const { page } = await withHistory();
+  const { page, tenant } = await withHistory();
+  await fetchToken(worker, tenant, { created_at: '2026-03-09T10:00:00.000Z' });
   const later = '/funnels?from=2026-03-08&to=2026-03-14&step=install&step=purchase';
   const caption = 'Devices that reach each step, days in UTC';
   expect((await page(later)).cells(caption, 'Step', 'Devices', 'Of first step', 'Before')).toEqual([
-    ['Install', '0', '–', '100%'],
-    ['Purchase', '0', '–', '33.3%'],
+    ['Install', '1', '100%', '100%'],
+    ['Purchase', '0', '0%', '33.3%'],
   ]);
   expect((await page(`${later}&compare=none`)).table(caption).headings).not.toContain('Before');
 });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { EXAMPLE } from '#http/operations';
 import { openApiDocument } from '../../src/docs/document.ts';
-import { service } from '../../src/service.ts';
+import { service, teamApi } from '../../src/service.ts';
 import { ANDROID_AGENT, follow } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { parkMessage } from '../helpers/parked.ts';
@@ -164,7 +164,7 @@ describe('the errors of', () => {
 it('documents every route of the API and nothing else', () => {
   // The dashboard's pages and every middleware are registered for all methods.
   const documentation = ['/openapi.json', '/docs', '/docs/start.js'];
-  const served = service.routes
+  const served = [...service.routes, ...teamApi.routes]
     .filter(({ method, path }) => method !== 'ALL' && !documentation.includes(path))
     .map(({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
   const described = operations.map(({ path, method }) => `${method} ${path}`);

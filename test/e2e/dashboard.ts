@@ -222,6 +222,19 @@ test('shows every page over a simulated history', { timeout: 300_000 }, async (s
     );
   });
 
+  await suite.test('drops the comparison from the URL where all time is chosen', async () => {
+    const { page } = await open({}, await session());
+    await page.goto(`${demo.base_url}/retention?compare=year`);
+    assert.equal(await page.getByLabel('Comparison').inputValue(), 'year');
+    await page.getByLabel('Period').selectOption('all');
+    await page.waitForURL(/period=all/);
+    assert.equal(new URL(page.url()).searchParams.has('compare'), false);
+    assert.equal(await page.getByLabel('Comparison').isDisabled(), true);
+    await page.getByLabel('Period').selectOption('7d');
+    await page.waitForURL(/period=7d/);
+    assert.equal(await page.getByLabel('Comparison').inputValue(), 'previous');
+  });
+
   await suite.test('filters by a value searched in the bar, until its chip is removed', async () => {
     const { page, faults } = await open({}, await session());
     await page.goto(`${demo.base_url}/retention`);

@@ -45,16 +45,6 @@ const isDone = (name: string) =>
     .waitFor({ timeout: 10_000 })
     .then(() => true);
 
-const backend = async (path: string, body: unknown) => {
-  const answer = await fetch(demo.base_url + path, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', [`${demo.service_name}-api-key`]: demo.api_key },
-    body: JSON.stringify(body),
-  });
-  assert.equal(answer.status, 200, await answer.clone().text());
-  return (await answer.json()) as Record<string, string>;
-};
-
 test('explains the product at the sign-in', async () => {
   await page.goto(demo.base_url);
   await page.getByText('See which ads bring players who stay and pay').waitFor();
@@ -67,7 +57,7 @@ test('suggests the time zone and currency of the browser for a new application',
   assert.equal(await page.getByLabel('Currency').inputValue(), 'EUR');
 });
 
-test('leads from the checklist to a store URL, a creative, and the arrival of a test click', async () => {
+test('leads from the checklist to a store URL, a creative, a test click, its install and the revenue on the overview', async () => {
   await page.goto(demo.base_url);
   await step('Add the store URL').click();
   await page.getByLabel('Google Play URL').fill(PLAY);
@@ -82,35 +72,19 @@ test('leads from the checklist to a store URL, a creative, and the arrival of a 
   await page.getByRole('button', { name: 'Create' }).click();
   await page.getByRole('heading', { name: 'Test this link' }).waitFor();
   await page.getByText('Waiting for your click').waitFor();
-  const link = await page.locator('#test [data-copy]').getAttribute('data-copy');
+  const link = await page.locator('#test [data-copy]').first().getAttribute('data-copy');
   // A phone that scanned the code. It is redirected to the store, which is not on this machine.
   const answer = await fetch(link ?? '', { redirect: 'manual', headers: { 'User-Agent': ANDROID } });
   assert.equal(answer.status, 302);
-  const referrer = new URL(answer.headers.get('Location') ?? '').searchParams.get('referrer') ?? '';
   await page.getByText(/The click arrived at .* on Android/).waitFor({ timeout: 30_000 });
-  assert.match(referrer, /^click_id=/);
 
-  // What the app's backend sends when the app was installed and something was bought in it.
-  const now = new Date().toISOString();
-  const { token } = await backend('/fetch-token', {
-    type: 'device-metrics',
-    created_at: now,
-    data: {
-      device_name: 'Pixel 8',
-      device_model: 'Pixel 8',
-      os_system: 'Android 14',
-      timezone: 'Europe/Berlin',
-      install_referrer: referrer,
-    },
-  });
-  await backend('/webhook', {
-    type: 'custom.purchase',
-    created_at: now.slice(0, 19).replace('T', ' '),
-    creativeToken: token,
-    payload: { item_id: 'gems', item_name: 'Gems', value: 4.99, currency: 'usd', status: 'completed' },
-  });
-
-  await page.goto(demo.base_url);
+  // The app on the phone and its backend, as commands to paste into a terminal.
+  await page.getByRole('heading', { name: 'Then test an install' }).waitFor();
+  await page.getByRole('button', { name: 'Show with the API key' }).click();
+  const calls = page.locator('#test-install [data-copy]');
+  await page.locator('#test-install', { hasText: demo.api_key }).waitFor();
+  await promisify(execFile)('bash', ['-c', (await calls.getAttribute('data-copy')) ?? '']);
+  await page.locator('#test-install').getByRole('link', { name: 'overview' }).click();
   const revenue = page.locator('[data-metric=revenue]');
   const deadline = Date.now() + 30_000;
   while ((await revenue.count()) === 0 || !(await revenue.first().innerText()).includes('4.99')) {
@@ -119,6 +93,8 @@ test('leads from the checklist to a store URL, a creative, and the arrival of a 
   }
   assert.equal(await page.locator('[data-metric=installs]').first().innerText(), '1');
   assert.ok(await isDone('Test its link'));
+
+  assert.ok(await isDone('Send the first event'));
 
   await page.getByRole('link', { name: 'Debugger' }).first().click();
   const row = page.getByRole('row', { name: /Purchase/ });

@@ -90,7 +90,7 @@ async function status(tenant: Tenant, id: string): Promise<Record<string, unknow
 
 describe('GET /v1/events', () => {
   it('lists the logs and files of all shards newest first, before and after export', async () => {
-    const started = await start(8);
+    const started = await start(4);
     const { tenant, counters } = started;
     const events: LoggedEvent[] = [];
     const sendSome = async () => {

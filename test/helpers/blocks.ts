@@ -1,29 +1,39 @@
 import { env } from 'cloudflare:workers';
 import { columnsOf, MEASURES, ROLLUP_KEYS, type RollupTable } from '#catalogue';
-import { openBlock, UNSEGMENTED } from '#rollup';
+import { type EntryFilter, type OpenBlock, openBlock, UNSEGMENTED } from '#rollup';
+
+/** The entries of a block: the values of the key, the segment's id, and the sums. */
+export function entriesOf(
+  block: OpenBlock,
+  filter?: EntryFilter,
+): { key: string[]; segment: number; sums: number[] }[] {
+  const found: ReturnType<typeof entriesOf> = [];
+  block.read(({ size, keys, segments, sums }) => {
+    for (let entry = 0; entry < size; entry++) {
+      found.push({
+        key: block.keys.map((values, at) => values[keys[at]?.[entry] ?? 0] ?? ''),
+        segment: block.segments[segments[entry] ?? 0] ?? 0,
+        sums: sums.map((column) => column?.[entry] ?? 0),
+      });
+    }
+  }, filter);
+  return found;
+}
 
 /** What blocks hold: by key and segment, the sums. */
 export function unpack(table: RollupTable, blocks: Iterable<string>): Map<string, number[]> {
-  const sums = new Map<string, number[]>();
+  const found = new Map<string, number[]>();
   for (const text of blocks) {
-    const block = openBlock(table, text);
-    let key = '';
-    block.read({
-      row: (indexes) => {
-        key = JSON.stringify(block.keys.map((values, at) => values[indexes[at] ?? 0]));
-        return true;
-      },
-      segment: (index, own) => {
-        const name = `${key}/${block.segments[index]}`;
-        const known = sums.get(name) ?? own.map(() => 0);
-        sums.set(
-          name,
-          [...own].map((sum, at) => sum + (known[at] ?? 0)),
-        );
-      },
-    });
+    for (const { key, segment, sums } of entriesOf(openBlock(table, text))) {
+      const name = `${JSON.stringify(key)}/${segment}`;
+      const known = found.get(name) ?? [];
+      found.set(
+        name,
+        sums.map((sum, at) => sum + (known[at] ?? 0)),
+      );
+    }
   }
-  return sums;
+  return found;
 }
 
 /** The sums of an application's rollup by creative, of all rows together, by the name of their column. */

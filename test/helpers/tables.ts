@@ -46,10 +46,18 @@ export async function dump(names: readonly string[]): Promise<Record<string, str
 
 /** How many rows of each table name an application; tables without any are left out. */
 export async function tablesWith(applicationId: string): Promise<Record<string, number>> {
-  const all = Object.entries(await dump(await tableNames()));
-  const counts = all.map(([table, rows]) => [
-    table,
-    rows.filter((row) => row.includes(applicationId)).length,
-  ]);
+  const known = [...(await tables())];
+  const answers = await env.DB.batch<{ rows: number }>(
+    known.map(([table, columns]) => {
+      const texts = columns
+        .filter(({ type }) => type === 'TEXT')
+        .map(({ name }) => `coalesce("${name}", '')`);
+      const row = ["''", ...texts].join(" || ' ' || ");
+      return env.DB.prepare(`SELECT count(*) AS rows FROM "${table}" WHERE instr(${row}, ?1)`).bind(
+        applicationId,
+      );
+    }),
+  );
+  const counts = known.map(([table], index) => [table, answers[index]?.results[0]?.rows ?? 0]);
   return Object.fromEntries(counts.filter(([, count]) => count !== 0));
 }

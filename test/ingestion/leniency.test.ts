@@ -95,7 +95,12 @@ describe('a descriptive field', () => {
       'an ad in a currency that is none',
       (t) => envelope.ad(t, {}, { value: 0.5, currency: 'abc' }),
       { value_micros: 0, currency: '' },
-      [{ path: 'payload.currency', message: 'must be a currency code (ISO 4217), such as eur; revenue counted as 0' }],
+      [
+        {
+          path: 'payload.currency',
+          message: 'must be a currency code (ISO 4217), such as eur; revenue counted as 0',
+        },
+      ],
     ],
     [
       'the device',

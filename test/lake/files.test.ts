@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { LoggedEvent } from '#catalogue';
 import {
   type EventFilter,
@@ -117,57 +117,60 @@ it('ends a file after 50,000 events', async () => {
   expect(entries.map(({ rows }) => rows)).toEqual([50_000, 1]);
 });
 
-it.each<[string, (event: LoggedEvent) => object]>([
-  ['nothing', () => ({})],
-  ['a type', () => ({ type: 'custom.purchase' })],
-  ['an event name', () => ({ eventName: 'level_3' })],
-  ['a device', (event) => ({ deviceId: 'device_id' in event ? event.device_id : '' })],
-  ['a creative', (event) => ({ creativeIds: [event.creative_id ?? ''] })],
-  ['the paid devices', () => ({ attribution: 'paid' })],
-  ['the organic devices', () => ({ attribution: 'organic' })],
-  ['a version of the app', () => ({ appVersions: ['1.2.0'] })],
-  ['no version of the app', () => ({ appVersions: [''] })],
-  ['a country', () => ({ countries: ['fr'] })],
-  ['no country', () => ({ countries: [''] })],
-  ['one of two countries, one of them unknown', () => ({ countries: ['fr', ''] })],
-  ['an OS', () => ({ oses: ['ios'] })],
-  ['no OS', () => ({ oses: [''] })],
-  ['an event', (event) => ({ eventId: event.id })],
-  ['a day', () => ({ from: '2026-03-11', to: '2026-03-11' })],
-  ['a day without events', () => ({ from: '2026-03-12' })],
-  [
-    'a device and a type',
-    (event) => ({ type: 'custom.ad', deviceId: 'device_id' in event ? event.device_id : '' }),
-  ],
-])('finds the events of %s newest first, page by page', async (_, filterFor) => {
-  const { bucket, entries, events } = await write({
-    events: 3_000,
-    devices: 60,
-    startsAt: Date.UTC(2026, 2, 10, 23, 30),
+describe('finds the events of', () => {
+  let history: Awaited<ReturnType<typeof write>>;
+  beforeAll(async () => {
+    history = await write({ events: 3_000, devices: 60, startsAt: Date.UTC(2026, 2, 10, 23, 30) });
   });
-  const sample = events.find(({ creative_id }) => creative_id !== null);
-  if (!sample) throw new Error('no sample');
-  const filter = filterFor(sample) as EventFilter;
-  const wanted = newestFirst(events)
-    .filter(
-      (event: StoredEvent) =>
-        (!filter.type || event.type === filter.type) &&
-        (!filter.eventName || ('event_name' in event && event.event_name === filter.eventName)) &&
-        (!filter.deviceId || ('device_id' in event && event.device_id === filter.deviceId)) &&
-        (!filter.creativeIds || event.creative_id === filter.creativeIds[0]) &&
-        (!filter.attribution || (event.creative_id === null) === (filter.attribution === 'organic')) &&
-        (!filter.appVersions ||
-          (('device' in event && event.device?.app_version) || '') === filter.appVersions[0]) &&
-        (!filter.countries || filter.countries.includes(event.country ?? '')) &&
-        (!filter.oses || filter.oses.includes(event.os_family ?? '')) &&
-        (!filter.eventId || event.id === filter.eventId) &&
-        (!filter.from || event.day >= filter.from),
-    )
-    .map((event) => kept(event, SOURCE.shard));
-  expect((await readPages(bucket, entries, filter, 500)).events).toEqual(wanted);
-  const streamed: LoggedEvent[] = [];
-  for await (const slice of streamEvents(bucket, entries, filter)) streamed.push(...slice);
-  expect(newestFirst(streamed)).toEqual(wanted);
+
+  it.each<[string, (event: LoggedEvent) => object]>([
+    ['nothing', () => ({})],
+    ['a type', () => ({ type: 'custom.purchase' })],
+    ['an event name', () => ({ eventName: 'level_3' })],
+    ['a device', (event) => ({ deviceId: 'device_id' in event ? event.device_id : '' })],
+    ['a creative', (event) => ({ creativeIds: [event.creative_id ?? ''] })],
+    ['the paid devices', () => ({ attribution: 'paid' })],
+    ['the organic devices', () => ({ attribution: 'organic' })],
+    ['a version of the app', () => ({ appVersions: ['1.2.0'] })],
+    ['no version of the app', () => ({ appVersions: [''] })],
+    ['a country', () => ({ countries: ['fr'] })],
+    ['no country', () => ({ countries: [''] })],
+    ['one of two countries, one of them unknown', () => ({ countries: ['fr', ''] })],
+    ['an OS', () => ({ oses: ['ios'] })],
+    ['no OS', () => ({ oses: [''] })],
+    ['an event', (event) => ({ eventId: event.id })],
+    ['a day', () => ({ from: '2026-03-11', to: '2026-03-11' })],
+    ['a day without events', () => ({ from: '2026-03-12' })],
+    [
+      'a device and a type',
+      (event) => ({ type: 'custom.ad', deviceId: 'device_id' in event ? event.device_id : '' }),
+    ],
+  ])('%s newest first, page by page', async (_, filterFor) => {
+    const { bucket, entries, events } = history;
+    const sample = events.find(({ creative_id }) => creative_id !== null);
+    if (!sample) throw new Error('no sample');
+    const filter = filterFor(sample) as EventFilter;
+    const wanted = newestFirst(events)
+      .filter(
+        (event: StoredEvent) =>
+          (!filter.type || event.type === filter.type) &&
+          (!filter.eventName || ('event_name' in event && event.event_name === filter.eventName)) &&
+          (!filter.deviceId || ('device_id' in event && event.device_id === filter.deviceId)) &&
+          (!filter.creativeIds || event.creative_id === filter.creativeIds[0]) &&
+          (!filter.attribution || (event.creative_id === null) === (filter.attribution === 'organic')) &&
+          (!filter.appVersions ||
+            (('device' in event && event.device?.app_version) || '') === filter.appVersions[0]) &&
+          (!filter.countries || filter.countries.includes(event.country ?? '')) &&
+          (!filter.oses || filter.oses.includes(event.os_family ?? '')) &&
+          (!filter.eventId || event.id === filter.eventId) &&
+          (!filter.from || event.day >= filter.from),
+      )
+      .map((event) => kept(event, SOURCE.shard));
+    expect((await readPages(bucket, entries, filter, 500)).events).toEqual(wanted);
+    const streamed: LoggedEvent[] = [];
+    for await (const slice of streamEvents(bucket, entries, filter)) streamed.push(...slice);
+    expect(newestFirst(streamed)).toEqual(wanted);
+  });
 });
 
 it('reads only the footer and one row group for one device', async () => {

@@ -29,7 +29,28 @@ describe('dayIn', () => {
     ['Pacific/Kiritimati', '2025-12-31T10:00:00Z', '2026-01-01'],
     ['Asia/Kolkata', '2026-01-01T18:29:59Z', '2026-01-01'],
     ['Asia/Kolkata', '2026-01-01T18:30:00Z', '2026-01-02'],
+    // St. John's fell back at one minute past midnight, 02:31 UTC.
+    ['America/St_Johns', '2010-11-07T02:30:59Z', '2010-11-07'],
+    ['America/St_Johns', '2010-11-07T02:31:00Z', '2010-11-06'],
   ])('in %s at %s is %s', (timezone, at, day) => expect(dayIn(timezone, Date.parse(at))).toBe(day));
+
+  it('is the formatted day at any time since 1970, in every zone', () => {
+    const zone = fc.constantFrom(...Intl.supportedValuesOf('timeZone'));
+    const at = fc.integer({ min: 0, max: Date.UTC(2040, 0) });
+    // Around midnight and changes of clocks.
+    const near = fc
+      .tuple(at, fc.integer({ min: -90_000, max: 90_000 }))
+      .map(([instant, offset]) => Math.max(0, Math.round(instant / 900_000) * 900_000 + offset));
+    return fc.assert(
+      fc.property(zone, fc.oneof(at, near), (timezone, instant) => {
+        const [day, month, year] = new Date(instant)
+          .toLocaleDateString('en-GB', { timeZone: timezone })
+          .split('/');
+        expect(dayIn(timezone, instant)).toBe(`${year}-${month}-${day}`);
+      }),
+      { numRuns: 500 },
+    );
+  });
 });
 
 describe('zoneOffset', () => {
@@ -62,7 +83,10 @@ describe('zoneOffset', () => {
           .split(':')
           .map(Number);
         expect([clock.getUTCHours(), clock.getUTCMinutes()]).toEqual([hour % 24, minute]);
-        expect(clock.toISOString().slice(0, 10)).toBe(dayIn(timezone, instant));
+        const [day, month, year] = new Date(instant)
+          .toLocaleDateString('en-GB', { timeZone: timezone })
+          .split('/');
+        expect(clock.toISOString().slice(0, 10)).toBe(`${year}-${month}-${day}`);
       }),
     );
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { memoize } from '#lib/memoize';
 import { createCreative } from '../helpers/creatives.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -22,14 +23,20 @@ const HOURLY = [
 ];
 const DAILY_ONLY = ['dau', 'payers', 'arpdau', 'arppu', 'spend', 'cpi', 'roas', 'roas_blended'];
 
-/** The hour of a clock in a zone with its offset, by another road than the service's own. */
+const hourIn = memoize(
+  100,
+  (zone: string) =>
+    new Intl.DateTimeFormat('en-GB', {
+      timeZone: zone,
+      hour: '2-digit',
+      hourCycle: 'h23',
+      timeZoneName: 'longOffset',
+    }),
+);
+
+/** The hour of a clock in a zone with its offset, computed differently from the service. */
 function localHour(zone: string, at: number): string {
-  const parts = new Intl.DateTimeFormat('en-GB', {
-    timeZone: zone,
-    hour: '2-digit',
-    hourCycle: 'h23',
-    timeZoneName: 'longOffset',
-  }).formatToParts(at);
+  const parts = hourIn(zone).formatToParts(at);
   const part = (type: string) => parts.find((one) => one.type === type)?.value ?? '';
   return `${localDay(zone, at)}T${part('hour')}:00:00${part('timeZoneName').slice('GMT'.length) || '+00:00'}`;
 }

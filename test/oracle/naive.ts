@@ -60,10 +60,11 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
   // The two amounts that are shown add up to the third.
   const revenue = adRevenue === null || purchaseRevenue === null ? null : adRevenue + purchaseRevenue;
   // A device is one of a day, under the application version of the first event that it sends on it, and so is a payer.
-  const active = firstOfDays(all).filter((event) => events.includes(event)).length;
+  const inside = (first: ReadonlySet<Sent>) => events.filter((event) => first.has(event));
+  const active = inside(firstOfDays(all)).length;
   const isOneDay = distinct(events.map((event) => event.day)) === 1;
   const payers = isOneDay
-    ? firstOfDays(all.filter(isPaid)).filter((event) => events.includes(event)).length
+    ? inside(firstOfDays(all.filter(isPaid))).length
     : distinct(paid.map((event) => event.device));
   const adRequests = total(events.map(requests));
   const spend = money(costs, rateOn);
@@ -79,8 +80,8 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
     clicks: 0,
     installs: installs.length,
     dau: per(active, days),
-    sessions: sessions(events, all),
-    session_seconds: sessionSeconds(events, all),
+    sessions: inside(firstOfSessions(all)).length,
+    session_seconds: total(inside(firstEnds(all)).map((event) => Number(event.payload.session_seconds))),
     impressions: ads.length,
     ad_revenue: adRevenue,
     ecpm: per(adRevenue === null ? null : adRevenue * 1000, ads.length),
@@ -101,45 +102,50 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
   };
 }
 
+/** Computes once per history what every figure of it needs. */
+function ofHistory(compute: (all: Sent[]) => Sent[]): (all: Sent[]) => ReadonlySet<Sent> {
+  const known = new WeakMap<Sent[], ReadonlySet<Sent>>();
+  return (all) => {
+    const found = known.get(all) ?? new Set(compute(all));
+    known.set(all, found);
+    return found;
+  };
+}
+
 /** The first event that each device sends on each day. */
-function firstOfDays(all: Sent[]): Sent[] {
+const firstOfDays = ofHistory((all) => {
   const first = new Map<string, Sent>();
   for (const event of all) {
     const key = `${event.device}/${event.day}`;
     if (!first.has(key)) first.set(key, event);
   }
   return [...first.values()];
-}
+});
 
-/** Of the events of one session of a device the first that was sent is the session. */
-function sessions(events: Sent[], all: Sent[]): number {
-  const first = new Set<Sent>();
+/** The first event of each session of a device that was sent: it counts as the session. */
+const firstOfSessions = ofHistory((all) => {
   const seen = new Set<string>();
-  for (const event of all) {
-    if (event.type !== 'retention') continue;
+  return all.filter((event) => {
+    if (event.type !== 'retention') return false;
     const { session_id, session_end } = event.payload;
     const key = `${event.device}/${session_id}`;
-    if (session_id ? seen.has(key) : session_end) continue;
+    if (session_id ? seen.has(key) : session_end) return false;
     seen.add(key);
-    first.add(event);
-  }
-  return events.filter((event) => first.has(event)).length;
-}
+    return true;
+  });
+});
 
-/** The lengths of sessions: of the ends of one session of a device the first that was sent counts. */
-function sessionSeconds(events: Sent[], all: Sent[]): number {
+/** The first end of each session of a device that was sent: its length counts. */
+const firstEnds = ofHistory((all) => {
   const ends = all.filter((event) => event.payload.session_end);
-  const first = ends.filter(
+  return ends.filter(
     (event) =>
       !event.payload.session_id ||
       ends.find(
         (other) => other.device === event.device && other.payload.session_id === event.payload.session_id,
       ) === event,
   );
-  return total(
-    events.filter((event) => first.includes(event)).map((event) => Number(event.payload.session_seconds)),
-  );
-}
+});
 
 const number = (day: string) => Date.parse(`${day}T00:00:00Z`) / 86_400_000;
 const age = (event: Sent) => Math.max(0, number(event.day) - number(event.acquired));

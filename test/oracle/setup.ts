@@ -74,17 +74,19 @@ export const rateInto =
     return from && to ? [from[0] * to[1], from[1] * to[0]] : null;
   };
 
+export type History = {
+  zone: string;
+  currency: string;
+  seed: number;
+  published?: readonly Rates[];
+  currencies?: string[];
+  shards?: number;
+};
+
 /** Sends a history, its costs and exchange rates. What counts nowhere is left out of `sent`; `creatives` are the ids of `CREATIVES`. */
 export async function startOracle(
   worker: TestWorker,
-  options: {
-    zone: string;
-    currency: string;
-    seed: number;
-    published?: readonly Rates[];
-    currencies?: string[];
-    shards?: number;
-  },
+  options: History,
 ): Promise<{ tenant: Tenant; creatives: string[]; sent: Sent[] }> {
   const { zone, currency, seed, published = RATES, currencies = CURRENCIES, shards = 1 } = options;
   const tenant = await createTenant({ timezone: zone, currency });
@@ -147,7 +149,7 @@ export function expectFigures(actual: Row | undefined, expected: Record<string, 
   }
 }
 
-/** The Monday of a day's week, by another road than the service's own. */
+/** The Monday of a day's week, computed differently from the service. */
 export const monday = (day: string) => {
   const at = new Date(`${day}T00:00:00Z`);
   return new Date(at.getTime() - ((at.getUTCDay() + 6) % 7) * 86_400_000).toISOString().slice(0, 10);

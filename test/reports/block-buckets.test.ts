@@ -58,11 +58,8 @@ async function read(applicationId: string, creative_id: string[]) {
   const asked = { ...scan, filters: { creative_id }, byCreative: true, bySegment: false };
   for await (const chunk of scanBlocks(env.DB, asked)) {
     for (const creative of valuesIn(chunk, 'creative_id')) seen.add(creative);
-    chunk.read({
-      row: () => true,
-      add: (_segment, sums) => {
-        installs += sums[1] ?? 0;
-      },
+    chunk.read(({ size, sums }) => {
+      for (let entry = 0; entry < size; entry++) installs += sums[1]?.[entry] ?? 0;
     });
   }
   return { installs, seen };

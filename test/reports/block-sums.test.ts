@@ -198,6 +198,8 @@ it('rounds half a micro up, even with a rate of infinitely many digits', () => {
   const group = table.open();
   // A sixth of a micro, three times, is half a micro.
   const sixth = divideRounded(RATE_SCALE, 6n);
-  for (let time = 0; time < 3; time++) table.add(group, Float64Array.of(1, 0, 0, 0), 1, sixth);
+  const sums = [Float64Array.of(1, 1, 1), null, null, null];
+  const entries = { size: 3, keys: [], segments: new Int32Array(3), sums };
+  table.addEntries(new Int32Array(3).fill(group), entries, [sixth, sixth, sixth]);
   expect(table.sumsOf(group).adRevenue).toBe(1n);
 });

@@ -335,7 +335,7 @@ it.each(['limit=0', 'limit=1001', 'limit=x', 'limit=1.5'])('refuses %s', async (
   }
 });
 
-it('returns a thousand rows for 50,000 placements, with exact figures', async () => {
+it('returns a thousand rows for 20,000 placements, with exact figures', async () => {
   const many = await createTenant();
   const key = {
     day: '2026-04-01',
@@ -345,7 +345,7 @@ it('returns a thousand rows for 50,000 placements, with exact figures', async ()
     currency: 'usd',
   };
   // A run adds at most a few thousand rows at once.
-  for (let first = 1; first <= 50_000; first += 5_000) {
+  for (let first = 1; first <= 20_000; first += 5_000) {
     const placements = Array.from({ length: 5_000 }, (_, index) => first + index);
     const rows = placements.map((number) => ({
       ...{ ...key, placement: String(number).padStart(200, '0') },
@@ -361,10 +361,10 @@ it('returns a thousand rows for 50,000 placements, with exact figures', async ()
     expect((await answer.arrayBuffer()).byteLength).toBeLessThan(1_000_000);
   }
   const { data, total_rows } = await report('performance', 'group_by=placement', many);
-  expect(total_rows).toBe(50_000);
+  expect(total_rows).toBe(20_000);
   expect(data).toHaveLength(1_001);
-  expect(data[0]).toMatchObject({ placement: String(49_001).padStart(200, '0'), ad_revenue: 49_001 });
-  const rest = (49_000 * 49_001) / 2;
+  expect(data[0]).toMatchObject({ placement: String(19_001).padStart(200, '0'), ad_revenue: 19_001 });
+  const rest = (19_000 * 19_001) / 2;
   expect(data.at(-1)).toMatchObject({ is_other: true, impressions: rest, ad_revenue: rest, ecpm: 1000 });
   // The largest of 777 and 7770 to 7779.
   const [found] = (await report('performance', 'group_by=placement&q=000777&limit=1', many)).data;

@@ -1,7 +1,12 @@
+import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
+import { database } from '#db';
 import { addDays } from '#lib/time';
 import { CohortActivity } from '../../src/reports/cohort-activity.ts';
 import { CohortCells } from '../../src/reports/cohort-cells.ts';
+import { CreativeNames } from '../../src/reports/names.ts';
+
+const NO_NAMES = new CreativeNames(database(env.DB), '', []);
 
 // Ten devices of the 1st, of which four came back on day 1 and two on day 7; five of the 5th, of which one came back on day 1.
 const ROWS = [
@@ -22,7 +27,7 @@ const read = (today: string, cohort: 'all' | 'day', limit = 10) => {
     filters: {},
     today,
   };
-  const cells = new CohortCells(asked, new Map());
+  const cells = new CohortCells(asked, NO_NAMES);
   const activity = new CohortActivity(cells, asked);
   for (const { acquiredDay, age, active, lastActive } of ROWS.toReversed()) {
     activity.addDevices(acquiredDay, age, active, lastActive);
@@ -58,7 +63,7 @@ describe('retention', () => {
 function readDays(count: number, limit: number, days: number[]) {
   const today = '2026-03-20';
   const asked = { cohort: 'day' as const, from: '', to: today, limit, days, filters: {}, today };
-  const cells = new CohortCells(asked, new Map());
+  const cells = new CohortCells(asked, NO_NAMES);
   const activity = new CohortActivity(cells, asked);
   const read = () => {
     for (let ago = 1; ago <= count; ago++) activity.addDevices(addDays(today, -ago), 0, ago, ago);

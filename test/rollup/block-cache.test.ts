@@ -6,6 +6,7 @@ import { newId } from '#lib/ids';
 import { BlockCache } from '../../src/rollup/block-cache.ts';
 import { ALL_CREATIVES } from '../../src/rollup/breakdown.ts';
 import { readBlockPages } from '../../src/rollup/read-blocks.ts';
+import { entriesOf } from '../helpers/blocks.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { addFigures } from '../helpers/figures.ts';
 
@@ -46,10 +47,8 @@ it('reads the blocks of a day again only if they were added to or replaced', asy
     const blocks: { day: string; installs: number }[] = [];
     for await (const page of readBlockPages(db.asBinding(), { applicationId, ...query })) {
       for (const block of page) {
-        block.read({
-          row: () => true,
-          segment: (_index, sums) => blocks.push({ day: block.keys[0]?.[0] ?? '', installs: sums[1] ?? 0 }),
-        });
+        const installs = entriesOf(block).map(({ sums }) => sums[1] ?? 0);
+        blocks.push(...installs.map((own) => ({ day: block.keys[0]?.[0] ?? '', installs: own })));
       }
     }
     return { blocks, reads: db.log.filter((sql) => /"data"/.test(sql)).length };

@@ -1,30 +1,47 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { KeyValues } from '../../src/rollup/key-values.ts';
 import { Additions } from '../../src/rollup/tables.ts';
+import { TupleIndex } from '../../src/rollup/tuple-index.ts';
 
-it('returns the values of any key, however many values there are', () => {
+it('returns each value by its number', () => {
   const values = new KeyValues();
-  const count = 70_000;
-  const parts = Array.from({ length: count }, (_, index) => [
-    `name ${index}`,
-    index,
-    `name ${count - index}`,
-  ]);
-  const keys = parts.map((own) => own.map((value) => values.textOf(value)).join(''));
-  expect(new Set(keys).size).toBe(count);
-  const wrong = parts.filter((own, index) => values.read(keys[index] ?? '').join() !== own.join());
-  expect(wrong).toEqual([]);
+  const names = Array.from({ length: 1_000 }, (_, index) => `name ${index}`);
+  const numbers = names.map((name) => values.numberOf(name));
+  expect(new Set(numbers).size).toBe(names.length);
+  expect(numbers.map((number) => values.valueOf(number))).toEqual(names);
+  expect(values.shared('name 7')).toBe('name 7');
 });
 
 it('distinguishes a number from its text, and measures each value once', () => {
   const values = new KeyValues();
-  expect(values.read(values.textOf(1) + values.textOf('1'))).toEqual([1, '1']);
+  expect([1, '1'].map((value) => values.valueOf(values.numberOf(value)))).toEqual([1, '1']);
   const { weight } = values;
-  values.textOf('1');
+  values.numberOf('1');
   expect(values.weight).toBe(weight);
-  values.textOf('x'.repeat(1_000));
+  values.numberOf('x'.repeat(1_000));
   expect(values.weight).toBeGreaterThan(weight + 1_000);
 });
+
+it('numbers tuples in order of first use, as a map of texts does', () => {
+  const tuple = fc.tuple(fc.nat({ max: 40 }), fc.nat({ max: 2 }), fc.nat({ max: 2 ** 31 - 1 }));
+  fc.assert(
+    fc.property(fc.array(tuple, { maxLength: 500 }), fc.array(fc.nat({ max: 499 })), (tuples, repeats) => {
+      const index = new TupleIndex(3);
+      const expected = new Map<string, number>();
+      for (const own of [...tuples, ...repeats.flatMap((place) => [tuples[place] ?? []].filter(isTuple))]) {
+        const name = own.join();
+        if (!expected.has(name)) expected.set(name, expected.size);
+        const number = index.numberOf(Int32Array.from(own));
+        expect(number).toBe(expected.get(name));
+        expect([0, 1, 2].map((place) => index.at(number, place))).toEqual([...own]);
+      }
+      expect(index.size).toBe(expected.size);
+    }),
+  );
+});
+
+const isTuple = (tuple: readonly number[]) => tuple.length === 3;
 
 it('keeps and finds distinct rows beyond 32,768 values', () => {
   const additions = new Additions('rollup_custom');

@@ -10,10 +10,11 @@ import {
   placesToMerge,
   replaceBlocks,
 } from '../../src/rollup/merge-blocks.ts';
+import type { OpenBlock } from '../../src/rollup/open-block.ts';
 import { readBlockPages } from '../../src/rollup/read-blocks.ts';
-import type { OpenBlock } from '../../src/rollup/segment-blocks.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 import { addRun } from '../helpers/add-run.ts';
+import { entriesOf } from '../helpers/blocks.ts';
 
 /** The buckets that tell creatives apart. */
 const OF_CREATIVES = Array.from({ length: CREATIVE_BUCKETS }, (_, index) => index + 1);
@@ -49,18 +50,14 @@ async function read(applicationId: string, buckets: number[]) {
   for await (const page of readBlockPages(env.DB, query)) {
     for (const block of page) {
       blocks++;
-      block.read({
-        row: () => true,
-        segment: (index, own) => {
-          const id = block.segments[index] ?? 0;
-          const known = sums.get(id) ?? { impressions: 0, micros: 0n };
-          const [, , , , , , , , impressions = 0, low = 0, high = 0, , , bought = 0] = own;
-          sums.set(id, {
-            impressions: known.impressions + impressions,
-            micros: known.micros + BigInt(high) * 10n ** 12n + BigInt(low) + BigInt(bought),
-          });
-        },
-      });
+      for (const { segment, sums: own } of entriesOf(block)) {
+        const known = sums.get(segment) ?? { impressions: 0, micros: 0n };
+        const [, , , , , , , , impressions = 0, low = 0, high = 0, , , bought = 0] = own;
+        sums.set(segment, {
+          impressions: known.impressions + impressions,
+          micros: known.micros + BigInt(high) * 10n ** 12n + BigInt(low) + BigInt(bought),
+        });
+      }
     }
   }
   return { blocks, sums };

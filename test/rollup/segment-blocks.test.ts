@@ -10,15 +10,12 @@ import {
   UNSEGMENTED,
   WHOLE_SEGMENT,
 } from '../../src/rollup/breakdown.ts';
-import {
-  MAX_BLOCK_CHARACTERS,
-  type OpenBlock,
-  openBlock,
-  openToKeep,
-  packBlocks,
-} from '../../src/rollup/segment-blocks.ts';
+import type { EntryFilter } from '../../src/rollup/entries.ts';
+import { openToKeep } from '../../src/rollup/kept-block.ts';
+import { type OpenBlock, openBlock } from '../../src/rollup/open-block.ts';
+import { MAX_BLOCK_CHARACTERS, packBlocks } from '../../src/rollup/segment-blocks.ts';
 import { Additions, ROLLUP_TABLES, type SegmentedRow, sumColumnsOf } from '../../src/rollup/tables.ts';
-import { unpack } from '../helpers/blocks.ts';
+import { entriesOf, unpack } from '../helpers/blocks.ts';
 
 const sum = fc.oneof(
   fc.constant(0),
@@ -106,26 +103,71 @@ it('uses about 8 characters per segment of a row', () => {
   expect(block.length / 2_000).toBeLessThan(10);
 });
 
-it('reads a kept block like its text, as often as needed, without the text', () => {
-  const rows = ['main', 'end'].map((placement, index) => ({
-    key: Object.values(key(placement)),
-    segments: [7, ...sumColumnsOf('rollup_ads').map((_, at) => at * 100 + index)],
+/** A block of every kind of number, longer than what is read at once, and with sums that are all 0. */
+function largeBlock(): { text: string; table: 'rollup_daily' } {
+  const rows = Array.from({ length: 2_500 }, (_, row) => ({
+    key: ['app_1', row % 5 === 0 ? '2026-03-01' : '2026-03-02', `crt_${row}`, 'usd'],
+    segments: [7, 8, 9].flatMap((segment) => [
+      segment,
+      ...sumColumnsOf('rollup_daily').map((_, at) => {
+        if (at === 3) return 0;
+        return at === 4 ? -row : at === 5 ? 2 ** 45 + row : (row + segment) % 2 ** (2 * at + 2);
+      }),
+    ]),
   }));
-  const [text = ''] = packBlocks('rollup_ads', rows);
-  const read = (block: OpenBlock) => {
-    const found: unknown[] = [];
-    block.read({
-      row: (at) => found.push([...at].map((value, column) => block.keys[column]?.[value])) > 0,
-      segment: (index, sums, mask) => found.push([block.segments[index], [...sums], mask]),
-    });
-    return found;
-  };
+  const [text = ''] = packBlocks('rollup_daily', rows, 10_000_000);
+  return { text, table: 'rollup_daily' };
+}
+
+it('reads a kept block like its text, as often as needed', () => {
+  const { text, table } = largeBlock();
   const cache = new BlockCache();
-  const kept = openToKeep('rollup_ads', text, cache.share);
-  const expected = read(openBlock('rollup_ads', text));
-  expect(expected).toHaveLength(4);
-  expect([read(kept), read(kept)]).toEqual([expected, expected]);
-  expect(kept.bytes).toBe(text.length);
+  const kept = openToKeep(table, text, cache.share);
+  const expected = entriesOf(openBlock(table, text));
+  expect(expected).toHaveLength(7_500);
+  expect(expected[7]).toEqual({
+    key: ['2026-03-02', 'crt_2', 'usd'],
+    segment: 8,
+    sums: [2, 10, 10, 0, -2, 2 ** 45 + 2, ...Array.from({ length: 9 }, () => 10)],
+  });
+  expect(entriesOf(kept)).toEqual(expected);
+  expect(entriesOf(kept)).toEqual(expected);
+});
+
+it.each<[string, (table: 'rollup_daily', text: string) => OpenBlock]>([
+  ['a text', openBlock],
+  ['a kept block', (table, text) => openToKeep(table, text, (value) => value)],
+])('reads of %s only the entries with wanted values and segments', (_, open) => {
+  const { text, table } = largeBlock();
+  const block = open(table, text);
+  const flags = (values: readonly unknown[], wanted: readonly unknown[]) =>
+    Uint8Array.from(values, (value) => (wanted.includes(value) ? 1 : 0));
+  const [days = [], creatives = []] = block.keys;
+  const read = (filter: EntryFilter) => entriesOf(block, filter);
+  const all = entriesOf(block);
+  const day = '2026-03-01';
+  const keys = [flags(days, [day]), null, null];
+  expect(read({ keys, segments: null })).toEqual(all.filter(({ key }) => key[0] === day));
+  const few = ['crt_5', 'crt_6', 'crt_2490'];
+  const both = { keys: [keys[0] ?? null, flags(creatives, few), null], segments: flags(block.segments, [9]) };
+  expect(read(both)).toEqual(
+    all.filter(({ key, segment }) => key[0] === day && few.includes(key[1] ?? '') && segment === 9),
+  );
+  expect(read(both).map(({ key }) => key[1])).toEqual(['crt_5', 'crt_2490']);
+  expect(read({ keys: [flags(days, []), null, null], segments: null })).toEqual([]);
+  expect(read({ keys: [null, null, null], segments: null })).toEqual(all);
+});
+
+it('can be read again after a reader failed', () => {
+  const { text, table } = largeBlock();
+  const block = openBlock(table, text);
+  const expected = entriesOf(block);
+  expect(() =>
+    block.read(() => {
+      throw new Error('full');
+    }),
+  ).toThrow('full');
+  expect(entriesOf(block)).toEqual(expected);
 });
 
 it.each([
@@ -136,7 +178,7 @@ it.each([
     `${JSON.stringify([[['2026-03-01'], [''], [''], [''], [''], ['']], [1], [1]])}\ngggg`,
   ],
 ])('refuses %s', (_, text) => {
-  const open = () => openBlock('rollup_ads', text).read({ row: () => true, segment: () => undefined });
+  const open = () => openBlock('rollup_ads', text).read(() => undefined);
   expect(open).toThrow();
 });
 

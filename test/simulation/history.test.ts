@@ -76,6 +76,29 @@ describe('the simulated history', () => {
     expect(by(1)).toBeGreaterThan(by(6));
   });
 
+  it('ends each session with its length, unless it is still going on', () => {
+    type Session = { session_id?: string; sid?: string; sd?: number };
+    const at = ({ created_at }: { created_at: string }) => Date.parse(`${created_at.replace(' ', 'T')}Z`);
+    const lengths = history.slice(0, 300).flatMap(({ events }) => {
+      const payloads = events.map((event) => ({ event, payload: event.payload as Session }));
+      return payloads
+        .filter(({ event }) => event.type === 'retention')
+        .map((start) => {
+          const end = payloads.find(
+            ({ event, payload }) => event.type === 'session' && payload.sid === start.payload.session_id,
+          );
+          if (!end) return at(start.event) > NOW - 30 * 60_000 ? null : Number.NaN;
+          expect(Math.abs(at(start.event) + 1000 * (end.payload.sd ?? 0) - at(end.event))).toBeLessThan(2000);
+          return end.payload.sd ?? Number.NaN;
+        });
+    });
+    const ended = lengths.filter((length) => length !== null);
+    const mean = ended.reduce((sum, length) => sum + length, 0) / ended.length;
+    expect(mean).toBeGreaterThan(3 * 60);
+    expect(mean).toBeLessThan(15 * 60);
+    expect(lengths.length - ended.length).toBeLessThan(10);
+  });
+
   it('earns about as much as real games', () => {
     const ads = history.flatMap(({ events }) => events).filter(({ type }) => type === 'custom.ad');
     const ecpm = (source: string) => {

@@ -4,6 +4,7 @@
 declare module 'node:buffer' {
   export class Buffer extends Uint8Array<ArrayBuffer> {
     static from(bytes: Uint8Array): Buffer;
+    static from(text: string, encoding: 'base64'): Buffer;
     static from(bytes: ArrayBufferLike, byteOffset: number, length: number): Buffer;
     compare(
       target: Uint8Array,
@@ -12,11 +13,20 @@ declare module 'node:buffer' {
       sourceStart: number,
       sourceEnd: number,
     ): -1 | 0 | 1;
+    override toString(encoding?: 'base64'): string;
     override subarray(start: number, end: number): Buffer;
   }
 }
 
 declare module 'node:zlib' {
+  import type { Buffer } from 'node:buffer';
   export function gzipSync(bytes: Uint8Array): Uint8Array;
   export function gunzipSync(bytes: Uint8Array): Uint8Array;
+  export function deflateRawSync(text: string, options: { level: number }): Buffer;
+  export function inflateRawSync(bytes: Uint8Array): Buffer;
+}
+
+declare module 'node:process' {
+  const process: { getBuiltinModule(name: 'node:zlib'): typeof import('node:zlib') };
+  export default process;
 }

@@ -92,7 +92,9 @@ export function simulateEvents(random: Random, device: SimulatedDevice, now: num
       let at =
         device.acquiredAt + age * DAY_MS + Math.floor(Math.max(age === 0 ? 0 : -600, jitter) * MINUTE_MS);
       at = Math.max(at, device.acquiredAt);
-      send('retention', at, { session_id: `${age}-${session}`, retentionDay: String(age) });
+      const startedAt = at;
+      const sessionId = `${age}-${session}`;
+      send('retention', at, { session_id: sessionId, retentionDay: String(age) });
       for (const format of FORMATS) {
         const asked = Math.floor(format.perSession * random.spread(0.5) + random.next());
         if (asked === 0) continue;
@@ -129,6 +131,8 @@ export function simulateEvents(random: Random, device: SimulatedDevice, now: num
       if (age === 0 && session === 0 && random.chance(0.8))
         send('custom', at, { event_name: 'tutorial_done' });
       if (payer && random.chance(age === 0 ? 0.5 : 0.25)) buy(at);
+      at += Math.floor(random.between(0.5, 3) * MINUTE_MS);
+      send('session', at, { a: 'end', sid: sessionId, sd: Math.round((at - startedAt) / 1000) });
     }
   }
   return events;
@@ -162,7 +166,7 @@ export function simulateRates(random: Random, days: readonly string[]) {
   });
 }
 
-/** The cost of each creative per day: roughly the value of the devices that it brings on that day. */
+/** The cost of each creative per day: roughly what the devices that it brings on that day earn within a week. */
 export function simulateCosts(random: Random, devices: readonly SimulatedDevice[]) {
   const installs = new Map<string, { date: string; creative: number; count: number }>();
   for (const { acquiredAt, creative } of devices) {
@@ -176,7 +180,7 @@ export function simulateCosts(random: Random, devices: readonly SimulatedDevice[
     const names = CREATIVES[creative];
     if (!names) return [];
     const { quality, ...named } = names;
-    const amount = round(count * 0.12 * quality * random.spread(0.2), 0.01);
+    const amount = round(count * 0.22 * quality * random.spread(0.2), 0.01);
     const clicks = Math.round(count * random.between(2.5, 5));
     return [
       {

@@ -12,6 +12,10 @@ for (const form of document.querySelectorAll('[data-submit-on-change]')) {
     else form.requestSubmit();
   });
   form.addEventListener('submit', () => {
+    // A comparison that the page would not make does not belong in its URL.
+    if (form.elements.compare && period?.value === period?.dataset.uncompared) {
+      form.elements.compare.disabled = true;
+    }
     for (const name of ['from', 'to']) {
       if (form.elements[name] && !isCustom()) form.elements[name].disabled = true;
     }

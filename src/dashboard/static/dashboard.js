@@ -4,18 +4,23 @@ import { setUpCharts } from './chart.js';
 
 setUpCharts(document);
 
-for (const button of document.querySelectorAll('[data-copy]')) {
-  if (!navigator.clipboard) continue;
-  button.hidden = false;
-  button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(button.dataset.copy);
-    const before = button.textContent;
-    button.textContent = 'Copied';
-    setTimeout(() => {
-      button.textContent = before;
-    }, 1500);
-  });
+/** Shows the copy buttons of a part of the page, where scripts can copy. */
+export function offerCopies(part) {
+  for (const button of part.querySelectorAll('[data-copy]')) {
+    if (!navigator.clipboard) continue;
+    button.hidden = false;
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(button.dataset.copy);
+      const before = button.textContent;
+      button.textContent = 'Copied';
+      setTimeout(() => {
+        button.textContent = before;
+      }, 1500);
+    });
+  }
 }
+
+offerCopies(document);
 
 document.addEventListener('submit', (event) => {
   const question = event.target.dataset.confirm;

@@ -23,7 +23,7 @@ export const toGammaGamma = (logs: readonly number[]): GammaGamma => {
 };
 export const gammaGammaLogs = ({ p, q, gamma }: GammaGamma): number[] => [p, q, gamma].map(Math.log);
 
-export function gammaGammaLogLikelihood({ p, q, gamma }: GammaGamma, spending: readonly Spending[]): number {
+function gammaGammaLogLikelihood({ p, q, gamma }: GammaGamma, spending: readonly Spending[]): number {
   const base = q * Math.log(gamma) - lnGamma(q);
   const ofCount = new Map<number, number>();
   let sum = 0;

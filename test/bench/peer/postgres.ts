@@ -1,4 +1,5 @@
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { access, chown, constants, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -71,19 +72,32 @@ export async function startPostgres(programs: string): Promise<Cluster> {
   const account = await accountFor();
   if (account) await chown(folder, account.uid, account.gid);
   const data = path.join(folder, 'data');
-  const remove = () => rm(folder, { recursive: true, force: true });
+  const children: ChildProcess[] = [];
+  // Whatever this process exits for, even while the cluster is still starting.
+  const abandon = () => {
+    for (const child of children) child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', abandon);
+  const remove = async () => {
+    await rm(folder, { recursive: true, force: true });
+    process.off('exit', abandon);
+  };
   try {
-    await promisify(execFile)(
+    const made = promisify(execFile)(
       path.join(programs, 'initdb'),
       ['-D', data, '-U', USER, '--auth=trust', '--encoding=UTF8', '--locale=C'],
       { cwd: folder, ...account },
     );
+    children.push(made.child);
+    await made;
     const settings = { ...SETTINGS, unix_socket_directories: folder };
     const server = spawn(
       path.join(programs, 'postgres'),
       ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
       { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], ...account },
     );
+    children.push(server);
     const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
     const stop = async () => {
       // A fast shutdown: connections are closed, and the data, which is deleted, is left consistent.

@@ -161,6 +161,13 @@ function figuresOf(name: KindName, turns: readonly Record<SideName, Turn>[]): Re
   };
 }
 
+/** Stops one after the other, then throws the first error. */
+async function stopEach(stops: readonly (() => Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const stop of stops) await stop().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -181,14 +188,13 @@ async function main(): Promise<void> {
   }
   const stops: (() => Promise<void>)[] = [];
   let stopping: Promise<void> | null = null;
+  // Once, and each of them whether or not another fails: an interrupt also reaches Postgres, so the peer may lose its connection first.
   const stopAll = () => {
-    stopping ??= (async () => {
-      for (const stop of stops.reverse()) await stop();
-    })();
+    stopping ??= stopEach(stops.toReversed());
     return stopping;
   };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void stopAll().then(() => process.exit(1)));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => void stopAll().finally(() => process.exit(1)));
   }
   try {
     const cluster = await startPostgres(programs);

@@ -6,7 +6,7 @@ import { unlimited } from '../../helpers/limits.ts';
 import type { BenchCounter } from '../bench-counter.ts';
 
 // A bundle has to export what wrangler.toml binds.
-export { CreativeRegistry } from '../../../src/creatives/index.ts';
+export { CreativeRegistry } from '../../../src/creatives/registry.ts';
 export { BenchCounter as Counter } from '../bench-counter.ts';
 
 // The service as it is deployed: one Worker that takes requests, consumes its queue and has its counters. Under `/bench` it is told
@@ -32,13 +32,19 @@ const control = new Hono<{ Bindings: Env }>()
   })
   .get('/bench/consumed', (c) => c.json({ events: consumed }));
 
+let bindings: Env | null = null;
+
+/** Once per isolate, as a deployment's are: the service parses its settings once per object. */
+function bindingsOf(env: Env): Env {
+  bindings ??= { ...env, ...unlimited };
+  return bindings;
+}
+
 const isControl = (url: string) => new URL(url).pathname.startsWith('/bench/');
 
 export default {
   fetch: (request, env, ctx) =>
-    isControl(request.url)
-      ? control.fetch(request, env, ctx)
-      : answerRequest(request, { ...env, ...unlimited }, ctx),
+    isControl(request.url) ? control.fetch(request, env, ctx) : answerRequest(request, bindingsOf(env), ctx),
   async queue(batch: MessageBatch<EventMessage>, env) {
     await consumeEvents(batch, env);
     consumed += batch.messages.reduce((sum, { body }) => sum + body.events.length, 0);

@@ -1,0 +1,96 @@
+import { HOURLY_METRICS, type Metric, type Sums } from '#catalogue';
+import { keyValues, REST } from './cut.ts';
+import { type DimensionName, givenBy, type Shown } from './dimensions.ts';
+import { checkHoursKept } from './hours.ts';
+import { metricOf } from './metrics.ts';
+import { compareShown, type PerformanceQuery, shownOf } from './performance.ts';
+import { filtersOf, type Reported } from './query.ts';
+import { readReportSums } from './report-sums.ts';
+
+/** Days, of which the last may end at an hour of the clock. */
+type ComparedPeriod = Pick<PerformanceQuery, 'from' | 'to' | 'until_hour'>;
+
+type ChangesWanted = {
+  /** The metric whose changes are ranked, and another one of the same groups. Neither may be a mean per day. */
+  metric: Metric;
+  also: Metric;
+  /** The largest number of changes. */
+  count: number;
+};
+
+/** A group, and its values in both periods. Missing ones are 0. */
+export type Change = {
+  row: Shown;
+  now: number;
+  before: number;
+  also: { now: number; before: number };
+};
+
+/** With more groups, the smaller ones may be left out, because it is unknown in which of the periods they have figures. */
+const MAX_LOOKED_THROUGH = 5_000;
+
+/**
+ * The groups whose metric changed most from one period to another, the largest change first. Only these become rows, so it takes much
+ * less time than two performance reports. `query` gives the grouping, filters and currency.
+ */
+export async function findChanges(
+  env: Pick<Env, 'DB'>,
+  application: Reported,
+  query: PerformanceQuery,
+  periods: { now: ComparedPeriod; before: ComparedPeriod },
+  wanted: ChangesWanted,
+  now: number,
+): Promise<Change[]> {
+  const { group_by: names, currency = application.currency } = query;
+  const filters = filtersOf(query);
+  const given = givenBy(names, filters);
+  const read = async ({ from, to, until_hour: untilHour }: ComparedPeriod) => {
+    checkHoursKept({ ...query, from, to, until_hour: untilHour }, application, now);
+    const { groups } = await readReportSums(env.DB, application, {
+      ...{ names, from, to, untilHour, reporting: currency, filters, wantsTotals: false },
+      metrics: [wanted.metric, wanted.also].filter(
+        (name) => given.has(name) && (untilHour === undefined || HOURLY_METRICS.includes(name)),
+      ),
+      limit: MAX_LOOKED_THROUGH,
+    });
+    return groups;
+  };
+  const [later, earlier] = await Promise.all([read(periods.now), read(periods.before)]);
+  return given.has(wanted.metric) ? largestChanges(names, later, earlier, wanted) : [];
+}
+
+type Groups = ReadonlyMap<string, Sums>;
+
+/**
+ * The largest changes between two reports' groups. Groups without a row of their own in one of them, because it has too many, are left out:
+ * their value there is unknown.
+ */
+export function largestChanges(
+  names: readonly DimensionName[],
+  later: Groups,
+  earlier: Groups,
+  { metric, also, count }: ChangesWanted,
+): Change[] {
+  const figureOf = (name: Metric, sums: Sums | undefined) => (sums && metricOf(name, sums)) ?? 0;
+  const rowOf = (key: string) => shownOf(keyValues(key), names);
+  const largest: { key: string; now: number; before: number; by: number }[] = [];
+  for (const key of new Set([...later.keys(), ...earlier.keys()])) {
+    const [one, two] = [later.get(key), earlier.get(key)];
+    const isUnknown = (!one && later.has(REST)) || (!two && earlier.has(REST));
+    if (key === REST || isUnknown) continue;
+    const [now, before] = [figureOf(metric, one), figureOf(metric, two)];
+    const by = Math.abs(now - before);
+    if (by === 0) continue;
+    const isAfter = (other: (typeof largest)[number]) =>
+      by < other.by || (by === other.by && compareShown(rowOf(key), rowOf(other.key)) > 0);
+    const place = largest.findLastIndex(isAfter) + 1;
+    if (place < count) largest.splice(place, 0, { key, now, before, by });
+    if (largest.length > count) largest.pop();
+  }
+  return largest.map(({ key, now, before }) => ({
+    row: rowOf(key),
+    now,
+    before,
+    also: { now: figureOf(also, later.get(key)), before: figureOf(also, earlier.get(key)) },
+  }));
+}

@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type DeviceFilter, packEvents } from '#counting';
+import { newId } from '#lib/ids';
+import { pageOf } from '../../src/counting/device-pages.ts';
+import { eventOf, installOf, newDevice, rollupOf, startCounter } from '../helpers/counter.ts';
+import { WatchedStorage } from '../helpers/storage.ts';
+
+// What was counted for devices is packed, many of them per row, on pages that are divided as they grow.
+
+const EVER = { from: '2000-01-01', to: '2100-01-01' };
+const FUNNEL = { cohort: EVER, filter: {}, groupBy: null, windowSeconds: null, maxDurations: 1_000 };
+
+type Started = ReturnType<typeof startCounter>;
+
+/** Creates devices that were acquired on one day. */
+async function createAll({ stub, applicationId }: Started, count: number, acquiredDay = '2026-03-01') {
+  const wanted = Array.from({ length: count }, () => newDevice({ id: newId('dev'), acquiredDay }));
+  const installs = packEvents(
+    applicationId,
+    wanted.map((device) => installOf(applicationId, device)),
+  );
+  await stub().createOrFindDevices(
+    1,
+    wanted.map((device) => ({ alias: null, device })),
+    installs,
+  );
+  return wanted;
+}
+
+const pagesOf = ({ inside }: Started) =>
+  inside((_, { storage }) => ({
+    counted: storage.sql.exec<{ pages: number }>('SELECT pages FROM device_days').toArray(),
+    stored: storage.sql.exec<{ n: number }>('SELECT count(*) AS n FROM device_pages').one().n,
+  }));
+
+const reached = async ({ stub }: Started, steps: string[], filter: DeviceFilter = {}) =>
+  (await stub().funnel({ ...FUNNEL, filter, steps }))[0]?.devices ?? steps.map(() => 0);
+
+describe('dividing hashes into pages', () => {
+  it('gives every hash one page, and one more page takes only from the page that it had among fewer', () => {
+    const count = fc.integer({ min: 1, max: 3_000 });
+    fc.assert(
+      fc.property(fc.nat({ max: 2 ** 32 - 1 }), count, count, (hash, pages, more) => {
+        const page = pageOf(hash, pages);
+        expect(page).toBeGreaterThanOrEqual(0);
+        expect(page).toBeLessThan(pages);
+        expect(pageOf(pageOf(hash, pages + more), pages)).toBe(page);
+      }),
+    );
+  });
+
+  it('uses all pages about equally', () => {
+    const sizes = new Map<number, number>();
+    for (let index = 0; index < 12_800; index++) {
+      const page = pageOf(Math.imul(index, 0x9e3779b1) >>> 0, 128);
+      sizes.set(page, (sizes.get(page) ?? 0) + 1);
+    }
+    expect(sizes.size).toBe(128);
+    expect(Math.max(...sizes.values())).toBeLessThan(200);
+  });
+});
+
+describe('a day with more devices than fit on a page', () => {
+  it('gets more pages, and every device keeps what was counted for it', async () => {
+    const counter = startCounter();
+    const first = await createAll(counter, 100);
+    await counter.stub().settle();
+    const before = await pagesOf(counter);
+    const more = await createAll(counter, 1_100);
+    await counter.append(
+      first.slice(0, 50).map((device) => eventOf(counter.applicationId, device, 'custom.ad')),
+    );
+    await counter.stub().settle();
+    const after = await pagesOf(counter);
+    expect(after.counted[0]?.pages).toBeGreaterThan((before.counted[0]?.pages ?? 0) * 4);
+    expect(after.stored).toBe(after.counted[0]?.pages);
+    expect(await reached(counter, ['install', 'ad'])).toEqual([1_200, 50]);
+    // Devices that moved to another page, and those that did not, are found and counted further.
+    await counter.append(
+      [...first, ...more].map((device) =>
+        eventOf(counter.applicationId, device, 'custom.purchase', { day: '2026-03-03' }),
+      ),
+    );
+    await counter.stub().settle();
+    expect(await reached(counter, ['install', 'purchase'])).toEqual([1_200, 1_200]);
+    expect(await rollupOf(counter.applicationId)).toMatchObject({ installs: 1_200, payers: 1_200 });
+    const [one] = first;
+    expect(await counter.stub().readDevice(one?.id ?? '')).toMatchObject({
+      activeDays: '0-2',
+      paidDays: '2',
+    });
+  });
+
+  it('is read without a device missing or twice while pages are added', async () => {
+    const counter = startCounter();
+    await createAll(counter, 3_000);
+    await counter.stub().settle();
+    const added = await createAll(counter, 3_000);
+    await counter.inside(async (own) => {
+      const asked = Array.from({ length: 20 }, async () => {
+        const [group] = await own.funnel({ ...FUNNEL, steps: ['install'] });
+        return group?.devices[0] ?? 0;
+      });
+      const counts = (await Promise.all([own.settle(), ...asked])).slice(1) as number[];
+      for (const count of counts) {
+        expect(count).toBeGreaterThanOrEqual(3_000);
+        expect(count).toBeLessThanOrEqual(3_000 + added.length);
+      }
+    });
+    expect(await reached(counter, ['install'])).toEqual([6_000]);
+  });
+
+  it('is complete after the object was stopped between two parts of its pages', async () => {
+    const counter = startCounter();
+    const first = await createAll(counter, 60);
+    await counter.stub().settle();
+    await createAll(counter, 9_000);
+    await createAll(counter, 11_000, '2026-03-02');
+    await counter.inside(async (own, state) => {
+      const watched = new WatchedStorage(state.storage);
+      watched.failOn(/^insert into "device_days"/, 'before');
+      own.use(watched.asStorage());
+      await expect(own.settle()).rejects.toThrow();
+      // The pages are there, but the day does not count them yet.
+      expect(state.storage.sql.exec('SELECT pages FROM device_days').toArray()).toEqual([{ pages: 2 }]);
+      const cohort = { from: '2026-03-01', to: '2026-03-01' };
+      const [group] = await own.funnel({ ...FUNNEL, cohort, steps: ['install'] });
+      expect(group?.devices[0]).toBe(9_060);
+      for (const { id } of first) expect(await own.readDevice(id)).toMatchObject({ activeDays: '0' });
+      own.use(state.storage);
+    });
+    expect(await reached(counter, ['install'])).toEqual([20_060]);
+  });
+});
+
+it('writes one row for all changed devices of a page', async () => {
+  const counter = startCounter();
+  const devices = await createAll(counter, 30);
+  await counter.stub().settle();
+  await counter.append(devices.map((device) => eventOf(counter.applicationId, device, 'custom.ad')));
+  const written = await counter.inside(async (own, { storage }) => {
+    const watched = new WatchedStorage(storage);
+    own.use(watched.asStorage());
+    await own.settle();
+    return watched.queries.filter((query) => query.startsWith('insert into "device_pages"'));
+  });
+  expect(written).toHaveLength(1);
+});
+
+it('counts for a device whose events were sent with different acquisition days only those with its own', async () => {
+  const counter = startCounter();
+  const [device] = await createAll(counter, 1);
+  if (!device) throw new Error('one device was created');
+  await counter.append([eventOf(counter.applicationId, device, 'custom.ad')]);
+  await counter.stub().settle();
+  const moved = { ...device, acquiredDay: '2026-02-20' };
+  // In this order, the last day that a batch names for the device is not its own.
+  await counter.append([
+    eventOf(counter.applicationId, device, 'custom.ad', { day: '2026-03-05' }),
+    eventOf(counter.applicationId, moved, 'custom.ad'),
+  ]);
+  await counter.stub().settle();
+  expect(await rollupOf(counter.applicationId)).toMatchObject({ impressions: 2 });
+  expect(await counter.stub().readDevice(device.id)).toMatchObject({ activeDays: '0-1,4' });
+});
+
+it('an erased device leaves its page, and the last one takes the page with it', async () => {
+  const counter = startCounter();
+  const devices = await createAll(counter, 3);
+  await counter.stub().settle();
+  for (const [index, { id }] of devices.entries()) {
+    await counter.stub().eraseDevice(id);
+    expect(await reached(counter, ['install'])).toEqual(index === 2 ? [0] : [2 - index]);
+  }
+  expect((await pagesOf(counter)).stored).toBe(0);
+  const [bytes] = await counter.inside((_, { storage }) =>
+    storage.sql.exec<{ bytes: number }>('SELECT bytes FROM device_days').toArray(),
+  );
+  expect(bytes?.bytes).toBeLessThan(20);
+});

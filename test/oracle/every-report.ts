@@ -1,0 +1,559 @@
+import { env } from 'cloudflare:workers';
+import { beforeAll, expect, it } from 'vitest';
+import { counterOf } from '#counting';
+import type { Tenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+import { localDay, type Sent } from './history.ts';
+import * as naive from './naive.ts';
+import {
+  askReport,
+  COSTS,
+  CREATIVES,
+  expectFigures,
+  type History,
+  monday,
+  PERIOD,
+  RATES,
+  type Row,
+  rateInto,
+  startOracle,
+} from './setup.ts';
+
+/** Sends a history and compares every report of it with the same report computed naively. */
+export function describeEveryReport(options: History): void {
+  const { zone, currency, published = RATES, shards = 1 } = options;
+  const worker = startWorker();
+  const { from, to } = PERIOD;
+  const rateOn = rateInto(published, currency);
+  const costs = COSTS.map(({ date, currency: code, amount, ...names }) => ({
+    ...names,
+    day: date,
+    currency: code,
+    micros: BigInt(Math.round(amount * 1e6)),
+  }));
+  let creatives: string[];
+  let tenant: Tenant;
+  let sent: Sent[];
+
+  beforeAll(async () => {
+    ({ tenant, creatives, sent } = await startOracle(worker, options));
+  });
+
+  it('is counted by the counters of its devices', async () => {
+    const devices = await Promise.all(
+      Array.from({ length: shards }, async (_, shard) => {
+        const health = await counterOf(env, tenant.application.id, shard).health();
+        return health.devices;
+      }),
+    );
+    // Where each lives is random: in several, if there are several.
+    expect(devices.filter((count) => count > 0).length).toBeGreaterThanOrEqual(Math.min(shards, 2));
+    expect(devices.reduce((sum, count) => sum + count, 0)).toBe(40);
+  });
+
+  const report = (name: string, query: string) => askReport(worker, tenant, name, query);
+
+  const within = (day: string) => day >= from && day <= to;
+  /** The days of the period that are not before the application's first event. */
+  const daysSinceFirst = () => {
+    const [first = ''] = sent.map(({ day }) => day).sort();
+    return Array.from({ length: 16 }, (_, index) =>
+      new Date(Date.parse(from) + index * 86_400_000).toISOString().slice(0, 10),
+    ).filter((day) => day >= first);
+  };
+  it.each([
+    { name: 'day', part: (day: string) => day },
+    { name: 'month', part: (day: string) => day.slice(0, 7) },
+    { name: 'week', part: monday },
+  ])('performance by $name', async ({ name, part }) => {
+    const { data, totals, unconverted } = await report('performance', `group_by=${name}`);
+    const events = sent.filter((event) => within(event.day));
+    const days = daysSinceFirst();
+    const spent = costs.filter(({ day }) => within(day));
+    const parts = [...new Set([...events, ...spent].map(({ day }) => part(day)))].sort();
+    expect(data.length).toBe(parts.length);
+    for (const [index, key] of parts.entries()) {
+      const expected = naive.performance(
+        events.filter(({ day }) => part(day) === key),
+        sent,
+        spent.filter(({ day }) => part(day) === key),
+        days.filter((day) => part(day) === key).length,
+        rateOn,
+      );
+      expectFigures(data[index], expected, key);
+    }
+    expectFigures(totals, naive.performance(events, sent, spent, days.length, rateOn), 'the totals');
+    expect(unconverted).toEqual(naive.unconverted([...naive.amountsOf(events), ...spent], rateOn));
+  });
+
+  const AD = ['impressions', 'ad_revenue', 'ecpm'];
+  const PAID = ['purchases', 'failed_purchases', 'purchase_revenue'];
+  const REQUESTS = ['ad_requests', 'fill_rate'];
+  const params = (event: Sent) => (event.payload.params ?? {}) as Record<string, string>;
+  const asked = (event: Sent) => event.payload.event_name === 'ad_request';
+  it.each([
+    {
+      groups: 'source,day',
+      gives: [...AD, ...REQUESTS],
+      counts: (event: Sent) => naive.isAd(event) || asked(event),
+      key: (event: Sent) => [asked(event) ? params(event).key : event.payload.source, event.day],
+    },
+    {
+      groups: 'media_source',
+      gives: AD,
+      counts: naive.isAd,
+      key: (event: Sent) => [event.payload.media_source ?? null],
+    },
+    {
+      groups: 'placement',
+      gives: [...AD, ...REQUESTS],
+      counts: (event: Sent) => naive.isAd(event) || asked(event),
+      key: (event: Sent) => [asked(event) ? params(event).id : event.payload.ad_id],
+    },
+    {
+      groups: 'item,month',
+      gives: PAID,
+      counts: (event: Sent) => naive.isPaid(event) || naive.isFailed(event),
+      key: (event: Sent) => [event.payload.item_id, event.day.slice(0, 7)],
+    },
+    {
+      groups: 'event_name',
+      gives: ['events'],
+      counts: (event: Sent) => event.type === 'custom',
+      key: (event: Sent) => [event.payload.event_name],
+    },
+    {
+      groups: 'currency',
+      gives: [...AD, ...PAID, 'revenue', 'spend'],
+      counts: (event: Sent) => naive.isAd(event) || naive.isPaid(event) || naive.isFailed(event),
+      key: (event: Sent) => [event.payload.currency],
+    },
+    {
+      groups: 'item,currency',
+      gives: PAID,
+      counts: (event: Sent) => naive.isPaid(event) || naive.isFailed(event),
+      key: (event: Sent) => [event.payload.item_id, event.payload.currency],
+    },
+  ])('performance by $groups', async ({ groups, gives, counts, key }) => {
+    const { data } = await report('performance', `group_by=${groups}`);
+    const events = sent.filter((event) => within(event.day) && counts(event));
+    const keys = [...new Set(events.map((event) => JSON.stringify(key(event))))];
+    expect(data.length).toBe(keys.length);
+    for (const name of keys) {
+      const row = data.find(
+        (found) => JSON.stringify(groups.split(',').map((column) => found[column])) === name,
+      );
+      const spent =
+        groups === 'currency' ? costs.filter((cost) => JSON.stringify([cost.currency]) === name) : [];
+      const all = naive.performance(
+        events.filter((event) => JSON.stringify(key(event)) === name),
+        sent,
+        spent,
+        daysSinceFirst().length,
+        rateOn,
+      );
+      const expected = Object.entries(all).map(([metric, value]) => [
+        metric,
+        gives.includes(metric) ? value : null,
+      ]);
+      expectFigures(row, Object.fromEntries(expected), name);
+    }
+  });
+
+  it.each([
+    { cohort: 'day', part: (day: string) => day },
+    { cohort: 'week', part: monday },
+    { cohort: 'month', part: (day: string) => day.slice(0, 7) },
+    { cohort: 'all', part: () => '' },
+  ])('retention and lifetime value of each $cohort', async ({ cohort, part }) => {
+    const retention = await report('retention', `cohort=${cohort}&days=0,1,3,7`);
+    const ltv = await report('ltv', `cohort=${cohort}&days=0,1,3,7`);
+    const today = localDay(zone, Date.now());
+    const acquired = sent.filter((event) => within(event.acquired));
+    const parts = [...new Set(acquired.map((event) => part(event.acquired)))].sort();
+    expect(retention.data.map((row) => part(String(row.cohort_from)))).toEqual(parts);
+    expect(ltv.data.length).toBe(parts.length);
+    for (const [index, key] of parts.entries()) {
+      const devices = acquired.filter((event) => part(event.acquired) === key);
+      const spent = costs.filter(({ day }) => within(day) && part(day) === key);
+      const size = new Set(devices.map((event) => event.device)).size;
+      for (const row of [retention.data[index], ltv.data[index]]) expect(row?.size).toBe(size);
+      for (const day of [0, 1, 3, 7]) {
+        const found = (retention.data[index]?.days ?? {}) as unknown as Record<string, Row>;
+        expect(found[day]).toEqual(naive.retention(devices, day, today));
+        const value = (ltv.data[index]?.days ?? {}) as unknown as Record<string, Row>;
+        expectFigures(
+          value[day],
+          naive.lifetimeValue(devices, spent, day, today, rateOn),
+          `day ${day} of ${key}`,
+        );
+      }
+    }
+    const earned = acquired.filter(
+      (event) => (Date.parse(event.day) - Date.parse(event.acquired)) / 86_400_000 <= 7,
+    );
+    expect(ltv.unconverted).toEqual(
+      naive.unconverted([...naive.amountsOf(earned), ...costs.filter(({ day }) => within(day))], rateOn),
+    );
+  });
+
+  type Group = 'campaign' | 'adset' | 'creative';
+  const NAMES = {
+    campaign: ['campaign'],
+    adset: ['campaign', 'adset'],
+    creative: ['campaign', 'adset', 'creative'],
+  } as const;
+  /** By all its names, because an ad set is one only within its campaign; null for an organic device. */
+  const nameOf = (group: Group, index: number | null) =>
+    index === null ? null : NAMES[group].map((name) => CREATIVES[index]?.[name]).join('/');
+  /** Null for a cost that is of no one group. */
+  const costName = (group: Group, cost: Partial<Record<Group, string>>) =>
+    NAMES[group].every((name) => cost[name]) ? NAMES[group].map((name) => cost[name]).join('/') : null;
+
+  it.each(['campaign', 'adset', 'creative'] as const)(
+    'performance, retention and lifetime value by %s',
+    async (group) => {
+      const last = (name: string | null) => name?.split('/').at(-1) ?? null;
+      const events = sent.filter((event) => within(event.day));
+      const acquired = sent.filter((event) => within(event.acquired));
+      const spent = costs.filter(({ day }) => within(day));
+      const performance = await report('performance', `group_by=${group}`);
+      const retention = await report('retention', `group_by=${group}&days=1`);
+      const ltv = await report('ltv', `group_by=${group}&days=3`);
+      const names = new Set(sent.map((event) => nameOf(group, event.creative)));
+      const unknown = new Set(
+        spent.map((cost) => costName(group, cost)).filter((name) => name !== null && !names.has(name)),
+      );
+      // A creative of the campaign alone is found where the application has one of that name.
+      expect(performance.data.length).toBe(names.size + unknown.size + (group === 'creative' ? 1 : 0));
+      expect(retention.data.length).toBe(names.size);
+      const today = localDay(zone, Date.now());
+      const ids = new Map<string, unknown>();
+      for (const name of names) {
+        const mine = (event: Sent) => nameOf(group, event.creative) === name;
+        const costsOf = name === null ? [] : spent.filter((cost) => costName(group, cost) === name);
+        const expected = naive.performance(
+          events.filter(mine),
+          sent,
+          costsOf,
+          daysSinceFirst().length,
+          rateOn,
+        );
+        // Groups with the same name are distinguished by their figures. Each has an id of its own.
+        const row = performance.data.find(
+          (found) =>
+            found[group] === last(name) &&
+            found.impressions === expected.impressions &&
+            found.installs === expected.installs &&
+            found.events === expected.events,
+        );
+        expectFigures(row, expected, String(name));
+        const id = row?.[`${group}_id`];
+        expect([...ids.values()]).not.toContain(id);
+        ids.set(String(name), id);
+        const days = retention.data.find((found) => found[`${group}_id`] === id)?.days as unknown as Record<
+          string,
+          Row
+        >;
+        expect(days[1]).toEqual(naive.retention(acquired.filter(mine), 1, today));
+        const values = ltv.data.find((found) => found[`${group}_id`] === id)?.days as unknown as Record<
+          string,
+          Row
+        >;
+        expectFigures(
+          values[3],
+          naive.lifetimeValue(acquired.filter(mine), costsOf, 3, today, rateOn),
+          String(name),
+        );
+      }
+      for (const name of unknown) {
+        const row = performance.data.find(
+          (found) => found[group] === last(name) && found[`${group}_id`] === null,
+        );
+        expectFigures(
+          row,
+          {
+            installs: 0,
+            spend: naive.money(
+              spent.filter((cost) => costName(group, cost) === name),
+              rateOn,
+            ),
+          },
+          String(name),
+        );
+      }
+    },
+  );
+
+  const SPEND = ['spend', 'cpi', 'roas', 'roas_blended'];
+  const PAYERS = ['payers', 'arppu'];
+  const without = (figures: Record<string, unknown>, lacking: readonly string[]) => ({
+    ...figures,
+    ...Object.fromEntries(lacking.map((name) => [name, null])),
+  });
+
+  type Dimension = { column: string; of: (event: Sent) => string };
+  const COUNTRY = { column: 'country', of: ({ country }: Sent) => country };
+  const OS = { column: 'os', of: ({ os }: Sent) => os };
+  const VERSION = { column: 'app_version', of: ({ version }: Sent) => version };
+  const MONTH = { column: 'month', of: ({ day }: Sent) => day.slice(0, 7) };
+  const DAY = { column: 'day', of: ({ day }: Sent) => day };
+  const BY_SEGMENT: { by: Dimension[]; lacks?: readonly string[] }[] = [
+    { by: [COUNTRY] },
+    { by: [OS] },
+    { by: [VERSION], lacks: PAYERS },
+    { by: [COUNTRY, OS] },
+    { by: [MONTH, COUNTRY] },
+    { by: [DAY, VERSION] },
+    { by: [VERSION, OS], lacks: PAYERS },
+  ];
+  it.each(BY_SEGMENT.map((one) => ({ ...one, groups: one.by.map(({ column }) => column).join(',') })))(
+    'performance by $groups, each with its own payers',
+    async ({ by, groups, lacks = [] }) => {
+      const { data, totals } = await report('performance', `group_by=${groups}`);
+      const events = sent.filter((event) => within(event.day));
+      const keyOf = (event: Sent) => JSON.stringify(by.map(({ of }) => of(event) || null));
+      const keys = [...new Set(events.map(keyOf))];
+      expect(data.length).toBe(keys.length);
+      for (const key of keys) {
+        const row = data.find((found) => JSON.stringify(by.map(({ column }) => found[column])) === key);
+        const own = events.filter((event) => keyOf(event) === key);
+        const days = daysSinceFirst().filter((day) =>
+          by.every(({ column, of }) =>
+            column === 'day' || column === 'month' ? of({ day } as Sent) === row?.[column] : true,
+          ),
+        );
+        const figures = naive.performance(own, sent, [], days.length, rateOn);
+        expectFigures(row, without(figures, [...SPEND, ...lacks]), key);
+      }
+      const spent = costs.filter(({ day }) => within(day));
+      const whole = naive.performance(events, sent, spent, daysSinceFirst().length, rateOn);
+      expectFigures(totals, whole, 'the totals');
+    },
+  );
+
+  type Filter = {
+    name: string;
+    query: () => Promise<string>;
+    event: (event: Sent) => boolean;
+    /** For cohorts: decides by the properties of the device at its acquisition. */
+    device?: (event: Sent) => boolean;
+    /** Null if costs cannot be filtered by it. */
+    cost: ((cost: Partial<Record<Group, string>>) => boolean) | null;
+    lacks?: readonly string[];
+  };
+  /** The id of what the first creative is in. */
+  const idOf = async (group: Group) => {
+    const { data } = await report('performance', `group_by=${group}`);
+    const named = data.filter((row) => row[group] === CREATIVES[0]?.[group] && row[`${group}_id`] !== null);
+    for (const row of named) {
+      const { data: creatives } = await report(
+        'performance',
+        `${group}_id=${row[`${group}_id`]}&group_by=adset`,
+      );
+      const { data: campaigns } = await report(
+        'performance',
+        `${group}_id=${row[`${group}_id`]}&group_by=campaign`,
+      );
+      const isFirst =
+        creatives.some(({ adset }) => adset === 'Young') &&
+        campaigns.some(({ campaign }) => campaign === 'Spring');
+      if (isFirst) return String(row[`${group}_id`]);
+    }
+    throw new Error(`no ${group}`);
+  };
+  const ofFirst = (group: Group): Filter => ({
+    name: group,
+    query: async () => `${group}_id=${await idOf(group)}`,
+    event: ({ creative }) => creative !== null && nameOf(group, creative) === nameOf(group, 0),
+    cost: (cost) => costName(group, cost) === nameOf(group, 0),
+  });
+  const FILTERS: Filter[] = [
+    ofFirst('campaign'),
+    ofFirst('adset'),
+    ofFirst('creative'),
+    {
+      name: 'paid',
+      query: async () => 'attribution=paid',
+      event: ({ creative }) => creative !== null,
+      cost: () => true,
+    },
+    {
+      name: 'organic',
+      query: async () => 'attribution=organic',
+      event: ({ creative }) => creative === null,
+      cost: () => false,
+    },
+    {
+      name: 'two countries',
+      query: async () => 'country=DE&country=unknown',
+      event: ({ country }) => country === 'de' || country === '',
+      cost: null,
+    },
+    {
+      name: 'one OS of the paid devices',
+      query: async () => 'os=android&attribution=paid',
+      event: ({ os, creative }) => os === 'android' && creative !== null,
+      cost: null,
+    },
+    {
+      name: 'one version',
+      query: async () => 'app_version=1.1',
+      event: ({ version }) => version === '1.1',
+      device: ({ firstVersion }) => firstVersion === '1.1',
+      cost: null,
+      lacks: PAYERS,
+    },
+  ];
+  it.each(FILTERS)(
+    'every report of $name alone',
+    async ({ query, event, device = event, cost, lacks = [] }) => {
+      const filter = await query();
+      const events = sent.filter((own) => within(own.day) && event(own));
+      const spent = costs.filter((own) => within(own.day) && cost?.(own));
+      const lacking = [...(cost ? [] : SPEND), ...lacks];
+
+      for (const group of ['month', 'country']) {
+        const { data, totals } = await report('performance', `group_by=${group}&${filter}`);
+        const days = daysSinceFirst();
+        const whole = naive.performance(events, sent, spent, days.length, rateOn);
+        expectFigures(totals, without(whole, lacking), 'the totals');
+        const keyOf = (own: { day: string; country?: string }) =>
+          group === 'month' ? own.day.slice(0, 7) : own.country || null;
+        const keys = [...new Set([...events, ...(group === 'month' ? spent : [])].map(keyOf))];
+        expect(data.length).toBe(keys.length);
+        for (const key of keys) {
+          const figures = naive.performance(
+            events.filter((own) => keyOf(own) === key),
+            sent,
+            group === 'month' ? spent.filter((own) => keyOf(own) === key) : [],
+            group === 'month' ? days.filter((day) => day.slice(0, 7) === key).length : days.length,
+            rateOn,
+          );
+          const row = data.find((found) => found[group] === key);
+          expectFigures(
+            row,
+            without(figures, group === 'month' ? lacking : [...lacking, ...SPEND]),
+            String(key),
+          );
+        }
+      }
+
+      const { data: ads } = await report('ads', filter);
+      const shown = events.filter(naive.isAd);
+      expect(ads.reduce((sum, row) => sum + Number(row.impressions), 0)).toBe(shown.length);
+      expect(ads.reduce((sum, row) => sum + Number(row.ad_requests), 0)).toBe(
+        naive.performance(events, sent, [], 1, rateOn).ad_requests,
+      );
+
+      const today = localDay(zone, Date.now());
+      const acquired = sent.filter((own) => within(own.acquired) && device(own));
+      for (const group of ['country', 'os', 'app_version'] as const) {
+        const retention = await report('retention', `group_by=${group}&days=1,3&${filter}`);
+        const ltv = await report('ltv', `group_by=${group}&days=3&${filter}`);
+        const groupOf = (own: Sent) => (group === 'app_version' ? own.firstVersion : own[group]) || null;
+        const values = new Set(acquired.map(groupOf));
+        expect(retention.data.length).toBe(values.size);
+        for (const value of values) {
+          const own = acquired.filter((one) => groupOf(one) === value);
+          const daysOf = (rows: Row[]) =>
+            rows.find((row) => row[group] === value)?.days as unknown as Record<string, Row>;
+          expect(daysOf(retention.data)[3]).toEqual(naive.retention(own, 3, today));
+          expectFigures(daysOf(ltv.data)[3], naive.lifetimeValue(own, null, 3, today, rateOn), `${value}`);
+        }
+      }
+      const ltv = await report('ltv', `days=7&${filter}`);
+      const value = (ltv.data[0]?.days ?? {}) as unknown as Record<string, Row>;
+      expectFigures(value[7], naive.lifetimeValue(acquired, cost ? spent : null, 7, today, rateOn), 'all');
+
+      const { data: funnel } = await report('funnel', `steps=install,ad&window_hours=10000&${filter}`);
+      const isInstall = (own: Sent) => own.type === 'install';
+      expect(funnel.map(({ devices, median_seconds }) => ({ devices, median_seconds }))).toEqual(
+        naive.funnel(acquired, [isInstall, naive.isAd], 10_000 * 3_600_000),
+      );
+    },
+  );
+
+  it.each([0.5, 30, 10_000])('the funnel within %d hours', async (hours) => {
+    const { data, devices_with_incomplete_history } = await report(
+      'funnel',
+      `steps=install,event:tutorial,event:level_up,ad,retention,purchase&window_hours=${hours}`,
+    );
+    const named = (name: string) => (event: Sent) => event.payload.event_name === name;
+    const steps = [
+      (event: Sent) => event.type === 'install',
+      named('tutorial'),
+      named('level_up'),
+      naive.isAd,
+      (event: Sent) => event.type === 'retention',
+      naive.isPaid,
+    ];
+    const reached = naive.funnel(
+      sent.filter((event) => within(event.acquired)),
+      steps,
+      hours * 3_600_000,
+    );
+    expect(data.map(({ devices, median_seconds }) => ({ devices, median_seconds }))).toEqual(reached);
+    expect(devices_with_incomplete_history).toBe(0);
+  });
+
+  const creativeId = ({ creative }: Sent) => (creative === null ? null : creatives[creative]);
+  it.each([
+    { group: 'creative', column: 'creative_id', of: creativeId },
+    { group: 'country', column: 'country', of: ({ country }: Sent) => country || 'unknown' },
+    { group: 'os', column: 'os', of: ({ os }: Sent) => os },
+    { group: 'app_version', column: 'app_version', of: ({ firstVersion }: Sent) => firstVersion },
+  ])('the funnel of each $group', async ({ group, column, of }) => {
+    const { data } = await report('funnel', `steps=install,ad,purchase&group_by=${group}`);
+    const steps = [(event: Sent) => event.type === 'install', naive.isAd, naive.isPaid];
+    const groups = Map.groupBy(data, (row) => row[column]);
+    const acquired = sent.filter((event) => within(event.acquired));
+    expect(new Set(groups.keys())).toEqual(new Set(acquired.map(of)));
+    for (const [value, rows] of groups) {
+      const own = acquired.filter((event) => of(event) === value);
+      const reached = naive.funnel(own, steps, Number.POSITIVE_INFINITY);
+      expect(rows.map(({ devices, median_seconds }) => ({ devices, median_seconds }))).toEqual(reached);
+    }
+  });
+
+  const campaignOf = ({ creative }: Sent) => (creative === null ? null : CREATIVES[creative]?.campaign);
+  it.each([
+    { group: 'nothing else', query: '', column: null, of: () => null },
+    { group: 'creative', query: 'group_by=creative', column: 'creative_id', of: creativeId },
+    { group: 'campaign', query: 'group_by=campaign', column: 'campaign', of: campaignOf },
+    ...[COUNTRY, OS, VERSION].map(({ column, of }) => {
+      const ofKnown = (event: Sent) => of(event) || null;
+      return { group: column, query: `group_by=${column}`, column, of: ofKnown };
+    }),
+  ])('the ads of each day, format, network and $group', async ({ query, column, of }) => {
+    const { data } = await report('ads', query);
+    for (const row of data) {
+      const ofFormat = sent.filter(
+        (event) =>
+          event.day === row.day &&
+          (event.payload.source ?? params(event).key) === row.source &&
+          (column === null || of(event) === row[column]),
+      );
+      const shown = ofFormat.filter(
+        (event) => naive.isAd(event) && (event.payload.media_source ?? null) === row.media_source,
+      );
+      const { impressions, ad_revenue, ecpm } = naive.performance(shown, sent, [], 1, rateOn);
+      const { ad_requests, fill_rate } = naive.performance(ofFormat, sent, [], 1, rateOn);
+      const requests =
+        row.media_source === null ? { ad_requests, fill_rate } : { ad_requests: null, fill_rate: null };
+      expectFigures(row, { impressions, ad_revenue, ecpm, ...requests }, JSON.stringify(row));
+    }
+    const requests = data.reduce((sum, row) => sum + Number(row.ad_requests), 0);
+    expect(requests).toBe(
+      naive.performance(
+        sent.filter((event) => within(event.day)),
+        sent,
+        [],
+        1,
+        rateOn,
+      ).ad_requests,
+    );
+    const impressions = data.reduce((sum, row) => sum + Number(row.impressions), 0);
+    expect(impressions).toBe(sent.filter((event) => naive.isAd(event) && within(event.day)).length);
+  });
+}
