@@ -69,7 +69,6 @@ const DONE = {
   archived: 'Archived. Its link keeps working.',
   restored: 'Unarchived.',
   revoked: 'Revoked. It stops working everywhere within 60 seconds.',
-  invited: 'Invitation created.',
   withdrawn: 'Invitation withdrawn.',
   removed: 'Removed. Their sessions have ended.',
   password: 'Your password was changed. Your other sessions have ended.',

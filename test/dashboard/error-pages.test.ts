@@ -91,3 +91,16 @@ it('shows without the frame that the sign-in could not be checked', async () => 
   const page = await pageOf(answer);
   expect([page.error, page.all('.side-nav')]).toEqual(['This page could not be shown.', []]);
 });
+
+it('shows a guest of a share link that its page failed, without the frame', async () => {
+  vi.spyOn(console, 'error').mockReturnValue();
+  const address = `/ltv?app=${tenant.application.id}`;
+  const made = await pageOf(await admin.submit('/views/links', { address, note: 'The board', days: '7' }));
+  const link = new URL(made.one('.notice code').text).pathname;
+  watched.failOn(/from "applications"/, 'D1_ERROR: overloaded');
+  const answer = await open(link, '');
+  expect(answer.status).toBe(500);
+  const page = await pageOf(answer);
+  expect([page.error, page.all('.side-nav')]).toEqual(['This page could not be shown.', []]);
+  expect((await open(link, '')).status).toBe(200);
+});
