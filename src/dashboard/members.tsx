@@ -15,10 +15,11 @@ import {
   withdrawInvitation,
 } from '#members';
 import { auditPage } from './audit-page.tsx';
+import { CopyNow } from './copyable.tsx';
 import { parseForm, redirectDone, requireForm, type Submitted } from './form.ts';
 import { moment } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
-import { Action, Card, CopyNow, Field, Table } from './parts.tsx';
+import { Action, Card, Field, Table } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
 import { redirectShowing, takeShown } from './show-once.ts';
 import { optionsOf, ROLE_NAMES } from './words.ts';

@@ -1,7 +1,8 @@
 import { settingsOf } from '#env';
 import { atLeast } from '#members';
+import { Copyable } from './copyable.tsx';
 import type { DashboardContext } from './guard.ts';
-import { Action, Copyable } from './parts.tsx';
+import { Action } from './parts.tsx';
 
 /** What the two calls say, beyond what every device and event has. */
 export type TestCall = { device?: Record<string, string>; event: { type: string; payload: object } };

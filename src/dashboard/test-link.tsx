@@ -2,9 +2,10 @@ import { html, raw } from 'hono/html';
 import { renderSVG } from 'uqr';
 import type { findLatestClick } from '#attribution';
 import type { getCreative } from '#creatives';
+import { Copyable } from './copyable.tsx';
 import { ago, money } from './format.ts';
 import type { DashboardContext } from './guard.ts';
-import { Card, Copyable } from './parts.tsx';
+import { Card } from './parts.tsx';
 import { TestCalls } from './test-calls.tsx';
 import { type View, viewQuery } from './view.ts';
 

@@ -5,10 +5,11 @@ import { settingsOf } from '#env';
 import { requiredText } from '#http';
 import { DAY_MS } from '#lib/time';
 import { createAccessToken, listAccessTokens, revokeAccessToken } from '#teams';
+import { CopyNow } from './copyable.tsx';
 import { parseForm, redirectDone, type Submitted } from './form.ts';
 import { moment, NOTHING } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
-import { Action, Card, CopyNow, Field, Table } from './parts.tsx';
+import { Action, Card, Field, Table } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
 import { redirectShowing, takeShown } from './show-once.ts';
 

@@ -13,11 +13,12 @@ import {
   VIEW_PAGES,
   viewAddress,
 } from '#views';
+import { CopyNow } from './copyable.tsx';
 import { doneText, parseForm, redirectDone, type Submitted } from './form.ts';
 import { moment } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { renderPage } from './page.tsx';
-import { Action, Card, CopyNow, Field, Notice, Table } from './parts.tsx';
+import { Action, Card, Field, Notice, Table } from './parts.tsx';
 import { redirectShowing, takeShown } from './show-once.ts';
 
 const PATH = '/views';

@@ -3,10 +3,11 @@ import { SKIPPED } from './add-columns.ts';
 import { type BlockQuestion, MAX_GROUPS, rollupFor } from './block-question.ts';
 import { type Chunk, type ScannedSegment, valuesIn } from './chunk.ts';
 import { conversionsOf, type DayRates } from './day-rates.ts';
-import { DIMENSIONS, type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
+import { DIMENSIONS, type DimensionName, isTime, spansOf } from './dimensions.ts';
 import { type Conversion, GroupTable, microsOf } from './group-table.ts';
 import { Pairs, Texts } from './interned.ts';
 import type { CreativeNames } from './names.ts';
+import { NO_PART, RowParts } from './row-parts.ts';
 
 /** Marks a group that is counted in another pass. */
 const OTHER_PASS = SKIPPED;
@@ -14,9 +15,6 @@ const OTHER_PASS = SKIPPED;
 const NONE = 0;
 export const CUT_OFF = 1;
 const FIRST_GROUP = 2;
-/** In place of the number of a value that makes no group. */
-const NO_VALUE = -1;
-
 /** A period that groups belong to; the only one unless a grouping is by time. */
 type Span = {
   /** The values of the groupings by time, by grouping. */
@@ -27,8 +25,7 @@ type Span = {
 };
 
 /**
- * The groups of one pass. Per entry it only looks up numbers: the values of a chunk's columns are numbered when the chunk is opened, and
- * the texts of a group are only made when the group is.
+ * The groups of one pass. Per entry it only looks up numbers (see `RowParts`), and the texts of a group are only made when the group is.
  */
 export class Groups {
   readonly table: GroupTable;
@@ -40,13 +37,8 @@ export class Groups {
   private readonly names: readonly DimensionName[];
   private readonly around: { pass: number; passes: number; creatives: CreativeNames; rates: DayRates };
   private readonly maxGroups: number;
-  /** The groupings by a column of the rows, the values of each, and the combinations of the first ones with the next. */
-  private readonly rowNames: readonly DimensionName[];
-  private readonly texts: readonly Texts[];
-  private readonly combined: readonly Pairs[];
-  /** By grouping, the numbers of the values as they are stored, so that each takes a single lookup per chunk. */
-  private readonly ofFigures: readonly Map<string, number>[];
-  private readonly ofCosts: readonly Map<string, number>[];
+  /** What the groupings by a column of the entries contribute. */
+  private readonly parts: RowParts;
   private readonly hasSegments: boolean;
   /** The number of a segment's part of the key, by the segment's index. */
   private readonly segmentParts: number[] = [];
@@ -58,9 +50,7 @@ export class Groups {
   /** The number of groups that were opened before the current day. */
   private later = 0;
 
-  // Of the open chunk: for each of `rowNames`, the place of its column in a key and the numbers of the column's values.
-  private places: number[] = [];
-  private numbers: Int32Array[] = [];
+  // Of the open chunk.
   private segments: readonly ScannedSegment[] = [];
   private spanOf: (time: number) => Span = () => this.spanAt('', []);
   private timeAt = -1;
@@ -76,26 +66,19 @@ export class Groups {
     this.around = around;
     this.maxGroups = asked.maxGroups ?? MAX_GROUPS;
     this.table = new GroupTable(rollupFor(names));
-    this.rowNames = names.filter((name) => !isTime(name) && !isSegment(name));
-    this.texts = this.rowNames.map(() => new Texts());
-    this.ofFigures = this.rowNames.map(() => new Map());
-    this.ofCosts = this.rowNames.map(() => new Map());
-    this.combined = this.rowNames.slice(1).map(() => new Pairs());
+    this.parts = new RowParts(
+      names.filter((name) => !isTime(name) && !isSegment(name)),
+      around.creatives,
+    );
     this.hasSegments = names.some(isSegment);
     for (let group = 0; group < FIRST_GROUP; group++) this.table.open();
   }
 
   /** Adds the entries of a chunk. Chunks come latest day first. */
   async read(chunk: Chunk): Promise<void> {
-    const { columns, values, isOfCosts } = chunk;
+    const { columns, isOfCosts } = chunk;
     const conversionsIn = await conversionsOf(this.around.rates, chunk);
-    const columnOf = (name: DimensionName) => (isOfCosts ? name : DIMENSIONS[name].column);
-    this.places = this.rowNames.map((name) => columns.indexOf(columnOf(name)));
-    this.numbers = await Promise.all(
-      this.rowNames.map((name, index) =>
-        this.numbersOf(name, index, values[this.places[index] ?? 0] ?? [], isOfCosts),
-      ),
-    );
+    await this.parts.open(chunk);
     this.segments = chunk.segments;
     this.openDay(chunk.day);
     this.openSpans(chunk);
@@ -141,40 +124,6 @@ export class Groups {
         : this.table.microsOf(entries, entry);
       this.around.rates.miss(currencies[entries.keys[currencyAt]?.[entry] ?? 0] ?? '', micros);
     }
-  }
-
-  /** The numbers of a column's values. Each value is looked up once per chunk, and its name once per report. */
-  private async numbersOf(
-    name: DimensionName,
-    index: number,
-    values: readonly string[],
-    isOfCosts: boolean,
-  ): Promise<Int32Array> {
-    const known = (isOfCosts ? this.ofCosts : this.ofFigures)[index] ?? new Map<string, number>();
-    // `Int32Array.from` with a function takes several times as long.
-    const numbers = new Int32Array(values.length);
-    const added: number[] = [];
-    for (const [at, value] of values.entries()) {
-      const number = known.get(value);
-      if (number === undefined) added.push(at);
-      else numbers[at] = number;
-    }
-    if (isNamed(name) && !isOfCosts) await this.around.creatives.use(added.map((at) => values[at] ?? ''));
-    for (const at of added) {
-      const value = values[at] ?? '';
-      const number = this.numberOf(name, index, value, isOfCosts);
-      known.set(value, number);
-      numbers[at] = number;
-    }
-    return numbers;
-  }
-
-  /** The number of a column's value; `NO_VALUE` for amounts without a currency or costs without the name that is grouped by. */
-  private numberOf(name: DimensionName, index: number, value: string, isOfCosts: boolean): number {
-    const isNothing = value === '' && (name === 'currency' || (isOfCosts && isNamed(name)));
-    if (isNothing) return NO_VALUE;
-    const text = isNamed(name) && !isOfCosts ? this.around.creatives.of(value, name) : value;
-    return this.texts[index]?.numberOf(text) ?? NO_VALUE;
   }
 
   private openDay(day: string): void {
@@ -230,8 +179,8 @@ export class Groups {
   private findCells({ size, keys, segments }: Entries): void {
     if (this.cells.length < size) [this.cells, this.paidCells] = [new Int32Array(size), new Int32Array(size)];
     const { cells } = this;
-    // The combination of the values of `rowNames`, before it is replaced by the group.
-    this.findParts(size, keys);
+    // The part of an entry, before it is replaced by the group.
+    this.parts.find(size, keys, cells);
     const withoutGroup = this.around.pass === 0 ? NONE : OTHER_PASS;
     const times = keys[this.timeAt];
     const segmentParts = this.hasSegments
@@ -240,8 +189,8 @@ export class Groups {
     let time = times?.[0] ?? 0;
     let span = this.spanOf(time);
     for (let entry = 0; entry < size; entry++) {
-      const part = cells[entry] ?? NO_VALUE;
-      if (part === NO_VALUE) {
+      const part = cells[entry] ?? NO_PART;
+      if (part === NO_PART) {
         cells[entry] = withoutGroup;
         continue;
       }
@@ -255,21 +204,6 @@ export class Groups {
         : part;
       const known = span.cells[whole] ?? 0;
       cells[entry] = known === 0 ? this.addCell(span, whole) : known;
-    }
-  }
-
-  private findParts(size: number, keys: readonly Int32Array[]): void {
-    const { cells } = this;
-    if (this.numbers.length === 0) cells.fill(0, 0, size);
-    for (const [index, numbers] of this.numbers.entries()) {
-      const values = keys[this.places[index] ?? 0];
-      const pairs = index === 0 ? null : this.combined[index - 1];
-      for (let entry = 0; entry < size; entry++) {
-        const number = numbers[values?.[entry] ?? 0] ?? NO_VALUE;
-        const before = pairs ? (cells[entry] ?? NO_VALUE) : number;
-        if (number === NO_VALUE || before === NO_VALUE) cells[entry] = NO_VALUE;
-        else cells[entry] = pairs ? pairs.numberOf(before, number) : number;
-      }
     }
   }
 
@@ -301,19 +235,14 @@ export class Groups {
   }
 
   private valuesOf(span: Span, whole: number): (string | null)[] {
-    let [part, segment] = this.hasSegments ? this.withSegments.partsOf(whole) : [whole, 0];
-    const ofRow: string[] = [];
-    for (let index = this.rowNames.length - 1; index >= 0; index--) {
-      let number = part;
-      if (index > 0) [part, number] = this.combined[index - 1]?.partsOf(part) ?? [0, 0];
-      ofRow.unshift(this.texts[index]?.textOf(number) ?? '');
-    }
+    const [part, segment] = this.hasSegments ? this.withSegments.partsOf(whole) : [whole, 0];
+    const ofRow = this.parts.textsOf(part);
     const ofSegment: (string | null)[] = this.hasSegments
       ? JSON.parse(this.segmentTexts.textOf(segment))
       : [];
     return this.names.map((name, index) => {
       if (isTime(name)) return span.values[index] ?? null;
-      return (isSegment(name) ? ofSegment[index] : ofRow[this.rowNames.indexOf(name)]) || null;
+      return (isSegment(name) ? ofSegment[index] : ofRow[this.parts.names.indexOf(name)]) || null;
     });
   }
 
