@@ -6,12 +6,12 @@ import { bytesOf, type Store, wordsOf } from './store.ts';
 export type Entries = {
   /** 32-bit words per entry. The first word decides the block. */
   words: number;
-  /** At most 8 KB on average, so that looking up one key reads little. */
+  /** Of at most 16 KB on average, so that looking up one key reads little. Smaller ones waste a third of their pages. */
   perBlock: number;
   /** With this many recent entries, they are merged however many are in blocks, because every run reads the recent ones. */
   maxRecent: number;
 };
-export const HASHES: Entries = { words: 2, perBlock: 1_024, maxRecent: Number.POSITIVE_INFINITY };
+export const HASHES: Entries = { words: 2, perBlock: 2_048, maxRecent: Number.POSITIVE_INFINITY };
 /** Every run reads all recent hashes of its days, and a merge rewrites all blocks. */
 const MIN_MERGE = 8_192;
 const MERGE_SHARE = 4;
