@@ -1,5 +1,6 @@
+import { HOUR_ID, HOURS_KEPT_DAYS } from '../../src/catalogue/index.ts';
 import { addDays, dayIn } from '../../src/lib/time.ts';
-import { addFigures, type Figures } from './figures.ts';
+import { addFigures, addHours, type Figures, type HourFigures } from './figures.ts';
 
 /** Names that layouts break on: as long as they may be, without a space, right to left, and of emoji. */
 export const ODD_NAMES = [
@@ -23,6 +24,28 @@ const NETWORKS = ['admob', 'unity_ads', ODD_NAMES[0] ?? ''];
 /** The ages in days at which devices of a cohort are active, and those at which they bring revenue. */
 const ACTIVE_AGES = [0, 1, 7];
 const PAYING_AGES = [0, 3];
+
+/** Each creative has figures in every third hour of a day. */
+const EVERY_HOURS = 3;
+
+/** A day's figures spread over its hours. The first of them has what cannot be divided. Figures by hour count no devices. */
+function inHours(figures: Figures<'rollup_daily'>, first: number, end: number): HourFigures[] {
+  const { day, creative_id, currency, active_devices: _, payers: __, ...amounts } = figures;
+  const clock = Array.from({ length: 24 }, (_, hour) => hour).filter((hour) => hour % EVERY_HOURS === first);
+  const hours = clock.filter((hour) => hour < end);
+  return hours.map((hour, index) => ({
+    ...(day === undefined ? {} : { day }),
+    ...(creative_id === undefined ? {} : { creative_id }),
+    ...(currency === undefined ? {} : { currency }),
+    hour: hour * HOUR_ID.perHour + HOUR_ID.ofUtc,
+    ...Object.fromEntries(
+      Object.entries(amounts).map(([name, sum = 0]) => {
+        const share = Math.floor(Number(sum) / hours.length);
+        return [name, index === 0 ? Number(sum) - share * (hours.length - 1) : share];
+      }),
+    ),
+  }));
+}
 
 const id = (prefix: string, number: number) => `${prefix}_${number.toString(16).padStart(32, '0')}`;
 const named = (word: string, number: number) => ODD_NAMES[number - 1] ?? `${word} ${number}`;
@@ -126,6 +149,14 @@ export async function addLargeHistory(
       }
     }
     await addFigures(db, applicationId, 'rollup_daily', daily);
+    if (size.days - index <= HOURS_KEPT_DAYS + 1) {
+      // At least the first hour of today has figures.
+      const end = day === last ? new Date(now).getUTCHours() + 1 : 24;
+      const hours = daily.flatMap((figures, at) =>
+        inHours(figures, end < EVERY_HOURS ? 0 : at % EVERY_HOURS, end),
+      );
+      await addHours(db, applicationId, hours);
+    }
     await addFigures(db, applicationId, 'rollup_ads', ads);
     await addFigures(db, applicationId, 'cohort_activity', activity);
     await addFigures(db, applicationId, 'cohort_revenue', revenue);
