@@ -73,7 +73,7 @@ export abstract class AnsweringCounter extends DurableObject<Env> {
   }
 
   async clientTotals(cohort: Cohort, filter: DeviceFilter = {}): Promise<ClientTotals> {
-    return clientTotals(this.store, cohort, filter);
+    return await clientTotals(this.store, cohort, filter);
   }
 
   async funnel(question: FunnelQuestion): Promise<FunnelAnswer> {
@@ -89,7 +89,7 @@ export abstract class AnsweringCounter extends DurableObject<Env> {
   }
 
   async payers(query: PayersQuery): Promise<Payers> {
-    return payers(this.store, query);
+    return await payers(this.store, query);
   }
 
   protected get name(): string {

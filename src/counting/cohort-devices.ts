@@ -1,5 +1,12 @@
 import { dayFromNumber } from '#lib/time';
-import { type DeviceFactsRow, deviceDaysOf, type HistoryRow, readFacts, readPage } from './device-pages.ts';
+import {
+  type DeviceDay,
+  type DeviceFactsRow,
+  deviceDaysOf,
+  type HistoryRow,
+  readFacts,
+  readPage,
+} from './device-pages.ts';
 import type { Cohort, DeviceFilter } from './questions.ts';
 import type { Store } from './store.ts';
 
@@ -44,43 +51,61 @@ function matcherOf({ creativeIds, countries, oses, appVersions, attribution }: D
   };
 }
 
-/** The devices of a cohort that match a filter, without their histories. Reads all of them at once. */
-export function* factsOf(store: Store, cohort: Cohort, filter: DeviceFilter): Generator<CohortFacts> {
-  const isWanted = matcherOf(filter);
+/** What is read of the devices of a page, and the number of devices that it has. */
+type ReadPage<Device> = (
+  day: DeviceDay,
+  page: number,
+  acquiredDay: string,
+) => { wanted: Device[]; all: number };
+
+/**
+ * The devices of a cohort, in portions. Between these the object can do other work, so a large cohort does not hold up events. The answer
+ * may or may not include changes from that work, but has no device twice.
+ */
+async function* inPortions<Device>(
+  store: Store,
+  cohort: Cohort,
+  read: ReadPage<Device>,
+): AsyncGenerator<Device[]> {
+  let [portion, devices]: [Device[], number] = [[], 0];
+  // Pages that are added meanwhile are read together with the one that their devices come from: see `readPage`.
   for (const day of deviceDaysOf(store, cohort)) {
     const acquiredDay = dayFromNumber(day.day);
     for (let page = 0; page < day.pages; page++) {
-      for (const row of readFacts(store, day, page)) if (isWanted(row)) yield toFacts(acquiredDay, row);
+      const { wanted, all } = read(day, page, acquiredDay);
+      for (const device of wanted) portion.push(device);
+      devices += all;
+      if (devices < DEVICES_PER_STEP) continue;
+      yield portion;
+      [portion, devices] = [[], 0];
+      await scheduler.wait(0);
     }
   }
+  if (portion.length > 0) yield portion;
 }
 
-/**
- * The devices of a cohort that match a filter, in portions. Between these the object can do other work, so a large cohort does not hold up
- * events. The answer may or may not include changes from that work, but has no device twice.
- */
-export async function* devicesOf(
+/** The devices of a cohort that match a filter, without their histories. See `inPortions`. */
+export function factsOf(store: Store, cohort: Cohort, filter: DeviceFilter): AsyncGenerator<CohortFacts[]> {
+  const isWanted = matcherOf(filter);
+  return inPortions(store, cohort, (day, page, acquiredDay) => {
+    const rows = readFacts(store, day, page);
+    return { wanted: rows.filter(isWanted).map((row) => toFacts(acquiredDay, row)), all: rows.length };
+  });
+}
+
+/** The devices of a cohort that match a filter, with their histories. See `inPortions`. */
+export function devicesOf(
   store: Store,
   cohort: Cohort,
   filter: DeviceFilter,
 ): AsyncGenerator<CohortDevice[]> {
   const isWanted = matcherOf(filter);
-  let [portion, read]: [CohortDevice[], number] = [[], 0];
-  // Pages that are added meanwhile are read together with the one that their devices come from: see `readPage`.
-  for (const day of deviceDaysOf(store, cohort)) {
-    const acquiredDay = dayFromNumber(day.day);
-    for (let page = 0; page < day.pages; page++) {
-      const { facts, histories } = readPage(store, day, page);
-      for (const [index, row] of facts.entries()) {
-        const [steps, revenue]: HistoryRow = histories[index] ?? ['', ''];
-        if (isWanted(row)) portion.push({ ...toFacts(acquiredDay, row), steps, revenue });
-      }
-      read += facts.length;
-      if (read < DEVICES_PER_STEP) continue;
-      yield portion;
-      [portion, read] = [[], 0];
-      await scheduler.wait(0);
-    }
-  }
-  if (portion.length > 0) yield portion;
+  return inPortions(store, cohort, (day, page, acquiredDay) => {
+    const { facts, histories } = readPage(store, day, page);
+    const wanted = facts.flatMap((row, index): CohortDevice[] => {
+      const [steps, revenue]: HistoryRow = histories[index] ?? ['', ''];
+      return isWanted(row) ? [{ ...toFacts(acquiredDay, row), steps, revenue }] : [];
+    });
+    return { wanted, all: facts.length };
+  });
 }

@@ -1,5 +1,5 @@
 import { daysBetween } from '#lib/time';
-import { factsOf } from './cohort-devices.ts';
+import { type CohortFacts, factsOf } from './cohort-devices.ts';
 import type { ClientTotals, Cohort, DeviceFilter, PayerGrouping, Payers, PayersQuery } from './questions.ts';
 import { readRuns } from './runs.ts';
 import type { Store } from './store.ts';
@@ -10,11 +10,17 @@ const MAX_GAPS = 200;
 type Sums = Omit<ComparedTotal, 'hasGap'> & { devices: number; gaps: number };
 
 /** See `CounterApi.clientTotals`. Reads what is stored for every device in the cohort, but none of their events. */
-export function clientTotals(store: Store, cohort: Cohort, filter: DeviceFilter): ClientTotals {
+export async function clientTotals(
+  store: Store,
+  cohort: Cohort,
+  filter: DeviceFilter,
+): Promise<ClientTotals> {
   const kinds = { ad: new TotalsOfKind('ad'), purchase: new TotalsOfKind('purchase') };
-  for (const { id, adTotals, purchaseTotals } of factsOf(store, cohort, filter)) {
-    if (adTotals !== null) kinds.ad.add(id, adTotals);
-    if (purchaseTotals !== null) kinds.purchase.add(id, purchaseTotals);
+  for await (const portion of factsOf(store, cohort, filter)) {
+    for (const { id, adTotals, purchaseTotals } of portion) {
+      if (adTotals !== null) kinds.ad.add(id, adTotals);
+      if (purchaseTotals !== null) kinds.purchase.add(id, purchaseTotals);
+    }
   }
   return {
     totals: [...kinds.ad.totals(), ...kinds.purchase.totals()],
@@ -110,12 +116,11 @@ export function largestGaps(gaps: ClientTotals['gaps']): ClientTotals['gaps'] {
 const FIRST_DAY = '0000-01-01';
 
 /** See `CounterApi.payers`. Reads what is stored for every device acquired until the last period, but none of their events. */
-export function payers(store: Store, { periods, by, filter }: PayersQuery): Payers {
+export async function payers(store: Store, { periods, by, filter }: PayersQuery): Promise<Payers> {
   const latest = periods.reduce((day, { to }) => (to > day ? to : day), FIRST_DAY);
   const counts = new Map<string, Payers[number]>();
   const shown = (name: PayerGrouping, value: string) => (by.includes(name) ? value : '');
-  for (const device of factsOf(store, { from: FIRST_DAY, to: latest }, filter)) {
-    if (device.paidDays === '') continue;
+  const count = (device: CohortFacts) => {
     const runs = readRuns(device.paidDays);
     const own = {
       creativeId: shown('creative', device.creativeId),
@@ -127,10 +132,13 @@ export function payers(store: Store, { periods, by, filter }: PayersQuery): Paye
       const [first, last] = [daysBetween(device.acquiredDay, from), daysBetween(device.acquiredDay, to)];
       if (!runs.some((run) => run[0] <= last && run[1] >= first)) continue;
       const key = `${period}/${name}`;
-      const count = counts.get(key);
-      if (count) count.devices++;
+      const known = counts.get(key);
+      if (known) known.devices++;
       else counts.set(key, { period, ...own, devices: 1 });
     }
+  };
+  for await (const portion of factsOf(store, { from: FIRST_DAY, to: latest }, filter)) {
+    for (const device of portion) if (device.paidDays !== '') count(device);
   }
   return [...counts.values()];
 }

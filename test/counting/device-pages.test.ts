@@ -111,6 +111,23 @@ describe('a day with more devices than fit on a page', () => {
     expect(await reached(counter, ['install'])).toEqual([6_000]);
   });
 
+  it('lets other calls in between while it is read', async () => {
+    const counter = startCounter();
+    const [one] = await createAll(counter, 3_000);
+    await counter.stub().settle();
+    const period = { from: '2026-03-01', to: '2026-03-01' };
+    const order: string[] = [];
+    const note = <Result>(name: string, work: Promise<Result>) => work.finally(() => order.push(name));
+    await counter.inside(async (own) => {
+      await Promise.all([
+        note('totals', own.clientTotals(period)),
+        note('payers', own.payers({ periods: [period], by: [], filter: {} })),
+        note('device', own.readDevice(one?.id ?? '')),
+      ]);
+    });
+    expect(order).toEqual(['device', 'totals', 'payers']);
+  });
+
   it('is complete after the object was stopped between two parts of its pages', async () => {
     const counter = startCounter();
     const first = await createAll(counter, 60);
