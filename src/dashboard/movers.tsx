@@ -31,16 +31,15 @@ export async function Movers(env: Env, view: View, now: number) {
   if (!days) return null;
   const { complete, before } = days;
   const part = partOfDay(view, days);
-  /** What to compare for a grouping, including the part of today if its hours exist; null if no day is over. */
+  /** What to compare for a grouping: whole days, or the part of today if no day is over; null without hours for it. */
   const periodsOf = (group: string) => {
-    if (part && knowsHours([group], view)) {
-      const until_hour = part.untilHour;
-      return {
-        now: { from: view.from, to: part.today, until_hour },
-        before: { from: before.from, to: part.before, until_hour },
-      };
-    }
-    return complete && { now: complete, before };
+    if (complete) return { now: complete, before };
+    if (!part || !knowsHours([group], view)) return null;
+    const until_hour = part.untilHour;
+    return {
+      now: { from: part.today, to: part.today, until_hour },
+      before: { from: part.before, to: part.before, until_hour },
+    };
   };
   const offered = BY.filter(({ group }) => Object.hasOwn(DIMENSIONS, group));
   const found = await Promise.all(
@@ -59,10 +58,7 @@ export async function Movers(env: Env, view: View, now: number) {
     <Card
       title="What changed revenue most"
       aside={
-        part &&
-        complete && (
-          <span class="muted">{`Countries and networks without today; creatives until ${clock(part.untilHour)}`}</span>
-        )
+        part && <span class="muted">{complete ? 'Without today' : `Until ${clock(part.untilHour)}`}</span>
       }
     >
       <div class="movers">

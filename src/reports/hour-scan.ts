@@ -65,25 +65,42 @@ function toChunk(rows: readonly HourRow[], { to, untilHour }: HourScan): Chunk {
   const day = first?.day ?? to;
   const endId =
     day === to && untilHour !== undefined ? untilHour * HOUR_ID.perHour : Number.POSITIVE_INFINITY;
-  const entries = rows.flatMap((row) => {
-    const list: number[][] = JSON.parse(`[${row.hours}]`);
-    // The id of an hour starts with the hour of the clock.
-    return list.filter(([id = 0]) => id < endId).map(([id = 0, ...sums]) => ({ row, id, sums }));
-  });
-  const size = entries.length;
+  // One text for all rows, because parsing each by itself takes longer.
+  const hoursOf: number[][][] = JSON.parse(`[${rows.map((row) => `[${row.hours}]`).join(',')}]`);
+  // The id of an hour starts with the hour of the clock.
+  const isWanted = (id: number) => id < endId;
+  let size = 0;
+  for (const list of hoursOf) for (const [id = 0] of list) if (isWanted(id)) size++;
   const [creatives, currencies, hours] = [new Texts(), new Texts(), new Texts()];
   const keys = COLUMNS.map(() => new Int32Array(size));
+  const [, creativeNumbers, currencyNumbers, hourNumbers] = keys;
   const sums: (Float64Array | null)[] = DAILY.map(() => null);
-  for (const at of AT) sums[at] = new Float64Array(size);
-  const hourNumbers = new Map<number, number>();
-  for (const [entry, { row, id, sums: own }] of entries.entries()) {
-    const hour = hourNumbers.get(id) ?? hours.numberOf(hourText(day, id));
-    hourNumbers.set(id, hour);
-    const key = [0, creatives.numberOf(row.creativeId), currencies.numberOf(row.currency), hour];
-    for (const [at, column] of keys.entries()) column[entry] = key[at] ?? 0;
-    for (const [index, sum] of own.entries()) {
-      const column = sums[AT[index] ?? 0];
-      if (column) column[entry] = sum;
+  const own = AT.map((at) => {
+    const column = new Float64Array(size);
+    sums[at] = column;
+    return column;
+  });
+  const knownHours = new Map<number, number>();
+  let entry = 0;
+  for (const [at, list] of hoursOf.entries()) {
+    const creative = creatives.numberOf(rows[at]?.creativeId ?? '');
+    const currency = currencies.numberOf(rows[at]?.currency ?? '');
+    for (const hour of list) {
+      const [id = 0] = hour;
+      if (!isWanted(id)) continue;
+      let number = knownHours.get(id);
+      if (number === undefined) {
+        number = hours.numberOf(hourText(day, id));
+        knownHours.set(id, number);
+      }
+      if (creativeNumbers) creativeNumbers[entry] = creative;
+      if (currencyNumbers) currencyNumbers[entry] = currency;
+      if (hourNumbers) hourNumbers[entry] = number;
+      for (let index = 1; index < hour.length; index++) {
+        const column = own[index - 1];
+        if (column) column[entry] = hour[index] ?? 0;
+      }
+      entry++;
     }
   }
   return {

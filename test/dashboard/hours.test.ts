@@ -99,6 +99,15 @@ describe('today', () => {
     ]);
   });
 
+  it('leaves today out of what changed in a period with days that are over', async () => {
+    const movers = (await page('/?period=7d')).card('What changed revenue most');
+    expect(movers.texts('.card-head .muted')).toEqual(['Without today']);
+    expect(movers.texts('section:first-of-type li')).toEqual([
+      'Dragon +$1,426.00 none before, 0 → 0 installs',
+      'Castle +$20.00 none before, 0 → 0 installs',
+    ]);
+  });
+
   it('compares the same part of both days in tables', async () => {
     const shown = await page('/breakdown?period=today&by=creative');
     expect(shown.texts('.card-head .muted')).toEqual(['15 Mar until 09:00 compared with 14 Mar until 09:00']);
