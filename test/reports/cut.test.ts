@@ -1,8 +1,6 @@
-import { env } from 'cloudflare:workers';
 import Papa from 'papaparse';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCreative } from '../helpers/creatives.ts';
-import { addFigures } from '../helpers/figures.ts';
 import { putCosts, putRates } from '../helpers/money.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -333,40 +331,4 @@ it.each(['limit=0', 'limit=1001', 'limit=x', 'limit=1.5'])('refuses %s', async (
       message: expect.stringContaining('limit must be a whole number from 1 to 1000'),
     });
   }
-});
-
-it('returns a thousand rows for 20,000 placements, with exact figures', async () => {
-  const many = await createTenant();
-  const key = {
-    day: '2026-04-01',
-    source: 'banner',
-    media_source: 'admob',
-    creative_id: '',
-    currency: 'usd',
-  };
-  // A run adds at most a few thousand rows at once.
-  for (let first = 1; first <= 20_000; first += 5_000) {
-    const placements = Array.from({ length: 5_000 }, (_, index) => first + index);
-    const rows = placements.map((number) => ({
-      ...{ ...key, placement: String(number).padStart(200, '0') },
-      impressions: number,
-      ad_revenue: number * 1_000_000,
-    }));
-    await addFigures(env.DB, many.application.id, 'rollup_ads', rows);
-  }
-  const path = `/v1/reports/performance?application_id=${many.application.id}&${PERIOD}&group_by=placement`;
-  for (const format of ['json', 'csv']) {
-    const answer = await worker.team(many, `${path}&format=${format}`);
-    expect(answer.status).toBe(200);
-    expect((await answer.arrayBuffer()).byteLength).toBeLessThan(1_000_000);
-  }
-  const { data, total_rows } = await report('performance', 'group_by=placement', many);
-  expect(total_rows).toBe(20_000);
-  expect(data).toHaveLength(1_001);
-  expect(data[0]).toMatchObject({ placement: String(19_001).padStart(200, '0'), ad_revenue: 19_001 });
-  const rest = (19_000 * 19_001) / 2;
-  expect(data.at(-1)).toMatchObject({ is_other: true, impressions: rest, ad_revenue: rest, ecpm: 1000 });
-  // The largest of 777 and 7770 to 7779.
-  const [found] = (await report('performance', 'group_by=placement&q=000777&limit=1', many)).data;
-  expect(found).toMatchObject({ placement: String(7_779).padStart(200, '0'), ad_revenue: 7_779 });
 });
