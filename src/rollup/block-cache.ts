@@ -38,6 +38,11 @@ export class BlockCache {
     return text;
   };
 
+  /** Whether blocks of so many bytes fit all at once. */
+  holds(bytes: number): boolean {
+    return bytes <= this.maxBytes;
+  }
+
   /** Whether blocks of so many bytes would be kept. */
   takes(bytes: number): boolean {
     return bytes <= this.maxBytes / 4;

@@ -80,6 +80,8 @@ async function readSpans(d1: D1Database, query: BlockQuery): Promise<Span[]> {
 
 function planSteps(spans: readonly Span[], query: BlockQuery, { maxBytes, cache }: Bounds): Step[] {
   const steps: Step[] = [];
+  // A scan that does not fit would displace its own blocks before they are read again.
+  const isKept = cache.holds(spans.reduce((all, { bytes }) => all + bytes, 0));
   let [page, size]: [(Page & { keys: Map<string, string> }) | null, number] = [null, 0];
   for (const { day, bytes, key } of spans) {
     const blocks = key === null ? undefined : cache.get(key);
@@ -101,7 +103,7 @@ function planSteps(spans: readonly Span[], query: BlockQuery, { maxBytes, cache 
     if (!page) continue;
     page.from = day;
     size += bytes;
-    if (key !== null) page.keys.set(day, key);
+    if (key !== null && isKept) page.keys.set(day, key);
   }
   return steps;
 }

@@ -72,3 +72,27 @@ it('reads the blocks of a day again only if they were added to or replaced', asy
   expect(third.blocks).toHaveLength(4);
   expect(third.blocks).not.toEqual(second.blocks);
 });
+
+it('keeps nothing of a scan whose blocks do not fit all at once', async () => {
+  const applicationId = newId('app');
+  const days = ['2026-03-01', '2026-03-02', '2026-03-03', '2026-03-04', '2026-03-05'];
+  for (const day of days) await addFigures(env.DB, applicationId, 'rollup_daily', [{ day, installs: 1 }]);
+  const db = new WatchedD1(env.DB);
+  const query = { applicationId, rollup: 'rollup_daily' as const, buckets: [ALL_CREATIVES] };
+  const [row] = await database(env.DB)
+    .select({ bytes: segmentBlocks.bytes })
+    .from(segmentBlocks)
+    .where(and(eq(segmentBlocks.applicationId, applicationId), eq(segmentBlocks.bucket, ALL_CREATIVES)));
+  // With room for four of the five days' blocks, and each day small enough to be kept.
+  const cache = new BlockCache((row?.bytes ?? 0) * 4.5);
+  const readsOf = async (from: string) => {
+    db.log.length = 0;
+    const bounds = { maxBytes: 1_000_000, cache };
+    for await (const page of readBlockPages(db.asBinding(), { ...query, from, to: '2026-03-05' }, bounds)) {
+      expect([...page].length).toBeGreaterThan(0);
+    }
+    return db.log.filter((text) => /"data"/.test(text)).length;
+  };
+  expect([await readsOf('2026-03-01'), await readsOf('2026-03-01')]).toEqual([1, 1]);
+  expect([await readsOf('2026-03-05'), await readsOf('2026-03-05')]).toEqual([1, 0]);
+});
