@@ -45,3 +45,10 @@ export function settingsOf(env: Env): Settings {
   }
   return settings;
 }
+
+/**
+ * The id of the version of the Worker that is running, which no other version has; null if it is unknown. Locally, it is a new one on every
+ * start and after every change.
+ */
+export const versionOf = (env: Partial<Pick<Env, 'CF_VERSION_METADATA'>>): string | null =>
+  env.CF_VERSION_METADATA?.id || null;

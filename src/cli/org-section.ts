@@ -139,6 +139,7 @@ export class Configuration {
           })) ?? [],
       },
       durable_objects: raw.durable_objects,
+      version_metadata: raw.version_metadata,
       ratelimits: this.rateLimitsFor(existing),
       ...sendEmail(existing?.send_email ?? raw.send_email),
       r2_buckets: raw.r2_buckets?.map((bucket) => ({ ...bucket, bucket_name: names.bucket })) ?? [],

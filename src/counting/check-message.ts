@@ -1,39 +1,60 @@
 import { ClickRecord } from '#attribution';
 import { LoggedEvent } from '#catalogue';
 import { describeFaults, toFaults } from '#http';
-import { applicationIdOf, EventMessage, type Parked, parkedBody, parkedId } from '#rollup';
+import {
+  applicationIdOf,
+  EventMessage,
+  eventText,
+  type Parked,
+  parkedBody,
+  parkedId,
+  readMessage,
+} from '#rollup';
+import type { EventWithText } from './pack.ts';
 
 /** A validated message, with the parts that have to be parked. */
 export type CheckedMessage = {
   message: Message;
-  events: LoggedEvent[];
+  events: EventWithText[];
   clicks: ClickRecord[];
   parked: Parked[];
 };
 
 /** Parks a whole message. */
-export async function parkedWhole(message: Message, reason: string): Promise<Parked> {
+export async function parkedWhole({ id, body }: Message, reason: string): Promise<Parked> {
+  const { message } = readMessage(body);
   return {
-    id: await parkedId(message.id, 'whole'),
-    applicationId: applicationIdOf(message.body),
-    body: parkedBody(message.body),
+    id: await parkedId(id, 'whole'),
+    applicationId: applicationIdOf(message),
+    body: parkedBody(message),
     reason,
   };
 }
 
-/** Validates a message of the event queue, which may come from another version of the Worker. */
-export async function checkMessage(message: Message): Promise<CheckedMessage> {
+/**
+ * Validates a message of the event queue, which may come from another version of the Worker. Events that this version has validated before
+ * it sent them are not validated again. `version` is null if it is unknown.
+ */
+export async function checkMessage(message: Message, version: string | null): Promise<CheckedMessage> {
   const checked: CheckedMessage = { message, events: [], clicks: [], parked: [] };
-  const parsed = EventMessage.safeParse(message.body);
+  const { message: body, texts, checkedBy } = readMessage(message.body);
+  const parsed = EventMessage.safeParse(body);
   if (!parsed.success) {
     const reason = `not a message of this version: ${describeFaults(toFaults(parsed.error))}`;
     checked.parked.push(await parkedWhole(message, reason));
     return checked;
   }
-  const { events, clicks } = parsed.data;
+  const { application_id: applicationId, events, clicks } = parsed.data;
+  if (applicationId !== undefined) for (const event of events) nameApplication(event, applicationId);
+  const isChecked = texts !== null && version !== null && checkedBy === version;
   for (const [index, item] of events.entries()) {
+    const text = isChecked ? texts[index] : undefined;
+    if (text !== undefined) {
+      checked.events.push({ event: item as LoggedEvent, text });
+      continue;
+    }
     const event = LoggedEvent.safeParse(item);
-    if (event.success) checked.events.push(event.data);
+    if (event.success) checked.events.push({ event: event.data, text: eventText(event.data) });
     else {
       checked.parked.push({
         id: await parkedId(message.id, index),
@@ -56,4 +77,9 @@ export async function checkMessage(message: Message): Promise<CheckedMessage> {
     }
   }
   return checked;
+}
+
+function nameApplication(event: unknown, applicationId: string): void {
+  if (typeof event !== 'object' || event === null || 'application_id' in event) return;
+  Object.assign(event, { application_id: applicationId });
 }

@@ -1,11 +1,12 @@
 import { type ClickRecord, clickStatement } from '#attribution';
-import { isOfDevice, type LoggedEvent } from '#catalogue';
+import { isOfDevice } from '#catalogue';
 import { batchWithRetry, isTransient } from '#db';
+import { versionOf } from '#env';
 import { type LogFields, logLine } from '#lib/log';
 import { isSampled, LOG_SAMPLE } from '#lib/log-sample';
-import { PARK_REASON, type Parked, parkStatements } from '#rollup';
+import { PARK_REASON, type Parked, parkStatements, readMessage } from '#rollup';
 import { type CheckedMessage, checkMessage, parkedWhole } from './check-message.ts';
-import { packEvents } from './pack.ts';
+import { type EventWithText, packTexts } from './pack.ts';
 import { counterName, counterOf, readCounterName } from './shards.ts';
 
 const MAX_RETRY_DELAY_SECONDS = 300;
@@ -20,7 +21,8 @@ const MAX_CLICKS = 1_000;
  * adds nothing.
  */
 export async function consumeEvents(batch: MessageBatch, env: Env): Promise<void> {
-  const checked = await Promise.all(batch.messages.map(checkMessage));
+  const version = versionOf(env);
+  const checked = await Promise.all(batch.messages.map((message) => checkMessage(message, version)));
   const failed = new Map<Message, unknown>();
   const calls = [...groupByCounter(checked)].map(
     ([name, group]) =>
@@ -52,27 +54,44 @@ export async function consumeDeadLetters(batch: MessageBatch, env: Env): Promise
   );
 }
 
-type Group = { message: Message; events: LoggedEvent[] }[];
+type Group = { message: Message; events: EventWithText[] }[];
 
 /** Groups events by counter and message. Clicks have no device yet, so the application's first counter counts them. */
 function groupByCounter(checked: readonly CheckedMessage[]): Map<string, Group> {
   const groups = new Map<string, Group>();
   for (const { message, events } of checked) {
-    const nameOf = (event: LoggedEvent) =>
-      counterName(event.application_id, isOfDevice(event) ? (event.shard ?? 0) : 0);
-    for (const [name, own] of Map.groupBy(events, nameOf)) {
-      const group = groups.get(name);
-      if (group) group.push({ message, events: own });
-      else groups.set(name, [{ message, events: own }]);
+    let [applicationId, shard]: [string | null, number] = [null, 0];
+    let own: EventWithText[] = [];
+    for (const each of events) {
+      const { event } = each;
+      const eventShard = isOfDevice(event) ? (event.shard ?? 0) : 0;
+      // Nearly always, all events of a message are for the same counter.
+      if (event.application_id !== applicationId || eventShard !== shard) {
+        [applicationId, shard] = [event.application_id, eventShard];
+        own = eventsFor(groups, counterName(applicationId, shard), message);
+      }
+      own.push(each);
     }
   }
   return groups;
 }
 
+/** The list of a message's events in a counter's group. */
+function eventsFor(groups: Map<string, Group>, name: string, message: Message): EventWithText[] {
+  const group = groups.get(name) ?? [];
+  groups.set(name, group);
+  let last = group.at(-1);
+  if (last?.message !== message) {
+    last = { message, events: [] };
+    group.push(last);
+  }
+  return last.events;
+}
+
 /** One call for the group. A permanent failure is narrowed down to the messages that cause it. */
 async function append(env: Env, name: string, group: Group, failed: Map<Message, unknown>): Promise<void> {
   const { applicationId, shard } = readCounterName(name);
-  const batch = packEvents(
+  const batch = packTexts(
     applicationId,
     group.flatMap(({ events }) => events),
   );
@@ -155,7 +174,8 @@ function retryLater(message: Message, error: unknown): void {
 
 /** The log fields of a message, never its content. The first event's id represents all of them. */
 function fieldsOf({ id, body }: Message): LogFields {
-  const { events } = (body ?? {}) as { events?: unknown };
+  const { message } = readMessage(body);
+  const { events } = (message ?? {}) as { events?: unknown };
   const [first] = (Array.isArray(events) ? events : []) as { id?: unknown }[];
   return { message_id: id, ...(typeof first?.id === 'string' ? { event_id: first.id } : {}) };
 }
@@ -175,9 +195,10 @@ function logBatch(batch: MessageBatch, checked: readonly CheckedMessage[], faile
   const sum = (count: (item: CheckedMessage) => number) =>
     checked.reduce((total, item) => total + count(item), 0);
   for (const { message, events, clicks } of checked) {
-    const fields = fieldsOf(message);
-    if (!isSampled(fields.event_id ?? message.id)) continue;
+    const eventId = events[0]?.event.id;
+    if (!isSampled(eventId ?? message.id)) continue;
     const counts = { events: events.length, clicks: clicks.length };
+    const fields = { message_id: message.id, ...(eventId ? { event_id: eventId } : {}) };
     logLine('info', 'message taken', { ...fields, ...counts, sampled: LOG_SAMPLE });
   }
   const parked = sum((item) => item.parked.length);

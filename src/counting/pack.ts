@@ -2,7 +2,7 @@ import { findKind, isOfDevice, keepsKeys, type LoggedEvent } from '#catalogue';
 import { idToBytes } from '#lib/ids';
 import { murmur128 } from '#lib/murmur';
 import { dayNumber } from '#lib/time';
-import { keysOf } from '#rollup';
+import { eventText, keysOf } from '#rollup';
 import type { PackedBatch, PackedRow } from './api.ts';
 import { hashOfDevice } from './device-pages.ts';
 
@@ -16,8 +16,18 @@ export const KEY_DAY = { any: 0, session: -1, purchase: -2 } as const;
 /** Words per key: its event's index in the row, the day, and four words of hash. */
 export const KEY_WORDS = 6;
 
+/** An event, and its text as the log stores it: see `eventText`. */
+export type EventWithText = { event: LoggedEvent; text: string };
+
 /** Packs events of one application for its counter. Ids must come from `newId`. */
-export function packEvents(applicationId: string, events: readonly LoggedEvent[]): PackedBatch {
+export const packEvents = (applicationId: string, events: readonly LoggedEvent[]): PackedBatch =>
+  packTexts(
+    applicationId,
+    events.map((event) => ({ event, text: eventText(event) })),
+  );
+
+/** As `packEvents`, for events whose texts are known. */
+export function packTexts(applicationId: string, events: readonly EventWithText[]): PackedBatch {
   const rows: PackedRow[] = [];
   let texts: string[] = [];
   let members: LoggedEvent[] = [];
@@ -26,9 +36,7 @@ export function packEvents(applicationId: string, events: readonly LoggedEvent[]
     if (members.length > 0) rows.push(packRow(members, `[${texts.join(',')}]`));
     [texts, members, characters] = [[], [], 0];
   };
-  for (const event of events) {
-    const { application_id: _, ...kept } = event;
-    const text = JSON.stringify(kept);
+  for (const { event, text } of events) {
     if (characters + text.length > MAX_ROW_CHARACTERS || members.length === MAX_ROW_EVENTS) close();
     texts.push(text);
     members.push(event);

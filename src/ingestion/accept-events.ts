@@ -1,6 +1,6 @@
-import { EventEnvelope, keysOfEnvelope, type LoggedEvent } from '#catalogue';
+import { EventEnvelope, keysOfEnvelope } from '#catalogue';
 import { readToken, type TokenClaims, takesEventsUntil } from '#devices';
-import { settingsOf } from '#env';
+import { settingsOf, versionOf } from '#env';
 import {
   AppError,
   type AuthenticatedApplication,
@@ -12,8 +12,12 @@ import {
 } from '#http';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
-import { enqueueEvent, enqueueEvents } from './enqueue.ts';
+import { messageHead } from '#rollup';
+import { type EventLine, enqueueEvent, enqueueEvents, MAX_EVENT_BYTES, measureEvent } from './enqueue.ts';
 import { toEvent } from './to-event.ts';
+
+const tooLarge = () =>
+  new AppError('too_large', `The event is larger than ${MAX_EVENT_BYTES.toLocaleString('en')} bytes`);
 
 const fault = (message: string): Fault[] => [{ path: 'creativeToken', message }];
 
@@ -42,6 +46,10 @@ const acceptedEvent = (id: string, warnings: Fault[]): AcceptedEvent => ({
   ...(warnings.length > 0 ? { warnings } : {}),
 });
 
+/** The first line of this version's messages. */
+const headOf = (env: Env, application: AuthenticatedApplication) =>
+  messageHead(application.id, versionOf(env));
+
 /** Accepts one event. Returns its id once it is in the queue, so that an acknowledged event is never lost. */
 export async function acceptEvent(
   env: Env,
@@ -51,15 +59,10 @@ export async function acceptEvent(
   now: number,
 ): Promise<AcceptedEvent> {
   const claims = await authorise(env, application, envelope.creativeToken, now);
-  const event = toEvent(envelope, {
-    application,
-    claims,
-    keys: keysOfEnvelope(header, envelope),
-    id: newId('evt'),
-    now,
-  });
-  if (!(await enqueueEvent(env.EVENTS, event))) throw unavailable();
-  return acceptedEvent(event.id, envelope.warnings);
+  const id = newId('evt');
+  const event = toEvent(envelope, { application, claims, keys: keysOfEnvelope(header, envelope), id, now });
+  if (!(await enqueueEvent(env.EVENTS, headOf(env, application), JSON.stringify(event)))) throw unavailable();
+  return acceptedEvent(id, envelope.warnings);
 }
 
 export type ItemResult =
@@ -85,6 +88,24 @@ async function batchKeys(header: string, items: readonly unknown[]): Promise<str
   });
 }
 
+/** What `authorise` returns or throws for each of these tokens. */
+async function authoriseAll(
+  env: Env,
+  application: AuthenticatedApplication,
+  tokens: ReadonlySet<string>,
+  now: number,
+): Promise<Map<string, TokenClaims | AppError>> {
+  const refuse = (error: unknown) => {
+    if (error instanceof AppError) return error;
+    throw error;
+  };
+  const read = async (token: string) =>
+    [token, await authorise(env, application, token, now).catch(refuse)] as const;
+  return new Map(await Promise.all([...tokens].map(read)));
+}
+
+type Item = { result: ItemResult } | { id: string; line: EventLine; warnings: Fault[] };
+
 /**
  * Accepts many events independently: an invalid item does not affect the others. Throws `unavailable` if the queue accepted nothing. If it
  * accepted some of them, the rest are rejected with advice to retry.
@@ -96,37 +117,29 @@ export async function acceptBatch(
   header: string | undefined,
   now: number,
 ): Promise<ItemResult[]> {
-  const claimsByToken = new Map<string, Promise<TokenClaims>>();
   const headerKeys = header ? await batchKeys(header, items) : [];
-  const outcomes = await Promise.all(
-    items.map(
-      async (item, index): Promise<{ event: LoggedEvent; warnings: Fault[] } | { result: ItemResult }> => {
-        const parsed = EventEnvelope.safeParse(item);
-        if (!parsed.success) return { result: rejected(index, invalidRequest(toFaults(parsed.error))) };
-        const envelope = parsed.data;
-        let claims = claimsByToken.get(envelope.creativeToken);
-        if (!claims) {
-          claims = authorise(env, application, envelope.creativeToken, now);
-          claimsByToken.set(envelope.creativeToken, claims);
-        }
-        try {
-          const own = keysOfEnvelope(undefined, envelope);
-          const keys = own.length > 0 ? own : keysOfEnvelope(headerKeys[index], envelope);
-          const event = toEvent(envelope, { application, claims: await claims, keys, id: newId('evt'), now });
-          return { event, warnings: envelope.warnings };
-        } catch (error) {
-          return { result: rejected(index, error) };
-        }
-      },
-    ),
-  );
-  const events = outcomes.flatMap((outcome) => ('event' in outcome ? [outcome.event] : []));
-  const accepted = await enqueueEvents(env.EVENTS, events);
-  if (events.length > 0 && accepted.size === 0) throw unavailable();
+  const parsed = items.map((item) => EventEnvelope.safeParse(item));
+  const tokens = new Set(parsed.flatMap(({ data }) => data?.creativeToken ?? []));
+  const claimsByToken = await authoriseAll(env, application, tokens, now);
+  const outcomes = parsed.map(({ data: envelope, error }, index): Item => {
+    if (!envelope) return { result: rejected(index, invalidRequest(toFaults(error))) };
+    const claims = claimsByToken.get(envelope.creativeToken);
+    if (!claims || claims instanceof AppError) return { result: rejected(index, claims) };
+    const own = keysOfEnvelope(undefined, envelope);
+    const keys = own.length > 0 ? own : keysOfEnvelope(headerKeys[index], envelope);
+    const id = newId('evt');
+    const text = JSON.stringify(toEvent(envelope, { application, claims, keys, id, now }));
+    const bytes = measureEvent(text);
+    if (bytes > MAX_EVENT_BYTES) return { result: rejected(index, tooLarge()) };
+    return { id, line: { text, bytes }, warnings: envelope.warnings };
+  });
+  const events = outcomes.flatMap((outcome) => ('line' in outcome ? [outcome.line] : []));
+  const accepted = await enqueueEvents(env.EVENTS, headOf(env, application), events);
+  if (events.length > 0 && !accepted.includes(true)) throw unavailable();
+  const isAccepted = accepted.values();
   return outcomes.map((outcome, index) => {
     if ('result' in outcome) return outcome.result;
-    const { event, warnings } = outcome;
-    if (accepted.has(event.id)) return { index, ...acceptedEvent(event.id, warnings) };
+    if (isAccepted.next().value) return { index, ...acceptedEvent(outcome.id, outcome.warnings) };
     return { index, error: 'Temporarily unavailable; retry this event', details: [] };
   });
 }

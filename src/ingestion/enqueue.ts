@@ -1,42 +1,61 @@
-import type { LoggedEvent } from '#catalogue';
-import { type EventMessage, sendWithRetry } from '#rollup';
+import { joinMessage, sendWithRetry } from '#rollup';
 
 /** The platform accepts 128 KB per message and 256 KB per call. Both limits leave a margin. */
 const MAX_MESSAGE_BYTES = 110_000;
 const MAX_CALL_BYTES = 220_000;
+/** The largest event: a request of 64 KB is never larger as text. */
+export const MAX_EVENT_BYTES = 120_000;
 
 const encoder = new TextEncoder();
+/** Large enough to see that an event is too large. */
+const encoded = new Uint8Array(MAX_EVENT_BYTES + 4);
 
-/** Packs events, in order, into as few messages as possible. A single event is at most about 64 KB and always fits. */
-export function packMessages(events: LoggedEvent[]): { message: EventMessage; bytes: number }[] {
-  const messages: { message: EventMessage; bytes: number }[] = [];
+/** The length of an event's text in UTF-8; of a larger event, a little more than `MAX_EVENT_BYTES`. Unlike `encode`, it allocates nothing. */
+export const measureEvent = (text: string): number => encoder.encodeInto(text, encoded).written;
+
+/** An event as a line of a message: see `eventText`. */
+export type EventLine = { text: string; bytes: number };
+
+/** A message of the queue: its text, how many bytes it has in UTF-8, and how many events. */
+export type PackedMessage = { body: string; bytes: number; events: number };
+
+/** Packs events, in order, into as few messages as possible. `head`: see `messageHead`. */
+export function packMessages(head: string, events: readonly EventLine[]): PackedMessage[] {
+  const messages: PackedMessage[] = [];
+  let texts: string[] = [];
+  let bytes = head.length;
+  const close = () => {
+    if (texts.length > 0) messages.push({ body: joinMessage(head, texts), bytes, events: texts.length });
+    [texts, bytes] = [[], head.length];
+  };
   for (const event of events) {
-    const bytes = encoder.encode(JSON.stringify(event)).length;
-    const last = messages.at(-1);
-    if (last && last.bytes + bytes <= MAX_MESSAGE_BYTES) {
-      last.message.events.push(event);
-      last.bytes += bytes;
-    } else {
-      messages.push({ message: { v: 1, events: [event] }, bytes });
-    }
+    const added = event.bytes + 1;
+    if (bytes + added > MAX_MESSAGE_BYTES) close();
+    texts.push(event.text);
+    bytes += added;
   }
+  close();
   return messages;
 }
 
 /** Sends one event. Returns false if the queue did not accept it after three attempts within a fraction of a second. */
-export async function enqueueEvent(queue: Queue, event: LoggedEvent): Promise<boolean> {
-  const message: EventMessage = { v: 1, events: [event] };
-  return sendWithRetry(() => queue.send(message));
+export async function enqueueEvent(queue: Queue, head: string, text: string): Promise<boolean> {
+  const body = joinMessage(head, [text]);
+  return sendWithRetry(() => queue.send(body, { contentType: 'text' }));
 }
 
 /**
- * Sends many events in as few calls as the platform's limits allow. Returns the ids that the queue accepted: one of several calls may fail
- * after others have succeeded.
+ * Sends many events in as few calls as the platform's limits allow. Returns for each whether the queue accepted it: one of several calls may
+ * fail after others have succeeded.
  */
-export async function enqueueEvents(queue: Queue, events: LoggedEvent[]): Promise<Set<string>> {
-  const calls: { message: EventMessage; bytes: number }[][] = [];
+export async function enqueueEvents(
+  queue: Queue,
+  head: string,
+  events: readonly EventLine[],
+): Promise<boolean[]> {
+  const calls: PackedMessage[][] = [];
   let room = 0;
-  for (const packed of packMessages(events)) {
+  for (const packed of packMessages(head, events)) {
     if (calls.length === 0 || packed.bytes > room) {
       calls.push([]);
       room = MAX_CALL_BYTES;
@@ -44,13 +63,12 @@ export async function enqueueEvents(queue: Queue, events: LoggedEvent[]): Promis
     calls.at(-1)?.push(packed);
     room -= packed.bytes;
   }
-  const taken = new Set<string>();
-  await Promise.all(
+  const accepted = await Promise.all(
     calls.map(async (call) => {
-      if (!(await sendWithRetry(() => queue.sendBatch(call.map(({ message }) => ({ body: message }))))))
-        return;
-      for (const { message } of call) for (const event of message.events) taken.add(event.id);
+      const messages = call.map(({ body }) => ({ body, contentType: 'text' as const }));
+      const isAccepted = await sendWithRetry(() => queue.sendBatch(messages));
+      return call.flatMap((message) => Array.from({ length: message.events }, () => isAccepted));
     }),
   );
-  return taken;
+  return accepted.flat();
 }

@@ -1,11 +1,23 @@
 import { type DeviceEvent, type EventEnvelope, fieldsOf } from '#catalogue';
 import type { TokenClaims } from '#devices';
 import type { AuthenticatedApplication } from '#http';
-import { present } from '#lib/present';
 import { dayIn, daysBetween, zoneOffset } from '#lib/time';
 import { settleTime } from '#lib/timestamp';
 
-/** Converts a valid envelope to an event: days in the application's time zone, money in micros, the device from the token. */
+/** What the sender said about the device. */
+type SentDevice = Readonly<Record<string, string | undefined>>;
+
+/** An event as it is sent to the queue, in a message that names its application. */
+type SentEvent = DeviceEvent extends infer Event
+  ? Event extends DeviceEvent
+    ? Omit<Event, 'application_id' | 'device'> & { device: SentDevice | undefined }
+    : never
+  : never;
+
+/**
+ * Converts a valid envelope to an event: days in the application's time zone, money in micros, the device from the token. Absent fields may be
+ * undefined, because JSON leaves those out.
+ */
 export function toEvent(
   envelope: EventEnvelope,
   source: {
@@ -15,40 +27,47 @@ export function toEvent(
     id: string;
     now: number;
   },
-): DeviceEvent {
+): SentEvent {
   const { application, claims, keys, id, now } = source;
   const { occurredAt, clockAhead } = settleTime(envelope.created_at, now);
   const day = dayIn(application.timezone, occurredAt);
-  const offset = zoneOffset(application.timezone, occurredAt);
-  const device = present({
-    device_name: envelope.device_name,
-    device_model: envelope.device_model,
-    os_system: envelope.os_system,
-    utc_offset: envelope.utc_offset,
-    retention_day: envelope.retention_day?.toString(),
-    app_version: envelope.app_version,
-    sdk_version: envelope.sdk_version,
-    sdk_type: envelope.sdk_type,
-    user_properties: envelope.wp,
-  });
-  const common = {
+  const hasKeys = keys.length > 0;
+  return {
     id,
-    application_id: application.id,
     device_id: claims.deviceId,
-    ...(claims.shard === 0 ? {} : { shard: claims.shard }),
+    shard: claims.shard || undefined,
     creative_id: claims.creativeId,
     acquired_day: claims.acquiredDay,
     day,
     occurred_at: occurredAt,
     received_at: now,
-    ...(offset === 0 ? {} : { zone_offset: offset }),
+    zone_offset: zoneOffset(application.timezone, occurredAt) || undefined,
     token_id: claims.tokenId,
-    ...(claims.expiresAt <= now ? { token_expired: true as const } : {}),
-    ...(keys.length > 0 ? { keys, key_day: envelope.created_at.day } : {}),
-    ...(envelope.dev ? { test: true as const } : {}),
-    ...(clockAhead ? { clock_ahead: true as const } : {}),
-    ...(Object.keys(device).length > 0 ? { device } : {}),
-    ...(envelope.warnings.length > 0 ? { warnings: envelope.warnings } : {}),
+    token_expired: claims.expiresAt <= now || undefined,
+    keys: hasKeys ? keys : undefined,
+    key_day: hasKeys ? envelope.created_at.day : undefined,
+    test: envelope.dev || undefined,
+    clock_ahead: clockAhead || undefined,
+    device: deviceOf(envelope),
+    warnings: envelope.warnings.length > 0 ? envelope.warnings : undefined,
+    ...fieldsOf(envelope, Math.max(0, daysBetween(claims.acquiredDay, day))),
   };
-  return { ...common, ...fieldsOf(envelope, Math.max(0, daysBetween(claims.acquiredDay, day))) };
+}
+
+/** Undefined if the sender said nothing. */
+function deviceOf(envelope: EventEnvelope): SentDevice | undefined {
+  const { device_name, device_model, os_system, utc_offset, app_version, sdk_version, sdk_type } = envelope;
+  const device = {
+    device_name,
+    device_model,
+    os_system,
+    utc_offset,
+    retention_day: envelope.retention_day?.toString(),
+    app_version,
+    sdk_version,
+    sdk_type,
+    user_properties: envelope.wp,
+  };
+  for (const value of Object.values(device)) if (value !== undefined) return device;
+  return undefined;
 }

@@ -19,7 +19,7 @@ export {
   placesToMerge,
   replaceBlocks,
 } from './merge-blocks.ts';
-export { EventMessage } from './message.ts';
+export { EventMessage, eventText, joinMessage, messageHead, readMessage } from './message.ts';
 export { type OpenBlock, openBlock } from './open-block.ts';
 export {
   applicationIdOf,

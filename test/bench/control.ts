@@ -2,8 +2,10 @@ import { Hono } from 'hono';
 import { uuidv7obj } from 'uuidv7';
 import type { LoggedEvent } from '../../src/catalogue/index.ts';
 import { consumeEvents, counterName, type PackedBatch, packEvents } from '../../src/counting/index.ts';
-import { packMessages } from '../../src/ingestion/enqueue.ts';
+import { versionOf } from '../../src/env.ts';
+import { type EventLine, measureEvent, packMessages } from '../../src/ingestion/enqueue.ts';
 import { saveReferenceRates } from '../../src/money/exchange-rates.ts';
+import { eventText, messageHead } from '../../src/rollup/index.ts';
 import type { BenchCounter } from './bench-counter.ts';
 import { addTimings, type Timing, timed } from './stopwatch.ts';
 import {
@@ -105,6 +107,11 @@ const toMessage = (body: unknown, id: number) =>
     },
   }) as unknown as Message;
 
+function lineOf(event: LoggedEvent): EventLine {
+  const text = eventText(event);
+  return { text, bytes: measureEvent(text) };
+}
+
 /** Feeds the consumer as the queue would; the making of the events is not timed. */
 async function consume(env: Env, load: Load): Promise<Consumed> {
   const devices = devicesOf.get(load.applicationId);
@@ -113,6 +120,7 @@ async function consume(env: Env, load: Load): Promise<Consumed> {
   const stream = load.installs
     ? makeInstalls(load.seed, devices, load.installs, id, load.applicationId)
     : makeEvents(load.seed, devices, load.days, id, load.applicationId, load.age);
+  const head = messageHead(load.applicationId, versionOf(env));
   const before = logLines;
   let [made, messages, batches, queueOperations] = [0, 0, 0, 0];
   let timing: Timing = { milliseconds: 0, cpuMilliseconds: 0 };
@@ -122,8 +130,8 @@ async function consume(env: Env, load: Load): Promise<Consumed> {
       const size = Math.min(load.perRequest, load.events - made);
       const events: LoggedEvent[] = Array.from({ length: size }, () => stream.next().value);
       made += size;
-      for (const { message, bytes } of packMessages(events)) {
-        batch.push(toMessage(message, messages++));
+      for (const { body, bytes } of packMessages(head, events.map(lineOf))) {
+        batch.push(toMessage(body, messages++));
         queueOperations += OPERATIONS * Math.ceil(bytes / OPERATION_BYTES);
       }
     }

@@ -40,6 +40,8 @@ export const workerOptions = (name: string, modules: string[], counters: string)
     TOKEN_SECRET,
     KEY_ENCRYPTION_SECRET: 'a-key-encryption-secret-of-the-benchmark',
     SESSION_SECRET: 'a-session-secret-of-the-benchmark-000000',
+    // Miniflare's own would give every role a version of its own, although all run the same code.
+    CF_VERSION_METADATA: { id: 'bench', tag: '', timestamp: '' },
   },
   d1Databases: { DB: 'bench' },
   r2Buckets: { RAW_EVENTS: 'bench' },

@@ -32,6 +32,10 @@ const edit = async (change: (text: string) => string) =>
   writeFile(file, change(await readFile(file, 'utf8')));
 
 describe('the section of an org', () => {
+  it('has every binding of the top level, which sections do not inherit', async () => {
+    expect(await save()).toHaveProperty('version_metadata', { binding: 'CF_VERSION_METADATA' });
+  });
+
   it('has no mail binding unless one is configured', async () => {
     expect(await save()).not.toHaveProperty('send_email');
   });

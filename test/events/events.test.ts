@@ -7,7 +7,7 @@ import { RunningDevice } from '../../src/rollup/device-state.ts';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { fetchToken, fieldsOf, startWorker } from '../helpers/worker.ts';
+import { eventsIn, fetchToken, fieldsOf, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
 
@@ -220,8 +220,8 @@ describe('GET /v1/events/:event_id', () => {
     const token = await fetchToken(worker, tenant);
     const broken = await send(tenant, purchase(token));
     const [message] = worker.queue.take();
-    const body = message?.body as { events: Record<string, unknown>[] };
-    await worker.deliver([{ id: 'm', body: { v: 1, events: [{ ...body.events[0], currency: 5 }] } }]);
+    const [event] = eventsIn(message?.body);
+    await worker.deliver([{ id: 'm', body: { v: 1, events: [{ ...event, currency: 5 }] } }]);
     expect((await status(tenant, broken)).body).toMatchObject({
       status: 'parked',
       reason: 'not an event of this version: currency Invalid input: expected string, received number',
@@ -332,19 +332,15 @@ describe('GET /v1/events/:event_id', () => {
     const [token, revoked] = [await fetchToken(worker, tenant), await fetchToken(worker, tenant)];
     const test = await send(tenant, purchase(token, {}, total));
     const [message] = worker.queue.take();
-    const body = message?.body as { v: 1; events: Record<string, unknown>[] };
-    await worker.deliver([{ id: 'm', body: { v: 1, events: [{ ...body.events[0], test: true }] } }]);
+    const [event] = eventsIn(message?.body);
+    await worker.deliver([{ id: 'm', body: { v: 1, events: [{ ...event, test: true }] } }]);
     const before = await send(tenant, purchase(revoked, {}, total));
     const late = await send(tenant, purchase(revoked, {}, total));
-    const sent = worker.queue.take() as {
-      id: string;
-      body: { events: { received_at: number; token_id: string }[] };
-    }[];
-    const [, last] = sent.map((each) => each.body.events[0]);
+    const [first, last] = worker.queue.take().flatMap(({ body }) => eventsIn(body));
     if (!last) throw new Error('two events were sent');
     last.received_at += 1;
-    await counterOf(env, tenant.application.id, 0).revokeToken(last.token_id, last.received_at);
-    await worker.deliver(sent);
+    await counterOf(env, tenant.application.id, 0).revokeToken(last.token_id ?? '', last.received_at);
+    await worker.deliver([{ id: 'sent', body: { v: 1, events: [first, last] } }]);
     expect((await status(tenant, late)).body.status).toBe('queued');
     expect(await revenue(tenant)).toBe(4.99);
     const times = { logged_at: expect.any(String), settled_by: expect.any(String), event: { value: 4.99 } };

@@ -5,6 +5,8 @@ import {
   waitOnExecutionContext,
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import type { DeviceEvent } from '#catalogue';
+import { EventMessage, readMessage } from '#rollup';
 import worker from '../../src/index.ts';
 import type { Tenant } from './tenant.ts';
 
@@ -27,7 +29,7 @@ export class JournalQueue {
     }
     const sent = [...messages];
     if (sent.some(({ body }) => this.failOnly(body))) throw new Error('Queue send failed');
-    // The copy is what a real queue would deliver: JSON and nothing else.
+    // The copy is what a real queue would deliver: text, or JSON and nothing else.
     for (const { body } of sent) {
       this.messages.push({ id: crypto.randomUUID(), body: JSON.parse(JSON.stringify(body)) });
     }
@@ -37,6 +39,12 @@ export class JournalQueue {
   take(): { id: string; body: unknown }[] {
     return this.messages.splice(0);
   }
+}
+
+/** The events in the body of a message, each with its application. */
+export function eventsIn<Event = DeviceEvent>(body: unknown): Event[] {
+  const { application_id, events } = EventMessage.parse(readMessage(body).message);
+  return events.map((event) => ({ application_id, ...(event as Event) }));
 }
 
 /** The Worker as a deployment runs it, but for its event queue, which the test holds. */

@@ -6,6 +6,7 @@ import { REPORT_NAMES } from '../helpers/reports.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 import { junk, type Mutation, mutate, mutations, toText } from './fuzz-bodies.ts';
+import { expectChecked, KINDS, type Kind, sampleEvents } from './fuzz-events.ts';
 
 // Twenty thousand bodies that are nearly right. No answer is a 5xx, and what was answered with 200 is counted exactly once, however
 // its message is delivered.
@@ -13,8 +14,6 @@ import { junk, type Mutation, mutate, mutations, toText } from './fuzz-bodies.ts
 const SEED = 11;
 const worker = startWorker();
 
-const KINDS = ['retention', 'purchase', 'ad', 'custom'] as const;
-type Kind = (typeof KINDS)[number];
 /** Where the events of a kind are counted. */
 const COUNTED: Record<Kind, readonly string[]> = {
   retention: ['sessions'],
@@ -22,41 +21,6 @@ const COUNTED: Record<Kind, readonly string[]> = {
   ad: ['impressions'],
   custom: ['events'],
 };
-
-const ENVELOPE = [
-  ...['type', 'created_at', 'creativeToken', 'device_name', 'device_model', 'os_system', 'utc_offset'],
-  ...['retention_day', 'app_version', 'sdk_version', 'sdk_type', 'wp', 'bp', 'payload'],
-];
-/** What makes an event a repeat, or two events one session: made different for each event wherever it is text or a number. */
-const KEYS = ['event_id', 'eid', 'dedupe_key', 'dk', 'payload.tr_id', 'payload.session_id', 'payload.sid'];
-const PAYLOAD: Record<Kind, readonly string[]> = {
-  retention: ['retentionDay', 'backfillDay'],
-  purchase: ['item_id', 'item_name', 'value', 'currency', 'status', 'total_purchase_value'],
-  ad: [
-    ...['ad_id', 'name', 'source', 'media_source', 'channel', 'watch_time', 'reward', 'value', 'currency'],
-    'total_ad_value',
-  ],
-  custom: ['event_name', 'params', 'params.value', 'params.key', 'params.id'],
-};
-
-let number = 0;
-function unique([path, value]: Mutation): Mutation {
-  if (!KEYS.includes(path.join('.'))) return [path, value];
-  number++;
-  if (typeof value === 'number') return [path, number];
-  return typeof value === 'string' ? [path, `${number} ${value}`] : [path, value];
-}
-
-const event = fc.constantFrom(...KINDS).chain((kind) =>
-  fc.record({
-    kind: fc.constant(kind),
-    changes: mutations([
-      ...ENVELOPE,
-      ...KEYS,
-      ...PAYLOAD[kind].map((name) => `payload.${name}`),
-    ]) as fc.Arbitrary<Mutation[]>,
-  }),
-);
 
 /** The counts of an application from 2010 on, in periods of the longest kind that a report takes. */
 async function totalsOf(tenant: Tenant): Promise<Record<string, number>> {
@@ -77,6 +41,7 @@ async function parked(): Promise<number> {
 /** Delivers what the queue holds, each message twice. */
 async function deliverTwice() {
   const messages = worker.queue.take();
+  expectChecked(messages);
   for (let start = 0; start < messages.length; start += 100) {
     const batch = messages.slice(start, start + 100);
     for (const delivered of [batch, [...batch].reverse()]) {
@@ -96,15 +61,7 @@ const post = (tenant: Tenant, path: string, body: string) =>
 it('answers no 5xx to 16,000 events, and counts each accepted one once', async () => {
   const tenant = await createTenant();
   const token = await fetchToken(worker, tenant, { created_at: '2026-03-01T10:00:00.000Z' });
-  const good: Record<Kind, unknown> = {
-    retention: envelope.retention(token),
-    purchase: envelope.purchase(token),
-    ad: envelope.ad(token),
-    custom: envelope.custom(token),
-  };
-  const events = fc
-    .sample(event, { numRuns: 16_000, seed: SEED })
-    .map(({ kind, changes }) => ({ kind, text: toText(mutate(good[kind], changes.map(unique))) }));
+  const events = sampleEvents(token, 16_000, SEED);
   // A name of every object at the end of a fault's path was looked up in the prototype: the answer was a 500, the events counted.
   const walked = {
     ...envelope.custom(token),

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeviceEvent } from '#catalogue';
 import { envelope } from '../helpers/envelopes.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
+import { eventsIn, fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
 
 // No paid event is refused because of a field that only describes it: what is dropped is named in the answer's warnings.
 
@@ -24,7 +24,8 @@ async function send(body: unknown): Promise<{ event: DeviceEvent; warnings: Warn
   expect(answer.status).toBe(200);
   const [message] = worker.queue.take();
   if (!message) throw new Error('no event was sent');
-  const [event] = (message.body as { events: [DeviceEvent] }).events;
+  const [event] = eventsIn(message.body);
+  if (!event) throw new Error('the message has no event');
   return { event, warnings };
 }
 

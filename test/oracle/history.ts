@@ -1,6 +1,6 @@
 import { memoize } from '#lib/memoize';
 import type { Tenant } from '../helpers/tenant.ts';
-import { fetchToken, type TestWorker } from '../helpers/worker.ts';
+import { eventsIn, fetchToken, type TestWorker } from '../helpers/worker.ts';
 
 // A generated history, as a backend would send it, and what the naive computations need to know of it.
 
@@ -211,11 +211,10 @@ export async function sendHistory(
     });
     const { rejected }: { rejected: number } = await answer.json();
     if (rejected > 0) throw new Error('the history was not taken whole');
-    const messages = worker.queue.take() as { id: string; body: { events: Logged[] } }[];
-    const logged = messages.flatMap(({ body }) => body.events);
+    const logged = worker.queue.take().flatMap(({ body }) => eventsIn<Logged>(body));
     if (logged.length !== events.length) throw new Error('the queue has other events than were sent');
     for (const [index, event] of events.entries()) Object.assign(logged[index] ?? {}, asLogged(event));
-    await worker.deliver(messages);
+    await worker.deliver([{ id: crypto.randomUUID(), body: { v: 1, events: logged } }]);
     sent.push(...events);
   }
   return sent;
