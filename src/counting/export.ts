@@ -1,13 +1,13 @@
 import { asc, gt, lt, lte, sql } from 'drizzle-orm';
 import type { FileEntry, StoredEvent } from '#lake';
-import { withPlaces } from './device-places.ts';
+import { DevicePlaces } from './device-places.ts';
 import { eraseFromNewFiles } from './file-erasures.ts';
 import { addFiles } from './file-index.ts';
 import { progressOf } from './log.ts';
 import { countingResultOf, outcomesOf } from './log-reader.ts';
 import { unpackEvents } from './pack.ts';
 import { log, logOutcomes, progress } from './schema.ts';
-import type { Store } from './store.ts';
+import { perStore, type Store } from './store.ts';
 
 /** Events leave the hot log for R2 once they are this old, or once there are this many newer ones. */
 const EXPORT_AFTER_MS = 3_000_000;
@@ -67,29 +67,36 @@ export function takeRange(store: Store, hotEvents: number, now: number): number 
   return last;
 }
 
+/** The first row after a batch. */
+const nextRow = perStore((store) =>
+  store
+    .select({ batch: log.batch, events: log.events })
+    .from(log)
+    .where(gt(log.batch, sql.placeholder('batch')))
+    .orderBy(asc(log.batch))
+    .limit(1)
+    .prepare(),
+);
+
 /** The events of the log up to a batch, in the form stored in files, batch by batch. Events of erased devices are left out. */
 export function* eventsThrough(
   store: Store,
   applicationId: string,
   lastBatch: number,
 ): Generator<StoredEvent[]> {
+  const places = new DevicePlaces(store);
   for (let batch = 0; ; ) {
-    const row = store
-      .select({ batch: log.batch, events: log.events })
-      .from(log)
-      .where(gt(log.batch, batch))
-      .orderBy(asc(log.batch))
-      .limit(1)
-      .get();
+    const row = nextRow(store).get({ batch });
     if (!row || row.batch > lastBatch) return;
     batch = row.batch;
     const outcomes = outcomesOf(store, [batch]).get(batch) ?? {};
-    const events = unpackEvents(applicationId, row.events).flatMap((event, index) => {
-      if (!event) return [];
+    const events: StoredEvent[] = [];
+    for (const [index, event] of unpackEvents(applicationId, row.events).entries()) {
+      if (!event) continue;
       const outcome = outcomes[index];
-      return [outcome ? { ...event, ...countingResultOf(store, event, outcome) } : event];
-    });
-    yield withPlaces(store, events);
+      events.push(outcome ? { ...event, ...countingResultOf(store, event, outcome) } : event);
+    }
+    yield places.addTo(events);
   }
 }
 

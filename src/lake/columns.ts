@@ -18,6 +18,8 @@ export type Column = {
   element: Omit<SchemaElement, 'name'>;
   /** The cell for a field's value; undefined if the column cannot represent it exactly. */
   encode: (value: unknown) => Cell | undefined;
+  /** Whether `encode` returns a cell. */
+  accepts: (value: unknown) => boolean;
   /** The field's value. */
   decode: (cell: Cell) => unknown;
   /** Whether row groups record minimum and maximum, which readers use to skip data. */
@@ -34,25 +36,34 @@ const OPTIONAL = { repetition_type: 'OPTIONAL' } as const;
 const defaults = { statistics: false, distinct: false, absent: null };
 
 /** One of our ids as a UUID: 16 bytes instead of 36 characters. The column implies the prefix. */
-const id = (name: string, field: string, prefix: 'evt' | 'dev' | 'crt'): Column => ({
-  ...defaults,
-  name,
-  field,
-  element: { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, logical_type: { type: 'UUID' }, ...OPTIONAL },
-  encode: (value) => (typeof value === 'string' && isId(prefix, value) ? idToBytes(value) : undefined),
-  decode: (cell) => idFromBytes(prefix, cell as Uint8Array),
-});
+function id(name: string, field: string, prefix: 'evt' | 'dev' | 'crt'): Column {
+  const accepts = (value: unknown): value is string => typeof value === 'string' && isId(prefix, value);
+  return {
+    ...defaults,
+    name,
+    field,
+    element: { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, logical_type: { type: 'UUID' }, ...OPTIONAL },
+    encode: (value) => (accepts(value) ? idToBytes(value) : undefined),
+    accepts,
+    decode: (cell) => idFromBytes(prefix, cell as Uint8Array),
+  };
+}
 
 export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const isUuid = (value: unknown): value is string => typeof value === 'string' && UUID.test(value);
 
 const uuid = (name: string): Column => ({
   ...defaults,
   name,
   element: { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, logical_type: { type: 'UUID' }, ...OPTIONAL },
-  encode: (value) => (typeof value === 'string' && UUID.test(value) ? uuidToBytes(value) : undefined),
+  encode: (value) => (isUuid(value) ? uuidToBytes(value) : undefined),
+  accepts: isUuid,
   decode: (cell) => uuidFromBytes(cell as Uint8Array),
   distinct: true,
 });
+
+const isWellFormed = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed();
 
 /** A lone surrogate is not valid Unicode and would be read back as U+FFFD. */
 const text = (name: string, field?: string): Column => ({
@@ -60,7 +71,8 @@ const text = (name: string, field?: string): Column => ({
   name,
   ...(field ? { field } : {}),
   element: { type: 'BYTE_ARRAY', converted_type: 'UTF8', ...OPTIONAL },
-  encode: (value) => (typeof value === 'string' && value.isWellFormed() ? value : undefined),
+  encode: (value) => (isWellFormed(value) ? value : undefined),
+  accepts: isWellFormed,
   decode: (cell) => cell,
 });
 
@@ -81,28 +93,35 @@ const timestamp = (name: string, field: string): Column => ({
     ...OPTIONAL,
   },
   encode: (value) => (Number.isSafeInteger(value) ? BigInt(value as number) : undefined),
+  accepts: Number.isSafeInteger,
   decode: (cell) => Number(cell),
   statistics: true,
   distinct: true,
   encoding: 'DELTA_BINARY_PACKED',
 });
 
+const isDayText = (value: unknown): value is string => typeof value === 'string' && isDay(value);
+
 const day = (name: string, field: string): Column => ({
   ...defaults,
   name,
   field,
   element: { type: 'INT32', converted_type: 'DATE', ...OPTIONAL },
-  encode: (value) => (typeof value === 'string' && isDay(value) ? dayNumber(value) : undefined),
+  encode: (value) => (isDayText(value) ? dayNumber(value) : undefined),
+  accepts: isDayText,
   decode: (cell) => dayFromNumber(Number(cell)),
   statistics: true,
 });
+
+const isInt32 = (value: unknown): value is number => Object.is(Number(value) | 0, value);
 
 const integer = (name: string, field?: string): Column => ({
   ...defaults,
   name,
   ...(field ? { field } : {}),
   element: { type: 'INT32', ...OPTIONAL },
-  encode: (value) => (Object.is(Number(value) | 0, value) ? (value as number) : undefined),
+  encode: (value) => (isInt32(value) ? value : undefined),
+  accepts: isInt32,
   decode: (cell) => cell,
 });
 
@@ -112,6 +131,7 @@ const double = (name: string, field: string): Column => ({
   field,
   element: { type: 'DOUBLE', ...OPTIONAL },
   encode: (value) => (typeof value === 'number' ? value : undefined),
+  accepts: (value) => typeof value === 'number',
   decode: (cell) => cell,
 });
 
@@ -121,6 +141,7 @@ const boolean = (name: string, field: string): Column => ({
   field,
   element: { type: 'BOOLEAN', ...OPTIONAL },
   encode: (value) => (typeof value === 'boolean' ? value : undefined),
+  accepts: (value) => typeof value === 'boolean',
   decode: (cell) => cell,
 });
 
@@ -142,6 +163,7 @@ const money = (name: string, field: string): Column => ({
   field,
   element: { type: 'INT64', converted_type: 'DECIMAL', precision: 18, scale: 6, ...OPTIONAL },
   encode: (value) => (Number.isSafeInteger(value) ? BigInt(value as number) : undefined),
+  accepts: Number.isSafeInteger,
   decode: (cell) => Number(cell),
 });
 

@@ -31,14 +31,16 @@ class ColumnBuilder {
 
   /** Returns about how much new memory the value takes; undefined if the column cannot represent it exactly. */
   put(row: number, value: unknown): number | undefined {
+    const { column, known } = this;
+    let index = column.distinct ? undefined : known.get(value);
     let added = 0;
-    let index = this.column.distinct ? undefined : this.known.get(value);
     if (index === undefined) {
-      const cell = this.column.encode(value);
-      if (cell === undefined) return undefined;
-      index = this.values.push(this.column.distinct ? value : cell) - 1;
-      if (!this.column.distinct) this.known.set(value, index);
-      added = BYTES_PER_VALUE + (typeof cell === 'string' ? cell.length : 0);
+      if (!column.accepts(value)) return undefined;
+      index = this.values.push(column.distinct ? value : column.encode(value)) - 1;
+      if (!column.distinct) known.set(value, index);
+      added =
+        BYTES_PER_VALUE +
+        (typeof value === 'string' && column.element.type === 'BYTE_ARRAY' ? value.length : 0);
     }
     if (row >= this.indexes.length) this.grow(row);
     this.indexes[row] = index;
@@ -48,12 +50,16 @@ class ColumnBuilder {
   /** The cells of some rows. Rows beyond the last one that was set are absent. */
   cellsOf(rows: Uint32Array): Cell[] {
     const { absent, distinct, encode } = this.column;
-    return Array.from(rows, (row) => {
-      const index = this.indexes[row] ?? 0;
-      if (index === 0) return absent;
+    const cells = new Array<Cell>(rows.length).fill(absent);
+    const isEmpty = this.values.length === 1;
+    if (isEmpty) return cells;
+    for (let at = 0; at < rows.length; at++) {
+      const index = this.indexes[rows[at] ?? 0] ?? 0;
+      if (index === 0) continue;
       const value = this.values[index];
-      return (distinct ? encode(value) : (value as Cell)) ?? null;
-    });
+      cells[at] = (distinct ? encode(value) : (value as Cell)) ?? null;
+    }
+    return cells;
   }
 
   private grow(row: number): void {

@@ -19,10 +19,8 @@ const DEVICE_INDEXES = new Map<string, number>(DEVICE_COLUMNS.map((name) => [nam
 
 // Fields that only counting needs and that would take up half of a file: the token an event was sent with, and its idempotency keys. Some
 // kinds keep their keys, which match repeats whenever they come. The shard is a property of the file.
-const isLeftOut = (event: StoredEvent, field: string) =>
-  field === 'token_id' ||
-  field === 'shard' ||
-  ((field === 'keys' || field === 'key_day') && !keepsKeys(event));
+const LEFT_OUT = new Set(['token_id', 'shard']);
+const LEFT_OUT_UNLESS_KEPT = new Set(['keys', 'key_day']);
 
 /** Stores a field's value in its column. Returns false if the column cannot represent it exactly. */
 type PutValue = (column: number, value: unknown) => boolean;
@@ -37,8 +35,13 @@ const decode = (index: number, cell: Cell) => COLUMNS[index]?.decode(cell);
  */
 export function putEvent(event: StoredEvent, shard: number, put: PutValue): void {
   const rest: [string, unknown][] = [];
-  for (const [field, value] of Object.entries(event)) {
-    if (value === null || value === undefined || isLeftOut(event, field)) continue;
+  const hasKeys = keepsKeys(event);
+  const fields = event as Readonly<Record<string, unknown>>;
+  // `for … in` takes half of the time of `Object.entries`, which creates a list per field.
+  for (const field in fields) {
+    const value = fields[field];
+    if (value === null || value === undefined || LEFT_OUT.has(field)) continue;
+    if (!hasKeys && LEFT_OUT_UNLESS_KEPT.has(field)) continue;
     if (!putField(event, field, value, put)) rest.push([field, value]);
   }
   put(AT.shard, shard);
@@ -46,14 +49,14 @@ export function putEvent(event: StoredEvent, shard: number, put: PutValue): void
 }
 
 function putField(event: StoredEvent, field: string, value: unknown, put: PutValue): boolean {
+  const index = byField.get(field);
+  if (index !== undefined) return put(index, typeof value === 'object' ? JSON.stringify(value) : value);
   if (field === 'device' && 'device' in event) return putDevice(event.device ?? {}, put);
   if (field === 'keys' && 'keys' in event) return putKeys(event.keys ?? [], transactionOf(event), put);
   if (field === 'ad_requests' && 'ad_requests' in event && event.ad_requests) {
     return putAdRequests(event.ad_requests, put);
   }
-  const index = byField.get(field);
-  if (index === undefined) return false;
-  return put(index, typeof value === 'object' ? JSON.stringify(value) : value);
+  return false;
 }
 
 const transactionOf = (event: StoredEvent) => ('tr_id' in event ? event.tr_id : undefined);
@@ -94,12 +97,14 @@ function putAdRequests(
 
 /** Stores fields in their columns and the rest as JSON. An empty description is kept as one. */
 function putDevice(device: Record<string, string>, put: PutValue): true {
-  const fields = Object.entries(device);
-  const others = fields.filter(([field, value]) => {
+  const others: [string, unknown][] = [];
+  let isEmpty = true;
+  for (const field in device) {
+    isEmpty = false;
     const index = DEVICE_INDEXES.get(field);
-    return index === undefined || !put(index, value);
-  });
-  if (others.length > 0 || fields.length === 0) put(AT.device, JSON.stringify(Object.fromEntries(others)));
+    if (index === undefined || !put(index, device[field])) others.push([field, device[field]]);
+  }
+  if (others.length > 0 || isEmpty) put(AT.device, JSON.stringify(Object.fromEntries(others)));
   return true;
 }
 

@@ -34,8 +34,23 @@ export function isId(prefix: IdPrefix, id: string): boolean {
 
 /** The 16 bytes of an id. Throws on anything that `newId` did not create. */
 export function idToBytes(id: string): Uint8Array {
-  return uuidToBytes(id.slice(id.indexOf('_') + 1));
+  const start = id.indexOf('_') + 1;
+  const bytes = new Uint8Array(16);
+  let isHex = id.length === start + 32;
+  for (let index = 0; index < 16; index++) {
+    const high = NIBBLES[id.charCodeAt(start + 2 * index)] ?? NOT_HEX;
+    const low = NIBBLES[id.charCodeAt(start + 2 * index + 1)] ?? NOT_HEX;
+    if (high === NOT_HEX || low === NOT_HEX) isHex = false;
+    bytes[index] = (high << 4) | low;
+  }
+  if (!isHex) throw new SyntaxError('not an id');
+  return bytes;
 }
+
+const NOT_HEX = 255;
+/** The value of each lower-case hexadecimal digit, by its code. */
+const NIBBLES = new Uint8Array(128).fill(NOT_HEX);
+for (const [value, digit] of [...'0123456789abcdef'].entries()) NIBBLES[digit.charCodeAt(0)] = value;
 
 /** The id whose 16 bytes start at an index. */
 export function idFromBytes(prefix: IdPrefix, bytes: Uint8Array, start = 0): string {

@@ -39,6 +39,17 @@ it('reads an id from the bytes at any index', () => {
   expect(idFromBytes('evt', both, 16)).toBe(second);
 });
 
+it.each([
+  ['short', (id: string) => id.slice(0, -1)],
+  ['long', (id: string) => `${id}0`],
+  ['upper case', (id: string) => id.toUpperCase()],
+  ['not hexadecimal', (id: string) => `${id.slice(0, -1)}g`],
+  ['not ASCII', (id: string) => `${id.slice(0, -1)}à`],
+  ['with hyphens', (id: string) => `${id.slice(0, 12)}-${id.slice(13)}`],
+])('refuses an id that is %s', (_, change) => {
+  expect(() => idToBytes(change(newId('evt')))).toThrow(SyntaxError);
+});
+
 describe('murmur128', () => {
   // From the reference implementation (MurmurHash3_x86_128, seed 0).
   it.each([
