@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { isDay } from '#lib/time';
 
-// The stored form of every event, as carried by the queue and kept in the log. Ingestion validates it and computes its day and money once.
-// The consumer validates it again, because a message may come from another version of the Worker.
+// The stored form of every event, as carried by the queue and kept in the log. Ingestion validates what clients send and computes an event's day
+// and money once. The consumer validates the stored form of events that another version of the Worker sent.
 
 // A schema costs an isolate's start more than a hundred uses of it. Fields therefore share schemas, and those of stored events are built on
 // first use, because isolates that only receive requests never need them.

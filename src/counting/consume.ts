@@ -173,11 +173,17 @@ function retryLater(message: Message, error: unknown): void {
 }
 
 /** The log fields of a message, never its content. The first event's id represents all of them. */
+const logFields = (messageId: string, eventId: unknown): LogFields => ({
+  message_id: messageId,
+  ...(typeof eventId === 'string' ? { event_id: eventId } : {}),
+});
+
+/** The log fields of a message that may not be valid. */
 function fieldsOf({ id, body }: Message): LogFields {
   const { message } = readMessage(body);
   const { events } = (message ?? {}) as { events?: unknown };
   const [first] = (Array.isArray(events) ? events : []) as { id?: unknown }[];
-  return { message_id: id, ...(typeof first?.id === 'string' ? { event_id: first.id } : {}) };
+  return logFields(id, first?.id);
 }
 
 /** Logs one line for each message that failed. */
@@ -198,8 +204,7 @@ function logBatch(batch: MessageBatch, checked: readonly CheckedMessage[], faile
     const eventId = events[0]?.event.id;
     if (!isSampled(eventId ?? message.id)) continue;
     const counts = { events: events.length, clicks: clicks.length };
-    const fields = { message_id: message.id, ...(eventId ? { event_id: eventId } : {}) };
-    logLine('info', 'message taken', { ...fields, ...counts, sampled: LOG_SAMPLE });
+    logLine('info', 'message taken', { ...logFields(message.id, eventId), ...counts, sampled: LOG_SAMPLE });
   }
   const parked = sum((item) => item.parked.length);
   if (failed + parked === 0) return;

@@ -21,6 +21,8 @@ const converted = convertV4MiniflareOptions({
       },
       d1Databases: { DB: 'chaos' },
       r2Buckets: { RAW_EVENTS: 'chaos' },
+      // A new version on every start: what was sent before a kill is validated again after it.
+      versionMetadata: 'CF_VERSION_METADATA',
       durableObjects: { COUNTERS: { className: 'Counter', useSQLite: true } },
       unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
     },
