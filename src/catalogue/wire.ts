@@ -104,7 +104,7 @@ export interface WireForm<Payload = unknown, Fields = unknown> {
   transactionKey?(payload: Payload): string | undefined;
   /** Events with the same keys but different scopes are different events. Letters only. */
   keyScope?(payload: Payload): string;
-  /** The stored fields. `age` is whole days from the device's acquisition to the event, at least 0. */
+  /** The stored fields; absent ones may be undefined. `age` is whole days from the device's acquisition to the event, at least 0. */
   toStored(payload: Payload, envelope: EnvelopeBase, age: number): Fields;
 }
 

@@ -22,19 +22,17 @@ const tooLarge = () =>
 const fault = (message: string): Fault[] => [{ path: 'creativeToken', message }];
 
 /**
- * Throws `invalid_request` for a forged token and for one that expired longer ago than its lifetime, and `forbidden` for another
- * application's token. Needs no database.
+ * The claims of a token that may send events to the application. `invalid_request` for a forged token and for one that expired longer ago than
+ * its lifetime, and `forbidden` for another application's token.
  */
-async function authorise(
-  env: Env,
+function authorise(
+  claims: TokenClaims | null,
   application: AuthenticatedApplication,
-  token: string,
   now: number,
-): Promise<TokenClaims> {
-  const claims = await readToken(token, settingsOf(env).TOKEN_SECRET);
-  if (!claims) throw invalidRequest(fault('is not a token of this service'));
-  if (claims.applicationId !== application.id) throw accessDenied();
-  if (takesEventsUntil(claims) <= now) throw invalidRequest(fault('has expired; fetch a new one'));
+): TokenClaims | AppError {
+  if (!claims) return invalidRequest(fault('is not a token of this service'));
+  if (claims.applicationId !== application.id) return accessDenied();
+  if (takesEventsUntil(claims) <= now) return invalidRequest(fault('has expired; fetch a new one'));
   return claims;
 }
 
@@ -58,7 +56,9 @@ export async function acceptEvent(
   header: string | undefined,
   now: number,
 ): Promise<AcceptedEvent> {
-  const claims = await authorise(env, application, envelope.creativeToken, now);
+  const read = await readToken(envelope.creativeToken, settingsOf(env).TOKEN_SECRET);
+  const claims = authorise(read, application, now);
+  if (claims instanceof AppError) throw claims;
   const id = newId('evt');
   const event = toEvent(envelope, { application, claims, keys: keysOfEnvelope(header, envelope), id, now });
   if (!(await enqueueEvent(env.EVENTS, headOf(env, application), JSON.stringify(event)))) throw unavailable();
@@ -88,20 +88,17 @@ async function batchKeys(header: string, items: readonly unknown[]): Promise<str
   });
 }
 
-/** What `authorise` returns or throws for each of these tokens. */
+/** What `authorise` returns for each of these tokens. */
 async function authoriseAll(
   env: Env,
   application: AuthenticatedApplication,
   tokens: ReadonlySet<string>,
   now: number,
 ): Promise<Map<string, TokenClaims | AppError>> {
-  const refuse = (error: unknown) => {
-    if (error instanceof AppError) return error;
-    throw error;
-  };
-  const read = async (token: string) =>
-    [token, await authorise(env, application, token, now).catch(refuse)] as const;
-  return new Map(await Promise.all([...tokens].map(read)));
+  const secret = settingsOf(env).TOKEN_SECRET;
+  const list = [...tokens];
+  const read = await Promise.all(list.map((token) => readToken(token, secret)));
+  return new Map(list.map((token, index) => [token, authorise(read[index] ?? null, application, now)]));
 }
 
 type Item = { result: ItemResult } | { id: string; line: EventLine; warnings: Fault[] };

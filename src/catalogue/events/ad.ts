@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { currencyCode, optionalName, optionalNumber, requiredName, requiredNumber } from '#lib/fields';
 import { descriptive, replaceable } from '#lib/leniency';
 import { fromMicros, MAX_AMOUNT, toMicros } from '#lib/money';
-import { present } from '#lib/present';
 import { type EventKind, line } from '../kind.ts';
 import { micros, type OwnFields, optionalText, storedOfDevice, text } from '../stored.ts';
 import { flag, grouping, payload, runningTotal, UNKNOWN, wireForm } from '../wire.ts';
@@ -60,7 +59,7 @@ const asAd = wireForm(
     },
     toStored: ({ value, ...rest }): OwnFields<AdView> => ({
       value_micros: rest.currency === '' ? 0 : toMicros(value),
-      ...present(rest),
+      ...rest,
     }),
   },
 );

@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { currencyCode, oneOf, optionalName, requiredNumber } from '#lib/fields';
 import { descriptive } from '#lib/leniency';
 import { fromMicros, MAX_AMOUNT, toMicros } from '#lib/money';
-import { present } from '#lib/present';
 import { type EventKind, line } from '../kind.ts';
 import { micros, type OwnFields, optionalText, storedOfDevice, text } from '../stored.ts';
 import { grouping, key, payload, runningTotal, wireForm } from '../wire.ts';
@@ -58,7 +57,7 @@ const asPurchase = wireForm(
     keyScope: ({ status }) => (status === 'completed' ? 'success' : status),
     toStored: ({ value, ...rest }): OwnFields<Purchase> => ({
       value_micros: toMicros(value),
-      ...present(rest),
+      ...rest,
     }),
   },
 );

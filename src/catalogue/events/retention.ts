@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { optionalName, optionalNumber } from '#lib/fields';
 import { descriptive } from '#lib/leniency';
-import { present } from '#lib/present';
 import { type EventKind, line } from '../kind.ts';
 import { count, type OwnFields, optionalText, storedOfDevice } from '../stored.ts';
 import { dayNumber, payload, wireForm } from '../wire.ts';
@@ -32,7 +31,7 @@ const asRetention = wireForm(
     toStored({ retentionDay, backfillDay, session_id }, { retention_day }, age): OwnFields<Retention> {
       const reported = retentionDay ?? retention_day;
       const isPlausible = reported !== undefined && Math.abs(reported - age) <= 1;
-      return { age: isPlausible ? reported : age, ...present({ session_id, backfill_day: backfillDay }) };
+      return { age: isPlausible ? reported : age, session_id, backfill_day: backfillDay };
     },
   },
 );
@@ -52,7 +51,7 @@ const asSession = wireForm(
     toStored({ a: phase, sid: session_id, sd }, _envelope, age): OwnFields<Retention> {
       const end =
         phase === 'end' ? { session_end: true as const, session_seconds: sd && Math.round(sd) } : {};
-      return { age, ...present({ session_id, ...end }) };
+      return { age, session_id, ...end };
     },
   },
 );
