@@ -26,9 +26,13 @@ it('fails a command that a signal ends', async () => {
 
 it('runs as many at once as it is told, and does not mix what they write', async () => {
   await inFolder(async (folder) => {
-    // Each waits for the other one to start.
+    // Each waits for the other one to start, ten seconds at most.
     const meet = (own: string, other: string) =>
-      `cd ${folder} && echo ${own} 1 && touch ${own} && until [ -e ${other} ]; do sleep 0.01; done && echo ${own} 2`;
+      [
+        `cd ${folder} && echo ${own} 1 && touch ${own}`,
+        `for turn in $(seq 1000); do [ -e ${other} ] && break; sleep 0.01; done`,
+        `[ -e ${other} ] && echo ${own} 2`,
+      ].join('; ');
     const { failures, reports } = await run([meet('a', 'b'), meet('b', 'a')]);
     expect(failures).toEqual([]);
     expect(reports.map((text) => text.split('\n').slice(1)).sort()).toEqual([
