@@ -1,8 +1,8 @@
+import { Buffer } from 'node:buffer';
+
 /** Base64url without padding (RFC 4648, section 5). */
 export function toBase64Url(bytes: Uint8Array): string {
-  let binary = '';
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64url');
 }
 
 // If a length is not a multiple of four, the last character has spare bits: four after one byte, two after two. They must be 0, so
