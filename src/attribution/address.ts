@@ -2,11 +2,11 @@ import ipaddr from 'ipaddr.js';
 import { toBase64Url } from '#lib/base64url';
 import { hmac } from '#lib/crypto';
 
-const { IPv6 } = ipaddr;
+const { IPv4, IPv6 } = ipaddr;
 
-// Not left to the library, which also accepts hexadecimal and shorter forms, and takes five times as long.
-const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
-const IPV4 = new RegExp(`^(?:${OCTET}\\.){3}${OCTET}$`);
+// The library also accepts hexadecimal and shorter forms, which no header should contain. To refuse a text, it throws and catches an error,
+// which took a quarter of a click without an address.
+const FOUR_PARTS = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 
 /**
  * The part of an address that identifies a household: all of an IPv4 address, or the /64 network of an IPv6 address, because devices
@@ -14,7 +14,7 @@ const IPV4 = new RegExp(`^(?:${OCTET}\\.){3}${OCTET}$`);
  */
 export function networkOf(address: string): string | null {
   const text = address.trim().split('%')[0] ?? '';
-  if (!text.includes(':')) return IPV4.test(text) ? text : null;
+  if (!text.includes(':')) return FOUR_PARTS.test(text) && IPv4.isValidFourPartDecimal(text) ? text : null;
   if (!IPv6.isValid(text)) return null;
   const parsed = IPv6.parse(text);
   if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();

@@ -49,13 +49,13 @@ async function readLink(db: D1Database | D1DatabaseSession, token: string): Prom
  * Finds a link, including links of archived creatives, in the isolate's cache (at most 60 s old) or else the nearest database replica.
  * Lookups of tokens that the isolate does not know count against `address`, separately from its clicks. Throws `rate_limited`.
  */
-export function findLink(
+export async function findLink(
   env: Env,
   token: string,
   address: string,
   now: number,
   keepAlive: (work: Promise<unknown>) => void,
-): Link | null | Promise<Link | null> {
+): Promise<Link | null> {
   if (!LINK_TOKEN.test(token)) return null;
   const load = async () => {
     if (!links.holds(token, now)) await requireWithin(env.CLICK_LIMIT, `lookup:${address}`);

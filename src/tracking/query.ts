@@ -4,26 +4,14 @@
 /** A URL's query parameters in order; a name may repeat. */
 export type Query = readonly (readonly [name: string, value: string])[];
 
-/** What splitting at `&` and `=` does not handle: encoded characters, empty parts and a question mark at the start. */
-const NEEDS_PARSER = /[%+]|^[?&]|&&|&$/;
-
-/** Parses the text of a query, with or without its question mark. */
-export function parseQuery(text: string): Query {
-  if (text === '') return [];
-  if (NEEDS_PARSER.test(text)) return [...new URLSearchParams(text)];
-  return text.split('&').map((part) => {
-    const end = part.indexOf('=');
-    return end < 0 ? [part, ''] : [part.slice(0, end), part.slice(end + 1)];
-  });
-}
+/** Parses the text of a query. */
+export const parseQuery = (text: string): Query => (text === '' ? [] : [...new URLSearchParams(text)]);
 
 /** The query parameters of a URL. */
 export function queryOf(url: string): Query {
   const [beforeFragment = ''] = url.split('#', 1);
   const start = beforeFragment.indexOf('?');
-  if (start < 0) return [];
-  const text = beforeFragment.slice(start + 1);
-  return parseQuery(text.startsWith('?') ? `?${text}` : text);
+  return parseQuery(start < 0 ? '' : beforeFragment.slice(start));
 }
 
 /** What form encoding writes otherwise than `encodeURIComponent` does. */

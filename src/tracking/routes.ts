@@ -34,7 +34,7 @@ const visitorOf = (c: AppContext, address: string): Visitor => ({
   address,
 });
 
-const linkOf = (c: AppContext, token: string, address: string): Link | null | Promise<Link | null> =>
+const linkOf = (c: AppContext, token: string, address: string): Promise<Link | null> =>
   findLink(c.env, token, address, Date.now(), (work) => c.executionCtx.waitUntil(work));
 
 function answerPage(c: AppContext, page: ReturnType<typeof plainPage>, status: 200 | 404 = 200) {
