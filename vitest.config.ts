@@ -2,6 +2,7 @@ import path from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 import { withSubscription } from './test/catalogue/with-subscription.ts';
+import { bundledDependencies } from './test/helpers/bundled-dependencies.ts';
 import { TEST_SECRETS } from './test/helpers/secrets.ts';
 
 /** As the bundler does it: see src/cli/bundle.ts. */
@@ -10,6 +11,8 @@ const sqlAsText = {
   transform: (code: string, file: string) =>
     file.endsWith('.sql') ? `export default ${JSON.stringify(code)}` : undefined,
 };
+
+const dependencies = await bundledDependencies(import.meta.dirname);
 
 const MIGRATIONS = await readD1Migrations(path.join(import.meta.dirname, 'migrations'));
 
@@ -52,12 +55,13 @@ const inNode = { environment: 'node', testTimeout: 120_000 } as const;
 export default defineConfig({
   test: {
     silent: 'passed-only',
+    globalSetup: './test/helpers/stores-in-memory.ts',
     // The default leaves a core to the main process: on two cores, one file at a time.
     maxWorkers: '100%',
     projects: [
       {
         extends: true,
-        plugins: [sqlAsText, worker()],
+        plugins: [dependencies, sqlAsText, worker()],
         test: {
           ...inWorker,
           name: 'worker',
@@ -67,12 +71,12 @@ export default defineConfig({
       },
       {
         extends: true,
-        plugins: [sqlAsText, worker()],
+        plugins: [dependencies, sqlAsText, worker()],
         test: { ...inWorker, name: 'slow-worker', include: [SLOW], exclude: NODE },
       },
       {
         extends: true,
-        plugins: [sqlAsText, withSubscription, worker()],
+        plugins: [dependencies, sqlAsText, withSubscription, worker()],
         test: { ...inWorker, name: 'new-kind', include: [NEW_KIND] },
       },
       { extends: true, test: { ...inNode, name: 'node', include: NODE, exclude: [SLOW] } },

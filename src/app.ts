@@ -5,9 +5,8 @@ import {
   type AppEnv,
   AppError,
   answerError,
-  answerHeaders,
   type ErrorBody,
-  requestLog,
+  everyRequest,
   toAppError,
 } from '#http';
 import { noteRejection } from '#ingestion';
@@ -26,7 +25,7 @@ export function createApp(
 ): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   app.use(trackingHost(app));
-  app.use(answerHeaders, requestLog);
+  app.use(everyRequest);
   mount(app);
   const refuseOtherMethods = methodNotAllowed({
     app,

@@ -2,7 +2,7 @@ import { and, asc, eq, inArray } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { channels, type Database, notices } from '#db';
-import { AppError, requiredText } from '#http';
+import { AppError, EMAIL_FAULT, emailAddress, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import type { ApplicationRow } from '#teams';
 import { DIGESTS, nextDigestAt } from './digest-time.ts';
@@ -21,13 +21,8 @@ export const NewChannel = z
     digest: z.enum(DIGESTS, { error: `must be one of ${DIGESTS.join(', ')}` }),
   })
   .superRefine(({ kind, target }, ctx) => {
-    const isAddress = z.email().safeParse(target).success && target.length <= 254;
-    const fault =
-      kind === 'webhook'
-        ? webhookFault(target)
-        : isAddress
-          ? null
-          : 'must be a complete email address, such as ann@example.com';
+    const mailFault = () => (emailAddress().safeParse(target).success ? null : EMAIL_FAULT);
+    const fault = kind === 'webhook' ? webhookFault(target) : mailFault();
     if (fault) ctx.addIssue({ code: 'custom', path: ['target'], message: fault });
   });
 export type NewChannel = z.infer<typeof NewChannel>;

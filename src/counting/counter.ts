@@ -12,7 +12,7 @@ import type {
   PackedBatch,
   Settled,
 } from './api.ts';
-import { createOrFind, noteShards } from './create-devices.ts';
+import { createOrFindAll, SeenShards } from './create-devices.ts';
 import { deleteDevice, findByAlias } from './devices.ts';
 import { eraseFromFiles } from './file-erasures.ts';
 import { Flusher } from './flusher.ts';
@@ -72,6 +72,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     transaction: (work) => this.write(work),
   });
   private readonly ownAlarm = new ObjectAlarm(this.ctx.storage);
+  private readonly seenShards = new SeenShards(() => this.store);
   readonly load = new LoadMeter(Date.now());
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -101,6 +102,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     // An alarm does not receive its object's name, but a call does.
     if (name === '' && id.name) this.opened.update(progress).set({ name: id.name }).run();
     this.seen.forget();
+    this.seenShards.forget();
     this.settler.begin(this.ctx.storage, this.opened);
     this.files = new RawFiles({
       store: () => this.store,
@@ -116,6 +118,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     this.storage = storage;
     this.opened = openStore(storage);
     this.seen = new SeenIds(this.opened);
+    this.seenShards.forget();
     this.settler.begin(this.ctx.storage, openStore(this.ctx.storage));
   }
 
@@ -144,9 +147,8 @@ export class Counter extends AnsweringCounter implements CounterApi {
   ): Promise<CreatedDevice[]> {
     const now = Date.now();
     const made = this.write(() => {
-      const known = noteShards(this.store, shards);
-      const place = { shard: this.shard, shards, known };
-      const outcomes = wanted.map((one) => createOrFind(this.store, one, place));
+      const seen = this.seenShards.note(shards);
+      const outcomes = createOrFindAll(this.store, wanted, { shards, seen, shard: this.shard });
       const created = outcomes.flatMap(({ outcome }, index) => (outcome === 'created' ? [index] : []));
       // A repeated call finds the devices, so the ids of their installs need not be remembered.
       appendSome(this.store, installs, created, now);
@@ -159,8 +161,8 @@ export class Counter extends AnsweringCounter implements CounterApi {
 
   async findDevices(aliases: string[], shards: number): Promise<(DeviceIdentity | null)[]> {
     return this.write(() => {
-      noteShards(this.store, shards);
-      return aliases.map((alias) => findByAlias(this.store, alias));
+      this.seenShards.note(shards);
+      return aliases.map((alias) => findByAlias(this.store, alias)?.device ?? null);
     });
   }
 
@@ -257,6 +259,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
       return this.storage.transactionSync(work);
     } catch (error) {
       this.seen.forget();
+      this.seenShards.forget();
       this.settler.refresh(openStore(this.ctx.storage));
       throw error;
     }

@@ -1,29 +1,51 @@
 import type { CreatedDevice, NewDevice } from './api.ts';
-import { creditedClick, findByAlias, findById, insertDevice } from './devices.ts';
+import { findByAlias, findById, insertDevice } from './devices.ts';
 import { shardsIn } from './log.ts';
 import { progress } from './schema.ts';
 import { homeShard } from './shards.ts';
 import type { Store } from './store.ts';
 
-/** Stores the largest number of shards seen, and returns it. */
-export function noteShards(store: Store, shards: number): number {
-  const known = shardsIn(store);
-  if (shards > known) store.update(progress).set({ shards }).run();
-  return Math.max(known, shards);
+/** The largest number of the application's shards that a counter has seen. In memory, because creating a device depends on it. */
+export class SeenShards {
+  private readonly store: () => Store;
+  private seen: number | null = null;
+
+  constructor(store: () => Store) {
+    this.store = store;
+  }
+
+  /** Stores a number if it is the largest so far, and returns the largest. */
+  note(shards: number): number {
+    const store = this.store();
+    const seen = this.seen ?? shardsIn(store);
+    if (shards > seen) store.update(progress).set({ shards }).run();
+    this.seen = Math.max(seen, shards);
+    return this.seen;
+  }
+
+  /** Call it when another store was opened, and when a transaction that called `note` has failed. */
+  forget(): void {
+    this.seen = null;
+  }
 }
 
-/** `createOrFindDevices` for one device, in a shard's counter. `known` is the largest number of shards that the counter has seen. */
-export function createOrFind(
+type Wanted = { alias: string | null; device: NewDevice };
+
+/** See `CounterApi.createOrFindDevices`. `seen` is the largest number of shards that the counter, which is number `shard`, has seen. */
+export function createOrFindAll(
   store: Store,
-  { alias, device }: { alias: string | null; device: NewDevice },
-  { shard, shards, known }: { shard: number; shards: number; known: number },
-): CreatedDevice {
-  const found = alias === null ? findById(store, device.id) : findByAlias(store, alias);
-  if (found) return { outcome: 'found', device: found, clickId: creditedClick(store, found.id) };
-  if (alias !== null && shards < known && homeShard(alias, known) !== shard) {
-    return { outcome: 'moved', shards: known };
-  }
-  insertDevice(store, alias, device);
-  const { id, acquiredDay, creativeId } = device;
-  return { outcome: 'created', device: { id, acquiredDay, creativeId } };
+  wanted: readonly Wanted[],
+  { shards, seen, shard }: { shards: number; seen: number; shard: number },
+): CreatedDevice[] {
+  return wanted.map(({ alias, device }): CreatedDevice => {
+    const isElsewhere = alias !== null && shards < seen && homeShard(alias, seen) !== shard;
+    if (!isElsewhere && insertDevice(store, alias, device)) {
+      const { id, acquiredDay, creativeId } = device;
+      return { outcome: 'created', device: { id, acquiredDay, creativeId } };
+    }
+    const found = alias === null ? findById(store, device.id) : findByAlias(store, alias);
+    if (found) return { outcome: 'found', ...found };
+    if (isElsewhere) return { outcome: 'moved', shards: seen };
+    throw new Error('An alias has no device');
+  });
 }

@@ -6,21 +6,32 @@ import { removeCounted } from './page-writer.ts';
 import { aliases, devices } from './schema.ts';
 import { perStore, type Store, toParameters } from './store.ts';
 
-const identity = { id: devices.id, acquiredDay: devices.acquiredDay, creativeId: devices.creativeId };
-type IdentityRow = { id: string; acquiredDay: string; creativeId: string };
-const toIdentity = (row: IdentityRow): DeviceIdentity => ({ ...row, creativeId: row.creativeId || null });
+/** A device, and the click that it is credited with; null if it is organic or came through a deep link. */
+type FoundDevice = { device: DeviceIdentity; clickId: string | null };
+
+const foundColumns = {
+  id: devices.id,
+  acquiredDay: devices.acquiredDay,
+  creativeId: devices.creativeId,
+  clickId: sql<string | null>`${devices.attribution} ->> 'click_id'`,
+};
+type Columns = { id: string; acquiredDay: string; creativeId: string; clickId: string | null };
+const toFound = ({ clickId, ...device }: Columns): FoundDevice => ({
+  device: { ...device, creativeId: device.creativeId || null },
+  clickId,
+});
 
 const { placeholder } = sql;
 
 const statementsOf = perStore((store) => ({
   findByAlias: store
-    .select(identity)
+    .select(foundColumns)
     .from(aliases)
     .innerJoin(devices, eq(devices.id, aliases.deviceId))
     .where(eq(aliases.alias, placeholder('alias')))
     .prepare(),
   findById: store
-    .select(identity)
+    .select(foundColumns)
     .from(devices)
     .where(eq(devices.id, placeholder('id')))
     .prepare(),
@@ -34,21 +45,25 @@ const statementsOf = perStore((store) => ({
       description: placeholder('description'),
       attribution: placeholder('attribution'),
     })
+    .onConflictDoNothing()
+    .returning({ id: devices.id })
     .prepare(),
   insertAlias: store
     .insert(aliases)
     .values({ alias: placeholder('alias'), deviceId: placeholder('deviceId') })
+    .onConflictDoNothing()
+    .returning({ alias: aliases.alias })
     .prepare(),
 }));
 
-export function findByAlias(store: Store, alias: string): DeviceIdentity | null {
+export function findByAlias(store: Store, alias: string): FoundDevice | null {
   const row = statementsOf(store).findByAlias.get({ alias });
-  return row ? toIdentity(row) : null;
+  return row ? toFound(row) : null;
 }
 
-export function findById(store: Store, id: string): DeviceIdentity | null {
+export function findById(store: Store, id: string): FoundDevice | null {
   const row = statementsOf(store).findById.get({ id });
-  return row ? toIdentity(row) : null;
+  return row ? toFound(row) : null;
 }
 
 /** Which of these devices exist, without erased ones, and whether each is an editor's or a debug build's. */
@@ -63,15 +78,14 @@ export function findKnown(store: Store, ids: Iterable<string>): Map<string, { te
   return known;
 }
 
-/** The click that a device is credited with; null if it is organic or came through a deep link. */
-export function creditedClick(store: Store, id: string): string | null {
-  const clickId = sql<string | null>`${devices.attribution} ->> 'click_id'`;
-  return store.select({ clickId }).from(devices).where(eq(devices.id, id)).get()?.clickId ?? null;
-}
-
-export function insertDevice(store: Store, alias: string | null, device: NewDevice): void {
+/**
+ * Creates a device unless one with its alias exists, or, if it has no alias, one with its id. Returns whether it was created. Inserts first
+ * instead of looking for the device first, because most devices are new. Call it in a transaction.
+ */
+export function insertDevice(store: Store, alias: string | null, device: NewDevice): boolean {
   const { insertAlias, ...statements } = statementsOf(store);
-  statements.insertDevice.run({
+  if (alias !== null && !insertAlias.get({ alias, deviceId: device.id })) return false;
+  const inserted = statements.insertDevice.get({
     id: device.id,
     acquiredDay: device.acquiredDay,
     acquiredAt: device.acquiredAt,
@@ -79,7 +93,7 @@ export function insertDevice(store: Store, alias: string | null, device: NewDevi
     description: JSON.stringify(device.description),
     attribution: device.attribution,
   });
-  if (alias !== null) insertAlias.run({ alias, deviceId: device.id });
+  return inserted !== undefined;
 }
 
 export function readDevice(store: Store, id: string): StoredDevice | null {
@@ -100,7 +114,7 @@ export function readDevice(store: Store, id: string): StoredDevice | null {
 /** Returns whether the device existed. No run may be in progress: see `Settler.betweenRuns`. Call it in a transaction. */
 export function deleteDevice(store: Store, id: string): boolean {
   const found = findById(store, id);
-  if (found) removeCounted(store, id, found.acquiredDay);
+  if (found) removeCounted(store, id, found.device.acquiredDay);
   store.delete(aliases).where(eq(aliases.deviceId, id)).run();
   store.delete(devices).where(eq(devices.id, id)).run();
   return found !== null;

@@ -109,7 +109,7 @@ export function countingResultOf(store: Store, event: LoggedEvent, outcome: Outc
     .from(revokedTokens)
     .where(eq(revokedTokens.tokenId, event.token_id ?? ''))
     .get();
-  const reason = device ? reasonToIgnore(event, device, revoked?.at) : 'its device was erased';
+  const reason = reasonToIgnore(event, device, revoked?.at);
   return reason ? { outcome, reason } : { outcome };
 }
 

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { gt, sql } from 'drizzle-orm';
+import { gt, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import { idFromBytes } from '#lib/ids';
 import type { PackedBatch, PackedRow } from './api.ts';
 import { KEY_WORDS } from './pack.ts';
@@ -12,19 +12,14 @@ export type Pending = { events: number; oldestAt: number | null };
 
 const { placeholder } = sql;
 
-const statementsOf = perStore((store) => ({
-  // The number of a batch is never reused, even if all counted ones were exported.
-  lastBatch: store
-    .select({
-      batch: sql<number>`max(${progress.countedBatch}, (SELECT coalesce(max(${log.batch}), 0) FROM ${log}))`,
-    })
-    .from(progress)
-    .prepare(),
-  shards: store.select({ shards: progress.shards }).from(progress).prepare(),
-  insertRow: store
+// The number of a batch is never reused, even if all counted ones were exported.
+const last = sql<number>`max(${progress.countedBatch}, (SELECT coalesce(max(${log.batch}), 0) FROM ${log}))`;
+
+const insertInto = (store: Store, batch: SQL | Placeholder) =>
+  store
     .insert(log)
     .values({
-      batch: placeholder('batch'),
+      batch,
       eventCount: placeholder('eventCount'),
       appendedAt: placeholder('appendedAt'),
       receivedAt: placeholder('receivedAt'),
@@ -34,7 +29,13 @@ const statementsOf = perStore((store) => ({
       devices: placeholder('devices'),
       events: placeholder('events'),
     })
-    .prepare(),
+    .prepare();
+
+const statementsOf = perStore((store) => ({
+  lastBatch: store.select({ batch: last }).from(progress).prepare(),
+  shards: store.select({ shards: progress.shards }).from(progress).prepare(),
+  insertAs: insertInto(store, placeholder('batch')),
+  insertNext: insertInto(store, sql`(SELECT 1 + ${last} FROM ${progress})`),
 }));
 
 export const lastBatch = (store: Store): number => statementsOf(store).lastBatch.get()?.batch ?? 0;
@@ -68,7 +69,8 @@ export function appendFresh(store: Store, seen: SeenIds, batch: PackedBatch, now
   for (const row of batch.rows) {
     const fresh = seen.addAll(row.ids, next + 1);
     if (fresh.length === 0) continue;
-    insertRow(store, ++next, fresh.length === row.count ? row : pickEvents(row, fresh), now);
+    const values = rowValues(fresh.length === row.count ? row : pickEvents(row, fresh), now);
+    statementsOf(store).insertAs.run({ batch: ++next, ...values });
     appended += fresh.length;
   }
   return appended;
@@ -76,29 +78,28 @@ export function appendFresh(store: Store, seen: SeenIds, batch: PackedBatch, now
 
 /** Appends the events with these indexes, in ascending order, without checking their ids: the caller excludes duplicates otherwise. */
 export function appendSome(store: Store, batch: PackedBatch, indexes: readonly number[], now: number): void {
-  let next = lastBatch(store);
   let first = 0;
   for (const row of batch.rows) {
     const own = indexes.flatMap((index) =>
       index >= first && index < first + row.count ? [index - first] : [],
     );
     first += row.count;
-    if (own.length > 0) insertRow(store, ++next, own.length === row.count ? row : pickEvents(row, own), now);
+    if (own.length === 0) continue;
+    statementsOf(store).insertNext.run(rowValues(own.length === row.count ? row : pickEvents(row, own), now));
   }
 }
 
-function insertRow(store: Store, batch: number, row: PackedRow, now: number): void {
-  const { count: eventCount, events, receivedAt } = row;
-  statementsOf(store).insertRow.run({
-    batch,
-    eventCount,
+/** The columns of a row except its batch. */
+function rowValues({ count, ids, keys, devices, events, receivedAt }: PackedRow, now: number) {
+  return {
+    eventCount: count,
     appendedAt: now,
     receivedAt,
-    ...idRange(row.ids),
-    keys: Buffer.from(row.keys),
-    devices: Buffer.from(row.devices),
+    ...idRange(ids),
+    keys: Buffer.from(keys),
+    devices: Buffer.from(devices),
     events,
-  });
+  };
 }
 
 /** The smallest and largest of ids with 16 bytes each. */

@@ -65,14 +65,17 @@ export function searchNames(
   );
 }
 
-/** The names of at most 90 ids, by id (D1 binds 100 parameters). Ids that the application does not have are left out. */
+/** D1 binds 100 parameters. */
+export const MAX_NAMES = 90;
+
+/** The names of at most `MAX_NAMES` ids, by id. Ids that the application does not have are left out. */
 export async function findNames(
   db: Database,
   applicationId: string,
   kind: NamedKind,
   ids: readonly string[],
-): Promise<Map<string, string>> {
+): Promise<Map<string, Named>> {
   if (ids.length === 0) return new Map();
   const rows = await findNamed(db, kind, applicationId, inArray(TABLES[kind].id, [...ids]), ids.length);
-  return new Map(rows.map(({ id, name }) => [id, name]));
+  return new Map(rows.map((row) => [row.id, row]));
 }

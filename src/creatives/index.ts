@@ -1,6 +1,6 @@
 export { CreativeNames, createCreative, parseCreative } from './create-creative.ts';
 export { findCreativeGroups, findCreativeIds } from './find-ids.ts';
-export { findNames, type NamedKind, searchNames } from './find-names.ts';
+export { findNames, MAX_NAMES, type NamedKind, searchNames } from './find-names.ts';
 export { findNewCreatives } from './find-new.ts';
 export { pruneCreativeRequests } from './get-or-create.ts';
 export {

@@ -5,7 +5,7 @@ import { performanceColumns } from './breakdown.tsx';
 import { BreakdownChart } from './breakdown-chart.tsx';
 import { changeColumns, changeOrder, withBefore } from './change-columns.tsx';
 import { ComparedDays, readCompared } from './compared.tsx';
-import { EmptyReport, firstEvent, hasFigures } from './empty-report.tsx';
+import { NoFigures } from './empty-report.tsx';
 import { GROUPINGS, GroupCell, groupLabel, groupName, groupWord, isDeviceGroup } from './groups.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
@@ -90,15 +90,14 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
     const rows = sortRows(withBefore([by], metric, view, compared), changeOrder(sort, metric)).filter(isAd);
     if (rows.length === 0) {
       return (
-        <EmptyReport
+        <NoFigures
+          env={c.env}
           title="Ads"
           view={view}
           path="/ads"
           carry={carry}
           what="ads shown"
           fill="Ad revenue appears once your backend sends custom.ad events."
-          way={firstEvent(view)}
-          isElsewhere={await hasFigures(c.env, view)}
         />
       );
     }

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
-import { findNames, searchNames } from '#creatives';
+import { findNames, MAX_NAMES, searchNames } from '#creatives';
 import { database } from '#db';
 import { CompareQuery, PerformanceQuery, reportCompare, reportPerformance } from '#reports';
 import { shortDays } from './axis.ts';
@@ -62,7 +62,7 @@ export function certainty(
   return 'May be chance';
 }
 
-/** The options to compare, including the chosen one even if it is not among the first. */
+/** The options to compare: those with the most installs first, and the chosen ones in any case. */
 async function optionsOf(
   c: DashboardContext,
   view: View,
@@ -72,22 +72,26 @@ async function optionsOf(
 ) {
   const filter = (['creative', 'adset', 'campaign'].includes(by) ? `${by}_id` : by) as FilterName;
   const kind = NAMED_KINDS[filter];
-  const db = database(c.env.DB);
-  if (kind) {
-    const [found, names] = await Promise.all([
-      searchNames(db, view.application.id, { kind, q: '', limit: MAX_OFFERED }),
-      findNames(db, view.application.id, kind, chosen),
-    ]);
-    const listed = found.map(({ id, name, parent }): Option => [id, parent ? `${name} (${parent})` : name]);
-    const others = [...names].filter(([id]) => found.every((one) => one.id !== id));
-    return [...listed, ...others];
-  }
-  const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: by });
+  const query = {
+    ...ask(PerformanceQuery, { ...viewAsked(view), group_by: by }),
+    limit: MAX_NAMES - chosen.length,
+    metrics: ['installs' as const],
+  };
   const report = await reportPerformance(c.env, view.application, query, now);
-  const values = sortRows(report.data, '-installs').flatMap((row) =>
-    row.is_other || row[by] == null ? [] : [String(row[by])],
+  const column = kind ? filter : by;
+  const counted = sortRows(report.data, '-installs').flatMap((row) =>
+    row.is_other || row[column] == null ? [] : [String(row[column])],
   );
-  return [...new Set([...values, ...chosen])].map((value): Option => [value, valueLabel(filter, value)]);
+  const values = [...new Set([...counted, ...chosen])];
+  if (!kind) return values.map((value): Option => [value, valueLabel(filter, value)]);
+  const db = database(c.env.DB);
+  const [names, newest] = await Promise.all([
+    findNames(db, view.application.id, kind, values),
+    searchNames(db, view.application.id, { kind, q: '', limit: MAX_OFFERED }),
+  ]);
+  const offered = [...values.flatMap((id) => names.get(id) ?? []), ...newest];
+  const labels = offered.map(({ id, name, parent }): Option => [id, parent ? `${name} (${parent})` : name]);
+  return [...new Map(labels)];
 }
 
 export const comparePages = new Hono<DashboardEnv>().get('/compare', requirePerson, (c) => {

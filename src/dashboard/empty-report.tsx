@@ -4,14 +4,7 @@ import { Card } from './parts.tsx';
 import { FILTER_NAMES, type View, viewQuery } from './view.ts';
 
 /** A link, as its text and address. */
-export type Way = readonly [text: string, href: string];
-
-/** The way to the first event, which fills every report. */
-export const firstEvent = (view: View): Way => ['Send the first event', `/get-started${viewQuery(view)}`];
-
-/** Whether the application has any figures, in whatever period. */
-export const hasFigures = async (env: Env, { application, today }: View): Promise<boolean> =>
-  (await findFirstDay(database(env.DB), application.id, today)) !== null;
+type Way = readonly [text: string, href: string];
 
 type EmptyReportProps = {
   title: string;
@@ -63,3 +56,14 @@ export const EmptyReport = ({
     </Card>
   );
 };
+
+/** The same for a report that any event of the application may fill. */
+export async function NoFigures({
+  env,
+  ...shown
+}: Omit<EmptyReportProps, 'way' | 'isElsewhere'> & { env: Env }) {
+  const { application, today } = shown.view;
+  const firstDay = await findFirstDay(database(env.DB), application.id, today);
+  const way: Way = ['Send the first event', `/get-started${viewQuery(shown.view)}`];
+  return <EmptyReport {...shown} way={way} isElsewhere={firstDay !== null} />;
+}

@@ -1,20 +1,22 @@
 import type { Child } from 'hono/jsx';
+import { type IgnoredReason, PARK_REASON } from '#rollup';
 
 // Why an event was not counted: a sentence for people instead of the recorded text.
 
 const VERSION = /^not an? (message|event|click) of this version: (.*)$/s;
 
-const SENTENCES: Readonly<Record<string, string>> = {
-  'could not be delivered to the log: every attempt failed':
-    'It could not be stored for counting: every attempt failed. Replay it.',
-  'could not be written to the log': 'It could not be stored for counting. Replay it.',
-  'could not be counted': 'Counting it failed. The log of this service has the error.',
-  'counted, but the database refused to add these sums to the reports':
+const SENTENCES: Readonly<Record<IgnoredReason | (typeof PARK_REASON)[keyof typeof PARK_REASON], string>> = {
+  [PARK_REASON.undelivered]: 'It could not be stored for counting: every attempt failed. Replay it.',
+  [PARK_REASON.unlogged]: 'It could not be stored for counting. Replay it.',
+  [PARK_REASON.uncounted]: 'Counting it failed. The log of this service has the error.',
+  [PARK_REASON.refused]:
     'It was counted, but the database refused to add its sums to the reports. Replay it.',
   'test event': 'It is a test event.',
   'sent with a revoked token': 'It was sent with a revoked device token.',
   'its device was erased': 'Its device was erased.',
 };
+
+const isRecorded = (reason: string): reason is keyof typeof SENTENCES => Object.hasOwn(SENTENCES, reason);
 
 /** The sentence for a recorded reason, and the recorded text if it says more. Unknown reasons may come from another version of the service. */
 function explain(reason: string): { sentence: string; detail: string | null } {
@@ -25,7 +27,7 @@ function explain(reason: string): { sentence: string; detail: string | null } {
       detail: faults,
     };
   }
-  const sentence = Object.hasOwn(SENTENCES, reason) ? SENTENCES[reason] : undefined;
+  const sentence = isRecorded(reason) ? SENTENCES[reason] : undefined;
   return sentence ? { sentence, detail: null } : { sentence: 'It could not be counted.', detail: reason };
 }
 

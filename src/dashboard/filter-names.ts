@@ -36,7 +36,11 @@ export async function readChips(db: D1Database, view: View): Promise<Chip[]> {
       const kind = NAMED_KINDS[name];
       const names =
         kind && values.length > 0 ? await findNames(database(db), view.application.id, kind, values) : null;
-      return values.map((value) => ({ name, value, label: names?.get(value) ?? valueLabel(name, value) }));
+      return values.map((value) => ({
+        name,
+        value,
+        label: names?.get(value)?.name ?? valueLabel(name, value),
+      }));
     }),
   );
   return chips.flat();

@@ -6,7 +6,7 @@ import { FunnelQuery, PerformanceQuery, reportFunnel, reportPerformance } from '
 import { listViews, viewAddress } from '#views';
 import { shortDays } from './axis.ts';
 import { Bar } from './chart.tsx';
-import { EmptyReport, firstEvent, hasFigures } from './empty-report.tsx';
+import { NoFigures } from './empty-report.tsx';
 import { checkForm } from './form.ts';
 import { count, duration, percent } from './format.ts';
 import { DEVICE_GROUPINGS, GroupCell, groupLabel, groupWord } from './groups.tsx';
@@ -185,7 +185,8 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
       return (
         <>
           {form}
-          <EmptyReport
+          <NoFigures
+            env={c.env}
             title="Funnel"
             view={view}
             path="/funnels"
@@ -196,8 +197,6 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
                 ? 'Funnels appear once your app’s first device arrives.'
                 : `The funnel appears once a device reaches “${labelOf(first.step)}”.`
             }
-            way={firstEvent(view)}
-            isElsewhere={await hasFigures(c.env, view)}
           />
         </>
       );

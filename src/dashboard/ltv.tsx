@@ -12,7 +12,7 @@ import {
   readCohorts,
 } from './cohort-parts.tsx';
 import { CohortTable, FEW_HINT } from './cohort-table.tsx';
-import { EmptyReport, firstEvent, hasFigures } from './empty-report.tsx';
+import { NoFigures } from './empty-report.tsx';
 import { money, NOTHING, percent } from './format.ts';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { Card } from './parts.tsx';
@@ -92,15 +92,14 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
     ]);
     if (report.data.every(({ size }) => size === 0)) {
       return (
-        <EmptyReport
+        <NoFigures
+          env={c.env}
           title="LTV and ROAS"
           view={view}
           path="/ltv"
           carry={carry}
           what="devices acquired"
           fill="LTV and ROAS appear once your app’s first device arrives."
-          way={firstEvent(view)}
-          isElsewhere={await hasFigures(c.env, view)}
         />
       );
     }

@@ -12,7 +12,7 @@ import {
   readCohorts,
 } from './cohort-parts.tsx';
 import { CohortTable, FEW_HINT } from './cohort-table.tsx';
-import { EmptyReport, firstEvent, hasFigures } from './empty-report.tsx';
+import { NoFigures } from './empty-report.tsx';
 import { percent } from './format.ts';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { Card } from './parts.tsx';
@@ -68,15 +68,14 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
     ]);
     if (report.data.every(({ size }) => size === 0)) {
       return (
-        <EmptyReport
+        <NoFigures
+          env={c.env}
           title="Retention"
           view={view}
           path="/retention"
           carry={carry}
           what="devices acquired"
           fill="Retention appears once your app’s first device arrives."
-          way={firstEvent(view)}
-          isElsewhere={await hasFigures(c.env, view)}
         />
       );
     }

@@ -1,5 +1,4 @@
-import { createMiddleware } from 'hono/factory';
-import type { AppContext, AppEnv } from './context.ts';
+import type { AppContext } from './context.ts';
 
 /** Headers of every answer; HTML pages set a policy of their own. Browsers ignore the last one without TLS. */
 const SECURITY = {
@@ -12,18 +11,20 @@ const SECURITY_ENTRIES = Object.entries(SECURITY);
 const JSON_ANSWER = new Headers({ ...SECURITY, 'Content-Type': 'application/json' });
 const REDIRECT = new Headers({ ...SECURITY, 'Cache-Control': 'no-store' });
 
-/** Identifies the request by the caller's `X-Request-Id` or a new one, and adds it and the security headers to the answer. */
-export const answerHeaders = createMiddleware<AppEnv>(async (c, next) => {
+/** Identifies the request by the caller's `X-Request-Id` or a new one. */
+export function identifyRequest(c: AppContext): void {
   const sent = c.req.header('X-Request-Id');
-  const id = sent && /^[\w=-]{1,255}$/.test(sent) ? sent : crypto.randomUUID();
-  c.set('requestId', id);
-  await next();
+  c.set('requestId', sent && /^[\w=-]{1,255}$/.test(sent) ? sent : crypto.randomUUID());
+}
+
+/** Adds the request's id and the security headers to the answer, unless it was created with them. */
+export function completeHeaders(c: AppContext): void {
   // Not with `c.header`, which copies a finished answer for every header.
   const { headers } = c.res;
   if (headers.has('X-Request-Id')) return;
-  headers.set('X-Request-Id', id);
+  headers.set('X-Request-Id', c.get('requestId'));
   for (const [name, value] of SECURITY_ENTRIES) if (!headers.has(name)) headers.set(name, value);
-});
+}
 
 /**
  * Answers JSON with status 200. Creates the response with all its headers at once, which is the cheapest way, for the busiest routes.

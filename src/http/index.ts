@@ -1,5 +1,5 @@
 export * from '#lib/fields';
-export { answerHeaders, answerJson, answerRedirect } from './answer-headers.ts';
+export { answerJson, answerRedirect } from './answer-headers.ts';
 export type { AppContext, AppEnv, AuthenticatedApplication } from './context.ts';
 export {
   forgetCredentials,
@@ -23,7 +23,7 @@ export {
   toAppError,
   unavailable,
 } from './errors.ts';
+export { everyRequest } from './every-request.ts';
 export { LookupCache } from './lookup-cache.ts';
 export { addressOf, requireWithin } from './rate-limit.ts';
-export { requestLog } from './request-log.ts';
 export { jsonBody, limitBody, MAX_JSON_BODY_BYTES, queryString, toFaults } from './validate.ts';

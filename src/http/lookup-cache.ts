@@ -24,14 +24,14 @@ export class LookupCache<Value> {
 
   /**
    * `load` returns null for an unknown key; a failed load is not cached. `keepAlive` lets a load that other requests wait for finish
-   * even if the request that started it has ended.
+   * even if the request that started it has ended. What needs no lookup is returned without a promise.
    */
-  async get(
+  get(
     key: string,
     now: number,
     load: () => Promise<Value | null>,
     keepAlive: (work: Promise<unknown>) => void,
-  ): Promise<Value | null> {
+  ): Value | null | Promise<Value | null> {
     const hit = this.hitOf(key, now);
     if (!hit) return this.isMiss(key, now) ? null : this.load(key, now, load, keepAlive);
     // The runtime cancels work of a finished request that waits for another request's promise, so a hit never waits for a running load.

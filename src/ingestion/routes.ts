@@ -53,7 +53,7 @@ export const ingestionRoutes = new Hono<AppEnv>()
     async (c) => {
       const [token] = await fetchTokens(c.env, c.get('application'), [c.req.valid('json')], Date.now());
       if (token === undefined) throw new Error('the device got no token');
-      return c.json<Token>({ token });
+      return answerJson<Token>(c, { token });
     },
   )
   .post(

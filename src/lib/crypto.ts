@@ -14,17 +14,17 @@ export async function sha256Hex(text: string): Promise<string> {
 }
 
 // Importing a key costs more than using it, and an isolate sees only a handful of secrets.
-const importedKeys = new Map<string, Promise<CryptoKey>>();
+const importers = { hmac: importHmacKey, aes: importAesKey };
+const importedKeys = { hmac: new Map<string, CryptoKey>(), aes: new Map<string, CryptoKey>() };
 
-function importedKey(purpose: 'hmac' | 'aes', secret: string): Promise<CryptoKey> {
-  const name = `${purpose}:${secret}`;
-  let key = importedKeys.get(name);
-  if (!key) {
-    key = purpose === 'hmac' ? importHmacKey(secret) : importAesKey(secret);
-    importedKeys.set(name, key);
-  }
+async function importKey(purpose: keyof typeof importers, secret: string): Promise<CryptoKey> {
+  const key = await importers[purpose](secret);
+  importedKeys[purpose].set(secret, key);
   return key;
 }
+
+const importedKey = (purpose: keyof typeof importers, secret: string): CryptoKey | Promise<CryptoKey> =>
+  importedKeys[purpose].get(secret) ?? importKey(purpose, secret);
 
 function importHmacKey(secret: string): Promise<CryptoKey> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };

@@ -113,14 +113,21 @@ export const oneOf = <const Words extends readonly [string, ...string[]]>(words:
     .toLowerCase()
     .pipe(z.enum(words, { error: `must be one of ${words.join(', ')}` }));
 
+export const CURRENCY_FAULT = 'must be a currency code (ISO 4217), such as eur';
+
 /** An ISO 4217 code, in any case. */
 export const currencyCode = () =>
   keeps(
     requiredText(3)
       .toLowerCase()
-      .refine((code) => CURRENCIES.has(code), 'must be a currency code (ISO 4217), such as eur'),
+      .refine((code) => CURRENCIES.has(code), CURRENCY_FAULT),
     (value) => typeof value === 'string' && CURRENCIES.has(value),
   );
+
+export const EMAIL_FAULT = 'must be a complete email address, such as ann@example.com';
+
+/** An email address, in lower case. */
+export const emailAddress = () => requiredText(254).toLowerCase().pipe(z.email(EMAIL_FAULT));
 
 const limitError = 'must be a whole number from 1 to 200';
 

@@ -13,7 +13,7 @@ import {
   teams,
   users,
 } from '#db';
-import { AppError, requiredText } from '#http';
+import { AppError, emailAddress, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import { endInvitations } from './inviters.ts';
 
@@ -25,9 +25,7 @@ export const atLeast = (role: Role, wanted: Role) => ROLES.indexOf(role) <= ROLE
 
 export const NewPerson = z.object({
   name: requiredText(100),
-  email: requiredText(254)
-    .toLowerCase()
-    .pipe(z.email('must be a complete email address, such as ann@example.com')),
+  email: emailAddress(),
   password: z
     .string('is required')
     .min(12, 'must have at least 12 characters')

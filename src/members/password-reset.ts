@@ -1,7 +1,8 @@
-import { and, eq, gt, sql } from 'drizzle-orm';
+import { and, eq, exists, gt, notExists, or, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
 import * as z from 'zod';
 import { auditStatement, newAuditEntry } from '#audit';
-import { accounts, type Database, members, passwordResets, sessions, users } from '#db';
+import { accounts, type Database, insertWhere, members, passwordResets, sessions, users } from '#db';
 import { AppError } from '#http';
 import { randomSecret, sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
@@ -12,10 +13,30 @@ const RESET_MS = RESET_HOURS * 3_600_000;
 
 export const NewPassword = z.object({ password: NewPerson.shape.password });
 
+const creator = alias(members, 'creator');
+
+/** SQL for whether the caller may still do this when it takes effect: their role may have ended since the request was checked. */
+const mayReset = ({ db, team, userId: callerId }: MemberCaller, userId: string) => {
+  const owner = and(eq(members.teamId, team.id), eq(members.userId, userId), eq(members.role, 'owner'));
+  const isNoOwner = notExists(db.select({ id: members.userId }).from(members).where(owner));
+  return exists(
+    db
+      .select({ id: creator.userId })
+      .from(creator)
+      .where(
+        and(
+          eq(creator.teamId, team.id),
+          eq(creator.userId, callerId),
+          or(eq(creator.role, 'owner'), and(eq(creator.role, 'admin'), isNoOwner)),
+        ),
+      ),
+  );
+};
+
 /**
  * Creates a link with which a member chooses a new password. The returned secret is its last segment; only its SHA-256 is stored. The
  * link works once, for a day, and replaces any earlier one. Throws `not_found` for another team's member, and `forbidden` if only an
- * owner may do this.
+ * owner may do this, or if the caller's role has just ended.
  */
 export async function createPasswordReset(
   caller: MemberCaller,
@@ -25,13 +46,15 @@ export async function createPasswordReset(
   const member = await memberFor(caller, userId, 'reset the password of an owner');
   const secret = randomSecret();
   const row = { hash: await sha256Hex(secret), createdAt: now, expiresAt: now + RESET_MS };
-  await db.batch([
-    db
-      .insert(passwordResets)
-      .values({ userId, ...row })
-      .onConflictDoUpdate({ target: passwordResets.userId, set: row }),
-    auditStatement(caller, newAuditEntry('member.password_reset_created', member.email)),
+  const condition = mayReset(caller, userId);
+  const [created] = await db.batch([
+    insertWhere(db, passwordResets, { userId, ...row }, condition).onConflictDoUpdate({
+      target: passwordResets.userId,
+      set: row,
+    }),
+    auditStatement(caller, newAuditEntry('member.password_reset_created', member.email), condition),
   ]);
+  if (created.meta.changes !== 1) throw new AppError('forbidden', 'Your role no longer allows this');
   return { email: member.email, secret };
 }
 

@@ -3,7 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { type Database, database, exchangeRates } from '#db';
-import { currencyCode } from '#http';
+import { CURRENCY_FAULT, currencyCode } from '#http';
 import { CURRENCIES } from '#lib/currencies';
 import { parseDecimal, toDecimal } from '#lib/decimal';
 import { dayText } from './costs.ts';
@@ -28,7 +28,7 @@ export const ExchangeRates = z
     const fault = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
     if (codes.length === 0) fault(['rates'], 'must have at least one rate');
     for (const code of codes) {
-      if (!CURRENCIES.has(code)) fault(['rates', code], 'must be a currency code (ISO 4217), such as eur');
+      if (!CURRENCIES.has(code)) fault(['rates', code], CURRENCY_FAULT);
       if (code === base) fault(['rates', code], 'must not be the base currency');
     }
   });

@@ -40,4 +40,4 @@ export { firstTimes, walkSteps } from './step-walk.ts';
 export { parkedSums, type SumRows, sumStatement } from './sum-rows.ts';
 export { type Additions, MICROS_PER_HIGH, sumColumnsOf } from './tables.ts';
 
-export { reasonToIgnore, startTally, type Tally } from './tally.ts';
+export { type IgnoredReason, reasonToIgnore, startTally, type Tally } from './tally.ts';

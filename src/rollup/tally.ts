@@ -46,7 +46,7 @@ export type Counted = {
 const deviceKeyOf = (event: DeviceEvent) =>
   deviceKey({ applicationId: event.application_id, acquiredDay: event.acquired_day, id: event.device_id });
 
-export type IgnoredReason = 'test event' | 'sent with a revoked token';
+export type IgnoredReason = 'test event' | 'sent with a revoked token' | 'its device was erased';
 
 /**
  * Why an accepted event is not counted; null if it is. A revoked token invalidates events received after the revocation, but not the install
@@ -54,9 +54,10 @@ export type IgnoredReason = 'test event' | 'sent with a revoked token';
  */
 export function reasonToIgnore(
   event: DeviceEvent,
-  device: { test: boolean },
+  device: { test: boolean } | undefined,
   revokedAt: number | undefined,
 ): IgnoredReason | null {
+  if (!device) return 'its device was erased';
   if (event.test || device.test) return 'test event';
   if (revokedAt === undefined || event.received_at < revokedAt || !isSent(event)) return null;
   return 'sent with a revoked token';

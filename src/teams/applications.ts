@@ -2,8 +2,7 @@ import { eq, exists } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { apiKeys, applications, type Database, teams } from '#db';
-import { requiredText } from '#http';
-import { CURRENCIES } from '#lib/currencies';
+import { currencyCode, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import { isTimezone } from '#lib/time';
 import { makeApiKey } from './api-key.ts';
@@ -23,9 +22,7 @@ const windowHours = (min: number) => {
 const fields = {
   name: requiredText(255),
   timezone: requiredText(64).refine(isTimezone, 'must be an IANA time zone, such as Europe/Berlin'),
-  currency: requiredText(3)
-    .toLowerCase()
-    .refine((code) => CURRENCIES.has(code), 'must be a currency code (ISO 4217), such as eur'),
+  currency: currencyCode(),
   data_collection: z.boolean({ error: 'must be true or false' }),
   ios_store_url: storeUrl,
   android_store_url: storeUrl,

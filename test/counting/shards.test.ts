@@ -1,3 +1,4 @@
+import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import {
@@ -11,6 +12,7 @@ import {
 } from '#counting';
 import { newId } from '#lib/ids';
 import { eventOf, installOf, newDevice, rollupOf, startCounter } from '../helpers/counter.ts';
+import { WatchedStorage } from '../helpers/storage.ts';
 import { createTenant } from '../helpers/tenant.ts';
 
 /** Finds a device or makes it, as `/fetch-token` does. */
@@ -81,6 +83,33 @@ describe('a device', () => {
     const alias = movingAlias(1, 2);
     await counterOf(env, applicationId, 0).findDevices(['another'], 2);
     expect(await place(applicationId, alias, 1)).toMatchObject({ shard: 1, created: true });
+  });
+
+  it('is not created where it no longer belongs, although the call that told of more shards failed at first', async () => {
+    const { createDevice, inside, stub } = startCounter();
+    const alias = movingAlias(1, 2);
+    await inside(async (counter, { storage }) => {
+      const watched = new WatchedStorage(storage);
+      counter.use(watched.asStorage());
+      watched.failOn(/from "aliases"/, 'after');
+      await expect(counter.findDevices(['another'], 2)).rejects.toThrow();
+      await counter.findDevices(['another'], 2);
+    });
+    await evictDurableObject(stub());
+    expect(await createDevice({ alias, shards: 1 })).toEqual({ outcome: 'moved', shards: 2 });
+  });
+
+  it('is found with the click that it is credited with, by its alias or its id', async () => {
+    const { createDevice } = startCounter();
+    const attribution = JSON.stringify({ click_id: 'clk_1' });
+    const device = newDevice({ attribution });
+    const { id, acquiredDay, creativeId } = device;
+    const found = { outcome: 'found', device: { id, acquiredDay, creativeId }, clickId: 'clk_1' };
+    expect(await createDevice(device)).toMatchObject({ outcome: 'created' });
+    expect(await createDevice(device)).toEqual(found);
+    const named = newDevice({ attribution });
+    expect(await createDevice({ ...named, alias: 'player' })).toMatchObject({ outcome: 'created' });
+    expect(await createDevice({ alias: 'player' })).toMatchObject({ ...found, device: { id: named.id } });
   });
 
   it('is the same after a lost call', async () => {

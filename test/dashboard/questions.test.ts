@@ -140,6 +140,13 @@ it('compares two creatives side by side, and says how certain the difference is'
   );
 });
 
+it('offers the creatives with the most installs first, then the newest', async () => {
+  const { page, id, other } = await withHistory();
+  const shown = await page('/compare?by=creative');
+  expect([shown.value('a'), shown.value('b')]).toEqual([id, other]);
+  expect(shown.texts('select[name=a] option')).toEqual(['Dragon (Summer › All)', 'Castle (Winter › All)']);
+});
+
 it('compares a period with the one before, and says if there is none', async () => {
   const { page, browser, app } = await withHistory();
   expect((await page('/compare?by=period')).texts('main p')[0]).toBe(

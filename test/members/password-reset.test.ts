@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it } from 'vitest';
 import { listAudit } from '#audit';
 import { database } from '#db';
-import { passwordResetSql, pruneSessions } from '#members';
+import { createPasswordReset, passwordResetSql, pruneSessions } from '#members';
 import { pageOf } from '../helpers/page.ts';
 import {
   type Browser,
@@ -100,6 +100,28 @@ it('ends a link after a day, with a newer link, and with the membership', async 
   await admin.post(`/settings/members/${await idOf(person.email)}/remove`);
   expect((await worker.request(third)).status).toBe(404);
   expect((await worker.request('/reset-password/made-up')).status).toBe(404);
+});
+
+it('creates no link for an admin who was removed since the request was checked', async () => {
+  const { team } = await createTenant();
+  const person = await createPerson(team, 'viewer');
+  const former = await createPerson(team, 'admin');
+  const [userId, formerId] = [(await idOf(person.email)) ?? '', (await idOf(former.email)) ?? ''];
+  const db = database(env.DB);
+  const caller = { db, team, actor: former.email, now: Date.now(), userId: formerId, role: 'admin' as const };
+  const rows = () =>
+    env.DB.prepare('SELECT count(*) AS n FROM password_resets WHERE user_id = ?').bind(userId).first('n');
+  await createPasswordReset(caller, userId);
+  expect(await rows()).toBe(1);
+  await env.DB.prepare('DELETE FROM password_resets WHERE user_id = ?').bind(userId).run();
+  await env.DB.prepare("UPDATE members SET role = 'owner' WHERE user_id = ?").bind(userId).run();
+  await expect(createPasswordReset({ ...caller, role: 'owner' }, userId)).rejects.toThrow('no longer allows');
+  await env.DB.prepare("UPDATE members SET role = 'viewer' WHERE user_id = ?").bind(userId).run();
+  await env.DB.prepare('DELETE FROM members WHERE user_id = ?').bind(formerId).run();
+  await expect(createPasswordReset(caller, userId)).rejects.toThrow('Your role no longer allows this');
+  expect(await rows()).toBe(0);
+  const created = await listAudit(db, team.id, { limit: 10 });
+  expect(created.filter(({ action }) => action === 'member.password_reset_created')).toHaveLength(1);
 });
 
 it('ends an open link when the member changes their password, but not when they mistype the current one', async () => {

@@ -1,4 +1,5 @@
 import { memoize } from '#lib/memoize';
+import { settleAll } from '../helpers/settle.ts';
 import type { Tenant } from '../helpers/tenant.ts';
 import { eventsIn, fetchToken, type TestWorker } from '../helpers/worker.ts';
 
@@ -93,7 +94,8 @@ function claimTotals(events: readonly Sent[], device: number): void {
 
 /**
  * Sends the history of `devices` devices, acquired from `start` within `days` days, through the public API; every hour of the
- * day occurs, so days of 23 and 25 hours do too.
+ * day occurs, so days of 23 and 25 hours do too. All of it is counted before this returns: a report waits two seconds for its
+ * counters, and then does without what they have not counted.
  */
 export async function sendHistory(
   worker: TestWorker,
@@ -217,5 +219,6 @@ export async function sendHistory(
     await worker.deliver([{ id: crypto.randomUUID(), body: { v: 1, events: logged } }]);
     sent.push(...events);
   }
+  await settleAll(tenant.application.id);
   return sent;
 }

@@ -5,7 +5,6 @@ import { createCreative } from '../helpers/creatives.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { addFigures } from '../helpers/figures.ts';
 import { putCosts } from '../helpers/money.ts';
-import { settleAll } from '../helpers/settle.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 import { sendHistory } from '../oracle/history.ts';
@@ -29,7 +28,6 @@ async function withHistory() {
   const history = { creativeTokens, seed: 3, start: '2026-03-26', days: 9, devices: 40, zone: 'UTC' };
   await sendHistory(worker, tenant, { ...history, currencies: ['usd'] });
   await putCosts(worker, tenant, [{ date: '2026-03-27', campaign: 'Campaign', amount: 12.5 }]);
-  await settleAll(tenant.application.id);
   return tenant;
 }
 

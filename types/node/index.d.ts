@@ -4,7 +4,7 @@
 declare module 'node:buffer' {
   export class Buffer extends Uint8Array<ArrayBuffer> {
     static from(bytes: Uint8Array): Buffer;
-    static from(text: string, encoding: 'base64'): Buffer;
+    static from(text: string, encoding: 'base64' | 'base64url'): Buffer;
     static from(bytes: ArrayBufferLike, byteOffset: number, length: number): Buffer;
     compare(
       target: Uint8Array,
@@ -13,7 +13,7 @@ declare module 'node:buffer' {
       sourceStart: number,
       sourceEnd: number,
     ): -1 | 0 | 1;
-    override toString(encoding?: 'base64'): string;
+    override toString(encoding?: 'base64' | 'base64url'): string;
     override subarray(start: number, end: number): Buffer;
   }
 }
