@@ -7,7 +7,6 @@ import {
   requiredName,
   requiredText,
 } from '#lib/fields';
-import { keeps, keepsFields } from '#lib/keeps';
 import { descriptive, replaceable } from '#lib/leniency';
 import { timestamp } from '#lib/timestamp';
 
@@ -88,9 +87,7 @@ const envelope = {
 type EnvelopeBase = z.output<z.ZodObject<typeof envelope>>;
 
 export const payload = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  keepsFields(
-    z.object(shape, { error: (issue) => (issue.input === undefined ? 'is required' : 'must be an object') }),
-  );
+  z.object(shape, { error: (issue) => (issue.input === undefined ? 'is required' : 'must be an object') });
 
 /** One way in which clients send a kind of event: a `type` with its payload. A kind may have several, or none. */
 export interface WireForm<Payload = unknown, Fields = unknown> {
@@ -114,7 +111,6 @@ export function wireForm<const Type extends string, Payload extends z.ZodType, F
   payloadSchema: Payload,
   form: Omit<WireForm<z.output<Payload>, Fields>, 'type' | 'schema'>,
 ) {
-  const isType = keeps(z.literal(type), (value) => value === type);
-  const schema = keepsFields(z.object({ type: isType, ...envelope, payload: payloadSchema }));
+  const schema = z.object({ type: z.literal(type), ...envelope, payload: payloadSchema });
   return { type, schema, ...form };
 }

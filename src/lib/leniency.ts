@@ -8,9 +8,6 @@ import { keeps, keptBy } from './keeps.ts';
 /** More warnings than this would add nothing new about a request. */
 const MAX_WARNINGS = 20;
 
-/** Whether a `Dropped` was created since `withWarnings` last removed them. Nearly always not, so that bodies need not be searched. */
-let mayHaveDropped = false;
-
 /** Marks a malformed field in a parsed body until `withWarnings` removes it. */
 class Dropped {
   readonly message: string;
@@ -19,7 +16,6 @@ class Dropped {
   constructor(message: string, replacement?: unknown) {
     this.message = message;
     this.replacement = replacement;
-    mayHaveDropped = true;
   }
 }
 
@@ -85,13 +81,8 @@ function sweep(value: unknown, path: string, warnings: Fault[]): unknown {
   return swept ?? value;
 }
 
-/**
- * Removes the dropped fields from a parsed body and adds `warnings`, which name them. For use in the `.transform()` of a whole body, which is
- * parsed without a break: no other body may be parsed in between.
- */
+/** Removes the dropped fields from a parsed body and adds `warnings`, which name them. For use in `.transform()`. */
 export function withWarnings<Body extends object>(body: Body) {
   const warnings: Fault[] = [];
-  const swept = mayHaveDropped ? (sweep(body, '', warnings) as Body) : body;
-  mayHaveDropped = false;
-  return Object.assign(swept, { warnings });
+  return { ...(sweep(body, '', warnings) as Body), warnings };
 }

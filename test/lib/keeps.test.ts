@@ -11,9 +11,8 @@ import {
   requiredNumber,
   requiredText,
 } from '#lib/fields';
-import { keepsFields, keptBy } from '#lib/keeps';
-import { descriptive, replaceable, withWarnings } from '#lib/leniency';
-import { timestamp } from '#lib/timestamp';
+import { keptBy } from '#lib/keeps';
+import { descriptive, replaceable } from '#lib/leniency';
 
 const FIELDS = {
   'required text': requiredText(8),
@@ -74,80 +73,4 @@ describe.each(Object.entries(FIELDS))('%s', (_, schema) => {
     expect(kept).not.toEqual([]);
     for (const value of kept) expect(chain.parse(value)).toBe(value);
   });
-});
-
-describe('an object of such fields', () => {
-  const fields = {
-    ...FIELDS,
-    time: timestamp(),
-    'with default': z.string().default('none'),
-    'not optional': z.unknown(),
-    type: z.literal('a'),
-  };
-  const schema = keepsFields(z.object(fields));
-  const chain = z.core.clone(schema as z.ZodType);
-  const good: Record<keyof typeof fields, unknown> = {
-    'required text': 'a',
-    'optional text': 'a',
-    'required name': 'a',
-    'optional name': 1,
-    'required number': 1,
-    'optional number': 1,
-    'optional count': '1',
-    currency: 'usd',
-    'descriptive text': 'a',
-    'descriptive flag': true,
-    'replaceable name': 'a',
-    'replaceable number': 1,
-    time: '2026-03-02 10:00:00',
-    'with default': 'some',
-    'not optional': null,
-    type: 'a',
-  };
-  const changes = fc.dictionary(
-    fc.constantFrom(...Object.keys(good), 'unknown', 'constructor'),
-    fc.oneof(values, fc.constant('absent')),
-    { maxKeys: 4 },
-  );
-
-  it('returns what its chain returns', () => {
-    const seen = new Set<boolean>();
-    fc.assert(
-      fc.property(changes, (changed) => {
-        const body = Object.fromEntries(
-          Object.entries({ ...good, ...changed }).filter(([, value]) => value !== 'absent'),
-        );
-        const before = structuredClone(body);
-        const outcome = outcomeOf(schema, body);
-        expect(outcome).toEqual(outcomeOf(chain, body));
-        expect(body).toEqual(before);
-        seen.add(outcome.success);
-      }),
-      { numRuns: 3000 },
-    );
-    expect(seen.size).toBe(2);
-  });
-
-  it.each([[null], [[]], ['text'], [undefined]])('refuses %j like its chain', (value) => {
-    expect(outcomeOf(schema, value)).toEqual(outcomeOf(chain, value));
-  });
-
-  it('returns a new object, so that the input may be used again', () => {
-    expect(schema.parse(good)).not.toBe(good);
-  });
-});
-
-it('names what was dropped of a body, even after a body that was refused', () => {
-  const body = z
-    .object({ strict: requiredText(8), loose: descriptive(optionalText(8)) })
-    .transform(withWarnings);
-  const dropped = {
-    loose: undefined,
-    warnings: [{ path: 'loose', message: expect.stringContaining('ignored') }],
-  };
-  expect(body.parse({ strict: 'a', loose: 5 })).toEqual({ strict: 'a', ...dropped });
-  expect(body.parse({ strict: 'a', loose: 'b' })).toEqual({ strict: 'a', loose: 'b', warnings: [] });
-  expect(body.safeParse({ loose: 5 }).success).toBe(false);
-  expect(body.parse({ strict: 'a', loose: 'b' })).toEqual({ strict: 'a', loose: 'b', warnings: [] });
-  expect(body.parse({ strict: 'a', loose: 5 })).toEqual({ strict: 'a', ...dropped });
 });
