@@ -125,7 +125,7 @@ it('reads a kept block like its text, as often as needed', () => {
   const kept = openToKeep(table, text, cache.share);
   const expected = entriesOf(openBlock(table, text));
   expect(expected).toHaveLength(7_500);
-  expect(expected[7]).toEqual({
+  expect(expected.find(({ key, segment }) => key[1] === 'crt_2' && segment === 8)).toEqual({
     key: ['2026-03-02', 'crt_2', 'usd'],
     segment: 8,
     sums: [2, 10, 10, 0, -2, 2 ** 45 + 2, ...Array.from({ length: 9 }, () => 10)],
@@ -170,16 +170,55 @@ it('can be read again after a reader failed', () => {
   expect(entriesOf(block)).toEqual(expected);
 });
 
+const NAMES = [['2026-03-01'], [''], [''], [''], [''], ['']];
+const head = (index: string, masks = [1], rows = 'AAAAAA') => JSON.stringify([NAMES, rows, index, masks]);
+
+it('reads segments of more rows than are read at once', () => {
+  const rows = Array.from({ length: 10_000 }, (_, row) => ({
+    key: ['app_1', '2026-03-01', `crt_${row}`, 'usd'],
+    segments: [7, ...sumColumnsOf('rollup_daily').map((_, at) => (at === 0 ? row + 1 : 0))],
+  }));
+  const [text = ''] = packBlocks('rollup_daily', rows, 10_000_000);
+  const entries = entriesOf(openBlock('rollup_daily', text));
+  expect(entries.map(({ key, sums }) => [key[1], sums[0]])).toEqual(
+    rows.map((_, row) => [`crt_${row}`, row + 1]),
+  );
+});
+
 it.each([
-  ['a text without its first line', 'AAAA'],
-  ['no JSON', 'x\nAAAA'],
+  ['a text without its first line', 'AAAA', 'not a block'],
+  ['no JSON', 'x\nAAAA', 'is not valid JSON'],
+  ['a row that does not end', `${head(',AAAAAAAB0000000,0000004', [1], 'AAAAAg')}\nAAAC`, 'not a block'],
+  ['a number that does not end', `${head(',AAAAAAAB0000000,0000007')}\nAAAgggg`, 'not a block'],
   [
-    'a number that does not end',
-    `${JSON.stringify([[['2026-03-01'], [''], [''], [''], [''], ['']], [1], [1]])}\ngggg`,
+    'a section that is longer than its index says',
+    `${head(',AAAAAAAB0000000,0000002')}\nAAAC`,
+    'not a block',
   ],
-])('refuses %s', (_, text) => {
+  ['a section of an unknown segment', `${head(',AAAAAAAB0000000,0000004')}\nBAAC`, 'not a block'],
+  ['an empty section', `${head(',AAAAAAAB0000000,0000000')}\nAAAC`, 'not a block'],
+  ['a group of too many entries', `${head(',AAAAAAAB0000000,0000007')}\nAggggBC`, 'not a block'],
+  ['a group without a mask', `${head(',AAAAAAAB0000000,0000004', [])}\nAAAC`, 'not a block'],
+])('refuses %s', (_, text, message) => {
   const open = () => openBlock('rollup_ads', text).read(() => undefined);
-  expect(open).toThrow();
+  expect(open).toThrow(message);
+  // What was read of it is not part of the next block.
+  const good = openBlock('rollup_ads', `${head(',AAAAAAAB0000000,0000004')}\nAAAC`);
+  expect(entriesOf(good)).toEqual([
+    { key: NAMES.map(([value]) => value), segment: 1, sums: [1, ...Array.from({ length: 3 }, () => 0)] },
+  ]);
+});
+
+it('skips the sections of other segments without reading them', () => {
+  const index = ',AAAAAAAB0000000,AAAAAAAC0000004,AAAAAAAD0000008,0000012';
+  // The second section has no group that could be read.
+  const block = openBlock('rollup_ads', `${head(index)}\nAAACB___CAAE`);
+  const segments = Uint8Array.of(1, 0, 1);
+  expect(entriesOf(block, { keys: [], segments }).map(({ segment, sums }) => [segment, sums[0]])).toEqual([
+    [1, 1],
+    [3, 2],
+  ]);
+  expect(() => entriesOf(block)).toThrow('not a block');
 });
 
 it.each(ROLLUP_TABLES.filter((table) => table !== 'rollup_hours'))(
