@@ -84,9 +84,9 @@ function planSteps(spans: readonly Span[], query: BlockQuery, { maxBytes, cache 
   const isKept = cache.holds(spans.reduce((all, { bytes }) => all + bytes, 0));
   let [page, size]: [(Page & { keys: Map<string, string> }) | null, number] = [null, 0];
   for (const { day, bytes, key } of spans) {
-    const blocks = key === null ? undefined : cache.get(key);
-    if (blocks) {
-      steps.push({ blocks });
+    const block = key === null ? undefined : cache.get(key);
+    if (block) {
+      steps.push({ blocks: [block] });
       page = null;
       continue;
     }
@@ -135,9 +135,13 @@ function* openRows(
     if (key === undefined || !cache.takes(bytes)) {
       for (const { data } of own) yield openBlock(rollup, data);
     } else {
-      const blocks = own.map(({ data }) => openToKeep(rollup, data, cache.share));
-      cache.set(key, blocks);
-      yield* blocks;
+      const block = openToKeep(
+        rollup,
+        own.map(({ data }) => data),
+        cache.share,
+      );
+      cache.set(key, block);
+      yield block;
     }
   }
 }

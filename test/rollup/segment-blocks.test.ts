@@ -122,7 +122,7 @@ function largeBlock(): { text: string; table: 'rollup_daily' } {
 it('reads a kept block like its text, as often as needed', () => {
   const { text, table } = largeBlock();
   const cache = new BlockCache();
-  const kept = openToKeep(table, text, cache.share);
+  const kept = openToKeep(table, [text], cache.share);
   const expected = entriesOf(openBlock(table, text));
   expect(expected).toHaveLength(7_500);
   expect(expected.find(({ key, segment }) => key[1] === 'crt_2' && segment === 8)).toEqual({
@@ -134,9 +134,43 @@ it('reads a kept block like its text, as often as needed', () => {
   expect(entriesOf(kept)).toEqual(expected);
 });
 
+it('adds up the sums of several kept blocks, with amounts carried', () => {
+  const { text, table } = largeBlock();
+  const amountAt = sumColumnsOf(table).indexOf('ad_revenue');
+  const row = (creative: string, segment: number, installs: number, micros: number) => ({
+    key: ['app_1', '2026-03-02', creative, 'usd'],
+    segments: [
+      segment,
+      ...sumColumnsOf(table).map((_, at) => (at === 1 ? installs : at === amountAt ? micros : 0)),
+    ],
+  });
+  const almost = 10 ** 12 - 1;
+  const [small = ''] = packBlocks(table, [row('crt_new', 9, 3, almost), row('crt_1', 8, 5, 7)]);
+  const [again = ''] = packBlocks(table, [row('crt_new', 5, 1, 1), row('crt_new', 9, 4, almost)]);
+  const kept = openToKeep(table, [small, text, again], new BlockCache().share);
+  const inTwoParts = new Map<string, number[]>();
+  for (const [name, sums] of unpack(table, [small, text, again])) {
+    const own = [...sums];
+    const low = own[amountAt] ?? 0;
+    own[amountAt] = low % 10 ** 12;
+    own[amountAt + 1] = (own[amountAt + 1] ?? 0) + Math.floor(low / 10 ** 12);
+    inTwoParts.set(name, own);
+  }
+  const found = entriesOf(kept);
+  expect(found).toHaveLength(7_502);
+  expect(found.find(({ key, segment }) => key[1] === 'crt_new' && segment === 9)?.sums).toEqual(
+    sumColumnsOf(table).map((_, at) =>
+      at === 1 ? 7 : at === amountAt ? almost - 1 : at === amountAt + 1 ? 1 : 0,
+    ),
+  );
+  expect(new Map(found.map(({ key, segment, sums }) => [`${JSON.stringify(key)}/${segment}`, sums]))).toEqual(
+    inTwoParts,
+  );
+});
+
 it.each<[string, (table: 'rollup_daily', text: string) => OpenBlock]>([
   ['a text', openBlock],
-  ['a kept block', (table, text) => openToKeep(table, text, (value) => value)],
+  ['a kept block', (table, text) => openToKeep(table, [text], (value) => value)],
 ])('reads of %s only the entries with wanted values and segments', (_, open) => {
   const { text, table } = largeBlock();
   const block = open(table, text);
