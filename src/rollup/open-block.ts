@@ -37,7 +37,7 @@ type Head = {
 export function openBlock(table: RollupTable, text: string): OpenBlock {
   const start = text.indexOf('\n') + 1;
   if (start === 0) throw new Error('not a block');
-  const [keys, rows, index, masks]: [string[][], string, string, number[]] = JSON.parse(text.slice(0, start));
+  const [index, keys, rows, masks]: [string, string[][], string, number[]] = JSON.parse(text.slice(0, start));
   const { segments, offsets } = readIndex(index);
   const head: Head = { ...readRows(rows, keys.length), offsets, masks, width: sumColumnsOf(table).length };
   const read = (take: TakeEntries, filter: EntryFilter | null = null) => {
@@ -54,17 +54,16 @@ export function openBlock(table: RollupTable, text: string): OpenBlock {
 }
 
 function readIndex(index: string): { segments: number[]; offsets: Int32Array } {
-  const count = Math.floor(index.length / INDEX.entry);
+  const count = Math.floor(index.length / INDEX.entryCharacters) - 1;
   const segments: number[] = [];
   const offsets = new Int32Array(count + 1);
   for (let entry = 0; entry <= count; entry++) {
-    let at = entry * INDEX.entry + 1;
-    if (entry < count) {
-      let id = 0;
-      for (const end = at + INDEX.idDigits; at < end; at++) id = id * 64 + valueOfDigit(index.charCodeAt(at));
-      segments.push(id);
-    }
-    offsets[entry] = Number(index.slice(at, at + INDEX.offsetDigits));
+    const start = entry * INDEX.entryCharacters + 1;
+    const end = start + INDEX.idDigits;
+    let id = 0;
+    for (let at = start; at < end; at++) id = id * 64 + valueOfDigit(index.charCodeAt(at));
+    if (entry < count) segments.push(id);
+    offsets[entry] = Number(index.slice(end, end + INDEX.offsetDigits));
   }
   return { segments, offsets };
 }

@@ -4,7 +4,7 @@ import { type SegmentedRow, sumColumnsOf } from './tables.ts';
 
 // A block holds sums of one rollup broken down by segment, packed into ASCII text. `open-block.ts` reads it.
 //
-// Its first line is JSON: the values of each column of the key, the rows as indexes of these values, the index of the segments, and the masks. A
+// Its first line is JSON: the index of the segments, the values of each column of the key, the rows as indexes of these values, and the masks. A
 // bit of a mask says that a sum is not 0; only those are stored. The second line has a section per segment, so that a report on one country
 // skips the others. A section is the segment's number and groups of entries with the same mask. A group has the number
 // `(entries - 1) * masks + mask`, then the rows of its entries, each as its distance from the row before, then its sums column by column.
@@ -19,8 +19,12 @@ export const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234
 export const MORE = 32;
 const CODES = Uint8Array.from(DIGITS, (digit) => digit.charCodeAt(0));
 
-/** Of each segment, the index has a comma, its id in digits of 6 bits, and the decimal offset of its section; then a comma and the end. */
-export const INDEX = { idDigits: 8, offsetDigits: 7, entry: 16 } as const;
+/**
+ * The index has an entry for each segment: a semicolon, its id in digits of 6 bits, and the decimal offset of its section, so that SQL can read it.
+ * A last entry, whose id is `end`, has the offset at which the last section ends. The index is the first text of a block, so that no name that
+ * a client sent is taken for an entry.
+ */
+export const INDEX = { idDigits: 8, offsetDigits: 7, entryCharacters: 16, end: '........' } as const;
 
 /** Writes numbers as digits. */
 class DigitWriter {
@@ -154,7 +158,7 @@ class Block {
     if (!section) {
       section = new Map();
       this.sections.set(segment, section);
-      this.length += INDEX.entry + 1;
+      this.length += INDEX.entryCharacters + 1;
     }
     let entries = section.get(mask);
     if (!entries) {
@@ -170,12 +174,12 @@ class Block {
     const rows = WRITER.take();
     let index = '';
     for (const [number, [id, section]] of [...this.sections].entries()) {
-      index += `,${idText(id)}${offsetText(WRITER.length)}`;
+      index += `;${idText(id)}${offsetText(WRITER.length)}`;
       WRITER.write(number);
       for (const [mask, entries] of section) this.writeGroup(mask, entries);
     }
-    index += `,${offsetText(WRITER.length)}`;
-    const names = [this.keys.map(({ values }) => values), rows, index, this.masks.values];
+    index += `;${INDEX.end}${offsetText(WRITER.length)}`;
+    const names = [index, this.keys.map(({ values }) => values), rows, this.masks.values];
     return `${escaped(JSON.stringify(names))}\n${WRITER.take()}`;
   }
 

@@ -205,7 +205,7 @@ it('can be read again after a reader failed', () => {
 });
 
 const NAMES = [['2026-03-01'], [''], [''], [''], [''], ['']];
-const head = (index: string, masks = [1], rows = 'AAAAAA') => JSON.stringify([NAMES, rows, index, masks]);
+const head = (index: string, masks = [1], rows = 'AAAAAA') => JSON.stringify([index, NAMES, rows, masks]);
 
 it('reads segments of more rows than are read at once', () => {
   const rows = Array.from({ length: 10_000 }, (_, row) => ({
@@ -222,29 +222,33 @@ it('reads segments of more rows than are read at once', () => {
 it.each([
   ['a text without its first line', 'AAAA', 'not a block'],
   ['no JSON', 'x\nAAAA', 'is not valid JSON'],
-  ['a row that does not end', `${head(',AAAAAAAB0000000,0000004', [1], 'AAAAAg')}\nAAAC`, 'not a block'],
-  ['a number that does not end', `${head(',AAAAAAAB0000000,0000007')}\nAAAgggg`, 'not a block'],
   [
-    'a section that is longer than its index says',
-    `${head(',AAAAAAAB0000000,0000002')}\nAAAC`,
+    'a row that does not end',
+    `${head(';AAAAAAAB0000000;........0000004', [1], 'AAAAAg')}\nAAAC`,
     'not a block',
   ],
-  ['a section of an unknown segment', `${head(',AAAAAAAB0000000,0000004')}\nBAAC`, 'not a block'],
-  ['an empty section', `${head(',AAAAAAAB0000000,0000000')}\nAAAC`, 'not a block'],
-  ['a group of too many entries', `${head(',AAAAAAAB0000000,0000007')}\nAggggBC`, 'not a block'],
-  ['a group without a mask', `${head(',AAAAAAAB0000000,0000004', [])}\nAAAC`, 'not a block'],
+  ['a number that does not end', `${head(';AAAAAAAB0000000;........0000007')}\nAAAgggg`, 'not a block'],
+  [
+    'a section that is longer than its index says',
+    `${head(';AAAAAAAB0000000;........0000002')}\nAAAC`,
+    'not a block',
+  ],
+  ['a section of an unknown segment', `${head(';AAAAAAAB0000000;........0000004')}\nBAAC`, 'not a block'],
+  ['an empty section', `${head(';AAAAAAAB0000000;........0000000')}\nAAAC`, 'not a block'],
+  ['a group of too many entries', `${head(';AAAAAAAB0000000;........0000007')}\nAggggBC`, 'not a block'],
+  ['a group without a mask', `${head(';AAAAAAAB0000000;........0000004', [])}\nAAAC`, 'not a block'],
 ])('refuses %s', (_, text, message) => {
   const open = () => openBlock('rollup_ads', text).read(() => undefined);
   expect(open).toThrow(message);
   // What was read of it is not part of the next block.
-  const good = openBlock('rollup_ads', `${head(',AAAAAAAB0000000,0000004')}\nAAAC`);
+  const good = openBlock('rollup_ads', `${head(';AAAAAAAB0000000;........0000004')}\nAAAC`);
   expect(entriesOf(good)).toEqual([
     { key: NAMES.map(([value]) => value), segment: 1, sums: [1, ...Array.from({ length: 3 }, () => 0)] },
   ]);
 });
 
 it('skips the sections of other segments without reading them', () => {
-  const index = ',AAAAAAAB0000000,AAAAAAAC0000004,AAAAAAAD0000008,0000012';
+  const index = ';AAAAAAAB0000000;AAAAAAAC0000004;AAAAAAAD0000008;........0000012';
   // The second section has no group that could be read.
   const block = openBlock('rollup_ads', `${head(index)}\nAAACB___CAAE`);
   const segments = Uint8Array.of(1, 0, 1);
