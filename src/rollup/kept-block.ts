@@ -1,4 +1,5 @@
 import { isMoney, type RollupTable } from '#catalogue';
+import { Dictionary } from './dictionary.ts';
 import { type EntryFilter, MAX_ENTRIES, type TakeEntries } from './entries.ts';
 import { BUFFER, type OpenBlock, openBlock } from './open-block.ts';
 import { blockKeys } from './segment-blocks.ts';
@@ -34,31 +35,16 @@ export function openToKeep(
   const sums = together.sums.map((column) => column && toColumn(column, size));
   return {
     bytes: [...keys, segments, ...sums].reduce((all, column) => all + (column?.byteLength ?? 0), 0),
-    keys: together.keys.map((values) => values.all.map(share)),
-    segments: together.segments.all,
+    keys: together.keys.map(({ values }) => values.map(share)),
+    segments: together.segments.values,
     read: (take, filter) => readColumns({ size, keys, segments, sums }, take, filter ?? null),
   };
 }
 
-/** Numbers values in order of first use. */
-class Numbered<Value> {
-  readonly all: Value[] = [];
-  private readonly numbers = new Map<Value, number>();
-
-  numberOf(value: Value): number {
-    let number = this.numbers.get(value);
-    if (number === undefined) {
-      number = this.all.push(value) - 1;
-      this.numbers.set(value, number);
-    }
-    return number;
-  }
-}
-
 /** The entries of several blocks, in columns with numbers that are the same for all. */
 class AddedBlocks {
-  readonly keys: readonly Numbered<string>[];
-  readonly segments = new Numbered<number>();
+  readonly keys: readonly Dictionary<string>[];
+  readonly segments = new Dictionary<number>();
   /** By column of sums; null if all are 0. */
   readonly sums: (Float64Array | null)[];
   /** The values of the key and the segment, by entry. */
@@ -66,7 +52,7 @@ class AddedBlocks {
   private readonly entry: Int32Array;
 
   constructor(keys: number, sums: number) {
-    this.keys = Array.from({ length: keys }, () => new Numbered<string>());
+    this.keys = Array.from({ length: keys }, () => new Dictionary<string>());
     this.sums = Array.from({ length: sums }, () => null);
     this.entries = new TupleIndex(keys + 1);
     this.entry = new Int32Array(keys + 1);
@@ -78,9 +64,9 @@ class AddedBlocks {
 
   add(block: OpenBlock): void {
     const numbers = block.keys.map((values, at) =>
-      Int32Array.from(values, (value) => this.keys[at]?.numberOf(value) ?? 0),
+      Int32Array.from(values, (value) => this.keys[at]?.indexOf(value) ?? 0),
     );
-    const own = Int32Array.from(block.segments, (id) => this.segments.numberOf(id));
+    const own = Int32Array.from(block.segments, (id) => this.segments.indexOf(id));
     const places = new Int32Array(MAX_ENTRIES);
     const last = numbers.length;
     block.read(({ size, keys, segments, sums }) => {

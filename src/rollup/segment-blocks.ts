@@ -1,4 +1,5 @@
 import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
+import { Dictionary } from './dictionary.ts';
 import { MAX_ENTRIES } from './entries.ts';
 import { type SegmentedRow, sumColumnsOf } from './tables.ts';
 
@@ -65,21 +66,6 @@ function countDigits(number: number): number {
 
 /** Sums may be negative. The sign is the last bit. */
 const signed = (sum: number) => (sum < 0 ? -2 * sum - 1 : 2 * sum);
-
-/** Numbers values in order of first use. */
-class Dictionary<Value> {
-  readonly values: Value[] = [];
-  private readonly indexes = new Map<Value, number>();
-
-  indexOf(value: Value): number {
-    let index = this.indexes.get(value);
-    if (index === undefined) {
-      index = this.values.push(value) - 1;
-      this.indexes.set(value, index);
-    }
-    return index;
-  }
-}
 
 /** The columns of a row's key that blocks contain: all except the application. */
 export const blockKeys = (table: RollupTable): readonly string[] => ROLLUP_KEYS[table].slice(1);
