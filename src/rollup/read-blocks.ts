@@ -34,8 +34,11 @@ const MAX_CACHED_BLOCKS = 100;
 
 /** Blocks have entries besides those of a segment: the first line. A part of a block is taken to have at least this share of its bytes. */
 const MIN_SHARE = 1 / 8;
-/** For more segments, blocks are read whole: the database searches the index of each block for each segment. */
-const MAX_SEGMENTS = 64;
+/**
+ * The database searches the index of each block for each needed segment. From this many pairs of a needed and a known segment on, it takes
+ * about as long as transferring whole blocks.
+ */
+const MAX_SEARCHED_PAIRS = 4_000;
 
 const CACHE = new BlockCache();
 
@@ -96,7 +99,9 @@ const bytesOf = (spans: readonly Span[]) => spans.reduce((all, { bytes }) => all
 
 /** Whether few enough segments are needed to read only their sections. */
 function hasSections({ segments }: BlockQuery): boolean {
-  return !!segments && segments.ids.length <= Math.min(MAX_SEGMENTS, segments.known / 2);
+  if (!segments) return false;
+  const { ids, known } = segments;
+  return ids.length <= known / 2 && ids.length * known <= MAX_SEARCHED_PAIRS;
 }
 
 /** The spans with the bytes and the keys that they have without the sections of other segments. */
