@@ -1,5 +1,6 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { EventFilter } from '#lake';
+import { AnswerCache } from './answer-cache.ts';
 import type { AppendedStatus, FilePage, LogPage, StoredDevice } from './api.ts';
 import { readDevice } from './devices.ts';
 import { erasedAmong, erasedClick, filesToRewrite } from './file-erasures.ts';
@@ -31,6 +32,10 @@ import { openStore, type Store } from './store.ts';
 export abstract class AnsweringCounter extends DurableObject<Env> {
   protected opened: Store = openStore(this.ctx.storage);
   protected seen = new SeenIds(this.opened);
+  private readonly payersAnswers = new AnswerCache<Payers>(() => this.deviceVersion);
+
+  /** What changes whenever counted devices do; null while they are changing. */
+  protected abstract get deviceVersion(): number | null;
 
   /** The store that calls read. */
   protected get store(): Store {
@@ -89,7 +94,8 @@ export abstract class AnsweringCounter extends DurableObject<Env> {
   }
 
   async payers(query: PayersQuery): Promise<Payers> {
-    return await payers(this.store, query);
+    const { store } = this;
+    return await this.payersAnswers.answer(JSON.stringify(query), () => payers(store, query));
   }
 
   protected get name(): string {

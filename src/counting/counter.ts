@@ -84,6 +84,10 @@ export class Counter extends AnsweringCounter implements CounterApi {
     });
   }
 
+  protected override get deviceVersion(): number | null {
+    return this.settler.deviceVersion;
+  }
+
   /** Creates the tables again after `deleteAll` when a call needs them, because late events may still arrive. */
   protected override get store(): Store {
     if (this.isDeleted) {

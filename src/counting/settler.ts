@@ -23,6 +23,7 @@ export class Settler {
   private waiting: Pending = { events: 0, oldestAt: null };
   /** The last batch whose run is finished. A run that commits several times is ahead of it. */
   private settledBatch = 0;
+  private changes = 0;
 
   constructor(around: Surroundings) {
     this.around = around;
@@ -33,8 +34,14 @@ export class Settler {
     return this.waiting;
   }
 
+  /** What changes whenever counted devices may have; null during a run, which changes them step by step. */
+  get deviceVersion(): number | null {
+    return this.running === null ? this.changes : null;
+  }
+
   /** Finishes a run during which the object was stopped, and reads what waits. */
   begin(storage: DurableObjectStorage, store: Store): void {
+    this.changes++;
     atOnce(finishInterrupted(storage, store));
     this.settledBatch = progressOf(store).countedBatch;
     this.refresh(store);
@@ -52,6 +59,7 @@ export class Settler {
 
   /** Nothing waits, because everything was deleted. */
   forget(): void {
+    this.changes++;
     this.settledBatch = 0;
     this.waiting = { events: 0, oldestAt: null };
   }
@@ -100,12 +108,14 @@ export class Settler {
     // Between the answer above and now, another call may have started a run.
     while (this.running !== null) await this.ended();
     const { storage, store } = this.around;
+    this.changes++;
     atOnce(finishInterrupted(storage(), store()));
     return work();
   }
 
   private async run(limits: RunLimits): Promise<boolean> {
     const { storage, store, applicationId } = this.around;
+    this.changes++;
     const run = await settleRun(storage(), applicationId(), limits, Date.now());
     this.settledBatch = progressOf(store()).countedBatch;
     this.refresh(store());

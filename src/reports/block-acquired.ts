@@ -4,9 +4,8 @@ import { timesOf } from './block-question.ts';
 import type { Ranking } from './block-ranking.ts';
 import { type Chunk, valuesIn } from './chunk.ts';
 import { keyValues } from './cut.ts';
-import { conversionsOf, type DayRates } from './day-rates.ts';
+import { type Conversions, conversionsOf, type DayRates } from './day-rates.ts';
 import { type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
-import type { Conversion } from './group-table.ts';
 import type { CreativeNames } from './names.ts';
 
 const COLUMNS = sumColumnsOf('cohort_revenue');
@@ -93,7 +92,7 @@ export class Acquired {
     });
   }
 
-  private addEntries({ size, sums }: Entries, conversions: readonly Conversion[] | null): void {
+  private addEntries({ size, sums }: Entries, conversions: Conversions | null): void {
     for (const at of AMOUNTS_AT) {
       const amounts = { size, low: sums[at] ?? null, high: sums[at + 1] ?? null, conversions };
       this.ranking.table.addTo('acquired_revenue', this.groups, amounts);

@@ -2,9 +2,10 @@ import type { Entries } from '#rollup';
 import { SKIPPED } from './add-columns.ts';
 import { type BlockQuestion, MAX_GROUPS, rollupFor } from './block-question.ts';
 import { type Chunk, type ScannedSegment, valuesIn } from './chunk.ts';
-import { conversionsOf, type DayRates } from './day-rates.ts';
+import { microsOf } from './converted-sums.ts';
+import { type Conversions, conversionsOf, type DayRates, NO_RATE } from './day-rates.ts';
 import { DIMENSIONS, type DimensionName, isTime, spansOf } from './dimensions.ts';
-import { type Conversion, GroupTable, microsOf } from './group-table.ts';
+import { GroupTable } from './group-table.ts';
 import { Pairs, Texts } from './interned.ts';
 import type { CreativeNames } from './names.ts';
 import { NO_PART, RowParts } from './row-parts.ts';
@@ -112,12 +113,12 @@ export class Groups {
   /** Lists the amounts that cannot be converted. */
   private addMissing(
     entries: Entries,
-    conversions: readonly Conversion[],
+    { numbers }: Conversions,
     chunk: { currencies: readonly string[]; currencyAt: number; isOfCosts: boolean },
   ): void {
     const { currencies, currencyAt, isOfCosts } = chunk;
     for (let entry = 0; entry < entries.size; entry++) {
-      if (conversions[entry] !== null || this.cells[entry] === SKIPPED) continue;
+      if (numbers[entry] !== NO_RATE || this.cells[entry] === SKIPPED) continue;
       const [low, high] = entries.sums;
       const micros = isOfCosts
         ? microsOf(low?.[entry] ?? 0, high?.[entry] ?? 0)

@@ -4,6 +4,7 @@ import { findCreativeIds } from '#creatives';
 import { database, segments } from '#db';
 import {
   ALL_CREATIVES,
+  type BlockBounds,
   blockKeys,
   bucketOf,
   CREATIVE_BUCKETS,
@@ -34,7 +35,11 @@ export type BlockScan = {
  * Reads the rows of a rollup that match the filters from its blocks, latest days first. The same key and segment may come several times.
  * Blocks are unpacked here because SQL takes about twenty times as long.
  */
-export async function* scanBlocks(db: D1Database, scan: BlockScan): AsyncGenerator<Chunk> {
+export async function* scanBlocks(
+  db: D1Database,
+  scan: BlockScan,
+  bounds?: BlockBounds,
+): AsyncGenerator<Chunk> {
   const { applicationId, rollup, from, to, filters } = scan;
   const bySegment = scan.bySegment || isBySegment(filters);
   const [known, creativeIds] = await Promise.all([
@@ -70,7 +75,8 @@ export async function* scanBlocks(db: D1Database, scan: BlockScan): AsyncGenerat
     };
   };
   const buckets = await bucketsOf(db, { ...scan, bySegment }, creativeIds);
-  for await (const page of readBlockPages(db, { ...scan, buckets })) {
+  const needed = isSegmentWanted && segmentsNeeded(known, isSegmentWanted);
+  for await (const page of readBlockPages(db, { ...scan, buckets, segments: needed }, bounds)) {
     for (const block of page) yield toChunk(block);
   }
 }
@@ -122,6 +128,15 @@ function flagsOf<Value>(values: readonly Value[], isWanted: (value: Value) => bo
     count++;
   }
   return count === values.length ? null : flags;
+}
+
+/** The ids of the wanted segments; null if segments without a name are wanted, whose ids are not known. */
+function segmentsNeeded(
+  known: ReadonlyMap<number, ScannedSegment>,
+  isWanted: (segment: ScannedSegment) => boolean,
+): { ids: number[]; known: number } | null {
+  if (isWanted(OTHER)) return null;
+  return { ids: [...known].flatMap(([id, segment]) => (isWanted(segment) ? [id] : [])), known: known.size };
 }
 
 /** Returns whether a segment matches the filters; null if there are none. */

@@ -1,5 +1,7 @@
 import { MICROS_PER_HIGH } from '#rollup';
-import { type Conversion, microsOf, roundedMicros } from './group-table.ts';
+import { ConvertedSums, microsOf, type RateDigits } from './converted-sums.ts';
+import { NO_RATE, SAME_CURRENCY } from './day-rates.ts';
+import { roundedMicros } from './group-table.ts';
 
 /** Exact amounts by row and by index of a requested day number. */
 export class CohortAmounts {
@@ -7,27 +9,24 @@ export class CohortAmounts {
   /** Amounts in the reporting currency, in two parts. */
   private readonly low: Float64Array;
   private readonly high: Float64Array;
-  /** Converted amounts, in the units of `RATE_SCALE`. */
-  private readonly converted = new Map<number, bigint>();
+  private readonly converted = new ConvertedSums();
+  private readonly rates: RateDigits;
   private readonly incomplete = new Set<number>();
 
-  constructor(rows: number, width: number) {
+  constructor(rows: number, width: number, rates: RateDigits) {
+    this.rates = rates;
     this.width = width;
     this.low = new Float64Array(rows * width);
     this.high = new Float64Array(rows * width);
   }
 
-  /** Adds to the day numbers with indexes `from` to `to`. `low` is below 2^53. */
-  add(row: number, from: number, to: number, low: number, high: number, conversion: Conversion): void {
-    const [first, last] = [row * this.width + from, row * this.width + to];
-    if (conversion === 'same') {
-      for (let at = first; at <= last; at++) this.addSame(at, low, high);
-      return;
-    }
-    const parts = conversion === null ? null : microsOf(low, high) * conversion;
-    for (let at = first; at <= last; at++) {
-      if (parts === null) this.incomplete.add(at);
-      else this.converted.set(at, (this.converted.get(at) ?? 0n) + parts);
+  /** Adds to the day numbers with indexes `from` to `to`. `low` is from 0 to below 2^41. `conversion` is a number of `DayRates.of`. */
+  add(row: number, from: number, to: number, low: number, high: number, conversion: number): void {
+    const last = row * this.width + to;
+    for (let at = row * this.width + from; at <= last; at++) {
+      if (conversion === SAME_CURRENCY) this.addSame(at, low, high);
+      else if (conversion === NO_RATE) this.incomplete.add(at);
+      else this.converted.add(at, low, high, this.rates, conversion);
     }
   }
 
@@ -48,6 +47,6 @@ export class CohortAmounts {
   of(row: number, index: number): bigint | null {
     const at = row * this.width + index;
     if (this.incomplete.has(at)) return null;
-    return microsOf(this.low[at] ?? 0, this.high[at] ?? 0) + roundedMicros(this.converted.get(at) ?? 0n);
+    return microsOf(this.low[at] ?? 0, this.high[at] ?? 0) + roundedMicros(this.converted.of(at) ?? 0n);
   }
 }

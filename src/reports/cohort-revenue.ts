@@ -4,8 +4,8 @@ import { type Chunk, valuesIn } from './chunk.ts';
 import { rowOf } from './cohort-activity.ts';
 import { CohortAmounts } from './cohort-amounts.ts';
 import { type CohortCells, type CohortDay, NO_VALUE } from './cohort-cells.ts';
-import { conversionsOf, type DayRates } from './day-rates.ts';
-import { type Conversion, microsOf } from './group-table.ts';
+import { microsOf } from './converted-sums.ts';
+import { conversionsOf, type DayRates, NO_RATE, SAME_CURRENCY } from './day-rates.ts';
 
 /** Revenue of devices without a grouping. `asked` is the first requested day number that it counts for. */
 export type RevenueRow = { acquiredDay: string; rateDay: string; currency: string; asked: number };
@@ -31,13 +31,13 @@ export class CohortRevenue {
   private value = 0;
   private from = 0;
   private currency = '';
-  private conversion: Conversion = 'same';
+  private conversion = SAME_CURRENCY;
 
   constructor(cells: CohortCells, rates: DayRates, rows: number) {
     this.cells = cells;
     this.rates = rates;
-    this.revenue = new CohortAmounts(rows, cells.numbers.length);
-    this.spend = new CohortAmounts(rows, cells.numbers.length);
+    this.revenue = new CohortAmounts(rows, cells.numbers.length, rates.rates);
+    this.spend = new CohortAmounts(rows, cells.numbers.length, rates.rates);
   }
 
   async read(chunk: Chunk): Promise<void> {
@@ -60,7 +60,7 @@ export class CohortRevenue {
         if (this.from > this.day.tail) continue;
         this.value = this.cells.valueAt(keys, segments, entry);
         this.currency = currencies[keys[currencyAt]?.[entry] ?? 0] ?? '';
-        this.conversion = conversions ? (conversions[entry] ?? null) : 'same';
+        this.conversion = conversions ? (conversions.numbers[entry] ?? NO_RATE) : SAME_CURRENCY;
         this.add(entries, entry, isOfCosts);
       }
     });
@@ -109,7 +109,7 @@ export class CohortRevenue {
   private addAmount(amounts: CohortAmounts, low: number, high: number): void {
     if (!this.day || (low === 0 && high === 0)) return;
     const { part, tail } = this.day;
-    if (this.conversion === null) this.rates.miss(this.currency, microsOf(low, high));
+    if (this.conversion === NO_RATE) this.rates.miss(this.currency, microsOf(low, high));
     // Costs without the name that is grouped by are of no cohort.
     if (this.value === NO_VALUE) return;
     amounts.add(rowOf(part, this.value), this.from, tail, low, high, this.conversion);

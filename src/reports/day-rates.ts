@@ -2,21 +2,30 @@ import { divideRounded } from '#lib/decimal';
 import { type RateBook, readRateBook } from '#money';
 import type { Entries } from '#rollup';
 import { type Chunk, valuesIn } from './chunk.ts';
-import { type Conversion, RATE_SCALE } from './group-table.ts';
+import { RATE_SCALE, RateDigits } from './converted-sums.ts';
 
 /** Acquired devices earn revenue on any later day. */
 export const END_OF_TIME = '9999-12-31';
 
 type RatePeriod = { teamId: string; reporting: string; from: string; to: string };
 
+/** How an amount is converted: by the rate with a number, or by one of these: it is in the reporting currency already, or has no rate. */
+export const SAME_CURRENCY = -1;
+export const NO_RATE = -2;
+
+/** The conversions of entries. `numbers` may be longer than the entries, and is reused for the next ones. */
+export type Conversions = { numbers: Int32Array; rates: RateDigits };
+
 /** The rates of each currency by day, and the amounts that could not be converted. */
 export class DayRates {
   /** Micros by currency. */
   readonly missing = new Map<string, bigint>();
+  /** The rates that `of` returned the numbers of. */
+  readonly rates = new RateDigits();
   private readonly db: D1Database;
   private readonly period: RatePeriod;
   private readonly known = new Set<string>();
-  private readonly found = new Map<string, Conversion>();
+  private readonly found = new Map<string, number>();
   private book: RateBook | null = null;
 
   constructor(db: D1Database, period: RatePeriod) {
@@ -40,14 +49,17 @@ export class DayRates {
     return currency === '' || currency === this.period.reporting;
   }
 
-  of(currency: string, day: string): Conversion {
+  /** How amounts of a currency and day are converted: the number of a rate, `SAME_CURRENCY` or `NO_RATE`. */
+  of(currency: string, day: string): number {
     const { reporting } = this.period;
-    if (this.isSame(currency)) return 'same';
+    if (this.isSame(currency)) return SAME_CURRENCY;
     const key = `${currency}${day}`;
     let conversion = this.found.get(key);
     if (conversion === undefined) {
       const rate = this.book?.rate(currency, reporting, day);
-      conversion = rate ? divideRounded(rate.numerator * RATE_SCALE, rate.denominator) : null;
+      conversion = rate
+        ? this.rates.add(divideRounded(rate.numerator * RATE_SCALE, rate.denominator))
+        : NO_RATE;
       this.found.set(key, conversion);
     }
     return conversion;
@@ -58,31 +70,37 @@ export class DayRates {
   }
 }
 
+/** In place of a conversion that was not looked up yet. */
+const UNKNOWN = -3;
+
 /**
- * Returns the conversions of a chunk's entries, each by the rate of its day; null if all are `same`. Reads the rates of the chunk's
- * currencies first. The array is reused for the next entries.
+ * Returns the conversions of a chunk's entries, each by the rate of its day; null if all are `SAME_CURRENCY`. Reads the rates of the chunk's
+ * currencies first.
  */
 export async function conversionsOf(
   rates: DayRates,
   chunk: Chunk,
-): Promise<(entries: Entries) => readonly Conversion[] | null> {
+): Promise<(entries: Entries) => Conversions | null> {
   const [currencies, days] = [valuesIn(chunk, 'currency'), valuesIn(chunk, 'day')];
   await rates.use(currencies);
   if (currencies.every((currency) => rates.isSame(currency))) return () => null;
   const [currencyAt, dayAt] = [chunk.columns.indexOf('currency'), chunk.columns.indexOf('day')];
-  const found: Conversion[] = [];
-  const conversions: Conversion[] = [];
+  const found = new Int32Array(currencies.length * days.length).fill(UNKNOWN);
+  let numbers = new Int32Array(0);
   return ({ size, keys }) => {
+    if (numbers.length < size) numbers = new Int32Array(size);
+    const [ownCurrencies, ownDays] = [keys[currencyAt], keys[dayAt]];
     for (let entry = 0; entry < size; entry++) {
-      const [currency, day] = [keys[currencyAt]?.[entry] ?? 0, keys[dayAt]?.[entry] ?? 0];
+      const currency = ownCurrencies?.[entry] ?? 0;
+      const day = ownDays?.[entry] ?? 0;
       const at = currency * days.length + day;
-      let conversion = found[at];
-      if (conversion === undefined) {
-        conversion = rates.of(currencies[currency] ?? '', days[day] ?? '');
-        found[at] = conversion;
+      let number = found[at] ?? UNKNOWN;
+      if (number === UNKNOWN) {
+        number = rates.of(currencies[currency] ?? '', days[day] ?? '');
+        found[at] = number;
       }
-      conversions[entry] = conversion;
+      numbers[entry] = number;
     }
-    return conversions;
+    return { numbers, rates: rates.rates };
   };
 }

@@ -3,25 +3,19 @@ import { divideRounded } from '#lib/decimal';
 import { type Entries, MICROS_PER_HIGH } from '#rollup';
 import { addLow, addNumbers, addParts, SKIPPED } from './add-columns.ts';
 import { type Amount, type Count, emptySums, sumOf } from './adder.ts';
+import { ConvertedSums, microsOf, RATE_SCALE } from './converted-sums.ts';
+import { type Conversions, NO_RATE, SAME_CURRENCY } from './day-rates.ts';
 
-/** The value of one micro of a currency, in units of 10^-36 micros, so that converted sums are rounded only once, at the end. */
-type ScaledRate = bigint;
-export const RATE_SCALE = 10n ** 36n;
 const PARTS_PER_MICRO = 10n ** 18n;
-
-/** How an amount is converted: it is in the reporting currency already (`same`), by a rate, or not at all because there is none (null). */
-export type Conversion = 'same' | ScaledRate | null;
-
-const EXACT_HIGH = BigInt(MICROS_PER_HIGH);
 
 type Column = { at: number; measure: string; sum: Amount | Count };
 
-/** An amount of entries, in two parts; null if all of them are 0. `conversions` are null if all are `same`. */
+/** An amount of entries, in two parts; null if all of them are 0. `conversions` are null if all are `SAME_CURRENCY`. */
 export type EntryAmounts = {
   size: number;
   low: Float64Array | null;
   high: Float64Array | null;
-  conversions: readonly Conversion[] | null;
+  conversions: Conversions | null;
 };
 
 const NO_SUMS = emptySums();
@@ -50,8 +44,8 @@ export class GroupTable {
    * Amounts are those in the reporting currency. Null while all are 0.
    */
   private readonly columns: (Float64Array | null)[];
-  /** By amount and group: the converted sum; missing if it is 0. */
-  private readonly converted: bigint[][];
+  /** By amount. */
+  private readonly converted: readonly ConvertedSums[];
   /** By amount: the groups of which part could not be converted. */
   private readonly incomplete: readonly Set<number>[];
 
@@ -72,7 +66,7 @@ export class GroupTable {
     this.attributedAt = at + 2 * ADDED.length;
     this.installsAt = columns.find(({ measure }) => measure === 'installs')?.at ?? null;
     this.columns = new Array<Float64Array | null>(this.attributedAt + 1).fill(null);
-    this.converted = this.amounts.map(() => []);
+    this.converted = this.amounts.map(() => new ConvertedSums());
     this.incomplete = this.amounts.map(() => new Set<number>());
   }
 
@@ -92,9 +86,9 @@ export class GroupTable {
 
   /**
    * Adds entries whose sums are in the order of `sumColumnsOf`, each to its group. `conversions` are those of the entries, null if all are
-   * `same`.
+   * `SAME_CURRENCY`.
    */
-  addEntries(groups: Int32Array, { size, sums }: Entries, conversions: readonly Conversion[] | null): void {
+  addEntries(groups: Int32Array, { size, sums }: Entries, conversions: Conversions | null): void {
     for (const { at } of this.counts) this.addColumn(at, groups, sums[at] ?? null, size);
     for (let index = 0; index < this.ownAmounts; index++) {
       const at = this.amounts[index]?.at ?? 0;
@@ -175,7 +169,7 @@ export class GroupTable {
         sums[sum] = null;
         continue;
       }
-      const converted = this.converted[index]?.[group];
+      const converted = this.converted[index]?.of(group);
       const same = microsOf(this.columns[at]?.[group] ?? 0, this.columns[at + 1]?.[group] ?? 0);
       sums[sum] = converted === undefined ? same : same + roundedMicros(converted);
     }
@@ -198,14 +192,14 @@ export class GroupTable {
   private approximate(group: number, index: number): number {
     const at = this.amounts[index]?.at ?? 0;
     const same = (this.columns[at]?.[group] ?? 0) + (this.columns[at + 1]?.[group] ?? 0) * MICROS_PER_HIGH;
-    const converted = this.converted[index]?.[group];
+    const converted = this.converted[index]?.of(group);
     return converted === undefined ? same : same + Number(converted / RATE_SCALE);
   }
 
   private hasAmount(index: number, group: number): boolean {
     const at = this.amounts[index]?.at ?? 0;
     const isSame = [at, at + 1].some((place) => (this.columns[place]?.[group] ?? 0) !== 0);
-    return isSame || (this.converted[index]?.[group] ?? 0n) !== 0n;
+    return isSame || (this.converted[index]?.of(group) ?? 0n) !== 0n;
   }
 
   private columnAt(at: number): Float64Array {
@@ -233,14 +227,17 @@ export class GroupTable {
       if (high) addNumbers(highs, groups, high, size);
       return;
     }
+    const { numbers, rates } = conversions;
+    const converted = this.converted[index];
     for (let entry = 0; entry < size; entry++) {
       const group = groups[entry] ?? SKIPPED;
-      const [addedLow, addedHigh] = [low?.[entry] ?? 0, high?.[entry] ?? 0];
+      const addedLow = low ? (low[entry] ?? 0) : 0;
+      const addedHigh = high ? (high[entry] ?? 0) : 0;
       if (group === SKIPPED || (addedLow === 0 && addedHigh === 0)) continue;
-      const conversion = conversions[entry] ?? null;
-      if (conversion === 'same') addParts(lows, highs, group, addedLow, addedHigh);
-      else if (conversion === null) this.setIncomplete(index, group);
-      else this.addConverted(index, group, microsOf(addedLow, addedHigh) * conversion);
+      const number = numbers[entry] ?? NO_RATE;
+      if (number === SAME_CURRENCY) addParts(lows, highs, group, addedLow, addedHigh);
+      else if (number === NO_RATE) this.setIncomplete(index, group);
+      else converted?.add(group, addedLow, addedHigh, rates, number);
     }
   }
 
@@ -249,21 +246,16 @@ export class GroupTable {
     const at = this.amounts[index]?.at ?? 0;
     const [low, high] = [other.columns[at]?.[otherGroup] ?? 0, other.columns[at + 1]?.[otherGroup] ?? 0];
     if (low !== 0 || high !== 0) addParts(this.columnAt(at), this.columnAt(at + 1), group, low, high);
-    const converted = other.converted[index]?.[otherGroup];
-    if (converted !== undefined) this.addConverted(index, group, converted);
+    const converted = other.converted[index]?.of(otherGroup);
+    if (converted !== undefined) this.converted[index]?.addWhole(group, converted);
     if (other.incomplete[index]?.has(otherGroup)) this.setIncomplete(index, group);
   }
 
   /** Whether any group has some of an amount. */
   private isUsed(index: number): boolean {
     const at = this.amounts[index]?.at ?? 0;
-    const hasConverted = (this.converted[index]?.length ?? 0) > 0 || (this.incomplete[index]?.size ?? 0) > 0;
+    const hasConverted = this.converted[index]?.isUsed === true || (this.incomplete[index]?.size ?? 0) > 0;
     return hasConverted || this.columns[at] !== null || this.columns[at + 1] !== null;
-  }
-
-  private addConverted(index: number, group: number, parts: bigint): void {
-    const own = this.converted[index];
-    if (own) own[group] = (own[group] ?? 0n) + parts;
   }
 
   private setIncomplete(index: number, group: number): void {
@@ -277,7 +269,3 @@ export class GroupTable {
  */
 export const roundedMicros = (converted: bigint): bigint =>
   divideRounded(divideRounded(converted, RATE_SCALE / PARTS_PER_MICRO), PARTS_PER_MICRO);
-
-/** An amount from its two parts. */
-export const microsOf = (low: number, high: number): bigint =>
-  high === 0 ? (low === 0 ? 0n : BigInt(low)) : BigInt(high) * EXACT_HIGH + BigInt(low);

@@ -1,7 +1,7 @@
 import type { OpenBlock } from './open-block.ts';
 
 // Blocks are added and deleted, never changed, so an isolate keeps those that it read last: most pages of the dashboard read the same
-// weeks. An entry has all blocks of one span, and its key names them, so that an entry is never out of date.
+// weeks. An entry has the blocks of one span together, and its key names them, so that it is never out of date.
 
 /** The blocks that an isolate keeps. */
 const MAX_BYTES = 16_000_000;
@@ -14,19 +14,19 @@ export class BlockCache {
   private readonly maxBytes: number;
   private bytes = 0;
   /** In the order of use, the one unused for longest first. */
-  private readonly entries = new Map<string, { blocks: readonly OpenBlock[]; bytes: number }>();
+  private readonly entries = new Map<string, { block: OpenBlock; bytes: number }>();
   private readonly texts = new Map<string, string>();
 
   constructor(maxBytes = MAX_BYTES) {
     this.maxBytes = maxBytes;
   }
 
-  get(key: string): readonly OpenBlock[] | undefined {
+  get(key: string): OpenBlock | undefined {
     const entry = this.entries.get(key);
     if (!entry) return undefined;
     this.entries.delete(key);
     this.entries.set(key, entry);
-    return entry.blocks;
+    return entry.block;
   }
 
   /** Returns the kept copy of a text. Most blocks of an application name the same creatives, whose ids are then hashed only once. */
@@ -48,13 +48,13 @@ export class BlockCache {
     return bytes <= this.maxBytes / 4;
   }
 
-  set(key: string, blocks: readonly OpenBlock[]): void {
-    const bytes = blocks.reduce((sum, block) => sum + block.bytes + valuesIn(block) * VALUE_BYTES, 0);
+  set(key: string, block: OpenBlock): void {
+    const bytes = block.bytes + valuesIn(block) * VALUE_BYTES;
     // A few large spans would displace everything else.
     if (!this.takes(bytes)) return;
     this.bytes += bytes - (this.entries.get(key)?.bytes ?? 0);
     this.entries.delete(key);
-    this.entries.set(key, { blocks, bytes });
+    this.entries.set(key, { block, bytes });
     for (const [oldest, entry] of this.entries) {
       if (this.bytes <= this.maxBytes) return;
       this.entries.delete(oldest);

@@ -39,6 +39,21 @@ export class EntryBuffer {
     while (this.sums.length < sums) this.sums.push(new Float64Array(MAX_ENTRIES));
   }
 
+  /** Moves the sums of an entry to another index. The bits of `used` say which columns have any. */
+  move(from: number, to: number, used: number): void {
+    for (let at = 0, bits = used; bits !== 0; at++, bits >>>= 1) {
+      const column = this.sums[at];
+      if (column && (bits & 1) !== 0) column[to] = column[from] ?? 0;
+    }
+  }
+
+  /** Removes the sums of the entries from `from` to before `to`. Without `used`, of all columns. */
+  clear(from: number, to: number, used = ~0): void {
+    for (let at = 0, bits = used; bits !== 0; at++, bits >>>= 1) {
+      if ((bits & 1) !== 0) this.sums[at]?.fill(0, from, to);
+    }
+  }
+
   /** Passes the first `size` entries on. The bits of `used` say which columns of sums have any. */
   flush(take: TakeEntries, { size, used, width }: { size: number; used: number; width: number }): void {
     if (size === 0) return;

@@ -33,7 +33,7 @@ export {
 } from './park.ts';
 export { discardParked, listParked, type ParkedMessage, replayParked } from './parked.ts';
 export { pruneHours } from './prune-hours.ts';
-export { readBlockPages, readBucketBytes } from './read-blocks.ts';
+export { type BlockBounds, readBlockPages, readBucketBytes } from './read-blocks.ts';
 export { blockKeys } from './segment-blocks.ts';
 export { sendWithRetry } from './send.ts';
 export { firstTimes, walkSteps } from './step-walk.ts';

@@ -1,13 +1,10 @@
 import type { RollupTable } from '#catalogue';
+import { DigitReader, valueOfDigit } from './digit-reader.ts';
 import { EntryBuffer, type EntryFilter, MAX_ENTRIES, type TakeEntries } from './entries.ts';
-import { DIGITS, MAX_BLOCK_CHARACTERS, MORE } from './segment-blocks.ts';
+import { INDEX } from './segment-blocks.ts';
 import { sumColumnsOf } from './tables.ts';
 
-// Reports unpack blocks in the Worker, because SQLite's json_each takes about 3 microseconds per entry.
-
-const NEWLINE = 10;
-const VALUES = new Uint8Array(128);
-for (let value = 0; value < DIGITS.length; value++) VALUES[DIGITS.charCodeAt(value)] = value;
+// Reports unpack blocks in the Worker, because SQLite's json_each takes about 3 microseconds per entry. `segment-blocks.ts` describes them.
 
 /** An opened block: the values of each column of `blockKeys`, the ids of its segments, and its entries. */
 export type OpenBlock = {
@@ -21,90 +18,159 @@ export type OpenBlock = {
 
 /** Blocks are read one at a time, so they share their arrays. */
 export const BUFFER = new EntryBuffer();
-const encoder = new TextEncoder();
-let bytes = new Uint8Array(MAX_BLOCK_CHARACTERS * 2);
+const READER = new DigitReader();
+/** The rows of a group's entries. */
+const ROWS = new Float64Array(MAX_ENTRIES);
+
+/** What the first line of a block says. */
+type Head = {
+  /** By column of the key: by row, the index of its value. */
+  rows: readonly Int32Array[];
+  rowCount: number;
+  /** By segment, the offset of its section; then the end of the last one. */
+  offsets: Int32Array;
+  masks: readonly number[];
+  width: number;
+};
 
 /** Opens a block of a table. Throws if the text is not a block. Its numbers are unpacked in each reading, which takes no memory in between. */
 export function openBlock(table: RollupTable, text: string): OpenBlock {
-  const { start, keys, segments, masks } = readNames(text);
-  const width = sumColumnsOf(table).length;
+  const start = text.indexOf('\n') + 1;
+  if (start === 0) throw new Error('not a block');
+  const [index, keys, rows, masks]: [string, string[][], string, number[]] = JSON.parse(text.slice(0, start));
+  const { segments, offsets } = readIndex(index);
+  const head: Head = { ...readRows(rows, keys.length), offsets, masks, width: sumColumnsOf(table).length };
   const read = (take: TakeEntries, filter: EntryFilter | null = null) => {
-    if (bytes.length < text.length) bytes = new Uint8Array(text.length);
-    const { written } = encoder.encodeInto(text, bytes);
-    BUFFER.widen(keys.length, width);
-    readBody({ body: bytes, start, end: written }, { keys: keys.length, width, masks }, take, filter);
+    READER.open(text, start);
+    BUFFER.widen(keys.length, head.width);
+    try {
+      readSections(head, take, filter);
+    } catch (error) {
+      BUFFER.clear(0, MAX_ENTRIES);
+      throw error;
+    }
   };
   return { bytes: text.length, keys, segments, read };
 }
 
-function readNames(text: string) {
-  const start = text.indexOf('\n') + 1;
-  if (start === 0) throw new Error('not a block');
-  const [keys, segments, masks]: [string[][], number[], number[]] = JSON.parse(text.slice(0, start));
-  return { start, keys, segments, masks };
+function readIndex(index: string): { segments: number[]; offsets: Int32Array } {
+  const count = Math.floor(index.length / INDEX.entryCharacters) - 1;
+  const segments: number[] = [];
+  const offsets = new Int32Array(count + 1);
+  for (let entry = 0; entry <= count; entry++) {
+    const start = entry * INDEX.entryCharacters + 1;
+    const end = start + INDEX.idDigits;
+    let id = 0;
+    for (let at = start; at < end; at++) id = id * 64 + valueOfDigit(index.charCodeAt(at));
+    if (entry < count) segments.push(id);
+    offsets[entry] = Number(index.slice(end, end + INDEX.offsetDigits));
+  }
+  return { segments, offsets };
 }
 
-type Numbers = { body: Uint8Array; start: number; end: number };
-type Shape = { keys: number; width: number; masks: readonly number[] };
+function readRows(text: string, columns: number): Pick<Head, 'rows' | 'rowCount'> {
+  READER.open(text, 0);
+  const numbers: number[] = [];
+  while (!READER.isAtEnd) numbers.push(READER.next());
+  const rowCount = numbers.length / columns;
+  const rows = Array.from({ length: columns }, (_, column) => {
+    const own = new Int32Array(rowCount);
+    for (let row = 0; row < rowCount; row++) own[row] = numbers[row * columns + column] ?? 0;
+    return own;
+  });
+  return { rows, rowCount };
+}
 
-function readBody(
-  { body, start, end }: Numbers,
-  { keys: columns, width, masks }: Shape,
-  take: TakeEntries,
-  filter: EntryFilter | null,
-): void {
-  const { keys, segments, sums } = BUFFER;
-  const key = new Int32Array(columns);
+/** Marks the rows that a filter wants with 1; null if it wants all. */
+function wantedRows({ rows, rowCount }: Head, filter: EntryFilter | null): Uint8Array | null {
+  let wanted: Uint8Array | null = null;
+  for (const [column, flags] of (filter?.keys ?? []).entries()) {
+    const own = rows[column];
+    if (!flags || !own) continue;
+    wanted ??= new Uint8Array(rowCount).fill(1);
+    for (let row = 0; row < rowCount; row++) if (flags[own[row] ?? 0] !== 1) wanted[row] = 0;
+  }
+  return wanted;
+}
+
+function readSections(head: Head, take: TakeEntries, filter: EntryFilter | null): void {
+  const { offsets, masks, width } = head;
+  const wanted = wantedRows(head, filter);
+  if (wanted && !wanted.includes(1)) return;
   const isSegmentWanted = filter?.segments ?? null;
-  let at = start;
   let [size, used] = [0, 0];
-  const next = (): number => {
-    let digit = VALUES[body[at++] ?? NEWLINE] ?? 0;
-    if (digit < MORE) return digit;
-    let [number, unit] = [digit - MORE, MORE];
-    do {
-      if (at >= end) throw new Error('not a block');
-      digit = VALUES[body[at++] ?? NEWLINE] ?? 0;
-      number += (digit & (MORE - 1)) * unit;
-      unit *= MORE;
-    } while (digit >= MORE);
-    return number;
-  };
   const flush = () => {
     BUFFER.flush(take, { size, used, width });
     [size, used] = [0, 0];
   };
-  while (at < end) {
-    let isWanted = true;
-    for (let column = 0; column < columns; column++) {
-      const value = next();
-      key[column] = value;
-      const wanted = filter?.keys[column];
-      if (wanted && wanted[value] !== 1) isWanted = false;
+  while (!READER.isAtEnd) {
+    const start = READER.at;
+    const segment = READER.next();
+    const end = start + (offsets[segment + 1] ?? 0) - (offsets[segment] ?? 0);
+    if (end <= start) throw new Error('not a block');
+    if (isSegmentWanted !== null && isSegmentWanted[segment] !== 1) {
+      READER.at = end;
+      continue;
     }
-    for (let rest = next(); rest > 0; rest--) {
-      const segment = next();
-      const mask = masks[next()] ?? 0;
-      if (!isWanted || (isSegmentWanted !== null && isSegmentWanted[segment] !== 1)) {
-        for (let bits = mask; bits !== 0; bits &= bits - 1) {
-          while ((VALUES[body[at++] ?? NEWLINE] ?? 0) >= MORE);
-        }
-        continue;
-      }
-      for (let column = 0, bits = mask; bits !== 0; column++, bits >>>= 1) {
-        if ((bits & 1) === 0) continue;
-        const number = next();
-        const own = sums[column];
-        if (own) own[size] = number % 2 === 0 ? number / 2 : -(number + 1) / 2;
-      }
-      for (let column = 0; column < columns; column++) {
-        const own = keys[column];
-        if (own) own[size] = key[column] ?? 0;
-      }
-      segments[size] = segment;
-      used |= mask;
-      if (++size === MAX_ENTRIES) flush();
+    while (READER.at < end) {
+      const number = READER.next();
+      const count = Math.floor(number / masks.length) + 1;
+      const mask = masks[number % masks.length] ?? 0;
+      if (count > MAX_ENTRIES) throw new Error('not a block');
+      if (size + count > MAX_ENTRIES) flush();
+      const added = readGroup(head, { from: size, count, mask, wanted });
+      BUFFER.segments.fill(segment, size, size + added);
+      size += added;
+      if (added > 0) used |= mask;
     }
+    if (READER.at !== end) throw new Error('not a block');
   }
   flush();
+}
+
+type Group = { from: number; count: number; mask: number; wanted: Uint8Array | null };
+
+/** Reads a group's entries into the buffer from an index on, and returns how many are wanted. */
+function readGroup({ rows }: Head, { from, count, mask, wanted }: Group): number {
+  READER.read(ROWS, 0, count);
+  let row = -1;
+  for (let entry = 0; entry < count; entry++) {
+    row += (ROWS[entry] ?? 0) + 1;
+    ROWS[entry] = row;
+  }
+  for (let column = 0, bits = mask; bits !== 0; column++, bits >>>= 1) {
+    const sums = BUFFER.sums[column];
+    if ((bits & 1) === 0 || !sums) continue;
+    READER.read(sums, from, count);
+    toSigned(sums, from, from + count);
+  }
+  const left = wanted ? keepWanted(from, count, mask, wanted) : count;
+  for (const [column, values] of rows.entries()) {
+    const own = BUFFER.keys[column];
+    if (!own) continue;
+    for (let entry = 0; entry < left; entry++) own[from + entry] = values[ROWS[entry] ?? 0] ?? 0;
+  }
+  return left;
+}
+
+function toSigned(numbers: Float64Array, from: number, to: number): void {
+  for (let at = from; at < to; at++) {
+    const half = (numbers[at] ?? 0) / 2;
+    const whole = Math.floor(half);
+    numbers[at] = half === whole ? half : -whole - 1;
+  }
+}
+
+/** Moves the wanted entries of a group to its start, and returns how many they are. */
+function keepWanted(from: number, count: number, mask: number, wanted: Uint8Array): number {
+  let left = 0;
+  for (let entry = 0; entry < count; entry++) {
+    const row = ROWS[entry] ?? 0;
+    if (wanted[row] !== 1) continue;
+    ROWS[left] = row;
+    if (left !== entry) BUFFER.move(from + entry, from + left, mask);
+    left++;
+  }
+  BUFFER.clear(from + left, from + count, mask);
+  return left;
 }

@@ -1,7 +1,9 @@
 import { and, between, desc, eq, sql, sum } from 'drizzle-orm';
 import type { RollupTable } from '#catalogue';
 import { database, isAmong, segmentBlocks } from '#db';
+import { murmur128 } from '#lib/murmur';
 import { BlockCache } from './block-cache.ts';
+import { sectionsSql } from './block-sections.ts';
 import { spanOf } from './breakdown.ts';
 import { openToKeep } from './kept-block.ts';
 import { type OpenBlock, openBlock } from './open-block.ts';
@@ -16,16 +18,27 @@ type BlockQuery = {
   /** The requested days. Blocks may also contain other days of their span. */
   from: string;
   to: string;
+  /** The segments that are needed, and how many there are in all. Blocks may also have entries of others. Without it, all are needed. */
+  segments?: { ids: readonly number[]; known: number } | null;
 };
 /** `keys` are the cache keys of the spans in it, by first day; those of spans too large for the cache are missing. */
 type Page = { from: string; to: string; buckets: readonly number[]; keys: ReadonlyMap<string, string> };
 /** A span of days with blocks. `key` is its key in the cache; null if it has too many blocks. */
 type Span = { day: string; bytes: number; key: string | null };
 type Step = Page | { blocks: Iterable<OpenBlock> };
-type Bounds = { maxBytes: number; cache: BlockCache };
+/** The size of a page, and where to keep blocks. */
+export type BlockBounds = { maxBytes: number; cache: BlockCache };
 
 /** More blocks than this per span are soon merged. */
 const MAX_CACHED_BLOCKS = 100;
+
+/** Blocks have entries besides those of a segment: the first line. A part of a block is taken to have at least this share of its bytes. */
+const MIN_SHARE = 1 / 8;
+/**
+ * The database searches the index of each block for each needed segment. From this many pairs of a needed and a known segment on, it takes
+ * about as long as transferring whole blocks.
+ */
+const MAX_SEARCHED_PAIRS = 4_000;
 
 const CACHE = new BlockCache();
 
@@ -33,10 +46,14 @@ const CACHE = new BlockCache();
 export async function* readBlockPages(
   d1: D1Database,
   query: BlockQuery,
-  { maxBytes, cache }: Bounds = { maxBytes: MAX_PAGE_BYTES, cache: CACHE },
+  { maxBytes, cache }: BlockBounds = { maxBytes: MAX_PAGE_BYTES, cache: CACHE },
 ): AsyncGenerator<Iterable<OpenBlock>> {
-  const steps = planSteps(await readSpans(d1, query), query, { maxBytes, cache });
-  const take = (step: Step) => ('blocks' in step ? step.blocks : readPage(d1, query, step, cache));
+  const spans = await readSpans(d1, query);
+  // Blocks that the cache holds are kept whole, which serves reports with other filters too.
+  const isWhole = !hasSections(query) || cache.holds(bytesOf(spans));
+  const asked = isWhole ? { ...query, segments: null } : query;
+  const steps = planSteps(isWhole ? spans : partsOf(spans, query), asked, { maxBytes, cache });
+  const take = (step: Step) => ('blocks' in step ? step.blocks : readPage(d1, asked, step, cache));
   let next = steps[0] && Promise.resolve(take(steps[0]));
   for (let index = 1; next; index++) {
     const page = await next;
@@ -78,15 +95,36 @@ async function readSpans(d1: D1Database, query: BlockQuery): Promise<Span[]> {
   }));
 }
 
-function planSteps(spans: readonly Span[], query: BlockQuery, { maxBytes, cache }: Bounds): Step[] {
+const bytesOf = (spans: readonly Span[]) => spans.reduce((all, { bytes }) => all + bytes, 0);
+
+/** Whether few enough segments are needed to read only their sections. */
+function hasSections({ segments }: BlockQuery): boolean {
+  if (!segments) return false;
+  const { ids, known } = segments;
+  return ids.length <= known / 2 && ids.length * known <= MAX_SEARCHED_PAIRS;
+}
+
+/** The spans with the bytes and the keys that they have without the sections of other segments. */
+function partsOf(spans: readonly Span[], { segments }: BlockQuery): Span[] {
+  const { ids = [], known = 1 } = segments ?? {};
+  const share = Math.max(MIN_SHARE, ids.length / known);
+  const name = murmur128(ids.join()).join('.');
+  return spans.map(({ day, bytes, key }) => ({
+    day,
+    bytes: Math.ceil(bytes * share),
+    key: key && `${key}/${name}`,
+  }));
+}
+
+function planSteps(spans: readonly Span[], query: BlockQuery, { maxBytes, cache }: BlockBounds): Step[] {
   const steps: Step[] = [];
   // A scan that does not fit would displace its own blocks before they are read again.
-  const isKept = cache.holds(spans.reduce((all, { bytes }) => all + bytes, 0));
+  const isKept = cache.holds(bytesOf(spans));
   let [page, size]: [(Page & { keys: Map<string, string> }) | null, number] = [null, 0];
   for (const { day, bytes, key } of spans) {
-    const blocks = key === null ? undefined : cache.get(key);
-    if (blocks) {
-      steps.push({ blocks });
+    const block = key === null ? undefined : cache.get(key);
+    if (block) {
+      steps.push({ blocks: [block] });
       page = null;
       continue;
     }
@@ -114,8 +152,9 @@ async function readPage(
   page: Page,
   cache: BlockCache,
 ): Promise<Iterable<OpenBlock>> {
+  const data = query.segments ? sectionsSql(query.segments.ids) : segmentBlocks.data;
   const rows = await database(d1)
-    .select({ day: segmentBlocks.fromDay, data: segmentBlocks.data })
+    .select({ day: segmentBlocks.fromDay, data })
     .from(segmentBlocks)
     .where(within(query, page))
     .orderBy(desc(segmentBlocks.fromDay));
@@ -135,9 +174,13 @@ function* openRows(
     if (key === undefined || !cache.takes(bytes)) {
       for (const { data } of own) yield openBlock(rollup, data);
     } else {
-      const blocks = own.map(({ data }) => openToKeep(rollup, data, cache.share));
-      cache.set(key, blocks);
-      yield* blocks;
+      const block = openToKeep(
+        rollup,
+        own.map(({ data }) => data),
+        cache.share,
+      );
+      cache.set(key, block);
+      yield block;
     }
   }
 }

@@ -76,9 +76,9 @@ it('reads only the buckets of a few creatives', async () => {
 });
 
 it('reads the sums without segments where they have fewer bytes, or for many creatives', async () => {
-  const { applicationId, creatives } = await history(100);
+  const { applicationId, creatives } = await history(200);
   expect(await read(applicationId, creatives.slice(0, 1))).toEqual({
-    installs: 300,
+    installs: 600,
     seen: new Set(creatives),
   });
   const few = await history(1);

@@ -5,8 +5,9 @@ import { divideRounded } from '#lib/decimal';
 import { addDays } from '#lib/time';
 import type { BlockQuestion } from '../../src/reports/block-question.ts';
 import { readBlockSums } from '../../src/reports/block-sums.ts';
+import { RATE_SCALE, RateDigits } from '../../src/reports/converted-sums.ts';
 import type { DimensionName } from '../../src/reports/dimensions.ts';
-import { GroupTable, RATE_SCALE } from '../../src/reports/group-table.ts';
+import { GroupTable } from '../../src/reports/group-table.ts';
 import { PerformanceQuery, reportPerformance } from '../../src/reports/performance.ts';
 import { Additions } from '../../src/rollup/tables.ts';
 import { addRun } from '../helpers/add-run.ts';
@@ -197,9 +198,10 @@ it('rounds half a micro up, even with a rate of infinitely many digits', () => {
   const table = new GroupTable('cohort_revenue');
   const group = table.open();
   // A sixth of a micro, three times, is half a micro.
-  const sixth = divideRounded(RATE_SCALE, 6n);
+  const rates = new RateDigits();
+  const sixth = rates.add(divideRounded(RATE_SCALE, 6n));
   const sums = [Float64Array.of(1, 1, 1), null, null, null];
   const entries = { size: 3, keys: [], segments: new Int32Array(3), sums };
-  table.addEntries(new Int32Array(3).fill(group), entries, [sixth, sixth, sixth]);
+  table.addEntries(new Int32Array(3).fill(group), entries, { numbers: new Int32Array(3).fill(sixth), rates });
   expect(table.sumsOf(group).adRevenue).toBe(1n);
 });

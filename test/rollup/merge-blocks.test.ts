@@ -47,7 +47,8 @@ async function read(applicationId: string, buckets: number[]) {
     from: '2026-03-01',
     to: '2026-03-01',
   };
-  for await (const page of readBlockPages(env.DB, query)) {
+  // Without a cache, which would add the blocks of a day up.
+  for await (const page of readBlockPages(env.DB, query, { maxBytes: 4_000_000, cache: new BlockCache(0) })) {
     for (const block of page) {
       blocks++;
       for (const { segment, sums: own } of entriesOf(block)) {
@@ -122,7 +123,7 @@ it('merges large blocks too, as many as fit into memory and one value of the dat
   }
   const after = await read(owner.applicationId, [UNSEGMENTED]);
   expect(after.sums).toEqual(before.sums);
-  expect(after.blocks).toBeLessThan(MIN_MERGED_BLOCKS);
+  expect(after.blocks).toBeLessThanOrEqual(before.blocks / 2);
 });
 
 it('does not merge a few blocks, or those of other shards', async () => {

@@ -122,10 +122,10 @@ function largeBlock(): { text: string; table: 'rollup_daily' } {
 it('reads a kept block like its text, as often as needed', () => {
   const { text, table } = largeBlock();
   const cache = new BlockCache();
-  const kept = openToKeep(table, text, cache.share);
+  const kept = openToKeep(table, [text], cache.share);
   const expected = entriesOf(openBlock(table, text));
   expect(expected).toHaveLength(7_500);
-  expect(expected[7]).toEqual({
+  expect(expected.find(({ key, segment }) => key[1] === 'crt_2' && segment === 8)).toEqual({
     key: ['2026-03-02', 'crt_2', 'usd'],
     segment: 8,
     sums: [2, 10, 10, 0, -2, 2 ** 45 + 2, ...Array.from({ length: 9 }, () => 10)],
@@ -134,9 +134,43 @@ it('reads a kept block like its text, as often as needed', () => {
   expect(entriesOf(kept)).toEqual(expected);
 });
 
+it('adds up the sums of several kept blocks, with amounts carried', () => {
+  const { text, table } = largeBlock();
+  const amountAt = sumColumnsOf(table).indexOf('ad_revenue');
+  const row = (creative: string, segment: number, installs: number, micros: number) => ({
+    key: ['app_1', '2026-03-02', creative, 'usd'],
+    segments: [
+      segment,
+      ...sumColumnsOf(table).map((_, at) => (at === 1 ? installs : at === amountAt ? micros : 0)),
+    ],
+  });
+  const almost = 10 ** 12 - 1;
+  const [small = ''] = packBlocks(table, [row('crt_new', 9, 3, almost), row('crt_1', 8, 5, 7)]);
+  const [again = ''] = packBlocks(table, [row('crt_new', 5, 1, 1), row('crt_new', 9, 4, almost)]);
+  const kept = openToKeep(table, [small, text, again], new BlockCache().share);
+  const inTwoParts = new Map<string, number[]>();
+  for (const [name, sums] of unpack(table, [small, text, again])) {
+    const own = [...sums];
+    const low = own[amountAt] ?? 0;
+    own[amountAt] = low % 10 ** 12;
+    own[amountAt + 1] = (own[amountAt + 1] ?? 0) + Math.floor(low / 10 ** 12);
+    inTwoParts.set(name, own);
+  }
+  const found = entriesOf(kept);
+  expect(found).toHaveLength(7_502);
+  expect(found.find(({ key, segment }) => key[1] === 'crt_new' && segment === 9)?.sums).toEqual(
+    sumColumnsOf(table).map((_, at) =>
+      at === 1 ? 7 : at === amountAt ? almost - 1 : at === amountAt + 1 ? 1 : 0,
+    ),
+  );
+  expect(new Map(found.map(({ key, segment, sums }) => [`${JSON.stringify(key)}/${segment}`, sums]))).toEqual(
+    inTwoParts,
+  );
+});
+
 it.each<[string, (table: 'rollup_daily', text: string) => OpenBlock]>([
   ['a text', openBlock],
-  ['a kept block', (table, text) => openToKeep(table, text, (value) => value)],
+  ['a kept block', (table, text) => openToKeep(table, [text], (value) => value)],
 ])('reads of %s only the entries with wanted values and segments', (_, open) => {
   const { text, table } = largeBlock();
   const block = open(table, text);
@@ -170,16 +204,59 @@ it('can be read again after a reader failed', () => {
   expect(entriesOf(block)).toEqual(expected);
 });
 
+const NAMES = [['2026-03-01'], [''], [''], [''], [''], ['']];
+const head = (index: string, masks = [1], rows = 'AAAAAA') => JSON.stringify([index, NAMES, rows, masks]);
+
+it('reads segments of more rows than are read at once', () => {
+  const rows = Array.from({ length: 10_000 }, (_, row) => ({
+    key: ['app_1', '2026-03-01', `crt_${row}`, 'usd'],
+    segments: [7, ...sumColumnsOf('rollup_daily').map((_, at) => (at === 0 ? row + 1 : 0))],
+  }));
+  const [text = ''] = packBlocks('rollup_daily', rows, 10_000_000);
+  const entries = entriesOf(openBlock('rollup_daily', text));
+  expect(entries.map(({ key, sums }) => [key[1], sums[0]])).toEqual(
+    rows.map((_, row) => [`crt_${row}`, row + 1]),
+  );
+});
+
 it.each([
-  ['a text without its first line', 'AAAA'],
-  ['no JSON', 'x\nAAAA'],
+  ['a text without its first line', 'AAAA', 'not a block'],
+  ['no JSON', 'x\nAAAA', 'is not valid JSON'],
   [
-    'a number that does not end',
-    `${JSON.stringify([[['2026-03-01'], [''], [''], [''], [''], ['']], [1], [1]])}\ngggg`,
+    'a row that does not end',
+    `${head(';AAAAAAAB0000000;........0000004', [1], 'AAAAAg')}\nAAAC`,
+    'not a block',
   ],
-])('refuses %s', (_, text) => {
+  ['a number that does not end', `${head(';AAAAAAAB0000000;........0000007')}\nAAAgggg`, 'not a block'],
+  [
+    'a section that is longer than its index says',
+    `${head(';AAAAAAAB0000000;........0000002')}\nAAAC`,
+    'not a block',
+  ],
+  ['a section of an unknown segment', `${head(';AAAAAAAB0000000;........0000004')}\nBAAC`, 'not a block'],
+  ['an empty section', `${head(';AAAAAAAB0000000;........0000000')}\nAAAC`, 'not a block'],
+  ['a group of too many entries', `${head(';AAAAAAAB0000000;........0000007')}\nAggggBC`, 'not a block'],
+  ['a group without a mask', `${head(';AAAAAAAB0000000;........0000004', [])}\nAAAC`, 'not a block'],
+])('refuses %s', (_, text, message) => {
   const open = () => openBlock('rollup_ads', text).read(() => undefined);
-  expect(open).toThrow();
+  expect(open).toThrow(message);
+  // What was read of it is not part of the next block.
+  const good = openBlock('rollup_ads', `${head(';AAAAAAAB0000000;........0000004')}\nAAAC`);
+  expect(entriesOf(good)).toEqual([
+    { key: NAMES.map(([value]) => value), segment: 1, sums: [1, ...Array.from({ length: 3 }, () => 0)] },
+  ]);
+});
+
+it('skips the sections of other segments without reading them', () => {
+  const index = ';AAAAAAAB0000000;AAAAAAAC0000004;AAAAAAAD0000008;........0000012';
+  // The second section has no group that could be read.
+  const block = openBlock('rollup_ads', `${head(index)}\nAAACB___CAAE`);
+  const segments = Uint8Array.of(1, 0, 1);
+  expect(entriesOf(block, { keys: [], segments }).map(({ segment, sums }) => [segment, sums[0]])).toEqual([
+    [1, 1],
+    [3, 2],
+  ]);
+  expect(() => entriesOf(block)).toThrow('not a block');
 });
 
 it.each(ROLLUP_TABLES.filter((table) => table !== 'rollup_hours'))(
