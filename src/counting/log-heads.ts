@@ -47,7 +47,7 @@ export function readBatch(store: Store, applicationId: string, batch: number): (
   return unpackEvents(applicationId, row?.events ?? '[]');
 }
 
-/** The hashes of a batch's devices: see `pack.ts`. */
+/** The hashes of the devices of a batch's events: see `pack.ts`. */
 export function readDeviceWords(store: Store, batch: number): Uint32Array {
   const row = store.select({ devices: log.devices }).from(log).where(eq(log.batch, batch)).get();
   return row ? wordsOf(row.devices) : new Uint32Array();

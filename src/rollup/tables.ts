@@ -6,8 +6,8 @@ import {
   ROLLUP_KEYS,
   type RollupTable,
 } from '#catalogue';
+import { TupleIndex } from '#lib/tuple-index';
 import { KeyValues } from './key-values.ts';
-import { TupleIndex } from './tuple-index.ts';
 
 // What counters add to the rollup tables: every measure is added to the existing sum of its row. Names of tables and columns come from
 // the catalogue, never from a caller.

@@ -3,7 +3,7 @@ const FIRST_CAPACITY = 16;
 const SLOT_BYTES = 8;
 
 /**
- * Numbers tuples of whole numbers below 2^31 in order of first use, from 0. It uses open addressing over typed arrays: a map of texts takes several
+ * Numbers tuples of 32-bit numbers in order of first use, from 0. It uses open addressing over typed arrays: a map of texts takes several
  * times as long to look a tuple up, and its memory is in the heap.
  */
 export class TupleIndex {
@@ -25,26 +25,38 @@ export class TupleIndex {
 
   /** The number of a tuple, which is added if it is new: then `size` is larger than before. */
   numberOf(tuple: Int32Array): number {
-    const mask = this.slots.length - 1;
-    let slot = hashOf(tuple) & mask;
-    for (;;) {
-      const number = (this.slots[slot] ?? 0) - 1;
-      if (number < 0) break;
-      if (this.isAt(number, tuple)) return number;
-      slot = (slot + 1) & mask;
-    }
+    let slot = this.slotOf(tuple);
+    const number = (this.slots[slot] ?? 0) - 1;
+    if (number >= 0) return number;
     if (this.size === this.slots.length / 2) {
       this.grow();
-      return this.numberOf(tuple);
+      slot = this.slotOf(tuple);
     }
-    this.tuples.set(tuple, this.size * this.width);
+    const from = this.size * this.width;
+    for (let place = 0; place < this.width; place++) this.tuples[from + place] = tuple[place] ?? 0;
     this.slots[slot] = ++this.size;
     return this.size - 1;
+  }
+
+  /** The number of a tuple, or -1. */
+  find(tuple: Int32Array): number {
+    return (this.slots[this.slotOf(tuple)] ?? 0) - 1;
   }
 
   /** A number of a tuple. */
   at(tuple: number, place: number): number {
     return this.tuples[tuple * this.width + place] ?? 0;
+  }
+
+  /** The slot of a tuple, or the empty one in which it belongs. */
+  private slotOf(tuple: Int32Array): number {
+    const mask = this.slots.length - 1;
+    let slot = hashOf(tuple) & mask;
+    for (;;) {
+      const number = (this.slots[slot] ?? 0) - 1;
+      if (number < 0 || this.isAt(number, tuple)) return slot;
+      slot = (slot + 1) & mask;
+    }
   }
 
   private isAt(number: number, tuple: Int32Array): boolean {
