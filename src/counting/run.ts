@@ -151,13 +151,15 @@ export class Run {
   private countEvent(event: LoggedEvent, keys: KeyRange): Outcome | undefined {
     const { events, devices } = this.poison;
     const own = isOfDevice(event) ? event : null;
-    if (events.has(event.id) || (own && devices.has(own.device_id))) {
+    if (
+      (events.size > 0 && events.has(event.id)) ||
+      (own && devices.size > 0 && devices.has(own.device_id))
+    ) {
       this.parked.push(toParkedEvent(event));
       return 'parked';
     }
     if (own) {
-      const revokedAt = this.revoked.get(own.token_id ?? '');
-      if (!this.device || reasonToIgnore(own, this.device, revokedAt)) return 'ignored';
+      if (!this.device || reasonToIgnore(own, this.device, this.revoked)) return 'ignored';
       if (!this.book.take(keys, own.id)) return 'duplicate';
       own.keys = [];
     }

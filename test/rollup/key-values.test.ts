@@ -10,7 +10,6 @@ it('returns each value by its number', () => {
   const numbers = names.map((name) => values.numberOf(name));
   expect(new Set(numbers).size).toBe(names.length);
   expect(numbers.map((number) => values.valueOf(number))).toEqual(names);
-  expect(values.shared('name 7')).toBe('name 7');
 });
 
 it('distinguishes a number from its text, and measures each value once', () => {
