@@ -105,12 +105,11 @@ export function countingResultOf(store: Store, event: LoggedEvent, outcome: Outc
   if (outcome !== 'ignored') return { outcome };
   const device = findKnown(store, [event.device_id]).get(event.device_id);
   const revoked = store
-    .select()
+    .select({ at: revokedTokens.revokedAt })
     .from(revokedTokens)
     .where(eq(revokedTokens.tokenId, event.token_id ?? ''))
-    .all();
-  const revokedAt = new Map(revoked.map((token) => [token.tokenId, token.revokedAt]));
-  const reason = device ? reasonToIgnore(event, device, revokedAt) : 'its device was erased';
+    .get();
+  const reason = device ? reasonToIgnore(event, device, revoked?.at) : 'its device was erased';
   return reason ? { outcome, reason } : { outcome };
 }
 

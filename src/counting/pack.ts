@@ -16,9 +16,6 @@ export const KEY_DAY = { any: 0, session: -1, purchase: -2 } as const;
 /** Words per key: its event's index in the row, the day, and four words of hash. */
 export const KEY_WORDS = 6;
 
-/** Words per event for its device: the number of the acquisition day, and two words of hash. All 0 for an event of a creative. */
-export const DEVICE_WORDS = 3;
-
 /** Packs events of one application for its counter. Ids must come from `newId`. */
 export function packEvents(applicationId: string, events: readonly LoggedEvent[]): PackedBatch {
   const rows: PackedRow[] = [];
@@ -47,6 +44,9 @@ export function unpackEvents(applicationId: string, events: string): (LoggedEven
   for (const event of unpacked) if (event) event.application_id = applicationId;
   return unpacked;
 }
+
+/** Words per event for its device: the number of the acquisition day, and two words of hash. All 0 for an event of a creative. */
+export const DEVICE_WORDS = 3;
 
 function packRow(events: readonly LoggedEvent[], text: string): PackedRow {
   const ids = new Uint8Array(events.length * 16);

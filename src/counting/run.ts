@@ -159,7 +159,8 @@ export class Run {
       return 'parked';
     }
     if (own) {
-      if (!this.device || reasonToIgnore(own, this.device, this.revoked)) return 'ignored';
+      const revokedAt = this.revoked.get(own.token_id ?? '');
+      if (!this.device || reasonToIgnore(own, this.device, revokedAt)) return 'ignored';
       if (!this.book.take(keys, own.id)) return 'duplicate';
       own.keys = [];
     }

@@ -50,16 +50,14 @@ export type IgnoredReason = 'test event' | 'sent with a revoked token';
 
 /**
  * Why an accepted event is not counted; null if it is. A revoked token invalidates events received after the revocation, but not the install
- * for which it was issued.
+ * for which it was issued. `revokedAt` is in epoch milliseconds.
  */
 export function reasonToIgnore(
   event: DeviceEvent,
   device: { test: boolean },
-  revokedTokens: Known['revokedTokens'],
+  revokedAt: number | undefined,
 ): IgnoredReason | null {
   if (event.test || device.test) return 'test event';
-  if (revokedTokens.size === 0) return null;
-  const revokedAt = revokedTokens.get(event.token_id ?? '');
   if (revokedAt === undefined || event.received_at < revokedAt || !isSent(event)) return null;
   return 'sent with a revoked token';
 }
@@ -149,7 +147,7 @@ export function startTally(known: KnownSoFar): Tally {
       return true;
     }
     const device = known.deviceOf(event);
-    if (!device || reasonToIgnore(event, device, known.revokedTokens)) return false;
+    if (!device || reasonToIgnore(event, device, known.revokedTokens.get(event.token_id ?? ''))) return false;
     if (!isFirst(event, keysOf(event))) return false;
     const segments = segmentsOf(event, device, known.segments, values);
     adding.begin(event, event.creative_id ?? '', segments, { event, device });
