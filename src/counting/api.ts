@@ -234,7 +234,7 @@ export type PackedRow = {
   ids: Uint8Array;
   /** JSON array of the events without their `application_id`. */
   events: string;
-  /** The hashes of the events' keys and of their devices, each device once: see `pack.ts`. */
+  /** The hashes of the events' keys, and of each event's device: see `pack.ts`. */
   keys: Uint8Array;
   devices: Uint8Array;
   /** The earliest `received_at`. */

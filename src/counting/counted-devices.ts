@@ -1,9 +1,10 @@
-import { sql } from 'drizzle-orm';
+import { inArray, sql } from 'drizzle-orm';
 import { type DeviceEvent, kindOf, type Segment } from '#catalogue';
 import { type DeviceFacts, type DeviceHistory, type Journal, RunningDevice } from '#rollup';
+import type { DeviceDescription } from './api.ts';
 import type { DeviceFactsRow, HistoryRow } from './device-pages.ts';
 import { devices } from './schema.ts';
-import { type Store, toParameters } from './store.ts';
+import { perStore, type Store, toParameters } from './store.ts';
 import { addToTotals, type DeviceTotals, readTotals, writeTotals } from './totals.ts';
 
 /** A device without its history. */
@@ -49,15 +50,19 @@ export function loadCounted(
   };
 }
 
-type NewRow = [
-  id: string,
-  acquiredDay: string,
-  creativeId: string,
-  test: number | null,
-  country: string | null,
-  os: string | null,
-  appVersion: string | null,
-];
+const { placeholder } = sql;
+const statementsOf = perStore((store) => ({
+  known: store
+    .select({
+      id: devices.id,
+      acquiredDay: devices.acquiredDay,
+      creativeId: devices.creativeId,
+      description: devices.description,
+    })
+    .from(devices)
+    .where(inArray(devices.id, sql`(SELECT value FROM json_each(${placeholder('ids')}))`))
+    .prepare(),
+}));
 
 /** Iterates over the known devices with these ids, as if nothing had been counted for them. Erased ones are left out. */
 export function* loadNew(
@@ -67,16 +72,16 @@ export function* loadNew(
   shared: Shared,
 ): Generator<LoadedDevice> {
   for (const parameter of toParameters(ids)) {
-    const rows =
-      store.values<NewRow>(sql`SELECT ${devices.id}, ${devices.acquiredDay}, ${devices.creativeId}, ${devices.description} ->> 'test',
-        ${devices.description} ->> 'country', ${devices.description} ->> 'os', ${devices.description} ->> 'appVersion'
-      FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value`);
-    for (const [id, acquiredDay, creativeId, test, country, os, appVersion] of rows) {
+    for (const row of statementsOf(store).known.all({ ids: parameter })) {
+      // Parsed here once, where SQLite would parse it again for every field.
+      const described: Partial<DeviceDescription> = JSON.parse(row.description);
+      const { country, os, appVersion, test } = described;
       const facts: DeviceFactsRow = [
-        ...([id, creativeId, country ?? '', os ?? '', appVersion ?? ''] as const),
+        ...([row.id, row.creativeId, country ?? '', os ?? '', appVersion ?? ''] as const),
         ...(['', '', '', null, null] as const),
       ];
-      yield { ...loadCounted(applicationId, acquiredDay, facts, shared), isNew: true, test: test === 1 };
+      const device = loadCounted(applicationId, row.acquiredDay, facts, shared);
+      yield { ...device, isNew: true, test: test === true };
     }
   }
 }

@@ -17,11 +17,11 @@ import { deleteDevice, findByAlias } from './devices.ts';
 import { eraseFromFiles } from './file-erasures.ts';
 import { Flusher } from './flusher.ts';
 import { GROWTH, type GrowthLimits, growByLoad, LoadMeter } from './growth.ts';
-import { readHealth } from './health.ts';
+import { countedThrough, readHealth } from './health.ts';
 import { appendFresh, appendSome, lastBatch, progressOf } from './log.ts';
 import { blankEvents } from './log-reader.ts';
 import { ObjectAlarm } from './object-alarm.ts';
-import { closeGap, oldestInOutbox } from './outbox.ts';
+import { closeGap } from './outbox.ts';
 import { FLUSH_TIMEOUT_MS, MAX_ALARM_MS, MAX_REPORT_WAIT_MS, QUIET_WAIT_MS } from './pace.ts';
 import { Pruner } from './pruner.ts';
 import { RawFiles } from './raw-files.ts';
@@ -141,7 +141,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     await this.settler.countBy(target, deadline);
     const settled = this.settler.isCounted(target) && (await this.flusher.flushBy(deadline));
     await this.arm(Date.now());
-    return { settled, countedThrough: this.countedThrough(Date.now()) };
+    return { settled, countedThrough: countedThrough(this.store, this.settler.pending, Date.now()) };
   }
 
   async createOrFindDevices(
@@ -212,8 +212,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
 
   async health(): Promise<CounterHealth> {
     return {
-      ...readHealth(this.store, this.settler.pending),
-      countedThrough: this.countedThrough(Date.now()),
+      ...readHealth(this.store, this.settler.pending, Date.now()),
       flushError: this.flusher.error,
       hasGap: this.flusher.hasGap,
       exportError: this.files.error,
@@ -296,11 +295,6 @@ export class Counter extends AnsweringCounter implements CounterApi {
     if (!this.ownAlarm.isKnown) return this.arm(now);
     const dueAt = this.settler.dueAt(now);
     if (dueAt !== null) await this.ownAlarm.setFor(Math.max(now, dueAt));
-  }
-
-  private countedThrough(now: number): number {
-    const oldest = [this.settler.pending.oldestAt ?? [], oldestInOutbox(this.store) ?? []].flat();
-    return oldest.length === 0 ? now : Math.min(...oldest) - 1;
   }
 
   private async grow(now: number): Promise<void> {

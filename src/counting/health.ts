@@ -8,21 +8,34 @@ import type { Store } from './store.ts';
 
 const NEWEST_BATCHES = 50;
 
+/** When the oldest event was appended that is not in D1 yet; null if all are. */
+function oldestPendingAt(store: Store, pending: Pending): number | null {
+  const oldest = [pending.oldestAt ?? [], oldestInOutbox(store) ?? []].flat();
+  return oldest.length === 0 ? null : Math.min(...oldest);
+}
+
+/** See `Settled`. */
+export function countedThrough(store: Store, pending: Pending, now: number): number {
+  const oldestAt = oldestPendingAt(store, pending);
+  return oldestAt === null ? now : oldestAt - 1;
+}
+
 /** The part of `CounterHealth` that is in storage. */
 export function readHealth(
   store: Store,
   pending: Pending,
-): Omit<CounterHealth, 'countedThrough' | 'flushError' | 'hasGap' | 'exportError' | 'bytes'> {
+  now: number,
+): Omit<CounterHealth, 'flushError' | 'hasGap' | 'exportError' | 'bytes'> {
   const newest = store
     .select({ appendedAt: log.appendedAt, receivedAt: log.receivedAt })
     .from(log)
     .orderBy(desc(log.batch))
     .limit(NEWEST_BATCHES)
     .all();
-  const oldest = [pending.oldestAt ?? [], oldestInOutbox(store) ?? []].flat();
   return {
     pending: pending.events,
-    oldestPendingAt: oldest.length === 0 ? null : Math.min(...oldest),
+    oldestPendingAt: oldestPendingAt(store, pending),
+    countedThrough: countedThrough(store, pending, now),
     lastAppendedAt: newest[0]?.appendedAt ?? lastMintedAt(store),
     slowestMs: newest.length === 0 ? null : Math.max(...newest.map((row) => row.appendedAt - row.receivedAt)),
     outbox: store.select({ n: count() }).from(outbox).get()?.n ?? 0,

@@ -14,6 +14,9 @@ import { bytesOf, type Store, wordsOf } from './store.ts';
 export type KeyRange = { words: Uint32Array; from: number; to: number };
 type Purchase = { stored: string | null; taken: string | null };
 
+/** The marks of a key that was counted on its own day, or was stored on an adjacent one. */
+const SEEN = FLAG.storedSameDay | FLAG.storedNear | FLAG.taken;
+
 const isNear = (day: number, other: number) =>
   day <= KEY_DAY.any || other <= KEY_DAY.any ? day === other : Math.abs(day - other) <= 1;
 
@@ -117,10 +120,13 @@ export class KeyBook {
       const purchase = this.purchases.get(hexOfHash(words, at + 2));
       return purchase !== undefined && (purchase.stored ?? purchase.taken) !== null;
     }
-    const [high, low] = [words[at + 2] ?? 0, words[at + 3] ?? 0];
-    const isTaken = (near: number) => this.table.has(this.table.find(near, high, low), FLAG.taken);
-    if (this.table.has(this.table.find(day, high, low), FLAG.storedSameDay | FLAG.storedNear)) return true;
-    return isTaken(day) || (day > KEY_DAY.any && (isTaken(day - 1) || isTaken(day + 1)));
+    const { table } = this;
+    let slot = table.first(words[at + 2] ?? 0, words[at + 3] ?? 0);
+    for (; slot >= 0; slot = table.next(slot)) {
+      const own = table.dayOf(slot);
+      if (own === day ? table.has(slot, SEEN) : isNear(own, day) && table.has(slot, FLAG.taken)) return true;
+    }
+    return false;
   }
 
   /**
@@ -184,7 +190,7 @@ export class KeyBook {
       .filter(({ day }) => wanted.has(day));
     for (const { day, week, bits, blocked } of generations) {
       const near = [...this.days.keys()].filter((own) => isNear(own, day));
-      const mark = (hashes: Uint8Array) => this.markHashes(wordsOf(hashes), day, near);
+      const mark = (hashes: Uint8Array) => this.markHashes(wordsOf(hashes), day);
       const of = { recent: generationOf(recentKeys, day, week), blocks: generationOf(keyBlocks, day, week) };
       const runs = this.store.select({ run: recentKeys.run }).from(recentKeys).where(of.recent).all();
       for (const { run } of runs) {
@@ -210,7 +216,7 @@ export class KeyBook {
   private blocksToRead(days: readonly number[], bits: number) {
     const blocks = new Set<number>();
     const wanted = new Set(days);
-    this.table.forEach((day, high) => {
+    this.table.forEach((_, day, high) => {
       if (wanted.has(day)) blocks.add(blockOf(high, bits));
     });
     const conditions = [];
@@ -222,15 +228,16 @@ export class KeyBook {
     return conditions;
   }
 
-  private markHashes(words: Uint32Array, storedDay: number, days: readonly number[]): void {
+  private markHashes(words: Uint32Array, storedDay: number): void {
+    const { table } = this;
     for (let at = 0; at < words.length; at += 2) {
       const low = words[at + 1] ?? 0;
       // Nearly all stored hashes are rejected here: the filter stays in the processor's cache, the table does not.
       if (((this.filter[(low & FILTER_MASK) >>> 5] ?? 0) & (1 << (low & 31))) === 0) continue;
-      const high = words[at] ?? 0;
-      for (const day of days) {
-        const slot = this.table.find(day, high, low);
-        if (slot >= 0) this.table.mark(slot, day === storedDay ? FLAG.storedSameDay : FLAG.storedNear);
+      for (let slot = table.first(words[at] ?? 0, low); slot >= 0; slot = table.next(slot)) {
+        const day = table.dayOf(slot);
+        if (day === storedDay) table.mark(slot, FLAG.storedSameDay);
+        else if (isNear(day, storedDay)) table.mark(slot, FLAG.storedNear);
       }
     }
   }

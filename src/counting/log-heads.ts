@@ -3,7 +3,7 @@ import type { LoggedEvent } from '#catalogue';
 import type { Steps } from '#lib/steps';
 import { unpackEvents } from './pack.ts';
 import { log, progress } from './schema.ts';
-import { type Store, wordsOf } from './store.ts';
+import { perStore, type Store, wordsOf } from './store.ts';
 
 /** A batch of the log without its events; `keys`: see `pack.ts`. */
 export type Head = { batch: number; eventCount: number; appendedAt: number; keys: Uint32Array };
@@ -13,6 +13,18 @@ const MAX_BATCHES = 4_000;
 const BATCHES_PER_STEP = 100;
 /** The limit for a run's hashed keys: about 350,000. */
 const MAX_KEY_BYTES = 8_400_000;
+
+const { placeholder } = sql;
+
+/** Prepared, because a log of small batches is read with many of them. */
+const statementsOf = perStore((store) => {
+  const own = eq(log.batch, placeholder('batch'));
+  return {
+    keys: store.select({ keys: log.keys }).from(log).where(own).prepare(),
+    devices: store.select({ devices: log.devices }).from(log).where(own).prepare(),
+    events: store.select({ events: log.events }).from(log).where(own).prepare(),
+  };
+});
 
 /** The batches of the next run, in order: at least one if any waits, but no more than contain `limit` events. */
 export function* nextHeads(store: Store, limit: number): Steps<Head[]> {
@@ -34,7 +46,7 @@ export function* nextHeads(store: Store, limit: number): Steps<Head[]> {
     events += row.eventCount;
     keyBytes += own;
     if (chosen.length > 0 && (events > limit || keyBytes > MAX_KEY_BYTES)) break;
-    const keys = store.select({ keys: log.keys }).from(log).where(eq(log.batch, row.batch)).get()?.keys;
+    const keys = statementsOf(store).keys.get({ batch: row.batch })?.keys;
     chosen.push({ ...row, keys: keys ? wordsOf(keys) : new Uint32Array() });
     if (chosen.length % BATCHES_PER_STEP === 0) yield;
   }
@@ -43,12 +55,12 @@ export function* nextHeads(store: Store, limit: number): Steps<Head[]> {
 
 /** The events of a batch; null for an erased device's. */
 export function readBatch(store: Store, applicationId: string, batch: number): (LoggedEvent | null)[] {
-  const row = store.select({ events: log.events }).from(log).where(eq(log.batch, batch)).get();
+  const row = statementsOf(store).events.get({ batch });
   return unpackEvents(applicationId, row?.events ?? '[]');
 }
 
-/** The hashes of a batch's devices: see `pack.ts`. */
+/** The hashes of the devices of a batch's events: see `pack.ts`. */
 export function readDeviceWords(store: Store, batch: number): Uint32Array {
-  const row = store.select({ devices: log.devices }).from(log).where(eq(log.batch, batch)).get();
+  const row = statementsOf(store).devices.get({ batch });
   return row ? wordsOf(row.devices) : new Uint32Array();
 }

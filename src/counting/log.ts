@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { gt, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import { idFromBytes } from '#lib/ids';
 import type { PackedBatch, PackedRow } from './api.ts';
-import { KEY_WORDS } from './pack.ts';
+import { DEVICE_WORDS, KEY_WORDS } from './pack.ts';
 import { log, progress } from './schema.ts';
 import type { SeenIds } from './seen-ids.ts';
 import { bytesOf, perStore, type Store, wordsOf } from './store.ts';
@@ -132,10 +132,15 @@ function pickEvents(row: PackedRow, indexes: readonly number[]): PackedRow {
     const place = places.get(keys[at] ?? 0);
     if (place !== undefined) words.push(place, ...keys.subarray(at + 1, at + KEY_WORDS));
   }
+  const devices = wordsOf(row.devices);
+  const picked = indexes.flatMap((index) => [
+    ...devices.subarray(index * DEVICE_WORDS, (index + 1) * DEVICE_WORDS),
+  ]);
   return {
     ...row,
     count: indexes.length,
     events: JSON.stringify(indexes.map((index) => events[index])),
     keys: bytesOf(Uint32Array.from(words)),
+    devices: bytesOf(Uint32Array.from(picked)),
   };
 }

@@ -53,34 +53,33 @@ export function unpackEvents(applicationId: string, events: string): (LoggedEven
   return unpacked;
 }
 
+/** Words per event for its device: the number of the acquisition day, and two words of hash. All 0 for an event of a creative. */
+export const DEVICE_WORDS = 3;
+
 function packRow(events: readonly LoggedEvent[], text: string): PackedRow {
   const ids = new Uint8Array(events.length * 16);
   const words: number[] = [];
-  const devices = new Map<string, string>();
+  const devices = new Int32Array(events.length * DEVICE_WORDS);
   let receivedAt = Number.POSITIVE_INFINITY;
   for (const [index, event] of events.entries()) {
     ids.set(idToBytes(event.id), index * 16);
     receivedAt = Math.min(receivedAt, event.received_at);
     for (const key of hashKeys(event)) words.push(index, ...key);
-    if (isOfDevice(event)) devices.set(event.device_id, event.acquired_day);
+    if (!isOfDevice(event)) continue;
+    const [high, low] = hashOfDevice(event.device_id);
+    const at = index * DEVICE_WORDS;
+    devices[at] = dayNumber(event.acquired_day);
+    devices[at + 1] = high;
+    devices[at + 2] = low;
   }
   return {
     count: events.length,
     ids,
     events: text,
     keys: new Uint8Array(Int32Array.from(words).buffer),
-    devices: new Uint8Array(Int32Array.from(hashDevices(devices)).buffer),
+    devices: new Uint8Array(devices.buffer),
     receivedAt,
   };
-}
-
-/** Words per device: the number of its acquisition day, and two words of hash. */
-export const DEVICE_WORDS = 3;
-
-function hashDevices(devices: ReadonlyMap<string, string>): number[] {
-  const words: number[] = [];
-  for (const [id, acquiredDay] of devices) words.push(dayNumber(acquiredDay), ...hashOfDevice(id));
-  return words;
 }
 
 /** `[day, ...hash]` of each key of an event and of its parts. */

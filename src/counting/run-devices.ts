@@ -1,18 +1,17 @@
-import { type DeviceEvent, isOfDevice, type LoggedEvent } from '#catalogue';
+import { isOfDevice, type LoggedEvent } from '#catalogue';
 import type { Steps } from '#lib/steps';
 import { dayFromNumber, dayNumber } from '#lib/time';
+import { TupleIndex } from '#lib/tuple-index';
 import { Journal } from '#rollup';
 import { CountedDevice, type LoadedDevice, loadCounted, loadNew, Shared } from './counted-devices.ts';
 import {
   type DeviceDay,
   type DeviceFactsRow,
   deviceDay,
-  findCounted,
   hashOfDevice,
   pageOf,
   readFacts,
 } from './device-pages.ts';
-import { HashTable } from './hash-table.ts';
 import { type Head, readDeviceWords } from './log-heads.ts';
 import { DEVICE_WORDS } from './pack.ts';
 import { PageWriter } from './page-writer.ts';
@@ -24,7 +23,7 @@ const DEVICE_BYTES = 850;
 /** A day takes about four characters as text and 16 bytes as numbers. */
 const BYTES_PER_CHARACTER = 4;
 /** The share of the free memory for devices when they are read. The rest is for what events add to them. */
-const LOADED_SHARE = 0.7;
+const LOADED_SHARE = 0.85;
 /** The number of devices on the pages that are read at once: a few milliseconds. */
 const DEVICES_PER_STEP = 2_000;
 
@@ -35,16 +34,18 @@ const DEVICES_PER_STEP = 2_000;
 export class RunDevices {
   private readonly store: Store;
   private readonly applicationId: string;
-  private readonly devices = new Map<string, CountedDevice>();
-  /** Devices that are unknown or were erased. */
-  private readonly missing = new Set<string>();
-  /** The devices that were looked for on the pages, by acquisition day and hash. */
-  private wanted = new HashTable();
+  /** Numbers the devices of the log by acquisition day and hash: see `DEVICE_WORDS`. Equal ones were looked for on the pages. */
+  private index = new TupleIndex(DEVICE_WORDS);
+  /** The number of each event's device, by batch. */
+  private readonly numbers = new Map<number, Int32Array>();
+  /** By number. Undefined as long as none was found on the pages; null if there is none, or it was acquired on another day. */
+  private devices: (CountedDevice | null | undefined)[] = [];
+  private found = 0;
   private readonly days = new Map<number, DeviceDay | null>();
-  private loadedThrough = 0;
   private journal = new Journal();
   private shared = new Shared();
   private dayBytes = 0;
+  private readonly tuple = new Int32Array(DEVICE_WORDS);
 
   constructor(store: Store, applicationId: string) {
     this.store = store;
@@ -53,19 +54,21 @@ export class RunDevices {
 
   /** The memory that they take, in bytes. */
   get weight(): number {
-    return this.dayBytes + this.devices.size * DEVICE_BYTES + this.journal.weight;
+    return this.dayBytes + this.found * DEVICE_BYTES + this.journal.weight;
   }
 
-  /** Reads the devices of the first of these batches, if they are not loaded yet, and of as many further ones as fit into `room` bytes. */
+  /** Whether `ofAll` can return the devices of a batch. */
+  hasLoaded(batch: number): boolean {
+    return this.numbers.has(batch);
+  }
+
+  /** Reads the devices of the first of these batches, and of as many further ones as fit into `room` bytes. None may be loaded. */
   *load(heads: readonly Head[], room: number): Steps {
-    const [next] = heads;
-    if (!next || next.batch <= this.loadedThrough) return;
     const limit = (room * LOADED_SHARE) / DEVICE_BYTES;
     const pages = new Map<number, Set<number>>();
     for (const { batch } of heads) {
-      if (this.wanted.size >= limit) break;
-      this.addWanted(readDeviceWords(this.store, batch), pages);
-      this.loadedThrough = batch;
+      if (this.numbers.size > 0 && this.index.size >= limit) break;
+      this.numbers.set(batch, this.numberAll(readDeviceWords(this.store, batch), pages));
       yield;
     }
     let read = 0;
@@ -83,30 +86,32 @@ export class RunDevices {
   }
 
   /**
-   * The device of each event; undefined for one that was erased, and for events of a creative. Events sent with a different acquisition day do
-   * not belong to the device. `load` must have been called for their batch.
+   * The devices of some events of a batch, the first of which is at `start` in it. Undefined for one that was erased, and for events of a creative.
+   * Events sent with a different acquisition day do not belong to the device. The batch must be loaded.
    */
-  ofAll(events: readonly (LoggedEvent | null)[]): (CountedDevice | undefined)[] {
-    const unloaded = new Set<string>();
-    const found = events.map((event) => {
+  ofAll(
+    batch: number,
+    start: number,
+    events: readonly (LoggedEvent | null)[],
+  ): (CountedDevice | undefined)[] {
+    const numbers = this.numbers.get(batch);
+    const unloaded = new Map<number, string>();
+    const found = events.map((event, place) => {
       if (!event || !isOfDevice(event)) return undefined;
-      const device = this.devices.get(event.device_id);
-      if (!device && !this.missing.has(event.device_id)) unloaded.add(event.device_id);
-      return device && ownDevice(device, event);
+      const number = numbers?.[start + place] ?? -1;
+      const device = this.devices[number];
+      if (device === undefined) unloaded.set(number, event.device_id);
+      return device?.id === event.device_id ? device : undefined;
     });
     if (unloaded.size === 0) return found;
     this.loadUncounted(unloaded);
-    return events.map((event, index) => {
-      if (found[index] || !event || !isOfDevice(event)) return found[index];
-      const device = this.devices.get(event.device_id);
-      return device && ownDevice(device, event);
-    });
+    return this.ofAll(batch, start, events);
   }
 
   /** Passes the pages of changed devices to `write`, in parts. Throws `BrokenDevicesError`. */
   *eachChange(write: (payload: string) => void): Steps {
     const writer = new PageWriter(this.store, write);
-    const touched = [...this.devices.values()].filter(({ isTouched }) => isTouched);
+    const touched = this.devices.flatMap((device) => (device?.isTouched ? [device] : []));
     const days = Map.groupBy(touched, ({ acquiredDay }) => dayNumber(acquiredDay));
     for (const [day, devices] of days) yield* writer.addDay(day, devices);
     if (writer.broken.length > 0) throw new BrokenDevicesError(writer.broken, writer.cause);
@@ -115,26 +120,36 @@ export class RunDevices {
 
   /** Unloads all devices. Those of later events are read again. */
   unload(): void {
-    this.devices.clear();
-    this.missing.clear();
+    this.index = new TupleIndex(DEVICE_WORDS);
+    this.numbers.clear();
+    this.devices = [];
+    this.found = 0;
     this.days.clear();
-    this.wanted = new HashTable();
-    this.loadedThrough = 0;
     this.journal = new Journal();
     this.shared = new Shared();
     this.dayBytes = 0;
   }
 
-  private addWanted(words: Uint32Array, pages: Map<number, Set<number>>): void {
-    for (let at = 0; at < words.length; at += DEVICE_WORDS) {
-      const day = (words[at] ?? 0) | 0;
-      const high = words[at + 1] ?? 0;
-      if (!this.wanted.add(day, high, words[at + 2] ?? 0)) continue;
-      const own = pages.get(day);
-      const page = pageOf(high, this.dayOf(day)?.pages ?? 1);
-      if (own) own.add(page);
-      else pages.set(day, new Set([page]));
+  /** The number of each event's device. Adds the pages of the new ones. */
+  private numberAll(words: Uint32Array, pages: Map<number, Set<number>>): Int32Array {
+    const { index, tuple } = this;
+    const numbers = new Int32Array(words.length / DEVICE_WORDS);
+    for (let place = 0; place < numbers.length; place++) {
+      const at = place * DEVICE_WORDS;
+      for (let word = 0; word < DEVICE_WORDS; word++) tuple[word] = words[at + word] ?? 0;
+      const { size } = index;
+      const number = index.numberOf(tuple);
+      numbers[place] = number;
+      if (number === size) this.addPage(index.at(number, 0), words[at + 1] ?? 0, pages);
     }
+    return numbers;
+  }
+
+  private addPage(day: number, hash: number, pages: Map<number, Set<number>>): void {
+    const page = pageOf(hash, this.dayOf(day)?.pages ?? 1);
+    const own = pages.get(day);
+    if (own) own.add(page);
+    else pages.set(day, new Set([page]));
   }
 
   private dayOf(number: number): DeviceDay | null {
@@ -150,8 +165,10 @@ export class RunDevices {
   private loadPage(day: DeviceDay, page: number, acquiredDay: string): number {
     const rows = this.tryFacts(day, page);
     for (const facts of rows) {
-      if (this.wanted.find(day.day, ...hashOfDevice(facts[0])) < 0) continue;
-      this.add(loadCounted(this.applicationId, acquiredDay, facts, this.shared));
+      const [high, low] = hashOfDevice(facts[0]);
+      this.tuple.set([day.day, high, low]);
+      const number = this.index.find(this.tuple);
+      if (number >= 0) this.add(number, loadCounted(this.applicationId, acquiredDay, facts, this.shared));
     }
     return rows.length;
   }
@@ -165,29 +182,23 @@ export class RunDevices {
     }
   }
 
-  private loadUncounted(ids: Set<string>): void {
-    const added = [...loadNew(this.store, this.applicationId, [...ids].sort(), this.shared)];
-    // An event that was sent with a different acquisition day made `load` look for its device on another page.
-    const lost = added.filter(
-      ({ id, acquiredDay }) => this.wanted.find(dayNumber(acquiredDay), ...hashOfDevice(id)) < 0,
-    );
-    const { found } = findCounted(this.store, new Map(lost.map(({ id, acquiredDay }) => [id, acquiredDay])));
-    for (const device of added) {
-      const counted = found.get(device.id);
-      this.add(
-        counted ? loadCounted(this.applicationId, device.acquiredDay, counted.facts, this.shared) : device,
-      );
-      ids.delete(device.id);
+  /** Loads devices that are on no page. `ids`: by number. */
+  private loadUncounted(ids: ReadonlyMap<number, string>): void {
+    const wanted = [...new Set(ids.values())].sort();
+    const loaded = new Map([...loadNew(this.store, this.applicationId, wanted, this.shared)].map(byId));
+    for (const [number, id] of ids) {
+      const device = loaded.get(id);
+      if (device && dayNumber(device.acquiredDay) === this.index.at(number, 0)) this.add(number, device);
+      else this.devices[number] = null;
     }
-    for (const id of ids) this.missing.add(id);
   }
 
-  private add(loaded: LoadedDevice): void {
+  private add(number: number, loaded: LoadedDevice): void {
     const { activeDays, activeAges, paidDays } = loaded;
-    this.devices.set(loaded.id, new CountedDevice(loaded, this.journal));
+    this.devices[number] = new CountedDevice(loaded, this.journal);
+    this.found++;
     this.dayBytes += (activeDays.length + activeAges.length + paidDays.length) * BYTES_PER_CHARACTER;
   }
 }
 
-const ownDevice = (device: CountedDevice, event: DeviceEvent) =>
-  device.acquiredDay === event.acquired_day ? device : undefined;
+const byId = (device: LoadedDevice) => [device.id, device] as const;

@@ -94,13 +94,14 @@ export class Run {
 
   private *countAll(limits: RunLimits, now: number): Steps<Ending> {
     for (const [index, head] of this.heads.entries()) {
-      yield* this.devices.load(this.heads.slice(index), limits.weight - this.weightOfRows());
+      const isFull = this.weightOfRows() + this.devices.weight >= limits.weight;
+      if (index > 0 && (isFull || !this.devices.hasLoaded(head.batch))) yield* this.commit(now, 'continues');
+      if (!this.devices.hasLoaded(head.batch))
+        yield* this.devices.load(this.heads.slice(index), limits.weight - this.weightOfRows());
       yield* this.countBatch(head);
       this.last = head.batch;
       this.events += head.eventCount;
-      const rows = this.weightOfRows();
-      if (rows >= limits.weight * ROWS_SHARE) break;
-      if (rows + this.devices.weight >= limits.weight) yield* this.commit(now, 'continues');
+      if (this.weightOfRows() >= limits.weight * ROWS_SHARE) break;
     }
     yield* this.commit(now, 'ends');
     return { events: this.events, lastBatch: this.last };
@@ -124,7 +125,7 @@ export class Run {
     let next = 0;
     for (let first = 0; first < events.length; first += EVENTS_PER_STEP) {
       const step = events.slice(first, first + EVENTS_PER_STEP);
-      const devices = this.devices.ofAll(step);
+      const devices = this.devices.ofAll(head.batch, first, step);
       for (const [place, event] of step.entries()) {
         const index = first + place;
         const from = next;
@@ -150,7 +151,10 @@ export class Run {
   private countEvent(event: LoggedEvent, keys: KeyRange): Outcome | undefined {
     const { events, devices } = this.poison;
     const own = isOfDevice(event) ? event : null;
-    if (events.has(event.id) || (own && devices.has(own.device_id))) {
+    if (
+      (events.size > 0 && events.has(event.id)) ||
+      (own && devices.size > 0 && devices.has(own.device_id))
+    ) {
       this.parked.push(toParkedEvent(event));
       return 'parked';
     }

@@ -16,7 +16,7 @@ export const log = sqliteTable('log', {
   lastEventId: text('last_event_id').notNull(),
   /** The hashes of the events' keys, stored separately so that a run can look them up before it reads any event: see `pack.ts`. */
   keys: bytes('keys'),
-  /** The devices of its events, for the same reason. */
+  /** The hash of each event's device, for the same reason. */
   devices: bytes('devices'),
   /** JSON array. Events of an erased device are null. */
   events: text().notNull(),

@@ -4,8 +4,10 @@ import { seenIds } from './schema.ts';
 import { bytesOf, type Store, wordsOf } from './store.ts';
 
 export const MINUTE_MS = 60_000;
-/** The number of ids cached in memory, at about 26 bytes each. */
+/** The number of ids cached in memory, at 24 to 48 bytes each. */
 const MAX_CACHED_IDS = 400_000;
+/** The number of ids for which a minute has room from the start. */
+const MAX_EXPECTED_IDS = 100_000;
 
 /** The minute in which an id (16 bytes, a UUIDv7) at an offset was minted. */
 const minuteAt = (ids: DataView, at: number): number =>
@@ -22,6 +24,8 @@ export class SeenIds {
   /** Least recently used first. */
   private readonly minutes = new Map<number, HashTable>();
   private cached = 0;
+  /** The minute that was cached last. The next one will probably have as many ids, and growing to that step by step takes twice the time. */
+  private latest: HashTable | null = null;
 
   constructor(store: Store) {
     this.store = store;
@@ -86,25 +90,28 @@ export class SeenIds {
   /** Clears the cache, so that it cannot contain ids that are not in storage. */
   forget(): void {
     this.minutes.clear();
+    this.latest = null;
     this.cached = 0;
   }
 
   /** The ids of a minute, with room for `added` more if they are not cached yet. */
   private tableOf(minute: number, added: number): HashTable {
-    const known = this.minutes.get(minute);
-    if (known) return known;
+    const cached = this.minutes.get(minute);
+    if (cached) return cached;
     const rows = this.store
       .select({ tails: seenIds.tails })
       .from(seenIds)
       .where(eq(seenIds.minute, minute))
       .all();
-    const table = new HashTable(rows.reduce((total, { tails }) => total + tails.length / 8, added));
+    const known = rows.reduce((total, { tails }) => total + tails.length / 8, added);
+    const table = new HashTable(Math.max(known, Math.min(this.latest?.size ?? 0, MAX_EXPECTED_IDS)));
     for (const { tails } of rows) {
       const words = wordsOf(tails);
       for (let at = 0; at < words.length; at += 2) table.add(0, words[at] ?? 0, words[at + 1] ?? 0);
     }
     this.cached += table.size;
     this.minutes.set(minute, table);
+    this.latest = table;
     return table;
   }
 

@@ -43,8 +43,8 @@ export class RunningDevice {
   readonly id: string;
   readonly test: boolean;
   readonly segment: Segment;
-  /** The ids of its own segment and of its last event's segment. Maintained by the tally. */
-  segmentIds: { cohort: number; event: number; appVersion: string } | null = null;
+  /** Its own segment and its last event's, as numbers of the run's `KeyValues`. Maintained by the tally. */
+  segments: { cohort: number; event: number; appVersion: string } | null = null;
   private readonly journal: Journal;
   private activeDays: string | DaySet;
   private activeAges: string | DaySet;

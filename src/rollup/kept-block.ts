@@ -1,10 +1,10 @@
 import { isMoney, type RollupTable } from '#catalogue';
+import { TupleIndex } from '#lib/tuple-index';
 import { Dictionary } from './dictionary.ts';
 import { type EntryFilter, MAX_ENTRIES, type TakeEntries } from './entries.ts';
 import { BUFFER, type OpenBlock, openBlock } from './open-block.ts';
 import { blockKeys } from './segment-blocks.ts';
 import { MICROS_PER_HIGH, sumColumnsOf } from './tables.ts';
-import { TupleIndex } from './tuple-index.ts';
 
 /** A column in the smallest type that its numbers fit into; null if all are 0. */
 type KeptColumn = Uint8Array | Uint16Array | Int32Array | Float64Array | null;

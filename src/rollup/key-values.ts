@@ -23,9 +23,4 @@ export class KeyValues {
   valueOf(number: number): string | number {
     return this.values[number] ?? '';
   }
-
-  /** The one copy of a text that all keys share. Looking that copy up takes a fraction of the time of an equal text. */
-  shared(text: string): string {
-    return String(this.valueOf(this.numberOf(text)));
-  }
 }

@@ -10,6 +10,9 @@ const NEVER = -10;
 /** Step numbers in order of time, with their epoch seconds. */
 export type Timeline = { steps: number[]; seconds: number[] };
 
+/** A timeline and the text that it was read from, in which each step ends at one of `ends`. */
+export type StoredTimeline = Timeline & { text: string; ends: number[] };
+
 /** The parts of a stored history. */
 export type Stored = {
   timeline: string;
@@ -49,10 +52,10 @@ const LETTERS = 26;
 /** The letter R, with which two-letter steps start. */
 const ONE_LETTER = 17;
 
-export function writeTimeline(steps: readonly number[], seconds: readonly number[]): string {
-  let text = '';
-  let before = 0;
-  for (let index = 0; index < steps.length; index++) {
+export function writeTimeline({ steps, seconds }: Timeline, prefix = '', from = 0): string {
+  let text = prefix;
+  let before = seconds[from - 1] ?? 0;
+  for (let index = from; index < steps.length; index++) {
     const [step, second] = [steps[index] ?? 0, seconds[index] ?? 0];
     const rest = step - ONE_LETTER;
     text +=
@@ -65,8 +68,14 @@ export function writeTimeline(steps: readonly number[], seconds: readonly number
   return text;
 }
 
-export function readTimeline(text: string): Timeline {
-  const timeline: Timeline = { steps: [], seconds: [] };
+/** `writeTimeline` for a timeline whose first `unchanged` steps are still those of its text. */
+export function rewriteTimeline(timeline: StoredTimeline, unchanged: number): string {
+  const end = unchanged === 0 ? 0 : (timeline.ends[unchanged - 1] ?? 0);
+  return writeTimeline(timeline, timeline.text.slice(0, end), unchanged);
+}
+
+export function readTimeline(text: string): StoredTimeline {
+  const timeline: StoredTimeline = { text, steps: [], seconds: [], ends: [] };
   let [at, second] = [0, 0];
   while (at < text.length) {
     let [step, delta] = [text.charCodeAt(at++) - A, 0];
@@ -81,6 +90,7 @@ export function readTimeline(text: string): Timeline {
     second += delta;
     timeline.steps.push(step);
     timeline.seconds.push(second);
+    timeline.ends.push(at);
   }
   return timeline;
 }

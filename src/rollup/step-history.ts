@@ -4,9 +4,10 @@ import {
   MAX_FUNNEL_STEPS,
   readStored,
   readTimeline,
+  rewriteTimeline,
   type Stored,
+  type StoredTimeline,
   TIE_SECONDS,
-  type Timeline,
   writeStored,
   writeTimeline,
 } from './step-format.ts';
@@ -28,7 +29,9 @@ const RECENT_ENTRIES = 32;
 export class StepHistory {
   /** Names of the steps that are not fixed. */
   private readonly names: string[];
-  private readonly timeline: Timeline;
+  private readonly timeline: StoredTimeline;
+  /** The number of steps at its start that were not changed. */
+  private unchanged: number;
   /** The first occurrence of each step, by its number. */
   private readonly firsts: number[] = [];
   /** The history is complete up to this second. */
@@ -39,6 +42,7 @@ export class StepHistory {
   private constructor(stored: Stored) {
     this.names = stored.names;
     this.timeline = readTimeline(stored.timeline);
+    this.unchanged = this.timeline.steps.length;
     this.completeThrough = stored.completeThrough;
     this.thinnedThrough = stored.thinnedThrough;
     for (const { steps, seconds } of [this.timeline, readTimeline(stored.later)]) {
@@ -67,17 +71,16 @@ export class StepHistory {
   }
 
   toString(): string {
-    const { steps, seconds } = this.timeline;
     const later = this.laterFirsts();
     return writeStored({
-      timeline: writeTimeline(steps, seconds),
+      timeline: rewriteTimeline(this.timeline, this.unchanged),
       names: this.names,
       completeThrough: this.completeThrough,
       thinnedThrough: this.thinnedThrough,
-      later: writeTimeline(
-        later.map(([step]) => step),
-        later.map(([, second]) => second),
-      ),
+      later: writeTimeline({
+        steps: later.map(([step]) => step),
+        seconds: later.map(([, second]) => second),
+      }),
     });
   }
 
@@ -112,6 +115,7 @@ export class StepHistory {
       this.dropIncomplete();
       return true;
     }
+    this.unchanged = Math.min(this.unchanged, place);
     if (place === steps.length) {
       steps.push(step);
       seconds.push(second);
@@ -129,6 +133,7 @@ export class StepHistory {
     while (length > 0 && (seconds[length - 1] ?? 0) > this.completeThrough) length--;
     steps.length = length;
     seconds.length = length;
+    this.unchanged = Math.min(this.unchanged, length);
   }
 
   private shorten(): void {
@@ -150,6 +155,7 @@ export class StepHistory {
     for (let index = 0; index < steps.length; index++) {
       const [step = 0, second = 0] = [steps[index], seconds[index]];
       if (index < end && steps[index - 1] === step && !this.otherFollows(index)) {
+        this.unchanged = Math.min(this.unchanged, kept);
         this.thinnedThrough = Math.max(this.thinnedThrough, second);
         continue;
       }

@@ -6,8 +6,8 @@ import {
   ROLLUP_KEYS,
   type RollupTable,
 } from '#catalogue';
+import { TupleIndex } from '#lib/tuple-index';
 import { KeyValues } from './key-values.ts';
-import { TupleIndex } from './tuple-index.ts';
 
 // What counters add to the rollup tables: every measure is added to the existing sum of its row. Names of tables and columns come from
 // the catalogue, never from a caller.
@@ -15,6 +15,8 @@ import { TupleIndex } from './tuple-index.ts';
 export const ROLLUP_TABLES = Object.keys(MEASURES) as RollupTable[];
 
 type KeyOf<Table extends RollupTable> = (typeof ROLLUP_KEYS)[Table][number];
+/** The values of the keys of all tables, by column. */
+export type KeyNumbers = Record<KeyOf<RollupTable>, number>;
 
 export const MICROS_PER_HIGH = 1_000_000_000_000;
 
@@ -87,13 +89,28 @@ export class Additions<Table extends RollupTable> {
     return rowIndex.size * (rowIndex.tupleBytes + ROW_WEIGHT) + cellIndex.size * cellBytes;
   }
 
+  /** Adds to the sums of a row and a segment. */
   add(key: Record<KeyOf<Table>, string | number>, segment: number, amounts: Amounts<Table>): void {
-    const { keys, rowKey, values } = this;
+    const { rowKey, values } = this;
+    for (const [place, name] of this.keys.entries()) rowKey[place] = values.numberOf(key[name]);
+    this.addToRow(values.numberOf(segment), amounts);
+  }
+
+  /**
+   * The same with numbers of `values`, for the key as for the segment: a run looks up the values of an event once for all its tables.
+   */
+  addNumbered(key: Readonly<Record<KeyOf<Table>, number>>, segment: number, amounts: Amounts<Table>): void {
+    const { keys, rowKey } = this;
     for (let place = 0; place < rowKey.length; place++) {
       const name = keys[place];
-      if (name !== undefined) rowKey[place] = values.numberOf(key[name]);
+      if (name !== undefined) rowKey[place] = key[name];
     }
-    const cell = this.cellOf(this.rowOf(rowKey), segment);
+    this.addToRow(segment, amounts);
+  }
+
+  /** `rowKey` has the row's key. */
+  private addToRow(segment: number, amounts: Amounts<Table>): void {
+    const cell = this.cellOf(this.rowOf(this.rowKey), segment);
     const sums = this.pieceOf(cell);
     const own = (cell % CELLS_PER_PIECE) * this.width;
     for (const name in amounts) {
@@ -148,7 +165,7 @@ export class Additions<Table extends RollupTable> {
     for (const [place, value] of key.entries()) rowKey[place] = this.values.numberOf(value);
     const row = this.rowOf(rowKey);
     for (let from = 0; from < segments.length; from += width + 1) {
-      const cell = this.cellOf(row, segments[from] ?? 0);
+      const cell = this.cellOf(row, this.values.numberOf(segments[from] ?? 0));
       const sums = this.pieceOf(cell);
       const own = (cell % CELLS_PER_PIECE) * width;
       for (const { at, isAmount } of places) {
@@ -207,7 +224,7 @@ export class Additions<Table extends RollupTable> {
   private cellOf(row: number, segment: number): number {
     const { size } = this.cellIndex;
     this.cellKey[0] = row;
-    this.cellKey[1] = this.values.numberOf(segment);
+    this.cellKey[1] = segment;
     const cell = this.cellIndex.numberOf(this.cellKey);
     if (cell < size) return cell;
     const before = this.lastCells[row] ?? -1;

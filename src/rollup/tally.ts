@@ -17,7 +17,7 @@ import { HourAdditions } from './hours.ts';
 import { Journal } from './journal.ts';
 import { KeyValues } from './key-values.ts';
 import { type EventKey, keysOf, partKey, scopedKey } from './keys.ts';
-import { Additions } from './tables.ts';
+import { Additions, type KeyNumbers } from './tables.ts';
 
 /** What is known before a run of events is counted. */
 export type Known = {
@@ -142,7 +142,7 @@ export function startTally(known: KnownSoFar): Tally {
     const kind = kindOf(event);
     if (!isOfDevice(event)) {
       // An event of a creative contains its own segment.
-      const segment = known.segments.idOf(kind.segmentOf?.(event) ?? UNKNOWN_SEGMENT);
+      const segment = values.numberOf(known.segments.idOf(kind.segmentOf?.(event) ?? UNKNOWN_SEGMENT));
       adding.begin(event, event.creative_id, { event: segment, cohort: segment }, null);
       kind.count(event, adding);
       return true;
@@ -150,7 +150,7 @@ export function startTally(known: KnownSoFar): Tally {
     const device = known.deviceOf(event);
     if (!device || reasonToIgnore(event, device, known.revokedTokens.get(event.token_id ?? ''))) return false;
     if (!isFirst(event, keysOf(event))) return false;
-    const segments = segmentsOf(event, device, known.segments);
+    const segments = segmentsOf(event, device, known.segments, values);
     adding.begin(event, event.creative_id ?? '', segments, { event, device });
     kind.count(event, adding);
     adding.addActivity(kind);
@@ -161,15 +161,21 @@ export function startTally(known: KnownSoFar): Tally {
   return { counted, count };
 }
 
-/** Most events of a device have the same segment, so its id is cached with the device. */
-function segmentsOf(event: DeviceEvent, device: RunningDevice, book: SegmentBook): Segments {
+/** Most events of a device have the same segment, so its number is cached with the device. */
+function segmentsOf(
+  event: DeviceEvent,
+  device: RunningDevice,
+  book: SegmentBook,
+  values: KeyValues,
+): Segments {
   const { segment } = device;
   const appVersion = event.device?.app_version ?? segment.appVersion;
-  const known = device.segmentIds;
+  const known = device.segments;
   if (known?.appVersion === appVersion) return known;
-  const own = book.idOf({ ...segment, appVersion });
-  device.segmentIds = { event: own, cohort: known?.cohort ?? book.idOf(segment), appVersion };
-  return device.segmentIds;
+  const own = values.numberOf(book.idOf({ ...segment, appVersion }));
+  const cohort = known?.cohort ?? values.numberOf(book.idOf(segment));
+  device.segments = { event: own, cohort, appVersion };
+  return device.segments;
 }
 
 type IsFirst = (event: DeviceEvent, keys: readonly EventKey[]) => boolean;
@@ -192,16 +198,20 @@ function firstOfKeys(seen: SeenKeys): IsFirst {
   };
 }
 
-type DayKey = { application_id: string; day: string; creative_id: string };
-/** The event's own segment, and the device's segment at its acquisition, which separates cohorts. */
+/** The event's own segment, and the device's segment at its acquisition, which separates cohorts, as numbers of the run's `KeyValues`. */
 type Segments = { event: number; cohort: number };
 
 /** Adds events one after the other to their rows. One object per run, so that events do not allocate any. */
 class AddingUp implements Rollups {
   private readonly counted: Counted;
   private readonly isFirstOfKeys: IsFirst;
-  private key: DayKey = { application_id: '', day: '', creative_id: '' };
+  /** The values that the event's rows have in their keys, as far as they are set. */
+  private readonly key: KeyNumbers = {
+    ...{ application_id: 0, day: 0, acquired_day: 0, age: 0, creative_id: 0, currency: 0 },
+    ...{ source: 0, media_source: 0, placement: 0, item_id: 0, event_name: 0 },
+  };
   private segments: Segments = { event: 0, cohort: 0 };
+  /** The number of its hour; null if it is not counted by hour. */
   private hour: number | null = null;
   /** Null for an event of a creative. */
   private of: { event: DeviceEvent; device: RunningDevice } | null = null;
@@ -213,43 +223,59 @@ class AddingUp implements Rollups {
 
   /** Starts the next event. `creativeId` is empty for an organic device. */
   begin(event: LoggedEvent, creativeId: string, segments: Segments, of: AddingUp['of']): void {
-    const creative_id = this.counted.values.shared(creativeId);
-    this.key = { application_id: event.application_id, day: event.day, creative_id };
+    const { key } = this;
+    key.application_id = this.numberOf(event.application_id);
+    key.day = this.numberOf(event.day);
+    key.creative_id = this.numberOf(creativeId);
+    if (of) key.acquired_day = this.numberOf(of.event.acquired_day);
     this.segments = segments;
-    this.hour = hourIdOf(event);
+    const hour = hourIdOf(event);
+    this.hour = hour === null ? null : this.numberOf(hour);
     this.of = of;
   }
 
   addDaily(amounts: Amounts<'rollup_daily'>, currency = ''): void {
-    const key = { ...this.key, currency };
-    this.counted.daily.add(key, this.segments.event, amounts);
-    if (this.hour !== null) this.counted.hours.add(key, this.hour, amounts);
+    this.key.currency = this.numberOf(currency);
+    this.counted.daily.addNumbered(this.key, this.segments.event, amounts);
+    if (this.hour !== null) this.counted.hours.addNumbered(this.key, this.hour, amounts);
   }
 
   /** Adds measures that count a device once per day, which do not exist by hour. */
   private addOnceADay(amounts: Amounts<'rollup_daily'>): void {
-    this.counted.daily.add({ ...this.key, currency: '' }, this.segments.event, amounts);
+    this.key.currency = this.numberOf('');
+    this.counted.daily.addNumbered(this.key, this.segments.event, amounts);
   }
 
-  addAds(by: Parameters<Rollups['addAds']>[0], amounts: Amounts<'rollup_ads'>): void {
-    this.counted.ads.add({ ...this.key, ...by }, this.segments.event, amounts);
+  addAds(
+    { source, media_source, placement, currency }: Parameters<Rollups['addAds']>[0],
+    amounts: Amounts<'rollup_ads'>,
+  ): void {
+    const { key } = this;
+    key.source = this.numberOf(source);
+    key.media_source = this.numberOf(media_source);
+    key.placement = this.numberOf(placement);
+    key.currency = this.numberOf(currency);
+    this.counted.ads.addNumbered(key, this.segments.event, amounts);
   }
 
-  addItem(by: Parameters<Rollups['addItem']>[0], amounts: Amounts<'rollup_items'>): void {
-    this.counted.items.add({ ...this.key, ...by }, this.segments.event, amounts);
+  addItem({ item_id, currency }: Parameters<Rollups['addItem']>[0], amounts: Amounts<'rollup_items'>): void {
+    this.key.item_id = this.numberOf(item_id);
+    this.key.currency = this.numberOf(currency);
+    this.counted.items.addNumbered(this.key, this.segments.event, amounts);
   }
 
-  addCustom(event_name: string, amounts: Amounts<'rollup_custom'>): void {
-    this.counted.custom.add({ ...this.key, event_name }, this.segments.event, amounts);
+  addCustom(eventName: string, amounts: Amounts<'rollup_custom'>): void {
+    this.key.event_name = this.numberOf(eventName);
+    this.counted.custom.addNumbered(this.key, this.segments.event, amounts);
   }
 
   addRevenue(currency: string, amounts: Amounts<'cohort_revenue'>): void {
     const { event, device } = this.ofDevice();
-    const { acquired_day } = event;
-    const age = daysBetween(acquired_day, event.day);
+    const age = daysBetween(event.acquired_day, event.day);
     device.earn('ad', currency, age, amounts.ad_revenue ?? 0);
     device.earn('purchase', currency, age, amounts.purchase_revenue ?? 0);
-    this.counted.revenue.add({ ...this.key, acquired_day, currency }, this.segments.cohort, amounts);
+    this.key.currency = this.numberOf(currency);
+    this.counted.revenue.addNumbered(this.key, this.segments.cohort, amounts);
   }
 
   addPayer(): void {
@@ -270,15 +296,20 @@ class AddingUp implements Rollups {
     const age = kind.ageOf ? kind.ageOf(event) : Math.max(0, day);
     const added = device.addActiveAge(age);
     if (!added) return;
-    const { activity } = this.counted;
-    const { application_id, creative_id } = this.key;
-    const cohort = { application_id, acquired_day: event.acquired_day, creative_id };
     const { previous } = added;
-    const segment = this.segments.cohort;
-    activity.add({ ...cohort, age }, segment, { active_devices: 1 });
+    this.addAtAge(age, { active_devices: 1 });
     if (previous !== null && previous > age) return;
-    if (previous !== null) activity.add({ ...cohort, age: previous }, segment, { last_active_devices: -1 });
-    activity.add({ ...cohort, age }, segment, { last_active_devices: 1 });
+    if (previous !== null) this.addAtAge(previous, { last_active_devices: -1 });
+    this.addAtAge(age, { last_active_devices: 1 });
+  }
+
+  private addAtAge(age: number, amounts: Amounts<'cohort_activity'>): void {
+    this.key.age = this.numberOf(age);
+    this.counted.activity.addNumbered(this.key, this.segments.cohort, amounts);
+  }
+
+  private numberOf(value: string | number): number {
+    return this.counted.values.numberOf(value);
   }
 
   private ofDevice(): { event: DeviceEvent; device: RunningDevice } {

@@ -54,6 +54,20 @@ it('counts an event once, however it is redelivered', async () => {
   expect(await rollupOf(applicationId)).toMatchObject({ impressions: 5 });
 });
 
+it('counts what is new in a redelivered batch for its own device', async () => {
+  const { applicationId, append, stub, createDevice, device } = await start();
+  const other = await createDevice();
+  if (other.outcome === 'moved') throw new Error('a new counter has one shard');
+  const [first, second] = [device, other.device].map((own) => eventOf(applicationId, own, 'custom.ad'));
+  if (!first || !second) throw new Error('there are two events');
+  await append([first]);
+  expect(await append([first, second])).toMatchObject({ appended: 1 });
+  await stub().settle();
+  expect(await rollupOf(applicationId)).toMatchObject({ impressions: 2 });
+  for (const { id } of [device, other.device])
+    expect(await stub().readDevice(id)).toMatchObject({ milestones: { ad: first.occurred_at } });
+});
+
 it.each([
   ['in one run', false],
   ['in several runs', true],
