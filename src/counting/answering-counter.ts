@@ -25,6 +25,7 @@ import type {
   PurchasesQuestion,
 } from './questions.ts';
 import { SeenIds } from './seen-ids.ts';
+import type { Settler } from './settler.ts';
 import { readCounterName } from './shards.ts';
 import { openStore, type Store } from './store.ts';
 
@@ -32,10 +33,8 @@ import { openStore, type Store } from './store.ts';
 export abstract class AnsweringCounter extends DurableObject<Env> {
   protected opened: Store = openStore(this.ctx.storage);
   protected seen = new SeenIds(this.opened);
-  private readonly payersAnswers = new AnswerCache<Payers>(() => this.deviceVersion);
-
-  /** What changes whenever counted devices do; null while they are changing. */
-  protected abstract get deviceVersion(): number | null;
+  protected abstract readonly settler: Settler;
+  private readonly payersAnswers = new AnswerCache<Payers>(() => this.settler.deviceVersion);
 
   /** The store that calls read. */
   protected get store(): Store {

@@ -84,10 +84,6 @@ export class Counter extends AnsweringCounter implements CounterApi {
     });
   }
 
-  protected override get deviceVersion(): number | null {
-    return this.settler.deviceVersion;
-  }
-
   /** Creates the tables again after `deleteAll` when a call needs them, because late events may still arrive. */
   protected override get store(): Store {
     if (this.isDeleted) {
@@ -236,7 +232,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     const deadline = Date.now() + MAX_ALARM_MS;
     try {
       await this.flusher.flush();
-      while (Date.now() < deadline && this.isDue(Date.now()) && (await this.settler.countNext()))
+      while (Date.now() < deadline && this.settler.isDue(Date.now()) && (await this.settler.countNext()))
         await this.flusher.flush();
       await this.flusher.mergeBlocks();
       await this.grow(Date.now());
@@ -271,10 +267,6 @@ export class Counter extends AnsweringCounter implements CounterApi {
   private noteAppended(events: number, now: number): void {
     this.files.hotEvents += events;
     this.settler.noteAppended(events, now);
-  }
-
-  private isDue(now: number): boolean {
-    return (this.settler.dueAt(now) ?? Number.POSITIVE_INFINITY) <= now;
   }
 
   /** Sets the alarm for the next work, unless it is set for an earlier time. */

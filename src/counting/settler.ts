@@ -75,6 +75,10 @@ export class Settler {
     return countDueAt(this.waiting, fullRun(), quietWaitMs(), now);
   }
 
+  isDue(now: number): boolean {
+    return (this.dueAt(now) ?? Number.POSITIVE_INFINITY) <= now;
+  }
+
   /** Counts one run. A call during a run waits for that one. Returns false if nothing waited when it started. */
   countNext(limits = this.around.fullRun()): Promise<boolean> {
     this.running ??= this.run(limits).finally(() => {

@@ -1,0 +1,150 @@
+import {
+  type Amounts,
+  type DeviceEvent,
+  type EventKind,
+  hourIdOf,
+  type LoggedEvent,
+  type Rollups,
+} from '#catalogue';
+import { daysBetween } from '#lib/time';
+import type { RunningDevice } from './device-state.ts';
+import type { HourAdditions } from './hours.ts';
+import type { KeyValues } from './key-values.ts';
+import { type EventKey, partKey } from './keys.ts';
+import type { Additions, KeyNumbers } from './tables.ts';
+
+/** The changes from counting a run of events. */
+export type Counted = {
+  daily: Additions<'rollup_daily'>;
+  hours: HourAdditions;
+  ads: Additions<'rollup_ads'>;
+  items: Additions<'rollup_items'>;
+  custom: Additions<'rollup_custom'>;
+  activity: Additions<'cohort_activity'>;
+  revenue: Additions<'cohort_revenue'>;
+  /** The values of the keys of all these tables. */
+  values: KeyValues;
+};
+
+/** Returns whether none of these keys was seen, and stores them all for the event, or for the original that it repeats. */
+export type IsFirst = (event: DeviceEvent, keys: readonly EventKey[]) => boolean;
+
+/** The event's own segment, and the device's segment at its acquisition, which separates cohorts, as numbers of the run's `KeyValues`. */
+export type Segments = { event: number; cohort: number };
+
+/** Adds events one after the other to their rows. One object per run, so that events do not allocate any. */
+export class AddingUp implements Rollups {
+  private readonly counted: Counted;
+  private readonly isFirstOfKeys: IsFirst;
+  /** The values that the event's rows have in their keys, as far as they are set. */
+  private readonly key: KeyNumbers = {
+    ...{ application_id: 0, day: 0, acquired_day: 0, age: 0, creative_id: 0, currency: 0 },
+    ...{ source: 0, media_source: 0, placement: 0, item_id: 0, event_name: 0 },
+  };
+  private segments: Segments = { event: 0, cohort: 0 };
+  /** The number of its hour; null if it is not counted by hour. */
+  private hour: number | null = null;
+  /** Null for an event of a creative. */
+  private of: { event: DeviceEvent; device: RunningDevice } | null = null;
+
+  constructor(counted: Counted, isFirst: IsFirst) {
+    this.counted = counted;
+    this.isFirstOfKeys = isFirst;
+  }
+
+  /** Starts the next event. `creativeId` is empty for an organic device. */
+  begin(event: LoggedEvent, creativeId: string, segments: Segments, of: AddingUp['of']): void {
+    const { key } = this;
+    key.application_id = this.numberOf(event.application_id);
+    key.day = this.numberOf(event.day);
+    key.creative_id = this.numberOf(creativeId);
+    if (of) key.acquired_day = this.numberOf(of.event.acquired_day);
+    this.segments = segments;
+    const hour = hourIdOf(event);
+    this.hour = hour === null ? null : this.numberOf(hour);
+    this.of = of;
+  }
+
+  addDaily(amounts: Amounts<'rollup_daily'>, currency = ''): void {
+    this.key.currency = this.numberOf(currency);
+    this.counted.daily.addNumbered(this.key, this.segments.event, amounts);
+    if (this.hour !== null) this.counted.hours.addNumbered(this.key, this.hour, amounts);
+  }
+
+  /** Adds measures that count a device once per day, which do not exist by hour. */
+  private addOnceADay(amounts: Amounts<'rollup_daily'>): void {
+    this.key.currency = this.numberOf('');
+    this.counted.daily.addNumbered(this.key, this.segments.event, amounts);
+  }
+
+  addAds(
+    { source, media_source, placement, currency }: Parameters<Rollups['addAds']>[0],
+    amounts: Amounts<'rollup_ads'>,
+  ): void {
+    const { key } = this;
+    key.source = this.numberOf(source);
+    key.media_source = this.numberOf(media_source);
+    key.placement = this.numberOf(placement);
+    key.currency = this.numberOf(currency);
+    this.counted.ads.addNumbered(key, this.segments.event, amounts);
+  }
+
+  addItem({ item_id, currency }: Parameters<Rollups['addItem']>[0], amounts: Amounts<'rollup_items'>): void {
+    this.key.item_id = this.numberOf(item_id);
+    this.key.currency = this.numberOf(currency);
+    this.counted.items.addNumbered(this.key, this.segments.event, amounts);
+  }
+
+  addCustom(eventName: string, amounts: Amounts<'rollup_custom'>): void {
+    this.key.event_name = this.numberOf(eventName);
+    this.counted.custom.addNumbered(this.key, this.segments.event, amounts);
+  }
+
+  addRevenue(currency: string, amounts: Amounts<'cohort_revenue'>): void {
+    const { event, device } = this.ofDevice();
+    const age = daysBetween(event.acquired_day, event.day);
+    device.earn('ad', currency, age, amounts.ad_revenue ?? 0);
+    device.earn('purchase', currency, age, amounts.purchase_revenue ?? 0);
+    this.key.currency = this.numberOf(currency);
+    this.counted.revenue.addNumbered(this.key, this.segments.cohort, amounts);
+  }
+
+  addPayer(): void {
+    const { event, device } = this.ofDevice();
+    if (device.addPaidDay(daysBetween(event.acquired_day, event.day))) this.addOnceADay({ payers: 1 });
+  }
+
+  isFirst(key: string): boolean {
+    return this.isFirstOfKeys(this.ofDevice().event, [partKey(key)]);
+  }
+
+  /** A device is active on the day of any of its events, including its acquisition. */
+  addActivity(kind: EventKind<LoggedEvent>): void {
+    const { event, device } = this.ofDevice();
+    const day = daysBetween(event.acquired_day, event.day);
+    if (device.addActiveDay(day)) this.addOnceADay({ active_devices: 1 });
+    // A backend may send events from before the acquisition that it reported. They count as day 0.
+    const age = kind.ageOf ? kind.ageOf(event) : Math.max(0, day);
+    const added = device.addActiveAge(age);
+    if (!added) return;
+    const { previous } = added;
+    this.addAtAge(age, { active_devices: 1 });
+    if (previous !== null && previous > age) return;
+    if (previous !== null) this.addAtAge(previous, { last_active_devices: -1 });
+    this.addAtAge(age, { last_active_devices: 1 });
+  }
+
+  private addAtAge(age: number, amounts: Amounts<'cohort_activity'>): void {
+    this.key.age = this.numberOf(age);
+    this.counted.activity.addNumbered(this.key, this.segments.cohort, amounts);
+  }
+
+  private numberOf(value: string | number): number {
+    return this.counted.values.numberOf(value);
+  }
+
+  private ofDevice(): { event: DeviceEvent; device: RunningDevice } {
+    if (!this.of) throw new Error('The event has no device');
+    return this.of;
+  }
+}
