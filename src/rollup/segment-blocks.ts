@@ -96,7 +96,7 @@ const MAX_ROW_SEGMENTS = 1_000;
 type Section = Map<number, number[]>;
 
 class Block {
-  /** The approximate length in characters. */
+  /** At least so many characters has the text: a block that is taken for full must be, or it would be merged again for ever. */
   length = 0;
   private rowCount = 0;
   private readonly keys: Dictionary<string>[];
@@ -121,7 +121,7 @@ class Block {
       const at = dictionary.indexOf(value);
       this.rows.push(at);
       this.length += countDigits(at);
-      if (at === known) this.length += JSON.stringify(value).length + 1;
+      if (at === known) this.length += JSON.stringify(value).length;
     }
     for (let at = from; at < to; at += step) {
       let mask = 0;
@@ -150,7 +150,7 @@ class Block {
     if (!entries) {
       entries = [];
       section.set(mask, entries);
-      this.length += 2;
+      this.length++;
     }
     return entries;
   }

@@ -123,7 +123,7 @@ it('merges large blocks too, as many as fit into memory and one value of the dat
   }
   const after = await read(owner.applicationId, [UNSEGMENTED]);
   expect(after.sums).toEqual(before.sums);
-  expect(after.blocks).toBeLessThanOrEqual(before.blocks / 2);
+  expect(after.blocks).toBeLessThan(MIN_MERGED_BLOCKS);
 });
 
 it('does not merge a few blocks, or those of other shards', async () => {
