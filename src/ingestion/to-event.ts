@@ -68,6 +68,5 @@ function deviceOf(envelope: EventEnvelope): SentDevice | undefined {
     sdk_type,
     user_properties: envelope.wp,
   };
-  for (const value of Object.values(device)) if (value !== undefined) return device;
-  return undefined;
+  return Object.values(device).some((value) => value !== undefined) ? device : undefined;
 }

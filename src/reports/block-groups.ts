@@ -1,3 +1,4 @@
+import { Dictionary } from '#lib/dictionary';
 import type { Entries } from '#rollup';
 import { SKIPPED } from './add-columns.ts';
 import { type BlockQuestion, MAX_GROUPS, rollupFor } from './block-question.ts';
@@ -6,7 +7,7 @@ import { microsOf } from './converted-sums.ts';
 import { type Conversions, conversionsOf, type DayRates, NO_RATE } from './day-rates.ts';
 import { DIMENSIONS, type DimensionName, isTime, spansOf } from './dimensions.ts';
 import { GroupTable } from './group-table.ts';
-import { Pairs, Texts } from './interned.ts';
+import { Pairs } from './interned.ts';
 import type { CreativeNames } from './names.ts';
 import { NO_PART, RowParts } from './row-parts.ts';
 
@@ -43,7 +44,7 @@ export class Groups {
   private readonly hasSegments: boolean;
   /** The number of a segment's part of the key, by the segment's index. */
   private readonly segmentParts: number[] = [];
-  private readonly segmentTexts = new Texts();
+  private readonly segmentTexts = new Dictionary<string>();
   private readonly withSegments = new Pairs();
   /** Of the current day only, because chunks come latest day first. */
   private readonly spans = new Map<string, Span>();
@@ -239,7 +240,7 @@ export class Groups {
     const [part, segment] = this.hasSegments ? this.withSegments.partsOf(whole) : [whole, 0];
     const ofRow = this.parts.textsOf(part);
     const ofSegment: (string | null)[] = this.hasSegments
-      ? JSON.parse(this.segmentTexts.textOf(segment))
+      ? JSON.parse(this.segmentTexts.values[segment] ?? '')
       : [];
     return this.names.map((name, index) => {
       if (isTime(name)) return span.values[index] ?? null;

@@ -127,7 +127,7 @@ export class CohortActivity {
     const ranked = this.cohorts.flatMap((own, cohort) => {
       const size = this.sizes[cohort] ?? 0;
       if (own === null || size <= 0) return [];
-      const [label, value] = [own.part.label, this.cells.values.textOf(own.value)];
+      const [label, value] = [own.part.label, this.cells.values.values[own.value] ?? ''];
       return [{ cohort, label, value, size, key: JSON.stringify([label || null, value || null]) }];
     });
     ranked.sort((left, right) => {

@@ -1,9 +1,9 @@
 import { PART_OF } from '#lib/calendar';
+import { Dictionary } from '#lib/dictionary';
 import { daysBetween } from '#lib/time';
 import { type Chunk, type ScannedSegment, valuesIn } from './chunk.ts';
 import type { CohortQuestion } from './cohorts.ts';
 import { type Group, isOfCreatives } from './device-groups.ts';
-import { Texts } from './interned.ts';
 import type { CreativeGroup, CreativeNames } from './names.ts';
 
 /** In place of the number of a value: costs without the name that is grouped by are of no cohort. */
@@ -36,7 +36,7 @@ export class CohortCells {
   /** The requested day numbers, ascending. */
   readonly numbers: readonly number[];
   /** The values that cohorts are grouped by. */
-  readonly values = new Texts();
+  readonly values = new Dictionary<string>();
   private readonly asked: CohortQuestion;
   private readonly names: CreativeNames;
   private readonly parts = new Map<string, CohortPart>();

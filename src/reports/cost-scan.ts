@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { commaList, costs, database, named } from '#db';
+import { Dictionary } from '#lib/dictionary';
 import { OTHER } from './block-scan.ts';
 import type { Chunk } from './chunk.ts';
 import { type DimensionName, isNamed, isTime } from './dimensions.ts';
-import { Texts } from './interned.ts';
 import { wholeAmount } from './money.ts';
 import { costNames } from './names.ts';
 import { COSTS, type Period, rowsIn } from './sources.ts';
@@ -78,7 +78,7 @@ function pagesOf(days: readonly { day: string; count: number }[]): { from: strin
 /** A chunk of rows of one day. Its columns are those of the groupings by name, each with texts of `costNames`. */
 function toChunk(day: string, rows: readonly CostRow[], names: readonly DimensionName[]): Chunk {
   const columns = ['day', 'currency', ...names];
-  const lists = columns.map(() => new Texts());
+  const lists = columns.map(() => new Dictionary<string>());
   const keys = columns.map(() => new Int32Array(rows.length));
   for (const [at, row] of rows.entries()) {
     const values = [row.day || day, row.currency, row.key0 ?? '', row.key1 ?? ''];
@@ -89,7 +89,7 @@ function toChunk(day: string, rows: readonly CostRow[], names: readonly Dimensio
     isOfCosts: true,
     day,
     columns,
-    values: lists.map((list) => list.all),
+    values: lists.map((list) => list.values),
     segments: [OTHER],
     read: (take) => take({ size: rows.length, keys, segments: new Int32Array(rows.length), sums }),
   };

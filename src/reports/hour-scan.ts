@@ -2,11 +2,11 @@ import { and, between, desc, eq, type SQL, sql } from 'drizzle-orm';
 import { HOUR_ID } from '#catalogue';
 import { findCreativeIds } from '#creatives';
 import { database, isAmong, rollupHours } from '#db';
+import { Dictionary } from '#lib/dictionary';
 import { sumColumnsOf } from '#rollup';
 import { OTHER } from './block-scan.ts';
 import type { Chunk } from './chunk.ts';
 import { isByCreative } from './filters.ts';
-import { Texts } from './interned.ts';
 import type { ReportFilters } from './query.ts';
 
 type HourScan = {
@@ -71,7 +71,11 @@ function toChunk(rows: readonly HourRow[], { to, untilHour }: HourScan): Chunk {
   const isWanted = (id: number) => id < endId;
   let size = 0;
   for (const list of hoursOf) for (const [id = 0] of list) if (isWanted(id)) size++;
-  const [creatives, currencies, hours] = [new Texts(), new Texts(), new Texts()];
+  const [creatives, currencies, hours] = [
+    new Dictionary<string>(),
+    new Dictionary<string>(),
+    new Dictionary<string>(),
+  ];
   const keys = COLUMNS.map(() => new Int32Array(size));
   const [, creativeNumbers, currencyNumbers, hourNumbers] = keys;
   const sums: (Float64Array | null)[] = DAILY.map(() => null);
@@ -107,7 +111,7 @@ function toChunk(rows: readonly HourRow[], { to, untilHour }: HourScan): Chunk {
     isOfCosts: false,
     day,
     columns: COLUMNS,
-    values: [[day], creatives.all, currencies.all, hours.all],
+    values: [[day], creatives.values, currencies.values, hours.values],
     segments: [OTHER],
     read: (take) => take({ size, keys, segments: new Int32Array(size), sums }),
   };

@@ -1,23 +1,3 @@
-/** Numbers texts in order of first use. */
-export class Texts {
-  /** By number. */
-  readonly all: string[] = [];
-  private readonly numbers = new Map<string, number>();
-
-  numberOf(text: string): number {
-    let number = this.numbers.get(text);
-    if (number === undefined) {
-      number = this.all.push(text) - 1;
-      this.numbers.set(text, number);
-    }
-    return number;
-  }
-
-  textOf(number: number): string {
-    return this.all[number] ?? '';
-  }
-}
-
 /** The right number of a pair is below this, so that a pair fits into an exact number. */
 const MAX_RIGHT = 2 ** 26;
 

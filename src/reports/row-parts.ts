@@ -1,6 +1,7 @@
+import { Dictionary } from '#lib/dictionary';
 import type { Chunk } from './chunk.ts';
 import { DIMENSIONS, type DimensionName, isNamed } from './dimensions.ts';
-import { Pairs, Texts } from './interned.ts';
+import { Pairs } from './interned.ts';
 import type { CreativeNames } from './names.ts';
 
 /** In place of the number of a value that makes no group. */
@@ -14,7 +15,7 @@ export class RowParts {
   readonly names: readonly DimensionName[];
   private readonly creatives: CreativeNames;
   /** The values of each grouping, and the combinations of the first ones with the next. */
-  private readonly texts: readonly Texts[];
+  private readonly texts: readonly Dictionary<string>[];
   private readonly combined: readonly Pairs[];
   /** By grouping, the numbers of the values as they are stored, so that each takes a single lookup per chunk. */
   private readonly ofFigures: readonly Map<string, number>[];
@@ -27,7 +28,7 @@ export class RowParts {
   constructor(names: readonly DimensionName[], creatives: CreativeNames) {
     this.names = names;
     this.creatives = creatives;
-    this.texts = names.map(() => new Texts());
+    this.texts = names.map(() => new Dictionary<string>());
     this.ofFigures = names.map(() => new Map());
     this.ofCosts = names.map(() => new Map());
     this.combined = names.slice(1).map(() => new Pairs());
@@ -65,7 +66,7 @@ export class RowParts {
     for (let index = this.names.length - 1; index >= 0; index--) {
       let number = rest;
       if (index > 0) [rest, number] = this.combined[index - 1]?.partsOf(rest) ?? [0, 0];
-      texts.unshift(this.texts[index]?.textOf(number) ?? '');
+      texts.unshift(this.texts[index]?.values[number] ?? '');
     }
     return texts;
   }

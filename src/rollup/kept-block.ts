@@ -1,6 +1,6 @@
 import { isMoney, type RollupTable } from '#catalogue';
+import { Dictionary } from '#lib/dictionary';
 import { TupleIndex } from '#lib/tuple-index';
-import { Dictionary } from './dictionary.ts';
 import { type EntryFilter, MAX_ENTRIES, type TakeEntries } from './entries.ts';
 import { BUFFER, type OpenBlock, openBlock } from './open-block.ts';
 import { blockKeys } from './segment-blocks.ts';
@@ -64,9 +64,9 @@ class AddedBlocks {
 
   add(block: OpenBlock): void {
     const numbers = block.keys.map((values, at) =>
-      Int32Array.from(values, (value) => this.keys[at]?.indexOf(value) ?? 0),
+      Int32Array.from(values, (value) => this.keys[at]?.numberOf(value) ?? 0),
     );
-    const own = Int32Array.from(block.segments, (id) => this.segments.indexOf(id));
+    const own = Int32Array.from(block.segments, (id) => this.segments.numberOf(id));
     const places = new Int32Array(MAX_ENTRIES);
     const last = numbers.length;
     block.read(({ size, keys, segments, sums }) => {

@@ -1,5 +1,5 @@
 import { ROLLUP_KEYS, type RollupTable } from '#catalogue';
-import { Dictionary } from './dictionary.ts';
+import { Dictionary } from '#lib/dictionary';
 import { MAX_ENTRIES } from './entries.ts';
 import { type SegmentedRow, sumColumnsOf } from './tables.ts';
 
@@ -118,7 +118,7 @@ class Block {
     for (const [index, dictionary] of this.keys.entries()) {
       const value = String(key[index + 1] ?? '');
       const known = dictionary.values.length;
-      const at = dictionary.indexOf(value);
+      const at = dictionary.numberOf(value);
       this.rows.push(at);
       this.length += countDigits(at);
       if (at === known) this.length += JSON.stringify(value).length;
@@ -126,7 +126,7 @@ class Block {
     for (let at = from; at < to; at += step) {
       let mask = 0;
       for (let index = 1; index < step; index++) if (segments[at + index]) mask |= 1 << (index - 1);
-      const entries = this.entriesOf(segments[at] ?? 0, this.masks.indexOf(mask));
+      const entries = this.entriesOf(segments[at] ?? 0, this.masks.numberOf(mask));
       entries.push(row);
       this.length++;
       for (let index = 1; index < step; index++) {
