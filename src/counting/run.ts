@@ -24,6 +24,11 @@ export type RunLimits = {
 
 /** The share of the memory for the rows to add. The rest holds thousands of devices before they have to be written. */
 const ROWS_SHARE = 0.75;
+/**
+ * The share from which the rows are published when devices have to be written. Each commit writes all rows again, so a run whose rows hardly
+ * repeat would spend its time on that.
+ */
+const MIN_PUBLISHED_SHARE = 0.25;
 
 /** The events that are read and counted at once: a few milliseconds. */
 const EVENTS_PER_STEP = 250;
@@ -37,8 +42,8 @@ type Ending = { events: number; lastBatch: number };
 
 /**
  * A run of a counter over the next batches of its log. It counts them in steps. What it found takes effect when it commits: a transaction makes the
- * writes that were prepared before valid, and advances the position in the log. A run whose devices fill the memory commits several times; the
- * sums of all commits are published together by the last one.
+ * writes that were prepared before valid, and advances the position in the log. A run whose devices fill the memory commits several times, as
+ * long as it has few rows to add; the sums of all commits are published together by the last one.
  */
 export class Run {
   private readonly storage: DurableObjectStorage;
@@ -95,7 +100,10 @@ export class Run {
   private *countAll(limits: RunLimits, now: number): Steps<Ending> {
     for (const [index, head] of this.heads.entries()) {
       const isFull = this.weightOfRows() + this.devices.weight >= limits.weight;
-      if (index > 0 && (isFull || !this.devices.hasLoaded(head.batch))) yield* this.commit(now, 'continues');
+      if (index > 0 && (isFull || !this.devices.hasLoaded(head.batch))) {
+        if (this.weightOfRows() >= limits.weight * MIN_PUBLISHED_SHARE) break;
+        yield* this.commit(now, 'continues');
+      }
       if (!this.devices.hasLoaded(head.batch))
         yield* this.devices.load(this.heads.slice(index), limits.weight - this.weightOfRows());
       yield* this.countBatch(head);

@@ -54,9 +54,15 @@ export class BenchCounter extends Counter {
 
   override async alarm(): Promise<void> {}
 
-  /** Counts and flushes all that waits, as the alarm does once the longest wait is over. */
+  /** Counts and flushes all that waits, as alarms do once the longest wait is over: one alone may not have the time for it. */
   async ring(): Promise<void> {
-    await later(11 * MINUTE_MS, () => super.alarm());
+    for (let left = Number.POSITIVE_INFINITY; ; ) {
+      await later(11 * MINUTE_MS, () => super.alarm());
+      const { events } = this.settler.pending;
+      if (events === 0) return;
+      if (events >= left) throw new Error(`${events} events cannot be counted`);
+      left = events;
+    }
   }
 
   /** Counts and flushes all that waits, and nothing else. */

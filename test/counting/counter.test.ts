@@ -137,6 +137,29 @@ it('counts by alarm if nothing else triggers it', async () => {
   expect(await rollupOf(applicationId)).toMatchObject({ impressions: 1, installs: 1 });
 });
 
+it('ends a run with many rows to add when its devices fill the memory', async () => {
+  const counter = startCounter();
+  const { applicationId, append, stub, inside } = counter;
+  const created = await Promise.all(Array.from({ length: 60 }, () => counter.createDevice()));
+  const devices = created.flatMap((one) => (one.outcome === 'moved' ? [] : [one.device]));
+  await stub().settle();
+  for (let start = 0; start < devices.length; start += 10) {
+    const own = devices.slice(start, start + 10);
+    await append(
+      own.map((device) => eventOf(applicationId, device, 'custom.ad', { ad_id: `ad of ${device.id}` })),
+    );
+  }
+  // A second commit of the same run would write the rows of the first again.
+  const parts = await inside(async (own) => {
+    own.fullRun = { events: 1_000, weight: 40_000 };
+    await own.eraseEvents([]);
+    return (await own.health()).outbox;
+  });
+  expect(parts).toBe(2);
+  expect((await stub().settle()).settled).toBe(true);
+  expect(await rollupOf(applicationId)).toMatchObject({ impressions: 60, active_device_days: 120 });
+});
+
 it('counts more devices in one run than it keeps in memory', async () => {
   const counter = startCounter();
   const { applicationId, append, stub, inside } = counter;
