@@ -49,6 +49,16 @@ export function openToKeep(
 /** A mask and a count. */
 const GROUP_BYTES = 16;
 
+/** The places among all entries of those being added. */
+const PLACES = new Int32Array(MAX_ENTRIES);
+
+/** The number that each value has in a dictionary. `Int32Array.from` with a function takes several times as long. */
+function numbersOf<Value>(values: readonly Value[], dictionary: Dictionary<Value> | undefined): Int32Array {
+  const numbers = new Int32Array(values.length);
+  for (let at = 0; at < numbers.length; at++) numbers[at] = dictionary?.numberOf(values[at] as Value) ?? 0;
+  return numbers;
+}
+
 /** The entries of several blocks, in columns with numbers that are the same for all. */
 class AddedBlocks {
   readonly keys: readonly Dictionary<string>[];
@@ -71,23 +81,20 @@ class AddedBlocks {
   }
 
   add(block: OpenBlock): void {
-    const numbers = block.keys.map((values, at) =>
-      Int32Array.from(values, (value) => this.keys[at]?.numberOf(value) ?? 0),
-    );
-    const own = Int32Array.from(block.segments, (id) => this.segments.numberOf(id));
-    const places = new Int32Array(MAX_ENTRIES);
-    const last = numbers.length;
+    const numbers = block.keys.map((values, at) => numbersOf(values, this.keys[at]));
+    numbers.push(numbersOf(block.segments, this.segments));
+    const { entry } = this;
     block.read(({ size, keys, segments, sums }) => {
+      const columns = [...keys.slice(0, block.keys.length), segments];
       for (let index = 0; index < size; index++) {
-        for (let at = 0; at < last; at++) this.entry[at] = numbers[at]?.[keys[at]?.[index] ?? 0] ?? 0;
-        this.entry[last] = own[segments[index] ?? 0] ?? 0;
-        places[index] = this.entries.numberOf(this.entry);
+        for (let at = 0; at < entry.length; at++) entry[at] = numbers[at]?.[columns[at]?.[index] ?? 0] ?? 0;
+        PLACES[index] = this.entries.numberOf(entry);
       }
       for (const [at, added] of sums.entries()) {
         if (!added) continue;
         const column = this.columnAt(at);
         for (let index = 0; index < size; index++) {
-          const place = places[index] ?? 0;
+          const place = PLACES[index] ?? 0;
           column[place] = (column[place] ?? 0) + (added[index] ?? 0);
         }
       }
@@ -136,7 +143,8 @@ class AddedBlocks {
     const next: number[] = [];
     for (const [group, count] of counts.entries()) next[group + 1] = (next[group] ?? 0) + count;
     const order = new Int32Array(this.size);
-    for (const [entry, group] of own.entries()) {
+    for (let entry = 0; entry < own.length; entry++) {
+      const group = own[entry] ?? 0;
       const place = next[group] ?? 0;
       order[place] = entry;
       next[group] = place + 1;
@@ -159,8 +167,8 @@ class AddedBlocks {
 function withoutZeros(column: Float64Array, order: Int32Array): Float64Array {
   const sums = new Float64Array(order.length);
   let size = 0;
-  for (const entry of order) {
-    const sum = column[entry] ?? 0;
+  for (let index = 0; index < order.length; index++) {
+    const sum = column[order[index] ?? 0] ?? 0;
     if (sum !== 0) sums[size++] = sum;
   }
   return sums.subarray(0, size);
