@@ -9,8 +9,14 @@ import { MICROS_PER_HIGH, sumColumnsOf } from './tables.ts';
 /** A column in the smallest type that its numbers fit into; null if all are 0. */
 type KeptColumn = Uint8Array | Uint16Array | Int32Array | Float64Array | null;
 
+/**
+ * The entries are in groups with the same mask: a bit of it says that a sum is not 0. A column of sums has only the entries of the groups with its
+ * bit, because most columns are 0 in most entries.
+ */
 type KeptColumns = {
-  size: number;
+  /** By group. */
+  masks: readonly number[];
+  counts: readonly number[];
   keys: readonly KeptColumn[];
   segments: KeptColumn;
   sums: readonly KeptColumn[];
@@ -29,16 +35,28 @@ export function openToKeep(
   const together = new AddedBlocks(blockKeys(table).length, names.length);
   for (const text of texts) together.add(openBlock(table, text));
   for (const [at, name] of names.entries()) if (isMoney(name)) together.carry(at);
-  const { size } = together;
-  const keys = together.keys.map((_, place) => toColumn(together.numbersAt(place), size));
-  const segments = toColumn(together.numbersAt(keys.length), size);
-  const sums = together.sums.map((column) => column && toColumn(column, size));
+  const columns = together.toColumns();
+  const { masks, keys, segments, sums } = columns;
+  const arrays = [...keys, segments, ...sums];
   return {
-    bytes: [...keys, segments, ...sums].reduce((all, column) => all + (column?.byteLength ?? 0), 0),
+    bytes: arrays.reduce((all, column) => all + (column?.byteLength ?? 0), masks.length * GROUP_BYTES),
     keys: together.keys.map(({ values }) => values.map(share)),
     segments: together.segments.values,
-    read: (take, filter) => readColumns({ size, keys, segments, sums }, take, filter ?? null),
+    read: (take, filter) => readColumns(columns, take, filter ?? null),
   };
+}
+
+/** A mask and a count. */
+const GROUP_BYTES = 16;
+
+/** The places among all entries of those being added. */
+const PLACES = new Int32Array(MAX_ENTRIES);
+
+/** The number that each value has in a dictionary. `Int32Array.from` with a function takes several times as long. */
+function numbersOf<Value>(values: readonly Value[], dictionary: Dictionary<Value> | undefined): Int32Array {
+  const numbers = new Int32Array(values.length);
+  for (let at = 0; at < numbers.length; at++) numbers[at] = dictionary?.numberOf(values[at] as Value) ?? 0;
+  return numbers;
 }
 
 /** The entries of several blocks, in columns with numbers that are the same for all. */
@@ -63,23 +81,20 @@ class AddedBlocks {
   }
 
   add(block: OpenBlock): void {
-    const numbers = block.keys.map((values, at) =>
-      Int32Array.from(values, (value) => this.keys[at]?.numberOf(value) ?? 0),
-    );
-    const own = Int32Array.from(block.segments, (id) => this.segments.numberOf(id));
-    const places = new Int32Array(MAX_ENTRIES);
-    const last = numbers.length;
+    const numbers = block.keys.map((values, at) => numbersOf(values, this.keys[at]));
+    numbers.push(numbersOf(block.segments, this.segments));
+    const { entry } = this;
     block.read(({ size, keys, segments, sums }) => {
+      const columns = [...keys.slice(0, block.keys.length), segments];
       for (let index = 0; index < size; index++) {
-        for (let at = 0; at < last; at++) this.entry[at] = numbers[at]?.[keys[at]?.[index] ?? 0] ?? 0;
-        this.entry[last] = own[segments[index] ?? 0] ?? 0;
-        places[index] = this.entries.numberOf(this.entry);
+        for (let at = 0; at < entry.length; at++) entry[at] = numbers[at]?.[columns[at]?.[index] ?? 0] ?? 0;
+        PLACES[index] = this.entries.numberOf(entry);
       }
       for (const [at, added] of sums.entries()) {
         if (!added) continue;
         const column = this.columnAt(at);
         for (let index = 0; index < size; index++) {
-          const place = places[index] ?? 0;
+          const place = PLACES[index] ?? 0;
           column[place] = (column[place] ?? 0) + (added[index] ?? 0);
         }
       }
@@ -98,11 +113,43 @@ class AddedBlocks {
     }
   }
 
-  /** The number that each entry has at a place of its key, or after it, of its segment. */
-  numbersAt(place: number): Int32Array {
-    const numbers = new Int32Array(this.size);
-    for (let entry = 0; entry < numbers.length; entry++) numbers[entry] = this.entries.at(entry, place);
-    return numbers;
+  toColumns(): KeptColumns {
+    const { order, masks, counts } = this.groupByMask();
+    const numbersAt = (place: number) => toColumn(order.map((entry) => this.entries.at(entry, place)));
+    return {
+      masks,
+      counts,
+      keys: this.keys.map((_, place) => numbersAt(place)),
+      segments: numbersAt(this.keys.length),
+      sums: this.sums.map((column) => column && toColumn(withoutZeros(column, order))),
+    };
+  }
+
+  /** The entries in the order of their groups, and the mask and the number of entries of each group. */
+  private groupByMask(): { order: Int32Array; masks: readonly number[]; counts: readonly number[] } {
+    const masks = new Dictionary<number>();
+    const own = new Int32Array(this.size);
+    for (const [at, column] of this.sums.entries()) {
+      if (column)
+        for (let entry = 0; entry < own.length; entry++)
+          if (column[entry]) own[entry] = (own[entry] ?? 0) | (1 << at);
+    }
+    const counts: number[] = [];
+    for (let entry = 0; entry < own.length; entry++) {
+      const group = masks.numberOf(own[entry] ?? 0);
+      own[entry] = group;
+      counts[group] = (counts[group] ?? 0) + 1;
+    }
+    const next: number[] = [];
+    for (const [group, count] of counts.entries()) next[group + 1] = (next[group] ?? 0) + count;
+    const order = new Int32Array(this.size);
+    for (let entry = 0; entry < own.length; entry++) {
+      const group = own[entry] ?? 0;
+      const place = next[group] ?? 0;
+      order[place] = entry;
+      next[group] = place + 1;
+    }
+    return { order, masks: masks.values, counts };
   }
 
   /** A column of sums with room for all entries. */
@@ -116,16 +163,27 @@ class AddedBlocks {
   }
 }
 
-function toColumn(values: Int32Array | Float64Array, size: number): KeptColumn {
+/** The sums other than 0, in an order of the entries. */
+function withoutZeros(column: Float64Array, order: Int32Array): Float64Array {
+  const sums = new Float64Array(order.length);
+  let size = 0;
+  for (let index = 0; index < order.length; index++) {
+    const sum = column[order[index] ?? 0] ?? 0;
+    if (sum !== 0) sums[size++] = sum;
+  }
+  return sums.subarray(0, size);
+}
+
+function toColumn(values: Int32Array | Float64Array): KeptColumn {
   let [least, most] = [0, 0];
-  for (let index = 0; index < size; index++) {
+  for (let index = 0; index < values.length; index++) {
     const value = values[index] ?? 0;
     if (value < least) least = value;
     else if (value > most) most = value;
   }
   if (least === 0 && most === 0) return null;
-  const column = emptyColumn(least, most, size);
-  column.set(values.subarray(0, Math.min(size, values.length)));
+  const column = emptyColumn(least, most, values.length);
+  column.set(values);
   return column;
 }
 
@@ -136,37 +194,54 @@ function emptyColumn(least: number, most: number, size: number) {
   return new Float64Array(size);
 }
 
-/** The indexes of the wanted entries among those being read. */
+/** The indexes of the wanted entries among those of a group that are being read. */
 const CHOSEN = new Int32Array(MAX_ENTRIES);
 
-function readColumns(
-  { size, keys, segments, sums }: KeptColumns,
-  take: TakeEntries,
-  filter: EntryFilter | null,
-): void {
-  BUFFER.widen(keys.length, sums.length);
-  const used = sums.reduce((bits, column, at) => (column ? bits | (1 << at) : bits), 0);
+function readColumns(columns: KeptColumns, take: TakeEntries, filter: EntryFilter | null): void {
+  const { masks, counts, keys, segments, sums } = columns;
+  const width = sums.length;
+  BUFFER.widen(keys.length, width);
   const lists = [
     ...(filter?.keys ?? []).map((wanted, at) => ({ wanted, column: keys[at] ?? null })),
     { wanted: filter?.segments ?? null, column: segments },
   ].flatMap(({ wanted, column }) => (wanted ? [{ wanted, column }] : []));
-  for (let from = 0; from < size; from += MAX_ENTRIES) {
-    const chosen = Math.min(MAX_ENTRIES, size - from);
-    const count = lists.reduce(
-      (left, { wanted, column }, at) => choose(left, at === 0, { wanted, column, from }),
-      chosen,
-    );
-    const isWhole = count === chosen;
-    const fill = (into: Int32Array | Float64Array, column: KeptColumn) => {
-      if (!column) into.fill(0, 0, count);
-      else if (isWhole) into.set(column.subarray(from, from + count));
-      else gather(into, column, from, count);
-    };
-    for (const [at, into] of BUFFER.keys.entries()) fill(into, keys[at] ?? null);
-    fill(BUFFER.segments, segments);
-    for (const [at, into] of BUFFER.sums.entries()) if (sums[at]) fill(into, sums[at]);
-    BUFFER.flush(take, { size: count, used, width: sums.length });
+  const offsets = new Int32Array(width);
+  let [start, size, used] = [0, 0, 0];
+  const flush = () => {
+    BUFFER.flush(take, { size, used, width });
+    [size, used] = [0, 0];
+  };
+  for (const [group, mask] of masks.entries()) {
+    const end = start + (counts[group] ?? 0);
+    while (start < end) {
+      if (size === MAX_ENTRIES) flush();
+      const from = start;
+      const read = Math.min(end - from, MAX_ENTRIES - size);
+      const count = lists.reduce(
+        (left, { wanted, column }, at) => choose(left, at === 0, { wanted, column, from }),
+        read,
+      );
+      const isWhole = count === read;
+      const fill = (into: Int32Array | Float64Array, column: KeptColumn, first: number) => {
+        if (!column) into.fill(0, size, size + count);
+        else if (isWhole) into.set(column.subarray(first, first + count), size);
+        else gather(into, size, { column, first, count });
+      };
+      for (const [at, into] of BUFFER.keys.entries()) fill(into, keys[at] ?? null, from);
+      fill(BUFFER.segments, segments, from);
+      for (let at = 0, bits = mask; bits !== 0; at++, bits >>>= 1) {
+        const into = BUFFER.sums[at];
+        if ((bits & 1) === 0 || !into) continue;
+        const first = offsets[at] ?? 0;
+        if (count > 0) fill(into, sums[at] ?? null, first);
+        offsets[at] = first + read;
+      }
+      if (count > 0) used |= mask;
+      size += count;
+      start += read;
+    }
   }
+  flush();
 }
 
 /** Leaves those of the `count` chosen entries whose value is wanted, and returns how many they are. */
@@ -183,11 +258,11 @@ function choose(
   return left;
 }
 
+/** Copies the chosen entries to an index and after it. */
 function gather(
   into: Int32Array | Float64Array,
-  column: NonNullable<KeptColumn>,
-  from: number,
-  count: number,
+  to: number,
+  { column, first, count }: { column: NonNullable<KeptColumn>; first: number; count: number },
 ) {
-  for (let index = 0; index < count; index++) into[index] = column[from + (CHOSEN[index] ?? 0)] ?? 0;
+  for (let index = 0; index < count; index++) into[to + index] = column[first + (CHOSEN[index] ?? 0)] ?? 0;
 }
