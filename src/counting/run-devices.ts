@@ -18,8 +18,8 @@ import { PageWriter } from './page-writer.ts';
 import { BrokenDevicesError } from './poison.ts';
 import type { Store } from './store.ts';
 
-/** The memory of a device besides its days, in bytes, measured in Node, whose pointers have 8. */
-const DEVICE_BYTES = 850;
+/** The most memory that a device takes besides its days, in bytes, measured in Node, whose pointers have 8. A new one takes half. */
+const DEVICE_BYTES = 600;
 /** A day takes about four characters as text and 16 bytes as numbers. */
 const BYTES_PER_CHARACTER = 4;
 /** The share of the free memory for devices when they are read. The rest is for what events add to them. */
