@@ -4,7 +4,7 @@ import { bundleWorker } from '../../src/cli/bundle.ts';
 import { ROOT } from '../../src/cli/local-state.ts';
 import { esModules, migrate } from '../helpers/workerd.ts';
 import { TOKEN_SECRET } from './credentials.ts';
-import { cpuSeconds, findWorkerd, peakMemoryMb, untilIdle } from './processes.ts';
+import { cpuSeconds, findWorkerd, peakMemoryMb, threadCpuSeconds, untilIdle } from './processes.ts';
 
 export const COMPATIBILITY = { compatibilityDate: '2026-10-01', compatibilityFlags: ['nodejs_compat'] };
 export const OUT = path.join(ROOT, '.wrangler/bench');
@@ -22,7 +22,7 @@ export type Role = (typeof ROLES)[number];
 export type Rig = {
   url: (role: Role) => Promise<URL>;
   db: D1Database;
-  /** CPU seconds that workerd has used; NaN where the system does not tell. */
+  /** CPU seconds of workerd's running threads, to the nanosecond; NaN where the system does not tell. */
   cpuSeconds: () => Promise<number>;
   /** Waits until workerd has done what earlier requests left behind, such as delivering its queue. */
   untilIdle: () => Promise<void>;
@@ -76,7 +76,7 @@ export async function startRig(): Promise<Rig> {
   return {
     url: (role) => miniflare.unsafeGetDirectURL(role),
     db,
-    cpuSeconds: () => cpuSeconds(workerd),
+    cpuSeconds: () => threadCpuSeconds(workerd),
     untilIdle: () => untilIdle(workerd),
     peakMemoryMb: () => peakMemoryMb(workerd),
     stop: () => miniflare.dispose(),

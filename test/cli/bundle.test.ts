@@ -67,6 +67,12 @@ describe('bundleWorker', () => {
     }
   });
 
+  it('starts an isolate without modules of Node that take long to load', async () => {
+    const code = await Promise.all((await neededAtOnce()).map((file) => readFile(file, 'utf8')));
+    const imported = code.join('\n').matchAll(/(?:from|import)\s*"(node:[^"]+)"/g);
+    expect(new Set([...imported].map(([, name]) => name))).toEqual(new Set(['node:buffer', 'node:module']));
+  });
+
   it('keeps the whole service under 600 KiB, gzipped', async () => {
     const sizes = await Promise.all(modules.map(async (file) => gzipSync(await readFile(file)).length));
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(600 * 1024);

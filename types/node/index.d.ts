@@ -26,7 +26,6 @@ declare module 'node:zlib' {
   export function inflateRawSync(bytes: Uint8Array): Buffer;
 }
 
-declare module 'node:process' {
-  const process: { getBuiltinModule(name: 'node:zlib'): typeof import('node:zlib') };
-  export default process;
+declare module 'node:module' {
+  export function createRequire(path: string): (name: 'node:zlib') => typeof import('node:zlib');
 }
