@@ -1,4 +1,4 @@
-import { and, eq, inArray, lt, sql } from 'drizzle-orm';
+import { and, eq, inArray, lt, type SQL, sql } from 'drizzle-orm';
 import { named } from '#db';
 import { murmur128 } from '#lib/murmur';
 import type { Steps } from '#lib/steps';
@@ -188,8 +188,8 @@ export class KeyBook {
       .from(keyGenerations)
       .all()
       .filter(({ day }) => wanted.has(day));
+    const highs = this.highsByDay();
     for (const { day, week, bits, blocked } of generations) {
-      const near = [...this.days.keys()].filter((own) => isNear(own, day));
       const mark = (hashes: Uint8Array) => this.markHashes(wordsOf(hashes), day);
       const of = { recent: generationOf(recentKeys, day, week), blocks: generationOf(keyBlocks, day, week) };
       const runs = this.store.select({ run: recentKeys.run }).from(recentKeys).where(of.recent).all();
@@ -200,7 +200,8 @@ export class KeyBook {
         yield;
       }
       if (blocked === 0) continue;
-      for (const blocks of this.blocksToRead(near, bits)) {
+      const near = [...highs].flatMap(([own, words]) => (isNear(own, day) ? [words] : []));
+      for (const blocks of blocksToRead(near, bits)) {
         const rows = this.store
           .select({ hashes: keyBlocks.hashes })
           .from(keyBlocks)
@@ -212,20 +213,16 @@ export class KeyBook {
     }
   }
 
-  /** Conditions that together cover every block that may contain a key of these days, each with a bounded number of blocks. */
-  private blocksToRead(days: readonly number[], bits: number) {
-    const blocks = new Set<number>();
-    const wanted = new Set(days);
+  /** The high words of the keys of each day: going through the whole table for every generation would take longer the more days it has. */
+  private highsByDay(): Map<number, Uint32Array> {
+    const highs = new Map([...this.days].map(([day, count]) => [day, new Uint32Array(count)]));
+    const filled = new Map<number, number>();
     this.table.forEach((_, day, high) => {
-      if (wanted.has(day)) blocks.add(blockOf(high, bits));
+      const [words, at] = [highs.get(day), filled.get(day) ?? 0];
+      if (words) words[at] = high;
+      filled.set(day, at + 1);
     });
-    const conditions = [];
-    const list = [...blocks].sort((left, right) => left - right);
-    for (let start = 0; start < list.length; start += BLOCKS_PER_READ) {
-      const part = JSON.stringify(list.slice(start, start + BLOCKS_PER_READ));
-      conditions.push(inArray(keyBlocks.block, sql`(SELECT value FROM json_each(${part}))`));
-    }
-    return conditions;
+    return highs;
   }
 
   private markHashes(words: Uint32Array, storedDay: number): void {
@@ -250,6 +247,19 @@ const FILTER_MASK = FILTER_BITS - 1;
 /** At 8 KB per block, 1 MB per read. */
 const BLOCKS_PER_READ = 128;
 const KEYS_PER_STEP = 10_000;
+
+/** Conditions that together cover every block that may contain a key with one of these high words, each with a bounded number of blocks. */
+function blocksToRead(highs: readonly Uint32Array[], bits: number): SQL[] {
+  const blocks = new Set<number>();
+  for (const words of highs) for (const high of words) blocks.add(blockOf(high, bits));
+  const list = [...blocks].sort((left, right) => left - right);
+  const conditions: SQL[] = [];
+  for (let start = 0; start < list.length; start += BLOCKS_PER_READ) {
+    const part = JSON.stringify(list.slice(start, start + BLOCKS_PER_READ));
+    conditions.push(inArray(keyBlocks.block, sql`(SELECT value FROM json_each(${part}))`));
+  }
+  return conditions;
+}
 
 const generationOf = (table: typeof recentKeys | typeof keyBlocks, day: number, week: number) =>
   and(eq(table.day, day), eq(table.week, week));

@@ -18,14 +18,16 @@ import { PageWriter } from './page-writer.ts';
 import { BrokenDevicesError } from './poison.ts';
 import type { Store } from './store.ts';
 
-/** The memory of a device besides its days, in bytes, measured in Node, whose pointers have 8. */
-const DEVICE_BYTES = 850;
+/** The most memory that a device takes besides its days, in bytes, measured in Node, whose pointers have 8. A new one takes half. */
+const DEVICE_BYTES = 600;
 /** A day takes about four characters as text and 16 bytes as numbers. */
 const BYTES_PER_CHARACTER = 4;
 /** The share of the free memory for devices when they are read. The rest is for what events add to them. */
 const LOADED_SHARE = 0.85;
 /** The number of devices on the pages that are read at once: a few milliseconds. */
 const DEVICES_PER_STEP = 2_000;
+/** The number of events whose devices are numbered at once, which takes less than a millisecond. */
+const NUMBERED_PER_STEP = 5_000;
 
 /**
  * The devices of a run. Those of many batches are read at once, each page only once, and written when they take too much memory, ideally only
@@ -66,9 +68,13 @@ export class RunDevices {
   *load(heads: readonly Head[], room: number): Steps {
     const limit = (room * LOADED_SHARE) / DEVICE_BYTES;
     const pages = new Map<number, Set<number>>();
-    for (const { batch } of heads) {
+    let numbered = 0;
+    for (const { batch, eventCount } of heads) {
       if (this.numbers.size > 0 && this.index.size >= limit) break;
       this.numbers.set(batch, this.numberAll(readDeviceWords(this.store, batch), pages));
+      numbered += eventCount;
+      if (numbered < NUMBERED_PER_STEP) continue;
+      numbered = 0;
       yield;
     }
     let read = 0;

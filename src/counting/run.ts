@@ -31,7 +31,7 @@ const ROWS_SHARE = 0.75;
 const MIN_PUBLISHED_SHARE = 0.25;
 
 /** The events that are read and counted at once: a few milliseconds. */
-const EVENTS_PER_STEP = 250;
+const EVENTS_PER_STEP = 500;
 
 /** What a run leaves out: events, and devices with all their events. */
 type Poison = { events: ReadonlySet<string>; devices: ReadonlySet<string> };

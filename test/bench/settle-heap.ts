@@ -33,13 +33,13 @@ const seen = new SeenIds(store);
 /** A function of its own, so that what makes the events is not kept while they are counted. */
 function fill(): void {
   const devices = makeDevices(1);
-  for (const { id, acquiredDay, creativeId } of devices) {
+  for (const { id, acquiredDay, creativeId, country, os } of devices) {
     insertDevice(store, null, {
       id,
       acquiredDay,
       creativeId,
       acquiredAt: 1,
-      description: PIXEL,
+      description: { ...PIXEL, country, os },
       attribution: '{}',
     });
   }

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '../../src/catalogue/index.ts';
+import type { LoggedEvent, OsFamily } from '../../src/catalogue/index.ts';
 import { murmur128 } from '../../src/lib/murmur.ts';
 import { addDays, dayFromNumber, dayIn, dayNumber } from '../../src/lib/time.ts';
 import { pick, seededRandom } from '../helpers/random.ts';
@@ -12,7 +12,7 @@ const NETWORKS = ['admob', 'unity_ads', 'applovin', 'ironsource', 'meta_an', 'vu
 const CURRENCIES = ['usd', 'usd', 'usd', 'eur', 'gbp', 'jpy', 'brl'];
 const CREATIVES = 20;
 const COUNTRIES = 'us in br de fr gb id jp mx tr it es kr ph pl ca au vn th nl'.split(' ');
-const SYSTEMS = ['android', 'android', 'ios', 'windows'];
+const SYSTEMS: OsFamily[] = ['android', 'android', 'ios', 'windows'];
 export const ACQUISITION_DAYS = 60;
 let lastDay: number | null = null;
 
@@ -43,7 +43,7 @@ export type BenchDevice = {
   creativeId: string;
   acquiredDay: string;
   country: string;
-  os: string;
+  os: OsFamily;
 };
 
 /** An index from 0 to n - 1 with probabilities as 1, 1/2, 1/3 … (Zipf's law with exponent 1). */
