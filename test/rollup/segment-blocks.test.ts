@@ -131,7 +131,7 @@ it('reads a kept block like its text, as often as needed', () => {
     sums: [2, 10, 10, 0, -2, 2 ** 45 + 2, ...Array.from({ length: 9 }, () => 10)],
   });
   expect(sorted(entriesOf(kept))).toEqual(sorted(expected));
-  expect(entriesOf(kept)).toEqual(entriesOf(kept));
+  expect(sorted(entriesOf(kept))).toEqual(sorted(expected));
 });
 
 it('keeps the sums of a block without those that are 0', () => {
