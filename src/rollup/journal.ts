@@ -1,3 +1,5 @@
+import { Dictionary } from '#lib/dictionary';
+
 export type Earning = 'ad' | 'purchase';
 
 /** The kind of an entry, in the low bits of its code. The bits above are the number of its text. */
@@ -23,8 +25,7 @@ export class Journal {
   private values = new Float64Array(FIRST_CAPACITY);
   private codes = new Int32Array(FIRST_CAPACITY);
   private nexts = new Int32Array(FIRST_CAPACITY);
-  private readonly texts: string[] = [];
-  private readonly numbers = new Map<string, number>();
+  private readonly texts = new Dictionary<string>();
   private textBytes = 0;
 
   /** The memory that the journal takes, in bytes. */
@@ -51,7 +52,7 @@ export class Journal {
   ): void {
     for (let place = first; place >= 0; place = this.nexts[place] ?? -1) {
       const code = this.codes[place] ?? 0;
-      const text = this.texts[code >>> TEXT_SHIFT] ?? '';
+      const text = this.texts.values[code >>> TEXT_SHIFT] ?? '';
       const value = this.values[place] ?? 0;
       const own = code & CODE_MASK;
       if (own === STEP) onStep(text, value);
@@ -70,12 +71,9 @@ export class Journal {
   }
 
   private numberOf(text: string): number {
-    let number = this.numbers.get(text);
-    if (number === undefined) {
-      number = this.texts.push(text) - 1;
-      this.numbers.set(text, number);
-      this.textBytes += TEXT_BYTES + text.length;
-    }
+    const known = this.texts.values.length;
+    const number = this.texts.numberOf(text);
+    if (number === known) this.textBytes += TEXT_BYTES + text.length;
     return number;
   }
 

@@ -1,3 +1,5 @@
+import { Dictionary } from '#lib/dictionary';
+
 /** The memory of a value besides its characters: an entry in a list and one in a map. */
 const VALUE_WEIGHT = 120;
 
@@ -5,22 +7,18 @@ const VALUE_WEIGHT = 120;
 export class KeyValues {
   /** The memory that the values take, in bytes. */
   weight = 0;
-  private readonly values: (string | number)[] = [];
-  private readonly numbers = new Map<string | number, number>();
+  private readonly dictionary = new Dictionary<string | number>();
 
   /** The number of a value. 1 and '1' are different values. */
   numberOf(value: string | number): number {
-    let number = this.numbers.get(value);
-    if (number === undefined) {
-      number = this.values.push(value) - 1;
-      this.numbers.set(value, number);
-      this.weight += VALUE_WEIGHT + (typeof value === 'string' ? 2 * value.length : 0);
-    }
+    const known = this.dictionary.values.length;
+    const number = this.dictionary.numberOf(value);
+    if (number === known) this.weight += VALUE_WEIGHT + (typeof value === 'string' ? 2 * value.length : 0);
     return number;
   }
 
   /** The value with a number that `numberOf` returned. */
   valueOf(number: number): string | number {
-    return this.values[number] ?? '';
+    return this.dictionary.values[number] ?? '';
   }
 }
