@@ -135,12 +135,8 @@ export async function measureHttp(rig: Rig, tenant: Tenant, pace: Pace, step: (w
     ['batch'],
   ];
   const names = groups.flat();
-  const loads = Object.fromEntries(names.map((name) => [name, [] as Load[]])) as Record<Part, Load[]>;
-  /** Per request, of each round. */
-  const cpuSeconds = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<
-    Part,
-    number[]
-  >;
+  type Round = Load & { cpuSecondsPerRequest: number };
+  const loads = Object.fromEntries(names.map((name) => [name, [] as Round[]])) as Record<Part, Round[]>;
   for (const name of names) await parts[name]();
   seconds = pace.seconds;
   const d1 = async () => {
@@ -161,7 +157,7 @@ export async function measureHttp(rig: Rig, tenant: Tenant, pace: Pace, step: (w
       await rig.untilIdle();
       const cpuBefore = await rig.cpuSeconds();
       const result = await parts[name]();
-      cpuSeconds[name].push(((await rig.cpuSeconds()) - cpuBefore) / result.requests);
+      const cpuSeconds = (await rig.cpuSeconds()) - cpuBefore;
       const [after, counterAfter] = [await d1(), await counterRows()];
       const { requests } = result;
       if (name === 'service')
@@ -171,7 +167,7 @@ export async function measureHttp(rig: Rig, tenant: Tenant, pace: Pace, step: (w
         tokenRows.push(rows / requests);
       }
       if (result.failures > 0) throw new Error(`${result.failures} requests of "${name}" failed`);
-      loads[name].push(result);
+      loads[name].push({ ...result, cpuSecondsPerRequest: cpuSeconds / requests });
     }
   }
   const rate = (name: Part) => median(loads[name].map(({ perSecond }) => perSecond));
@@ -179,7 +175,8 @@ export async function measureHttp(rig: Rig, tenant: Tenant, pace: Pace, step: (w
     median(
       loads[above].map(({ perSecond }, round) => perSecond / (loads[below][round]?.perSecond ?? Number.NaN)),
     );
-  const cpuMicroseconds = (name: Part) => median(cpuSeconds[name]) * 1e6;
+  const cpuMicroseconds = (name: Part) =>
+    median(loads[name].map(({ cpuSecondsPerRequest }) => cpuSecondsPerRequest)) * 1e6;
   return {
     // Of a round in which no remembered credential was renewed in the background, as happens once in 40 s.
     d1_statements_per_warm_webhook: median(statementsPerRequest),
