@@ -8,6 +8,17 @@ import { PIXEL } from './device-description.ts';
 /** A counter of an application of its own, and what a test does with it. */
 export function startCounter(applicationId = newId('app'), shard = 0) {
   const stub = () => counterOf(env, applicationId, shard);
+  const createDevice = async (more: Partial<NewDevice> & { alias?: string; shards?: number } = {}) => {
+    const { alias = null, shards = 1, ...device } = more;
+    const wanted = newDevice(device);
+    const [created] = await stub().createOrFindDevices(
+      shards,
+      [{ alias, device: wanted }],
+      packEvents(applicationId, [installOf(applicationId, wanted, shard)]),
+    );
+    if (!created) throw new Error('The counter answers for each device');
+    return created;
+  };
   return {
     applicationId,
     shard,
@@ -15,17 +26,16 @@ export function startCounter(applicationId = newId('app'), shard = 0) {
     append: (events: readonly LoggedEvent[]) => stub().append(packEvents(applicationId, events)),
     inside: <Result>(work: (counter: Counter, state: DurableObjectState) => Result | Promise<Result>) =>
       runInDurableObject(stub(), work),
-    createDevice: async (more: Partial<NewDevice> & { alias?: string; shards?: number } = {}) => {
-      const { alias = null, shards = 1, ...device } = more;
-      const wanted = newDevice(device);
-      const [created] = await stub().createOrFindDevices(
-        shards,
-        [{ alias, device: wanted }],
-        packEvents(applicationId, [installOf(applicationId, wanted, shard)]),
-      );
-      if (!created) throw new Error('The counter answers for each device');
-      return created;
-    },
+    createDevice,
+    /** Creates devices in a counter that knows of one shard. */
+    createDevices: (count: number) =>
+      Promise.all(
+        Array.from({ length: count }, async () => {
+          const created = await createDevice();
+          if (created.outcome === 'moved') throw new Error('a new counter has one shard');
+          return created.device;
+        }),
+      ),
   };
 }
 
