@@ -130,9 +130,10 @@ class AddedBlocks {
     const masks = new Dictionary<number>();
     const own = new Int32Array(this.size);
     for (const [at, column] of this.sums.entries()) {
-      if (column)
-        for (let entry = 0; entry < own.length; entry++)
-          if (column[entry]) own[entry] = (own[entry] ?? 0) | (1 << at);
+      if (!column) continue;
+      for (let entry = 0; entry < own.length; entry++) {
+        if (column[entry]) own[entry] = (own[entry] ?? 0) | (1 << at);
+      }
     }
     const counts: number[] = [];
     for (let entry = 0; entry < own.length; entry++) {
