@@ -1,7 +1,7 @@
-import { and, asc, eq, inArray } from 'drizzle-orm';
+import { and, asc, eq, inArray, like } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
-import { channels, type Database, notices } from '#db';
+import { applications, channels, type Database, notices } from '#db';
 import { AppError, EMAIL_FAULT, emailAddress, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import type { ApplicationRow } from '#teams';
@@ -10,6 +10,10 @@ import { alertsLink, type Message } from './message.ts';
 import { webhookFault } from './webhook-url.ts';
 
 const MAX_CHANNELS = 20;
+/** Per team. The cron sends 20 messages per minute for the whole deployment. */
+const MAX_WAITING_TESTS = 20;
+
+const TEST_PREFIX = 'test:';
 
 export type Channel = typeof channels.$inferSelect;
 
@@ -85,7 +89,19 @@ export async function removeChannel(caller: Caller, application: ApplicationRow,
   ]);
 }
 
-/** Queues a message for one channel, so that people see whether it arrives. */
+/** Test messages of a team that are not delivered yet. */
+async function waitingTests(db: Database, teamId: string): Promise<number> {
+  const rows = await db
+    .select({ id: notices.id })
+    .from(notices)
+    .innerJoin(channels, eq(channels.id, notices.channelId))
+    .innerJoin(applications, eq(applications.id, channels.applicationId))
+    .where(and(eq(applications.teamId, teamId), like(notices.id, `${TEST_PREFIX}%`)))
+    .limit(MAX_WAITING_TESTS);
+  return rows.length;
+}
+
+/** Queues a message for one channel, so that people see whether it arrives. Throws `conflict` while 20 of the team's wait. */
 export async function sendTestMessage(
   db: Database,
   application: ApplicationRow,
@@ -93,6 +109,12 @@ export async function sendTestMessage(
   now: number,
 ): Promise<void> {
   await requireChannel(db, application.id, id);
+  if ((await waitingTests(db, application.teamId)) >= MAX_WAITING_TESTS) {
+    throw new AppError(
+      'conflict',
+      `A team has at most ${MAX_WAITING_TESTS} test messages waiting; try again when some have been sent`,
+    );
+  }
   const subject = `${application.name} · Test message`;
   const message: Message = {
     heading: subject,
@@ -105,7 +127,7 @@ export async function sendTestMessage(
     .insert(notices)
     .values({
       channelId: id,
-      id: `test:${now}`,
+      id: `${TEST_PREFIX}${now}`,
       subject,
       body: JSON.stringify(message),
       nextAttemptAt: now,

@@ -1,7 +1,8 @@
-import { and, asc, eq, lte } from 'drizzle-orm';
-import { channels, type Database, database, notices } from '#db';
+import { and, asc, eq, getTableColumns, lte } from 'drizzle-orm';
+import { applications, channels, type Database, database, notices } from '#db';
 import { settingsOf } from '#env';
 import { type Channel, channelsById } from './channels.ts';
+import { turnOfTeam } from './fair-order.ts';
 import { Message, toHtml, toText, toWebhookText } from './message.ts';
 import { webhookFault } from './webhook-url.ts';
 
@@ -76,16 +77,18 @@ async function deliver(env: Env, db: Database, channel: Channel, notice: Notice,
 }
 
 /**
- * Delivers due messages, at most 20 per run, each at least once. A failure is recorded with the channel and retried after 1, 2, 4 …
+ * Delivers due messages, at most 20 per run, the teams in turn, each message at least once. A failure is recorded with the channel and retried after 1, 2, 4 …
  * minutes, up to 8 attempts in all.
  */
 export async function sendNotices(env: Env, now: number): Promise<void> {
   const db = database(env.DB);
   const due = await db
-    .select()
+    .select(getTableColumns(notices))
     .from(notices)
+    .leftJoin(channels, eq(channels.id, notices.channelId))
+    .leftJoin(applications, eq(applications.id, channels.applicationId))
     .where(lte(notices.nextAttemptAt, now))
-    .orderBy(asc(notices.nextAttemptAt))
+    .orderBy(turnOfTeam(notices.nextAttemptAt), asc(notices.nextAttemptAt))
     .limit(NOTICES_PER_RUN);
   if (due.length === 0) return;
   const places = new Map(

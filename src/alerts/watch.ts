@@ -5,10 +5,11 @@ import type { Alert } from './alerts.ts';
 import { checkAlert, type WatchedApplication } from './check.ts';
 import { composeDigest } from './digest.ts';
 import { type Digest, nextDigestAt } from './digest-time.ts';
+import { turnOfTeam } from './fair-order.ts';
 import { ALERT_KINDS, alertText, isAlertKind } from './kinds.ts';
 import { alertsLink, type Message } from './message.ts';
 
-// The cron's part: a bounded number of checks and digests per run, the longest overdue first. A run claims each by moving its time ahead,
+// The cron's part: a bounded number of checks and digests per run, the teams in turn. A run claims each by moving its time ahead,
 // so that concurrent runs do not repeat work, and whatever fails is retried later.
 
 const CHECKS_PER_RUN = 20;
@@ -99,8 +100,9 @@ export async function watchAlerts(env: Env, now: number): Promise<void> {
   const due = db
     .select({ id: alerts.id })
     .from(alerts)
+    .leftJoin(applications, eq(applications.id, alerts.applicationId))
     .where(lte(alerts.nextCheckAt, now))
-    .orderBy(asc(alerts.nextCheckAt))
+    .orderBy(turnOfTeam(alerts.nextCheckAt), asc(alerts.nextCheckAt))
     .limit(CHECKS_PER_RUN);
   const claimed = await db
     .update(alerts)
@@ -127,8 +129,9 @@ export async function composeDigests(env: Env, now: number): Promise<void> {
   const due = db
     .select({ id: channels.id })
     .from(channels)
+    .leftJoin(applications, eq(applications.id, channels.applicationId))
     .where(lte(channels.nextDigestAt, now))
-    .orderBy(asc(channels.nextDigestAt))
+    .orderBy(turnOfTeam(channels.nextDigestAt), asc(channels.nextDigestAt))
     .limit(DIGESTS_PER_RUN);
   const claimed = await db
     .update(channels)

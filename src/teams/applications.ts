@@ -2,12 +2,15 @@ import { eq, exists } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { apiKeys, applications, type Database, teams } from '#db';
-import { currencyCode, requiredText } from '#http';
+import { AppError, currencyCode, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import { isTimezone } from '#lib/time';
 import { makeApiKey } from './api-key.ts';
 import type { Application } from './operations.ts';
 import { type ApplicationRow, applicationNotFound, nameOf, owned } from './own-application.ts';
+
+/** Per team. Each may have counters, alerts and channels of its own. */
+const MAX_APPLICATIONS = 100;
 
 const storeUrl = z
   .url({ protocol: /^https$/, error: 'must be an https URL' })
@@ -88,13 +91,18 @@ export async function createTeam(
   return { id: team.id, name: team.name };
 }
 
-/** Creates the application and its first API key, both or neither. The key is returned only here. */
+/**
+ * Creates the application and its first API key, both or neither. The key is returned only here. Throws `conflict` beyond 100 per team.
+ */
 export async function createApplication(
   caller: Caller,
   wanted: NewApplication,
   encryptionSecret: string,
 ): Promise<{ application: ApplicationRow; apiKey: string }> {
   const { db, team, now } = caller;
+  if ((await db.$count(applications, eq(applications.teamId, team.id))) >= MAX_APPLICATIONS) {
+    throw new AppError('conflict', `A team has at most ${MAX_APPLICATIONS} applications`);
+  }
   const id = newId('app');
   const { apiKey, row } = await makeApiKey(id, encryptionSecret, now);
   const values = { ...toColumns(wanted), id, teamId: team.id, name: wanted.name, createdAt: now };

@@ -64,6 +64,7 @@ export const operations: Operation[] = [
       description: 'The application and its API key. The key is shown only once.',
       schema: CreatedApplication,
     },
+    errors: { 409: 'The team has 100 applications, the most that it may have.' },
   },
   {
     ...shared,

@@ -1,7 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { applications, database } from '#db';
+import { chunksOf } from '#lib/chunks';
 import { newAccessToken } from '#lib/credentials';
 import { decryptText } from '#lib/crypto';
+import { newId } from '#lib/ids';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 
@@ -114,6 +117,22 @@ describe('PATCH /v1/applications/:id', () => {
     });
     expect([status, body]).toEqual([400, { message: 'name is required' }]);
   });
+});
+
+it('creates at most 100 applications per team', async () => {
+  const of = await createTenant();
+  const rows = Array.from({ length: 98 }, (_, index) => ({
+    id: newId('app'),
+    teamId: of.team.id,
+    name: `Game ${index}`,
+    createdAt: index,
+  }));
+  const db = database(env.DB);
+  for (const part of chunksOf(rows, 7)) await db.insert(applications).values(part);
+  expect((await call(of, 'POST', '/v1/applications', { name: 'The last' })).status).toBe(201);
+  const refused = await call(of, 'POST', '/v1/applications', { name: 'One more' });
+  expect([refused.status, refused.body]).toEqual([409, { message: 'A team has at most 100 applications' }]);
+  expect((await call(tenant, 'POST', '/v1/applications', { name: 'Another team’s' })).status).toBe(201);
 });
 
 describe('GET /v1/applications', () => {
