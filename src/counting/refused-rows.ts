@@ -1,17 +1,29 @@
 import { isTransient } from '#db';
 import { logError } from '#lib/log';
-import { PARK_REASON, type Parked, parkedId, parkedSums, type SumRows, sumStatement } from '#rollup';
+import {
+  neutralSums,
+  PARK_REASON,
+  type Parked,
+  parkedId,
+  parkedSums,
+  type SumRows,
+  sumStatement,
+} from '#rollup';
 import { abortTrial, wasAborted } from './turn.ts';
 
-/** The limit per flush, because an invocation has 1,000 queries. The next flush finds the remaining rows. */
+/** The limit per flush, because an invocation has 1,000 queries. Later flushes find the remaining rows. */
 const MAX_TRIALS = 200;
+
+/** How often a row must be refused, and a neutral one accepted, after its first error. */
+const CONFIRMATIONS = 2;
 
 /** A single row that D1 refuses, and its error. */
 export type Refused = { sums: SumRows; error: unknown };
 
 /**
- * Finds the rows that D1 refuses to add, by bisection. Adds nothing. Throws if D1 fails for any other reason. Rows that are only refused
- * together are not found.
+ * Finds the rows that D1 refuses to add, by bisection. Adds nothing. A row is only refused if D1 accepts a neutral one at the same moment.
+ * Otherwise the database is to blame, for instance because it is full, and this throws its error. Rows that are only refused together are not
+ * found.
  */
 export async function findRefused(db: D1Database, added: readonly SumRows[]): Promise<Refused[]> {
   let trials = 0;
@@ -27,12 +39,22 @@ export async function findRefused(db: D1Database, added: readonly SumRows[]): Pr
     }
     throw new Error('A trial was kept');
   };
+  const expectTaken = async (sums: SumRows): Promise<void> => {
+    const error = await tryRows(sums);
+    if (error !== null) throw error;
+  };
   const refusedAmong = async (sums: SumRows): Promise<Refused[]> => {
-    if (trials === MAX_TRIALS) return [];
+    if (trials >= MAX_TRIALS) return [];
     const error = await tryRows(sums);
     if (error === null) return [];
     const { rows } = sums;
-    if (rows.length === 1) return [{ sums, error }];
+    if (rows.length === 1) {
+      for (let confirmations = 0; confirmations < CONFIRMATIONS; confirmations++) {
+        if ((await tryRows(sums)) === null) return [];
+        await expectTaken(neutralSums(sums));
+      }
+      return [{ sums, error }];
+    }
     const middle = Math.ceil(rows.length / 2);
     const first = await refusedAmong({ ...sums, rows: rows.slice(0, middle) });
     return [...first, ...(await refusedAmong({ ...sums, rows: rows.slice(middle) }))];

@@ -32,11 +32,25 @@ const MISMATCH = [
   'syntax error',
 ];
 
-/** Whether a D1 error says nothing about the data and may go away without changing it. */
-export const isTransient = (error: unknown): boolean => says(error, [...TRANSIENT, ...TOO_MUCH, ...MISMATCH]);
+// Errors of a database that is full or limited: it accepts nothing for now, whatever the data. Retrying within the same invocation does not
+// help.
+const EXHAUSTED = [
+  'Exceeded maximum DB size',
+  'Too many API requests by single Worker invocation',
+  'SQLITE_FULL',
+  'database or disk is full',
+  'SQLITE_NOMEM',
+  'out of memory',
+  'SQLITE_IOERR',
+  'disk I/O error',
+];
 
-/** Whether the same work would succeed in smaller portions. Such errors are transient too: no single portion is to blame. */
-const needsLessData = (error: unknown): boolean => says(error, TOO_MUCH);
+/** Whether a D1 error says nothing about the data and may go away without changing it. */
+export const isTransient = (error: unknown): boolean =>
+  says(error, [...TRANSIENT, ...TOO_MUCH, ...MISMATCH, ...EXHAUSTED]);
+
+/** Whether the same work may succeed within the same second. */
+const isBrief = (error: unknown): boolean => isTransient(error) && !says(error, [...TOO_MUCH, ...EXHAUSTED]);
 
 /** Drizzle hides D1's own error in `cause`. */
 function says(error: unknown, phrases: readonly string[]): boolean {
@@ -48,11 +62,12 @@ function says(error: unknown, phrases: readonly string[]): boolean {
 }
 
 /**
- * Retries D1 work after a transient error: three attempts, 50 to 300 ms apart. Work that was too large is not retried.
+ * Retries D1 work after a transient error: three attempts, 50 to 300 ms apart. Work that was too large, or for which the database has no room, is
+ * not retried.
  * Safe only for work that may run again after it has actually succeeded.
  */
 export const retryTransient = <Result>(work: () => Promise<Result>): Promise<Result> =>
-  retry(work, { waitMs: 150, isPassing: (error) => isTransient(error) && !needsLessData(error) });
+  retry(work, { waitMs: 150, isPassing: isBrief });
 
 /** Runs statements as one transaction, with the same retries. */
 export const batchWithRetry = <T = unknown>(

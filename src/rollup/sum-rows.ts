@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { MEASURES, type RollupTable } from '#catalogue';
 import { additionStatement } from './add-rows.ts';
-import { addBlocks, type BlockSource } from './breakdown.ts';
+import { addBlocks, type BlockRow, type BlockSource } from './breakdown.ts';
+import { additionColumns } from './tables.ts';
 
 /** Sums that a run adds to D1: rows of a rollup's table as `Additions.rows` gives them, or blocks (`BlockRow`). */
 export type SumRows =
@@ -11,6 +12,14 @@ export type SumRows =
 /** The statement that adds sums. */
 export const sumStatement = (db: D1Database, sums: SumRows): D1PreparedStatement =>
   'table' in sums ? additionStatement(db, sums.table, sums.rows) : addBlocks(db, sums.blocks, sums.rows);
+
+/** A row of the same table, or a block of the same size, that the database has no reason to refuse. Never kept: for trials only. */
+export function neutralSums(sums: SumRows): SumRows {
+  if ('table' in sums) return { ...sums, rows: [additionColumns(sums.table).map(() => 0)] };
+  const characters = Math.max(...(sums.rows as BlockRow[]).map(([, , , , data]) => data.length));
+  const block: BlockRow = ['rollup_daily', 0, '', 0, ' '.repeat(characters)];
+  return { ...sums, rows: [block] };
+}
 
 /** The body under which sums are parked that D1 refused. They cannot be sent to the queue, only added: see `replayParked`. */
 export const parkedSums = (sums: SumRows): string => JSON.stringify({ sums });

@@ -174,6 +174,58 @@ async function callerOf(applicationId: string) {
   return { db: database(env.DB), team, actor: 'tests', now: Date.now() };
 }
 
+describe('a database that accepts nothing, whatever its error', () => {
+  /** Nine devices with an ad each, in a counter whose database fails. */
+  async function failing(matches: (sql: string) => boolean, text: string) {
+    const counter = startCounter();
+    const db = new WatchedD1(env.DB);
+    db.failWhen(matches, text);
+    await counter.inside((own) => {
+      own.db = db.asBinding();
+    });
+    const devices = await counter.createDevices(9);
+    const events = devices.map((device) => eventOf(counter.applicationId, device, 'custom.ad'));
+    for (const third of [events.slice(0, 3), events.slice(3, 6), events.slice(6)]) {
+      await counter.append(third);
+      expect((await counter.stub().settle()).settled).toBe(false);
+    }
+    expect(await counter.stub().health()).toMatchObject({ pending: 0, flushError: expect.any(String) });
+    return { ...counter, db };
+  }
+
+  it.each([
+    'D1_ERROR: Exceeded maximum DB size.',
+    'Too many API requests by single Worker invocation.',
+    'D1_ERROR: database or disk is full: SQLITE_FULL',
+    'D1_ERROR: disk I/O error: SQLITE_IOERR',
+    'D1_ERROR: an error that nobody has seen before',
+  ])('keeps everything waiting (%s)', async (text) => {
+    for (const matches of [() => true, (sql: string) => /INSERT INTO "?(rollup|cohort|segment)_/.test(sql)]) {
+      const { applicationId, stub, inside } = await failing(matches, text);
+      await inside((own) => {
+        own.db = env.DB;
+      });
+      await expect.poll(async () => (await stub().settle()).settled, { timeout: 20_000 }).toBe(true);
+      expect(await parkedOf(applicationId)).toEqual([]);
+      expect(await rollupOf(applicationId)).toMatchObject({ installs: 9, impressions: 9 });
+    }
+  });
+
+  it('parks nothing while the database fails every other time', async () => {
+    const { applicationId, stub, inside, db } = await failing(() => true, 'D1_ERROR: unknown');
+    // Fails every other time, whatever the row.
+    let calls = 0;
+    db.failWhen((sql) => sql.includes('INSERT INTO rollup_') && calls++ % 2 === 0, 'D1_ERROR: unknown');
+    await stub().settle();
+    await inside((own) => {
+      own.db = env.DB;
+    });
+    await expect.poll(async () => (await stub().settle()).settled, { timeout: 20_000 }).toBe(true);
+    expect(await parkedOf(applicationId)).toEqual([]);
+    expect(await rollupOf(applicationId)).toMatchObject({ installs: 9, impressions: 9 });
+  });
+});
+
 describe('a row that the database refuses', () => {
   const REFUSED_DAYS = ['2026-03-03', '2026-03-13', '2026-03-08', '2026-03-18'];
 
