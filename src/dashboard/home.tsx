@@ -1,20 +1,25 @@
 import { Hono } from 'hono';
 import { readArrivals } from '#counting';
 import { database } from '#db';
+import { inReportSlot } from '#http';
 import { atLeast } from '#members';
 import { Checklist, readProgress } from './checklist.tsx';
 import { readChips } from './filter-names.ts';
 import { Filters } from './filters.tsx';
 import { FiringAlerts } from './firing-alerts.tsx';
 import { GetStarted, NeedsApplication } from './get-started.tsx';
-import { type DashboardEnv, isGuest, requirePerson } from './guard.ts';
+import { type DashboardContext, type DashboardEnv, isGuest, requirePerson } from './guard.ts';
 import { Overview } from './overview.tsx';
 import { renderPage } from './page.tsx';
 import { settleView } from './report.tsx';
 import { readView } from './view.ts';
 
+export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, (c) =>
+  inReportSlot(c.get('person').team.id, () => homePage(c)),
+);
+
 /** Depending on the data, the overview asks for an application, waits for its first event, or shows the figures. */
-export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, async (c) => {
+async function homePage(c: DashboardContext) {
   const now = Date.now();
   const page = { title: 'Overview', current: '/' };
   const view = await readView(c, now);
@@ -43,4 +48,4 @@ export const homePages = new Hono<DashboardEnv>().get('/', requirePerson, async 
       {overview}
     </>,
   );
-});
+}

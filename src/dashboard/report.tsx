@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type * as z from 'zod';
 import { settleCounters } from '#counting';
-import { type AppContext, invalidRequest, toFaults } from '#http';
+import { type AppContext, inReportSlot, invalidRequest, toFaults } from '#http';
 import { atLeast } from '#members';
 import { answerReport, givenBy, isDimension } from '#reports';
 import { readChips } from './filter-names.ts';
@@ -63,11 +63,16 @@ const StillCounting = ({ at, view }: { at: number | null; view: View }) => (
  * Renders a report page after settling the application's counters. `content` returns the page's own part, or a whole answer such as a CSV file.
  * It reports faults in the query through `answerWith`.
  */
-export async function renderReport(
-  c: DashboardContext,
-  page: ReportPage,
-  content: (view: View, now: number, answerWith: (status: 400) => void) => Promise<Child | Response>,
-) {
+export const renderReport = (c: DashboardContext, page: ReportPage, content: ReportContent) =>
+  inReportSlot(c.get('person').team.id, () => composeReport(c, page, content));
+
+type ReportContent = (
+  view: View,
+  now: number,
+  answerWith: (status: 400) => void,
+) => Promise<Child | Response>;
+
+async function composeReport(c: DashboardContext, page: ReportPage, content: ReportContent) {
   const now = Date.now();
   const read = await readView(c, now);
   const { title, path, carry = {} } = page;

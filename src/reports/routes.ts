@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { ALL_METRICS, metricsIn } from '#catalogue';
 import { settleCounters } from '#counting';
 import { database } from '#db';
-import { type AppContext, type AppEnv, queryString, requireTeamToken } from '#http';
+import { type AppContext, type AppEnv, queryString, requireReportSlot, requireTeamToken } from '#http';
 import { getApplication } from '#teams';
 import { AdsQuery, reportAds } from './ads.ts';
 import { answerReport } from './answer.ts';
@@ -41,33 +41,45 @@ const COMPARE = [
 const ADS = metricsIn('rollup_ads', ALL_METRICS);
 
 export const reportRoutes = new Hono<AppEnv>()
-  .get('/v1/reports/performance', requireTeamToken, queryString(PerformanceQuery), async (c) => {
-    const query = c.req.valid('query');
-    const { application, countedThrough } = await readyToReport(c, query.application_id);
-    const report = await reportPerformance(c.env, application, query, Date.now());
-    return answerReport<Performance>(c, query.format, report, [...query.group_by, ...ALL_METRICS], {
-      ...query,
-      application,
-      countedThrough,
-    });
-  })
-  .get('/v1/reports/retention', requireTeamToken, queryString(RetentionQuery), async (c) => {
-    const query = c.req.valid('query');
-    const { application, countedThrough } = await readyToReport(c, query.application_id);
-    const report = await reportRetention(c.env.DB, application, query, Date.now());
-    return answerReport<Retention>(
-      c,
-      query.format,
-      report,
-      [...COHORT, 'eligible', 'complete', 'active', 'classic', 'rolling'],
-      {
+  .get(
+    '/v1/reports/performance',
+    requireTeamToken,
+    requireReportSlot,
+    queryString(PerformanceQuery),
+    async (c) => {
+      const query = c.req.valid('query');
+      const { application, countedThrough } = await readyToReport(c, query.application_id);
+      const report = await reportPerformance(c.env, application, query, Date.now());
+      return answerReport<Performance>(c, query.format, report, [...query.group_by, ...ALL_METRICS], {
         ...query,
         application,
         countedThrough,
-      },
-    );
-  })
-  .get('/v1/reports/ltv', requireTeamToken, queryString(LtvQuery), async (c) => {
+      });
+    },
+  )
+  .get(
+    '/v1/reports/retention',
+    requireTeamToken,
+    requireReportSlot,
+    queryString(RetentionQuery),
+    async (c) => {
+      const query = c.req.valid('query');
+      const { application, countedThrough } = await readyToReport(c, query.application_id);
+      const report = await reportRetention(c.env.DB, application, query, Date.now());
+      return answerReport<Retention>(
+        c,
+        query.format,
+        report,
+        [...COHORT, 'eligible', 'complete', 'active', 'classic', 'rolling'],
+        {
+          ...query,
+          application,
+          countedThrough,
+        },
+      );
+    },
+  )
+  .get('/v1/reports/ltv', requireTeamToken, requireReportSlot, queryString(LtvQuery), async (c) => {
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportLtv(c.env.DB, application, query, Date.now());
@@ -83,7 +95,7 @@ export const reportRoutes = new Hono<AppEnv>()
       },
     );
   })
-  .get('/v1/reports/funnel', requireTeamToken, queryString(FunnelQuery), async (c) => {
+  .get('/v1/reports/funnel', requireTeamToken, requireReportSlot, queryString(FunnelQuery), async (c) => {
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportFunnel(c.env, application, query);
@@ -93,7 +105,7 @@ export const reportRoutes = new Hono<AppEnv>()
       countedThrough,
     });
   })
-  .get('/v1/reports/compare', requireTeamToken, queryString(CompareQuery), async (c) => {
+  .get('/v1/reports/compare', requireTeamToken, requireReportSlot, queryString(CompareQuery), async (c) => {
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportCompare(c.env, application, query, Date.now());
@@ -103,17 +115,23 @@ export const reportRoutes = new Hono<AppEnv>()
       countedThrough,
     });
   })
-  .get('/v1/reports/predicted-ltv', requireTeamToken, queryString(PredictedLtvQuery), async (c) => {
-    const query = c.req.valid('query');
-    const { application, countedThrough } = await readyToReport(c, query.application_id);
-    const report = await reportPredictedLtv(c.env, application, query, Date.now());
-    return answerReport<PredictedLtv>(c, query.format, report, PREDICTED_LTV_COLUMNS, {
-      ...query,
-      application,
-      countedThrough,
-    });
-  })
-  .get('/v1/reports/ads', requireTeamToken, queryString(AdsQuery), async (c) => {
+  .get(
+    '/v1/reports/predicted-ltv',
+    requireTeamToken,
+    requireReportSlot,
+    queryString(PredictedLtvQuery),
+    async (c) => {
+      const query = c.req.valid('query');
+      const { application, countedThrough } = await readyToReport(c, query.application_id);
+      const report = await reportPredictedLtv(c.env, application, query, Date.now());
+      return answerReport<PredictedLtv>(c, query.format, report, PREDICTED_LTV_COLUMNS, {
+        ...query,
+        application,
+        countedThrough,
+      });
+    },
+  )
+  .get('/v1/reports/ads', requireTeamToken, requireReportSlot, queryString(AdsQuery), async (c) => {
     const query = c.req.valid('query');
     const { application, countedThrough } = await readyToReport(c, query.application_id);
     const report = await reportAds(c.env.DB, application, query);
@@ -123,13 +141,19 @@ export const reportRoutes = new Hono<AppEnv>()
       countedThrough,
     });
   })
-  .get('/v1/reports/client-totals', requireTeamToken, queryString(ClientTotalsQuery), async (c) => {
-    const query = c.req.valid('query');
-    const { application, countedThrough } = await readyToReport(c, query.application_id);
-    const report = await reportClientTotals(c.env, application, query);
-    return answerReport<ClientTotals>(c, query.format, report, CLIENT_TOTALS, {
-      ...query,
-      application,
-      countedThrough,
-    });
-  });
+  .get(
+    '/v1/reports/client-totals',
+    requireTeamToken,
+    requireReportSlot,
+    queryString(ClientTotalsQuery),
+    async (c) => {
+      const query = c.req.valid('query');
+      const { application, countedThrough } = await readyToReport(c, query.application_id);
+      const report = await reportClientTotals(c.env, application, query);
+      return answerReport<ClientTotals>(c, query.format, report, CLIENT_TOTALS, {
+        ...query,
+        application,
+        countedThrough,
+      });
+    },
+  );

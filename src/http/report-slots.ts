@@ -1,0 +1,57 @@
+import { createMiddleware } from 'hono/factory';
+import type { AppEnv } from './context.ts';
+import { AppError } from './errors.ts';
+
+// All requests of an isolate share one thread and 128 MB, so a team that asks for many reports at once would delay everybody's webhooks. Each
+// isolate therefore computes only a few reports of a team at a time.
+
+/** Reports of one team that an isolate computes at the same time. A page of the dashboard counts as one, whatever it shows. */
+const MAX_REPORTS_AT_ONCE = 3;
+const LONGEST_WAIT_MS = 10_000;
+const CHECK_EVERY_MS = 20;
+/** The runtime drops a request whose client has left, without running its `finally`. Its slot is free again after this time. */
+const LONGEST_REPORT_MS = 30_000;
+
+/** When each running report started, by team. */
+const running = new Map<string, Set<{ startedAt: number }>>();
+
+function takeSlot(teamId: string): (() => void) | null {
+  const slots = running.get(teamId) ?? new Set();
+  const startedAt = Date.now();
+  for (const slot of slots) if (startedAt - slot.startedAt >= LONGEST_REPORT_MS) slots.delete(slot);
+  if (slots.size >= MAX_REPORTS_AT_ONCE) return null;
+  const own = { startedAt };
+  running.set(teamId, slots.add(own));
+  return () => {
+    slots.delete(own);
+    if (slots.size === 0 && running.get(teamId) === slots) running.delete(teamId);
+  };
+}
+
+/**
+ * Runs `work` once fewer than `MAX_REPORTS_AT_ONCE` reports of the team are running in this isolate. Throws `rate_limited` after 10 s of
+ * waiting. Waits by polling: the runtime cancels a request that only waits for another request's promise.
+ */
+export async function inReportSlot<Result>(teamId: string, work: () => Promise<Result>): Promise<Result> {
+  const deadline = Date.now() + LONGEST_WAIT_MS;
+  let release = takeSlot(teamId);
+  while (!release) {
+    if (Date.now() >= deadline) {
+      throw new AppError(
+        'rate_limited',
+        `Too many reports at once: your team may run ${MAX_REPORTS_AT_ONCE} at the same time`,
+        { headers: { 'Retry-After': '5' } },
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, CHECK_EVERY_MS));
+    release = takeSlot(teamId);
+  }
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+}
+
+/** Runs the route's handler in a report slot of the caller's team. */
+export const requireReportSlot = createMiddleware<AppEnv>((c, next) => inReportSlot(c.get('team').id, next));

@@ -1,0 +1,71 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { inReportSlot } from '#http';
+import { createTenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+const worker = startWorker();
+
+afterEach(() => vi.restoreAllMocks());
+
+/** Occupies all slots of a team until `end` is called. */
+async function occupySlots(teamId: string) {
+  let end = () => undefined as unknown;
+  const ended = new Promise((resolve) => {
+    end = () => resolve(undefined);
+  });
+  const running = [1, 2, 3].map(() => inReportSlot(teamId, () => ended));
+  return async () => {
+    end();
+    await Promise.all(running);
+  };
+}
+
+/** Moves the clock ahead at each reading, so that a wait of 10 s takes some 20 of them. */
+function hurryClock() {
+  const start = Date.now();
+  let readings = 0;
+  vi.spyOn(Date, 'now').mockImplementation(() => start + readings++ * 500);
+}
+
+it('runs three reports of a team at once, the fourth when one has ended, and other teams’ at any time', async () => {
+  const order: string[] = [];
+  const end = await occupySlots('team_a');
+  const fourth = inReportSlot('team_a', async () => order.push('fourth'));
+  await inReportSlot('team_b', async () => order.push('another team’s'));
+  order.push('three end');
+  await end();
+  await fourth;
+  expect(order).toEqual(['another team’s', 'three end', 'fourth']);
+});
+
+it('frees the slot of a report that failed', async () => {
+  for (let times = 0; times < 4; times++) {
+    await expect(inReportSlot('team_c', () => Promise.reject(new Error('no report')))).rejects.toThrow(
+      'no report',
+    );
+  }
+});
+
+it('frees the slots of requests that the runtime dropped', async () => {
+  await occupySlots('team_d');
+  const start = Date.now();
+  vi.spyOn(Date, 'now').mockImplementation(() => start + 30_000);
+  expect(await inReportSlot('team_d', async () => 'a report')).toBe('a report');
+});
+
+it('answers 429 once a report has waited for 10 s, and serves everything else of the team', async () => {
+  const tenant = await createTenant();
+  const end = await occupySlots(tenant.team.id);
+  const path = `/v1/reports/performance?application_id=${tenant.application.id}&from=2026-01-01&to=2026-01-02`;
+  expect((await worker.team(tenant, '/v1/applications')).status).toBe(200);
+  hurryClock();
+  const answer = await worker.team(tenant, path);
+  expect([answer.status, answer.headers.get('Retry-After'), await answer.json()]).toEqual([
+    429,
+    '5',
+    { message: 'Too many reports at once: your team may run 3 at the same time' },
+  ]);
+  vi.restoreAllMocks();
+  await end();
+  expect((await worker.team(tenant, path)).status).toBe(200);
+});
