@@ -12,6 +12,11 @@ const EVERYWHERE = {
   500: 'Unexpected error. If `Retry-After` is present, retry after that number of seconds.',
 };
 
+const schemesOf = (credential: Operation['credential']) => {
+  if (credential === null) return [];
+  return credential === 'apiOrBearerKey' ? ['apiKey', 'bearerKey'] : [credential];
+};
+
 /** The error body of an operation. */
 const failureOf = ({ failure, credential }: Operation) =>
   failure ?? (credential === 'teamToken' ? TeamFailure : Failure);
@@ -44,7 +49,7 @@ export function describeOperation(operation: Operation): Paths[string] {
       tags: [tag],
       summary,
       ...(description ? { description } : {}),
-      security: credential ? [{ [credential]: [] }] : [],
+      security: schemesOf(credential).map((scheme) => ({ [scheme]: [] })),
       ...(parameters ? { requestParams: parameters } : {}),
       ...(body
         ? {

@@ -80,15 +80,18 @@ async function authenticateApplication(c: AppContext, credential: string | undef
   c.set('application', application);
 }
 
+const apiKeyOf = (c: AppContext) => c.req.header(`${settingsOf(c.env).SERVICE_NAME}-api-key`);
+
 /** Authenticates the application by the header `<name>-api-key`; sets `application`. */
 export const requireApiKey = createMiddleware<AppEnv>(async (c, next) => {
-  await authenticateApplication(c, c.req.header(`${settingsOf(c.env).SERVICE_NAME}-api-key`));
+  await authenticateApplication(c, apiKeyOf(c));
   return next();
 });
 
-/** Like `requireApiKey`, by the header `Authorization: Bearer <API key>`. */
-export const requireBearerKey = createMiddleware<AppEnv>(async (c, next) => {
-  await authenticateApplication(c, /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('Authorization') ?? '')?.[1]);
+/** Like `requireApiKey`, also by the header `Authorization: Bearer <API key>`. */
+export const requireApiOrBearerKey = createMiddleware<AppEnv>(async (c, next) => {
+  const bearer = /^Bearer\s+(\S+)\s*$/i.exec(c.req.header('Authorization') ?? '')?.[1];
+  await authenticateApplication(c, apiKeyOf(c) ?? bearer);
   return next();
 });
 

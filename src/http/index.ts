@@ -4,7 +4,7 @@ export type { AppContext, AppEnv, AuthenticatedApplication } from './context.ts'
 export {
   forgetCredentials,
   requireApiKey,
-  requireBearerKey,
+  requireApiOrBearerKey,
   requireDataCollection,
   requireTeamToken,
 } from './credentials.ts';

@@ -10,8 +10,8 @@ export type Operation = {
   tag: string;
   summary: string;
   description?: string;
-  /** The document's security scheme; null for a route that needs no credential. */
-  credential: 'apiKey' | 'bearerKey' | 'teamToken' | null;
+  /** The document's security schemes, of which one suffices; null for a route that needs no credential. */
+  credential: 'apiKey' | 'apiOrBearerKey' | 'teamToken' | null;
   parameters?: { query?: z.ZodObject; path?: z.ZodObject; header?: z.ZodObject };
   /** The JSON body. A test sends every example. */
   body?: { schema: z.ZodType; examples: Record<string, unknown> };

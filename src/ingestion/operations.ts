@@ -143,12 +143,12 @@ export const operations: Operation[] = [
   },
   {
     ...shared,
-    credential: 'bearerKey',
+    credential: 'apiOrBearerKey',
     method: 'get',
     path: '/auth',
     summary: 'Verify an API key',
     description:
-      'Returns the same as `/check-data-collection-status`, for SDK editors, which send the API key as a bearer token.',
+      'Returns the same as `/check-data-collection-status`, for SDK editors. Some send the API key in the API key header, others as a bearer token.',
     answer: { status: 200, description: 'The API key is valid.', schema: CollectionStatus },
   },
   {

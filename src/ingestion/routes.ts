@@ -16,7 +16,7 @@ import {
   jsonBody,
   limitBody,
   requireApiKey,
-  requireBearerKey,
+  requireApiOrBearerKey,
   requireDataCollection,
 } from '#http';
 import { acceptBatch, acceptEvent } from './accept-events.ts';
@@ -82,7 +82,7 @@ export const ingestionRoutes = new Hono<AppEnv>()
   })
   .get('/check-data-collection-status', requireApiKey, collectionStatus)
   // SDK editors check their key here.
-  .get('/auth', requireBearerKey, collectionStatus)
+  .get('/auth', requireApiOrBearerKey, collectionStatus)
   .post(
     '/webhook',
     limitBody(EVENT_BYTES),

@@ -186,7 +186,7 @@ describe('pruneTokens', () => {
   });
 });
 
-it('authenticates a bearer key at /auth for the editors of the SDKs', async () => {
+it('authenticates a key at /auth in either form for the editors of the SDKs', async () => {
   const ask = async (headers: HeadersInit) => {
     const answer = await worker.request('/auth', { headers });
     return [answer.status, await answer.json()];
@@ -194,12 +194,14 @@ it('authenticates a bearer key at /auth for the editors of the SDKs', async () =
   const enabled = { success: true, enabled: true, server_time: expect.any(String) };
   expect(await ask({ Authorization: `Bearer ${tenant.apiKey}` })).toEqual([200, enabled]);
   expect(await ask({ Authorization: `bearer  ${tenant.apiKey} ` })).toEqual([200, enabled]);
+  expect(await ask({ 'service-api-key': tenant.apiKey })).toEqual([200, enabled]);
   const refused = { success: false, error: 'Invalid or missing API key' };
   for (const headers of [
     {},
     { Authorization: tenant.apiKey },
     { Authorization: 'Bearer x' },
-    { 'service-api-key': tenant.apiKey },
+    { 'service-api-key': 'x' },
+    { 'service-api-key': 'x', Authorization: `Bearer ${tenant.apiKey}` },
   ]) {
     expect(await ask(headers as HeadersInit)).toEqual([401, refused]);
   }

@@ -99,6 +99,7 @@ it('checks a key at `GET /auth` like the data collection status', async () => {
   };
   const known = { status: 200, body: { success: true, enabled: true } };
   expect(await ask('/auth', { Authorization: `Bearer ${tenant.apiKey}` })).toEqual(known);
+  expect(await ask('/auth', { 'service-api-key': tenant.apiKey })).toEqual(known);
   expect(await ask('/check-data-collection-status', { 'service-api-key': tenant.apiKey })).toEqual(known);
   expect((await ask('/auth', { Authorization: 'Bearer unknown' })).status).toBe(401);
 });
