@@ -12,6 +12,7 @@ import {
 } from '#http';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
+import { timeWarnings } from '#lib/timestamp';
 import { messageHead } from '#rollup';
 import { type EventLine, enqueueEvent, enqueueEvents, MAX_EVENT_BYTES, measureEvent } from './enqueue.ts';
 import { toEvent } from './to-event.ts';
@@ -36,13 +37,18 @@ function authorise(
   return claims;
 }
 
-/** The result of an accepted event. `warnings` is present only if something was dropped. */
+/** The result of an accepted event. `warnings` is present only if something was dropped or replaced. */
 type AcceptedEvent = { event_id: string; warnings?: Fault[] };
 
 const acceptedEvent = (id: string, warnings: Fault[]): AcceptedEvent => ({
   event_id: id,
   ...(warnings.length > 0 ? { warnings } : {}),
 });
+
+const warningsOf = ({ created_at, warnings }: EventEnvelope, now: number): Fault[] => [
+  ...timeWarnings(created_at, now),
+  ...warnings,
+];
 
 /** The first line of this version's messages. */
 const headOf = (env: Env, application: AuthenticatedApplication) =>
@@ -62,7 +68,7 @@ export async function acceptEvent(
   const id = newId('evt');
   const event = toEvent(envelope, { application, claims, keys: keysOfEnvelope(header, envelope), id, now });
   if (!(await enqueueEvent(env.EVENTS, headOf(env, application), JSON.stringify(event)))) throw unavailable();
-  return acceptedEvent(id, envelope.warnings);
+  return acceptedEvent(id, warningsOf(envelope, now));
 }
 
 export type ItemResult =
@@ -128,7 +134,7 @@ export async function acceptBatch(
     const text = JSON.stringify(toEvent(envelope, { application, claims, keys, id, now }));
     const bytes = measureEvent(text);
     if (bytes > MAX_EVENT_BYTES) return { result: rejected(index, tooLarge()) };
-    return { id, line: { text, bytes }, warnings: envelope.warnings };
+    return { id, line: { text, bytes }, warnings: warningsOf(envelope, now) };
   });
   const events = outcomes.flatMap((outcome) => ('line' in outcome ? [outcome.line] : []));
   const accepted = await enqueueEvents(env.EVENTS, headOf(env, application), events);

@@ -67,24 +67,41 @@ export const optionalName = perLimit((max) =>
   keeps(z.preprocess(numberAsText, optionalText(max)), keptBy(optionalText(max))),
 );
 
+const DECIMAL = /^[+-]?\d+(?:\.\d+)?(?:e[+-]?\d{1,3})?$/i;
+
+/** Some clients send a number as decimal text. Other text is returned unchanged, to be refused, and empty text as absent. */
+function textAsNumber(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const text = value.trim();
+  if (text === '') return undefined;
+  return DECIMAL.test(text) ? Number(text) : value;
+}
+
 const finite = () =>
   z.number({
     error: (issue) =>
       issue.input === undefined || issue.input === null ? 'is required' : 'must be a number',
   });
 
+/** A number ≥ 0, also sent as decimal text. */
 export const requiredNumber = perLimit((max) =>
   keeps(
-    finite().check(z.gte(0, 'must not be negative'), z.lte(max, `must be at most ${max}`)),
+    z.preprocess(
+      textAsNumber,
+      finite().check(z.gte(0, 'must not be negative'), z.lte(max, `must be at most ${max}`)),
+    ),
     (value) => typeof value === 'number' && value >= 0 && value <= max,
   ),
 );
 
 export const optionalNumber = perLimit((max) =>
   keeps(
-    requiredNumber(max)
-      .nullish()
-      .transform((number) => number ?? undefined),
+    z.preprocess(
+      textAsNumber,
+      requiredNumber(max)
+        .nullish()
+        .transform((number) => number ?? undefined),
+    ),
     (value) => value === undefined || keptBy(requiredNumber(max))(value),
   ),
 );

@@ -1,4 +1,4 @@
-import { requiredText } from './fields.ts';
+import { type Fault, requiredText } from './fields.ts';
 import { DAY_MS } from './time.ts';
 
 const EARLIEST = Date.UTC(2010, 0, 1);
@@ -17,7 +17,13 @@ const PRINTABLE_ASCII = /^[ -~]*$/;
 const INVISIBLE = /[\u200e\u200f\u061c]/g;
 const DIGIT = /\p{Nd}/gu;
 const SEPARATED =
-  /^(\d{1,4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T\s]+)(\d{1,2})[:.](\d{2})[:.](\d{2})(?:[.,:](\d{1,9}))?\s*(?:Z|([+-])(\d{2}):?(\d{2})?)?$/i;
+  /^(\d{1,4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T\s]+)(\d{1,2})[:.](\d{2})(?:[:.](\d{2})(?:[.,:](\d{1,9}))?)?\s*(?:Z|([+-])(\d{2}):?(\d{2})?)?$/i;
+const LONE_DAY = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,2}$/;
+
+const NOT_A_TIME = 'must be a real time, as YYYY-MM-DD HH:MM:SS (UTC) or ISO 8601';
+const NO_ZONE = 'has no time zone: add Z for UTC, or an offset such as +02:00';
+const NO_CLOCK = 'has no time of day: send YYYY-MM-DD HH:MM:SS (UTC) or ISO 8601';
+const NO_SUCH_DAY = 'is a date that does not exist';
 
 const isDigit = (code: number) => /\p{Nd}/u.test(String.fromCodePoint(code));
 
@@ -33,51 +39,59 @@ function toAsciiDigits(text: string): string {
 }
 
 /**
- * Reads `YYYY-MM-DD HH:MM:SS` (UTC) and ISO 8601 with `Z` or an offset. Some devices send the separators and digits of their locale,
- * so these are accepted too. Returns null for any other format, and for a time that does not exist, such as February 30th or 24:00:00.
+ * Reads `YYYY-MM-DD HH:MM:SS` (UTC) and ISO 8601 with `Z` or an offset, both also without seconds. Some devices send the separators and
+ * digits of their locale, so these are accepted too. Anything else is a fault: other formats, and times that do not exist, such as
+ * February 30th or 24:00:00.
  */
-export function readTimestamp(text: string): SentTime | null {
+export function readTimestamp(text: string): SentTime | { fault: string } {
   const plain = (PRINTABLE_ASCII.test(text) ? text : toAsciiDigits(text.replace(INVISIBLE, ''))).trim();
   const match = SEPARATED.exec(plain);
-  if (!match) return null;
-  const [, year, month, date, hour, minute, second] = match.map(Number) as number[];
-  if (!isClock(hour, minute, second)) return null;
+  if (!match) return { fault: LONE_DAY.test(plain) ? NO_CLOCK : NOT_A_TIME };
+  const [year = 0, month = 0, date = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(toNumber);
+  if (hour > 23 || minute > 59 || second > 59) return { fault: NOT_A_TIME };
   // A local time without a zone is ambiguous.
-  if (plain.includes('T') && !/Z$|[+-]\d{2}:?\d{2}$/i.test(plain)) return null;
-  const offsetMinutes = (Number(match[9] ?? 0) * 60 + Number(match[10] ?? 0)) * (match[8] === '-' ? -1 : 1);
-  if (Math.abs(offsetMinutes) > 14 * 60) return null;
-  const millis = Math.floor(Number(`0.${match[7] ?? 0}`) * 1000);
+  if (/T/i.test(plain) && !/Z$|[+-]\d{2}:?(?:\d{2})?$/i.test(plain)) return { fault: NO_ZONE };
+  const offsetMinutes = (toNumber(match[9]) * 60 + toNumber(match[10])) * (match[8] === '-' ? -1 : 1);
+  if (Math.abs(offsetMinutes) > 14 * 60) return { fault: NOT_A_TIME };
   const { first, last } = GREGORIAN_YEARS;
-  if (year === undefined || month === undefined || date === undefined) return null;
   if (year < first || year > last) {
-    if (month < 1 || month > 13 || date < 1 || date > 32) return null;
+    if (month < 1 || month > 13 || date < 1 || date > 32) return { fault: NO_SUCH_DAY };
     return { at: null, day: year * 400 + month * 32 + date };
   }
+  const millis = Math.floor(Number(`0.${match[7] ?? 0}`) * 1000);
   const local = Date.UTC(year, month - 1, date, hour, minute, second, millis);
   // `Date` rolls a day that does not exist over to one that does.
   const read = new Date(local);
-  if (read.getUTCMonth() !== month - 1 || read.getUTCDate() !== date) return null;
+  if (read.getUTCMonth() !== month - 1 || read.getUTCDate() !== date) return { fault: NO_SUCH_DAY };
   const at = local - offsetMinutes * 60_000;
   return { at, day: Math.floor(at / DAY_MS) };
 }
 
-const isClock = (hour = 99, minute = 99, second = 99) => hour < 24 && minute < 60 && second < 60;
+const toNumber = (digits = '0') => Number(digits);
 
 /** A `created_at`, 2010 or later. */
 export const timestamp = () =>
   requiredText(128).transform((text, ctx): SentTime => {
     const sent = readTimestamp(text);
-    const fault = !sent
-      ? 'must be a real time, as YYYY-MM-DD HH:MM:SS (UTC) or ISO 8601'
-      : sent.at !== null && sent.at < EARLIEST
-        ? 'must not be before 2010-01-01'
-        : null;
-    if (fault) ctx.issues.push({ code: 'custom', message: fault, input: text });
-    return sent ?? { at: null, day: 0 };
+    const fault =
+      'fault' in sent
+        ? sent.fault
+        : sent.at !== null && sent.at < EARLIEST
+          ? 'must not be before 2010-01-01'
+          : null;
+    if (fault !== null) ctx.issues.push({ code: 'custom', message: fault, input: text });
+    return 'fault' in sent ? { at: null, day: 0 } : sent;
   });
 
 /** The time that an event counts for: never later than `now`, and `now` if the sender's calendar is unknown. */
 export function settleTime(sent: SentTime, now: number): { occurredAt: number; clockAhead: boolean } {
   const clockAhead = sent.at === null || sent.at > now;
   return { occurredAt: clockAhead ? now : (sent.at ?? now), clockAhead };
+}
+
+/** What to tell a sender whose time `settleTime` replaced. */
+export function timeWarnings({ at }: SentTime, now: number): Fault[] {
+  if (at !== null && at <= now) return [];
+  const reason = at === null ? 'has a year that cannot be meant' : 'is in the future';
+  return [{ path: 'created_at', message: `${reason}; dated when received` }];
 }

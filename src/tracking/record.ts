@@ -14,7 +14,7 @@ import type { Browser } from './user-agent.ts';
 /** The landing page reports within seconds; an hour allows for a suspended tab. */
 const MEASURED_WITHIN_MS = 3_600_000;
 
-const pixels = () => requiredNumber(1e5).positive('must be more than 0');
+const pixels = () => requiredNumber(1e5).refine((size) => size > 0, 'must be more than 0');
 
 /** What the landing page sends. */
 export const Measurement = z.lazy(() =>

@@ -95,7 +95,7 @@ it.each([
   ['another kind of id', { click_id: 'evt_00000000000000000000000000000000' }],
   ['an unknown time zone', { timezone: 'Mars/Olympus' }],
   ['a screen of nothing', { screen_width: 0 }],
-  ['text for a number', { pixel_ratio: '3' }],
+  ['a text that is not a number', { pixel_ratio: '3x' }],
 ])('refuses a measurement with %s', async (_, measures) => {
   const tenant = await createTenant(STORES);
   const { path } = await createCreative(service, tenant);

@@ -2,7 +2,15 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readTimestamp, settleTime } from '#lib/timestamp';
 
-const at = (text: string) => readTimestamp(text)?.at;
+const read = (text: string) => {
+  const sent = readTimestamp(text);
+  return 'fault' in sent ? null : sent;
+};
+const at = (text: string) => read(text)?.at;
+const faultOf = (text: string) => {
+  const sent = readTimestamp(text);
+  return 'fault' in sent ? sent.fault : null;
+};
 
 describe('readTimestamp', () => {
   it.each([
@@ -14,6 +22,10 @@ describe('readTimestamp', () => {
     ['2026-03-01T10:20:30.5-0330', Date.UTC(2026, 2, 1, 13, 50, 30, 500)],
     ['2024-02-29 00:00:00', Date.UTC(2024, 1, 29)],
     ['2026-12-31 23:59:59', Date.UTC(2026, 11, 31, 23, 59, 59)],
+    ['2026-11-22T15:00Z', Date.UTC(2026, 10, 22, 15)],
+    ['2026-11-22T15:00+02:00', Date.UTC(2026, 10, 22, 13)],
+    ['2026-11-22 15:00', Date.UTC(2026, 10, 22, 15)],
+    ['2026-11-22 15.07', Date.UTC(2026, 10, 22, 15, 7)],
   ])('reads %s', (text, expected) => expect(at(text)).toBe(expected));
 
   it.each([
@@ -47,10 +59,11 @@ describe('readTimestamp', () => {
     '2569-11-21 09:15:30',
     '0008-11-21 09:15:30',
     '115-11-21 09:15:30',
+    '25-01-05 09:15:30',
   ])('uses our time for a date of another calendar, and gives its retries the same day: %s', (text) => {
-    const sent = readTimestamp(text);
+    const sent = read(text);
     expect(sent?.at).toBeNull();
-    expect(readTimestamp(text)).toEqual(sent);
+    expect(read(text)).toEqual(sent);
     expect(settleTime(sent ?? { at: 0, day: 0 }, 5_000)).toEqual({ occurredAt: 5_000, clockAhead: true });
   });
 
@@ -71,7 +84,19 @@ describe('readTimestamp', () => {
     '1767261600',
     'yesterday',
     '',
-  ])('refuses %j', (text) => expect(readTimestamp(text)).toBeNull());
+  ])('refuses %j', (text) => expect(faultOf(text)).toEqual(expect.any(String)));
+
+  it.each([
+    ['2026-11-22T15:00:00', 'has no time zone: add Z for UTC, or an offset such as +02:00'],
+    ['2026-11-22T15:00:00.123456', 'has no time zone: add Z for UTC, or an offset such as +02:00'],
+    ['2026-11-22T15:00', 'has no time zone: add Z for UTC, or an offset such as +02:00'],
+    ['2026-11-22', 'has no time of day: send YYYY-MM-DD HH:MM:SS (UTC) or ISO 8601'],
+    ['2026-02-30 10:00:00', 'is a date that does not exist'],
+    ['1448-14-01 10:00:00', 'is a date that does not exist'],
+    ['yesterday', 'must be a real time, as YYYY-MM-DD HH:MM:SS (UTC) or ISO 8601'],
+    ['2026-11-22T25:00:00Z', 'must be a real time, as YYYY-MM-DD HH:MM:SS (UTC) or ISO 8601'],
+    ['2026-11-22T15Z', 'must be a real time, as YYYY-MM-DD HH:MM:SS (UTC) or ISO 8601'],
+  ])('says what is wrong with %j', (text, fault) => expect(faultOf(text)).toBe(fault));
 
   it('reads back every time in both forms, with its UTC day', () => {
     return fc.assert(

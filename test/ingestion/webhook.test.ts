@@ -164,11 +164,51 @@ describe('POST /webhook', () => {
     expect(await taken(body(token))).toMatchObject(expected);
   });
 
-  it('replaces a future time by ours, with a warning', async () => {
-    const event = await taken(envelope.ad(token, { created_at: '2999-01-01 00:00:00' }));
+  it('replaces a future time by ours', async () => {
+    const created_at = '2399-01-01 00:00:00';
+    expect((await worker.post(tenant, '/webhook', envelope.ad(token, { created_at }))).status).toBe(200);
+    const [event] = sentEvents();
+    if (!event) throw new Error('no event was queued');
     expect(event.clock_ahead).toBe(true);
     expect(event.occurred_at).toBe(event.received_at);
   });
+
+  it.each([
+    ['2399-01-01 00:00:00', 'is in the future; dated when received'],
+    ['25-01-05 09:15:30', 'has a year that cannot be meant; dated when received'],
+  ])('answers with a warning to an event of %s, alone and in a batch', async (created_at, message) => {
+    const event = envelope.ad(token, { created_at });
+    const warnings = [{ path: 'created_at', message }];
+    const alone = await worker.post(tenant, '/webhook', event);
+    expect([alone.status, await alone.json()]).toEqual([200, expect.objectContaining({ warnings })]);
+    const batch = await worker.post(tenant, '/webhook/batch', { events: [event, envelope.ad(token)] });
+    const { results }: { results: { warnings?: unknown }[] } = await batch.json();
+    expect(results.map((result) => result.warnings)).toEqual([warnings, undefined]);
+  });
+
+  it.each([
+    ['4.99', 4_990_000],
+    [' 0.0125 ', 12_500],
+    ['1e-3', 1000],
+    ['1E-05', 10],
+    ['7', 7_000_000],
+  ])('takes the value %j as a number', async (value, value_micros) => {
+    expect(await taken(envelope.purchase(token, {}, { value }))).toMatchObject({ value_micros });
+    const ad = envelope.ad(token, {}, { value, total_ad_value: '12.5', watch_time: '30' });
+    const described = { value_micros, total_ad_value: 12.5, watch_time: 30 };
+    const event = await taken(ad);
+    expect(event).toMatchObject(described);
+    expect(event.warnings).toBeUndefined();
+  });
+
+  it.each(['4,99', '$4.99', '0x10', 'Infinity', 'NaN', '1_000', '.5.', '--1', '-4.99'])(
+    'refuses the value %j',
+    async (value) => {
+      const answer = await worker.post(tenant, '/webhook', envelope.purchase(token, {}, { value }));
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toMatchObject({ details: [{ path: 'payload.value' }] });
+    },
+  );
 
   const ad = () => envelope.ad(token);
   const purchase = () => envelope.purchase(token);
@@ -191,7 +231,7 @@ describe('POST /webhook', () => {
     ['payload', 'x', custom],
     ['payload.item_id', undefined, purchase],
     ['payload.value', undefined, purchase],
-    ['payload.value', '4.99', purchase],
+    ['payload.value', '4,99', purchase],
     ['payload.value', -0.01, purchase],
     ['payload.value', 1e10, purchase],
     ['payload.currency', 'us', purchase],
