@@ -1,5 +1,6 @@
 import { MEASURES, type Measure, ROLLUP_KEYS, type RollupTable } from './measures.ts';
 import { ALL_METRICS, type Metric } from './metrics.ts';
+import type { Segment } from './segments.ts';
 
 /** A dimension that reports can group by. */
 export type DimensionDefinition = {
@@ -63,6 +64,21 @@ export const DIMENSIONS = {
 } as const satisfies Record<string, DimensionDefinition>;
 
 export type DimensionName = keyof typeof DIMENSIONS;
+
+/** The dimensions that are parts of a segment. */
+export type SegmentDimension = {
+  [Name in DimensionName]: (typeof DIMENSIONS)[Name]['kind'] extends 'segment' ? Name : never;
+}[DimensionName];
+
+/** The part of a segment that each of these dimensions shows. Everything that reads a segment by dimension uses this. */
+export const SEGMENT_PARTS: Readonly<Record<SegmentDimension, keyof Segment>> = {
+  country: 'country',
+  os: 'os',
+  app_version: 'appVersion',
+};
+export const SEGMENT_DIMENSIONS = Object.keys(SEGMENT_PARTS) as SegmentDimension[];
+export const isSegmentDimension = (name: string): name is SegmentDimension =>
+  Object.hasOwn(SEGMENT_PARTS, name);
 
 /** The rollups that the performance report reads, the one with the most metrics first. */
 const REPORTED: readonly RollupTable[] = [

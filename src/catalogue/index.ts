@@ -3,10 +3,14 @@ export {
   type DimensionDefinition,
   type DimensionName,
   HOURLY_METRICS,
+  isSegmentDimension,
   metricsIn,
   OF_ACQUIRED,
   OF_SPEND,
   rollupOf,
+  SEGMENT_DIMENSIONS,
+  SEGMENT_PARTS,
+  type SegmentDimension,
 } from './dimensions.ts';
 export { EventEnvelope, fieldsOf, keysOfEnvelope, sentKeyOf } from './envelope.ts';
 export { ClickCountry, ClickParams, MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from './events/click.ts';
@@ -59,7 +63,9 @@ export {
   OTHER_VALUE,
   type Segment,
   SegmentBook,
+  SHOWN_PARTS,
   segmentId,
+  shownCountry,
   UNKNOWN_SEGMENT,
 } from './segments.ts';
 export { findValuesByName, valueName } from './value-names.ts';

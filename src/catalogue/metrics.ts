@@ -50,6 +50,11 @@ type Words = { definition: string; source: string };
 
 export type MetricDefinition = Words & {
   label: string;
+  /**
+   * Sums add up over groups and periods, and are 0 without data. Distinct devices are 0 without data, but do not add up over time. Ratios are
+   * null without data.
+   */
+  kind: 'sum' | 'distinct' | 'ratio';
   unit: Unit;
   /** Shown on the dashboard if the label alone could be misread. */
   hint?: string;
@@ -70,6 +75,7 @@ export type MetricDefinition = Words & {
 export const METRICS = {
   clicks: {
     label: 'Clicks',
+    kind: 'sum',
     unit: 'count',
     definition: 'Clicks on tracking links that were counted.',
     source: OURS,
@@ -77,6 +83,7 @@ export const METRICS = {
   },
   installs: {
     label: 'Installs',
+    kind: 'sum',
     unit: 'count',
     definition: 'Devices seen for the first time, on the day of their acquisition.',
     source: `${ADJUST}install/`,
@@ -84,6 +91,7 @@ export const METRICS = {
   },
   dau: {
     label: 'DAU',
+    kind: 'distinct',
     unit: 'count',
     formula: 'active devices of each day / days',
     hint: 'Active devices per day; the mean over several days',
@@ -94,6 +102,7 @@ export const METRICS = {
   },
   sessions: {
     label: 'Sessions',
+    kind: 'sum',
     unit: 'count',
     definition: 'Retention events. Repeats of a session_id by one device count as one session.',
     source: `${ADJUST}session/`,
@@ -101,6 +110,7 @@ export const METRICS = {
   },
   session_seconds: {
     label: 'Session time (s)',
+    kind: 'sum',
     unit: 'count',
     hint: 'Total length of the sessions whose end was sent, in seconds',
     definition: 'The total length of ended sessions, in seconds, as reported by clients.',
@@ -109,6 +119,7 @@ export const METRICS = {
   },
   impressions: {
     label: 'Impressions',
+    kind: 'sum',
     unit: 'count',
     definition: 'Ads shown, counted by ad events.',
     source: ADMOB,
@@ -116,6 +127,7 @@ export const METRICS = {
   },
   ad_revenue: {
     label: 'Ad revenue',
+    kind: 'sum',
     unit: 'money',
     definition: 'The sum of the values of ad events.',
     source: ADMOB,
@@ -123,6 +135,7 @@ export const METRICS = {
   },
   ecpm: {
     label: 'eCPM',
+    kind: 'ratio',
     unit: 'money',
     formula: 'ad_revenue / impressions × 1000',
     hint: 'Ad revenue per 1000 impressions',
@@ -132,6 +145,7 @@ export const METRICS = {
   },
   ad_requests: {
     label: 'Ad requests',
+    kind: 'sum',
     unit: 'count',
     definition: 'Ad requests, as reported by custom events named ad_request.',
     source: ADMOB,
@@ -139,6 +153,7 @@ export const METRICS = {
   },
   fill_rate: {
     label: 'Fill rate',
+    kind: 'ratio',
     unit: 'percent',
     formula: 'impressions / ad_requests',
     hint: 'Impressions / ad requests',
@@ -148,6 +163,7 @@ export const METRICS = {
   },
   purchases: {
     label: 'Purchases',
+    kind: 'sum',
     unit: 'count',
     definition: 'Purchases with the status completed or success.',
     source: OURS,
@@ -155,6 +171,7 @@ export const METRICS = {
   },
   failed_purchases: {
     label: 'Failed purchases',
+    kind: 'sum',
     unit: 'count',
     definition: 'Purchases with the status failed.',
     source: OURS,
@@ -162,6 +179,7 @@ export const METRICS = {
   },
   payers: {
     label: 'Payers',
+    kind: 'distinct',
     unit: 'count',
     missing: 'by app_version without day; in the row other of a report by time',
     hint: 'Distinct devices that paid',
@@ -171,6 +189,7 @@ export const METRICS = {
   },
   purchase_revenue: {
     label: 'Purchase revenue',
+    kind: 'sum',
     unit: 'money',
     definition: 'The sum of the values of successful purchases.',
     source: OURS,
@@ -178,6 +197,7 @@ export const METRICS = {
   },
   revenue: {
     label: 'Revenue',
+    kind: 'sum',
     unit: 'money',
     formula: 'ad_revenue + purchase_revenue',
     hint: 'Purchases and ads',
@@ -187,6 +207,7 @@ export const METRICS = {
   },
   arpdau: {
     label: 'ARPDAU',
+    kind: 'ratio',
     unit: 'money',
     formula: 'revenue / active devices of each day',
     hint: 'Revenue per active device and day',
@@ -197,6 +218,7 @@ export const METRICS = {
   },
   arppu: {
     label: 'ARPPU',
+    kind: 'ratio',
     unit: 'money',
     missing: 'by app_version without day; in the row other of a report by time',
     formula: 'purchase_revenue / payers',
@@ -207,6 +229,7 @@ export const METRICS = {
   },
   spend: {
     label: 'Spend',
+    kind: 'sum',
     unit: 'money',
     hint: 'Uploaded costs',
     definition: 'Uploaded costs.',
@@ -215,15 +238,18 @@ export const METRICS = {
   },
   cpi: {
     label: 'CPI',
+    kind: 'ratio',
     unit: 'money',
     formula: 'spend / attributed installs',
     hint: 'Spend per attributed install',
+    missing: 'without spend',
     definition: 'Cost per install: spend / installs of attributed devices.',
     source: `${ADJUST}cost-per-install/`,
-    value: (sums) => per(units(sums.spend), sums.attributedInstalls),
+    value: (sums) => (sums.spend === 0n ? null : per(units(sums.spend), sums.attributedInstalls)),
   },
   roas: {
     label: 'ROAS',
+    kind: 'ratio',
     unit: 'percent',
     formula: 'revenue so far of the attributed devices acquired in the period / spend',
     hint: 'Revenue so far of the attributed devices acquired in the period / spend',
@@ -234,6 +260,7 @@ export const METRICS = {
   },
   roas_blended: {
     label: 'Blended ROAS',
+    kind: 'ratio',
     unit: 'percent',
     formula: 'revenue so far of all devices acquired in the period / spend',
     hint: 'Like ROAS, but including organic devices',
@@ -243,8 +270,9 @@ export const METRICS = {
   },
   events: {
     label: 'Custom events',
+    kind: 'sum',
     unit: 'count',
-    definition: 'Custom events.',
+    definition: 'Custom events, except ad requests, which `ad_requests` counts.',
     source: OURS,
     value: (sums) => sums.customEvents,
   },

@@ -6,6 +6,19 @@ import { murmur128 } from '#lib/murmur';
  */
 export type Segment = { country: string; os: string; appVersion: string };
 
+/** A country as answers show it: an ISO 3166 code in upper case. What is not a code (`other`, empty text) is unchanged. */
+export const shownCountry = (stored: string): string =>
+  /^[a-z]{2}$/.test(stored) ? stored.toUpperCase() : stored;
+
+const asStored = (stored: string) => stored;
+
+/** How answers show each part of a segment. */
+export const SHOWN_PARTS: Readonly<Record<keyof Segment, (stored: string) => string>> = {
+  country: shownCountry,
+  os: asStored,
+  appVersion: asStored,
+};
+
 export const UNKNOWN_SEGMENT: Segment = { country: '', os: '', appVersion: '' };
 
 /** The value used for segments beyond a counter's limits. */

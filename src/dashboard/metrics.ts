@@ -6,10 +6,8 @@ export const METRICS: Readonly<Record<Metric, MetricDefinition>> = DEFINITIONS;
 export type MetricName = Metric;
 export const METRIC_NAMES = ALL_METRICS;
 
-const RATIOS: ReadonlySet<MetricName> = new Set(['ecpm', 'fill_rate', 'arpdau', 'arppu', 'cpi', 'roas']);
-
 /** The value of a metric on days without data: 0 for sums, null for ratios. */
-export const nothingOf = (name: MetricName): 0 | null => (RATIOS.has(name) ? null : 0);
+export const nothingOf = (name: MetricName): 0 | null => (METRICS[name].kind === 'ratio' ? null : 0);
 
 type Value = string | number | boolean | null | undefined;
 

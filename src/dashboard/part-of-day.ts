@@ -1,7 +1,7 @@
 import { HOURLY_METRICS } from '#catalogue';
 import { addDays, clockHour } from '#lib/time';
 import { firstDayOfHours, isDimension, isKnownByHour } from '#reports';
-import type { MetricName } from './metrics.ts';
+import { METRICS, type MetricName } from './metrics.ts';
 import type { Compared } from './period.ts';
 import type { View } from './view.ts';
 
@@ -11,8 +11,7 @@ export type PartOfDay = { today: string; before: string; untilHour: number };
 export const isHourly = (name: MetricName): boolean => HOURLY_METRICS.includes(name);
 
 /** Metrics whose values for the parts of a period add up to the whole. */
-const RATIOS: ReadonlySet<MetricName> = new Set(['ecpm', 'fill_rate']);
-export const isAddedUp = (name: MetricName): boolean => isHourly(name) && !RATIOS.has(name);
+export const isAddedUp = (name: MetricName): boolean => isHourly(name) && METRICS[name].kind === 'sum';
 
 /** Whether figures by hour exist for these groupings and the view's filters. */
 export const knowsHours = (groups: readonly string[], { filters }: Pick<View, 'filters'>): boolean =>

@@ -1,5 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import { type Explanation, explainDevice } from '#attribution';
+import { shownCountry } from '#catalogue';
 import { counterOf, retryCall, type StoredDevice } from '#counting';
 import { applications, database } from '#db';
 import { settingsOf } from '#env';
@@ -58,14 +59,14 @@ export async function explainAttribution(env: Env, teamId: string, token: string
   return {
     device_id: claims.deviceId,
     acquired_at: iso(acquiredAt),
-    country: place.country,
+    country: place.country && shownCountry(place.country),
     country_source: place.countrySource,
     ...outcome,
     repeated: earlier_installs > 0,
     earlier_installs,
     click: click && {
       clicked_at: iso(click.clickedAt),
-      country: click.country,
+      country: click.country && shownCountry(click.country),
       params: click.params,
       named_installs: click.namedInstalls,
     },

@@ -37,14 +37,14 @@ const AttributionExplained = z.object({
       'Whether other devices named the same click before. One click leads to one install, so this is a sign of fraud.',
   }),
   earlier_installs: z.int().meta({ description: 'The number of devices that named the same click before.' }),
-  country: country('The country in which the device is counted, as a lower-case ISO 3166 code.'),
+  country: country('The country in which the device is counted, as an ISO 3166 code.'),
   country_source: z.enum(['data', 'click', 'timezone']).nullable().meta({
     description: "Where the country comes from: your backend, the credited click or the device's time zone.",
   }),
   click: z
     .object({
       clicked_at: time(),
-      country: country('The country of the network address, as a lower-case ISO 3166 code.'),
+      country: country('The country of the network address, as an ISO 3166 code.'),
       params: z
         .record(z.string(), z.string())
         .meta({ description: "The link's query parameters, such as the ad network's click ID." }),

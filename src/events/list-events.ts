@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { EVENT_COLUMNS, EVENT_TYPES, isOfDevice, type LoggedEvent } from '#catalogue';
+import { EVENT_COLUMNS, EVENT_TYPES, isOfDevice, type LoggedEvent, shownCountry } from '#catalogue';
 import { counterOf } from '#counting';
 import { findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { readToken } from '#devices';
 import { settingsOf } from '#env';
-import { invalidRequest, listQuery, optionalText, repeatable, requiredText } from '#http';
+import { countryFilter, invalidRequest, listQuery, optionalText, repeatable, requiredText } from '#http';
 import type { StoredEvent } from '#lake';
 import { isId } from '#lib/ids';
 import { fromMicros } from '#lib/money';
@@ -34,7 +34,7 @@ export const EventsQuery = z.object({
   /** As sent with the event; `unknown` matches events without one. */
   app_version: repeatable(requiredText(128)),
   /** The device's at its acquisition, or the click's; `unknown` matches events without one. */
-  country: repeatable(requiredText(16).toLowerCase()),
+  country: repeatable(countryFilter()),
   os: repeatable(requiredText(16).toLowerCase()),
   attribution: z.enum(['paid', 'organic'], { error: 'must be paid or organic' }).optional(),
   format: z.enum(['json', 'ndjson', 'csv'], { error: 'must be json, ndjson or csv' }).default('json'),
@@ -79,6 +79,7 @@ export function showEvent(event: LoggedEvent): Event {
     const value = fields[field];
     if (value !== undefined) fields[name] = type === 'money' ? fromMicros(BigInt(Number(value))) : value;
   }
+  if (fields.country) fields.country = shownCountry(fields.country);
   const present = SHOWN_COLUMNS.filter((column) => fields[column] !== undefined);
   // Every required field of an event is one of the shown columns.
   return Object.fromEntries(present.map((column) => [column, fields[column]])) as Event;

@@ -24,7 +24,7 @@ const Event = z
     creative_id: nullableText(),
     country: z.string().optional().meta({
       description:
-        'ISO 3166, lower-case: where the device was at its acquisition, or where the click came from. Absent if unknown.',
+        'ISO 3166 code: where the device was at its acquisition, or where the click came from. Absent if unknown.',
     }),
     os_family: z
       .string()

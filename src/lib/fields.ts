@@ -141,6 +141,15 @@ export const currencyCode = () =>
     (value) => typeof value === 'string' && CURRENCIES.has(value),
   );
 
+export const COUNTRY_FAULT = 'must be a two-letter ISO 3166 country code such as DE, or unknown';
+const COUNTRY = /^(?:[a-z]{2}|unknown|other)$/;
+
+/** Whether a text can be a country in a filter: a two-letter code in lower case, `unknown`, or `other` for those beyond the limit of segments. */
+export const isCountryFilter = (text: string): boolean => COUNTRY.test(text);
+
+/** A country in a filter, in any case. */
+export const countryFilter = () => requiredText(128).toLowerCase().refine(isCountryFilter, COUNTRY_FAULT);
+
 export const EMAIL_FAULT = 'must be a complete email address, such as ann@example.com';
 
 /** An email address, in lower case. */

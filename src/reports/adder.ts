@@ -4,30 +4,34 @@ import type { AmountRow, Converter } from './money.ts';
 
 // What the performance report adds up, and the exact sums of one group.
 
-export const AMOUNTS = [
-  'adRevenue',
-  'purchaseRevenue',
-  'spend',
-  'acquiredRevenue',
-  'attributedRevenue',
-] as const;
-export type Amount = (typeof AMOUNTS)[number];
+export type Amount = {
+  [Name in keyof Sums]: bigint extends Sums[Name] ? Name : never;
+}[keyof Sums];
+const EVERY_AMOUNT: Readonly<Record<Amount, true>> = {
+  adRevenue: true,
+  purchaseRevenue: true,
+  spend: true,
+  acquiredRevenue: true,
+  attributedRevenue: true,
+};
+export const AMOUNTS = Object.keys(EVERY_AMOUNT) as Amount[];
 export type Count = Exclude<keyof Sums, Amount>;
 
-export const COUNTS = [
-  'clicks',
-  'installs',
-  'attributedInstalls',
-  'activeDevices',
-  'sessions',
-  'sessionSeconds',
-  'customEvents',
-  'adRequests',
-  'payers',
-  'impressions',
-  'purchases',
-  'failedPurchases',
-] as const satisfies readonly Count[];
+const EVERY_COUNT: Readonly<Record<Count, true>> = {
+  clicks: true,
+  installs: true,
+  attributedInstalls: true,
+  activeDevices: true,
+  sessions: true,
+  sessionSeconds: true,
+  customEvents: true,
+  adRequests: true,
+  payers: true,
+  impressions: true,
+  purchases: true,
+  failedPurchases: true,
+};
+export const COUNTS = Object.keys(EVERY_COUNT) as Count[];
 
 /** The name of a measure's sum: `adRevenue` for `ad_revenue`. */
 export const sumOf = (measure: string) =>

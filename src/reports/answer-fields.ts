@@ -6,9 +6,11 @@ import {
   METRICS,
   type Metric,
   type MoneyMetric,
+  SEGMENT_DIMENSIONS,
+  type SegmentDimension,
 } from '#catalogue';
 import { DIMENSIONS, type Dimension, type DimensionName } from './dimensions.ts';
-import type { CreativeGroup } from './names.ts';
+import { CREATIVE_GROUPS, type CreativeGroup } from './names.ts';
 
 // Fields that several reports share. The description of each figure is its definition.
 
@@ -77,22 +79,18 @@ export const figure = (name: keyof typeof COHORT_METRICS) => ({
   description: described(COHORT_METRICS[name]),
 });
 
-/** The columns of a grouping. */
-export const deviceGroups = {
-  creative: z.string().nullable().optional(),
-  creative_id: z.string().nullable().optional(),
-  adset: z.string().nullable().optional(),
-  adset_id: z.string().nullable().optional(),
-  campaign: z.string().nullable().optional(),
-  campaign_id: z.string().nullable().optional(),
-  country: z.string().optional().meta({ description: 'ISO 3166 code, or `unknown`.' }),
-  os: z.string().optional(),
-  app_version: z.string().optional().meta({ description: 'At the acquisition, or `unknown`.' }),
-};
+const OF_DEVICES = [...CREATIVE_GROUPS, ...SEGMENT_DIMENSIONS];
+type DeviceColumn = CreativeGroup | `${CreativeGroup}_id` | SegmentDimension;
+const columnsOf = (name: (typeof OF_DEVICES)[number]) => Object.keys(DIMENSIONS[name].show(null));
 
-const { creative, creative_id, adset, adset_id, campaign, campaign_id, country, os, app_version } =
-  groupingColumns;
-/** The columns of a grouping of ads. */
-export const adGroups = {
-  ...{ creative, creative_id, adset, adset_id, campaign, campaign_id, country, os, app_version },
-};
+/** The columns of a grouping by a property of devices. Null for organic devices, and for those without a value. */
+export const deviceGroups = Object.fromEntries(
+  OF_DEVICES.flatMap(columnsOf).map((column) => [
+    column,
+    z
+      .string()
+      .nullable()
+      .optional()
+      .meta(column === 'country' ? { description: 'ISO 3166 code; null if unknown.' } : {}),
+  ]),
+) as Record<DeviceColumn, z.ZodOptional<z.ZodNullable<z.ZodString>>>;

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { day, nullableText } from '#http/operations';
 import {
-  adGroups,
   deviceGroups,
   exact,
   figure,
@@ -31,15 +30,7 @@ const cohortRow = <Day extends z.ZodType>(values: Day) =>
   z.object({
     cohort_from: day(),
     cohort_to: day(),
-    creative: nullableText().optional(),
-    creative_id: nullableText().optional(),
-    adset: nullableText().optional(),
-    adset_id: nullableText().optional(),
-    campaign: nullableText().optional(),
-    campaign_id: nullableText().optional(),
-    country: nullableText().optional(),
-    os: nullableText().optional(),
-    app_version: nullableText().optional(),
+    ...deviceGroups,
     size: z.int().meta(figure('size')),
     is_other,
     days: z.record(z.string(), values),
@@ -203,7 +194,7 @@ export type PredictedLtv = z.input<typeof PredictedLtv>;
 export const Ads = z.object({
   data: z.array(
     z.object({
-      ...adGroups,
+      ...deviceGroups,
       day: day().or(z.literal('other')),
       source: nullableText(),
       media_source: nullableText(),

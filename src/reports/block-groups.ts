@@ -1,3 +1,4 @@
+import { isSegmentDimension as isSegment, SEGMENT_PARTS, type SegmentDimension } from '#catalogue';
 import { Dictionary } from '#lib/dictionary';
 import type { Entries } from '#rollup';
 import { SKIPPED } from './add-columns.ts';
@@ -5,7 +6,7 @@ import { type BlockQuestion, MAX_GROUPS, rollupFor } from './block-question.ts';
 import { type Chunk, type ScannedSegment, valuesIn } from './chunk.ts';
 import { microsOf } from './converted-sums.ts';
 import { type Conversions, conversionsOf, type DayRates, NO_RATE } from './day-rates.ts';
-import { DIMENSIONS, type DimensionName, isTime, spansOf } from './dimensions.ts';
+import { type DimensionName, isTime, spansOf } from './dimensions.ts';
 import { GroupTable } from './group-table.ts';
 import { Pairs } from './interned.ts';
 import type { CreativeNames } from './names.ts';
@@ -258,10 +259,8 @@ export class Groups {
   }
 }
 
-const isSegment = (name: DimensionName) => DIMENSIONS[name].kind === 'segment';
-
-const valueIn = ({ country, os, appVersion }: ScannedSegment, name: DimensionName): string | null =>
-  (name === 'country' ? country : name === 'os' ? os : appVersion) || null;
+const valueIn = (segment: ScannedSegment, name: SegmentDimension): string | null =>
+  segment[SEGMENT_PARTS[name]] || null;
 
 /** FNV-1a, so that a group is counted in the same pass wherever it occurs. */
 function passOf(values: readonly (string | null)[], passes: number): number {

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { OTHER_SEGMENT, type RollupTable, type Segment } from '#catalogue';
+import { OTHER_SEGMENT, type RollupTable, SEGMENT_DIMENSIONS, SEGMENT_PARTS, type Segment } from '#catalogue';
 import { findCreativeIds } from '#creatives';
 import { database, segments } from '#db';
 import {
@@ -15,7 +15,7 @@ import {
 } from '#rollup';
 import type { Chunk, ScannedSegment } from './chunk.ts';
 import { isBySegment } from './dimensions.ts';
-import { isByCreative, UNKNOWN } from './filters.ts';
+import { isByCreative, storedValue } from './filters.ts';
 import type { ReportFilters } from './query.ts';
 
 export type BlockScan = {
@@ -142,12 +142,9 @@ function segmentsNeeded(
 /** Returns whether a segment matches the filters; null if there are none. */
 function segmentFilter(filters: ReportFilters): ((segment: Segment) => boolean) | null {
   if (!isBySegment(filters)) return null;
-  const { country, os, app_version } = filters;
-  const known = (values: readonly string[] | undefined) =>
-    values && new Set(values.map((value) => (value === UNKNOWN ? '' : value)));
-  const [countries, oses, versions] = [known(country), known(os), known(app_version)];
-  return (segment) =>
-    (!countries || countries.has(segment.country)) &&
-    (!oses || oses.has(segment.os)) &&
-    (!versions || versions.has(segment.appVersion));
+  const wanted = SEGMENT_DIMENSIONS.flatMap((name) => {
+    const values = filters[name];
+    return values ? [{ part: SEGMENT_PARTS[name], values: new Set(values.map(storedValue)) }] : [];
+  });
+  return (segment) => wanted.every(({ part, values }) => values.has(segment[part]));
 }

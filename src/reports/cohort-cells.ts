@@ -1,9 +1,10 @@
+import { SEGMENT_PARTS, type SegmentDimension } from '#catalogue';
 import { PART_OF } from '#lib/calendar';
 import { Dictionary } from '#lib/dictionary';
 import { daysBetween } from '#lib/time';
 import { type Chunk, type ScannedSegment, valuesIn } from './chunk.ts';
 import type { CohortQuestion } from './cohorts.ts';
-import { type Group, isOfCreatives } from './device-groups.ts';
+import { isOfCreatives } from './device-groups.ts';
 import type { CreativeGroup, CreativeNames } from './names.ts';
 
 /** In place of the number of a value: costs without the name that is grouped by are of no cohort. */
@@ -117,11 +118,10 @@ export class CohortCells {
   }
 
   /** The number of a segment's value. */
-  private valueOf(segment: ScannedSegment, group: Group): number {
+  private valueOf(segment: ScannedSegment, group: SegmentDimension): number {
     let value = this.segmentValues[segment.index];
     if (value === undefined) {
-      const { country, os, appVersion } = segment;
-      value = this.values.numberOf(group === 'country' ? country : group === 'os' ? os : appVersion);
+      value = this.values.numberOf(segment[SEGMENT_PARTS[group]]);
       this.segmentValues[segment.index] = value;
     }
     return value;

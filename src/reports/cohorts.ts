@@ -1,9 +1,8 @@
 import { daysOf, PART_OF, type Part } from '#lib/calendar';
 import { OTHER } from './cut.ts';
 import { type Group, isOfCreatives } from './device-groups.ts';
-import { isBySegment } from './dimensions.ts';
+import { DIMENSIONS, isBySegment } from './dimensions.ts';
 import { isByCreative } from './filters.ts';
-import { namedColumns } from './names.ts';
 import type { ReportFilters } from './query.ts';
 
 type Cohort = Part;
@@ -57,7 +56,7 @@ export function boundsWithin({
 /** The columns of the value that a cohort is grouped by; empty text for none. */
 export function groupColumns(group: Group | undefined, value: string): Record<string, string | null> {
   if (!group) return { creative: null, creative_id: null };
-  return isOfCreatives(group) ? namedColumns(group, value || null) : { [group]: value || null };
+  return DIMENSIONS[group].show(value || null);
 }
 
 /** The columns of the row that sums up all cohorts without a row, acquired on these days. */

@@ -1,12 +1,19 @@
 import * as z from 'zod';
-import { per } from '#catalogue';
+import { per, SEGMENT_PARTS, SHOWN_PARTS } from '#catalogue';
 import { askOutcomes, type DeviceFilter, type OutcomesAnswer } from '#counting';
 import { database } from '#db';
-import { currencyCode, type Fault, invalidRequest, optionalText } from '#http';
+import {
+  COUNTRY_FAULT,
+  currencyCode,
+  type Fault,
+  invalidRequest,
+  isCountryFilter,
+  optionalText,
+} from '#http';
 import { compareMeans, compareProportions, type Difference } from '#lib/statistics/compare';
 import { dayIn } from '#lib/time';
 import { GROUPS, type Group, isOfCreatives, nameById } from './device-groups.ts';
-import { deviceFilterOf } from './payers.ts';
+import { DEVICE_FILTERS, deviceFilterOf } from './payers.ts';
 import { checkPeriod, dayNumbers, filtersOf, optionalDay, period, type Reported } from './query.ts';
 import { readRates } from './rates.ts';
 
@@ -44,6 +51,11 @@ function faultsOfSides({ by, a, b, b_from, b_to }: Sides): Fault[] {
   require({ a, b }, by !== 'period');
   require({ b_from, b_to }, by === 'period');
   if (b_from && b_to && b_from > b_to) faults.push({ path: 'b_to', message: 'must not be before b_from' });
+  for (const [path, value] of Object.entries({ a, b })) {
+    if (by === 'country' && value !== undefined && !isCountryFilter(value.toLowerCase())) {
+      faults.push({ path, message: COUNTRY_FAULT });
+    }
+  }
   if (a !== undefined && a === b) faults.push({ path: 'b', message: 'must not be the same as a' });
   return faults;
 }
@@ -95,7 +107,7 @@ async function sidesOf(env: Env, applicationId: string, query: CompareQuery): Pr
   const side = async (path: 'a' | 'b', value = ''): Promise<Side> => {
     const name = isOfCreatives(by)
       ? await nameById(database(env.DB), applicationId, by, value)
-      : sideValue(by, value);
+      : SHOWN_PARTS[SEGMENT_PARTS[by]](sideValue(by, value));
     if (name === null)
       throw invalidRequest([{ path, message: `must be the id of one of this application's ${by}s` }]);
     const own = await deviceFilterOf(env.DB, applicationId, filterOf(by, value));
@@ -115,16 +127,11 @@ function narrow(left: DeviceFilter, right: DeviceFilter): DeviceFilter {
   const both = (some: string[] | undefined, others: string[] | undefined) =>
     some && others ? some.filter((value) => others.includes(value)) : (some ?? others);
   const creativeIds = both(left.creativeIds, right.creativeIds);
-  const countries = both(left.countries, right.countries);
-  const oses = both(left.oses, right.oses);
-  const appVersions = both(left.appVersions, right.appVersions);
-  return {
-    ...left,
-    ...(creativeIds ? { creativeIds } : {}),
-    ...(countries ? { countries } : {}),
-    ...(oses ? { oses } : {}),
-    ...(appVersions ? { appVersions } : {}),
-  };
+  const ofSegments = Object.values(DEVICE_FILTERS).flatMap((name) => {
+    const values = both(left[name], right[name]);
+    return values ? [[name, values] as const] : [];
+  });
+  return { ...left, ...(creativeIds ? { creativeIds } : {}), ...Object.fromEntries(ofSegments) };
 }
 
 const TESTS = { proportions: 'two-proportion z-test', means: "Welch's t-test" } as const;

@@ -1,16 +1,15 @@
 import { and, eq } from 'drizzle-orm';
 import * as z from 'zod';
+import { SEGMENT_DIMENSIONS, SEGMENT_PARTS } from '#catalogue';
 import type { DeviceGroup } from '#counting';
 import { adsets, campaigns, creatives, type Database, isAmong } from '#db';
+import { DIMENSIONS } from './dimensions.ts';
 import { CREATIVE_GROUPS, type CreativeGroup } from './names.ts';
 
 // Device selection and grouping in reports that query the counters.
 
-/** The name of groups whose devices have no known value. */
-const UNKNOWN = 'unknown';
-
 /** The groupings of cohort reports: properties of a device at its acquisition. */
-export const GROUPS = [...CREATIVE_GROUPS, 'country', 'os', 'app_version'] as const;
+export const GROUPS = [...CREATIVE_GROUPS, ...SEGMENT_DIMENSIONS] as const;
 export type Group = (typeof GROUPS)[number];
 
 export const deviceGroupBy = z.enum(GROUPS, { error: `must be one of ${GROUPS.join(', ')}` }).optional();
@@ -21,8 +20,7 @@ export const isOfCreatives = (group: string): group is CreativeGroup =>
 /** The grouping that a counter uses for a report's grouping: it knows creatives, but not their campaigns. */
 export function counterGroup(group: Group | undefined): DeviceGroup | null {
   if (group === undefined) return null;
-  if (isOfCreatives(group)) return 'creative';
-  return group === 'app_version' ? 'appVersion' : group;
+  return isOfCreatives(group) ? 'creative' : SEGMENT_PARTS[group];
 }
 
 /** The name of an application's creative, ad set or campaign by id; null if there is none. */
@@ -70,7 +68,7 @@ export async function labelGroups<Part extends { key: string }>(
   if (group === undefined) return parts.length === 0 ? [] : [{ columns: {}, parts: [...parts] }];
   if (!isOfCreatives(group)) {
     const groups = Map.groupBy(parts, ({ key }) => key);
-    return [...groups].map(([key, own]) => ({ columns: { [group]: key || UNKNOWN }, parts: own }));
+    return [...groups].map(([key, own]) => ({ columns: DIMENSIONS[group].show(key || null), parts: own }));
   }
   const ids = [...new Set(parts.map(({ key }) => key))].filter((id) => id !== '');
   const names =

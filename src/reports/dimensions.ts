@@ -3,9 +3,13 @@ import {
   DIMENSIONS as DEFINITIONS,
   type DimensionDefinition,
   type DimensionName,
+  isSegmentDimension,
   type Metric,
   metricsIn,
   rollupOf,
+  SEGMENT_DIMENSIONS,
+  SEGMENT_PARTS,
+  SHOWN_PARTS,
 } from '#catalogue';
 import { mondayOf, monthOf, weekOf } from '#lib/calendar';
 import { isByCreative } from './filters.ts';
@@ -28,6 +32,10 @@ function showOf(name: DimensionName): Dimension['show'] {
   if (group) return (value) => namedColumns(group, value);
   // The value of a week is its Monday.
   if (name === 'week') return (monday) => ({ week: monday && weekOf(monday) });
+  if (isSegmentDimension(name)) {
+    const shownOf = SHOWN_PARTS[SEGMENT_PARTS[name]];
+    return (value) => ({ [name]: value && shownOf(value) });
+  }
   return (value) => ({ [name]: value });
 }
 
@@ -54,8 +62,8 @@ export const needsBlocks = (names: readonly DimensionName[], filters: ReportFilt
   isBySegment(filters) ||
   isByCreative(filters);
 
-export const isBySegment = ({ country, os, app_version }: ReportFilters): boolean =>
-  [country, os, app_version].some((values) => values !== undefined);
+export const isBySegment = (filters: ReportFilters): boolean =>
+  SEGMENT_DIMENSIONS.some((name) => filters[name] !== undefined);
 
 /**
  * Distinct devices can only be grouped by properties of a device, which the app version of an event is not. Those of a single day are

@@ -4,7 +4,10 @@ import { CREATIVE_GROUPS, costNames } from './names.ts';
 import type { ReportFilters } from './query.ts';
 
 /** The filter value for devices and clicks whose value is unknown. */
-export const UNKNOWN = 'unknown';
+const UNKNOWN = 'unknown';
+
+/** A filter's value as segments and devices have it: empty text for unknown. */
+export const storedValue = (value: string): string => (value === UNKNOWN ? '' : value);
 
 /** Whether rows are filtered by creative, and not only by paid or organic. */
 export const isByCreative = (filters: ReportFilters): boolean =>

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { HOURS_KEPT_DAYS } from '#catalogue';
+import { HOURS_KEPT_DAYS, SEGMENT_DIMENSIONS } from '#catalogue';
 import { invalidRequest } from '#http';
 import { addDays, dayIn } from '#lib/time';
 import { type DimensionName, rollupOf } from './dimensions.ts';
@@ -18,8 +18,6 @@ export const until_hour = z.coerce
   .max(MAX_HOUR, hourError)
   .optional();
 
-const NOT_BY_HOUR = ['country', 'os', 'app_version'] as const;
-
 type Asked = { from: string; to: string; group_by: DimensionName[]; until_hour?: number | undefined };
 
 /** Checks a query by hour for faults that its fields alone do not show. */
@@ -33,7 +31,7 @@ export function checkHours(query: Asked & ReportFilters, ctx: z.RefinementCtx): 
       'cannot be combined with this group_by: figures by hour are known by creative, ad set, campaign and currency';
     ctx.addIssue({ code: 'custom', path: ['until_hour'], message });
   }
-  for (const name of NOT_BY_HOUR) {
+  for (const name of SEGMENT_DIMENSIONS) {
     if (!query[name]?.length) continue;
     ctx.addIssue({ code: 'custom', path: [name], message: `cannot be combined with ${what}` });
   }
@@ -41,7 +39,8 @@ export function checkHours(query: Asked & ReportFilters, ctx: z.RefinementCtx): 
 
 /** Whether figures by hour exist for these groupings and filters. */
 export const isKnownByHour = (names: readonly DimensionName[], filters: ReportFilters): boolean =>
-  rollupOf([...names, 'hour']) !== undefined && NOT_BY_HOUR.every((name) => filters[name] === undefined);
+  rollupOf([...names, 'hour']) !== undefined &&
+  SEGMENT_DIMENSIONS.every((name) => filters[name] === undefined);
 
 /** The first day for which figures by hour are kept. `today` is the application's. */
 export const firstDayOfHours = (today: string): string => addDays(today, -HOURS_KEPT_DAYS);

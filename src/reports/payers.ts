@@ -1,8 +1,10 @@
+import { isSegmentDimension, SEGMENT_DIMENSIONS, type SegmentDimension } from '#catalogue';
 import { countPayers as askCounters, type DeviceFilter, type PayerGrouping, type Payers } from '#counting';
 import { findCreativeGroups, findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { daysOf } from '#lib/calendar';
 import { type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
+import { storedValue } from './filters.ts';
 import type { CreativeGroup } from './names.ts';
 import type { Reported, ReportFilters } from './query.ts';
 
@@ -22,14 +24,26 @@ export type PayerCounts = {
 
 type Asked = { names: readonly DimensionName[]; from: string; to: string; filters: ReportFilters };
 
+/** The counters' filter for each dimension of a segment. */
+export const DEVICE_FILTERS = {
+  country: 'countries',
+  os: 'oses',
+  app_version: 'appVersions',
+} as const satisfies Record<SegmentDimension, keyof DeviceFilter>;
+
 /** The device filter for a report's filters. The counters know creatives, but not their ad sets or campaigns. */
 export async function deviceFilterOf(
   db: D1Database,
   applicationId: string,
-  { campaign_id, adset_id, creative_id, country, os, app_version, attribution }: ReportFilters,
+  filters: ReportFilters,
 ): Promise<DeviceFilter> {
-  const known = (values: string[]) => values.map((value) => (value === 'unknown' ? '' : value));
+  const { campaign_id, adset_id, creative_id, attribution } = filters;
+  const ofSegments = SEGMENT_DIMENSIONS.flatMap((name) => {
+    const values = filters[name];
+    return values ? [[DEVICE_FILTERS[name], values.map(storedValue)] as const] : [];
+  });
   return {
+    ...Object.fromEntries(ofSegments),
     ...(campaign_id || adset_id || creative_id
       ? {
           creativeIds: await findCreativeIds(database(db), applicationId, {
@@ -39,17 +53,21 @@ export async function deviceFilterOf(
           }),
         }
       : {}),
-    ...(country ? { countries: known(country) } : {}),
-    ...(os ? { oses: known(os) } : {}),
-    ...(app_version ? { appVersions: known(app_version) } : {}),
     ...(attribution ? { attribution } : {}),
   };
 }
 
+/** The property of a device that a dimension groups by; null for the app version, which is that of an event. */
+const OF_SEGMENTS = {
+  country: 'country',
+  os: 'os',
+  app_version: null,
+} as const satisfies Record<SegmentDimension, PayerGrouping | null>;
+
 /** The property of a device that a dimension groups by; null if devices do not have it. */
 function groupingOf(name: DimensionName): PayerGrouping | null {
   if (isNamed(name)) return 'creative';
-  return name === 'country' || name === 'os' ? name : null;
+  return isSegmentDimension(name) ? OF_SEGMENTS[name] : null;
 }
 
 export const NO_PAYERS: PayerCounts = { total: 0, row: (_, byDay) => byDay, rest: () => 0 };
@@ -81,7 +99,8 @@ export async function countPayers(
     if (!span) continue;
     const parts = names.map((name, index) => {
       if (isTime(name)) return span.values[index] ?? null;
-      if (name === 'country' || name === 'os') return { country, os }[name] || null;
+      const own = isSegmentDimension(name) ? OF_SEGMENTS[name] : null;
+      if (own) return { country, os }[own] || null;
       return groups.get(creativeId)?.[name as CreativeGroup] ?? null;
     });
     const key = JSON.stringify(parts);

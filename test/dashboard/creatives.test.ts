@@ -250,7 +250,7 @@ it('shows a creative’s figures and its link as a code, to nobody of another te
     Spend: '$2.00 $0.00 before',
     Clicks: '10 0 before',
     Installs: '4 ▼ 50% less from 8',
-    CPI: '$0.50 $0.00 before',
+    CPI: '$0.50',
     Revenue: '$3.00 ▲ 200% more from $1.00',
     ROAS: '0%',
   });

@@ -201,8 +201,8 @@ it('offers countries and systems as filters, and narrows the figures to them', a
   await browser.get(`/?app=${app}`);
   const list = await pageOf(await browser.get(`/filters?app=${app}&kind=country&back=/`));
   expect([...list.links].filter(([, href]) => href.includes('country='))).toEqual([
-    ['Germany', '/?country=de'],
-    ['France', '/?country=fr'],
+    ['Germany', '/?country=DE'],
+    ['France', '/?country=FR'],
   ]);
   const installs = async (filter: string) =>
     (await pageOf(await browser.get(`/?app=${app}${filter}`))).one('[data-metric=installs]').text;

@@ -27,7 +27,7 @@ it('explains an attribution to its own team only', async () => {
       ambiguous: false,
       repeated: false,
       earlier_installs: 0,
-      country: 'de',
+      country: 'DE',
       country_source: 'timezone',
       creative_id: id,
       click_id: clickId,
@@ -51,9 +51,9 @@ it('explains an attribution to its own team only', async () => {
 });
 
 it.each([
-  { told: { country: 'BR' }, clicked: 'fr', country: 'br', country_source: 'data' },
-  { told: {}, clicked: 'fr', country: 'fr', country_source: 'click' },
-  { told: {}, clicked: undefined, country: 'de', country_source: 'timezone' },
+  { told: { country: 'BR' }, clicked: 'fr', country: 'BR', country_source: 'data' },
+  { told: {}, clicked: 'fr', country: 'FR', country_source: 'click' },
+  { told: {}, clicked: undefined, country: 'DE', country_source: 'timezone' },
   { told: { timezone: 'UTC' }, clicked: undefined, country: null, country_source: null },
 ] as const)('says that the country $country is told by $country_source', async (expected) => {
   const { told, clicked, country, country_source } = expected;

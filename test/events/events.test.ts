@@ -148,7 +148,7 @@ describe('GET /v1/events', () => {
     await worker.deliver((await follow(worker, link, ANDROID_AGENT, '203.0.113.9', 'DE')).messages);
     const { data } = await list(tenant, '&type=click');
     expect(data).toMatchObject([
-      { type: 'click', creative_id: id, country: 'de', params: { gclid: 'Cj0K' } },
+      { type: 'click', creative_id: id, country: 'DE', params: { gclid: 'Cj0K' } },
     ]);
     const csv = await worker.team(tenant, `/v1/events?application_id=${tenant.application.id}&format=csv`);
     const parsed = Papa.parse<Record<string, string>>(await csv.text(), {

@@ -192,12 +192,12 @@ describe('GET /v1/events', () => {
       expect(await found('&os=unknown')).toEqual([]);
       expect(await found(`&country=de&device_id=${french.device.id}`)).toEqual([]);
       expect((await list(tenant, '&country=fr&type=custom')).data).toMatchObject([
-        { event_id: french.event.id, country: 'fr', os_family: 'ios' },
+        { event_id: french.event.id, country: 'FR', os_family: 'ios' },
       ]);
     };
     await check();
     const hot = (await status(tenant, french.event.id)).event;
-    expect(hot).toMatchObject({ country: 'fr', os_family: 'ios' });
+    expect(hot).toMatchObject({ country: 'FR', os_family: 'ios' });
     await exportAll(started);
     await check();
     expect((await status(tenant, french.event.id)).event).toEqual(hot);

@@ -55,9 +55,9 @@ const HOUR = 3_600_000;
 
 /** What devices say of where and on what they are, and what is to be made of it. */
 const PLACES = [
-  { data: { country: 'DE', timezone: 'America/New_York' }, country: 'de' },
-  { data: { timezone: 'Asia/Calcutta' }, country: 'in' },
-  { data: { country: 'br' }, country: 'br' },
+  { data: { country: 'DE', timezone: 'America/New_York' }, country: 'DE' },
+  { data: { timezone: 'Asia/Calcutta' }, country: 'IN' },
+  { data: { country: 'BR' }, country: 'BR' },
   { data: { timezone: 'UTC' }, country: '' },
 ];
 const SYSTEMS = [

@@ -46,8 +46,10 @@ export function money(amounts: Amount[], rateOn: RateOn): number | null {
 const distinct = (values: unknown[]) => new Set(values.map((value) => JSON.stringify(value))).size;
 const per = (above: number | null, below: number | null) =>
   above === null || below === null || below === 0 ? null : above / below;
+/** Ad requests are sent as custom events, and counted by themselves. */
+export const isRequest = (event: Sent) => event.payload.event_name === 'ad_request';
 const requests = (event: Sent) =>
-  event.payload.event_name === 'ad_request' ? Number((event.payload.params as { value: string }).value) : 0;
+  isRequest(event) ? Number((event.payload.params as { value: string }).value) : 0;
 const total = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0);
 
 /** Every metric of the performance report over these events. */
@@ -95,10 +97,11 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
     arpdau: per(revenue, active),
     arppu: per(purchaseRevenue, payers),
     spend,
-    cpi: per(spend, attributed.length),
+    // Nothing spent is no price of nothing.
+    cpi: spend === 0 ? null : per(spend, attributed.length),
     roas: per(earnedBy(attributed), spend),
     roas_blended: per(earnedBy(installs), spend),
-    events: events.filter((event) => event.type === 'custom').length,
+    events: events.filter((event) => event.type === 'custom' && !isRequest(event)).length,
   };
 }
 

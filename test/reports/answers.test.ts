@@ -153,8 +153,8 @@ describe('a funnel', () => {
       [expect.toBeOneOf(['Old', null]), expect.toBeOneOf([0, 1])],
     ]);
     const countries = await funnel('&group_by=country');
-    expect(countries).toContainEqual({ country: 'de', devices: 2, median_seconds: 600 });
-    expect(countries).toContainEqual({ country: 'fr', devices: 1, median_seconds: 600 });
+    expect(countries).toContainEqual({ country: 'DE', devices: 2, median_seconds: 600 });
+    expect(countries).toContainEqual({ country: 'FR', devices: 1, median_seconds: 600 });
     const devices = async (more: string) => (await funnel(more))[0]?.devices;
     expect(await devices(`&creative_id=${ids['Cat Young']}&creative_id=${ids['Dog Old']}`)).toBe(2);
     expect(await devices(`&campaign_id=${row?.campaign_id}&country=FR`)).toBe(1);

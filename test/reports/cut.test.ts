@@ -254,12 +254,12 @@ it.each([
 
 it.each([
   ['performance', 'group_by=source', 'Rewarded%20video', ({ source }: Row) => source === 'rewarded_video'],
-  ['performance', 'group_by=country', 'gERman', ({ country }: Row) => country === 'de'],
-  ['performance', 'group_by=country,source', 'India', ({ country }: Row) => country === 'in'],
+  ['performance', 'group_by=country', 'gERman', ({ country }: Row) => country === 'DE'],
+  ['performance', 'group_by=country,source', 'India', ({ country }: Row) => country === 'IN'],
   ['performance', 'group_by=country', 'none', ({ country }: Row) => country === null],
   ['performance', 'group_by=campaign', 'organic', ({ campaign }: Row) => campaign === null],
   ['ads', '', 'rewarded%20video', ({ source }: Row) => source === 'rewarded_video'],
-  ['ads', 'group_by=country', 'brazil', ({ country }: Row) => country === 'br'],
+  ['ads', 'group_by=country', 'brazil', ({ country }: Row) => country === 'BR'],
   ['ads', 'group_by=campaign', 'campaign%201', ({ campaign }: Row) => campaign === 'Campaign 1'],
 ])('%s with %s finds groups by the name %s', async (name, query, q, isWanted) => {
   const whole = await report(name, query);

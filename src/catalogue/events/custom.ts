@@ -82,10 +82,13 @@ export const custom = {
   keepsKeys: false,
   steps: {},
   count({ event_name, ad_requests: requests }, into) {
-    into.addDaily({ custom_events: 1, ad_requests: requests?.count ?? 0 });
-    into.addCustom(event_name, { custom_events: 1 });
-    if (!requests) return;
+    if (!requests) {
+      into.addDaily({ custom_events: 1 });
+      into.addCustom(event_name, { custom_events: 1 });
+      return;
+    }
     const { source, placement } = requests;
+    into.addDaily({ ad_requests: requests.count });
     into.addAds({ currency: '', source, media_source: '', placement }, { ad_requests: requests.count });
   },
   stepOf: ({ event_name }) => `${EVENT_STEP}${event_name}`,
