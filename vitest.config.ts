@@ -41,6 +41,8 @@ const NODE = [
 ];
 
 const NEW_KIND = 'test/catalogue/new-kind.test.ts';
+/** Also runs as it is, without the new kind. */
+const OLD_FILES = 'test/lake/old-files.test.ts';
 
 // Files share an isolate, since starting one and importing the Worker anew cost more than most files' tests. The setup file empties
 // the bindings; a file that tests what the Worker's modules remember resets them: `vi.hoisted(() => vi.resetModules())`.
@@ -50,7 +52,7 @@ const inWorker = {
   hookTimeout: 60_000,
   isolate: false,
 };
-const inNode = { environment: 'node', testTimeout: 120_000 } as const;
+const inNode = { environment: 'node', testTimeout: 120_000, hookTimeout: 120_000 } as const;
 
 export default defineConfig({
   test: {
@@ -77,7 +79,7 @@ export default defineConfig({
       {
         extends: true,
         plugins: [dependencies, sqlAsText, withSubscription, worker()],
-        test: { ...inWorker, name: 'new-kind', include: [NEW_KIND] },
+        test: { ...inWorker, name: 'new-kind', include: [NEW_KIND, OLD_FILES] },
       },
       { extends: true, test: { ...inNode, name: 'node', include: NODE, exclude: [SLOW] } },
       {

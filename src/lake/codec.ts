@@ -1,4 +1,5 @@
 import type { FileMetaData, ParquetParsers } from 'hyparquet';
+import type { Cell } from './columns.ts';
 
 // A byte order mark at the start of a text is part of the text.
 const utf8 = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
@@ -16,4 +17,16 @@ export function readDecimalsUnscaled(metadata: FileMetaData): void {
   for (const element of metadata.schema) {
     if (element.converted_type === 'DECIMAL') delete element.converted_type;
   }
+}
+
+/**
+ * Converts the unscaled integers of a decimal column from a file's number of decimal places to another. Fewer places round to the nearest,
+ * ties away from zero: only a release that is older than the file needs that.
+ */
+export function rescale(from: number | undefined, to: number | undefined): (cell: Cell) => Cell {
+  if (from === undefined || to === undefined || from === to) return (cell) => cell;
+  const factor = 10n ** BigInt(Math.abs(to - from));
+  if (to > from) return (cell) => (typeof cell === 'bigint' ? cell * factor : cell);
+  const half = factor / 2n;
+  return (cell) => (typeof cell === 'bigint' ? (cell + (cell < 0n ? -half : half)) / factor : cell);
 }

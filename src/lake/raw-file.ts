@@ -1,6 +1,6 @@
 import type { FileMetaData } from 'hyparquet';
 import { compareBytes } from './bytes.ts';
-import { parsers, readDecimalsUnscaled } from './codec.ts';
+import { parsers, readDecimalsUnscaled, rescale } from './codec.ts';
 import { type Cell, COLUMNS, columnIndex } from './columns.ts';
 import { type Bucket, type FileEntry, MissingFileError, type StoredEvent } from './entry.ts';
 import { cellFilter, type EventFilter } from './filter.ts';
@@ -12,17 +12,24 @@ export type FileLocation = Pick<FileEntry, 'key' | 'bytes' | 'footerBytes'>;
 /** Rows of a file that are written and read together. */
 export type RowGroup = { index: number; start: number; rows: number };
 
-/** Reads a raw event file by ranges: its footer first, then only the columns and row groups that are needed. */
+/**
+ * Reads a raw event file by ranges: its footer first, then only the columns and row groups that are needed. The file's own schema says
+ * what it has: a column that other releases added or dropped has no value in it, one that this release does not know is ignored, and
+ * amounts have the file's number of decimal places.
+ */
 export class RawFile {
   private readonly location: FileLocation;
   readonly groups: RowGroup[];
   private readonly bucket: Bucket;
   private readonly metadata: FileMetaData;
+  /** The decimal places of the file's columns, by name; undefined for those that are not decimals. */
+  private readonly scales: ReadonlyMap<string, number | undefined>;
 
   private constructor(bucket: Bucket, location: FileLocation, metadata: FileMetaData) {
     this.bucket = bucket;
     this.location = location;
     this.metadata = metadata;
+    this.scales = new Map(metadata.schema.map(({ name, scale }) => [name, scale]));
     let start = 0;
     this.groups = metadata.row_groups.map(({ num_rows }, index) => {
       const group = { index, start, rows: Number(num_rows) };
@@ -45,34 +52,42 @@ export class RawFile {
 
   /** The row groups that may contain a device. Rows are sorted by device, so it is usually one, rarely two. */
   groupsOf(deviceId: string): RowGroup[] {
-    const at = columnIndex('device_id');
-    const id = COLUMNS[at]?.encode(deviceId);
-    return this.groups.filter(({ index }) => {
-      const statistics = this.metadata.row_groups[index]?.columns[at]?.meta_data?.statistics;
-      const { min_value: least, max_value: greatest, null_count: nulls } = statistics ?? {};
+    const id = COLUMNS[columnIndex('device_id')]?.encode(deviceId);
+    return this.groups.filter(({ index, rows }) => {
+      const chunk = this.metadata.row_groups[index]?.columns.find(
+        ({ meta_data }) => meta_data?.path_in_schema[0] === 'device_id',
+      );
+      const { min_value: least, max_value: greatest, null_count: nulls } = chunk?.meta_data?.statistics ?? {};
       // An id of another format is in `rest`, in rows whose column is null.
       if (!(id instanceof Uint8Array)) return nulls !== 0n;
-      if (!(least instanceof Uint8Array) || !(greatest instanceof Uint8Array)) return false;
+      if (nulls === BigInt(rows)) return false;
+      if (!(least instanceof Uint8Array) || !(greatest instanceof Uint8Array)) return true;
       return compareBytes(least, id) <= 0 && compareBytes(id, greatest) <= 0;
     });
   }
 
-  /** The cells of some columns in a row group, by column. */
+  /** The cells of some columns in a row group, by column. Those of a column that the file does not have are absent. */
   async readColumns({ start, rows }: RowGroup, names: readonly string[]): Promise<Map<string, Cell[]>> {
     const { decompressors, parquetRead } = await import('./parquet.ts');
-    const columns = new Map(names.map((name) => [name, new Array<Cell>(rows).fill(null)]));
+    const columns = new Map(
+      names.map((name) => [name, new Array<Cell>(rows).fill(COLUMNS[columnIndex(name)]?.absent ?? null)]),
+    );
     await parquetRead({
       file: bufferOf(this.bucket, this.location),
       metadata: this.metadata,
-      columns: [...names],
+      columns: names.filter((name) => this.scales.has(name)),
       rowStart: start,
       rowEnd: start + rows,
       compressors: decompressors,
       parsers,
       onChunk: ({ columnName, columnData, rowStart }) => {
         const cells = columns.get(columnName);
+        const toOwnScale = rescale(
+          this.scales.get(columnName),
+          COLUMNS[columnIndex(columnName)]?.element.scale,
+        );
         for (let row = 0; cells && row < columnData.length; row++) {
-          cells[rowStart - start + row] = columnData[row] ?? null;
+          cells[rowStart - start + row] = toOwnScale(columnData[row] ?? null);
         }
       },
     });

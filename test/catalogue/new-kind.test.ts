@@ -46,7 +46,7 @@ describe('a new kind of event', () => {
     expect(refused.body.details).toEqual([{ path: 'payload.every', message: 'must be month or year' }]);
     const unknown = await send(envelope({}, { type: 'custom.subscribe' }));
     const types =
-      'must be one of retention, session, custom.purchase, custom.ad, custom, custom.subscription';
+      'must be one of retention, session, custom.subscription, custom.purchase, custom.ad, custom';
     expect(unknown.body).toEqual({
       success: false,
       error: `type ${types}`,

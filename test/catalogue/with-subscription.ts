@@ -9,7 +9,7 @@ const EDITS: { file: string; lines: [before: string, after: string][] }[] = [
     file: '/src/catalogue/events/index.ts',
     lines: [
       ['import ', `import { subscription } from '${KIND}';\nimport `],
-      ['] as const', ', subscription] as const'],
+      ['retention, purchase', 'retention, subscription, purchase'],
     ],
   },
   { file: '/src/catalogue/measures.ts', lines: [["'clicks',", "'clicks', 'subscriptions',"]] },

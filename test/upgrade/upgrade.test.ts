@@ -80,6 +80,7 @@ describe.each(versions)('the stores of %s', (version) => {
     await settleAll(applicationId);
     const query = `application_id=${applicationId}&from=${history.from}&to=${history.to}&group_by=country`;
     const answer = await worker.team(tenant, `/v1/reports/performance?${query}`);
+    expect(answer.status).toBe(200);
     const { data }: { data: CountryTotals[] } = await answer.json();
     return data.sort((one, other) => one.country.localeCompare(other.country));
   }
@@ -149,7 +150,27 @@ describe.each(versions)('the stores of %s', (version) => {
   it('return their raw events, exported or not', async () => {
     const worker = startWorker();
     const answer = await worker.team(tenant, `/v1/events?application_id=${applicationId}&limit=200`);
+    expect(answer.status).toBe(200);
     const { data }: { data: { event_id: string }[] } = await answer.json();
     expect(new Set(data.map(({ event_id }) => event_id)).size).toBe(history.raw_events);
+  });
+
+  it('lose an erased device, in their files too', async () => {
+    const worker = startWorker();
+    const erase = async () => {
+      const answer = await worker.team(tenant, `/v1/devices/${history.tokens.us}`, { method: 'DELETE' });
+      expect(answer.status).toBe(200);
+      return answer.json<{ files: string }>();
+    };
+    const before = Object.keys(JSON.parse(fixture(version, 'bucket.json')));
+    expect(await erase()).toMatchObject({ files: 'pending' });
+    await runInDurableObject(env.COUNTERS.getByName(counter), (object) => object.alarm());
+    expect(await erase()).toMatchObject({ files: 'done' });
+    const { objects } = await env.RAW_EVENTS.list();
+    expect(objects.map(({ key }) => key).filter((key) => before.includes(key))).toEqual([]);
+    const answer = await worker.team(tenant, `/v1/events?application_id=${applicationId}&limit=200`);
+    const { data }: { data: { country: string }[] } = await answer.json();
+    expect(new Set(data.map(({ country }) => country.toLowerCase()))).toEqual(new Set(['de']));
+    expect(data).toHaveLength(history.raw_events / 2);
   });
 });

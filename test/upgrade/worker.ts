@@ -3,6 +3,7 @@ import { database } from '../../src/db/index.ts';
 import service from '../../src/index.ts';
 import { createAccessToken, createApplication, createTeam } from '../../src/teams/index.ts';
 import { unlimited } from '../helpers/limits.ts';
+import { writeRawFiles } from './raw-files.ts';
 
 export { CreativeRegistry } from '../../src/index.ts';
 
@@ -88,6 +89,7 @@ async function control(action: string, counterName: string | null, env: Bindings
   if (action === 'tenant') return makeTenant(env);
   if (action === 'messages') return messages;
   if (action === 'bucket') return readBucket(env.RAW_EVENTS);
+  if (action === 'raw-files') return writeRawFiles();
   if (!counterName) throw new Error(`${action} needs a counter`);
   const counter = env.COUNTERS.getByName(counterName);
   if (action === 'settle') return counter.settle();

@@ -205,10 +205,12 @@ async function writeStores(target: string, directory: string): Promise<void> {
   });
   let history: StoredHistory;
   let bucket: unknown;
+  let rawFiles: unknown;
   try {
     const address = await miniflare.unsafeGetDirectURL('upgrade');
     history = await sendHistory(address);
     bucket = await call(new URL('/control/bucket', address));
+    rawFiles = await call(new URL('/control/raw-files', address));
   } finally {
     await miniflare.dispose();
   }
@@ -218,6 +220,7 @@ async function writeStores(target: string, directory: string): Promise<void> {
   await writeFile(path.join(target, 'd1.sql'), `${d1.join(BREAKPOINT)}\n`);
   await writeFile(path.join(target, 'counter.sql'), `${counter.join(BREAKPOINT)}\n`);
   await writeFile(path.join(target, 'bucket.json'), `${JSON.stringify(bucket, null, 2)}\n`);
+  await writeFile(path.join(target, 'raw-files.json'), `${JSON.stringify(rawFiles, null, 2)}\n`);
   await writeFile(path.join(target, 'history.json'), `${JSON.stringify(history, null, 2)}\n`);
 }
 
