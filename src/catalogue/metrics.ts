@@ -295,15 +295,24 @@ export const COHORT_METRICS = {
   },
   classic: { definition: 'Devices active exactly on day N / eligible devices.', source: AMPLITUDE },
   rolling: { definition: 'Devices active on day N or later / eligible devices.', source: AMPLITUDE },
+  revenue: {
+    definition: 'Revenue of the eligible devices from day 0 to day N.',
+    source: OURS,
+  },
   ltv: {
     definition:
-      'Lifetime value by day N: revenue of the eligible devices from day 0 to day N / eligible devices.',
+      'Lifetime value by day N: for each day d from 0 to N, the revenue on day d of the devices whose day d is over / these devices, added up. If day N is over for the whole cohort, this is its revenue / its devices. A young cohort uses what is known of each day, so the value never falls from one day to the next.',
     source: `${ADJUST}lifetime-value-ltv/`,
   },
   roas: {
     definition:
-      'Return on ad spend by day N: revenue of the eligible devices from day 0 to day N / costs of the days on which the eligible devices were acquired.',
+      'Return on ad spend by day N: for each day d from 0 to N, the revenue on day d of the devices whose day d is over / the spend on these devices, added up. The spend on devices is what was spent on the days on which they were acquired, including days that brought none. Null if nothing was spent on devices whose day N is over.',
     source: `${ADJUST}roas-definition/`,
+  },
+  payback_day: {
+    definition:
+      'The first day N, up to the last requested one, by which ROAS is at least 1 and day N is over for at least half of the devices. Null if there is none.',
+    source: OURS,
   },
   complete: {
     definition:

@@ -51,11 +51,6 @@ const MAX_PREDICTED = 12;
 
 type Row = Awaited<ReturnType<typeof reportLtv>>['data'][number];
 
-/** The first day by which the revenue of the devices covered their cost; null if it has not yet. */
-export function paybackDay(days: Readonly<Record<string, { roas: number | null }>>): number | null {
-  return CURVE_DAYS.find((day) => (days[day]?.roas ?? 0) >= 1) ?? null;
-}
-
 export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) => {
   const asked = readCohorts(c, 'all');
   const figure: Figure = c.req.query('show') === 'roas' ? 'roas' : 'ltv';
@@ -82,7 +77,12 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
       return answerCsv(c, await predict({}), PREDICTED_LTV_COLUMNS, view);
     }
     if (wantsCsv(c)) {
-      return answerCsv(c, await read(DAYS, grouped), [...COHORT_COLUMNS, 'revenue', 'ltv', 'roas'], view);
+      return answerCsv(
+        c,
+        await read(DAYS, grouped),
+        [...COHORT_COLUMNS, 'payback_day', 'revenue', 'ltv', 'roas'],
+        view,
+      );
     }
     const compared = comparedDays(view, view.comparison);
     // The table's days are a subset of the curves' days.
@@ -195,9 +195,10 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
           />
           <RowCount shown={named.length} total={report.total_rows} />
           <p class="hint">
-            Revenue from day 0 to N of the devices whose day N is over; ROAS is that revenue against the costs
-            of the days on which they were acquired. {CURVE_HINT} {FEW_HINT} Blank: day N is not over yet for
-            any device of the cohort. Days in {view.application.timezone}.
+            For each day up to N, the revenue of the devices whose day is over, per device (LTV) or against
+            the costs of the days on which they were acquired (ROAS), added up. Paid back: the first day by
+            which ROAS is 100%, once at least half of the devices have completed it. {CURVE_HINT} {FEW_HINT}{' '}
+            Blank: day N is not over yet for any device of the cohort. Days in {view.application.timezone}.
           </p>
         </Card>
       </>
@@ -205,10 +206,9 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
   });
 });
 
-/** When a cohort's revenue covered its cost. */
+/** When a cohort's revenue had covered its cost, for at least half of its devices. */
 const Payback = ({ row }: { row: Row }) => {
-  const day = paybackDay(row.days);
-  if (day !== null) return <>{`Day ${day}`}</>;
+  if (row.payback_day !== null) return <>{`Day ${row.payback_day}`}</>;
   const isPaid = Object.values(row.days).some(({ roas }) => roas !== null);
   return isPaid ? <span class="muted">Not yet</span> : <span title="No costs are known">{NOTHING}</span>;
 };

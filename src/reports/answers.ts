@@ -26,12 +26,13 @@ export const Performance = z.object({
 });
 export type Performance = z.input<typeof Performance>;
 
-const cohortRow = <Day extends z.ZodType>(values: Day) =>
+const cohortRow = <Day extends z.ZodType, More extends z.ZodRawShape>(values: Day, more: More) =>
   z.object({
     cohort_from: day(),
     cohort_to: day(),
     ...deviceGroups,
     size: z.int().meta(figure('size')),
+    ...more,
     is_other,
     days: z.record(z.string(), values),
   });
@@ -46,6 +47,7 @@ export const Retention = z.object({
         classic: z.number().nullable().meta(figure('classic')),
         rolling: z.number().nullable().meta(figure('rolling')),
       }),
+      {},
     ),
   ),
   total_rows,
@@ -59,11 +61,12 @@ export const Ltv = z.object({
       z.object({
         eligible: z.int().meta(figure('eligible')),
         complete: z.boolean().meta(figure('complete')),
-        revenue: z.number().nullable(),
+        revenue: z.number().nullable().meta(figure('revenue')),
         ...exact('revenue'),
         ltv: z.number().nullable().meta(figure('ltv')),
         roas: z.number().nullable().meta(figure('roas')),
       }),
+      { payback_day: z.int().nullable().meta(figure('payback_day')) },
     ),
   ),
   total_rows,

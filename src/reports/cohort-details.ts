@@ -4,18 +4,21 @@ import type { CohortDay } from './cohort-cells.ts';
 const MAX_NUMBERS = 3_000_000;
 
 /**
- * Counts of devices by cohort and requested day number: those whose last complete day number it is, those active on that day, and those
- * last active from there to before the next day number.
+ * Counts of devices by cohort: by the last day since the acquisition that is over for them, and by requested day number those active on that
+ * day, and those last active from there to before the next day number.
  */
 export class CohortDetails {
   private readonly numbers: readonly number[];
+  /** Days 0 to the last requested day number. */
+  private readonly ages: number;
   private readonly width: number;
   private counts = new Float64Array(0);
 
   /** `numbers` are the requested day numbers, ascending. */
   constructor(numbers: readonly number[]) {
     this.numbers = numbers;
-    this.width = 3 * numbers.length;
+    this.ages = (numbers.at(-1) ?? 0) + 1;
+    this.width = this.ages + 2 * numbers.length;
   }
 
   get isFull(): boolean {
@@ -25,20 +28,20 @@ export class CohortDetails {
   /** `slot` is the index of the last day number up to `age`; -1 if there is none. */
   add(
     cohort: number,
-    { tail }: CohortDay,
+    { ago, tail }: CohortDay,
     age: number,
     slot: number,
     active: number,
     lastActive: number,
   ): void {
-    const count = this.numbers.length;
-    const at = cohort * this.width;
-    if (at >= this.counts.length) this.grow(at + this.width);
-    if (age === 0 && tail >= 0) this.increase(at + tail, active);
-    if (slot >= 0 && slot <= tail && this.numbers[slot] === age) this.increase(at + count + slot, active);
+    const from = cohort * this.width;
+    if (from >= this.counts.length) this.grow(from + this.width);
+    if (age === 0 && ago > 0) this.increase(from + Math.min(ago, this.ages) - 1, active);
+    const at = from + this.ages;
+    if (slot >= 0 && slot <= tail && this.numbers[slot] === age) this.increase(at + slot, active);
     // Until a day is over, its last active devices count for the earlier day numbers only.
     const last = Math.min(slot, tail);
-    if (last >= 0) this.increase(at + 2 * count + last, lastActive);
+    if (last >= 0) this.increase(at + this.numbers.length + last, lastActive);
   }
 
   private increase(at: number, by: number): void {
@@ -66,11 +69,25 @@ export class CohortDetails {
   /** The devices for which a day number is over, those of them active on that day, and those last active on it or later. */
   of(cohort: number, number: number): { eligible: number; active: number; later: number } {
     const [count, slot, from] = [this.numbers.length, this.numbers.indexOf(number), cohort * this.width];
+    const at = from + this.ages;
     let [eligible, later] = [0, 0];
-    for (let at = slot; at < count; at++) {
-      eligible += this.counts[from + at] ?? 0;
-      later += this.counts[from + 2 * count + at] ?? 0;
-    }
-    return { eligible, active: this.counts[from + count + slot] ?? 0, later };
+    for (let age = number; age < this.ages; age++) eligible += this.counts[from + age] ?? 0;
+    for (let index = slot; index < count; index++) later += this.counts[at + count + index] ?? 0;
+    return { eligible, active: this.counts[at + slot] ?? 0, later };
   }
+
+  /** By day since the acquisition, up to the last requested day number: the devices for which it is over. */
+  eligibleByAge(cohort: number): Float64Array {
+    const from = cohort * this.width;
+    return suffixSums(this.counts.subarray(from, from + this.ages), this.ages);
+  }
+}
+
+/** The sums of `numbers` from each index on, for `length` indexes. */
+export function suffixSums(numbers: Float64Array, length: number): Float64Array {
+  const sums = new Float64Array(length);
+  for (let index = length - 1; index >= 0; index--) {
+    sums[index] = (sums[index + 1] ?? 0) + (numbers[index] ?? 0);
+  }
+  return sums;
 }

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { cohortRevenue, database } from '#db';
 import { currencyCode } from '#http';
-import { dayIn } from '#lib/time';
+import { addDays, dayIn } from '#lib/time';
 import { scanBlocks } from './block-scan.ts';
 import { CohortRevenue, type RevenueRow } from './cohort-revenue.ts';
 import { cohortScan, type ReadCohorts, readCohorts } from './cohort-scan.ts';
@@ -10,7 +10,7 @@ import { type CohortQuestion, knowsSpend, needsCohortBlocks } from './cohorts.ts
 import { scanCosts } from './cost-scan.ts';
 import { DayRates, END_OF_TIME } from './day-rates.ts';
 import { deviceGroupBy, isOfCreatives } from './device-groups.ts';
-import { lifetimeValueOf } from './metrics.ts';
+import { moneyField, plainRatiosOf } from './metrics.ts';
 import { microsSql, rateDaySql, readMicros, unconvertedOf } from './money.ts';
 import { checkPeriod, cohortPeriod, filtersOf, type Reported } from './query.ts';
 import { daysOf, rowsOf } from './retention.ts';
@@ -22,8 +22,8 @@ export const LtvQuery = z
 export type LtvQuery = z.infer<typeof LtvQuery>;
 
 /**
- * The lifetime-value report: for each cohort, the revenue by day N per device and relative to spend. Only devices whose day N is over
- * count, and only the costs of the days on which they were acquired.
+ * The lifetime-value report: for each cohort, the revenue by day N per device and relative to spend. For each day up to N, only the devices
+ * whose day is over count, and only the costs of the days on which they were acquired.
  */
 export async function reportLtv(db: D1Database, application: Reported, query: LtvQuery, now: number) {
   const today = dayIn(application.timezone, now);
@@ -42,14 +42,34 @@ export async function reportLtv(db: D1Database, application: Reported, query: Lt
   const { numbers } = cohorts.cells;
   const data = rowsOf(cohorts, asked).map(({ key, row }) => {
     const size = cohorts.sizes[row] ?? 0;
-    const dayOf = (number: number) =>
-      lifetimeValueOf({
-        size,
-        eligible: cohorts.details.of(row, number).eligible,
-        revenue: value.revenue.of(row, numbers.indexOf(number)),
-        spend: hasSpend ? value.spend.of(row, numbers.indexOf(number)) : null,
-      });
-    return { ...key, size, days: daysOf(query.days, dayOf) };
+    const eligible = cohorts.details.eligibleByAge(row);
+    const exact = new Map(
+      numbers.map((number, index) => {
+        const revenue = value.revenue.of(row, index);
+        const spend = hasSpend ? value.spend.of(row, index) : null;
+        return [
+          number,
+          { revenue, ratios: plainRatiosOf({ eligible: eligible[number] ?? 0, revenue, spend }) },
+        ];
+      }),
+    );
+    const curves = value.curves.of(row, eligible, (age) => exact.get(age)?.ratios ?? null);
+    const dayOf = (number: number) => ({
+      eligible: eligible[number] ?? 0,
+      complete: eligible[number] === size,
+      ...moneyField('revenue', exact.get(number)?.revenue ?? null),
+      ltv: curves.ltv[number] ?? null,
+      roas: curves.roas[number] ?? null,
+    });
+    const isPaidBack = (roas: number | null, age: number) =>
+      roas !== null && roas >= 1 && (eligible[age] ?? 0) * 2 >= size;
+    const payback = hasSpend ? curves.roas.findIndex(isPaidBack) : -1;
+    return {
+      ...key,
+      size,
+      payback_day: payback < 0 ? null : payback,
+      days: daysOf(query.days, dayOf),
+    };
   });
   return {
     data,
@@ -61,23 +81,20 @@ export async function reportLtv(db: D1Database, application: Reported, query: Lt
 }
 
 /**
- * SQL for the revenue of all creatives together, by the days of acquisition and of its rate. Revenue after the last of `days` is left out.
+ * SQL for the revenue of all creatives together, by the day of acquisition, the age and the day of its rate. Revenue after the age `last` is
+ * left out.
  */
-export function revenueSql(days: readonly number[], asked: Period & { reporting: string }): SQL {
+export function revenueSql(last: number, asked: Period & { reporting: string }): SQL {
   const { acquiredDay, day, currency } = cohortRevenue;
-  const age = sql`julianday(${day}) - julianday(${acquiredDay})`;
+  const age = sql`CAST(julianday(${day}) - julianday(${acquiredDay}) AS INTEGER)`;
   return sql`SELECT ${acquiredDay} AS acquiredDay, ${rateDaySql(currency, day, asked.reporting)} AS rateDay,
-      ${currency} AS currency, ${firstDayFrom(age, days)} AS asked, ${microsSql(EARNED)} AS micros
-    ${rowsIn(ACQUIRED, asked)}
-    GROUP BY 1, 2, 3, 4 HAVING asked IS NOT NULL`;
+      ${currency} AS currency, ${age} AS age, ${microsSql(EARNED)} AS micros
+    ${rowsIn(ACQUIRED, asked)} AND ${age} <= ${last}
+    GROUP BY 1, 2, 3, 4`;
 }
 
-/** SQL for the smallest of these day numbers that is at least `age`; null if there is none. There may be more of them than parameters. */
-function firstDayFrom(age: SQL, days: readonly number[]): SQL {
-  const sorted = [...days].sort((left, right) => left - right);
-  const cases = sorted.map((day) => sql`WHEN ${age} <= ${day} THEN ${day}`);
-  return sql`CASE ${sql.join(cases, sql` `)} END`.inlineParams();
-}
+/** The days of acquisition in one statement, so that its rows are bounded. */
+const DAYS_PER_READ = 100;
 
 async function addRevenue(
   db: D1Database,
@@ -85,9 +102,13 @@ async function addRevenue(
   asked: CohortQuestion & { reporting: string },
   value: CohortRevenue,
 ): Promise<void> {
-  const query = revenueSql(asked.days, { ...asked, applicationId });
-  const rows = await database(db).all<RevenueRow & { micros: string }>(query);
-  await value.addRevenue(rows.map((row) => ({ ...row, micros: readMicros(row.micros) })));
+  for (let from = asked.from; from <= asked.to; from = addDays(from, DAYS_PER_READ)) {
+    const last = addDays(from, DAYS_PER_READ - 1);
+    const part = { ...asked, applicationId, from, to: last < asked.to ? last : asked.to };
+    const query = revenueSql(Math.max(...asked.days), part);
+    const rows = await database(db).all<RevenueRow & { micros: string }>(query);
+    await value.addRevenue(rows.map((row) => ({ ...row, micros: readMicros(row.micros) })));
+  }
 }
 
 /** Reads what the devices of the cohorts have earned and, if it is known, what was spent on them. */

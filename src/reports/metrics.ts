@@ -38,19 +38,13 @@ export function metricOf(name: Metric, sums: Sums): number | null {
   return micros === null ? null : fromMicros(micros);
 }
 
-type LifetimeSums = { size: number; eligible: number; revenue: bigint | null; spend: bigint | null };
+type LifetimeSums = { eligible: number; revenue: bigint | null; spend: bigint | null };
 
-/** Lifetime value and ROAS by day N, over the eligible of `size` devices. Null revenue or spend means that not all of it is known. */
-export function lifetimeValueOf({ size, eligible, ...sums }: LifetimeSums) {
+/** What devices earned per device, and relative to spend. Null revenue or spend means that not all of it is known. */
+export function plainRatiosOf({ eligible, ...sums }: LifetimeSums) {
   const inUnits = (micros: bigint | null) => (micros === null ? null : fromMicros(micros));
   const [revenue, spend] = [inUnits(sums.revenue), inUnits(sums.spend)];
-  return {
-    eligible,
-    complete: eligible === size,
-    ...moneyField('revenue', sums.revenue),
-    ltv: per(revenue, eligible),
-    roas: per(revenue, spend),
-  };
+  return { ltv: per(revenue, eligible), roas: per(revenue, spend) };
 }
 
 /** A funnel's steps, from how many devices reach each and how fast. */

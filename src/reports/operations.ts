@@ -78,11 +78,11 @@ export const operations: Operation[] = [
   report(
     'ltv',
     'Lifetime value and return on ad spend by cohort',
-    `Revenue from day 0 to day N, per device and relative to spend, for the same cohorts as retention. ${cohortRest} ${money}`,
+    `Revenue from day 0 to day N, per device and relative to spend, for the same cohorts as retention. Each day since the acquisition counts with the devices for which it is over, so no curve falls while a cohort is young. ${cohortRest} ${money}`,
     LtvQuery,
     { days: '0,7,30', cohort: 'all', group_by: 'creative', currency: 'usd', limit: 1000 },
     Ltv,
-    'cohort_from,cohort_to,creative,creative_id,size,day,eligible,revenue,ltv,roas\r\n',
+    'cohort_from,cohort_to,creative,creative_id,size,payback_day,day,eligible,complete,revenue,ltv,roas\r\n',
   ),
   report(
     'funnel',

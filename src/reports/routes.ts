@@ -31,7 +31,7 @@ async function readyToReport(c: AppContext, applicationId: string) {
   return { application, countedThrough };
 }
 
-const COHORT = ['cohort_from', 'cohort_to', 'creative', 'creative_id', 'size', 'day'];
+const COHORT = ['cohort_from', 'cohort_to', 'creative', 'creative_id', 'size'];
 const CLIENT_TOTALS = ['device_id', 'kind', 'currency', 'client_total', 'counted_total', 'gap'];
 const FUNNEL = ['step', 'devices', 'from_first', 'from_previous', 'median_seconds'];
 const COMPARE = [
@@ -70,7 +70,7 @@ export const reportRoutes = new Hono<AppEnv>()
         c,
         query.format,
         report,
-        [...COHORT, 'eligible', 'complete', 'active', 'classic', 'rolling'],
+        [...COHORT, 'day', 'eligible', 'complete', 'active', 'classic', 'rolling'],
         {
           ...query,
           application,
@@ -87,7 +87,7 @@ export const reportRoutes = new Hono<AppEnv>()
       c,
       query.format,
       report,
-      [...COHORT, 'eligible', 'complete', 'revenue', 'ltv', 'roas'],
+      [...COHORT, 'payback_day', 'day', 'eligible', 'complete', 'revenue', 'ltv', 'roas'],
       {
         ...query,
         application,

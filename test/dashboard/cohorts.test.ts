@@ -3,7 +3,6 @@ import Papa from 'papaparse';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { addDays } from '#lib/time';
 import { curveAxis, curveOf } from '../../src/dashboard/cohort-curves.tsx';
-import { paybackDay } from '../../src/dashboard/ltv.tsx';
 import { createCreative } from '../helpers/creatives.ts';
 import { addFigures } from '../helpers/figures.ts';
 import { pageOf } from '../helpers/page.ts';
@@ -188,13 +187,6 @@ it('shows when a cohort paid back its cost, and draws a line at 100%', async () 
     [BEFORE, '–', '–', '–', '–'],
   ]);
 });
-
-it.each([
-  [{ 0: { roas: 0.2 }, 3: { roas: 1 }, 4: { roas: 1.5 } }, 3],
-  [{ 0: { roas: 1.2 } }, 0],
-  [{ 0: { roas: 0.2 } }, null],
-  [{ 0: { roas: null } }, null],
-])('finds the day of payback of %j: %s', (days, day) => expect(paybackDay(days)).toBe(day));
 
 it('draws curves only as far as they are known', () => {
   const { days, ticks } = curveAxis([{ values: [1, 0.5, null] }, { values: [1, null, null] }]);

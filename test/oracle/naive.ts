@@ -25,8 +25,8 @@ const amountOf = (event: Sent): Amount => ({
   day: event.day,
 });
 
-/** The exact sum in units of the reporting currency; null where a part of it has no rate. */
-export function money(amounts: Amount[], rateOn: RateOn): number | null {
+/** The exact sum in micros of the reporting currency; null where a part of it has no rate. */
+function exactSum(amounts: Amount[], rateOn: RateOn): Ratio | null {
   let [above, below] = [0n, 1n];
   for (const amount of amounts) {
     const rate = rateOn(amount.currency, amount.day);
@@ -40,7 +40,13 @@ export function money(amounts: Amount[], rateOn: RateOn): number | null {
       break;
     }
   }
-  return Number((2n * above + below) / (2n * below)) / 1e6;
+  return [above, below];
+}
+
+/** The sum in units of the reporting currency, rounded to a micro; null where a part of it has no rate. */
+export function money(amounts: Amount[], rateOn: RateOn): number | null {
+  const sum = exactSum(amounts, rateOn);
+  return sum && Number((2n * sum[0] + sum[1]) / (2n * sum[1])) / 1e6;
 }
 
 const distinct = (values: unknown[]) => new Set(values.map((value) => JSON.stringify(value))).size;
@@ -164,7 +170,10 @@ export function retention(cohort: Sent[], day: number, today: string) {
   return { eligible, complete, active, classic: per(active, eligible), rolling: per(later, eligible) };
 }
 
-/** Lifetime value of a cohort by day N. */
+/**
+ * Lifetime value of a cohort by day N: for each day up to it, what the devices whose day is over earned on it, per device and of
+ * what was spent on the days on which they were acquired.
+ */
 export function lifetimeValue(
   cohort: Sent[],
   costs: Amount[] | null,
@@ -172,18 +181,39 @@ export function lifetimeValue(
   today: string,
   rateOn: RateOn,
 ) {
-  const isOver = (acquired: string) => number(today) - number(acquired) > day;
-  const over = cohort.filter((event) => isOver(event.acquired));
-  const earned = over.filter((event) => (isAd(event) || isPaid(event)) && age(event) <= day).map(amountOf);
-  const spent = costs?.filter((cost) => isOver(cost.day)) ?? null;
-  const eligible = distinct(over.map((event) => event.device));
-  const revenue = money(earned, rateOn);
+  const isOver = (acquired: string, on: number) => number(today) - number(acquired) > on;
+  const devicesOn = (on: number) =>
+    distinct(cohort.filter((event) => isOver(event.acquired, on)).map((event) => event.device));
+  const spentOn = (on: number) => costs?.filter((cost) => isOver(cost.day, on)) ?? [];
+  const earned = cohort.filter((event) => isAd(event) || isPaid(event));
+  const sumOf = (amounts: Amount[]) => {
+    const sum = exactSum(amounts, rateOn);
+    return sum && Number(sum[0]) / Number(sum[1]) / 1e6;
+  };
+  const eligible = devicesOn(day);
+  const revenue = money(
+    earned.filter((event) => isOver(event.acquired, day) && age(event) <= day).map(amountOf),
+    rateOn,
+  );
+  let [ltv, roas]: [number | null, number | null] = [0, 0];
+  for (let on = 0; on <= day; on++) {
+    const sum = sumOf(
+      earned.filter((event) => isOver(event.acquired, on) && age(event) === on).map(amountOf),
+    );
+    const [ofDevices, ofSpend] = [per(sum, devicesOn(on)), per(sum, sumOf(spentOn(on)))];
+    ltv = ltv === null || ofDevices === null ? null : ltv + ofDevices;
+    roas = roas === null || ofSpend === null ? null : roas + ofSpend;
+  }
+  // The same devices throughout: the ratio of the rounded amounts.
+  const isPlain = eligible > 0 && eligible === devicesOn(0);
+  if (isPlain) ltv = per(revenue, eligible);
+  if (isPlain && spentOn(0).length === spentOn(day).length) roas = per(revenue, money(spentOn(day), rateOn));
   return {
     eligible,
     complete: eligible === distinct(cohort.map((event) => event.device)),
     revenue,
-    ltv: per(revenue, eligible),
-    roas: spent && per(revenue, money(spent, rateOn)),
+    ltv,
+    roas: costs && roas,
   };
 }
 

@@ -66,7 +66,7 @@ const statementsOf = (filters: ReportFilters) => {
     })),
     { name: 'days with costs', template: costDaysSql(asked) },
     { name: 'retention', template: activitySql(DAYS, asked) },
-    { name: 'cohort revenue', template: revenueSql(DAYS, asked) },
+    { name: 'cohort revenue', template: revenueSql(7, asked) },
     { name: 'ads', template: adsSql(null, asked) },
     { name: 'ads, cut', template: adsSql(CUT, asked) },
     { name: 'the ranking of ads', template: adsRankingSql({ ...asked, ...RANKED }) },
