@@ -75,7 +75,7 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
     if (wantsCsv(c)) return answerCsv(c, await readDetail(), CSV_COLUMNS, view);
     const unit = unitOf(view);
     const [compared, overTime, detail] = await Promise.all([
-      readCompared(c.env, view, { group_by: by, limit: MAX_TABLE_ROWS }, now, { complete: 'rows', metric }),
+      readCompared(c.env, view, { group_by: by, limit: MAX_TABLE_ROWS }, now, { compares: [metric], metric }),
       readCompared(
         c.env,
         { ...view, comparison: 'none' },
@@ -88,7 +88,7 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
     // A row may exist only because of other metrics. Rows without any ads are left out.
     const isAd = (row: (typeof report.data)[number]) => row.is_other || FIGURES.some((name) => row[name]);
     const rows = sortRows(withBefore([by], metric, view, compared), changeOrder(sort, metric)).filter(isAd);
-    if (rows.length === 0) {
+    if (rows.length === 0 && detail.data.length === 0) {
       return (
         <NoFigures
           env={c.env}

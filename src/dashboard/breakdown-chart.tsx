@@ -1,9 +1,8 @@
 import { alignedTo, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
 import { Bar, LineChart, type Series } from './chart.tsx';
-import { type ComparedReport, figuresBefore } from './compared.tsx';
+import { type ComparedReport, earlierPlaces, figuresBefore } from './compared.tsx';
 import { groupName, isTimeGroup } from './groups.tsx';
 import { METRICS, type MetricName, nothingOf, showMetric, sortRows } from './metrics.ts';
-import { keepsHoursBefore } from './part-of-day.ts';
 import type { View } from './view.ts';
 
 /** More curves could not be distinguished. */
@@ -48,7 +47,7 @@ const OverTime = ({
   metric,
   compared,
 }: Shown & { unit: Unit; other: string | undefined }) => {
-  const { report, before, days, part } = compared;
+  const { report, earlier: reportBefore, periods } = compared;
   const places = placesIn(view, unit);
   const firstKnown = firstShown(report, unit);
   const firstIndex = firstKnown === null ? 0 : places.findIndex(({ key }) => key === firstKnown);
@@ -59,13 +58,12 @@ const OverTime = ({
   const series: Series[] = other
     ? largest(report.data, other, metric).map(({ name, rows }) => ({ name, values: valuesOf(rows) }))
     : [{ name: METRICS[metric].label, values: valuesOf(report.data) }];
-  if (!other && before && days && (unit !== 'hour' || keepsHoursBefore(view, days))) {
-    const to = part?.before ?? days.before.to;
-    const earlier = placesIn({ ...view, ...days.before, to }, unit);
+  if (!other && reportBefore && periods) {
+    const earlier = earlierPlaces(view, unit, periods);
     series.push({
       name: `${METRICS[metric].label}, before`,
-      values: alignedTo(places, earlier, valuesOf(before.data, earlier), unit),
-      isWhole: part === null || unit === 'hour',
+      values: alignedTo(places, earlier, valuesOf(reportBefore.data, earlier), unit),
+      isWhole: true,
       before: 0,
     });
   }
@@ -88,14 +86,14 @@ const Bars = ({ view, groups, metric, compared }: Shown) => {
     compared.report.data.filter((row) => !row.is_other && typeof row[metric] === 'number'),
     `-${metric}`,
   ).slice(0, MAX_BARS);
-  const before = figuresBefore(groups, compared, metric);
+  const before = figuresBefore(groups, compared.before, metric);
   const top = Math.max(0, ...rows.map((row) => numberIn(row, metric)));
   if (top <= 0) return <p class="empty">No figures in this period.</p>;
   return (
     <ul class="bars">
       {rows.map((row) => {
         const name = groups.map((group) => groupName(group, row)).join(' › ');
-        const was = compared.days ? before(row) : null;
+        const was = compared.periods ? before(row) : null;
         return (
           <li>
             <span class="bar-name" title={name}>

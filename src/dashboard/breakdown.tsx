@@ -119,7 +119,7 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
     const first = asked.sort ?? (isTimeGroup(by) ? by : `-${metric}`);
     const sort = lacksHours ? first.replace('hour', 'day') : first;
     const wanted = { ...listingOf(c), group_by: groups.join(',') };
-    const compared = await readCompared(c.env, view, wanted, now, { complete: 'rows', metric });
+    const compared = await readCompared(c.env, view, wanted, now, { compares: [metric], metric });
     const { report } = compared;
     const rows = sortRows(withBefore(groups, metric, view, compared), changeOrder(sort, metric));
     if (wantsCsv(c)) return answerCsv(c, { ...report, data: rows }, [...groups, ...METRIC_NAMES], view);
@@ -206,7 +206,11 @@ export const breakdownPages = new Hono<DashboardEnv>().get('/breakdown', require
             total={report.total_rows}
             q={q}
           />
-          {groups.includes('hour') ? <WithoutHours /> : <WithoutSpend groups={groups} view={view} />}
+          {groups.includes('hour') || compared.periods?.untilHour ? (
+            <WithoutHours />
+          ) : (
+            <WithoutSpend groups={groups} view={view} />
+          )}
           <Zone view={view} />
         </Card>
       </>

@@ -4,7 +4,6 @@ import { type ComparedReport, change, figuresBefore, shareText, toneOf } from '.
 import { NOTHING } from './format.ts';
 import { isTimeGroup } from './groups.tsx';
 import { type MetricName, nothingOf, showMetric } from './metrics.ts';
-import { keepsHoursBefore } from './part-of-day.ts';
 import type { Column } from './parts.tsx';
 import type { Compared } from './period.ts';
 import type { View } from './view.ts';
@@ -13,6 +12,8 @@ type Row = PerformanceReport['data'][number];
 
 /** The lengths of `2026-11-01` and `2026-11-01T01` at the start of an hour's key. */
 const [DAY_CHARS, CLOCK_CHARS] = [10, 13];
+
+const figureIn = (row: Row, metric: MetricName) => (typeof row[metric] === 'number' ? row[metric] : null);
 
 const beforeOf = (metric: MetricName) => `${metric}_before`;
 const changeOf = (metric: MetricName) => `${metric}_change`;
@@ -28,22 +29,18 @@ export function withBefore(
   view: View,
   compared: ComparedReport,
 ): Row[] {
-  const { report, complete, days, before, part } = compared;
+  const { report, earlier, before, periods } = compared;
+  if (!before || !periods) return report.data;
+  if (groups.join() === 'hour') return withHoursBefore(metric, view, report.data, earlier, periods);
   const isByTime = groups.some(isTimeGroup);
-  if (!before || !days || !(days.complete || part)) return report.data;
-  if (groups.join() === 'hour') return withHoursBefore(metric, view, report.data, before.data, days);
   if (isByTime && groups.join() !== 'day') return report.data;
-  const ended = figuresBefore(groups, { before: complete ?? report }, metric);
-  const earlier = figuresBefore(groups, compared, metric);
-  const apart = daysBetween(days.before.from, view.from);
+  const earlierOf = figuresBefore(groups, before, metric);
+  const apart = daysBetween(periods.before.from, view.from);
   return report.data.map((row) => {
-    if (row.is_other || (isByTime && String(row.day) >= view.today && !part)) {
-      return { ...row, [beforeOf(metric)]: null, [changeOf(metric)]: null };
-    }
-    const was = earlier(isByTime ? { ...row, day: addDays(String(row.day), -apart) } : row);
-    const is = isByTime && !part ? row[metric] : ended(row);
-    const by = was === null || typeof is !== 'number' ? null : is - was;
-    return { ...row, [beforeOf(metric)]: was, [changeOf(metric)]: by };
+    const day = isByTime && !row.is_other ? addDays(String(row.day), -apart) : null;
+    const isOutside = day !== null && (String(row.day) > periods.now.to || day > periods.before.to);
+    if (row.is_other || isOutside) return rowWithChange(row, metric, null, null);
+    return rowWithChange(row, metric, earlierOf(day === null ? row : { ...row, day }), figureIn(row, metric));
   });
 }
 
@@ -52,10 +49,11 @@ function withHoursBefore(
   metric: MetricName,
   view: View,
   rows: readonly Row[],
-  earlier: readonly Row[],
+  report: PerformanceReport | null,
   days: Compared,
 ): Row[] {
-  if (!keepsHoursBefore(view, days)) return [...rows];
+  if (!report) return [...rows];
+  const earlier = report.data;
   const apart = daysBetween(days.before.from, view.from);
   const current = hourIn(view.application.timezone, view.now);
   const isCut = earlier.some((row) => row.is_other);
@@ -68,13 +66,8 @@ function withHoursBefore(
     const hour = String(row.hour);
     const found = known.get(addDays(hour.slice(0, DAY_CHARS), -apart) + hour.slice(DAY_CHARS, CLOCK_CHARS));
     const was = found ? found[metric] : isCut ? null : nothingOf(metric);
-    const is = row[metric];
     const isKnown = !row.is_other && hour !== current && typeof was === 'number';
-    return {
-      ...row,
-      [beforeOf(metric)]: isKnown ? was : null,
-      [changeOf(metric)]: isKnown && typeof is === 'number' ? is - was : null,
-    };
+    return rowWithChange(row, metric, isKnown ? was : null, isKnown ? figureIn(row, metric) : null);
   });
 }
 

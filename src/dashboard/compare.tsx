@@ -109,7 +109,11 @@ export const comparePages = new Hono<DashboardEnv>().get('/compare', requirePers
     const [first, second] = options;
     const a = c.req.query('a') || (first?.[0] ?? '');
     const b = c.req.query('b') || (options.find(([value]) => value !== a)?.[0] ?? '');
-    const compared = comparedDays(view, view.comparison === 'none' ? 'previous' : view.comparison);
+    const compared = comparedDays({
+      ...view,
+      comparison: view.comparison === 'none' ? 'previous' : view.comparison,
+      isFirstDay: false,
+    });
     const canAsk = isByPeriod
       ? compared !== null
       : a !== '' && b !== '' && (sent.length > 0 || second !== undefined);
@@ -119,7 +123,7 @@ export const comparePages = new Hono<DashboardEnv>().get('/compare', requirePers
           by,
           days: DAYS,
           ...(isByPeriod
-            ? { ...compared?.complete, b_from: compared?.before.from, b_to: compared?.before.to }
+            ? { ...compared?.now, b_from: compared?.before.from, b_to: compared?.before.to }
             : { a, b }),
         })
       : { data: null, faults: null };

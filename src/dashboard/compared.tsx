@@ -1,19 +1,18 @@
 import { HOURS_KEPT_DAYS } from '#catalogue';
 import { sharedReads } from '#db';
-import { daysBetween } from '#lib/time';
+import { addDays, daysBetween } from '#lib/time';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
-import { shortDays } from './axis.ts';
+import { type Place, placesIn, shortDays, type Unit } from './axis.ts';
 import { count, percent } from './format.ts';
+import { isTimeGroup } from './groups.tsx';
 import { type MetricName, nothingOf, showMetric } from './metrics.ts';
 import {
   clock,
-  isAddedUp,
+  comparedPeriods,
   isHourly,
   keepsHoursBefore,
-  keepsPartBefore,
   knowsHours,
-  type PartOfDay,
-  partOfDay,
+  type Periods,
 } from './part-of-day.ts';
 import { type Compared, comparedDays } from './period.ts';
 import { ask, viewAsked } from './report.tsx';
@@ -33,23 +32,22 @@ type Row = PerformanceReport['data'][number];
 type Totals = Readonly<Record<string, unknown>>;
 
 export type ComparedReport = {
+  /** Which periods are compared; null if none are. */
+  periods: Periods | null;
+  /** The rows to show. By time, they cover the whole view; by other groups, what is compared. */
   report: PerformanceReport;
-  days: Compared | null;
-  /** The report of the completed part of the period, if it is not the whole period. */
-  complete: PerformanceReport | null;
+  /** Its totals cover what is compared; `report` itself if nothing is. */
+  shown: PerformanceReport;
+  /** The earlier period; its totals cover what is compared. */
   before: PerformanceReport | null;
-  /**
-   * The part of today that is compared. If a report has a single metric, `complete` and `before` include it; otherwise its totals are in `parts`,
-   * and those two cover whole days.
-   */
-  part: PartOfDay | null;
-  parts: { now: PerformanceReport; before: PerformanceReport } | null;
+  /** The rows before those of `report`: by hour, all hours of the earlier days; otherwise those of `before`. */
+  earlier: PerformanceReport | null;
 };
 
 /**
- * The performance report of a view and of the period it is compared with, with the same groupings; an earlier period whose hours are no longer
- * stored is grouped by day instead. `complete` restricts what is read of the completed part. `metric` is the only metric to compare; all totals are compared without it. `report` is the
- * view's own report if it is known already.
+ * The performance report of a view and of the period it is compared with, with the same groupings. `compares` are the metrics that must exist by
+ * hour for hours of today to be compared. `metric` is the only metric to read of the earlier period, if one is enough. `report` is the report
+ * of what is shown, if it is known already.
  */
 export async function readCompared(
   env: Env,
@@ -59,19 +57,21 @@ export async function readCompared(
     limit?: number;
     q?: string;
     metrics?: readonly MetricName[];
-    /** The metrics to read of the earlier period, if fewer are needed there. */
-    metricsBefore?: readonly MetricName[];
     totals?: boolean;
   },
   now: number,
-  { complete: wanted = 'totals', metric, report: known }: Wanted = {},
+  { compares = [], metric, report: known }: Wanted = {},
 ): Promise<ComparedReport> {
   const sharing = { ...env, DB: sharedReads(env.DB) };
-  const days = comparedDays(view, view.comparison);
   const groups = asked.group_by.split(',');
-  const today = days && partOfDay(view, days);
-  const part = today && (!metric || (isHourly(metric) && knowsHours(groups, view))) ? today : null;
-  const { metrics, metricsBefore = metrics, totals, limit, ...parameters } = asked;
+  const isByTime = groups.some(isTimeGroup);
+  const isByHour = groups.includes('hour');
+  const others = groups.filter((name) => !isTimeGroup(name));
+  const found = comparedPeriods(view, others, compares);
+  // Without totals to compare, rows of whole days have no hours.
+  const hasNoHours = metric !== undefined && isByTime && !isByHour;
+  const periods = hasNoHours && found?.untilHour ? null : found;
+  const { metrics, totals, limit, ...parameters } = asked;
   const query = {
     ...ask(PerformanceQuery, { ...viewAsked(view), ...parameters }),
     ...(limit === undefined ? {} : { limit }),
@@ -80,60 +80,56 @@ export async function readCompared(
   };
   const read = (changes: Partial<PerformanceQuery> & { metrics?: readonly MetricName[] }) =>
     reportPerformance(sharing, view.application, { ...query, ...changes }, now);
-  const isByHour = groups.includes('hour');
-  const lacksHoursBefore = isByHour && days !== null && !keepsHoursBefore(view, days);
-  const readBefore = (changes: Parameters<typeof read>[0]) =>
-    read({ ...changes, ...(lacksHoursBefore ? { group_by: withoutHours(query.group_by) } : {}) });
-  if (part && metric && days) {
-    const until = { until_hour: part.untilHour, metrics: [metric] };
-    const [report, complete, before] = await Promise.all([
-      known ?? read({}),
-      wanted === 'nothing' ? null : read({ to: part.today, ...until }),
-      // By hour, the rest of the earlier day is shown as well.
-      readBefore({ from: days.before.from, to: part.before, ...(isByHour ? { metrics: [metric] } : until) }),
-    ]);
-    return { report, days, complete, before, part, parts: null };
+  if (!periods) {
+    const report = await (known ?? read({}));
+    return { periods, report, shown: report, before: null, earlier: null };
   }
-  const readPart = (day: string, untilHour: number) =>
-    read({ from: day, to: day, until_hour: untilHour, group_by: ['day'] });
-  // Only one metric is compared, so only it is read of the other periods.
   const narrow = metric ? { metrics: [metric] } : {};
-  const isWhole = !days?.complete || days.complete.to === view.to || wanted === 'nothing';
-  const [report, complete, before, partNow, partBefore] = await Promise.all([
+  const until = periods.untilHour === null ? {} : { until_hour: periods.untilHour };
+  if (!isByTime) {
+    const [report, before] = await Promise.all([
+      known ?? read({ ...periods.now, ...until }),
+      read({ ...periods.before, ...until, ...narrow }),
+    ]);
+    return { periods, report, shown: report, before, earlier: before };
+  }
+  const inTotal: Pick<PerformanceQuery, 'group_by'> = { group_by: ['month'] };
+  const isWhole = periods.now.to === view.to && periods.untilHour === null;
+  const [report, shown, before, hours] = await Promise.all([
     known ?? read({}),
-    isWhole || !days?.complete
-      ? null
-      : read({ ...days.complete, ...narrow, ...(wanted === 'rows' ? {} : { group_by: ['month'] }) }),
-    days
-      ? readBefore({ ...days.before, ...(metricsBefore ? { metrics: metricsBefore } : {}), ...narrow })
+    isWhole ? null : read({ ...periods.now, ...until, ...inTotal }),
+    read({ ...periods.before, ...until, ...narrow, ...(isByHour ? inTotal : {}) }),
+    isByHour && keepsHoursBefore(view, periods)
+      ? read({ from: periods.before.from, to: counterpartOf(view, periods), ...narrow })
       : null,
-    part && readPart(part.today, part.untilHour),
-    part && readPart(part.before, part.untilHour),
   ]);
-  const parts = partNow && partBefore && { now: partNow, before: partBefore };
-  return { report, days, complete, before, part, parts };
+  return { periods, report, shown: shown ?? report, before, earlier: isByHour ? hours : before };
 }
 
-const withoutHours = (groups: PerformanceQuery['group_by']) => [
-  ...new Set(groups.map((name) => (name === 'hour' ? 'day' : name))),
-];
+type Wanted = { compares?: readonly MetricName[]; metric?: MetricName; report?: PerformanceReport };
 
-type Wanted = { complete?: 'totals' | 'rows' | 'nothing'; metric?: MetricName; report?: PerformanceReport };
+/** The day at the position of the view's last day that has begun. */
+function counterpartOf({ from, to, today }: View, { before }: Compared): string {
+  return addDays(before.from, daysBetween(from, to < today ? to : today));
+}
 
-/** A metric's total over the compared days, including the part of today if it exists by hour. */
-export function comparedTotal(
+/** The places of the earlier rows of a chart over time. */
+export const earlierPlaces = (view: View, unit: Unit, periods: Periods): Place[] =>
+  placesIn(
+    { ...view, ...periods.before, ...(unit === 'hour' ? { to: counterpartOf(view, periods) } : {}) },
+    unit,
+  );
+
+/** Whether a metric's total is compared: one without hours is not if hours are. */
+export const isCompared = ({ periods }: Pick<ComparedReport, 'periods'>, name: MetricName): boolean =>
+  periods !== null && (periods.untilHour === null || isHourly(name));
+
+/** A metric's total over what is shown or over the period before. */
+export const comparedTotal = (
   compared: ComparedReport,
   name: MetricName,
-  of: 'now' | 'before',
-): number | null {
-  const { report, days, complete, before, parts } = compared;
-  const whole = of === 'before' ? before : (complete ?? report);
-  const own = figure(whole?.totals, name);
-  if (!parts || !isAddedUp(name)) return own;
-  const part = figure(parts[of].totals, name);
-  if (!days?.complete) return part;
-  return own === null || part === null ? null : own + part;
-}
+  of: 'shown' | 'before',
+): number | null => figure(compared[of]?.totals, name);
 
 const figure = (totals: Totals | undefined, name: string): number | null => {
   const value = totals?.[name];
@@ -145,17 +141,9 @@ export function change(now: number | null, before: number | null): number | null
   return now === null || before === null || before === 0 ? null : now / before - 1;
 }
 
-/** Why a metric of a period cannot be compared yet; null if it can. `hasPart`: its part of today exists. */
-export function unreadyReason(
-  name: string,
-  view: Pick<View, 'to' | 'today'>,
-  days: Compared,
-  hasPart = false,
-): string | null {
-  if (!days.complete && !hasPart) return 'today is not over';
-  const age = daysBetween(view.to < view.today ? view.to : view.today, view.today);
-  return GROWING.has(name) && age < MATURE_DAYS ? 'still growing' : null;
-}
+/** Whether a metric of the compared days will still grow, so that its change would mislead. */
+export const isGrowing = (name: string, { now }: Compared, { today }: Pick<View, 'today'>): boolean =>
+  GROWING.has(name) && daysBetween(now.to, today) < MATURE_DAYS;
 
 export const toneOf = (name: string, by: number): 'up' | 'down' | 'muted' => {
   if (by === 0 || NEUTRAL.has(name)) return 'muted';
@@ -177,7 +165,7 @@ export const ChangeShare = ({ name, by }: { name: string; by: number }) => (
   </span>
 );
 
-/** The change of a metric and its earlier value, or the earlier value and why there is no change. */
+/** The change of a metric and its earlier value; the earlier value alone if there is no change. */
 export const Change = ({
   name,
   view,
@@ -187,80 +175,52 @@ export const Change = ({
   view: View;
   compared: ComparedReport;
 }) => {
-  const { days, before, part } = compared;
-  if (!days || !before) return null;
-  const until = part && isAddedUp(name) ? ` by ${clock(part.untilHour)}` : '';
+  const { periods } = compared;
   const earlier = comparedTotal(compared, name, 'before');
-  if (earlier === null) return null;
-  const was = (
-    <span class="muted">
-      {' '}
-      from {showMetric(name, earlier, view.currency)}
-      {until}
-    </span>
-  );
-  const reason = unreadyReason(name, view, days, until !== '');
-  if (reason) {
-    return (
-      <span class="muted">
-        {showMetric(name, earlier, view.currency)} before; {reason}
-      </span>
-    );
-  }
-  const by = change(comparedTotal(compared, name, 'now'), earlier);
-  if (by === null) {
-    return (
-      <span class="muted">
-        {showMetric(name, earlier, view.currency)} before{until}
-      </span>
-    );
-  }
+  if (!periods || earlier === null || !isCompared(compared, name)) return null;
+  const text = showMetric(name, earlier, view.currency);
+  const growing = isGrowing(name, periods, view);
+  const by = growing ? null : change(comparedTotal(compared, name, 'shown'), earlier);
+  if (by === null) return <span class="muted">{`${text} before${growing ? '; still growing' : ''}`}</span>;
   return (
     <span>
       <ChangeShare name={name} by={by} />
-      {was}
+      <span class="muted">{` from ${text}`}</span>
     </span>
   );
 };
 
-/** One sentence that says which periods are compared. `without` names metrics that leave today out although a part of it is compared. */
+/** One sentence that says which days the figures cover and are compared with. `without` names metrics that are not compared by hour. */
 export const ComparedDays = ({
   view,
-  compared: { days, part },
+  compared: { periods },
   without = '',
 }: {
   view: View;
-  compared: Pick<ComparedReport, 'days' | 'part'>;
+  compared: Pick<ComparedReport, 'periods'>;
   without?: string;
 }) => {
+  const days = comparedDays(view);
   if (!days) return null;
+  if (!periods) return <span class="muted">{`Today so far, not compared${whyNoHours(view, days)}`}</span>;
   const { today } = view;
-  if (part) {
-    const until = `until ${clock(part.untilHour)}`;
-    const now = shortDays({ from: view.from, to: today }, today);
-    const earlier = shortDays({ from: days.before.from, to: part.before }, today);
-    const rest = without && days.complete ? `; ${without} without today` : '';
-    return <span class="muted">{`${now} ${until} compared with ${earlier} ${until}${rest}`}</span>;
-  }
-  const before = shortDays(days.before, today);
-  const hours = whyNoHours(view, days);
-  if (!days.complete) {
-    return <span class="muted">{`Today so far; ${before} for comparison${hours}`}</span>;
-  }
-  const partial = days.complete.to !== view.to && view.to >= today;
+  const { now, before, untilHour } = periods;
+  const until = untilHour === null ? '' : ` until ${clock(untilHour)}`;
+  const rest =
+    untilHour === null
+      ? view.to >= today && '; today is left out until it is over'
+      : without && `; ${without} so far`;
   return (
     <span class="muted">
-      {partial
-        ? `${shortDays(days.complete, today)} compared with ${before}; today is left out until it is over${hours}`
-        : `Compared with ${before}`}
+      {`${shortDays(now, today)}${until} compared with ${shortDays(before, today)}${until}${rest || ''}`}
     </span>
   );
 };
 
-/** Why today's part is not compared with the same part of an earlier day; empty if it could be. */
+/** Why no part of today is compared; empty if its first hour is not over or the figures have no hours. */
 function whyNoHours(view: View, days: Compared): string {
-  if (!knowsHours([], view)) return '; hours are not known by country, OS or app version';
-  return keepsPartBefore(view, days) ? '' : `; hours are kept for ${HOURS_KEPT_DAYS} days`;
+  if (!knowsHours([], view)) return ': hours are not known by country, OS or app version';
+  return keepsHoursBefore(view, days) ? '' : `: hours are kept for ${HOURS_KEPT_DAYS} days`;
 }
 
 /** The key of a row among the rows of reports with the same groupings. */
@@ -270,7 +230,7 @@ export const keyOf = (groups: readonly string[], row: Readonly<Record<string, un
 /** The earlier value of a metric for every group, by `keyOf`: null if the group may have been cut off, 0 for a sum without data. */
 export function figuresBefore(
   groups: readonly string[],
-  { before }: Pick<ComparedReport, 'before'>,
+  before: PerformanceReport | null,
   name: MetricName,
 ): (row: Row) => number | null {
   const rows = before?.data.filter((row) => !row.is_other) ?? [];

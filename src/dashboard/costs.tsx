@@ -22,7 +22,7 @@ import { CostTabs, ratesPage, uploadRates } from './exchange-rates.tsx';
 import { checkForm, doneText, readForm, redirectDone } from './form.ts';
 import { GroupCell, groupLabel } from './groups.tsx';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
-import { comparedByDay, Headline } from './headline.tsx';
+import { Headline, withoutHours } from './headline.tsx';
 import { readMarkers } from './markers.ts';
 import { METRICS, showMetric } from './metrics.ts';
 import { Card, Notice, Table } from './parts.tsx';
@@ -87,7 +87,7 @@ function costsPage(c: DashboardContext, refused?: Refused) {
               title={`Spend by ${unit}`}
               aside={
                 <span class="asides">
-                  <ComparedDays view={view} compared={compared} without={comparedByDay(SHOWN)} />
+                  <ComparedDays view={view} compared={compared} without={withoutHours(SHOWN)} />
                   <CsvLink view={view} path="/costs" />
                 </span>
               }

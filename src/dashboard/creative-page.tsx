@@ -13,7 +13,7 @@ import { doneText } from './form.ts';
 import { money, percent } from './format.ts';
 import { GroupCell, groupLabel } from './groups.tsx';
 import { callerOf, type DashboardContext } from './guard.ts';
-import { comparedByDay, Headline } from './headline.tsx';
+import { Headline, withoutHours } from './headline.tsx';
 import { markerOf } from './markers.ts';
 import { METRICS, showMetric } from './metrics.ts';
 import { Action, Card, Notice, Table } from './parts.tsx';
@@ -132,7 +132,7 @@ export async function creativePage(c: DashboardContext) {
             <Headline view={view} compared={compared} names={HEADLINE} />
             <WithoutSpend view={view} />
             <p class="hint">
-              <ComparedDays view={view} compared={compared} without={comparedByDay(HEADLINE)} />
+              <ComparedDays view={view} compared={compared} without={withoutHours(HEADLINE)} />
             </p>
             <Zone view={view} />
           </Card>

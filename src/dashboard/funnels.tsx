@@ -6,14 +6,16 @@ import { FunnelQuery, PerformanceQuery, reportFunnel, reportPerformance } from '
 import { listViews, viewAddress } from '#views';
 import { shortDays } from './axis.ts';
 import { Bar } from './chart.tsx';
+import { ComparedDays } from './compared.tsx';
 import { NoFigures } from './empty-report.tsx';
 import { checkForm } from './form.ts';
 import { count, duration, percent } from './format.ts';
 import { DEVICE_GROUPINGS, GroupCell, groupLabel, groupWord } from './groups.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { sortRows } from './metrics.ts';
+import { wholePeriods } from './part-of-day.ts';
 import { Card, Field, Table } from './parts.tsx';
-import { comparedDays } from './period.ts';
+import { comparedWholeDays } from './period.ts';
 import { answerCsv, ask, CsvLink, renderReport, ViewFields, viewAsked, wantsCsv } from './report.tsx';
 import { type View, viewQuery } from './view.ts';
 
@@ -112,8 +114,10 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
   };
   return renderReport(c, page, async (view, now, answerWith) => {
     const asked = viewAsked(view);
+    const compared = comparedWholeDays(view);
     const { data: query, faults } = checkForm(FunnelQuery, {
       ...asked,
+      ...compared?.now,
       steps: carry.steps,
       ...(window ? { window_hours: window } : {}),
       ...(group ? { group_by: group } : {}),
@@ -163,7 +167,6 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
       answerWith(400);
       return form;
     }
-    const compared = comparedDays(view, view.comparison);
     const isWhole = { group_by: undefined };
     const [report, whole, before] = await Promise.all([
       reportFunnel(c.env, view.application, query),
@@ -204,7 +207,15 @@ export const funnelPages = new Hono<DashboardEnv>().get('/funnels', requirePerso
     return (
       <>
         {form}
-        <Card title="Funnel" aside={<CsvLink view={view} path="/funnels" parameters={carry} />}>
+        <Card
+          title="Funnel"
+          aside={
+            <span class="asides">
+              <ComparedDays view={view} compared={wholePeriods(compared)} />
+              <CsvLink view={view} path="/funnels" parameters={carry} />
+            </span>
+          }
+        >
           <Table
             caption={`Devices that reach each step, days in ${view.application.timezone}`}
             rows={rows}

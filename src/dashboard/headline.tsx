@@ -1,13 +1,13 @@
-import { Change, type ComparedReport } from './compared.tsx';
+import { Change, type ComparedReport, isCompared } from './compared.tsx';
 import { METRICS, type MetricName, showMetric } from './metrics.ts';
-import { isAddedUp } from './part-of-day.ts';
+import { isHourly } from './part-of-day.ts';
 import { Figure } from './parts.tsx';
 import type { View } from './view.ts';
 
-/** Those of the metrics that are compared only by whole days, as a list of words. */
-export function comparedByDay(names: readonly MetricName[]): string {
+/** Those of the metrics that have no hours, as a list of words. */
+export function withoutHours(names: readonly MetricName[]): string {
   const words = names
-    .filter((name) => !isAddedUp(name))
+    .filter((name) => !isHourly(name))
     .map((name) => {
       const { label } = METRICS[name];
       return label === label.toUpperCase() ? label : label.toLowerCase();
@@ -15,7 +15,14 @@ export function comparedByDay(names: readonly MetricName[]): string {
   return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }
 
-/** The totals of a period, each with its change. */
+/** What a metric has with the part of the view that is not compared; null if everything is compared. */
+function soFar(name: MetricName, view: View, { periods, report, shown }: ComparedReport): string | null {
+  if (!periods || report === shown) return null;
+  const text = showMetric(name, report.totals[name], view.currency);
+  return periods.untilHour === null ? `${text} with today so far` : `${text} so far`;
+}
+
+/** The totals of what is compared, each with its change and, if today is left out, with what there is with it. */
 export const Headline = ({
   view,
   compared,
@@ -28,14 +35,13 @@ export const Headline = ({
   <dl class="figures">
     {names.map((name) => {
       const { label, hint } = METRICS[name];
+      const hasOwn = isCompared(compared, name);
+      const note = soFar(name, view, compared);
+      const { totals } = hasOwn ? compared.shown : compared.report;
       return (
-        <Figure
-          label={label}
-          hint={hint}
-          metric={name}
-          value={showMetric(name, compared.report.totals[name], view.currency)}
-        >
+        <Figure label={label} hint={hint} metric={name} value={showMetric(name, totals[name], view.currency)}>
           <Change name={name} view={view} compared={compared} />
+          {note && <span class="muted">{hasOwn ? note : 'so far'}</span>}
         </Figure>
       );
     })}

@@ -15,6 +15,7 @@ import {
   type Row,
 } from './inventory-table.tsx';
 import { METRIC_NAMES, type MetricName, nothingOf, sortRows } from './metrics.ts';
+import { askedOf, comparedPeriods } from './part-of-day.ts';
 import { ask, viewAsked } from './report.tsx';
 import type { View } from './view.ts';
 
@@ -35,9 +36,10 @@ function metricsOf(asked: Asked): MetricName[] {
 /** Every item of the application at this level, with its figures for the period, in the requested order. */
 export async function readRows(c: DashboardContext, view: View, asked: Asked, now: number) {
   const { level, status, q } = asked;
+  const periods = comparedPeriods(view, [level], metricsOf(asked));
   const { campaign_id, adset_id, creative_id } = view.filters;
   const query = {
-    ...ask(PerformanceQuery, { ...viewAsked(view), group_by: level }),
+    ...ask(PerformanceQuery, { ...viewAsked(view), group_by: level, ...(periods ? askedOf(periods) : {}) }),
     limit: MAX_INVENTORY,
     metrics: metricsOf(asked),
   };
@@ -104,7 +106,7 @@ export async function compareRows(
     { ...view, filters },
     { group_by: level, limit: MAX_INVENTORY, metrics: [metric], totals: false },
     now,
-    { complete: 'rows', metric, report },
+    { compares: metricsOf(asked), metric, report },
   );
   const data = rows.map(
     ({ item, figures }): Figures => figures ?? { ...NO_FIGURES, [`${level}_id`]: item.id },
@@ -125,17 +127,22 @@ export async function readTotals(
   now: number,
 ): Promise<Figures | null> {
   const metric = comparedMetric(asked);
-  const read = (of: View, known?: PerformanceReport) =>
-    readCompared(c.env, of, { group_by: 'month' }, now, { metric, ...(known ? { report: known } : {}) });
-  const changed = (compared: ComparedReport) => {
-    const [is, was] = [comparedTotal(compared, metric, 'now'), comparedTotal(compared, metric, 'before')];
-    return rowWithChange(compared.report.totals, metric, was, is);
+  const wanted = { compares: metricsOf(asked), metric };
+  const read = async (of: View, known?: PerformanceReport) => {
+    const own = known ? { report: known } : {};
+    const compared = await readCompared(c.env, of, { group_by: asked.level }, now, { ...wanted, ...own });
+    const [is, was] = [comparedTotal(compared, metric, 'shown'), comparedTotal(compared, metric, 'before')];
+    return rowWithChange(compared.shown.totals, metric, was, is);
   };
-  if (isWhole(asked)) return changed(await read(view, report));
+  if (isWhole(asked)) return read(view, report);
   const active = rows.filter(({ figures }) => figures);
   if (active.length === 0 || active.length > MAX_FILTER_VALUES) return null;
   const hasAll = rows.length <= MAX_FILTER_VALUES;
   const ids = (hasAll ? rows : active).map(({ item }) => item.id);
   const filters = { ...view.filters, [`${asked.level}_id`]: ids };
-  return changed(await read({ ...view, filters, ...(hasAll ? {} : { comparison: 'none' }) }));
+  const uncompared = {
+    ...comparedPeriods(view, [asked.level], wanted.compares)?.now,
+    comparison: 'none',
+  } as const;
+  return read({ ...view, filters, ...(hasAll ? {} : uncompared) });
 }

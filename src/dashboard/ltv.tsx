@@ -16,7 +16,7 @@ import { NoFigures } from './empty-report.tsx';
 import { money, NOTHING, percent } from './format.ts';
 import { type DashboardEnv, requirePerson } from './guard.ts';
 import { Card } from './parts.tsx';
-import { comparedDays } from './period.ts';
+import { comparedWholeDays } from './period.ts';
 import { forecastsOf, PredictedCard } from './predicted-ltv.tsx';
 import {
   answerCsv,
@@ -84,7 +84,7 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
         view,
       );
     }
-    const compared = comparedDays(view, view.comparison);
+    const compared = comparedWholeDays(view);
     // The table's days are a subset of the curves' days.
     const [report, predicted] = await Promise.all([
       read(CURVE_DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),

@@ -1,9 +1,9 @@
 import { DIMENSIONS, findChanges, PerformanceQuery } from '#reports';
-import { ChangeShare, change } from './compared.tsx';
+import { ChangeShare, ComparedDays, change } from './compared.tsx';
 import { count, money } from './format.ts';
 import { GroupCell, groupLabel, groupName } from './groups.tsx';
 import type { MetricName } from './metrics.ts';
-import { clock, knowsHours, partOfDay } from './part-of-day.ts';
+import { askedOf, comparedPeriods } from './part-of-day.ts';
 import { Card } from './parts.tsx';
 import { comparedDays } from './period.ts';
 import { ask, viewAsked } from './report.tsx';
@@ -27,24 +27,16 @@ const ALSO: Partial<Record<MetricName, string>> = { installs: 'installs', impres
 
 /** What changed revenue most, by creative, country and network. Null if there is nothing to compare with. */
 export async function Movers(env: Env, view: View, now: number) {
-  const days = comparedDays(view, view.comparison);
-  if (!days) return null;
-  const { complete, before } = days;
-  const part = partOfDay(view, days);
-  /** What to compare for a grouping: whole days, or the part of today if no day is over; null without hours for it. */
-  const periodsOf = (group: string) => {
-    if (complete) return { now: complete, before };
-    if (!part || !knowsHours([group], view)) return null;
-    const until_hour = part.untilHour;
-    return {
-      now: { from: part.today, to: part.today, until_hour },
-      before: { from: part.before, to: part.before, until_hour },
-    };
+  if (!comparedDays(view)) return null;
+  /** What to compare for a grouping; null without hours for it where only hours can be compared. */
+  const periodsOf = (group: string, metrics: readonly MetricName[]) => {
+    const periods = comparedPeriods(view, [group], metrics);
+    return periods && { now: askedOf(periods), before: askedOf({ ...periods, now: periods.before }) };
   };
   const offered = BY.filter(({ group }) => Object.hasOwn(DIMENSIONS, group));
   const found = await Promise.all(
     offered.map(async ({ group, metric, also }) => {
-      const periods = periodsOf(group);
+      const periods = periodsOf(group, [metric, also]);
       const query = ask(PerformanceQuery, { ...viewAsked(view), group_by: group });
       const wanted = { metric, also, count: MAX_MOVERS };
       const movers = periods ? await findChanges(env, view.application, query, periods, wanted, now) : [];
@@ -57,9 +49,7 @@ export async function Movers(env: Env, view: View, now: number) {
   return (
     <Card
       title="What changed revenue most"
-      aside={
-        part && <span class="muted">{complete ? 'Without today' : `Until ${clock(part.untilHour)}`}</span>
-      }
+      aside={<ComparedDays view={view} compared={{ periods: comparedPeriods(view, [], []) }} />}
     >
       <div class="movers">
         {shown.map((one) => (

@@ -4,7 +4,7 @@ import type { PerformanceReport } from '#reports';
 import { finestUnitOf, placesIn, type Unit } from './axis.ts';
 import { ComparedDays, type ComparedReport, figuresBefore, readCompared } from './compared.tsx';
 import { GroupCell, groupLabel } from './groups.tsx';
-import { comparedByDay, Headline } from './headline.tsx';
+import { Headline, withoutHours } from './headline.tsx';
 import { readMarkers } from './markers.ts';
 import { METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
 import { Movers } from './movers.tsx';
@@ -40,7 +40,7 @@ type Row = PerformanceReport['data'][number];
 const Figures = ({ view, compared }: { view: View; compared: ComparedReport }) => (
   <Card
     title="This period"
-    aside={<ComparedDays view={view} compared={compared} without={comparedByDay(FIGURES)} />}
+    aside={<ComparedDays view={view} compared={compared} without={withoutHours(FIGURES)} />}
   >
     <Headline view={view} compared={compared} names={FIGURES} />
     <WithoutSpend view={view} />
@@ -92,18 +92,17 @@ async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: num
       group_by: 'campaign',
       limit: 200,
       metrics: CAMPAIGN_FIGURES,
-      metricsBefore: ['revenue'],
       totals: false,
     },
     now,
-    { complete: 'nothing', metric: 'revenue' },
+    { compares: CAMPAIGN_FIGURES, metric: 'revenue' },
   );
   const rows = sortRows(
     compared.report.data.filter((row) => !row.is_other && row.campaign !== null),
     '-revenue',
   ).slice(0, MAX_CAMPAIGNS);
   if (rows.length === 0) return null;
-  const before = figuresBefore(groups, compared, 'revenue');
+  const before = figuresBefore(groups, compared.before, 'revenue');
   const columns: Column<Row>[] = [
     {
       label: groupLabel('campaign'),
@@ -115,7 +114,7 @@ async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: num
       numeric: true,
       cell: (row: Row) => showMetric(name, row[name], view.currency),
     })),
-    ...(compared.days
+    ...(compared.periods
       ? [
           {
             label: 'Revenue before',
@@ -128,7 +127,12 @@ async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: num
   return (
     <Card
       title="Top campaigns"
-      aside={<a href={`/breakdown${viewQuery(view, { by: 'campaign' })}`}>All campaigns</a>}
+      aside={
+        <span class="asides">
+          <ComparedDays view={view} compared={compared} />
+          <a href={`/breakdown${viewQuery(view, { by: 'campaign' })}`}>All campaigns</a>
+        </span>
+      }
     >
       <Table caption="Campaigns with the highest revenue" rows={rows} columns={columns} />
     </Card>

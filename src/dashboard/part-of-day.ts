@@ -1,17 +1,11 @@
 import { HOURLY_METRICS } from '#catalogue';
 import { addDays, clockHour } from '#lib/time';
 import { firstDayOfHours, isDimension, isKnownByHour } from '#reports';
-import { METRICS, type MetricName } from './metrics.ts';
-import type { Compared } from './period.ts';
+import type { MetricName } from './metrics.ts';
+import { type Compared, comparedDays } from './period.ts';
 import type { View } from './view.ts';
 
-/** Today up to the last full hour, and the earlier day at the same position up to the same hour of the clock. */
-export type PartOfDay = { today: string; before: string; untilHour: number };
-
 export const isHourly = (name: MetricName): boolean => HOURLY_METRICS.includes(name);
-
-/** Metrics whose values for the parts of a period add up to the whole. */
-export const isAddedUp = (name: MetricName): boolean => isHourly(name) && METRICS[name].kind === 'sum';
 
 /** Whether figures by hour exist for these groupings and the view's filters. */
 export const knowsHours = (groups: readonly string[], { filters }: Pick<View, 'filters'>): boolean =>
@@ -27,28 +21,39 @@ export function showsHours(view: Pick<View, 'from' | 'to' | 'today' | 'filters'>
 export const keepsHoursBefore = ({ today }: Pick<View, 'today'>, { before }: Compared): boolean =>
   before.from >= firstDayOfHours(today);
 
-/** The earlier day that today is compared with. */
-const counterpartOf = ({ complete, before }: Compared) => (complete ? addDays(before.to, 1) : before.from);
-
-/** Whether the hours of the day that today is compared with are still stored. */
-export const keepsPartBefore = ({ today }: Pick<View, 'today'>, days: Compared): boolean =>
-  counterpartOf(days) >= firstDayOfHours(today);
+/**
+ * What a page compares: its figures, the days it names, the earlier figures and the changes all cover this. With `untilHour`, both days end at
+ * that hour of the clock.
+ */
+export type Periods = Compared & { untilHour: number | null };
 
 /**
- * The part of today that is compared by hour. Null if today is not in the period, has had no full hour yet, or has no earlier counterpart whose
- * hours are still stored.
+ * The periods that a page compares, by the one rule for all pages: days that are over, or the hours of today that are over if there are no such
+ * days. Null if nothing is compared. `groups` are the groupings of the page's figures and `metrics` those that must exist by hour for hours to
+ * be compared.
  */
-export function partOfDay(
-  view: Pick<View, 'application' | 'from' | 'to' | 'today' | 'now' | 'filters'>,
-  days: Compared,
-): PartOfDay | null {
-  const { from, to, today } = view;
+export function comparedPeriods(
+  view: View,
+  groups: readonly string[],
+  metrics: readonly MetricName[],
+): Periods | null {
+  const days = comparedDays(view);
+  if (!days || days.now.to < view.today) return days && { ...days, untilHour: null };
   const untilHour = clockHour(view.application.timezone, view.now);
-  const counterpart = counterpartOf(days);
-  const hasOne = from <= today && to >= today && counterpart < from && keepsPartBefore(view, days);
-  if (untilHour === 0 || !hasOne) return null;
-  return knowsHours([], view) ? { today, before: counterpart, untilHour } : null;
+  const isKnown = metrics.every(isHourly) && knowsHours(groups, view) && keepsHoursBefore(view, days);
+  return isKnown && untilHour > 0 ? { ...days, untilHour } : null;
 }
+
+/** Whole days as what a page compares, for its label. */
+export const wholePeriods = (days: Compared | null): { periods: Periods | null } => ({
+  periods: days && { ...days, untilHour: null },
+});
+
+/** A period as parameters of a performance report. */
+export const askedOf = ({ now, untilHour }: Periods) => ({
+  ...now,
+  ...(untilHour === null ? {} : { until_hour: untilHour }),
+});
 
 /** An hour of the clock for people: `09:00`. */
 export const clock = (hour: number): string => `${String(hour).padStart(2, '0')}:00`;

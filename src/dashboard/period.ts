@@ -64,41 +64,52 @@ function yearBefore(day: string): string {
 }
 
 export type Compared = {
-  /** The completed days of the period, from which changes are computed. Null if there are none. */
-  complete: Days | null;
-  /** The period it is compared with. */
+  /** The days of the figures that are shown and compared. */
+  now: Days;
+  /** The earlier days. */
   before: Days;
 };
 
+type ComparedView = Days & {
+  period: Period;
+  today: string;
+  comparison: Comparison;
+  /** Whether the application has no figures before today. */
+  isFirstDay: boolean;
+};
+
 /**
- * The period to compare with. Today is not over, so it is left out, and with it the last day of the earlier period. Calendar months are compared
- * with calendar months. Returns null if there is no comparison.
+ * The days that a view compares. Today is not over, so it is left out, and with it its counterpart in the earlier period. A view without any
+ * day that is over compares today itself. Calendar months are compared with calendar months. Returns null if there is no comparison.
  */
-export function comparedDays(
-  { period, from, to, today }: Days & { period: Period; today: string },
-  comparison: Comparison,
-): Compared | null {
-  if (comparison === 'none' || isUncompared(period)) return null;
-  const complete = to < today ? { from, to } : { from, to: addDays(today, -1) };
-  if (complete.to < from) return { complete: null, before: unfinishedBefore({ from, to }, comparison) };
-  if (comparison === 'year') {
-    return { complete, before: { from: yearBefore(from), to: yearBefore(complete.to) } };
-  }
+export function comparedDays({
+  period,
+  from,
+  to,
+  today,
+  comparison,
+  isFirstDay,
+}: ComparedView): Compared | null {
+  const isAhead = from > today;
+  const hasNoDayBefore = isFirstDay && to >= today;
+  if (comparison === 'none' || isUncompared(period) || isAhead || hasNoDayBefore) return null;
+  const last = to < today ? to : from === today ? today : addDays(today, -1);
+  const now = { from, to: last };
+  if (comparison === 'year') return { now, before: { from: yearBefore(from), to: yearBefore(last) } };
   if (period === 'month' || period === 'last_month') {
     const start = firstOfMonth(addDays(from, -1));
     const end = endOfMonth(start);
-    const last = addDays(start, daysBetween(from, complete.to));
-    return { complete, before: { from: start, to: period === 'last_month' || last > end ? end : last } };
+    const same = addDays(start, daysBetween(from, last));
+    return { now, before: { from: start, to: period === 'last_month' || same > end ? end : same } };
   }
   const days = daysBetween(from, to) + 1;
-  return { complete, before: { from: addDays(from, -days), to: addDays(complete.to, -days) } };
+  return { now, before: { from: addDays(from, -days), to: addDays(last, -days) } };
 }
 
-/** The earlier days for a period without any completed day. */
-function unfinishedBefore({ from, to }: Days, comparison: Comparison): Days {
-  if (comparison === 'year') return { from: yearBefore(from), to: yearBefore(to) };
-  const days = daysBetween(from, to) + 1;
-  return { from: addDays(from, -days), to: addDays(to, -days) };
+/** The same for figures that are known only for whole days: null if today is all there is to compare. */
+export function comparedWholeDays(view: ComparedView): Compared | null {
+  const days = comparedDays(view);
+  return days && days.now.to < view.today ? days : null;
 }
 
 /** The days of a period that have begun. */

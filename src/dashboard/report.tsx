@@ -1,9 +1,10 @@
 import type { Child } from 'hono/jsx';
 import type * as z from 'zod';
 import { settleCounters } from '#counting';
+import { database } from '#db';
 import { type AppContext, inReportSlot, invalidRequest, toFaults } from '#http';
 import { atLeast } from '#members';
-import { answerReport, givenBy, isDimension } from '#reports';
+import { answerReport, findFirstDay, givenBy, isDimension } from '#reports';
 import { readChips } from './filter-names.ts';
 import { type BarPart, Filters } from './filters.tsx';
 import { count, moment, money } from './format.ts';
@@ -45,8 +46,12 @@ type ReportPage = {
 /** Settles an application's counters, within a time that a person is willing to wait. */
 export async function settleView(c: DashboardContext, view: View) {
   const { settled, countedThrough } = await settleCounters(c.env, view.application);
+  const firstDay =
+    view.to < view.today
+      ? view.from
+      : await findFirstDay(database(c.env.DB), view.application.id, view.today);
   return {
-    view: { ...view, countedThrough },
+    view: { ...view, countedThrough, isFirstDay: firstDay === null || firstDay >= view.today },
     notice: settled ? null : <StillCounting at={countedThrough} view={view} />,
   };
 }

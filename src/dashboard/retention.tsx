@@ -12,11 +12,13 @@ import {
   readCohorts,
 } from './cohort-parts.tsx';
 import { CohortTable, FEW_HINT } from './cohort-table.tsx';
+import { ComparedDays } from './compared.tsx';
 import { NoFigures } from './empty-report.tsx';
 import { percent } from './format.ts';
 import { type DashboardEnv, requirePerson } from './guard.ts';
+import { wholePeriods } from './part-of-day.ts';
 import { Card } from './parts.tsx';
-import { comparedDays } from './period.ts';
+import { comparedWholeDays } from './period.ts';
 import {
   answerCsv,
   ask,
@@ -45,11 +47,12 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
     bar: ['app', 'period', 'comparison', 'filters'] as const,
   };
   return renderReport(c, page, async (view, now) => {
+    const compared = comparedWholeDays(view);
     const read = (days: readonly number[], changes: Record<string, unknown>) =>
       reportRetention(
         c.env.DB,
         view.application,
-        ask(RetentionQuery, { ...viewAsked(view), days: days.join(','), ...changes }),
+        ask(RetentionQuery, { ...viewAsked(view), ...compared?.now, days: days.join(','), ...changes }),
         now,
       );
     const grouped = cohortsAsked(asked);
@@ -61,7 +64,6 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
         view,
       );
     }
-    const compared = comparedDays(view, view.comparison);
     const [report, curves] = await Promise.all([
       read(DAYS, { ...grouped, limit: MAX_TABLE_ROWS }),
       read(CURVE_DAYS, { ...cohortsAsked({ ...asked, cohort: 'all' }), limit: MAX_CURVES }),
@@ -114,7 +116,7 @@ export const retentionPages = new Hono<DashboardEnv>().get('/retention', require
           asked={asked}
           fields={[{ label: 'Retention', name: 'kind', value: kind, options: KINDS }]}
         />
-        <Card title="Retention by day">
+        <Card title="Retention by day" aside={<ComparedDays view={view} compared={wholePeriods(compared)} />}>
           <CohortCurves title="Retention" format={percent} series={series} />
           <p class="hint">
             Of the devices acquired in the period whose day N is over. {CURVE_HINT} Days in{' '}

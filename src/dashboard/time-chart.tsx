@@ -1,17 +1,16 @@
 import { alignedTo, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
 import { LineChart, type Marker, type Series } from './chart.tsx';
-import type { ComparedReport } from './compared.tsx';
+import { type ComparedReport, earlierPlaces } from './compared.tsx';
 import { METRICS, type MetricName, nothingOf, showMetric } from './metrics.ts';
-import { keepsHoursBefore } from './part-of-day.ts';
 import type { View } from './view.ts';
 
 /** The first of the metrics at the places of the earlier period, drawn below the same metric of this one. */
 function earlierSeries(view: View, unit: Unit, compared: ComparedReport, name: MetricName): Series[] {
-  const { before, days } = compared;
-  if (!before || !days || (unit === 'hour' && !keepsHoursBefore(view, days))) return [];
+  const { earlier: report, periods } = compared;
+  if (!report || !periods) return [];
   const places = placesIn(view, unit);
-  const earlier = placesIn({ ...view, ...days.before }, unit);
-  const figures = valuesAt(earlier, unit, before.data, (row) => row[name], nothingOf(name));
+  const earlier = earlierPlaces(view, unit, periods);
+  const figures = valuesAt(earlier, unit, report.data, (row) => row[name], nothingOf(name));
   const values = alignedTo(places, earlier, figures, unit);
   return [{ name: `${METRICS[name].label}, before`, values, isWhole: true, before: 0 }];
 }

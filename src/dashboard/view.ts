@@ -31,6 +31,8 @@ export type View = {
   /** When the page was requested, in epoch milliseconds. */
   now: number;
   comparison: Comparison;
+  /** Whether the application has no figures before today, so that there is nothing to compare today with. False if it was not looked up. */
+  isFirstDay: boolean;
   /** The filters of the report. */
   filters: ReportFilters;
   currency: string;
@@ -81,6 +83,7 @@ export async function readView(c: DashboardContext, now: number): Promise<View |
     now,
     ...period,
     comparison: readComparison(c, period),
+    isFirstDay: false,
     filters: readFilters(c, application.id),
     currency: currencyChosen ? currency : application.currency,
     currencyChosen,

@@ -64,7 +64,7 @@ it('lists every creative, silent and archived ones too, with the figures of the 
 
 it('shows what each had before, and its change, of the metric that the list is sorted by', async () => {
   const { page } = await list('');
-  expect(page.texts('.card-head .muted')).toEqual(['Compared with 24 Feb – 28 Feb']);
+  expect(page.texts('.card-head .muted')).toEqual(['1 Mar – 5 Mar compared with 24 Feb – 28 Feb']);
   expect(page.table('Creatives').headings.slice(6)).toEqual([
     'Revenue',
     'Before',
@@ -245,7 +245,7 @@ it('shows a creative’s figures and its link as a code, to nobody of another te
   const page = await pageOf(await admin.get(`/creatives/${cat.id}?${PERIOD}`));
   expect(page.texts('.page-title > *')).toEqual(['Creatives › Spring › Young', 'Cat']);
   const own = page.card('This period');
-  expect(own.texts('p')).toEqual(['Compared with 24 Feb – 28 Feb', 'Days in UTC.']);
+  expect(own.texts('p')).toEqual(['1 Mar – 5 Mar compared with 24 Feb – 28 Feb', 'Days in UTC.']);
   expect(own.figures).toEqual({
     Spend: '$2.00 $0.00 before',
     Clicks: '10 0 before',

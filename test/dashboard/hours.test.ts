@@ -57,15 +57,15 @@ const page = async (path: string) =>
   pageOf(await browser.get(`${path}${path.includes('?') ? '&' : '?'}app=${tenant.application.id}`));
 
 describe('today', () => {
-  it('shows everything so far, and compares the full hours with the same hours of yesterday', async () => {
+  it('shows and compares the full hours, and says what there is so far', async () => {
     const figures = (await page('/?period=today')).card('This period');
     expect(figures.texts('.card-head .muted')).toEqual([
-      '15 Mar until 09:00 compared with 14 Mar until 09:00',
+      '15 Mar until 09:00 compared with 14 Mar until 09:00; DAU, ARPDAU, spend and ROAS so far',
     ]);
     // $45 of the $52 came until nine; yesterday $30 of $530.
     expect(figures.figures).toMatchObject({
-      Revenue: '$52.00 ▲ 50% more from $30.00 by 09:00',
-      DAU: '2 2 before; today is not over',
+      Revenue: '$45.00 ▲ 50% more from $30.00 $52.00 so far',
+      DAU: '2 so far',
     });
   });
 
@@ -101,7 +101,9 @@ describe('today', () => {
 
   it('leaves today out of what changed in a period with days that are over', async () => {
     const movers = (await page('/?period=7d')).card('What changed revenue most');
-    expect(movers.texts('.card-head .muted')).toEqual(['Without today']);
+    expect(movers.texts('.card-head .muted')).toEqual([
+      '9 Mar – 14 Mar compared with 2 Mar – 7 Mar; today is left out until it is over',
+    ]);
     expect(movers.texts('section:first-of-type li')).toEqual([
       'Dragon +$1,426.00 none before, 0 → 0 installs',
       'Castle +$20.00 none before, 0 → 0 installs',
@@ -112,27 +114,30 @@ describe('today', () => {
     const shown = await page('/breakdown?period=today&by=creative');
     expect(shown.texts('.card-head .muted')).toEqual(['15 Mar until 09:00 compared with 14 Mar until 09:00']);
     expect(shown.cells('Figures by creative', 'Creative', ...COMPARED)).toEqual([
-      ['Castle', '$37.00', '$20.00', '+$10.00 (50%)'],
+      ['Castle', '$30.00', '$20.00', '+$10.00 (50%)'],
       ['Dragon', '$15.00', '$10.00', '+$5.00 (50%)'],
     ]);
+    // What has no hours is not known until nine.
+    expect(shown.table('Figures by creative').headings).not.toContain('DAU');
+    expect(shown.text).toContain('DAU and payers count a device once per day');
   });
 
-  it('compares whole days, and says so, if a filter has no hours', async () => {
+  it('compares nothing, and says why, if a filter has no hours', async () => {
     const shown = await page('/?period=today&country=jp');
     const card = shown.card('This period');
     expect(card.texts('.card-head .muted')).toEqual([
-      'Today so far; 14 Mar for comparison; hours are not known by country, OS or app version',
+      'Today so far, not compared: hours are not known by country, OS or app version',
     ]);
-    expect(card.figures.Revenue).toBe('$52.00 $530.00 before; today is not over');
+    expect(card.figures.Revenue).toBe('$52.00');
     expect(shown.cards).toContain('Revenue by day');
   });
 
   it.each(['/?', '/breakdown?by=hour&'])(
-    'is compared with a year ago, whose hours are gone: %s',
+    'is not compared with a year ago, whose hours are gone: %s',
     async (path) => {
       const shown = await page(`${path}period=today&compare=year`);
       expect(shown.texts('.card-head .muted')).toContain(
-        'Today so far; 15 Mar 2025 for comparison; hours are kept for 32 days',
+        'Today so far, not compared: hours are kept for 32 days',
       );
       const { series } = shown.card('Revenue by hour').chart;
       expect(series.map(({ name }) => name)).not.toContain('Revenue, before');
@@ -151,29 +156,29 @@ describe('today', () => {
     vi.setSystemTime(Date.parse('2026-03-15T00:59:00+09:00'));
     const card = (await page('/?period=today')).card('This period');
     vi.setSystemTime(NOW);
-    expect(card.texts('.card-head .muted')).toEqual(['Today so far; 14 Mar for comparison']);
-    expect(card.figures.Revenue).toBe('$52.00 $530.00 before; today is not over');
+    expect(card.texts('.card-head .muted')).toEqual(['Today so far, not compared']);
+    expect(card.figures.Revenue).toBe('$52.00');
   });
 });
 
 describe('a period that contains today', () => {
   const PERIOD = 'from=2026-03-14&to=2026-03-15';
 
-  it('adds the full hours of today to the days that are over', async () => {
+  it('shows and compares the days that are over', async () => {
     const week = (await page('/?period=7d')).card('This period');
     expect(week.texts('.card-head .muted')).toEqual([
-      '9 Mar – 15 Mar until 09:00 compared with 2 Mar – 8 Mar until 09:00; DAU, ARPDAU, spend and ROAS without today',
+      '9 Mar – 14 Mar compared with 2 Mar – 7 Mar; today is left out until it is over',
     ]);
     const days = (await page(`/?${PERIOD}`)).card('This period');
-    // 530 and 45 against 16 of the 13th until nine: the 12th brought nothing.
-    expect(days.figures.Revenue).toBe('$582.00 ▲ 36× more from $16.00 by 09:00');
+    // The 12th brought nothing; the 13th is in the place of today.
+    expect(days.figures.Revenue).toBe('$530.00 $0.00 before $582.00 with today so far');
   });
 
-  it('compares today with the part of the day in its place, row by row', async () => {
+  it('compares no row of today', async () => {
     const shown = await page(`/breakdown?${PERIOD}&by=day&metric=revenue`);
     expect(shown.cells('Figures by day', 'Day', ...COMPARED)).toEqual([
       ['2026-03-14', '$530.00', '$0.00', '+$530.00'],
-      ['2026-03-15', '$52.00', '$16.00', '+$29.00 (181.3%)'],
+      ['2026-03-15', '$52.00', '–', '–'],
     ]);
   });
 
@@ -190,7 +195,7 @@ describe('a period that contains today', () => {
   it('leaves today out if the hours of the day it is compared with are no longer kept', async () => {
     const card = (await page('/?period=90d')).card('This period');
     expect(card.texts('.card-head .muted')).toEqual([
-      '16 Dec 2025 – 14 Mar 2026 compared with 17 Sept – 14 Dec 2025; today is left out until it is over; hours are kept for 32 days',
+      '16 Dec 2025 – 14 Mar 2026 compared with 17 Sept – 14 Dec 2025; today is left out until it is over',
     ]);
   });
 });

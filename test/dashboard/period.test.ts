@@ -1,7 +1,11 @@
 import { expect, it } from 'vitest';
-import { comparedDays, daysBegun, daysOfPeriod } from '../../src/dashboard/period.ts';
+import { comparedDays, comparedWholeDays, daysBegun, daysOfPeriod } from '../../src/dashboard/period.ts';
 
 const TODAY = '2026-03-15';
+
+type View = Parameters<typeof comparedDays>[0];
+const compared = (view: Pick<View, 'period' | 'from' | 'to'> & Partial<View>) =>
+  comparedDays({ today: TODAY, comparison: 'previous', isFirstDay: false, ...view });
 
 it.each([
   ['today', '2026-03-15', '2026-03-15'],
@@ -32,38 +36,51 @@ it.each([
   ['7d', '2026-03-09', '2026-03-15', 'year', '2026-03-14', '2025-03-09', '2025-03-14'],
   ['month', '2026-03-01', '2026-03-15', 'year', '2026-03-14', '2025-03-01', '2025-03-14'],
 ] as const)('%s %s to %s against the %s: up to %s with %s to %s', (period, from, to, by, last, first, end) =>
-  expect(comparedDays({ period, from, to, today: TODAY }, by)).toEqual({
-    complete: { from, to: last },
+  expect(compared({ period, from, to, comparison: by })).toEqual({
+    now: { from, to: last },
     before: { from: first, to: end },
   }),
 );
 
 it('compares no more days of a month than the month before has', () => {
   const month = { period: 'month', from: '2026-03-01', to: '2026-03-31', today: '2026-03-31' } as const;
-  expect(comparedDays(month, 'previous')?.before).toEqual({ from: '2026-02-01', to: '2026-02-28' });
+  expect(compared(month)?.before).toEqual({ from: '2026-02-01', to: '2026-02-28' });
 });
 
 it('compares 29 February with 28 February', () => {
   const day = { period: 'custom', from: '2024-02-29', to: '2024-02-29', today: TODAY } as const;
-  expect(comparedDays(day, 'year')?.before).toEqual({ from: '2023-02-28', to: '2023-02-28' });
+  expect(compared({ ...day, comparison: 'year' })?.before).toEqual({ from: '2023-02-28', to: '2023-02-28' });
 });
 
-it('compares nothing while no day of the period is over', () => {
-  const today = { period: 'today', from: TODAY, to: TODAY, today: TODAY } as const;
-  expect(comparedDays(today, 'previous')).toEqual({
-    complete: null,
+it('compares today only while no other day has begun, and nothing if figures are known by whole days', () => {
+  const today = { period: 'today', from: TODAY, to: TODAY } as const;
+  expect(compared(today)).toEqual({
+    now: { from: TODAY, to: TODAY },
     before: { from: '2026-03-14', to: '2026-03-14' },
   });
-  expect(comparedDays(today, 'year')?.before).toEqual({ from: '2025-03-15', to: '2025-03-15' });
+  expect(compared({ ...today, comparison: 'year' })?.before).toEqual({
+    from: '2025-03-15',
+    to: '2025-03-15',
+  });
+  const whole = { today: TODAY, comparison: 'previous', isFirstDay: false } as const;
+  expect(comparedWholeDays({ ...today, ...whole })).toBeNull();
+  const yesterday = { period: 'custom', from: '2026-03-14', to: TODAY } as const;
+  expect(comparedWholeDays({ ...yesterday, ...whole })).toEqual(compared(yesterday));
 });
 
-it.each(['all', '7d'] as const)(
-  'compares %s with nothing when there is nothing to compare with',
-  (period) => {
-    const view = { period, from: '2026-03-09', to: TODAY, today: TODAY };
-    expect(comparedDays(view, period === 'all' ? 'previous' : 'none')).toBeNull();
-  },
-);
+it.each([
+  ['all time', { period: 'all' }],
+  ['what is compared with nothing', { comparison: 'none' }],
+  ['the first day', { isFirstDay: true }],
+  ['days ahead', { from: '2026-03-16', to: '2026-03-20' }],
+] as const)('has no earlier days for %s', (_, changes) => {
+  expect(compared({ period: '7d', from: '2026-03-09', to: TODAY, ...changes })).toBeNull();
+});
+
+it('compares days before the first one that are over', () => {
+  const days = { period: 'custom', from: '2026-03-01', to: '2026-03-07', isFirstDay: true } as const;
+  expect(compared(days)?.now).toEqual({ from: '2026-03-01', to: '2026-03-07' });
+});
 
 it('lists the days that have started', () => {
   expect(daysBegun({ from: '2026-03-13', to: '2026-03-20', today: TODAY })).toEqual([
