@@ -30,7 +30,12 @@ export function describeOperation(operation: Operation): Paths[string] {
     ...(hasInput
       ? { 400: 'The request is invalid. The message names each invalid field and the reason.' }
       : {}),
-    ...(body ? { 413: 'The body is too large.' } : {}),
+    ...(body
+      ? {
+          413: 'The body is too large. If it is compressed, this applies to what it contains.',
+          415: 'The body has an encoding other than gzip or a charset other than UTF-8.',
+        }
+      : {}),
     ...operation.errors,
   };
   const failure = { 'application/json': { schema: failureOf(operation) } };

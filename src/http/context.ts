@@ -22,6 +22,8 @@ export type AppEnv = {
     requestId: string;
     application: AuthenticatedApplication;
     team: AuthenticatedTeam;
+    /** The size limit of the body, in bytes: see `limitBody`. */
+    maxBodyBytes?: number;
     /** The event in the request, for the log. */
     eventId?: string;
   };

@@ -15,6 +15,7 @@ const STATUS = {
   method_not_allowed: 405,
   conflict: 409,
   too_large: 413,
+  unsupported_media: 415,
   rate_limited: 429,
   internal: 500,
   unavailable: 500,

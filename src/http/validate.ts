@@ -3,25 +3,30 @@ import type { MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod';
+import { gunzip } from '#lib/deflate';
 import type { Fault } from '#lib/fields';
-import type { AppEnv } from './context.ts';
+import type { AppContext, AppEnv } from './context.ts';
 import { AppError, invalidRequest } from './errors.ts';
 
 /** The size limit of bodies with a single item, in bytes. */
 export const MAX_JSON_BODY_BYTES = 64 * 1024;
 
+const tooLarge = (bytes: number) => new AppError('too_large', `The body is larger than ${bytes / 1024} KiB`);
+
 /**
  * Refuses a body of more than `bytes` before anything else reads the request. A small declared length passes without further checks,
- * because touching the body's stream would cost more than everything else here.
+ * because touching the body's stream would cost more than everything else here. `jsonBody` applies the same limit to what a compressed
+ * body contains.
  */
 export function limitBody(bytes: number) {
   const counted = bodyLimit({
     maxSize: bytes,
     onError: () => {
-      throw new AppError('too_large', `The body is larger than ${bytes / 1024} KiB`);
+      throw tooLarge(bytes);
     },
   });
   return ((c, next) => {
+    c.set('maxBodyBytes', bytes);
     const declared = c.req.header('Content-Length');
     const isSmall = declared !== undefined && Number(declared) <= bytes && !c.req.header('Transfer-Encoding');
     return isSmall ? next() : counted(c, next);
@@ -35,11 +40,39 @@ export function toFaults(error: z.core.$ZodError): Fault[] {
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
+const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/i;
+
+function refuseMedia(what: string): never {
+  throw new AppError('unsupported_media', what, { headers: { 'Accept-Encoding': 'gzip' } });
+}
+
+/** Replaces a compressed body by what it contains. Only for authenticated requests: this costs more than everything before it. */
+async function inflateBody(c: AppContext): Promise<void> {
+  const encoding = c.req.header('Content-Encoding')?.trim().toLowerCase() || 'identity';
+  if (encoding === 'identity' || !c.req.raw.body) return;
+  if (encoding !== 'gzip')
+    refuseMedia(`The Content-Encoding must be gzip or absent, not ${encoding.slice(0, 64)}`);
+  const bytes = c.get('maxBodyBytes') ?? MAX_JSON_BODY_BYTES;
+  const compressed = new Uint8Array(await c.req.raw.arrayBuffer());
+  let body: Uint8Array<ArrayBuffer>;
+  try {
+    body = new Uint8Array(gunzip(compressed, bytes));
+  } catch (error) {
+    if (error instanceof RangeError) throw tooLarge(bytes);
+    throw invalidRequest([{ path: '', message: 'The body is not valid gzip' }]);
+  }
+  c.req.raw = new Request(c.req.raw, { body });
+}
+
 // A request without a body is treated as `{}`, so that the answer names the required fields.
-const requireJson = createMiddleware<AppEnv>((c, next) => {
-  if (!JSON_TYPE.test(c.req.header('Content-Type') ?? '') && c.req.raw.body) {
+const requireJson = createMiddleware<AppEnv>(async (c, next) => {
+  const type = c.req.header('Content-Type') ?? '';
+  if (!JSON_TYPE.test(type) && c.req.raw.body) {
     throw invalidRequest([{ path: '', message: 'The Content-Type must be application/json' }]);
   }
+  const charset = CHARSET.exec(type)?.[1] ?? 'utf-8';
+  if (!/^utf-?8$/i.test(charset)) refuseMedia(`The charset must be UTF-8, not ${charset.slice(0, 64)}`);
+  if (c.req.header('Content-Encoding') !== undefined) await inflateBody(c);
   return next();
 });
 
