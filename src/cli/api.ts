@@ -1,4 +1,4 @@
-import { CommandError } from './command-error.ts';
+import { CommandError } from './command.ts';
 
 /** The URL of a service and its credentials. */
 export type Access = { base_url: string; service_name: string; api_key: string; team_token: string };

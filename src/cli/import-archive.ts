@@ -1,17 +1,17 @@
-import { type ImportedEvent, prepareEnvelopes } from './import-devices.ts';
-import type { Target } from './import-file.ts';
+import type { ImportedRow } from './import-devices.ts';
 import { readParquet } from './import-parquet.ts';
 
 /**
- * Converts a raw event file to envelopes. Each device gets a token under its archived id, with its country and OS. Installs are created with
- * the devices; clicks have no envelope and are left out.
+ * Reads a raw event file as rows. Each device keeps its archived id, with its country and OS. Installs are created with the devices; clicks
+ * have no device and are left out.
  */
-export const prepareArchive = (file: string, target: Target): Promise<string> =>
-  prepareEnvelopes(file, archivedEvents(file), target);
-
-async function* archivedEvents(file: string): AsyncGenerator<ImportedEvent> {
+export async function* readArchive(file: string): AsyncGenerator<ImportedRow> {
+  let line = 0;
   for await (const { device, envelope } of readParquet(file)) {
     yield {
+      line: ++line,
+      kind: envelope?.type ?? 'install',
+      outcome: 'read',
       device: {
         id: device.id,
         metrics: {
@@ -26,7 +26,8 @@ async function* archivedEvents(file: string): AsyncGenerator<ImportedEvent> {
           },
         },
       },
-      envelope,
+      envelopes: envelope ? [envelope] : [],
+      row: envelope ?? { device_id: device.id },
     };
   }
 }

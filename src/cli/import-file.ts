@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { appendFile, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import { pipeline } from 'node:stream/promises';
+import { addTo, type Summary } from './import-summary.ts';
 import { exists } from './local-state.ts';
 
 /** The size of a batch, below the limits of `/webhook/batch`. Every run splits a file in the same places. */
@@ -13,11 +15,21 @@ const ATTEMPTS = 8;
 export type Target = { url: string; apiKey: string; headerName: string };
 
 /** `lines` and `bytes` count from the start of the file to the point up to which everything is done. */
-export type Progress = { lines: number; bytes: number; accepted: number; rejected: number };
+export type Progress = {
+  lines: number;
+  bytes: number;
+  accepted: number;
+  rejected: number;
+  /** Accepted and rejected items that have a kind. */
+  kinds: Summary;
+};
+
+/** An event to send, and the line and kind under which it is reported. `kind` is null for an item that is not counted by kind. */
+export type Item = { line: number; kind: string | null; event: unknown };
 
 type Line = { number: number; bytes: number; text: string };
-type Rejection = { line: number; error: string; details: unknown; event: unknown };
-type Outcome = { lines: number; bytes: number; accepted: number; rejections: Rejection[] };
+type Rejection = Omit<Item, 'kind'> & { error: string; details: unknown };
+type Outcome = { lines: number; bytes: number; accepted: number; rejections: Rejection[]; kinds: Summary };
 type BatchAnswer = {
   accepted: number;
   results: ({ index: number; event_id: string } | { index: number; error: string; details: unknown })[];
@@ -26,8 +38,10 @@ type BatchAnswer = {
 export const progressFileOf = (file: string) => `${file}.progress.json`;
 export const rejectedFileOf = (file: string) => `${file}.rejected.ndjson`;
 
+const readEvent = (event: unknown, line: number): Item => ({ line, kind: null, event });
+
 /**
- * Sends a file of events, one JSON envelope per line, in batches of 500. Progress is saved next to the file, so an interrupted import
+ * Sends a file of events, one JSON envelope per line unless `read` expects another form, in batches of 500. Progress is saved next to the file, so an interrupted import
  * continues from there. A batch that was sent before its progress was saved is sent again with the same Idempotency-Key and counts once.
  * Rejected lines go to `<file>.rejected.ndjson`, with the reason. Throws if the service cannot be reached or refuses the whole batch;
  * progress up to there is kept.
@@ -36,8 +50,9 @@ export async function importFile(
   file: string,
   target: Target,
   onProgress: (progress: Progress) => void,
+  read: (parsed: unknown, line: number) => Item = readEvent,
 ): Promise<Progress> {
-  const fingerprint = await fingerprintOf(file);
+  const fingerprint = await hashFile(file);
   const progress = await readProgress(file, fingerprint);
   if (progress.lines === 0) await rm(rejectedFileOf(file), { force: true });
   onProgress(progress);
@@ -51,6 +66,7 @@ export async function importFile(
     progress.bytes += outcome.bytes;
     progress.accepted += outcome.accepted;
     progress.rejected += outcome.rejections.length;
+    for (const [kind, counts] of Object.entries(outcome.kinds)) addTo(progress.kinds, kind, counts);
     await writeFile(progressFileOf(file), JSON.stringify({ fingerprint, ...progress }));
     onProgress(progress);
   };
@@ -58,7 +74,7 @@ export async function importFile(
     for await (const batch of batchesOf(file)) {
       const [first] = batch;
       if (!first || first.number <= progress.lines) continue;
-      const sent = sendBatch(target, batch, `import-${fingerprint}-${first.number}`);
+      const sent = sendBatch(target, batch, `import-${fingerprint}-${first.number}`, read);
       // Awaited later; until then, its failure must not count as unhandled.
       sent.catch(() => undefined);
       running.push(sent);
@@ -72,29 +88,20 @@ export async function importFile(
   return progress;
 }
 
-/** Identifies a file by its size and first 64 KiB, in case another one has its name now. */
-async function fingerprintOf(file: string): Promise<string> {
-  const handle = await open(file);
-  try {
-    const { size } = await handle.stat();
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(65_536), 0, 65_536, 0);
-    return createHash('sha256')
-      .update(`${size}:`)
-      .update(buffer.subarray(0, bytesRead))
-      .digest('hex')
-      .slice(0, 32);
-  } finally {
-    await handle.close();
-  }
+/** Identifies a file by its whole content, so that an import never continues in another one. */
+export async function hashFile(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex').slice(0, 32);
 }
 
 async function readProgress(file: string, fingerprint: string): Promise<Progress> {
-  const none = { lines: 0, bytes: 0, accepted: 0, rejected: 0 };
+  const none = { lines: 0, bytes: 0, accepted: 0, rejected: 0, kinds: {} };
   if (!(await exists(progressFileOf(file)))) return none;
   const saved: Progress & { fingerprint: string } = JSON.parse(await readFile(progressFileOf(file), 'utf8'));
   if (saved.fingerprint !== fingerprint) return none;
-  const { lines, bytes, accepted, rejected } = saved;
-  return { lines, bytes, accepted, rejected };
+  const { lines, bytes, accepted, rejected, kinds } = saved;
+  return { lines, bytes, accepted, rejected, kinds };
 }
 
 async function* batchesOf(file: string): AsyncGenerator<Line[]> {
@@ -118,25 +125,38 @@ async function* batchesOf(file: string): AsyncGenerator<Line[]> {
   if (batch.length > 0) yield batch;
 }
 
-async function sendBatch(target: Target, batch: Line[], idempotencyKey: string): Promise<Outcome> {
+async function sendBatch(
+  target: Target,
+  batch: Line[],
+  idempotencyKey: string,
+  read: (parsed: unknown, line: number) => Item,
+): Promise<Outcome> {
   const rejections: Rejection[] = [];
-  const events: { line: number; event: unknown }[] = [];
-  for (const { number, text } of batch) {
+  const kinds: Summary = {};
+  const items: Item[] = [];
+  const reject = ({ kind, line, event }: Item, error: string, details: unknown) => {
+    rejections.push({ line, error, details, event });
+    if (kind !== null) addTo(kinds, kind, { rejected: 1 });
+  };
+  for (const { number, text, bytes } of batch) {
     if (text.trim() === '') continue;
     try {
-      events.push({ line: number, event: JSON.parse(text) });
+      const item = read(JSON.parse(text), number);
+      if (bytes <= BATCH_BYTES) items.push(item);
+      else reject(item, `The line has ${bytes} bytes; the most is ${BATCH_BYTES}`, []);
     } catch {
-      rejections.push({ line: number, error: 'The line is not valid JSON', details: [], event: text });
+      reject({ kind: null, line: number, event: text }, 'The line is not valid JSON', []);
     }
   }
-  const answer =
-    events.length > 0 ? await post(target, events, idempotencyKey) : { accepted: 0, results: [] };
+  const answer = items.length > 0 ? await post(target, items, idempotencyKey) : { accepted: 0, results: [] };
   for (const result of answer.results) {
-    const sent = events[result.index];
-    if ('error' in result && sent) rejections.push({ ...sent, error: result.error, details: result.details });
+    const item = items[result.index];
+    if (!item) continue;
+    if ('error' in result) reject(item, result.error, result.details);
+    else if (item.kind !== null) addTo(kinds, item.kind, { accepted: 1 });
   }
   const bytes = batch.reduce((sum, line) => sum + line.bytes, 0);
-  return { lines: batch.length, bytes, accepted: answer.accepted, rejections };
+  return { lines: batch.length, bytes, accepted: answer.accepted, rejections, kinds };
 }
 
 async function post(

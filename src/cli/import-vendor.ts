@@ -1,140 +1,255 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import Papa from 'papaparse';
-import { type DeviceMetrics, type ImportedEvent, post, prepareEnvelopes } from './import-devices.ts';
+import { zoneOffset } from '#lib/time';
+import { readTimestamp } from '#lib/timestamp';
+import { readCsv } from './import-csv.ts';
+import { type DeviceMetrics, type ImportedRow, post, RefusedRequest } from './import-devices.ts';
 import type { Target } from './import-file.ts';
-import { type ExportedEvent, type Row, VENDORS, type VendorName } from './vendors.ts';
+import type { Scratch } from './import-scratch.ts';
+import { type ExportedEvent, type Row, textOf, VENDORS, type VendorName } from './vendors.ts';
 
 /** A team credential, used to create the creatives that devices are attributed to. Without one, all devices are organic. */
 export type Team = { headerName: string; token: string } | null;
 
+export type Export = {
+  file: string;
+  vendor: VendorName;
+  /** The IANA time zone of the times that name none. */
+  timezone: string;
+};
+
+const KINDS = {
+  install: 'installs',
+  session: 'sessions',
+  purchase: 'purchases',
+  ad: 'ads',
+  custom: 'custom events',
+  other: 'other rows',
+} as const;
+
 /**
- * Converts another service's raw export to envelopes. Each device keeps the export's id and install time and, with a team token, its
- * campaign, ad set and ad. Each event's key is a hash of its content, so that importing a file again counts nothing twice. Throws if the
- * file lacks the vendor's columns.
+ * Reads another service's raw export. Each device keeps the export's id and install time and, with a team token, its network, campaign, ad
+ * set and ad. Each event's key is derived from its content and, among equal rows, from its position, so that importing a file again counts
+ * nothing twice. Throws if the file lacks the vendor's columns.
  */
-export const prepareExport = (
-  file: string,
-  vendor: VendorName,
+export async function* readExport(
+  { file, vendor, timezone }: Export,
   target: Target,
   team: Team,
-): Promise<string> => prepareEnvelopes(file, exportedEvents(file, vendor, target, team), target);
-
-async function* exportedEvents(
-  file: string,
-  vendor: VendorName,
-  target: Target,
-  team: Team,
-): AsyncGenerator<ImportedEvent> {
+  scratch: Scratch,
+): AsyncGenerator<ImportedRow> {
   const creatives = new Map<string, Promise<string>>();
-  const { required, read } = VENDORS[vendor];
-  let checked = false;
-  for await (const row of rowsOf(file)) {
-    if (!checked) {
-      const missing = required.filter((name) => !(name in row));
-      if (missing.length > 0) throw new Error(`${file} lacks these columns: ${missing.join(', ')}`);
-      checked = true;
+  const now = Date.now();
+  let header: readonly string[] | undefined;
+  for await (const { line, cells } of readCsv(file)) {
+    if (!header) {
+      header = readHeader(file, vendor, cells);
+      continue;
     }
-    const event = read(row);
-    if (!event) continue;
-    const creativeToken = team && event.campaign ? await creativeOf(event, target, team, creatives) : null;
-    yield {
-      device: { id: event.deviceId, metrics: metricsOf(event, creativeToken) },
-      envelope: envelopeOf(event),
-    };
+    const row = toRow(header, cells);
+    const refuse = (error: string, kind: keyof typeof KINDS = 'other'): ImportedRow => ({
+      line,
+      kind: KINDS[kind],
+      outcome: 'rejected',
+      error,
+      row,
+    });
+    if (cells.length !== header.length) {
+      yield refuse(`has ${cells.length} fields, but the header has ${header.length}`);
+      continue;
+    }
+    const event = VENDORS[vendor].read(row);
+    if ('refused' in event) {
+      yield refuse(event.refused, event.kind);
+      continue;
+    }
+    const kind = KINDS[event.kind];
+    const at = readTime(event.at, timezone);
+    const installedAt = event.installedAt === '' ? at : readTime(event.installedAt, timezone);
+    const fault = faultOfTime(event.at, at, now) ?? faultOfTime(event.installedAt, installedAt, now);
+    if (fault !== null || at === null || installedAt === null) {
+      yield refuse(fault ?? 'has no time', event.kind);
+      continue;
+    }
+    const key = keyOf(vendor, event, scratch);
+    if (key === null) {
+      yield { line, kind, outcome: 'repeated' };
+      continue;
+    }
+    let creativeToken: string | null = null;
+    try {
+      creativeToken = team && (await creativeOf(event, target, team, creatives));
+    } catch (error) {
+      if (!(error instanceof RefusedRequest)) throw error;
+      yield refuse(error.reason, event.kind);
+      continue;
+    }
+    const device = { id: event.deviceId, metrics: metricsOf(event, installedAt, creativeToken) };
+    yield { line, kind, outcome: 'read', device, envelopes: envelopesOf(event, at, key), row };
   }
+  if (!header) throw new Error(`${file} is empty`);
 }
 
-function rowsOf(file: string): AsyncIterable<Row> {
-  const stream = Papa.parse(Papa.NODE_STREAM_INPUT, {
-    header: true,
-    skipEmptyLines: true,
-    // The parser removes a byte order mark, but then treats the quotes after it as part of the name.
-    transformHeader: (name) => name.replace(/^\ufeff?"?|"$/g, '').trim(),
-  });
-  const input = createReadStream(file);
-  input.once('error', (error) => stream.destroy(error));
-  return input.pipe(stream);
+function readHeader(file: string, vendor: VendorName, cells: readonly string[]): string[] {
+  const header = cells.map((name) => name.trim());
+  const missing = VENDORS[vendor].required.filter((name) => !header.includes(name));
+  if (missing.length > 0) throw new Error(`${file} lacks these columns: ${missing.join(', ')}`);
+  return header;
 }
 
-/** Converts `YYYY-MM-DD HH:MM:SS` in UTC or epoch seconds to ISO 8601. Other text is returned unchanged, for the service to refuse. */
-function toIso(text: string): string {
-  if (/^\d{9,11}$/.test(text)) return new Date(Number(text) * 1000).toISOString();
-  const match = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(\.\d{1,3})?Z?$/.exec(text);
-  return match ? `${match[1]}T${match[2]}${match[3] ?? ''}Z` : text;
+const toRow = (header: readonly string[], cells: readonly string[]): Row =>
+  Object.fromEntries(header.map((name, index) => [name, cells[index] ?? '']).filter(([, cell]) => cell));
+
+/** Epoch milliseconds of epoch seconds, or of a time that is local to the time zone unless it names an offset. Null if it is not a time. */
+export function readTime(text: string, timezone: string): number | null {
+  if (/^\d{9,11}$/.test(text)) return Number(text) * 1000;
+  const isLocal = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(?:\.\d+)?$/.test(text);
+  const at = readTimestamp(isLocal ? text.replace('T', ' ') : text)?.at ?? null;
+  if (at === null || !isLocal) return at;
+  // The offset at the instant itself differs from the first guess only near a change of the clocks.
+  const guess = at - zoneOffset(timezone, at) * 60_000;
+  return at - zoneOffset(timezone, guess) * 60_000;
 }
 
-function metricsOf(event: ExportedEvent, creativeToken: string | null): DeviceMetrics {
+function faultOfTime(text: string, at: number | null, now: number): string | null {
+  if (at === null) return `"${text}" is not a time`;
+  return at > now ? `"${text}" is in the future: check --timezone` : null;
+}
+
+/**
+ * The idempotency key of a row; null if it repeats an earlier row of the file. A repeat is a row with the id of an earlier purchase or, if it
+ * has an id, with the same content; and a second install of a device. Equal rows without an id are separate events: their number in the file
+ * tells them apart, which is the same in every export that contains them, because they have the same time.
+ */
+function keyOf(vendor: VendorName, event: ExportedEvent, scratch: Scratch): string | null {
+  const { kind, deviceId, transactionId } = event;
+  const { at, name, revenue, currency, adNetwork, placement, format, impressions, params } = event;
+  if (kind === 'install') return scratch.count(`install:${deviceId}`) === 1 ? deviceId : null;
+  const content = [at, name, revenue, currency, adNetwork, placement, format, impressions, params];
+  const hash = hashOf([vendor, kind, deviceId, transactionId, ...content]);
+  const isSale = kind === 'purchase' && transactionId !== '';
+  const count = scratch.count(isSale ? `sale:${transactionId}` : hash);
+  if (count === 1) return `import:${hash}`;
+  return transactionId === '' ? `import:${hash}:${count}` : null;
+}
+
+const hashOf = (content: unknown) =>
+  createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 32);
+
+const isoOf = (at: number) => new Date(at).toISOString();
+
+function metricsOf(event: ExportedEvent, installedAt: number, creativeToken: string | null): DeviceMetrics {
   const os = event.os || 'unknown';
   return {
-    created_at: toIso(event.installedAt || event.at),
+    created_at: isoOf(installedAt),
     data: {
       device_name: event.model || os,
       device_model: event.model || os,
       os_system: event.osVersion ? `${os} ${event.osVersion}` : os,
-      timezone: event.timezone || 'unknown',
+      timezone: 'unknown',
       ...(event.country ? { country: event.country } : {}),
       ...(creativeToken ? { creative_token: creativeToken } : {}),
     },
   };
 }
 
-/** The body of `/webhook`; null for an install, which is created with its device. */
-function envelopeOf(event: ExportedEvent): Record<string, unknown> | null {
-  if (event.kind === 'install') return null;
-  const key = createHash('sha256').update(JSON.stringify(event)).digest('hex').slice(0, 32);
+/** The bodies of `/webhook` that a row stands for: none for an install, which is created with its device, and one per impression of an ad. */
+function* envelopesOf(event: ExportedEvent, at: number, key: string): Generator<Record<string, unknown>> {
+  if (event.kind === 'install') return;
+  const { params } = event;
   const common = {
-    created_at: toIso(event.at),
-    event_id: `import:${key}`,
+    created_at: isoOf(at),
+    event_id: key,
     ...(event.appVersion ? { app_version: event.appVersion } : {}),
   };
-  const money = { value: Number(event.revenue || 0), currency: event.currency.toLowerCase() };
+  // Only custom events have parameters. The raw events of other kinds keep them as user properties.
+  const withParams = Object.keys(params).length > 0 ? { ...common, wp: params } : common;
+  const value = Number(event.revenue || 0);
+  const currency = event.currency.toLowerCase();
   switch (event.kind) {
     case 'session':
-      return { ...common, type: 'retention', payload: {} };
+      yield { ...withParams, type: 'retention', payload: {} };
+      return;
     case 'ad':
-      return {
-        ...common,
-        type: 'custom.ad',
-        payload: {
-          ...money,
-          ad_id: event.placement || 'unknown',
-          source: event.format || 'unknown',
-          media_source: event.network,
-        },
-      };
+      for (const [index, share] of sharesOf(value, Number(event.impressions || 1)).entries()) {
+        yield {
+          ...withParams,
+          event_id: index === 0 ? key : `${key}/${index}`,
+          type: 'custom.ad',
+          payload: {
+            value: share,
+            ...(currency || share === 0 ? { currency: currency || 'usd' } : {}),
+            ad_id: event.placement || 'unknown',
+            source: event.format || 'unknown',
+            ...(event.adNetwork ? { media_source: event.adNetwork } : {}),
+          },
+        };
+      }
+      return;
     case 'purchase':
-      return {
-        ...common,
+      yield {
+        ...withParams,
         type: 'custom.purchase',
         payload: {
-          ...money,
-          item_id: event.name || 'unknown',
+          value,
+          currency,
+          item_id: textOf(params.af_content_id) || event.name || 'unknown',
           status: 'completed',
           ...(event.transactionId ? { tr_id: event.transactionId } : {}),
         },
       };
+      return;
     case 'custom':
-      return { ...common, type: 'custom', payload: { event_name: event.name || 'unknown' } };
+      yield {
+        ...common,
+        type: 'custom',
+        payload: {
+          event_name: event.name || 'unknown',
+          ...(Object.keys(params).length > 0 ? { params } : {}),
+        },
+      };
   }
+}
+
+const BILLIONTHS = 1e9;
+
+/** An amount in equal shares, to a billionth, whose sum is the amount. */
+export function sharesOf(amount: number, count: number): number[] {
+  if (count === 1) return [amount];
+  const total = Math.round(amount * BILLIONTHS);
+  const share = Math.floor(total / count);
+  const larger = total - share * count;
+  return Array.from({ length: count }, (_, index) => (share + (index < larger ? 1 : 0)) / BILLIONTHS);
 }
 
 type Created = { creative: { tracking_link: string } };
 
-/** The link token of the event's creative, which is created once per file and name. */
+/** The campaign of devices whose export names only their network. */
+const NO_CAMPAIGN = '(no campaign)';
+
+/**
+ * The names under which a device's acquisition appears; null if it is organic. Reports have no dimension for networks, so the network stands
+ * in for the names that an export leaves out.
+ */
+function namesOf({ network, campaign, adset, creative }: ExportedEvent) {
+  if (!network && !campaign && !adset && !creative) return null;
+  return {
+    creative: creative || adset || campaign || network,
+    campaign: campaign || NO_CAMPAIGN,
+    adset: adset || network || 'Imported',
+  };
+}
+
+/** The link token of the event's creative, which is created once per file and name; null for an organic device. */
 function creativeOf(
-  { campaign, adset, creative }: ExportedEvent,
+  event: ExportedEvent,
   target: Target,
   team: NonNullable<Team>,
   creatives: Map<string, Promise<string>>,
-): Promise<string> {
-  const body = {
-    creative: creative || adset || campaign,
-    campaign,
-    adset: adset || 'Imported',
-    app_api_key: target.apiKey,
-  };
-  const key = createHash('sha256').update(JSON.stringify(body)).digest('hex').slice(0, 32);
+): Promise<string> | null {
+  const names = namesOf(event);
+  if (!names) return null;
+  const body = { ...names, app_api_key: target.apiKey };
+  const key = hashOf(body);
   const known = creatives.get(key);
   if (known !== undefined) return known;
   const headers = { [team.headerName]: team.token, 'Idempotency-Key': `import-${key}` };

@@ -1,25 +1,31 @@
-import { readFile, rm, stat } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
+import { readFile, stat } from 'node:fs/promises';
 import cliProgress from 'cli-progress';
-import { prepareArchive } from './import-archive.ts';
-import { readyFileOf } from './import-devices.ts';
-import { importFile, rejectedFileOf, type Target } from './import-file.ts';
+import { isTimezone } from '#lib/time';
+import { CommandError, runCommand, UsageError } from './command.ts';
+import { readArchive } from './import-archive.ts';
+import type { ImportedRow } from './import-devices.ts';
+import { importFile, type Progress, rejectedFileOf, type Target } from './import-file.ts';
 import { isParquet } from './import-parquet.ts';
-import { prepareExport, type Team } from './import-vendor.ts';
+import { importRows } from './import-rows.ts';
+import type { Scratch } from './import-scratch.ts';
+import { summaryText, totalOf } from './import-summary.ts';
+import { readExport, type Team } from './import-vendor.ts';
 import { exists, localState } from './local-state.ts';
 import type { Demo } from './seed-demo.ts';
 import { isVendor, VENDORS } from './vendors.ts';
 
-const USAGE = `Usage: npm run import -- <file> [--from <service>] [--archive] [--url https://ingest.example.com]
+const USAGE = `Usage: npm run import -- <file> [--url https://ingest.example.com]
+       npm run import -- <file.csv[.gz]> --from <service> [--timezone <zone>] [--organic] [--url …]
+       npm run import -- <file.parquet> --archive [--url …]
 
 Sends a file of webhook events, one JSON object per line, through /webhook/batch. Run it again to continue an interrupted import.
---from ${Object.keys(VENDORS).join('|')} reads the CSV of another service's raw data export (see docs/migrating.md). Import the installs
-first, then the events.
+--from ${Object.keys(VENDORS).join('|')} reads the CSV of another service's raw data export, also with gzip (see docs/migrating.md). Import
+the installs first, then the events. --timezone is the IANA time zone of the export's times; the default is UTC.
 --archive reads a raw event file (Parquet, see docs/raw-events.md). Devices keep their archived ids. Use it only for a deployment that
 has not counted these events, because it would count them again.
 Without --url, events go to the local service, with the credentials in its demo.json. With --url, set API_KEY and, if the deployment
 has its own, SERVICE_NAME (default "service"), which is part of the header's name. With --from, also set TEAM_TOKEN, so that devices
-keep their campaigns.`;
+keep their networks and campaigns, or pass --organic to import all of them as organic.`;
 
 async function targetOf(url: string | undefined): Promise<{ target: Target; team: Team }> {
   const { API_KEY: apiKey, TEAM_TOKEN: teamToken, SERVICE_NAME: serviceName = 'service' } = process.env;
@@ -29,10 +35,10 @@ async function targetOf(url: string | undefined): Promise<{ target: Target; team
       team: teamToken ? { headerName: `${serviceName}-Token`, token: teamToken } : null,
     };
   }
-  if (url) throw new Error('Set API_KEY to the API key of the application.');
+  if (url) throw new CommandError('Set API_KEY to the API key of the application.');
   const { demoFile } = localState();
   if (!(await exists(demoFile)))
-    throw new Error('There is no local service yet. Run npm start first, or pass --url.');
+    throw new CommandError('There is no local service yet. Run npm start first, or pass --url.');
   const demo: Demo = JSON.parse(await readFile(demoFile, 'utf8'));
   return {
     target: {
@@ -44,60 +50,114 @@ async function targetOf(url: string | undefined): Promise<{ target: Target; team
   };
 }
 
-async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
-    options: {
-      url: { type: 'string' },
-      from: { type: 'string' },
-      archive: { type: 'boolean', default: false },
-    },
-    allowPositionals: true,
+type Options = {
+  url?: string | undefined;
+  from?: string | undefined;
+  timezone?: string | undefined;
+  organic: boolean;
+  archive: boolean;
+};
+
+/** Throws a `UsageError` if the options contradict each other or the file. */
+async function check(file: string, { from, timezone, organic, archive }: Options): Promise<void> {
+  const fault =
+    from !== undefined && !isVendor(from)
+      ? `--from must be ${Object.keys(VENDORS).join(' or ')}, not "${from}".`
+      : from !== undefined && archive
+        ? 'Pass either --from or --archive.'
+        : from === undefined && (timezone !== undefined || organic)
+          ? '--timezone and --organic need --from.'
+          : timezone !== undefined && !isTimezone(timezone)
+            ? `--timezone must be an IANA time zone such as Europe/Berlin, not "${timezone}".`
+            : null;
+  if (fault) throw new UsageError(fault);
+  const parquet = await isParquet(file).catch((error) => {
+    throw new CommandError(`${file} cannot be read: ${error.message}`);
   });
-  const [named, ...rest] = positionals;
-  const { from } = values;
-  if (!named || rest.length > 0 || (from !== undefined && (!isVendor(from) || values.archive))) {
-    console.error(USAGE);
-    return 2;
-  }
-  const { target, team } = await targetOf(values.url);
-  if ((await isParquet(named)) !== values.archive) {
-    console.error(
-      values.archive
-        ? `${named} is not a raw event file.`
-        : `${named} is a raw event file. Pass --archive to import it.\n\n${USAGE}`,
-    );
-    return 2;
-  }
-  const file = values.archive
-    ? await prepareArchive(named, target)
-    : from !== undefined
-      ? await prepareExport(named, from, target, team)
-      : named;
-  const { size } = await stat(file);
+  if (parquet === archive) return;
+  throw new UsageError(
+    archive
+      ? `${file} is not a raw event file.`
+      : `${file} is a raw event file: pass --archive to import it.`,
+  );
+}
+
+/** A bar that shows what was sent of a file. */
+function progressBar() {
   const bar = new cliProgress.SingleBar({
     format: '{bar} {percentage}% | {accepted} accepted, {rejected} rejected | {eta_formatted} left',
     hideCursor: true,
   });
-  bar.start(size, 0, { accepted: 0, rejected: 0 });
-  try {
-    const done = await importFile(file, target, ({ bytes, accepted, rejected }) =>
-      bar.update(Math.min(bytes, size), { accepted, rejected }),
-    );
-    bar.update(size);
-    bar.stop();
-    if (file !== named) await rm(readyFileOf(named), { force: true });
-    console.log(`${done.accepted} events accepted, ${done.rejected} rejected.`);
-    if (done.rejected > 0) console.log(`The rejected lines and the reasons are in ${rejectedFileOf(file)}`);
-    return done.rejected > 0 ? 1 : 0;
-  } catch (error) {
-    bar.stop();
-    throw error;
-  }
+  let isShown = false;
+  return {
+    show: (size: number, { bytes, accepted, rejected }: Progress) => {
+      if (!isShown) bar.start(size, 0, { accepted, rejected });
+      isShown = true;
+      bar.update(Math.min(bytes, size), { accepted, rejected });
+    },
+    stop: () => bar.stop(),
+  };
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
+async function importPlain(file: string, target: Target): Promise<number> {
+  const { size } = await stat(file);
+  const bar = progressBar();
+  const done = await importFile(file, target, (progress) => bar.show(size, progress)).finally(bar.stop);
+  console.log(`${done.accepted} events accepted, ${done.rejected} rejected.`);
+  return sayRejected(file, done.rejected);
 }
+
+async function importAsRows(
+  source: { file: string; settings?: Record<string, unknown> },
+  read: (scratch: Scratch) => AsyncIterable<ImportedRow>,
+  target: Target,
+): Promise<number> {
+  const bar = progressBar();
+  const summary = await importRows(source, read, target, (progress, size) =>
+    bar.show(size, progress),
+  ).finally(bar.stop);
+  console.log(summaryText(summary));
+  return sayRejected(source.file, totalOf(summary).rejected);
+}
+
+function sayRejected(file: string, rejected: number): number {
+  if (rejected > 0) console.log(`The rejected lines and the reasons are in ${rejectedFileOf(file)}`);
+  return rejected > 0 ? 1 : 0;
+}
+
+await runCommand(
+  {
+    usage: USAGE,
+    options: {
+      url: { type: 'string' },
+      from: { type: 'string' },
+      timezone: { type: 'string' },
+      organic: { type: 'boolean', default: false },
+      archive: { type: 'boolean', default: false },
+    },
+    positionals: ['file'],
+  },
+  async ({ values, positionals: [file] }) => {
+    if (!file) throw new UsageError('Pass the file to import.');
+    await check(file, values);
+    const { target, team } = await targetOf(values.url);
+    const { from: vendor, timezone = 'UTC', organic } = values;
+    try {
+      if (values.archive) return await importAsRows({ file }, () => readArchive(file), target);
+      if (vendor === undefined || !isVendor(vendor)) return await importPlain(file, target);
+      if (!team && !organic) {
+        throw new UsageError('Set TEAM_TOKEN, so that devices keep their campaigns, or pass --organic.');
+      }
+      const settings = { vendor, timezone, organic };
+      const exported = { file, vendor, timezone };
+      return await importAsRows(
+        { file, settings },
+        (scratch) => readExport(exported, target, organic ? null : team, scratch),
+        target,
+      );
+    } catch (error) {
+      if (error instanceof CommandError || !(error instanceof Error)) throw error;
+      throw new CommandError(error.message);
+    }
+  },
+);

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { parseArgs } from 'node:util';
+import { CommandError, runCommand, UsageError } from './command.ts';
 import { ROOT } from './local-state.ts';
 import { Cloudflare } from './org-cloudflare.ts';
 import { planCreate, planDeploy, planDestroy, type Step } from './org-plan.ts';
@@ -59,27 +59,23 @@ async function list(config: string): Promise<number> {
   return 0;
 }
 
-async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
-    options: {
-      yes: { type: 'boolean', default: false },
-      config: { type: 'string', default: path.join(ROOT, 'wrangler.toml') },
-    },
-    allowPositionals: true,
-  });
-  const [command = '', org = '', domain, ...rest] = positionals;
-  const config = path.resolve(values.config);
+const COMMANDS = ['create', 'deploy', 'list', 'destroy'] as const;
+type Given = { command: string; org: string; domain: string | undefined; config: string; yes: boolean };
+
+async function main({ command, org, domain, config, yes }: Given): Promise<number> {
   if (command === 'list' && org === '') return list(config);
-  const known = ['create', 'deploy', 'destroy'].includes(command);
-  if (!known || rest.length > 0 || (domain && command !== 'create')) {
-    console.error(USAGE);
-    return 2;
+  if (command === 'list') throw new UsageError('list takes no org.');
+  if (!COMMANDS.some((known) => known === command)) {
+    throw new UsageError(
+      command === '' ? `Pass a command: ${COMMANDS.join(', ')}.` : `There is no command "${command}".`,
+    );
   }
+  if (domain && command !== 'create') throw new UsageError(`${command} takes no domain.`);
   if (!ORG.test(org))
-    throw new Error(
+    throw new UsageError(
       `"${org}" is not a valid org name: use 1 to 30 of a-z, 0-9 and "-", starting with a letter.`,
     );
-  if (domain && !DOMAIN.test(domain)) throw new Error(`"${domain}" is not a domain name.`);
+  if (domain && !DOMAIN.test(domain)) throw new UsageError(`"${domain}" is not a domain name.`);
   const api = await Cloudflare.connect(process.env);
   const steps = await {
     create: () => planCreate(api, config, { org, domain }),
@@ -96,7 +92,7 @@ async function main(): Promise<number> {
     command === 'destroy'
       ? [`This cannot be undone. Type "${org}" to continue: `, org]
       : ['Continue? (yes/no) ', 'yes'];
-  if (!values.yes && !(await isConfirmed(question, expected))) return 1;
+  if (!yes && !(await isConfirmed(question, expected))) return 1;
   await runSteps(steps);
   if (command === 'create') {
     const settings = (await Configuration.read(config)).settingsOf(org);
@@ -106,9 +102,21 @@ async function main(): Promise<number> {
   return 0;
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
-}
+await runCommand(
+  {
+    usage: USAGE,
+    options: {
+      yes: { type: 'boolean', default: false },
+      config: { type: 'string', default: path.join(ROOT, 'wrangler.toml') },
+    },
+    positionals: ['command', 'org', 'domain'],
+  },
+  async ({ values, positionals: [command = '', org = '', domain] }) => {
+    try {
+      return await main({ command, org, domain, yes: values.yes, config: path.resolve(values.config) });
+    } catch (error) {
+      if (error instanceof CommandError || !(error instanceof Error)) throw error;
+      throw new CommandError(error.message);
+    }
+  },
+);

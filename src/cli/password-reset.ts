@@ -1,36 +1,16 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { parseArgs, promisify } from 'node:util';
+import { promisify } from 'node:util';
 import { passwordResetSql } from '#members';
-import { CommandError, runCommand } from './command-error.ts';
+import { CommandError, runCommand, UsageError } from './command.ts';
 import { localState, QUIET, ROOT, WRANGLER } from './local-state.ts';
 import type { Demo } from './seed-demo.ts';
 
-// `npm run password-reset -- <email> [--remote --url https://… [--env <org>]]`: prints a link with which a member chooses a new
-// password, in the local database of `npm start` or, with --remote, in that of a deployment.
-
 const USAGE = `Usage: npm run password-reset -- <email>
-       npm run password-reset -- <email> --remote --url https://<your deployment> [--env <org>]`;
+       npm run password-reset -- <email> --remote --url https://<your deployment> [--env <org>]
 
-function readArguments() {
-  try {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: {
-        remote: { type: 'boolean', default: false },
-        url: { type: 'string' },
-        env: { type: 'string' },
-      },
-    });
-    const [email] = positionals;
-    if (!email?.includes('@') || positionals.length > 1) throw new Error('Pass the email of one member.');
-    if (values.remote && !values.url) throw new Error('--remote needs --url, the URL of the deployment.');
-    if (values.url && !URL.canParse(values.url)) throw new Error(`--url must be a URL, not "${values.url}".`);
-    return { ...values, email };
-  } catch (error) {
-    throw new CommandError(`${error instanceof Error ? error.message : error}\n${USAGE}`);
-  }
-}
+Prints a link with which a member chooses a new password, in the local database of \`npm start\` or, with --remote, in that of a
+deployment.`;
 
 /** Runs SQL and returns the rows of its last statement. */
 async function execute(sql: string, where: string[]): Promise<unknown[]> {
@@ -51,8 +31,10 @@ async function localOrigin(): Promise<string> {
   return demo ? (JSON.parse(demo) as Demo).base_url : 'http://localhost:8787';
 }
 
-await runCommand(async () => {
-  const { email, remote, url, env } = readArguments();
+async function printLink(
+  email: string,
+  { remote, url, env }: { remote: boolean; url?: string | undefined; env?: string | undefined },
+): Promise<void> {
   const { statements, secret } = await passwordResetSql(email, Date.now());
   const where = remote
     ? ['--remote', '--yes', ...(env ? ['--env', env] : [])]
@@ -63,4 +45,25 @@ await runCommand(async () => {
   console.log(
     `Open this link within 24 hours to choose a new password. It works once.\n\n${origin}/reset-password/${secret}`,
   );
-});
+}
+
+await runCommand(
+  {
+    usage: USAGE,
+    options: {
+      remote: { type: 'boolean', default: false },
+      url: { type: 'string' },
+      env: { type: 'string' },
+    },
+    positionals: ['email'],
+  },
+  async ({ values, positionals: [email] }) => {
+    if (!email?.includes('@')) throw new UsageError('Pass the email of one member.');
+    if (values.remote && !values.url)
+      throw new UsageError('--remote needs --url, the URL of the deployment.');
+    if (values.url && !URL.canParse(values.url)) {
+      throw new UsageError(`--url must be a URL, not "${values.url}".`);
+    }
+    await printLink(email, values);
+  },
+);

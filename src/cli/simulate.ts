@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import { SingleBar } from 'cli-progress';
 import { DAY_MS } from '#lib/time';
 import { Api, inParallel } from './api.ts';
-import { CommandError, runCommand } from './command-error.ts';
+import { CommandError, runCommand, UsageError } from './command.ts';
 import { localState } from './local-state.ts';
 import type { Demo } from './seed-demo.ts';
 import {
@@ -17,10 +16,10 @@ import {
 import { Random } from './simulation/random.ts';
 import { CREATIVES, isIos } from './simulation/world.ts';
 
-// `npm run simulate -- [--devices N] [--days D] [--seed S]`: sends a realistic history for the demo application to a running `npm start`,
-// through its public API. The same seed on the same day sends the same devices and events, which are counted once.
+const USAGE = `Usage: npm run simulate -- [--devices N] [--days D] [--seed S]
 
-const USAGE = 'Usage: npm run simulate -- [--devices N] [--days D] [--seed S]';
+Sends a realistic history for the demo application to a running \`npm start\`, through its public API: of N devices (default 500) over D
+days (default 60). The same seed on the same day sends the same devices and events, which are counted once.`;
 /** Twice the dashboard's default period, so that each figure has one before it. */
 const DEFAULT_DAYS = 60;
 const PARALLEL = 6;
@@ -41,23 +40,7 @@ type Link = { url: string; token: string };
 function readNumber(name: string, text: string | undefined, fallback: number, max: number): number {
   const number = text === undefined ? fallback : Number(text);
   if (Number.isInteger(number) && number >= 1 && number <= max) return number;
-  throw new CommandError(`--${name} must be a whole number from 1 to ${max}, not "${text}".\n${USAGE}`);
-}
-
-function readArguments() {
-  try {
-    const { values } = parseArgs({
-      options: { devices: { type: 'string' }, days: { type: 'string' }, seed: { type: 'string' } },
-    });
-    return {
-      devices: readNumber('devices', values.devices, 500, 1_000_000),
-      days: readNumber('days', values.days, DEFAULT_DAYS, 365),
-      seed: readNumber('seed', values.seed, 1, 2 ** 31),
-    };
-  } catch (error) {
-    if (error instanceof CommandError) throw error;
-    throw new CommandError(`${error instanceof Error ? error.message : error}\n${USAGE}`);
-  }
+  throw new UsageError(`--${name} must be a whole number from 1 to ${max}, not "${text}".`);
 }
 
 async function readDemo(): Promise<Demo> {
@@ -145,8 +128,7 @@ async function sendEvents(api: Api, events: readonly SimulatedEvent[]): Promise<
   throw new CommandError(`${answer.rejected} of ${events.length} events were rejected: ${reason}`);
 }
 
-async function simulate(): Promise<void> {
-  const { devices: count, days, seed } = readArguments();
+async function simulate({ count, days, seed }: { count: number; days: number; seed: number }): Promise<void> {
   const demo = await readDemo();
   const api = new Api(demo);
   // The start of the minute, so that an immediate repeat sends the same events.
@@ -223,4 +205,15 @@ async function printTotals(api: Api, demo: Demo, dates: readonly string[], sent:
   );
 }
 
-await runCommand(simulate);
+await runCommand(
+  {
+    usage: USAGE,
+    options: { devices: { type: 'string' }, days: { type: 'string' }, seed: { type: 'string' } },
+  },
+  async ({ values }) =>
+    simulate({
+      count: readNumber('devices', values.devices, 500, 1_000_000),
+      days: readNumber('days', values.days, DEFAULT_DAYS, 365),
+      seed: readNumber('seed', values.seed, 1, 2 ** 31),
+    }),
+);

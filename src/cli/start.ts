@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
-import { parseArgs } from 'node:util';
 import { SERVICE_NAME_FORM } from '#env';
+import { CommandError, runCommand } from './command.ts';
 import {
   applyMigrations,
   configured,
@@ -17,7 +17,11 @@ import {
 import { readSchedules, runSchedules } from './schedule.ts';
 import { type Demo, seedDemo } from './seed-demo.ts';
 
-// `npm start`: from a clone to a running service without any configuration. Starting it again changes nothing that exists.
+const USAGE = `Usage: npm start [-- --empty]
+
+Runs the service on this machine, with a demo team on the first start. Starting it again changes nothing that exists. --empty starts
+without the demo team. PORT (default 8787), STATE_DIR (default .wrangler/state) and SERVICE_NAME (default "service") are read from the
+environment.`;
 
 const READY_WITHIN_MS = 60_000;
 
@@ -80,31 +84,27 @@ const describeEmpty = (baseUrl: string) => `
 async function start(empty: boolean): Promise<number> {
   const port = Number(process.env.PORT ?? 8787);
   if (!Number.isInteger(port) || port < 1 || port > 65535) {
-    console.error(`PORT must be a number from 1 to 65535, not "${process.env.PORT}".`);
-    return 1;
+    throw new CommandError(`PORT must be a number from 1 to 65535, not "${process.env.PORT}".`);
   }
   if (!(await portIsFree(port))) {
-    console.error(
+    throw new CommandError(
       `Port ${port} is in use. Stop the process that uses it, or choose another port: PORT=${port + 1} npm start`,
     );
-    return 1;
   }
   const serviceName = process.env.SERVICE_NAME || (await configured('SERVICE_NAME'));
   if (!SERVICE_NAME_FORM.test(serviceName)) {
-    console.error(
+    throw new CommandError(
       `SERVICE_NAME must start with a letter and contain only letters, digits and hyphens, not "${serviceName}".`,
     );
-    return 1;
   }
   Object.assign(process.env, QUIET, NO_EXPLORER);
   // Files created from here on, also by wrangler, are readable only by their owner.
   process.umask(0o077);
   const state = localState();
   if (empty && (await exists(state.demoFile))) {
-    console.error(
+    throw new CommandError(
       `${state.directory} already has a demo team. Choose an empty directory: STATE_DIR=.wrangler/empty npm start -- --empty`,
     );
-    return 1;
   }
   await makeDirectory(state);
   console.log('Preparing the local database …');
@@ -141,5 +141,7 @@ async function start(empty: boolean): Promise<number> {
   return ended;
 }
 
-const { values } = parseArgs({ options: { empty: { type: 'boolean', default: false } } });
-process.exitCode = await start(values.empty);
+await runCommand(
+  { usage: USAGE, options: { empty: { type: 'boolean', default: false } } },
+  async ({ values }) => start(values.empty),
+);

@@ -1,50 +1,37 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type StoredEvent, writeFiles } from '#lake';
-import { prepareArchive } from '../../src/cli/import-archive.ts';
-import type { Target } from '../../src/cli/import-file.ts';
+import { readArchive } from '../../src/cli/import-archive.ts';
 import { isParquet } from '../../src/cli/import-parquet.ts';
+import { importRows } from '../../src/cli/import-rows.ts';
+import { totalOf } from '../../src/cli/import-summary.ts';
 import { MemoryBucket } from '../lake/memory-bucket.ts';
+import { startStandIn } from './stand-in.ts';
+
+type SentDevice = { created_at: string; data: Record<string, string> };
 
 let folder: string;
-let server: Server;
-let target: Target;
-let asked: { created_at: string; data: Record<string, string> }[][] = [];
-/** Answers in place of tokens. */
-let refusal: { status: number; body: unknown } | undefined;
+let service: Awaited<ReturnType<typeof startStandIn>>;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'archive-'));
-  server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (part: Buffer) => {
-      body += part.toString();
-    });
-    request.on('end', () => {
-      const { devices }: { devices: (typeof asked)[number] } = JSON.parse(body);
-      asked.push(devices);
-      // The first one fails, as it may.
-      response.statusCode = refusal?.status ?? (asked.length === 1 ? 500 : 200);
-      const results = devices.map(({ data }, index) => ({ index, token: `token-of-${data.device_id}` }));
-      response.end(JSON.stringify(refusal?.body ?? { results }));
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  target = { url: `http://127.0.0.1:${port}`, apiKey: 'key', headerName: 'service-api-key' };
 });
-beforeEach(() => {
-  asked = [];
-  refusal = undefined;
+beforeEach(async () => {
+  service = await startStandIn();
 });
-afterAll(async () => {
-  server.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => service.stop());
+afterAll(() => rm(folder, { recursive: true }));
+
+const importArchive = (file: string) =>
+  importRows(
+    { file },
+    () => readArchive(file),
+    service.target,
+    () => undefined,
+  );
+const asked = () => service.requests('/fetch-token/batch').map(({ body }) => body.devices as SentDevice[]);
 
 it('distinguishes raw event files from other files', async () => {
   const file = path.join(folder, 'b.ndjson');
@@ -119,10 +106,16 @@ it('converts a raw event file to envelopes', async () => {
   ];
   const file = await rawEventFile('c.parquet', events);
   expect(await isParquet(file)).toBe(true);
-  const lines = (await readFile(await prepareArchive(file, target), 'utf8')).trim().split('\n');
+  let isFirst = true;
+  service.intercept = () => {
+    const fails = isFirst;
+    isFirst = false;
+    return fails ? { status: 500, body: {} } : null;
+  };
+  expect(totalOf(await importArchive(file))).toEqual({ read: 6, accepted: 6, repeated: 0, rejected: 0 });
   const sent = { created_at: '2026-03-02T10:00:00.250Z', creativeToken: `token-of-${device}` };
   const evt = (index: number) => `evt_${String(index).padStart(32, '0')}`;
-  expect(lines.map((line) => JSON.parse(line))).toEqual([
+  expect(service.events).toEqual([
     {
       ...sent,
       type: 'retention',
@@ -161,7 +154,7 @@ it('converts a raw event file to envelopes', async () => {
   ]);
   // One token for one device; the first request fails.
   const once = [['2026-03-01T12:00:00.000Z', device, 'de', 'ios']];
-  const described = asked.map((devices) =>
+  const described = asked().map((devices) =>
     devices.map(({ created_at, data }) => [created_at, data.device_id, data.country, data.os_system]),
   );
   expect(described).toEqual([once, once]);
@@ -184,35 +177,29 @@ const adsOf = (devices: number) =>
     currency: 'usd',
   }));
 
-it('fetches 200 tokens per request, and none again once the file is ready', async () => {
+it('fetches 200 tokens per request, and none again when it continues', async () => {
   const file = await rawEventFile('d.parquet', [...adsOf(450), ...adsOf(3)]);
-  const ready = await prepareArchive(file, target);
-  expect(asked.map(({ length }) => length)).toEqual([200, 200, 200, 50]);
-  const lines = (await readFile(ready, 'utf8')).trim().split('\n');
-  const tokens = lines.map((line): string => JSON.parse(line).creativeToken);
+  service.intercept = (where) => (where === '/webhook/batch' ? { status: 401, body: {} } : null);
+  await expect(importArchive(file)).rejects.toThrow('answered 401');
+  expect(asked().map(({ length }) => length)).toEqual([200, 200, 50]);
+  service.intercept = () => null;
+  service.asked.length = 0;
+  await importArchive(file);
+  expect(asked()).toEqual([]);
+  const tokens = service.events.map(({ creativeToken }) => creativeToken);
   expect(tokens).toHaveLength(453);
   expect(new Set(tokens).size).toBe(450);
-  asked = [];
-  expect(await prepareArchive(file, target)).toBe(ready);
-  expect(asked).toEqual([]);
 });
 
 it.each([
   ['a refused request', { status: 401, body: {} }, 'answered 401 to /fetch-token/batch'],
-  [
-    'a refused device',
-    { status: 200, body: { results: [{ index: 0, error: 'no' }] } },
-    `refused the device dev_${'0'.repeat(32)}: no`,
-  ],
-  [
-    'a device without an answer',
-    { status: 200, body: { results: [] } },
-    'did not return a token for every device',
-  ],
-])('stops at %s, and writes the file when it is called again', async (name, refused, message) => {
+  ['a device without an answer', { status: 200, body: { results: [] } }, 'did not answer for every device'],
+])('stops at %s, and continues when it is called again', async (name, refusal, message) => {
   const file = await rawEventFile(`${name}.parquet`, adsOf(1));
-  refusal = refused;
-  await expect(prepareArchive(file, target)).rejects.toThrow(message);
-  refusal = undefined;
-  expect(await readFile(await prepareArchive(file, target), 'utf8')).toContain('token-of-dev_');
+  service.intercept = () => refusal;
+  await expect(importArchive(file)).rejects.toThrow(message);
+  expect((await readdir(folder)).filter((each) => each.startsWith(name))).toEqual([`${name}.parquet`]);
+  service.intercept = () => null;
+  await importArchive(file);
+  expect(service.events).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -128,6 +128,48 @@ describe('importFile', () => {
     ).rejects.toThrow('stop');
     await fileOf(numbered(700));
     expect(await importFile(file, target, () => undefined)).toMatchObject({ lines: 700, accepted: 700 });
+  });
+
+  it('starts over when only the end of a large file has changed', async () => {
+    const lines = numbered(12_000);
+    const file = await fileOf(lines);
+    await expect(
+      importFile(file, target, ({ lines: done }) => {
+        if (done > 0) throw new Error('stop');
+      }),
+    ).rejects.toThrow('stop');
+    const keys = new Set(seen.map(({ key }) => key));
+    await fileOf([...lines.slice(0, -1), '{"n":99999}']);
+    seen = [];
+    const done = await importFile(file, target, () => undefined);
+    expect(done).toMatchObject({ lines: 12_000, accepted: 12_000 });
+    expect(sentNumbers()[0]).toBe(0);
+    expect(seen.some(({ key }) => keys.has(key))).toBe(false);
+  });
+
+  it('counts progress and batches in bytes, not in characters', async () => {
+    // Each line has some 150,000 characters of three bytes, and a batch 900,000 bytes.
+    const wide = (length: number) => JSON.stringify({ n: 1, text: '猫'.repeat(length) });
+    const file = await fileOf(Array.from({ length: 4 }, () => wide(150_010)));
+    const steps: Progress[] = [];
+    await importFile(file, target, (progress) => steps.push({ ...progress }));
+    const { size } = await stat(file);
+    // The last line has no line break.
+    expect(steps.at(-1)?.bytes).toBe(size + 1);
+    expect(seen.map(({ events }) => events.length)).toEqual([1, 1, 1, 1]);
+    seen = [];
+    await importFile(await fileOf(Array.from({ length: 4 }, () => wide(149_900))), target, () => undefined);
+    expect(seen.map(({ events }) => events.length)).toEqual([2, 2]);
+  });
+
+  it('rejects a line that is too large for a batch, and imports the others', async () => {
+    const text = 'é'.repeat(450_000);
+    const file = await fileOf(['{"n":1}', JSON.stringify({ n: 2, text }), '{"n":3}']);
+    expect(await importFile(file, target, () => undefined)).toMatchObject({ accepted: 2, rejected: 1 });
+    expect(sentNumbers()).toEqual([1, 3]);
+    expect(await readFile(rejectedFileOf(file), 'utf8')).toMatch(
+      /^\{"line":2,"error":"The line has 900018 bytes; the most is 900000"/,
+    );
   });
 
   it('tries again after 429 and 5xx', async () => {

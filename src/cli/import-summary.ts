@@ -1,0 +1,37 @@
+/** What became of the rows of one kind. `read` is counted apart, and is the sum of the others at the end of an import. */
+export type Outcomes = { read: number; accepted: number; repeated: number; rejected: number };
+
+/** Outcomes by kind of row. */
+export type Summary = Record<string, Outcomes>;
+
+export function addTo(summary: Summary, kind: string, counts: Partial<Outcomes>): void {
+  const known = summary[kind] ?? { read: 0, accepted: 0, repeated: 0, rejected: 0 };
+  summary[kind] = known;
+  for (const name of OUTCOMES) known[name] += counts[name] ?? 0;
+}
+
+const OUTCOMES = ['read', 'accepted', 'repeated', 'rejected'] as const;
+
+export const totalOf = (summary: Summary): Outcomes => {
+  const total: Summary = {};
+  for (const counts of Object.values(summary)) addTo(total, 'total', counts);
+  return total.total ?? { read: 0, accepted: 0, repeated: 0, rejected: 0 };
+};
+
+/** The summary as a table of text with a total. */
+export function summaryText(summary: Summary): string {
+  const rows = [
+    ['', ...OUTCOMES],
+    ...[...Object.entries(summary), ['total', totalOf(summary)] as const].map(([kind, counts]) => [
+      kind,
+      ...OUTCOMES.map((name) => counts[name].toLocaleString('en')),
+    ]),
+  ];
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows
+    .map((row) =>
+      row.map((cell, at) => (at === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[at] ?? 0))),
+    )
+    .map((row) => row.join('  ').trimEnd())
+    .join('\n');
+}

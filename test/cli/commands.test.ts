@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { runScript } from './process.ts';
+
+async function run(script: string, args: string[]): Promise<{ code: number | null; lines: string[] }> {
+  const { ended, output } = runScript(script, { args });
+  const code = await ended;
+  return { code, lines: output().trim().split('\n') };
+}
+
+describe.each([
+  ['start.ts', ['extra'], 'Unexpected argument "extra". Pass --help for the usage.'],
+  ['import.ts', [], 'Pass the file to import. Pass --help for the usage.'],
+  [
+    'simulate.ts',
+    ['--days', '0'],
+    '--days must be a whole number from 1 to 365, not "0". Pass --help for the usage.',
+  ],
+  ['org.ts', ['remove'], 'There is no command "remove". Pass --help for the usage.'],
+  ['password-reset.ts', ['nobody'], 'Pass the email of one member. Pass --help for the usage.'],
+  ['build.ts', ['extra'], 'Unexpected argument "extra". Pass --help for the usage.'],
+  ['docs-metrics.ts', ['extra'], 'Unexpected argument "extra". Pass --help for the usage.'],
+])('%s', (script, wrong, message) => {
+  it('prints its usage, and refuses wrong arguments in one line', async () => {
+    const help = await run(script, ['--help']);
+    expect([help.code, help.lines[0]]).toEqual([0, expect.stringMatching(/^Usage: npm /)]);
+    expect(await run(script, wrong)).toEqual({ code: 2, lines: [message] });
+    const unknown = await run(script, ['--nonsense']);
+    expect(unknown).toEqual({
+      code: 2,
+      lines: ["Unknown option '--nonsense'. Pass --help for the usage."],
+    });
+  });
+});
+
+it.each([
+  [['none.csv', '--from', 'branch'], '--from must be appsflyer or adjust, not "branch".'],
+  [['none.csv', '--from', 'adjust', '--archive'], 'Pass either --from or --archive.'],
+  [['none.csv', '--timezone', 'UTC'], '--timezone and --organic need --from.'],
+  [
+    ['none.csv', '--from', 'adjust', '--timezone', 'Berlin'],
+    '--timezone must be an IANA time zone such as Europe/Berlin, not "Berlin".',
+  ],
+])('import refuses %j', async (args, message) => {
+  expect(await run('import.ts', args)).toEqual({ code: 2, lines: [`${message} Pass --help for the usage.`] });
+});
