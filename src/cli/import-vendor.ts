@@ -102,8 +102,9 @@ const toRow = (header: readonly string[], cells: readonly string[]): Row =>
 /** Epoch milliseconds of epoch seconds, or of a time that is local to the time zone unless it names an offset. Null if it is not a time. */
 export function readTime(text: string, timezone: string): number | null {
   if (/^\d{9,11}$/.test(text)) return Number(text) * 1000;
-  const isLocal = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(?:\.\d+)?$/.test(text);
-  const at = readTimestamp(isLocal ? text.replace('T', ' ') : text)?.at ?? null;
+  const isLocal = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/.test(text);
+  const sent = readTimestamp(isLocal ? text.replace('T', ' ') : text);
+  const at = 'at' in sent ? sent.at : null;
   if (at === null || !isLocal) return at;
   // The offset at the instant itself differs from the first guess only near a change of the clocks.
   const guess = at - zoneOffset(timezone, at) * 60_000;

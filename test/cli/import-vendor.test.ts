@@ -490,6 +490,7 @@ describe('an Adjust export with all its placeholders', () => {
 it.each([
   ['2026-03-01 10:00:00', 'UTC', '2026-03-01T10:00:00.000Z'],
   ['2026-03-01T10:00:00.250', 'Europe/Berlin', '2026-03-01T09:00:00.250Z'],
+  ['2026-03-01 10:00', 'Asia/Tokyo', '2026-03-01T01:00:00.000Z'],
   // The clocks change at 02:00 on 29 March.
   ['2026-03-29 01:59:59', 'Europe/Berlin', '2026-03-29T00:59:59.000Z'],
   ['2026-03-29 03:00:00', 'Europe/Berlin', '2026-03-29T01:00:00.000Z'],
