@@ -1,5 +1,6 @@
 import { composeDigests, sendNotices, watchAlerts } from '#alerts';
 import { pruneClicks } from '#attribution';
+import { parkUndelivered } from '#counting';
 import { pruneCreativeRequests } from '#creatives';
 import { database } from '#db';
 import { continueDeletions } from '#deletion';
@@ -30,6 +31,8 @@ export async function runSchedule(cron: string, env: Env): Promise<void> {
   // again when it starts, so a lost alarm is restored by the next call to it.
   await runChores({
     'continue deletions of applications': continueDeletions(env, database(env.DB), now),
+    // Once an hour, because listing a bucket costs as much as writing to it.
+    ...(new Date(now).getUTCMinutes() === 0 ? { 'park undelivered messages': parkUndelivered(env) } : {}),
     'prune clicks': pruneClicks(env.DB, now),
     'prune creative requests': pruneCreativeRequests(env.DB, now),
     'prune tokens': pruneTokens(env.DB, TOKEN_TTL_DAYS, now),

@@ -56,6 +56,21 @@ export class Cloudflare {
     await withReadableErrors(this.client.queues.create({ ...this.account, queue_name: name }));
   }
 
+  /** For how many seconds a queue keeps a message; null if there is no such queue. */
+  async queueRetention(name: string): Promise<number | null> {
+    const id = await this.findQueue(name);
+    if (id === null) return null;
+    const { settings } = await withReadableErrors(this.client.queues.get(id, this.account));
+    return settings?.message_retention_period ?? 0;
+  }
+
+  async setQueueRetention(name: string, seconds: number): Promise<void> {
+    const id = await this.findQueue(name);
+    if (id === null) throw new Error(`There is no queue ${name}.`);
+    const settings = { message_retention_period: seconds };
+    await withReadableErrors(this.client.queues.edit(id, { ...this.account, queue_name: name, settings }));
+  }
+
   /** A Worker that consumes a queue cannot be deleted, so its consumers are deleted first. */
   async deleteConsumers(queueId: string): Promise<void> {
     for (const { consumer_id } of await allOf(this.client.queues.consumers.list(queueId, this.account))) {

@@ -8,6 +8,9 @@ export type Step = { title: string; run: () => Promise<void> };
 
 export type Wanted = { org: string; domain?: string | undefined };
 
+/** How long the queue of dead letters keeps messages: the most that Cloudflare allows. */
+export const DEAD_LETTER_RETENTION_SECONDS = 14 * 86_400;
+
 /** Wrangler's placeholder until the database exists. */
 const NO_DATABASE = '';
 
@@ -39,6 +42,7 @@ export async function planCreate(api: Cloudflare, file: string, wanted: Wanted):
     if (await api.findQueue(queue)) continue;
     steps.push({ title: `create the queue ${queue}`, run: () => api.createQueue(queue) });
   }
+  steps.push(...(await retentionSteps(api, names.deadQueue)));
   if (!(await api.hasBucket(names.bucket))) {
     steps.push({ title: `create the R2 bucket ${names.bucket}`, run: () => api.createBucket(names.bucket) });
   }
@@ -55,6 +59,17 @@ export async function planCreate(api: Cloudflare, file: string, wanted: Wanted):
   return [...steps, ...deploySteps(api, file, settings, missing)];
 }
 
+/** Dead letters are retried for longer than a queue keeps messages by default. */
+async function retentionSteps(api: Cloudflare, queue: string): Promise<Step[]> {
+  if ((await api.queueRetention(queue)) === DEAD_LETTER_RETENTION_SECONDS) return [];
+  return [
+    {
+      title: `keep the messages of the queue ${queue} for ${DEAD_LETTER_RETENTION_SECONDS / 86_400} days`,
+      run: () => api.setQueueRetention(queue, DEAD_LETTER_RETENTION_SECONDS),
+    },
+  ];
+}
+
 /** Without a terminal, wrangler moves a domain from another Worker without asking. */
 async function refuseTakenDomain(api: Cloudflare, worker: string, domain: string | null): Promise<void> {
   const owner = domain && (await api.workerOf(domain));
@@ -66,10 +81,12 @@ export async function planDeploy(api: Cloudflare, file: string, org: string): Pr
   const configuration = await Configuration.read(file);
   const known = configuration.settingsOf(org);
   if (!known) throw new Error(`There is no org "${org}". Create it with \`npm run org -- create ${org}\`.`);
-  await refuseTakenDomain(api, configuration.namesOf(org).worker, known.domain);
+  const { worker, deadQueue } = configuration.namesOf(org);
+  await refuseTakenDomain(api, worker, known.domain);
   const missing = await missingSecrets(api, configuration, org);
   const begun = { ...known, deployed: false };
   return [
+    ...(await retentionSteps(api, deadQueue)),
     ...(configuration.holds(begun)
       ? []
       : [

@@ -75,9 +75,10 @@ export type CreatedDevice =
 
 /**
  * A counter's progress. Everything appended before `countedThrough` (epoch milliseconds) is in D1's rollups. `settled` is false if the wait
- * was too short for what had been appended before the call.
+ * was too short for what had been appended before the call; `uncounted` is then how many appended events may not be in the rollups yet, or
+ * null if that is unknown.
  */
-export type Settled = { settled: boolean; countedThrough: number };
+export type Settled = { settled: boolean; countedThrough: number; uncounted: number | null };
 
 /** Times are epoch milliseconds; null if there is none. */
 export type CounterHealth = {
@@ -91,6 +92,8 @@ export type CounterHealth = {
   /** Parts of the outbox that wait for D1, and why the last attempt failed. */
   outbox: number;
   flushError: string | null;
+  /** Why the counter accepts neither events nor devices at the moment; null if it does. */
+  appendError: string | null;
   /** Whether the database and the counter disagree about what was written: see `resumeFlush`. */
   hasGap: boolean;
   /** Why the last attempt to export raw events to R2 or to rewrite a file failed. It is retried. */
@@ -149,7 +152,10 @@ export interface CounterApi {
   /** Appends a packed batch to the log. Skips events that were appended before, by id. `pending` is what waits to be counted. */
   append(batch: PackedBatch): Promise<{ appended: number; pending: number }>;
 
-  /** Counts what was appended before the call and writes it to D1. Returns after at most `waitMs` (up to 2,000). */
+  /**
+   * Counts what was appended before the call and writes it to D1. Returns after at most `waitMs` (up to 2,000); whatever is left is then
+   * counted at once, in the background.
+   */
   settle(waitMs?: number): Promise<Settled>;
 
   /**

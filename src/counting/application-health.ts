@@ -3,34 +3,48 @@ import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import { readCountedArrivals } from '#rollup';
 import type { CounterHealth } from './api.ts';
+import { type Backlog, readBacklog } from './delayed.ts';
 import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
 
-/** The health of an application's event processing: `CounterHealth` over all its counters. `counters` is null if one did not respond. */
-export type ApplicationHealth = { applicationId: string; counters: CounterHealth | null };
+/**
+ * The health of an application's event processing: `CounterHealth` over all its counters. `counters` is null if one did not respond. `backlog` is
+ * what the queue will deliver again.
+ */
+export type ApplicationHealth = { applicationId: string; counters: CounterHealth | null; backlog: Backlog };
 
 /** How long to wait for the counters. */
 const MAX_WAIT_MS = 2_000;
 /** A busy counter waits up to ten minutes to write fewer rows. Events that have waited longer than this are stuck. */
 const STUCK_MS = 15 * 60_000;
 
-/** Does not trigger counting or wait for it. Never throws. */
-export async function readApplicationHealth(env: Bindings, application: Sharded): Promise<ApplicationHealth> {
+/** Delivering a message again may take a few seconds, as during a deployment. Events that have waited longer are stuck. */
+const STUCK_DELIVERY_MS = 30_000;
+
+/** Does not trigger counting or wait for it. Throws only if D1 fails. */
+export async function readApplicationHealth(
+  env: Bindings & Pick<Env, 'DB'>,
+  application: Sharded,
+): Promise<ApplicationHealth> {
+  const backlog = await readBacklog(env.DB, application.id);
   try {
     const answers = await withTimeout(
       queryCounters<CounterHealth>(env, application, async (counter) => await counter.health()),
       MAX_WAIT_MS,
     );
-    return { applicationId: application.id, counters: answers.reduce(addHealth) };
+    const counters = answers.reduce(addHealth);
+    const through = Math.min(counters.countedThrough, (backlog.oldestAt ?? Number.POSITIVE_INFINITY) - 1);
+    return { applicationId: application.id, counters: { ...counters, countedThrough: through }, backlog };
   } catch (error) {
     const { id } = application;
     logWarning('no health', error, { application_id: id });
-    return { applicationId: application.id, counters: null };
+    return { applicationId: application.id, counters: null, backlog };
   }
 }
 
 /** Whether an application has events that should have been counted by now, or its counters do not respond. */
-export function isStuck({ counters }: ApplicationHealth, now: number): boolean {
-  if (!counters) return true;
+export function isStuck({ counters, backlog }: ApplicationHealth, now: number): boolean {
+  if (!counters || counters.appendError !== null) return true;
+  if (backlog.oldestAt !== null && now - backlog.oldestAt > STUCK_DELIVERY_MS) return true;
   return counters.oldestPendingAt !== null && now - counters.oldestPendingAt > STUCK_MS;
 }
 
@@ -42,6 +56,7 @@ const addHealth = (left: CounterHealth, right: CounterHealth): CounterHealth => 
   slowestMs: latest(left.slowestMs, right.slowestMs),
   outbox: left.outbox + right.outbox,
   flushError: left.flushError ?? right.flushError,
+  appendError: left.appendError ?? right.appendError,
   hasGap: left.hasGap || right.hasGap,
   exportError: left.exportError ?? right.exportError,
   devices: left.devices + right.devices,

@@ -1,6 +1,7 @@
 import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import type { Settled } from './api.ts';
+import { readBacklog } from './delayed.ts';
 import { largestGaps } from './queries.ts';
 import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
 import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery } from './questions.ts';
@@ -11,28 +12,44 @@ import type { ClientTotals, Cohort, DeviceFilter, Payers, PayersQuery } from './
 const SETTLE_MS = 1_500;
 const MAX_WAIT_MS = 2_000;
 
+export type Progress = Omit<Settled, 'countedThrough'> & { countedThrough: number | null };
+
 /**
  * Counts what an application's counters accepted before this call and writes it to D1, so that subsequent reads include it. Waits at most 2 s
- * and never throws. `countedThrough` (epoch milliseconds) is the progress of all counters, null if one did not respond in time. `settled` is
- * false if some events were not counted yet.
+ * and never throws. `countedThrough` (epoch milliseconds) is the progress of all counters, and never passes what the queue still has to
+ * deliver again; null if a counter did not respond in time. `settled` is false if some events were not counted yet; `uncounted` is how many,
+ * null if unknown. Counting continues after this returns.
  */
 export async function settleCounters(
-  env: Bindings,
+  env: Bindings & Pick<Env, 'DB'>,
   application: Sharded,
-): Promise<{ settled: boolean; countedThrough: number | null }> {
-  try {
-    const answers = await withTimeout(
-      queryCounters<Settled>(env, application, async (counter) => await counter.settle(SETTLE_MS)),
-      MAX_WAIT_MS,
+): Promise<Progress> {
+  const settleAll = async () => {
+    const backlog = await readBacklog(env.DB, application.id);
+    const answers = await queryCounters<Settled>(
+      env,
+      application,
+      async (counter) => await counter.settle(SETTLE_MS),
     );
+    return { backlog, answers };
+  };
+  try {
+    const { backlog, answers } = await withTimeout(settleAll(), MAX_WAIT_MS);
     return {
-      settled: answers.every(({ settled }) => settled),
-      countedThrough: Math.min(...answers.map(({ countedThrough }) => countedThrough)),
+      settled: backlog.events === 0 && answers.every(({ settled }) => settled),
+      countedThrough: Math.min(
+        ...answers.map(({ countedThrough }) => countedThrough),
+        ...(backlog.oldestAt === null ? [] : [backlog.oldestAt - 1]),
+      ),
+      uncounted: answers.reduce<number | null>(
+        (sum, { uncounted }) => (sum === null || uncounted === null ? null : sum + uncounted),
+        backlog.events,
+      ),
     };
   } catch (error) {
     const { id } = application;
     logWarning('not settled', error, { application_id: id });
-    return { settled: false, countedThrough: null };
+    return { settled: false, countedThrough: null, uncounted: null };
   }
 }
 

@@ -1,15 +1,17 @@
 import { type ClickRecord, clickStatement } from '#attribution';
 import { isOfDevice } from '#catalogue';
-import { batchWithRetry, isTransient } from '#db';
+import { batchWithRetry, isTransient, retryTransient } from '#db';
 import { versionOf } from '#env';
-import { type LogFields, logLine } from '#lib/log';
-import { isSampled, LOG_SAMPLE } from '#lib/log-sample';
-import { PARK_REASON, type Parked, parkStatements, readMessage } from '#rollup';
+import { logLine, logWarning } from '#lib/log';
+import { PARK_REASON, type Parked, parkStatements } from '#rollup';
 import { type CheckedMessage, checkMessage, parkedWhole } from './check-message.ts';
+import { logBatch, logMessage } from './consume-log.ts';
+import { type Delayed, forgetDelayed, noteDelayed, type OwnMessage } from './delayed.ts';
 import { type EventWithText, packTexts } from './pack.ts';
+import { DEAD_LETTER_DELAY_SECONDS, eventDelaySeconds, FILED_FROM_ATTEMPT } from './retry-schedule.ts';
 import { counterName, counterOf, readCounterName } from './shards.ts';
+import { fileUndelivered } from './undelivered.ts';
 
-const MAX_RETRY_DELAY_SECONDS = 300;
 /** An invocation may open 6 connections. */
 const MAX_CALLS = 6;
 /** Clicks per statement: about 600 bytes each, and a value may have 2 MB. */
@@ -23,38 +25,59 @@ const MAX_CLICKS = 1_000;
 export async function consumeEvents(batch: MessageBatch, env: Env): Promise<void> {
   const version = versionOf(env);
   const checked = await Promise.all(batch.messages.map((message) => checkMessage(message, version)));
-  const failed = new Map<Message, unknown>();
+  const failed: Failed = new Map();
+  const delayed: Delayed[] = [];
   const calls = [...groupByCounter(checked)].map(
     ([name, group]) =>
       () =>
-        append(env, name, group, failed),
+        append(env, name, group, failed, delayed),
   );
   calls.push(() => storeInD1(env.DB, checked, failed));
   await runAll(calls, MAX_CALLS);
+  await keepBacklog(env.DB, checked, failed, delayed);
   await Promise.all(
-    checked.map(async ({ message }) => {
-      if (!failed.has(message)) return message.ack();
-      const error = failed.get(message);
-      if (isPassing(error)) return retryLater(message, error);
+    checked.map(async (item) => {
+      const { message } = item;
+      const failure = failed.get(message);
+      if (!failure) return message.ack();
+      const { error, isRefused } = failure;
+      const delay = eventDelaySeconds(message.attempts);
+      if (!isRefused) return retryLater(message, error, delay);
       // Retrying would not help. When the message is replayed, counters recognize the events that they already have.
-      return parkOrRetry(env.DB, message, await parkedWhole(message, PARK_REASON.unlogged), error);
+      const parked = await parkedWhole(message, PARK_REASON.unlogged);
+      try {
+        await park(env.DB, message, parked, applicationsOf(item), error);
+      } catch (reason) {
+        retryLater(message, reason, delay);
+      }
     }),
   );
   logBatch(batch, checked, failed.size);
 }
 
-/** Parks messages that the queue gave up delivering. Never throws. */
+/**
+ * Parks messages that the queue gave up delivering. What D1 does not accept is tried again every hour for four days, and then filed in R2:
+ * see `undelivered.ts`. Never throws.
+ */
 export async function consumeDeadLetters(batch: MessageBatch, env: Env): Promise<void> {
   const { queue, messages } = batch;
   logLine('error', 'dead letters', { queue, messages: messages.length });
   await Promise.all(
-    messages.map(async (message) =>
-      parkOrRetry(env.DB, message, await parkedWhole(message, PARK_REASON.undelivered), null),
-    ),
+    messages.map(async (message) => {
+      const parked = await parkedWhole(message, PARK_REASON.undelivered);
+      try {
+        await park(env.DB, message, parked, applicationsOf(await checkMessage(message, null)), null);
+      } catch (error) {
+        if (message.attempts < FILED_FROM_ATTEMPT)
+          return retryLater(message, error, DEAD_LETTER_DELAY_SECONDS);
+        await fileOrRetry(env.RAW_EVENTS, message, parked);
+      }
+    }),
   );
 }
 
-type Group = { message: Message; events: EventWithText[] }[];
+type OfCounter = { message: Message; events: EventWithText[] };
+type Group = OfCounter[];
 
 /** Groups events by counter and message. Clicks have no device yet, so the application's first counter counts them. */
 function groupByCounter(checked: readonly CheckedMessage[]): Map<string, Group> {
@@ -88,51 +111,101 @@ function eventsFor(groups: Map<string, Group>, name: string, message: Message): 
   return last.events;
 }
 
-/** One call for the group. A permanent failure is narrowed down to the messages that cause it. */
-async function append(env: Env, name: string, group: Group, failed: Map<Message, unknown>): Promise<void> {
-  const { applicationId, shard } = readCounterName(name);
-  const batch = packTexts(
-    applicationId,
-    group.flatMap(({ events }) => events),
-  );
-  try {
-    await counterOf(env, applicationId, shard).append(batch);
-  } catch (error) {
-    if (group.length === 1 || isPassing(error)) {
-      for (const { message } of group) failed.set(message, error);
-      return;
+type Failed = Map<Message, { error: unknown; isRefused: boolean }>;
+
+/**
+ * Sends items together. A permanent failure is narrowed down to the messages that cause it, which are refused if the receiver accepts another
+ * one at the same moment. If it accepts none, it is to blame itself, and all are delivered again. Returns the items to deliver again.
+ */
+async function sendAll<Item extends { message: Message }>(
+  items: readonly Item[],
+  send: (items: readonly Item[]) => Promise<unknown>,
+  failed: Failed,
+): Promise<Item[]> {
+  const waiting: [Item, unknown][] = [];
+  const alone: [Item, unknown][] = [];
+  let isAnyAccepted = false;
+  const attempt = async (part: readonly Item[]): Promise<void> => {
+    try {
+      await send(part);
+      isAnyAccepted = true;
+    } catch (error) {
+      if (isPassing(error)) waiting.push(...part.map((item): [Item, unknown] => [item, error]));
+      else if (part.length === 1) alone.push(...part.map((item): [Item, unknown] => [item, error]));
+      else {
+        const middle = Math.ceil(part.length / 2);
+        await attempt(part.slice(0, middle));
+        await attempt(part.slice(middle));
+      }
     }
-    const middle = Math.ceil(group.length / 2);
-    await append(env, name, group.slice(0, middle), failed);
-    await append(env, name, group.slice(middle), failed);
+  };
+  await attempt(items);
+  const refused = isAnyAccepted ? alone : [];
+  if (!isAnyAccepted) waiting.push(...alone);
+  for (const [{ message }, error] of waiting) failed.set(message, { error, isRefused: false });
+  for (const [{ message }, error] of refused) failed.set(message, { error, isRefused: true });
+  return waiting.map(([item]) => item);
+}
+
+/** Appends a group to its counter's log. Adds what the counter did not accept to `delayed`. */
+async function append(
+  env: Env,
+  name: string,
+  group: Group,
+  failed: Failed,
+  delayed: Delayed[],
+): Promise<void> {
+  const { applicationId, shard } = readCounterName(name);
+  const counter = counterOf(env, applicationId, shard);
+  const send = (part: readonly OfCounter[]) => {
+    const events = part.flatMap((own) => own.events);
+    return counter.append(packTexts(applicationId, events));
+  };
+  for (const { message, events } of await sendAll(group, send, failed)) {
+    const receivedAt = events.reduce((first, { event }) => Math.min(first, event.received_at), Date.now());
+    delayed.push({ applicationId, messageId: message.id, events: events.length, receivedAt });
   }
 }
 
-/** Stores what does not go through a counter: clicks for attribution, and messages that could not be read. */
-async function storeInD1(
+/** Notes what counters did not accept, and forgets what they accepted at last. A message that cannot be forgotten is delivered again. */
+async function keepBacklog(
   db: D1Database,
   checked: readonly CheckedMessage[],
-  failed: Map<Message, unknown>,
+  failed: Failed,
+  delayed: readonly Delayed[],
 ): Promise<void> {
+  await noteDelayed(db, delayed).catch((error) => logWarning('backlog not noted', error));
+  const late = checked.filter(({ message }) => message.attempts > 1 && !failed.has(message));
+  if (late.length === 0) return;
+  try {
+    await retryTransient(() => forgetDelayed(db, late.flatMap(applicationsOf)).run());
+  } catch (error) {
+    for (const { message } of late) failed.set(message, { error, isRefused: false });
+  }
+}
+
+/** The applications that a message has events of. */
+function applicationsOf({ message, events }: CheckedMessage): OwnMessage[] {
+  const ids = new Set(events.map(({ event }) => event.application_id));
+  return [...ids].map((applicationId) => ({ applicationId, messageId: message.id }));
+}
+
+/** Stores what does not go through a counter: clicks for attribution, and messages that could not be read. */
+async function storeInD1(db: D1Database, checked: readonly CheckedMessage[], failed: Failed): Promise<void> {
   const concerned = checked.filter(({ clicks, parked }) => clicks.length + parked.length > 0);
   if (concerned.length === 0) return;
-  const clicks = concerned.flatMap((item) => item.clicks);
-  const parked = concerned.flatMap((item) => item.parked);
-  try {
-    await batchWithRetry(db, () => [
-      ...parkStatements(db, parked, Date.now()),
-      ...partsOf(clicks).map((part) => clickStatement(db, part)),
-    ]);
-  } catch (error) {
-    const [first] = concerned;
-    if (isPassing(error) || (concerned.length === 1 && first)) {
-      for (const { message } of concerned) failed.set(message, error);
-      return;
-    }
-    const middle = Math.ceil(concerned.length / 2);
-    await storeInD1(db, concerned.slice(0, middle), failed);
-    await storeInD1(db, concerned.slice(middle), failed);
-  }
+  await sendAll(
+    concerned,
+    (part) => {
+      const clicks = part.flatMap((item) => item.clicks);
+      const parked = part.flatMap((item) => item.parked);
+      return batchWithRetry(db, () => [
+        ...parkStatements(db, parked, Date.now()),
+        ...partsOf(clicks).map((own) => clickStatement(db, own)),
+      ]);
+    },
+    failed,
+  );
 }
 
 const partsOf = (clicks: readonly ClickRecord[]): ClickRecord[][] =>
@@ -156,63 +229,30 @@ async function runAll(work: readonly (() => Promise<void>)[], atOnce: number): P
   await Promise.all(Array.from({ length: atOnce }, next));
 }
 
-async function parkOrRetry(db: D1Database, message: Message, parked: Parked, cause: unknown): Promise<void> {
+/** Parks a message and acknowledges it. Throws if D1 does not accept it. */
+async function park(
+  db: D1Database,
+  message: Message,
+  parked: Parked,
+  own: readonly OwnMessage[],
+  cause: unknown,
+): Promise<void> {
+  await batchWithRetry(db, () => [...parkStatements(db, [parked], Date.now()), forgetDelayed(db, own)]);
+  message.ack();
+  logMessage('message parked', message, cause);
+}
+
+async function fileOrRetry(bucket: Env['RAW_EVENTS'], message: Message, parked: Parked): Promise<void> {
   try {
-    await batchWithRetry(db, () => parkStatements(db, [parked], Date.now()));
+    await fileUndelivered(bucket, message.id, parked, Date.now());
     message.ack();
-    logMessage('message parked', message, cause);
+    logMessage('message filed', message, null);
   } catch (error) {
-    retryLater(message, error);
+    retryLater(message, error, DEAD_LETTER_DELAY_SECONDS);
   }
 }
 
-/** Backs off from 2 s to 5 min, which is enough to survive an outage. */
-function retryLater(message: Message, error: unknown): void {
-  message.retry({ delaySeconds: Math.min(2 ** message.attempts, MAX_RETRY_DELAY_SECONDS) });
+function retryLater(message: Message, error: unknown, delaySeconds: number): void {
+  message.retry({ delaySeconds });
   logMessage('message put off', message, error);
-}
-
-/** The log fields of a message, never its content. The first event's id represents all of them. */
-const logFields = (messageId: string, eventId: unknown): LogFields => ({
-  message_id: messageId,
-  ...(typeof eventId === 'string' ? { event_id: eventId } : {}),
-});
-
-/** The log fields of a message that may not be valid. */
-function fieldsOf({ id, body }: Message): LogFields {
-  const { message } = readMessage(body);
-  const { events } = (message ?? {}) as { events?: unknown };
-  const [first] = (Array.isArray(events) ? events : []) as { id?: unknown }[];
-  return logFields(id, first?.id);
-}
-
-/** Logs one line for each message that failed. */
-function logMessage(what: string, message: Message, error: unknown): void {
-  const { attempts } = message;
-  logLine('warn', what, {
-    ...fieldsOf(message),
-    attempt: attempts,
-    ...(error ? { error: String(error) } : {}),
-  });
-}
-
-/** Logs one line for a batch in which something failed or was parked, and one for 1 in 100 of all messages. */
-function logBatch(batch: MessageBatch, checked: readonly CheckedMessage[], failed: number): void {
-  const sum = (count: (item: CheckedMessage) => number) =>
-    checked.reduce((total, item) => total + count(item), 0);
-  for (const { message, events, clicks } of checked) {
-    const eventId = events[0]?.event.id;
-    if (!isSampled(eventId ?? message.id)) continue;
-    const counts = { events: events.length, clicks: clicks.length };
-    logLine('info', 'message taken', { ...logFields(message.id, eventId), ...counts, sampled: LOG_SAMPLE });
-  }
-  const parked = sum((item) => item.parked.length);
-  if (failed + parked === 0) return;
-  logLine('warn', 'batch taken', {
-    messages: batch.messages.length,
-    failed,
-    events: sum(({ events }) => events.length),
-    clicks: sum(({ clicks }) => clicks.length),
-    parked,
-  });
 }

@@ -17,7 +17,7 @@ import { deleteDevice, findByAlias } from './devices.ts';
 import { eraseFromFiles } from './file-erasures.ts';
 import { Flusher } from './flusher.ts';
 import { GROWTH, type GrowthLimits, growByLoad, LoadMeter } from './growth.ts';
-import { countedThrough, readHealth } from './health.ts';
+import { appendError, countedThrough, readHealth } from './health.ts';
 import { appendFresh, appendSome, lastBatch, progressOf } from './log.ts';
 import { blankEvents } from './log-reader.ts';
 import { ObjectAlarm } from './object-alarm.ts';
@@ -135,9 +135,13 @@ export class Counter extends AnsweringCounter implements CounterApi {
     const deadline = Date.now() + Math.min(waitMs, MAX_REPORT_WAIT_MS);
     const target = lastBatch(this.store);
     await this.settler.countBy(target, deadline);
-    const settled = this.settler.isCounted(target) && (await this.flusher.flushBy(deadline));
+    const isWritten = await this.flusher.flushBy(deadline);
     await this.arm(Date.now());
-    return { settled, countedThrough: countedThrough(this.store, this.settler.pending, Date.now()) };
+    return {
+      settled: isWritten && this.settler.isCounted(target),
+      countedThrough: countedThrough(this.store, this.settler.pending, Date.now()),
+      uncounted: this.settler.uncounted,
+    };
   }
 
   async createOrFindDevices(
@@ -210,6 +214,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     return {
       ...readHealth(this.store, this.settler.pending, Date.now()),
       flushError: this.flusher.error,
+      appendError: appendError(this.storage, this.store),
       hasGap: this.flusher.hasGap,
       exportError: this.files.error,
       bytes: this.storage.sql.databaseSize,

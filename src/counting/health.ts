@@ -1,12 +1,43 @@
 import { count, desc, max, sql } from 'drizzle-orm';
-import type { CounterHealth } from './api.ts';
-import type { Pending } from './log.ts';
+import type { CounterHealth, NewDevice, PackedRow } from './api.ts';
+import { insertDevice } from './devices.ts';
+import { appendSome, type Pending } from './log.ts';
 import { oldestInOutbox } from './outbox.ts';
 import { devices, log, outbox, seenIds } from './schema.ts';
 import { MINUTE_MS } from './seen-ids.ts';
 import type { Store } from './store.ts';
 
 const NEWEST_BATCHES = 50;
+
+const TRIAL_ROW: PackedRow = {
+  count: 1,
+  ids: new Uint8Array(16),
+  events: '[null]',
+  keys: new Uint8Array(),
+  devices: new Uint8Array(12),
+  receivedAt: 0,
+};
+const TRIAL_DEVICE: NewDevice = {
+  id: '',
+  acquiredDay: '',
+  creativeId: null,
+  acquiredAt: 0,
+  attribution: '{}',
+  description: {
+    deviceName: '',
+    deviceModel: '',
+    osSystem: '',
+    timezone: '',
+    country: null,
+    countrySource: null,
+    os: 'other',
+    appVersion: null,
+    dpi: null,
+    windowHeight: null,
+    windowWidth: null,
+    test: false,
+  },
+};
 
 /** When the oldest event was appended that is not in D1 yet; null if all are. */
 function oldestPendingAt(store: Store, pending: Pending): number | null {
@@ -20,12 +51,31 @@ export function countedThrough(store: Store, pending: Pending, now: number): num
   return oldestAt === null ? now : oldestAt - 1;
 }
 
+class Rollback extends Error {}
+
+const REFUSES =
+  'Counting accepts neither events nor devices; what was accepted waits in the queue and is retried.';
+
+/** Why the store accepts neither events nor devices; null if it does. Finds out by writing both, and keeps nothing. */
+export function appendError(storage: DurableObjectStorage, store: Store): string | null {
+  try {
+    storage.transactionSync(() => {
+      appendSome(store, { applicationId: '', rows: [TRIAL_ROW] }, [0], 0);
+      insertDevice(store, '', TRIAL_DEVICE);
+      throw new Rollback();
+    });
+    return null;
+  } catch (error) {
+    return error instanceof Rollback ? null : REFUSES;
+  }
+}
+
 /** The part of `CounterHealth` that is in storage. */
 export function readHealth(
   store: Store,
   pending: Pending,
   now: number,
-): Omit<CounterHealth, 'flushError' | 'hasGap' | 'exportError' | 'bytes'> {
+): Omit<CounterHealth, 'appendError' | 'flushError' | 'hasGap' | 'exportError' | 'bytes'> {
   const newest = store
     .select({ appendedAt: log.appendedAt, receivedAt: log.receivedAt })
     .from(log)

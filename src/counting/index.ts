@@ -27,3 +27,4 @@ export type {
 } from './questions.ts';
 export { retryCall } from './retry.ts';
 export { counterName, counterOf, countersOf, homeShard, MAX_SHARDS, possibleShards } from './shards.ts';
+export { countUndelivered, deleteUndelivered, parkUndelivered } from './undelivered.ts';

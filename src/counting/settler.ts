@@ -1,6 +1,7 @@
 import { atOnce } from '#lib/steps';
 import { TimedOut, withTimeout } from '#lib/timeout';
 import { type Pending, pendingIn, progressOf } from './log.ts';
+import { oldestInOutbox } from './outbox.ts';
 import { countDueAt, REPORT_RUN } from './pace.ts';
 import { finishInterrupted } from './prepared.ts';
 import { type RunLimits, settleRun } from './settle.ts';
@@ -24,6 +25,10 @@ export class Settler {
   /** The last batch whose run is finished. A run that commits several times is ahead of it. */
   private settledBatch = 0;
   private changes = 0;
+  /** The last batch that a call waited for. Until it is counted, the next run is due at once. */
+  private wantedBatch = 0;
+  /** Events of finished runs whose sums may still be in the outbox; null if unknown, because the object was restarted. */
+  private unwritten: number | null = 0;
 
   constructor(around: Surroundings) {
     this.around = around;
@@ -32,6 +37,12 @@ export class Settler {
   /** What waits to be counted. */
   get pending(): Pending {
     return this.waiting;
+  }
+
+  /** How many appended events may not be in D1 yet; null if unknown. */
+  get uncounted(): number | null {
+    if (oldestInOutbox(this.around.store()) === null) this.unwritten = 0;
+    return this.unwritten === null ? null : this.waiting.events + this.unwritten;
   }
 
   /** What changes whenever counted devices may have; null during a run, which changes them step by step. */
@@ -44,6 +55,7 @@ export class Settler {
     this.changes++;
     atOnce(finishInterrupted(storage, store));
     this.settledBatch = progressOf(store).countedBatch;
+    this.unwritten = oldestInOutbox(store) === null ? 0 : null;
     this.refresh(store);
   }
 
@@ -61,6 +73,8 @@ export class Settler {
   forget(): void {
     this.changes++;
     this.settledBatch = 0;
+    this.wantedBatch = 0;
+    this.unwritten = 0;
     this.waiting = { events: 0, oldestAt: null };
   }
 
@@ -72,6 +86,7 @@ export class Settler {
   /** When the next run is due, in epoch milliseconds; null if nothing waits. */
   dueAt(now: number): number | null {
     const { fullRun, quietWaitMs } = this.around;
+    if (this.waiting.events > 0 && !this.isCounted(this.wantedBatch)) return now;
     return countDueAt(this.waiting, fullRun(), quietWaitMs(), now);
   }
 
@@ -87,8 +102,12 @@ export class Settler {
     return this.running;
   }
 
-  /** Counts what waits through a batch until a deadline (epoch milliseconds), in small runs. A run that takes longer continues. */
+  /**
+   * Counts what waits through a batch until a deadline (epoch milliseconds), in small runs. A run that takes longer continues, and what is
+   * left is due at once.
+   */
   async countBy(batch: number, deadline: number): Promise<void> {
+    this.wantedBatch = Math.max(this.wantedBatch, batch);
     while (!this.isCounted(batch) && Date.now() < deadline) {
       try {
         await withTimeout(this.countNext(REPORT_RUN), deadline - Date.now());
@@ -121,6 +140,8 @@ export class Settler {
     const { storage, store, applicationId } = this.around;
     this.changes++;
     const run = await settleRun(storage(), applicationId(), limits, Date.now());
+    // Those of earlier runs count until the outbox is empty: see `uncounted`.
+    if (run !== null && this.unwritten !== null) this.unwritten += run.events;
     this.settledBatch = progressOf(store()).countedBatch;
     this.refresh(store());
     return run !== null;

@@ -45,21 +45,26 @@ type ReportPage = {
 
 /** Settles an application's counters, within a time that a person is willing to wait. */
 export async function settleView(c: DashboardContext, view: View) {
-  const { settled, countedThrough } = await settleCounters(c.env, view.application);
+  const progress = await settleCounters(c.env, view.application);
+  const { countedThrough, uncounted } = progress;
   const firstDay =
     view.to < view.today
       ? view.from
       : await findFirstDay(database(c.env.DB), view.application.id, view.today);
-  return {
-    view: { ...view, countedThrough, isFirstDay: firstDay === null || firstDay >= view.today },
-    notice: settled ? null : <StillCounting at={countedThrough} view={view} />,
-  };
+  const isFirstDay = firstDay === null || firstDay >= view.today;
+  const settled = { ...view, countedThrough, uncounted, isFirstDay };
+  return { view: settled, notice: progress.settled ? null : <StillCounting view={settled} /> };
 }
 
-const StillCounting = ({ at, view }: { at: number | null; view: View }) => (
-  <Notice kind="bad">
+const StillCounting = ({ view }: { view: View }) => (
+  <Notice>
     The newest events are still being counted.{' '}
-    {at === null ? '' : `These figures are complete through ${moment(at, 'UTC')} UTC. `}
+    {view.uncounted
+      ? `${count(view.uncounted)} ${view.uncounted === 1 ? 'is' : 'are'} not included yet. `
+      : ''}
+    {view.countedThrough === null
+      ? ''
+      : `These figures are complete through ${moment(view.countedThrough, 'UTC')} UTC. `}
     Reload in a moment, or see <a href={`/status${viewQuery(view)}`}>Health</a>.
   </Notice>
 );

@@ -54,7 +54,7 @@ const PipelineFigures = ({
   now: number;
   resumePath: string | null;
 }) => {
-  const { counters } = health;
+  const { counters, backlog } = health;
   if (!counters) {
     return <Notice kind="bad">Counting is not responding. Reload to try again.</Notice>;
   }
@@ -64,6 +64,7 @@ const PipelineFigures = ({
     <>
       {counters.hasGap && <StoppedNotice resumePath={resumePath} />}
       {flushError && !counters.hasGap && <Notice kind="bad">{flushError}</Notice>}
+      {counters.appendError && <Notice kind="bad">{counters.appendError}</Notice>}
       {exportError && <Notice kind="bad">{exportError}</Notice>}
       <dl class="figures">
         <Figure
@@ -71,6 +72,12 @@ const PipelineFigures = ({
           value={count(pending)}
           note={`counted through ${ago(countedThrough, now)}`}
           bad={isStuck(health, now)}
+        />
+        <Figure
+          label="Waiting for delivery"
+          value={count(backlog.events)}
+          note="accepted, retried from the queue"
+          bad={backlog.events > 0}
         />
         <Figure
           label="Waiting to be written"

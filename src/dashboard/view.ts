@@ -40,6 +40,8 @@ export type View = {
   currencyChosen: boolean;
   /** The time (epoch milliseconds) through which the page's figures are complete; null if unknown. */
   countedThrough: number | null;
+  /** How many accepted events the figures may lack; null if unknown. */
+  uncounted: number | null;
 };
 
 /** The filters, as named in URLs and reports. */
@@ -88,6 +90,7 @@ export async function readView(c: DashboardContext, now: number): Promise<View |
     currency: currencyChosen ? currency : application.currency,
     currencyChosen,
     countedThrough: null,
+    uncounted: null,
   };
 }
 

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, gt, inArray, is, lte, type SQL, sql } from 'drizzle-orm';
 import { getTableConfig, type SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { counterNames, deleteCounters } from '#counting';
+import { counterNames, deleteCounters, deleteUndelivered } from '#counting';
 import * as schema from '#db';
 import {
   type applicationDeletions,
@@ -56,6 +56,7 @@ export async function clearApplication(
   await deleteCounters(env, { id, shards });
   await env.CREATIVES.getByName(id).deleteAll();
   if (!(await deleteFiles(env.RAW_EVENTS, id, budget.deadline))) return false;
+  if (!(await deleteUndelivered(env.RAW_EVENTS, id, budget.deadline))) return false;
   await db.delete(counterFlushes).where(inArray(counterFlushes.counter, counterNames({ id, shards })));
   const own = db.select({ id: creatives.id }).from(creatives).where(eq(creatives.applicationId, id));
   const ofOwn = and(eq(creativeRequests.teamId, teamId), inArray(creativeRequests.creativeId, own));

@@ -4,13 +4,21 @@ const MAX_AT_ONCE = 1_000;
 /** The prefix of all files of an application. */
 export const filePrefix = (applicationId: string) => `events/${applicationId}/`;
 
+type DeletableBucket = Pick<R2Bucket, 'list' | 'delete'>;
+
 /** Deletes an application's raw event files until a deadline (epoch milliseconds). Returns whether none is left. Idempotent. */
-export async function deleteFiles(
-  bucket: Pick<R2Bucket, 'list' | 'delete'>,
+export const deleteFiles = (
+  bucket: DeletableBucket,
   applicationId: string,
   deadline: number,
+): Promise<boolean> => deletePrefix(bucket, filePrefix(applicationId), deadline);
+
+/** Deletes objects by their prefix until a deadline (epoch milliseconds). Returns whether none is left. Idempotent. */
+export async function deletePrefix(
+  bucket: DeletableBucket,
+  prefix: string,
+  deadline: number,
 ): Promise<boolean> {
-  const prefix = filePrefix(applicationId);
   while (Date.now() < deadline) {
     const { objects } = await bucket.list({ prefix, limit: MAX_AT_ONCE });
     if (objects.length === 0) return true;

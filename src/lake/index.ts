@@ -1,4 +1,4 @@
-export { deleteFiles } from './delete-files.ts';
+export { deleteFiles, deletePrefix } from './delete-files.ts';
 export { ANY_DEVICE } from './device-filter.ts';
 export {
   type Bucket,

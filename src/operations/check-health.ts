@@ -1,5 +1,6 @@
-import { type ApplicationHealth, isStuck, readApplicationHealth } from '#counting';
+import { type ApplicationHealth, countUndelivered, isStuck, readApplicationHealth } from '#counting';
 import { database } from '#db';
+import { logWarning } from '#lib/log';
 import { listParked } from '#rollup';
 import { type ApplicationRow, listApplications } from '#teams';
 import type { Health } from './operations.ts';
@@ -24,15 +25,18 @@ function withinReach(applications: readonly ApplicationRow[]): ApplicationRow[] 
 export async function checkHealth(env: Env, teamId: string, now: number): Promise<Health> {
   const startedAt = Date.now();
   const db = database(env.DB);
-  const [listed, parked] = await Promise.all([
+  const [listed, parked, filed] = await Promise.all([
     listApplications(db, teamId, { limit: MAX_APPLICATIONS + 1, cursor: '' }),
     listParked(db, teamId, { limit: 1 }),
+    readFiled(env.RAW_EVENTS),
   ]);
   const databaseMs = Date.now() - startedAt;
   const asked = withinReach(listed);
   const healths = await Promise.all(asked.map((application) => readApplicationHealth(env, application)));
   const applications = healths.map((health) => showHealth(health, now));
-  const isAnyDegraded = parked.total > 0 || applications.some(({ status }) => status === 'degraded');
+  const filedMessages = filed && listed.reduce((sum, { id }) => sum + (filed.get(id) ?? 0), 0);
+  const isAnyDegraded =
+    parked.total > 0 || filedMessages !== 0 || applications.some(({ status }) => status === 'degraded');
   const slowest = applications.flatMap((own) => own.slowest_delivery_ms ?? []);
   return {
     status: isAnyDegraded ? 'degraded' : 'ok',
@@ -41,9 +45,20 @@ export async function checkHealth(env: Env, teamId: string, now: number): Promis
     pending_for_ms: Math.max(0, ...applications.map((own) => own.pending_for_ms ?? 0)),
     slowest_delivery_ms: slowest.length === 0 ? null : Math.max(...slowest),
     parked_messages: parked.total,
+    filed_messages: filedMessages,
     applications,
     is_complete: asked.length === listed.length,
   };
+}
+
+/** Filed messages by application; null if R2 does not respond. */
+async function readFiled(bucket: Env['RAW_EVENTS']): Promise<Map<string, number> | null> {
+  try {
+    return await countUndelivered(bucket);
+  } catch (error) {
+    logWarning('no count of filed messages', error);
+    return null;
+  }
 }
 
 /** Raw events that R2 does not accept are safe in the log, but fill it. */
@@ -51,12 +66,15 @@ const isDegraded = (health: ApplicationHealth, now: number) =>
   isStuck(health, now) || health.counters?.exportError != null || health.counters?.hasGap === true;
 
 function showHealth(health: ApplicationHealth, now: number): Health['applications'][number] {
-  const { applicationId, counters } = health;
+  const { applicationId, counters, backlog } = health;
+  const oldestAt = Math.min(counters?.oldestPendingAt ?? now, backlog.oldestAt ?? now);
   return {
     application_id: applicationId,
     status: isDegraded(health, now) ? 'degraded' : 'ok',
     pending_events: counters?.pending ?? null,
-    pending_for_ms: counters ? Math.max(0, now - (counters.oldestPendingAt ?? now)) : null,
+    pending_for_ms: counters ? Math.max(0, now - oldestAt) : null,
+    delayed_events: backlog.events,
+    append_error: counters?.appendError ?? null,
     counted_through: counters ? new Date(counters.countedThrough).toISOString() : null,
     slowest_delivery_ms: counters?.slowestMs ?? null,
     unwritten_parts: counters?.outbox ?? null,

@@ -25,12 +25,24 @@ const Health = z.object({
     description: 'The longest time from accepting an event to delivering it, among the newest events.',
   }),
   parked_messages: z.int(),
+  filed_messages: z.int().nullable().meta({
+    description:
+      'Messages that were kept in R2, because the database did not accept them for four days. They are parked automatically once it does. Null if R2 does not respond.',
+  }),
   applications: z.array(
     z.object({
       application_id: z.string(),
       status,
       pending_events: z.int().nullable().meta({ description: 'Null if counting did not respond.' }),
       pending_for_ms: z.int().nullable(),
+      delayed_events: z.int().meta({
+        description:
+          'Accepted events that counting has refused so far. They wait in the queue and are retried.',
+      }),
+      append_error: nullableText().meta({
+        description:
+          'Why counting accepts neither events nor devices at the moment. `/fetch-token` answers 500 meanwhile; events are accepted and wait.',
+      }),
       counted_through: time()
         .nullable()
         .meta({ description: 'Every event accepted before this time is in the reports.' }),
@@ -93,7 +105,7 @@ export const operations: Operation[] = [
     path: '/v1/health',
     summary: 'Retrieve the health of event processing',
     description:
-      'The status is `degraded` if events have waited more than fifteen minutes to be counted, counting does not respond, raw events cannot be written to R2, or messages are parked. The request does not trigger counting.',
+      'The status is `degraded` if events have waited more than fifteen minutes to be counted, counting refuses events or devices or does not respond, raw events cannot be written to R2, or messages are parked or filed. The request does not trigger counting.',
     answer: { status: 200, description: 'The health of event processing.', schema: Health },
   },
   {

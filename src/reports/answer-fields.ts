@@ -57,6 +57,11 @@ export const fresh = {
       'Every event accepted before this time is included. A report waits up to two seconds for the newest events; null if counting did not respond by then. CSV: the header `X-Counted-Through`.',
     example: '2026-03-02T10:00:00.000Z',
   }),
+  uncounted: z.int().nullable().meta({
+    description:
+      'How many accepted events may be missing, because the report did not wait longer for them. Counting continues: ask again in a few seconds. Null if unknown. CSV: the header `X-Uncounted`, unless it is 0.',
+    example: 0,
+  }),
 };
 export const reported = { currency: z.string(), ...fresh };
 

@@ -13,6 +13,7 @@ type Answer = {
   rate_day?: string;
   devices_with_incomplete_history?: number;
   counted_through: string | null;
+  uncounted: number | null;
 };
 
 /** One row per entry of `days`, which is a table within the row. */
@@ -39,6 +40,8 @@ export type ReportSubject = {
   to: string;
   /** Every event accepted before this time (epoch milliseconds) is in the report; null if unknown. */
   countedThrough: number | null;
+  /** How many accepted events may be missing; null if unknown. */
+  uncounted: number | null;
 };
 
 /**
@@ -48,18 +51,19 @@ export type ReportSubject = {
 export function answerReport<Documented extends Answer>(
   c: AppContext,
   format: 'json' | 'csv',
-  report: Omit<Documented, 'counted_through'>,
+  report: Omit<Documented, 'counted_through' | 'uncounted'>,
   columns: readonly string[],
-  { application, from, to, countedThrough }: ReportSubject,
+  { application, from, to, countedThrough, uncounted }: ReportSubject,
 ): Response {
   const through = countedThrough === null ? null : new Date(countedThrough).toISOString();
-  if (format === 'json') return c.json({ ...report, counted_through: through });
+  if (format === 'json') return c.json({ ...report, counted_through: through, uncounted });
   const name = c.req.path.slice(c.req.path.lastIndexOf('/') + 1);
   for (const [header, value] of Object.entries(csvHeaders([name, application.name, from, to]))) {
     c.header(header, value);
   }
   c.header('X-Timezone', report.timezone);
   if (through) c.header('X-Counted-Through', through);
+  if (uncounted !== 0) c.header('X-Uncounted', uncounted === null ? 'unknown' : String(uncounted));
   if (report.currency) c.header('X-Currency', report.currency);
   if (report.unconverted) c.header('X-Unconverted', JSON.stringify(report.unconverted));
   if (report.rate_day) c.header('X-Rate-Day', report.rate_day);

@@ -27,8 +27,7 @@ import { RetentionQuery, reportRetention } from './retention.ts';
 /** The caller's application, after its counters have been settled. Nothing is settled if the application is another team's. */
 async function readyToReport(c: AppContext, applicationId: string) {
   const application = await getApplication(database(c.env.DB), c.get('team').id, applicationId);
-  const { countedThrough } = await settleCounters(c.env, application);
-  return { application, countedThrough };
+  return { application, ...(await settleCounters(c.env, application)) };
 }
 
 const COHORT = ['cohort_from', 'cohort_to', 'creative', 'creative_id', 'size'];
@@ -48,12 +47,11 @@ export const reportRoutes = new Hono<AppEnv>()
     queryString(PerformanceQuery),
     async (c) => {
       const query = c.req.valid('query');
-      const { application, countedThrough } = await readyToReport(c, query.application_id);
-      const report = await reportPerformance(c.env, application, query, Date.now());
+      const subject = await readyToReport(c, query.application_id);
+      const report = await reportPerformance(c.env, subject.application, query, Date.now());
       return answerReport<Performance>(c, query.format, report, [...query.group_by, ...ALL_METRICS], {
         ...query,
-        application,
-        countedThrough,
+        ...subject,
       });
     },
   )
@@ -64,8 +62,8 @@ export const reportRoutes = new Hono<AppEnv>()
     queryString(RetentionQuery),
     async (c) => {
       const query = c.req.valid('query');
-      const { application, countedThrough } = await readyToReport(c, query.application_id);
-      const report = await reportRetention(c.env.DB, application, query, Date.now());
+      const subject = await readyToReport(c, query.application_id);
+      const report = await reportRetention(c.env.DB, subject.application, query, Date.now());
       return answerReport<Retention>(
         c,
         query.format,
@@ -73,16 +71,15 @@ export const reportRoutes = new Hono<AppEnv>()
         [...COHORT, 'day', 'eligible', 'complete', 'active', 'classic', 'rolling'],
         {
           ...query,
-          application,
-          countedThrough,
+          ...subject,
         },
       );
     },
   )
   .get('/v1/reports/ltv', requireTeamToken, requireReportSlot, queryString(LtvQuery), async (c) => {
     const query = c.req.valid('query');
-    const { application, countedThrough } = await readyToReport(c, query.application_id);
-    const report = await reportLtv(c.env.DB, application, query, Date.now());
+    const subject = await readyToReport(c, query.application_id);
+    const report = await reportLtv(c.env.DB, subject.application, query, Date.now());
     return answerReport<Ltv>(
       c,
       query.format,
@@ -90,29 +87,26 @@ export const reportRoutes = new Hono<AppEnv>()
       [...COHORT, 'payback_day', 'day', 'eligible', 'complete', 'revenue', 'ltv', 'roas'],
       {
         ...query,
-        application,
-        countedThrough,
+        ...subject,
       },
     );
   })
   .get('/v1/reports/funnel', requireTeamToken, requireReportSlot, queryString(FunnelQuery), async (c) => {
     const query = c.req.valid('query');
-    const { application, countedThrough } = await readyToReport(c, query.application_id);
-    const report = await reportFunnel(c.env, application, query);
+    const subject = await readyToReport(c, query.application_id);
+    const report = await reportFunnel(c.env, subject.application, query);
     return answerReport<Funnel>(c, query.format, report, FUNNEL, {
       ...query,
-      application,
-      countedThrough,
+      ...subject,
     });
   })
   .get('/v1/reports/compare', requireTeamToken, requireReportSlot, queryString(CompareQuery), async (c) => {
     const query = c.req.valid('query');
-    const { application, countedThrough } = await readyToReport(c, query.application_id);
-    const report = await reportCompare(c.env, application, query, Date.now());
+    const subject = await readyToReport(c, query.application_id);
+    const report = await reportCompare(c.env, subject.application, query, Date.now());
     return answerReport<Compare>(c, query.format, report, COMPARE, {
       ...query,
-      application,
-      countedThrough,
+      ...subject,
     });
   })
   .get(
@@ -122,23 +116,21 @@ export const reportRoutes = new Hono<AppEnv>()
     queryString(PredictedLtvQuery),
     async (c) => {
       const query = c.req.valid('query');
-      const { application, countedThrough } = await readyToReport(c, query.application_id);
-      const report = await reportPredictedLtv(c.env, application, query, Date.now());
+      const subject = await readyToReport(c, query.application_id);
+      const report = await reportPredictedLtv(c.env, subject.application, query, Date.now());
       return answerReport<PredictedLtv>(c, query.format, report, PREDICTED_LTV_COLUMNS, {
         ...query,
-        application,
-        countedThrough,
+        ...subject,
       });
     },
   )
   .get('/v1/reports/ads', requireTeamToken, requireReportSlot, queryString(AdsQuery), async (c) => {
     const query = c.req.valid('query');
-    const { application, countedThrough } = await readyToReport(c, query.application_id);
-    const report = await reportAds(c.env.DB, application, query);
+    const subject = await readyToReport(c, query.application_id);
+    const report = await reportAds(c.env.DB, subject.application, query);
     return answerReport<Ads>(c, query.format, report, ['day', 'source', 'media_source', ...ADS], {
       ...query,
-      application,
-      countedThrough,
+      ...subject,
     });
   })
   .get(
@@ -148,12 +140,11 @@ export const reportRoutes = new Hono<AppEnv>()
     queryString(ClientTotalsQuery),
     async (c) => {
       const query = c.req.valid('query');
-      const { application, countedThrough } = await readyToReport(c, query.application_id);
-      const report = await reportClientTotals(c.env, application, query);
+      const subject = await readyToReport(c, query.application_id);
+      const report = await reportClientTotals(c.env, subject.application, query);
       return answerReport<ClientTotals>(c, query.format, report, CLIENT_TOTALS, {
         ...query,
-        application,
-        countedThrough,
+        ...subject,
       });
     },
   );

@@ -70,7 +70,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   counting: {
     imports: ['attribution', 'catalogue', 'db', 'env', 'http', 'lake', 'lib', 'rollup'],
-    owns: ['counter_flushes', 'segments'],
+    owns: ['counter_flushes', 'delayed_messages', 'segments'],
     reads: ['parked_messages'],
     writes: {
       applications: 'a counter that is full raises the number of shards',
@@ -136,7 +136,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     ],
   },
   operations: {
-    imports: ['audit', 'counting', 'db', 'http', 'rollup', 'teams'],
+    imports: ['audit', 'counting', 'db', 'http', 'lib', 'rollup', 'teams'],
   },
   alerts: {
     imports: ['audit', 'counting', 'db', 'env', 'http', 'lib', 'reports', 'teams'],

@@ -10,7 +10,12 @@ type Script = {
   crons: string[];
   workersDev: boolean;
 };
-type QueueRow = { queue_id: string; queue_name: string; consumers: Map<string, Record<string, unknown>> };
+type QueueRow = {
+  queue_id: string;
+  queue_name: string;
+  settings: Record<string, unknown>;
+  consumers: Map<string, Record<string, unknown>>;
+};
 type Request = { method: string; path: string; query: URLSearchParams; body: Buffer; type: string };
 type Refusal = { status: number; code: number };
 
@@ -171,7 +176,7 @@ export class StandIn {
         script: settings.script_name,
       })),
       producers: [],
-      settings: {},
+      settings: row.settings,
     });
     if (!id && method === 'GET') {
       const names = query.getAll('name');
@@ -183,7 +188,7 @@ export class StandIn {
       const { queue_name }: { queue_name: string } = JSON.parse(body.toString());
       if ([...this.queues.values()].some((row) => row.queue_name === queue_name))
         return { status: 409, code: 11009 };
-      const row = { queue_id: `q${++this.made}`, queue_name, consumers: new Map() };
+      const row = { queue_id: `q${++this.made}`, queue_name, settings: {}, consumers: new Map() };
       this.queues.set(row.queue_id, row);
       return show(row);
     }
@@ -191,6 +196,7 @@ export class StandIn {
     if (!row) return missing(11000);
     if (!action) {
       if (method === 'DELETE') this.queues.delete(id);
+      if (method === 'PATCH') Object.assign(row.settings, JSON.parse(body.toString()).settings);
       return show(row);
     }
     if (method === 'GET') return show(row).consumers;

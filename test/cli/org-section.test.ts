@@ -9,6 +9,7 @@ import { Configuration } from '../../src/cli/org-section.ts';
 // The section that `npm run org` writes for an org.
 
 const ACME = { org: 'acme', domain: 'acme.example.com', databaseId: 'db-1', deployed: true };
+type Queues = { queues: { consumers: Record<string, unknown>[] } };
 const MAIL = '[[send_email]]\nname = "MAIL"\n';
 
 let folder: string;
@@ -43,6 +44,19 @@ describe('the section of an org', () => {
   it('copies the mail binding of the top level, which a section does not inherit', async () => {
     await edit((text) => text.replace('# [[send_email]]\n# name = "MAIL"\n', MAIL));
     expect(await save()).toMatchObject({ send_email: [{ name: 'MAIL' }] });
+  });
+
+  it('retries messages as often as the top level says, and keeps those that are left', async () => {
+    const { queues } = parse(await readFile(path.join(ROOT, 'wrangler.toml'), 'utf8')) as unknown as Queues;
+    const [events, dead] = queues.consumers;
+    expect(await save()).toMatchObject({
+      queues: {
+        consumers: [
+          { ...events, queue: 'attribution-acme-events', dead_letter_queue: 'attribution-acme-events-dead' },
+          { ...dead, queue: 'attribution-acme-events-dead' },
+        ],
+      },
+    });
   });
 
   it('keeps a mail binding that an operator added to it', async () => {

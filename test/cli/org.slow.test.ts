@@ -126,6 +126,8 @@ describe('npm run org', () => {
       'attribution-acme-events-dead',
     ]);
     for (const { consumers } of queues) expect(consumers.size).toBe(1);
+    const dead = queues.find(({ queue_name }) => queue_name.endsWith('-dead'));
+    expect(dead?.settings).toEqual({ message_retention_period: 1_209_600 });
     expect(secrets.length).toBeGreaterThanOrEqual(2);
     for (const secret of secrets) expect(secret).toMatch(/^[\w-]{43}$/);
     expect(script.crons).toHaveLength(2);

@@ -45,7 +45,7 @@ describe('settling an application', () => {
     const before = Date.now();
     for (const { append, ad } of [...parts, ...other.parts]) await append([ad(1_000)]);
     const counters = new WatchedCounters();
-    const answer = await settleCounters({ COUNTERS: counters.asBinding() }, application);
+    const answer = await settleCounters({ ...env, COUNTERS: counters.asBinding() }, application);
     expect(answer.settled).toBe(true);
     expect(answer.countedThrough).toBeGreaterThanOrEqual(before);
     expect(await rollupOf(application.id)).toMatchObject({ impressions: SHARDS, installs: SHARDS });
@@ -80,9 +80,9 @@ describe('settling an application', () => {
   function settleWith(second: () => Promise<unknown>) {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const counters = new WatchedCounters(({ name }) =>
-      name.endsWith(':1') ? second() : Promise.resolve({ settled: true, countedThrough: 1 }),
+      name.endsWith(':1') ? second() : Promise.resolve({ settled: true, countedThrough: 1, uncounted: 0 }),
     );
-    return settleCounters({ COUNTERS: counters.asBinding() }, { id: newId('app'), shards: SHARDS });
+    return settleCounters({ ...env, COUNTERS: counters.asBinding() }, { id: newId('app'), shards: SHARDS });
   }
 
   it('waits two seconds for a counter that hangs, and says so', async () => {
@@ -92,12 +92,16 @@ describe('settling an application', () => {
     expect(answered).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
     await answer;
-    expect(answered).toHaveBeenCalledWith({ settled: false, countedThrough: null });
+    expect(answered).toHaveBeenCalledWith({ settled: false, countedThrough: null, uncounted: null });
   });
 
   it('does not wait for a counter that fails, and says so', async () => {
     const failure = new Error('Internal error in Durable Object storage');
-    expect(await settleWith(() => Promise.reject(failure))).toEqual({ settled: false, countedThrough: null });
+    expect(await settleWith(() => Promise.reject(failure))).toEqual({
+      settled: false,
+      countedThrough: null,
+      uncounted: null,
+    });
   });
 
   it('retries a counter that was moved or restarted in the meantime', async () => {
@@ -108,7 +112,7 @@ describe('settling an application', () => {
         ? Promise.reject(Object.assign(new Error('Network connection lost.'), { retryable: true }))
         : undefined,
     );
-    expect(await settleCounters({ COUNTERS: counters.asBinding() }, application)).toMatchObject({
+    expect(await settleCounters({ ...env, COUNTERS: counters.asBinding() }, application)).toMatchObject({
       settled: true,
     });
     expect(counters.calls).toHaveLength(3);
@@ -207,7 +211,7 @@ it('combines the health of all counters without counting', async () => {
   const counters = new WatchedCounters(({ name }) =>
     name.endsWith(':2') ? Promise.reject(new Error('down')) : undefined,
   );
-  const unknown = await readApplicationHealth({ COUNTERS: counters.asBinding() }, application);
+  const unknown = await readApplicationHealth({ ...env, COUNTERS: counters.asBinding() }, application);
   expect(unknown.counters).toBeNull();
   expect(isStuck(unknown, now)).toBe(true);
 });

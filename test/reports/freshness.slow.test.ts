@@ -61,9 +61,14 @@ describe('a counter that does not settle', () => {
       worker.team(tenant, pathOf('performance', tenant, '&format=csv')),
     ]);
     expect(Date.now() - startedAt).toBeLessThan(3_000);
-    expect(await answer.json()).toMatchObject({ counted_through: null, totals: { impressions: 0 } });
+    expect(await answer.json()).toMatchObject({
+      counted_through: null,
+      uncounted: null,
+      totals: { impressions: 0 },
+    });
     expect(csv.status).toBe(200);
     expect(csv.headers.get('X-Counted-Through')).toBeNull();
+    expect(csv.headers.get('X-Uncounted')).toBe('unknown');
   });
 
   it('is reported on the pages with figures', async () => {

@@ -204,6 +204,7 @@ describe('GET /v1/reports/retention', () => {
       total_rows: 1,
       timezone: 'Asia/Tokyo',
       counted_through: expect.any(String),
+      uncounted: 0,
     });
   });
 
@@ -235,6 +236,7 @@ describe('GET /v1/reports/retention', () => {
       total_rows: 0,
       timezone: 'Asia/Tokyo',
       counted_through: expect.any(String),
+      uncounted: 0,
     });
   });
 

@@ -34,3 +34,19 @@ export const rejections = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.applicationId, table.endpoint, table.status, table.error] })],
 );
+
+/**
+ * Messages that a counter did not accept and that the queue will deliver again, by application. Reports state that they lack these events. A
+ * row is deleted once the message is delivered or parked.
+ */
+export const delayedMessages = sqliteTable(
+  'delayed_messages',
+  {
+    applicationId: text('application_id').notNull(),
+    messageId: text('message_id').notNull(),
+    events: integer().notNull(),
+    /** When the first of them was accepted. */
+    receivedAt: integer('received_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.applicationId, table.messageId] })],
+);
