@@ -175,8 +175,8 @@ export interface CounterApi {
   /** Null for an unknown or erased device. */
   readDevice(id: string): Promise<StoredDevice | null>;
   /**
-   * Erases a device with its aliases and its raw events in the hot log. What arrived before is counted first; what arrives later is not
-   * counted. Returns how many events were erased, and whether the device existed. Raw event files are rewritten in the background; until
+   * Erases a device with its aliases and its raw events in the hot log. What arrived before is counted first, and what was counted stays in all
+   * figures, without the device's id; what arrives later is not counted. Returns how many events were erased, and whether the device existed. Raw event files are rewritten in the background; until
    * then, the device's events are hidden: see `filesToRewrite`. A repeat also erases what arrived since. `clickEventId`: see `erasedClick`.
    */
   eraseDevice(id: string, clickEventId?: string | null): Promise<{ found: boolean; events: number }>;

@@ -59,6 +59,18 @@ export function pageOf(hash: number, pages: number): number {
   return page < pages ? page : page - size / 2;
 }
 
+const ANONYMOUS = 'erased_';
+
+/** A random id for an erased device that belongs on the same page, so that it moves like any other when pages are added. */
+export function anonymousId(page: number, pages: number): string {
+  for (;;) {
+    const id = `${ANONYMOUS}${crypto.randomUUID()}`;
+    if (pageOf(hashOfDevice(id)[0], pages) === page) return id;
+  }
+}
+
+export const isAnonymous = (id: string): boolean => id.startsWith(ANONYMOUS);
+
 const { placeholder } = sql;
 const statementsOf = perStore((store) => {
   // While a run's changes are applied, devices may already be on pages that their day does not count yet.

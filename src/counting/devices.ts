@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm';
 import { firstTimes } from '#rollup';
 import type { DeviceIdentity, NewDevice, StoredDevice } from './api.ts';
 import { findCounted } from './device-pages.ts';
-import { removeCounted } from './page-writer.ts';
+import { anonymiseCounted } from './page-writer.ts';
 import { aliases, devices } from './schema.ts';
 import { perStore, type Store, toParameters } from './store.ts';
 
@@ -111,10 +111,10 @@ export function readDevice(store: Store, id: string): StoredDevice | null {
   };
 }
 
-/** Returns whether the device existed. No run may be in progress: see `Settler.betweenRuns`. Call it in a transaction. */
+/** Deletes what identifies a device: see `anonymiseCounted`. Returns whether the device existed. No run may be in progress: see `Settler.betweenRuns`. Call it in a transaction. */
 export function deleteDevice(store: Store, id: string): boolean {
   const found = findById(store, id);
-  if (found) removeCounted(store, id, found.device.acquiredDay);
+  if (found) anonymiseCounted(store, id, found.device.acquiredDay);
   store.delete(aliases).where(eq(aliases.deviceId, id)).run();
   store.delete(devices).where(eq(devices.id, id)).run();
   return found !== null;

@@ -1,10 +1,11 @@
 import { Buffer } from 'node:buffer';
-import { eq, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { deflateText } from '#lib/deflate';
 import type { Steps } from '#lib/steps';
 import { dayNumber } from '#lib/time';
 import type { CountedDevice } from './counted-devices.ts';
 import {
+  anonymousId,
   type DeviceDay,
   deviceDay,
   hashOfDevice,
@@ -195,18 +196,24 @@ export function applyPages(store: Store, payload: string): void {
   for (const day of days) saveDay.run(day);
 }
 
-/** Takes a device off its page. Nothing may be prepared for it: see `Settler.betweenRuns`. Call it in a transaction. Idempotent. */
-export function removeCounted(store: Store, id: string, acquiredDay: string): void {
+/**
+ * Takes the identity of a device off its page: what was counted of it stays in every figure, under an id that nothing refers to. Nothing may be
+ * prepared for it: see `Settler.betweenRuns`. Call it in a transaction. Idempotent.
+ */
+export function anonymiseCounted(store: Store, id: string, acquiredDay: string): void {
   const day = deviceDay(store, dayNumber(acquiredDay));
   if (!day) return;
   const page = pageOf(hashOfDevice(id)[0], day.pages);
   const { facts, histories, bytes } = readPage(store, day, page);
   const index = facts.findIndex(([own]) => own === id);
-  if (index < 0) return;
-  const packed = packPage({ facts: facts.toSpliced(index, 1), histories: histories.toSpliced(index, 1) });
-  const own = pageId(day.day, page);
+  const found = facts[index];
+  if (!found) return;
+  const [, ...counted] = found;
+  const packed = packPage({
+    facts: facts.with(index, [anonymousId(page, day.pages), ...counted]),
+    histories,
+  });
   const { savePage, saveDay } = statementsOf(store);
-  savePage.run({ id: own, ...packed });
+  savePage.run({ id: pageId(day.day, page), ...packed });
   saveDay.run({ ...day, bytes: day.bytes - bytes + packed.facts.length + packed.histories.length });
-  if (facts.length === 1) store.delete(devicePages).where(eq(devicePages.id, own)).run();
 }

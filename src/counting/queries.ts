@@ -1,5 +1,6 @@
 import { daysBetween } from '#lib/time';
 import { type CohortFacts, factsOf } from './cohort-devices.ts';
+import { isAnonymous } from './device-pages.ts';
 import type { ClientTotals, Cohort, DeviceFilter, PayerGrouping, Payers, PayersQuery } from './questions.ts';
 import { readRuns } from './runs.ts';
 import type { Store } from './store.ts';
@@ -41,7 +42,8 @@ class TotalsOfKind {
   add(deviceId: string, stored: string): void {
     const total = readComparedTotal(stored);
     if (!total) return;
-    if (total.hasGap) this.withGap.push({ deviceId, total });
+    // An erased device is part of the sums, but not of a list of devices.
+    if (total.hasGap && !isAnonymous(deviceId)) this.withGap.push({ deviceId, total });
     const { currency, countedHigh, countedLow, clientHigh, clientLow } = total;
     const sums = this.byCurrency.get(currency);
     if (!sums) {

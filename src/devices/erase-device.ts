@@ -18,8 +18,8 @@ export type Erased = {
 };
 
 /**
- * Erases a device: its state, the backend's data and name for it, its tokens, the click that led to it with that click's raw event, its
- * parked messages and its raw events. The totals stay. Events that arrive later are not counted. The caller has checked that the
+ * Erases a device: its identity, the backend's data and name for it, its tokens, the click that led to it with that click's raw event, its
+ * parked messages and its raw events. What was counted stays in every figure. Events that arrive later are not counted. The caller has checked that the
  * application belongs to the team.
  *
  * Idempotent. The record of which click it was is deleted last, so after a failure the next call can continue. A call for an erased device

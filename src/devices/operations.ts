@@ -112,7 +112,7 @@ export const operations: Operation[] = [
     path: '/v1/devices/{token}',
     summary: 'Erase a device',
     description:
-      'Deletes everything stored about the device of this token: its state, tokens, click and raw events. Totals in reports stay as they are, and later events of the device are not counted. Exported raw event files are rewritten in the background; repeat the request until `files` is `done`.',
+      'Deletes everything that identifies the device of this token: its description, tokens, click and raw events. No figure of any report changes: what was counted stays, without the identity of the device. Later events of the device are not counted. Exported raw event files are rewritten in the background; repeat the request until `files` is `done`.',
     parameters: inPath('token', EXAMPLE.token),
     answer: { status: 200, description: 'What was deleted.', schema: DeviceErased },
     errors: noSuch('device'),
