@@ -32,6 +32,11 @@ export interface Rollups {
   addRevenue(currency: string, amounts: Amounts<'cohort_revenue'>): void;
   /** Counts the device as a payer of the day, once however often it pays. */
   addPayer(): void;
+  /**
+   * Whether a launch of the app on the event's day was not told before. `session`: it is told by a session, which has an id of its own.
+   * `return`: it is told by a return without one, and a session may tell it too.
+   */
+  isNewLaunch(teller: 'session' | 'return'): boolean;
   /** Whether this is the first event with the key (see `partKeys`). */
   isFirst(partKey: string): boolean;
 }

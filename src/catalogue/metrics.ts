@@ -104,7 +104,8 @@ export const METRICS = {
     label: 'Sessions',
     kind: 'sum',
     unit: 'count',
-    definition: 'Retention events. Repeats of a session_id by one device count as one session.',
+    definition:
+      'Launches of the app. Repeats of a session_id by one device count as one session. A session start and a return without an id may tell the same launch, so a device has on a day as many of both together as the kind that was sent more often.',
     source: `${ADJUST}session/`,
     value: (sums) => sums.sessions,
   },

@@ -200,10 +200,11 @@ export class RunDevices {
   }
 
   private add(number: number, loaded: LoadedDevice): void {
-    const { activeDays, activeAges, paidDays } = loaded;
+    const { activeDays, activeAges, paidDays, launches } = loaded;
+    const characters = activeDays.length + activeAges.length + paidDays.length + launches.length;
     this.devices[number] = new CountedDevice(loaded, this.journal);
     this.found++;
-    this.dayBytes += (activeDays.length + activeAges.length + paidDays.length) * BYTES_PER_CHARACTER;
+    this.dayBytes += characters * BYTES_PER_CHARACTER;
   }
 }
 

@@ -114,6 +114,11 @@ export class AddingUp implements Rollups {
     if (device.addPaidDay(daysBetween(event.acquired_day, event.day))) this.addOnceADay({ payers: 1 });
   }
 
+  isNewLaunch(teller: 'session' | 'return'): boolean {
+    const { event, device } = this.ofDevice();
+    return device.addLaunch(daysBetween(event.acquired_day, event.day), teller);
+  }
+
   isFirst(key: string): boolean {
     return this.isFirstOfKeys(this.ofDevice().event, [partKey(key)]);
   }

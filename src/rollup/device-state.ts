@@ -2,6 +2,7 @@ import type { Segment } from '#catalogue';
 import { DaySet } from '#lib/day-set';
 import { bandOf, DeviceRevenue } from './device-revenue.ts';
 import type { Earning, Journal } from './journal.ts';
+import { addLaunch, type Teller } from './launches.ts';
 import { StepHistory } from './step-history.ts';
 
 /** The part of a device's stored state that every event needs. */
@@ -16,6 +17,8 @@ export type DeviceFacts = {
   activeDays: string;
   activeAges: string;
   paidDays: string;
+  /** Launches per day: see `addLaunch`. */
+  launches: string;
 };
 
 /** The part of a device's stored state that events only add to. */
@@ -49,10 +52,11 @@ export class RunningDevice {
   private activeDays: string | DaySet;
   private activeAges: string | DaySet;
   private paidDays: string | DaySet;
+  private launches: string;
   /** Positions in the journal; -1 as long as nothing was added. */
   private firstEntry = -1;
   private lastEntry = -1;
-  private hasNewDays = false;
+  private hasNewFacts = false;
 
   /** All devices of a run share one `journal`. */
   constructor(stored: DeviceFacts, journal: Journal) {
@@ -64,12 +68,13 @@ export class RunningDevice {
     this.activeDays = stored.activeDays;
     this.activeAges = stored.activeAges;
     this.paidDays = stored.paidDays;
+    this.launches = stored.launches;
     this.journal = journal;
   }
 
   /** Whether an event added anything to it, even if that is known already. */
   get isTouched(): boolean {
-    return this.hasNewDays || this.firstEntry >= 0;
+    return this.hasNewFacts || this.firstEntry >= 0;
   }
 
   /** Marks a calendar day as active. Returns false if it already was. Throws if the stored days cannot be parsed. */
@@ -89,6 +94,14 @@ export class RunningDevice {
     this.activeAges = parsed(this.activeAges);
     const previous = this.activeAges.last;
     return this.mark(this.activeAges.add(age)) ? { previous } : null;
+  }
+
+  /** Adds a launch on a calendar day. Returns whether it is new: see `addLaunch`, which throws if the stored launches cannot be parsed. */
+  addLaunch(day: number, teller: Teller): boolean {
+    const { launches, isNew } = addLaunch(this.launches, day, teller);
+    this.mark(launches !== this.launches);
+    this.launches = launches;
+    return isNew;
   }
 
   /** Adds a funnel step; `at` is in epoch milliseconds. */
@@ -125,10 +138,11 @@ export class RunningDevice {
       activeDays: `${this.activeDays}`,
       activeAges: `${this.activeAges}`,
       paidDays: `${this.paidDays}`,
+      launches: this.launches,
       steps: hasNewSteps ? `${history}` : stored.steps,
       revenue: earned === null ? stored.revenue : `${earned}`,
     };
-    return { state, isChanged: this.hasNewDays || hasNewSteps || earned !== null };
+    return { state, isChanged: this.hasNewFacts || hasNewSteps || earned !== null };
   }
 
   private note(place: number): void {
@@ -137,7 +151,7 @@ export class RunningDevice {
   }
 
   private mark(isNew: boolean): boolean {
-    this.hasNewDays ||= isNew;
+    this.hasNewFacts ||= isNew;
     return isNew;
   }
 }

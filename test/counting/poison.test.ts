@@ -79,7 +79,7 @@ describe('events that make a run fail', () => {
       const store = (text: string | null) =>
         inside((_, { storage }) =>
           changeStored(storage, broken, (row) => {
-            const values: (string | null)[] = row[part];
+            const values: (string | null | undefined)[] = row[part];
             stored = values[place] ?? null;
             values[place] = text;
           }),

@@ -287,6 +287,34 @@ describe('the Unity SDK', () => {
     );
   });
 
+  it('counts a launch once that its session and its retention event both tell, in any order and batch', async () => {
+    const start = (day: number, sid: string = crypto.randomUUID()) =>
+      unityEvent(given, 'session', { a: 'start', sid, si: 1 }, { created_at: `2026-03-0${day} 10:00:00` });
+    const visit = (day: number) =>
+      unityEvent(
+        given,
+        'retention',
+        { retentionDay: String(day - 1), backfillDay: '0' },
+        { created_at: `2026-03-0${day} 10:00:01` },
+      );
+    await send(start(2));
+    await send(visit(2));
+    expect((await totals()).sessions).toBe(1);
+    await send(visit(3));
+    expect((await totals()).sessions).toBe(2);
+    const [launched, late] = [start(3), visit(2)];
+    await send(launched);
+    await send(launched);
+    expect((await totals()).sessions).toBe(2);
+    // A second launch of a day, and its retention event in a later run.
+    await send(start(2));
+    expect((await totals()).sessions).toBe(3);
+    await send(late);
+    expect((await totals()).sessions).toBe(3);
+    await worker.post(tenant, '/webhook/batch', { events: [visit(4), start(4), start(4), visit(5)] });
+    expect((await totals()).sessions).toBe(6);
+  });
+
   it('counts a purchase once although it repeats under a new event id', async () => {
     for (let attempt = 0; attempt < 3; attempt++) {
       await send(unityEvent(given, 'custom.purchase', purchase(), { dk: TRANSACTION }));

@@ -42,6 +42,7 @@ type Logged = Record<string, unknown>;
 const asLogged = ({ test, type, payload }: Sent): Logged => ({
   ...(test ? { test } : {}),
   ...(type === 'custom.purchase' ? { status: payload.status } : {}),
+  ...(payload.session_start ? { session_start: true } : {}),
   ...(payload.session_end ? { session_end: true, session_seconds: payload.session_seconds } : {}),
 });
 
@@ -160,7 +161,9 @@ export async function sendHistory(
                   ...(random() < 0.5 ? { session_id: `s${Math.floor(random() * 4)}` } : {}),
                   ...(random() < 0.3
                     ? { session_end: true, session_seconds: Math.floor(random() * 600) }
-                    : {}),
+                    : random() < 0.4
+                      ? { session_start: true }
+                      : {}),
                 },
               ] as const)
             : kind < 0.8

@@ -131,16 +131,26 @@ const firstOfDays = ofHistory((all) => {
   return [...first.values()];
 });
 
-/** The first event of each session of a device that was sent: it counts as the session. */
+/**
+ * The first event of each session of a device that was sent: it counts as the session. What a device's sessions and its returns without
+ * an id tell on one day are the same launches: the one that makes either kind's number of the day larger than both counts.
+ */
 const firstOfSessions = ofHistory((all) => {
   const seen = new Set<string>();
+  const told = new Map<string, { sessions: number; returns: number }>();
   return all.filter((event) => {
     if (event.type !== 'retention') return false;
-    const { session_id, session_end } = event.payload;
+    const { session_id, session_start, session_end } = event.payload;
     const key = `${event.device}/${session_id}`;
     if (session_id ? seen.has(key) : session_end) return false;
     seen.add(key);
-    return true;
+    const kind = session_start || session_end ? 'sessions' : session_id ? null : 'returns';
+    if (kind === null) return true;
+    const day = `${event.device}/${event.day}`;
+    const before = told.get(day) ?? { sessions: 0, returns: 0 };
+    const after = { ...before, [kind]: before[kind] + 1 };
+    told.set(day, after);
+    return Math.max(after.sessions, after.returns) > Math.max(before.sessions, before.returns);
   });
 });
 

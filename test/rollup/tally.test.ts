@@ -19,6 +19,7 @@ const device = (more: Partial<DeviceState> = {}): DeviceState => ({
   activeDays: '0',
   activeAges: '0',
   paidDays: '',
+  launches: '',
   steps: '["A1"]',
   revenue: '',
   ...more,
@@ -137,6 +138,27 @@ describe('tally', () => {
     const counted = tally(events, known([device()], ['app_1/0/s:dev_1:b']));
     expect(show(counted.daily)).toEqual(['2026-03-02//: active_devices=1 sessions=3']);
     expect(counted.keys.map(({ key }) => key)).toEqual(['s:dev_1:a']);
+  });
+
+  it('counts a launch once, whichever of a session and a return without an id tells it first', () => {
+    const started = (session_id?: string) => ({ session_start: true, ...(session_id ? { session_id } : {}) });
+    const sessionsOf = (...payloads: object[]) => {
+      const counted = tally(
+        payloads.map((payload) => event('retention', '2026-03-02', payload)),
+        known(),
+      );
+      return Number(/ sessions=(\d+)/.exec(show(counted.daily).join())?.[1] ?? 0);
+    };
+    expect(sessionsOf(started('a'), {})).toBe(1);
+    expect(sessionsOf({}, started('a'))).toBe(1);
+    expect(sessionsOf(started(), {})).toBe(1);
+    expect(sessionsOf({}, { session_id: 'a', session_end: true }, started('a'))).toBe(1);
+    expect(sessionsOf(started('a'), {}, started('b'), {}, started('c'))).toBe(3);
+    expect(sessionsOf({}, {}, {}, started('a'), started('b'))).toBe(3);
+    expect(sessionsOf(started('a'), started('a'), {})).toBe(1);
+    // A return with the session's id is that session; one with another id is a launch of its own.
+    expect(sessionsOf(started('a'), { session_id: 'a' })).toBe(1);
+    expect(sessionsOf(started('a'), { session_id: 'b' })).toBe(2);
   });
 
   it('counts custom events by name, and ad requests instead by placement and format', () => {

@@ -12,6 +12,8 @@ const Retention = storedOfDevice('retention', () => ({
   /** The length is sent with a session's end. Start and end together count as one session. */
   session_seconds: count.optional(),
   session_end: z.literal(true).optional(),
+  /** Sent as the start of a session rather than as a return, which may tell the same launch again. */
+  session_start: z.literal(true).optional(),
   /** Days since acquisition, as counted for retention. */
   age: z.int().min(0),
   backfill_day: z.int().min(0).optional(),
@@ -49,9 +51,8 @@ const asSession = wireForm(
   {
     examples: { session: { a: 'end', sid: 'a3f1', sd: 312 } },
     toStored({ a: phase, sid: session_id, sd }, _envelope, age): OwnFields<Retention> {
-      const end =
-        phase === 'end' ? { session_end: true as const, session_seconds: sd && Math.round(sd) } : {};
-      return { age, session_id, ...end };
+      if (phase !== 'end') return { age, session_id, session_start: true };
+      return { age, session_id, session_end: true, session_seconds: sd && Math.round(sd) };
     },
   },
 );
@@ -63,6 +64,12 @@ const sessionKey = ({ session_id, device_id }: Retention) =>
 /** Repeats of a session's end add its length only once; null without a `session_id` or if it is not an end. */
 const sessionEndKey = ({ session_id, device_id, session_end }: Retention) =>
   session_id && session_end ? `se:${device_id}:${session_id}` : null;
+
+/** What tells a launch besides its session's id; null for a return with one. */
+function tellerOf({ session_id, session_start, session_end }: Retention): 'session' | 'return' | null {
+  if (session_start || session_end) return 'session';
+  return session_id ? null : 'return';
+}
 
 /** A device returned: a session, or an event that reports a return. */
 export const retention = {
@@ -76,6 +83,7 @@ export const retention = {
     { name: 'retention_day', type: 'integer', field: 'age' },
     { name: 'backfill_day', type: 'integer' },
     { name: 'session_id', type: 'text' },
+    { name: 'session_start', type: 'flag' },
     { name: 'session_end', type: 'flag' },
     { name: 'session_seconds', type: 'integer' },
   ],
@@ -84,7 +92,9 @@ export const retention = {
   count(event, into) {
     const [session, end] = [sessionKey(event), sessionEndKey(event)];
     // An end without its start is still a session. Without an id, nothing links the two, so only the start counts.
-    const isSession = session ? into.isFirst(session) : !event.session_end;
+    const isOwn = session ? into.isFirst(session) : !event.session_end;
+    const teller = tellerOf(event);
+    const isSession = isOwn && (teller === null || into.isNewLaunch(teller));
     const seconds = !end || into.isFirst(end) ? (event.session_end && event.session_seconds) || 0 : 0;
     if (isSession || seconds > 0) {
       into.addDaily({ sessions: isSession ? 1 : 0, session_seconds: seconds });
@@ -100,7 +110,8 @@ export const retention = {
     if (session_end !== true) return `day ${retention_day}`;
     return line('session end', session_seconds === undefined ? '' : `${session_seconds} s`);
   },
-  toWire({ session_id, session_end, session_seconds, age, backfill_day }) {
+  toWire({ session_id, session_start, session_end, session_seconds, age, backfill_day }) {
+    if (session_start) return { type: 'session', payload: { a: 'start', sid: session_id } };
     if (session_end) return { type: 'session', payload: { a: 'end', sid: session_id, sd: session_seconds } };
     return { type: 'retention', payload: { session_id, retentionDay: age, backfillDay: backfill_day } };
   },
