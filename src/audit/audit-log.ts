@@ -7,6 +7,7 @@ import type { Caller } from './caller.ts';
 export const AUDIT_ACTIONS = [
   'access_token.created',
   'access_token.revoked',
+  'access_token.taken_over',
   'alert.created',
   'alert.removed',
   'api_key.regenerated',

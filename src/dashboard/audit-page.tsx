@@ -11,6 +11,7 @@ const PAGE = 100;
 const ACTION_NAMES: Readonly<Record<AuditAction, string>> = {
   'access_token.created': 'Created an access token',
   'access_token.revoked': 'Revoked an access token',
+  'access_token.taken_over': 'Took over an access token',
   'alert.created': 'Added an alert',
   'alert.removed': 'Removed an alert',
   'api_key.regenerated': 'Regenerated an API key',

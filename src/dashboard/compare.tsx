@@ -8,7 +8,7 @@ import { NAMED_KINDS, valueLabel } from './filter-names.ts';
 import { checkForm } from './form.ts';
 import { count, money, NOTHING, percent } from './format.ts';
 import { DEVICE_GROUPINGS } from './groups.tsx';
-import { type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
+import { type DashboardContext, type DashboardEnv, isRestricted, requirePerson } from './guard.ts';
 import { sortRows } from './metrics.ts';
 import { Card, Field, Table } from './parts.tsx';
 import { comparedDays } from './period.ts';
@@ -87,7 +87,9 @@ async function optionsOf(
   const db = database(c.env.DB);
   const [names, newest] = await Promise.all([
     findNames(db, view.application.id, kind, values),
-    searchNames(db, view.application.id, { kind, q: '', limit: MAX_OFFERED }),
+    isRestricted(c.get('person'), view)
+      ? []
+      : searchNames(db, view.application.id, { kind, q: '', limit: MAX_OFFERED }),
   ]);
   const offered = [...values.flatMap((id) => names.get(id) ?? []), ...newest];
   const labels = offered.map(({ id, name, parent }): Option => [id, parent ? `${name} (${parent})` : name]);

@@ -21,7 +21,14 @@ import { EmptyReport } from './empty-report.tsx';
 import { CostTabs, ratesPage, uploadRates } from './exchange-rates.tsx';
 import { checkForm, doneText, readForm, redirectDone } from './form.ts';
 import { GroupCell, groupLabel } from './groups.tsx';
-import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
+import {
+  callerOf,
+  type DashboardContext,
+  type DashboardEnv,
+  isRestricted,
+  requirePerson,
+  requireRole,
+} from './guard.ts';
 import { Headline, withoutHours } from './headline.tsx';
 import { readMarkers } from './markers.ts';
 import { METRICS, showMetric } from './metrics.ts';
@@ -66,7 +73,10 @@ function costsPage(c: DashboardContext, refused?: Refused) {
     ]);
     const { report } = compared;
     if (wantsCsv(c)) return answerCsv(c, report, [unit, ...SHOWN], view);
-    const mayChange = atLeast(c.get('person').role, 'admin');
+    const person = c.get('person');
+    const mayChange = atLeast(person.role, 'admin');
+    // The stored costs and their names are not divided by the view's filters.
+    const restricted = isRestricted(person, view);
     const isEmpty = page.data.length === 0 && !unmatched && ledger.cursor === '';
     const done = doneText(c);
     return (
@@ -78,7 +88,7 @@ function costsPage(c: DashboardContext, refused?: Refused) {
         {mayChange && (
           <UploadCard view={view} text={refused?.text ?? ''} currency={view.application.currency} />
         )}
-        <CostNamesCards db={db} view={view} mayChange={mayChange} />
+        {!restricted && <CostNamesCards db={db} view={view} mayChange={mayChange} />}
         {isEmpty ? (
           <NoCosts db={db} view={view} mayChange={mayChange} />
         ) : (
@@ -124,7 +134,9 @@ function costsPage(c: DashboardContext, refused?: Refused) {
                 />
               </details>
             </Card>
-            <LedgerCard view={view} page={page} unmatched={unmatched} mayChange={mayChange} />
+            {!restricted && (
+              <LedgerCard view={view} page={page} unmatched={unmatched} mayChange={mayChange} />
+            )}
           </>
         )}
       </>

@@ -54,6 +54,10 @@ const guests = new WeakMap<Request, Person>();
 /** Whether someone looks at a share link instead of being signed in. */
 export const isGuest = ({ userId }: Person): boolean => userId === '';
 
+/** Whether a guest sees a view with filters: a page then shows nothing that the filters do not select. */
+export const isRestricted = (person: Person, { filters }: { filters: object }): boolean =>
+  isGuest(person) && Object.keys(filters).length > 0;
+
 export function admitGuest(request: Request, guest: Person): void {
   guests.set(request, guest);
 }

@@ -4,7 +4,7 @@ import { MAX_FILTER_VALUES } from '#http';
 import { PerformanceQuery, type PerformanceReport, reportPerformance } from '#reports';
 import { changesIn, rowWithChange, withBefore } from './change-columns.tsx';
 import { type ComparedReport, comparedTotal, readCompared } from './compared.tsx';
-import type { DashboardContext } from './guard.ts';
+import { type DashboardContext, isRestricted } from './guard.ts';
 import {
   type Asked,
   COLUMN_SETS,
@@ -57,9 +57,12 @@ export async function readRows(c: DashboardContext, view: View, asked: Asked, no
     // The inventory defines the list, so the report must not group any of it under `other`.
     reportPerformance(c.env, view.application, query, now),
   ]);
+  // Countries and the like do not divide the inventory, only its figures.
+  const restricted = isRestricted(c.get('person'), view);
   const figures = new Map(report.data.map((row) => [row[`${level}_id`], row]));
   const rows = items.flatMap((item): Row[] => {
     const found = figures.get(item.id);
+    if (restricted && !found) return [];
     if (status === 'silent' && found) return [];
     return [{ item, figures: found }];
   });

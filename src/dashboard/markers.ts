@@ -29,14 +29,17 @@ export function markerOf(
 
 /** Events that may explain a change in a chart: the first spend, and new creatives. */
 export async function readMarkers(db: D1Database, view: View, places: readonly Place[]): Promise<Marker[]> {
-  const { application, from, to } = view;
+  const { application, from, to, filters } = view;
+  // Creatives are divided by name only, and the first spend by nothing.
+  const isWhole = Object.keys(filters).length === 0;
   const [firstSpend, made] = await Promise.all([
-    findFirstSpendDay(database(db), application.id),
+    isWhole ? findFirstSpendDay(database(db), application.id) : null,
     // A day in any time zone lies within a day and a half of the same day in UTC.
     findNewCreatives(database(db), application.id, {
       since: Date.parse(from) - DAY_MS,
       until: Date.parse(to) + 2 * DAY_MS,
       limit: MAX_NEW,
+      within: filters,
     }),
   ]);
   const isByHour = places.some(({ start }) => start.length > 'YYYY-MM-DD'.length);

@@ -1,10 +1,12 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
+import type { Caller } from '#audit';
 import { database } from '#db';
 import { requiredText } from '#http';
 import {
   changeRole,
   createPasswordReset,
+  type EndBelongings,
   INVITATION_DAYS,
   invite,
   listInvitations,
@@ -14,10 +16,12 @@ import {
   removeMember,
   withdrawInvitation,
 } from '#members';
+import { endAccessTokens, listAccessTokens } from '#teams';
+import { endShareLinks } from '#views';
 import { auditPage } from './audit-page.tsx';
 import { CopyNow } from './copyable.tsx';
 import { parseForm, redirectDone, requireForm, type Submitted } from './form.ts';
-import { moment } from './format.ts';
+import { moment, NOTHING } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { Action, Card, Field, Table } from './parts.tsx';
 import { renderSettings } from './settings.tsx';
@@ -33,10 +37,19 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
   const { person } = c.var;
   const { invitation, passwordLink, email } = await takeShown(c, PATH);
   const db = database(c.env.DB);
-  const [people, invitations] = await Promise.all([
+  const now = Date.now();
+  const [people, tokens, invitations] = await Promise.all([
     listMembers(db, person.team.id),
-    listInvitations(db, person.team.id, Date.now()),
+    listAccessTokens(db, person.team.id),
+    listInvitations(db, person.team.id, now),
   ]);
+  /** The names of the working tokens that end with a member's role. */
+  const tokensOf = (email: string) =>
+    tokens
+      .filter(({ createdBy, revokedAt }) => createdBy === email && revokedAt === null)
+      .filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
+      .map(({ name }) => name)
+      .join(', ');
   const offered = ROLES.filter((name) => name !== 'owner' || person.role === 'owner');
   return renderSettings(
     c,
@@ -101,6 +114,7 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
                   </form>
                 ),
             },
+            { label: 'Access tokens', wrap: true, cell: (member) => tokensOf(member.email) || NOTHING },
             {
               label: 'Since (UTC)',
               wideOnly: true,
@@ -121,13 +135,17 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
                     to={`/settings/members/${member.userId}/remove`}
                     label="Remove"
                     kind="danger"
-                    confirm={`Remove ${member.name}? Their sign-in and sessions end at once.`}
+                    confirm={`Remove ${member.name}? Their sign-in, sessions, share links and access tokens end at once.`}
                   />
                 </span>
               ),
             },
           ]}
         />
+        <p class="hint">
+          Share links and access tokens end when the person who created them leaves or becomes a viewer. To
+          keep a token, take it over first under <a href="/settings/tokens">Access tokens</a>.
+        </p>
       </Card>
       <Card title="Open invitations">
         <Table
@@ -155,6 +173,14 @@ async function membersPage(c: DashboardContext, { values = {}, faults = [] }: Su
   );
 }
 
+/** What ends with a member's role besides what the members themselves hold: share links and access tokens. */
+const belongingsOf =
+  (caller: Caller): EndBelongings =>
+  (email, condition) => [
+    ...endShareLinks(caller, email, condition),
+    ...endAccessTokens(caller, email, condition),
+  ];
+
 export const memberPages = new Hono<DashboardEnv>()
   .use('/settings/members/*', requirePerson, requireRole('admin'))
   .use('/settings/audit', requirePerson, requireRole('admin'))
@@ -173,7 +199,8 @@ export const memberPages = new Hono<DashboardEnv>()
   })
   .post('/settings/members/:id/role', async (c) => {
     const { role } = await requireForm(c, NewRole);
-    await changeRole(callerOf(c), c.req.param('id'), role);
+    const caller = callerOf(c);
+    await changeRole(caller, c.req.param('id'), role, belongingsOf(caller));
     return redirectDone(c, '/settings/members', 'saved');
   })
   .post('/settings/members/:id/password-reset', async (c) => {
@@ -182,6 +209,7 @@ export const memberPages = new Hono<DashboardEnv>()
     return redirectShowing(c, PATH, { passwordLink, email });
   })
   .post('/settings/members/:id/remove', async (c) => {
-    await removeMember(callerOf(c), c.req.param('id'));
+    const caller = callerOf(c);
+    await removeMember(caller, c.req.param('id'), belongingsOf(caller));
     return redirectDone(c, '/settings/members', 'removed');
   });

@@ -4,7 +4,7 @@ import { database } from '#db';
 import { settingsOf } from '#env';
 import { requiredText } from '#http';
 import { DAY_MS } from '#lib/time';
-import { createAccessToken, listAccessTokens, revokeAccessToken } from '#teams';
+import { createAccessToken, listAccessTokens, revokeAccessToken, takeOverAccessToken } from '#teams';
 import { CopyNow } from './copyable.tsx';
 import { parseForm, redirectDone, type Submitted } from './form.ts';
 import { moment, NOTHING } from './format.ts';
@@ -34,7 +34,8 @@ const NewToken = z.object({
 
 async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Submitted = {}) {
   const now = Date.now();
-  const tokens = await listAccessTokens(database(c.env.DB), c.get('person').team.id);
+  const { team, email } = c.get('person');
+  const tokens = await listAccessTokens(database(c.env.DB), team.id);
   const { accessToken } = await takeShown(c, PATH);
   return renderSettings(
     c,
@@ -46,7 +47,8 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
       <Card title="New access token">
         <p class="muted">
           For the team API: creatives, costs, reports and raw events of every application of the team. Send it
-          in the header <code>{settingsOf(c.env).SERVICE_NAME}-Token</code>.
+          in the header <code>{settingsOf(c.env).SERVICE_NAME}-Token</code>. A token ends when its creator
+          leaves the team or becomes a viewer, unless someone took it over.
         </p>
         <form method="post" action="/settings/tokens" class="row">
           <Field
@@ -74,6 +76,7 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
           empty="No access tokens yet."
           columns={[
             { label: 'Name', cell: (token) => token.name },
+            { label: 'Created by', cell: (token) => token.createdBy ?? NOTHING },
             { label: 'Created (UTC)', cell: (token) => moment(token.createdAt, 'UTC') },
             {
               label: 'Expires (UTC)',
@@ -95,12 +98,17 @@ async function tokensPage(c: DashboardContext, { values = {}, faults = [] }: Sub
               label: 'Actions',
               cell: (token) =>
                 token.revokedAt === null ? (
-                  <Action
-                    to={`/settings/tokens/${token.id}/revoke`}
-                    label="Revoke"
-                    kind="danger"
-                    confirm={`Revoke “${token.name}”? Whatever uses it stops working within a minute.`}
-                  />
+                  <span class="actions">
+                    {token.createdBy !== email && (
+                      <Action to={`/settings/tokens/${token.id}/take-over`} label="Take over" kind="quiet" />
+                    )}
+                    <Action
+                      to={`/settings/tokens/${token.id}/revoke`}
+                      label="Revoke"
+                      kind="danger"
+                      confirm={`Revoke “${token.name}”? Whatever uses it stops working within a minute.`}
+                    />
+                  </span>
                 ) : (
                   NOTHING
                 ),
@@ -122,6 +130,10 @@ export const tokenPages = new Hono<DashboardEnv>()
     const expiresAt = data.days === 0 ? null : caller.now + data.days * DAY_MS;
     const { accessToken } = await createAccessToken(caller, data.name, expiresAt);
     return redirectShowing(c, PATH, { accessToken });
+  })
+  .post('/settings/tokens/:id/take-over', async (c) => {
+    await takeOverAccessToken(callerOf(c), c.req.param('id'));
+    return redirectDone(c, '/settings/tokens', 'saved');
   })
   .post('/settings/tokens/:id/revoke', async (c) => {
     await revokeAccessToken(callerOf(c), c.req.param('id'));

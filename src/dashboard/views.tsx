@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { database } from '#db';
 import { atLeast } from '#members';
 import {
+  boundTo,
   createShareLink,
   listShareLinks,
   listViews,
@@ -15,11 +16,12 @@ import {
 } from '#views';
 import { CopyNow } from './copyable.tsx';
 import { doneText, parseForm, redirectDone, type Submitted } from './form.ts';
-import { moment } from './format.ts';
+import { moment, NOTHING } from './format.ts';
 import { callerOf, type DashboardContext, type DashboardEnv, requirePerson, requireRole } from './guard.ts';
 import { renderPage } from './page.tsx';
 import { Action, Card, Field, Notice, Table } from './parts.tsx';
 import { redirectShowing, takeShown } from './show-once.ts';
+import { requireView } from './view.ts';
 
 const PATH = '/views';
 
@@ -102,7 +104,7 @@ const NewForms = ({ address, shown, mayShare }: { address: string; shown: Shown;
 
 async function viewsPage(c: DashboardContext, shown: Shown = {}) {
   const db = database(c.env.DB);
-  const { team, role } = c.get('person');
+  const { team, role, email } = c.get('person');
   const mayShare = atLeast(role, 'admin');
   const [views, links] = await Promise.all([
     listViews(db, team.id),
@@ -132,14 +134,17 @@ async function viewsPage(c: DashboardContext, shown: Shown = {}) {
             { label: 'Saved (UTC)', cell: (view) => moment(view.createdAt, 'UTC').slice(0, 10) },
             {
               label: 'Actions',
-              cell: (view) => (
-                <Action
-                  to={`/views/${view.id}/remove`}
-                  label="Remove"
-                  kind="danger"
-                  confirm={`Remove “${view.name}” for the whole team?`}
-                />
-              ),
+              cell: (view) =>
+                mayShare || view.createdBy === email ? (
+                  <Action
+                    to={`/views/${view.id}/remove`}
+                    label="Remove"
+                    kind="danger"
+                    confirm={`Remove “${view.name}” for the whole team?`}
+                  />
+                ) : (
+                  NOTHING
+                ),
             },
           ]}
         />
@@ -192,7 +197,9 @@ export const viewPages = new Hono<DashboardEnv>()
   .post('/views/links', admin, async (c) => {
     const { data, ...submitted } = await parseForm(c, NewShareLink);
     if (!data) return viewsPage(c, { ...submitted, form: 'link' });
-    const secret = await createShareLink(callerOf(c), data);
+    const { application } = await requireView(c);
+    const address = boundTo(data.address, application.id);
+    const secret = await createShareLink(callerOf(c), { ...data, address });
     return redirectShowing(c, PATH, { shareLink: `${new URL(c.req.url).origin}/shared/${secret}` });
   })
   .post('/views/links/:hash/revoke', admin, async (c) => {
@@ -200,6 +207,6 @@ export const viewPages = new Hono<DashboardEnv>()
     return redirectDone(c, '/views', 'revoked_link');
   })
   .post('/views/:id/remove', async (c) => {
-    await removeView(callerOf(c), c.req.param('id'));
+    await removeView(callerOf(c), c.req.param('id'), { onlyOwn: !atLeast(c.get('person').role, 'admin') });
     return redirectDone(c, '/views', 'deleted');
   });

@@ -10,6 +10,7 @@ export {
 export {
   atLeast,
   changeRole,
+  type EndBelongings,
   hasPassword,
   listMembers,
   type MemberCaller,

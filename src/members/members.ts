@@ -1,4 +1,5 @@
 import { and, asc, eq, exists, inArray, not, type SQL, sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
 import { alias } from 'drizzle-orm/sqlite-core';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
@@ -179,13 +180,41 @@ const endPasswordResets = (db: Database, teamId: string, condition: SQL) =>
       ),
     );
 
+/**
+ * What else a member has through their role: statements that end it if `condition` holds. They run in the transaction that changes the role, after
+ * the change.
+ */
+export type EndBelongings = (email: string, condition: SQL) => readonly BatchItem<'sqlite'>[];
+
+/** SQL: whether a member has no role any more that may share and create credentials. */
+const mayNotAdminister = (db: Database, teamId: string, userId: string) =>
+  not(
+    exists(
+      db
+        .select({ id: members.userId })
+        .from(members)
+        .where(
+          and(
+            eq(members.userId, userId),
+            eq(members.teamId, teamId),
+            inArray(members.role, ['owner', 'admin']),
+          ),
+        ),
+    ),
+  );
+
 const lastOwner = () => new AppError('conflict', 'A team keeps at least one owner');
 
 /**
- * Takes effect with the member's next request. Ends the invitations that they created and that the new role does not allow, and the team's
- * open password links. Throws `conflict` for the last owner.
+ * Takes effect with the member's next request. Ends the invitations that they created and that the new role does not allow, the team's
+ * open password links and, for a viewer, `endBelongings`. Throws `conflict` for the last owner.
  */
-export async function changeRole(caller: MemberCaller, userId: string, role: Role): Promise<void> {
+export async function changeRole(
+  caller: MemberCaller,
+  userId: string,
+  role: Role,
+  endBelongings: EndBelongings,
+): Promise<void> {
   const { db, team } = caller;
   const { email } = await memberFor(caller, userId);
   if (role === 'owner' && caller.role !== 'owner') {
@@ -202,15 +231,20 @@ export async function changeRole(caller: MemberCaller, userId: string, role: Rol
     endPasswordResets(db, team.id, isChangeable),
     db.update(members).set({ role }).where(changeable),
     endInvitations(db, team.id, userId),
+    ...endBelongings(email, mayNotAdminister(db, team.id, userId)),
   ]);
   if (changed.meta.changes !== 1) throw lastOwner();
 }
 
 /**
- * Removes a member with their invitations, sign-in and sessions, and ends the team's open password links. Throws `conflict` for the last
+ * Removes a member with their invitations, sign-in, sessions and `endBelongings`, and ends the team's open password links. Throws `conflict` for the last
  * owner.
  */
-export async function removeMember(caller: MemberCaller, userId: string): Promise<void> {
+export async function removeMember(
+  caller: MemberCaller,
+  userId: string,
+  endBelongings: EndBelongings,
+): Promise<void> {
   const { db, team } = caller;
   const { email } = await memberFor(caller, userId);
   const removable = and(eq(members.userId, userId), eq(members.teamId, team.id), keepsAnOwner);
@@ -221,6 +255,7 @@ export async function removeMember(caller: MemberCaller, userId: string): Promis
     endPasswordResets(db, team.id, isRemovable),
     db.delete(members).where(removable),
     endInvitations(db, team.id, userId),
+    ...endBelongings(email, mayNotAdminister(db, team.id, userId)),
     db.delete(sessions).where(and(eq(sessions.userId, userId), gone)),
     db.delete(accounts).where(and(eq(accounts.userId, userId), gone)),
     db.delete(users).where(and(eq(users.id, userId), gone)),

@@ -1,4 +1,4 @@
-import { and, desc, eq, exists, isNull, sql } from 'drizzle-orm';
+import { and, desc, eq, exists, isNull, type SQL, sql } from 'drizzle-orm';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { accessTokens, type Database } from '#db';
 import { AppError } from '#http';
@@ -15,12 +15,14 @@ export async function createAccessToken(
   name: string,
   expiresAt: number | null,
 ): Promise<{ id: string; accessToken: string }> {
-  const { db, team, now } = caller;
+  const { db, team, actor, now } = caller;
   const accessToken = newAccessToken();
   const id = newId('tkn');
   const hash = await sha256Hex(accessToken);
   await db.batch([
-    db.insert(accessTokens).values({ hash, id, teamId: team.id, name, createdAt: now, expiresAt }),
+    db
+      .insert(accessTokens)
+      .values({ hash, id, teamId: team.id, name, createdBy: actor, createdAt: now, expiresAt }),
     auditStatement(caller, newAuditEntry('access_token.created', name)),
   ]);
   return { id, accessToken };
@@ -28,9 +30,9 @@ export async function createAccessToken(
 
 /** A team's access tokens, newest first, including revoked ones; never the tokens themselves. */
 export async function listAccessTokens(db: Database, teamId: string) {
-  const { id, name, createdAt, expiresAt, revokedAt } = accessTokens;
+  const { id, name, createdBy, createdAt, expiresAt, revokedAt } = accessTokens;
   return db
-    .select({ id, name, createdAt, expiresAt, revokedAt })
+    .select({ id, name, createdBy, createdAt, expiresAt, revokedAt })
     .from(accessTokens)
     .where(eq(accessTokens.teamId, teamId))
     .orderBy(desc(accessTokens.id));
@@ -52,4 +54,46 @@ export async function revokeAccessToken(caller: Caller, id: string): Promise<voi
     db.select({ id: accessTokens.id }).from(accessTokens).where(own),
   ]);
   if (found.length === 0) throw new AppError('not_found', 'Access token not found');
+}
+
+/**
+ * Makes a token the caller's own, so that it does not end with its creator's role. Throws `not_found` for another team's token and for one that
+ * is revoked.
+ */
+export async function takeOverAccessToken(caller: Caller, id: string): Promise<void> {
+  const { db, team, actor } = caller;
+  const working = and(
+    eq(accessTokens.id, id),
+    eq(accessTokens.teamId, team.id),
+    isNull(accessTokens.revokedAt),
+  );
+  const [token] = await db.select({ name: accessTokens.name }).from(accessTokens).where(working);
+  if (!token) throw new AppError('not_found', 'Access token not found');
+  await db.batch([
+    auditStatement(caller, newAuditEntry('access_token.taken_over', token.name)),
+    db.update(accessTokens).set({ createdBy: actor }).where(working),
+  ]);
+}
+
+/** Statements that revoke the tokens that someone created, if `condition` holds. For the transaction that ends their role. */
+export function endAccessTokens(caller: Caller, createdBy: string, condition: SQL) {
+  const { db, team, now } = caller;
+  const own = and(
+    eq(accessTokens.teamId, team.id),
+    eq(accessTokens.createdBy, createdBy),
+    isNull(accessTokens.revokedAt),
+    condition,
+  );
+  const names = db
+    .select({ names: sql`group_concat(${accessTokens.name}, ', ')` })
+    .from(accessTokens)
+    .where(own);
+  return [
+    auditStatement(
+      caller,
+      newAuditEntry('access_token.revoked', sql<string>`(${names})`),
+      exists(db.select({ id: accessTokens.id }).from(accessTokens).where(own)),
+    ),
+    db.update(accessTokens).set({ revokedAt: now }).where(own),
+  ];
 }

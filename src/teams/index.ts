@@ -1,4 +1,10 @@
-export { createAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens.ts';
+export {
+  createAccessToken,
+  endAccessTokens,
+  listAccessTokens,
+  revokeAccessToken,
+  takeOverAccessToken,
+} from './access-tokens.ts';
 export { listKeysInGrace, replaceApiKey, revealApiKey } from './api-keys.ts';
 export {
   ApplicationChanges,

@@ -1,5 +1,7 @@
 export {
+  boundTo,
   createShareLink,
+  endShareLinks,
   findShareLink,
   listShareLinks,
   listViews,

@@ -1,4 +1,4 @@
-import { and, desc, eq, lt } from 'drizzle-orm';
+import { and, desc, eq, exists, lt, type SQL, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { type Database, savedViews, shareLinks, teams } from '#db';
@@ -71,16 +71,30 @@ export async function saveView(caller: Caller, { address, name }: z.infer<typeof
   ]);
 }
 
-/** Throws `not_found` for another team's view too. */
-export async function removeView(caller: Caller, id: string): Promise<void> {
-  const { db, team } = caller;
+/** Removes a view; with `onlyOwn`, only one that the caller saved. Throws `not_found` for another team's view, `forbidden` for another's. */
+export async function removeView(
+  caller: Caller,
+  id: string,
+  { onlyOwn }: { onlyOwn: boolean },
+): Promise<void> {
+  const { db, team, actor } = caller;
   const own = and(eq(savedViews.teamId, team.id), eq(savedViews.id, id));
   const [view] = await db.select().from(savedViews).where(own);
   if (!view) throw new AppError('not_found', 'Saved view not found');
+  if (onlyOwn && view.createdBy !== actor) {
+    throw new AppError('forbidden', 'Only an admin can remove a view that someone else saved');
+  }
   await db.batch([
     db.delete(savedViews).where(own),
     auditStatement(caller, newAuditEntry('view.removed', view.name)),
   ]);
+}
+
+/** A link's view, for an application: without one in its address, it would follow the team's first one, whichever that is. */
+export function boundTo<Stored extends { query: string }>(address: Stored, applicationId: string): Stored {
+  const query = new URLSearchParams(address.query);
+  if (!query.get('app')) query.set('app', applicationId);
+  return { ...address, query: query.toString() };
 }
 
 /** Creates a link to one view. The returned secret is its last segment; only its SHA-256 is stored. */
@@ -124,6 +138,24 @@ export async function revokeShareLink(caller: Caller, hash: string): Promise<voi
     db.delete(shareLinks).where(own),
     auditStatement(caller, newAuditEntry('share_link.revoked', `${viewAddress(link)} for ${link.note}`)),
   ]);
+}
+
+/** Statements that end the share links that someone created, if `condition` holds. For the transaction that ends their role. */
+export function endShareLinks(caller: Caller, createdBy: string, condition: SQL) {
+  const { db, team } = caller;
+  const own = and(eq(shareLinks.teamId, team.id), eq(shareLinks.createdBy, createdBy), condition);
+  const notes = db
+    .select({ notes: sql`group_concat(${shareLinks.note}, ', ')` })
+    .from(shareLinks)
+    .where(own);
+  return [
+    auditStatement(
+      caller,
+      newAuditEntry('share_link.revoked', sql<string>`(SELECT 'All for ' || (${notes}))`),
+      exists(db.select({ hash: shareLinks.hash }).from(shareLinks).where(own)),
+    ),
+    db.delete(shareLinks).where(own),
+  ];
 }
 
 /** The view of a link, or null if the link expired, was revoked or never existed. */

@@ -55,6 +55,24 @@ it('saves a view for the whole team until it is removed', async () => {
   expect(await names(admin)).toEqual([]);
 });
 
+it('lets a viewer remove only the views that they saved themselves, and an admin any', async () => {
+  const save = async (browser: Browser, name: string) => {
+    await browser.post('/views', { address: addressOf('/ltv', `&note=${name}`), name });
+    const page = await pageOf(await admin.get('/views'));
+    return new Page(page.row('Saved views', name).one('form').toString()).actions[0] ?? '';
+  };
+  const [own, others] = [await save(viewer, 'Mine'), await save(admin, 'Theirs')];
+  const page = await pageOf(await viewer.get('/views'));
+  expect(page.actions.filter((action) => action.endsWith('/remove'))).toEqual([own]);
+  expect((await viewer.post(others)).status).toBe(403);
+  expect((await viewer.post(own)).status).toBe(303);
+  expect((await pageOf(await viewer.get('/views'))).table('Saved views').rows.map(([name]) => name)).toEqual([
+    'Theirs',
+  ]);
+  const mine = await save(viewer, 'Mine again');
+  for (const remove of [mine, others]) expect((await admin.post(remove)).status).toBe(303);
+});
+
 it.each(['/settings/tokens', 'https://evil.test/', '//evil.test/', '/\\evil.test', '/debugger', '', 'ltv'])(
   'refuses to save or share %j',
   async (address) => {
@@ -123,6 +141,33 @@ it('shows nothing of another team’s application by a share link', async () => 
   const other = await createTenant();
   const path = await share(`/breakdown?app=${other.application.id}&${PERIOD}`);
   expect((await worker.request(path)).status).toBe(404);
+});
+
+it('binds a link made on a page without an application to the one that it shows', async () => {
+  const own = await createTenant({ name: 'First game' });
+  const { team } = own;
+  const owner = await signedIn(worker, team, 'owner');
+  const made = await pageOf(await owner.submit('/views/links', { address: '/', note: 'x', days: '7' }));
+  const link = new URL(made.one('.notice code').text).pathname;
+  expect((await pageOf(await worker.request(link))).text).toContain('First game');
+  await owner.post('/settings/applications', { name: 'Second game', timezone: 'UTC', currency: 'usd' });
+  const gone = await worker.team(own, `/v1/applications/${own.application.id}`, {
+    method: 'DELETE',
+    body: { name: 'First game' },
+  });
+  expect(gone.status).toBe(200);
+  expect((await pageOf(await owner.get('/'))).text).toContain('Second game');
+  expect((await worker.request(link)).status).toBe(404);
+});
+
+it('keeps a link until it ends, however old it is', async () => {
+  const path = await share(addressOf('/'));
+  const now = Date.now();
+  await env.DB.prepare('UPDATE share_links SET created_at = ?')
+    .bind(now - 400 * DAY_MS)
+    .run();
+  await pruneShareLinks(database(env.DB), now);
+  expect((await worker.request(path)).status).toBe(200);
 });
 
 it('ends a share link when it is revoked, and when it expires', async () => {

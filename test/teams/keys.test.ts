@@ -24,7 +24,7 @@ it('lists only the team’s access tokens, newest first, with the time of the fi
   await revokeAccessToken(callerOf(mine, 3_000), id);
   await expect(revokeAccessToken(callerOf(theirs, 4_000), id)).rejects.toMatchObject({ code: 'not_found' });
   expect(await listAccessTokens(db, mine.team.id)).toEqual([
-    { id, name: 'newer', createdAt: 1_000, expiresAt: 5_000, revokedAt: 2_000 },
+    { id, name: 'newer', createdBy: 'me', createdAt: 1_000, expiresAt: 5_000, revokedAt: 2_000 },
     expect.objectContaining({ name: 'test', expiresAt: null, revokedAt: null }),
   ]);
   expect((await listAccessTokens(db, theirs.team.id)).map(({ name }) => name)).toEqual(['test']);

@@ -52,6 +52,8 @@ export const accessTokens = sqliteTable(
     id: text().notNull(),
     teamId: text('team_id').notNull(),
     name: text().notNull(),
+    /** The creator, or whoever took the token over. Null for tokens of earlier releases. */
+    createdBy: text('created_by'),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at'),
     revokedAt: integer('revoked_at'),

@@ -1,0 +1,86 @@
+import { beforeAll, expect, it } from 'vitest';
+import { type Page, pageOf } from '../helpers/page.ts';
+import { type Browser, createPerson, openSession, signedIn } from '../helpers/person.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+// What someone shared or created ends with the role that allowed it.
+
+const worker = startWorker();
+let tenant: Tenant;
+let owner: Browser;
+
+beforeAll(async () => {
+  tenant = await createTenant();
+  owner = await signedIn(worker, tenant.team, 'owner');
+});
+
+const copied = (page: Page) => page.one('.notice code').text;
+
+/** An admin with a share link and two access tokens. */
+async function busyAdmin() {
+  const person = await createPerson(tenant.team, 'admin');
+  const browser = await openSession(worker, person);
+  const address = `/ltv?app=${tenant.application.id}`;
+  const made = await pageOf(await browser.submit('/views/links', { address, note: 'The board', days: '7' }));
+  const tokenOf = async (name: string) =>
+    copied(await pageOf(await browser.submit('/settings/tokens', { name, days: '0' })));
+  return {
+    ...person,
+    browser,
+    link: new URL(copied(made)).pathname,
+    nightly: await tokenOf(`Nightly of ${person.id}`),
+    board: await tokenOf(`Board of ${person.id}`),
+  };
+}
+
+const statusOf = async (teamToken: string) =>
+  (await worker.team({ teamToken }, `/v1/applications/${tenant.application.id}`)).status;
+const seen = async (link: string) => (await worker.request(link)).status;
+
+it.each([
+  ['becomes a viewer', { role: 'viewer' }, '/role'],
+  ['is removed', {}, '/remove'],
+])(
+  'ends the share links and access tokens of an admin who %s, except those taken over',
+  async (_, fields, what) => {
+    const [admin, colleague] = [await busyAdmin(), await busyAdmin()];
+    const members = await pageOf(await owner.get('/settings/members'));
+    const row = members.table('Members of the team').rows.find((cells) => cells.includes(admin.email));
+    expect(row).toContain(`Board of ${admin.id}, Nightly of ${admin.id}`);
+    const tokens = await pageOf(await owner.get('/settings/tokens'));
+    const takeOver = tokens.row('Access tokens', `Board of ${admin.id}`).actions[0] ?? '';
+    expect(takeOver).toMatch(/take-over$/);
+    const stranger = await signedIn(worker, (await createTenant()).team, 'owner');
+    expect((await stranger.post(takeOver)).status).toBe(404);
+    expect((await owner.post(takeOver)).status).toBe(303);
+
+    expect((await owner.post(`/settings/members/${admin.id}${what}`, fields)).status).toBe(303);
+    expect(await seen(admin.link)).toBe(404);
+    const again = await pageOf(await owner.get('/settings/tokens'));
+    expect(again.row('Access tokens', `Nightly of ${admin.id}`).text).toContain('Revoked');
+    expect(again.row('Access tokens', `Board of ${admin.id}`).text).toContain('Active');
+    expect(await statusOf(admin.board)).toBe(200);
+    expect([await seen(colleague.link), await statusOf(colleague.nightly)]).toEqual([200, 200]);
+    const log = (await pageOf(await owner.get('/settings/audit'))).text;
+    expect(log).toContain(`Nightly of ${admin.id}`);
+    expect(log).toContain('All for The board');
+  },
+);
+
+it('keeps the share links and access tokens of an admin who becomes an owner or stays the last one', async () => {
+  const admin = await busyAdmin();
+  await owner.post(`/settings/members/${admin.id}/role`, { role: 'owner' });
+  expect([await seen(admin.link), await statusOf(admin.nightly)]).toEqual([200, 200]);
+  const alone = await createTenant();
+  const last = await createPerson(alone.team, 'owner');
+  const browser = await openSession(worker, last);
+  const made = await pageOf(await browser.submit('/views/links', { address: '/', note: 'Mine', days: '7' }));
+  for (const [what, fields] of [
+    ['role', { role: 'viewer' }],
+    ['remove', {}],
+  ] as const) {
+    expect((await browser.post(`/settings/members/${last.id}/${what}`, fields)).status).toBe(409);
+  }
+  expect(await seen(new URL(copied(made)).pathname)).toBe(200);
+});
