@@ -13,7 +13,7 @@ export class Scratch {
     this.sql = this.database.createTagStore();
     this.database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
       CREATE TABLE seen (key TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
-      CREATE TABLE tokens (device TEXT PRIMARY KEY, token TEXT NOT NULL) WITHOUT ROWID;
+      CREATE TABLE fetched (device TEXT PRIMARY KEY, token TEXT NOT NULL) WITHOUT ROWID;
       BEGIN`);
   }
 
@@ -25,11 +25,11 @@ export class Scratch {
   }
 
   saveToken(device: string, token: string): void {
-    this.sql.run`INSERT OR REPLACE INTO tokens VALUES (${device}, ${token})`;
+    this.sql.run`INSERT OR REPLACE INTO fetched VALUES (${device}, ${token})`;
   }
 
   tokenOf(device: string): string | null {
-    const token = this.sql.get`SELECT token FROM tokens WHERE device = ${device}`?.token;
+    const token = this.sql.get`SELECT token FROM fetched WHERE device = ${device}`?.token;
     return typeof token === 'string' ? token : null;
   }
 

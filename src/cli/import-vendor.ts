@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { amountShares } from '#lib/shares';
 import { zoneOffset } from '#lib/time';
 import { readTimestamp } from '#lib/timestamp';
 import { readCsv } from './import-csv.ts';
@@ -171,7 +172,7 @@ function* envelopesOf(event: ExportedEvent, at: number, key: string): Generator<
       yield { ...withParams, type: 'retention', payload: {} };
       return;
     case 'ad':
-      for (const [index, share] of sharesOf(value, Number(event.impressions || 1)).entries()) {
+      for (const [index, share] of amountShares(value, Number(event.impressions || 1)).entries()) {
         yield {
           ...withParams,
           event_id: index === 0 ? key : `${key}/${index}`,
@@ -209,17 +210,6 @@ function* envelopesOf(event: ExportedEvent, at: number, key: string): Generator<
         },
       };
   }
-}
-
-const BILLIONTHS = 1e9;
-
-/** An amount in equal shares, to a billionth, whose sum is the amount. */
-export function sharesOf(amount: number, count: number): number[] {
-  if (count === 1) return [amount];
-  const total = Math.round(amount * BILLIONTHS);
-  const share = Math.floor(total / count);
-  const larger = total - share * count;
-  return Array.from({ length: count }, (_, index) => (share + (index < larger ? 1 : 0)) / BILLIONTHS);
 }
 
 type Created = { creative: { tracking_link: string } };

@@ -1,6 +1,6 @@
 import type { Fault } from '#http';
-import { COST_FORMATS, type CostFile, Costs, type CostsSaved, parseCostFile, saveCosts } from '#money';
-import { checkForm, readFields } from './form.ts';
+import { COST_FORMATS, COST_LANGUAGES, type CostFormat, type CostsSaved, saveCostFile } from '#money';
+import { readFields } from './form.ts';
 import { count } from './format.ts';
 import { callerOf, type DashboardContext } from './guard.ts';
 import { Card, Field, Notice } from './parts.tsx';
@@ -9,13 +9,8 @@ import { type View, viewQuery } from './view.ts';
 const FAULTS_SHOWN = 10;
 const EXAMPLE = 'date,campaign,adset,creative,currency,amount\n2026-11-19,Summer,Broad,,usd,120.50';
 
-type Stored = Pick<CostsSaved, 'rows' | 'unmatched'> & { format: CostFile['format'] };
-export type Refused = { faults: Fault[]; text: string };
-/** Translates a fault's path: `rows.3.amount` refers to the line of the file that the fourth row came from. */
-const readable = ({ path, message }: Fault, lines: readonly number[]): Fault => {
-  const match = /^rows\.(\d+)\.(.*)$/.exec(path);
-  return match ? { path: `Line ${lines[Number(match[1])] ?? '?'}: ${match[2]}`, message } : { path, message };
-};
+type Stored = Pick<CostsSaved, 'rows' | 'unmatched'> & { format: CostFormat | null };
+export type Refused = { faults: readonly Fault[]; text: string };
 
 export const RefusedNotice = ({ faults }: Refused) => (
   <Notice kind="bad">
@@ -38,7 +33,7 @@ export function readStored(c: DashboardContext): Stored | null {
   return {
     rows: Number(stored),
     unmatched: Number(unknown),
-    format: Object.hasOwn(COST_FORMATS, format) ? (format as CostFile['format']) : null,
+    format: Object.hasOwn(COST_FORMATS, format) ? (format as CostFormat) : null,
   };
 }
 
@@ -74,8 +69,9 @@ export const UploadCard = ({ view, text, currency }: { view: View; text: string;
             .map(({ label }) => label)
             .slice(1)
             .join(', ')}{' '}
-          by day, as they are, or a CSV with the columns date, campaign, currency, amount and, if you have
-          them, adset, creative, impressions, clicks. A row replaces the one of the same day and names.
+          by day in {COST_LANGUAGES}, as they are, or a CSV with the columns date, campaign, currency, amount
+          and, if you have them, adset, creative, impressions, clicks. A row replaces the one of the same day
+          and names.
         </p>
       </div>
       <Field
@@ -86,6 +82,10 @@ export const UploadCard = ({ view, text, currency }: { view: View; text: string;
         hint="For files without a currency"
         required
       />
+      <div class="field check">
+        <input type="checkbox" id="field-spread" name="spread" value="true" />
+        <label for="field-spread">Spread rows that cover several days evenly over them</label>
+      </div>
       <details open={text !== ''}>
         <summary>Paste instead</summary>
         <div class="field">
@@ -100,21 +100,20 @@ export const UploadCard = ({ view, text, currency }: { view: View; text: string;
   </Card>
 );
 
-async function readUpload(c: DashboardContext): Promise<{ text: string; currency: string }> {
-  const { csv, file, file_currency } = await readFields(c);
-  const currency = typeof file_currency === 'string' ? file_currency.trim() : '';
-  if (file instanceof File && file.size > 0) return { text: await file.text(), currency };
-  return { text: typeof csv === 'string' ? csv : '', currency };
-}
-
 /** Stores an uploaded file and redirects to the outcome, or returns why it is refused. */
 export async function uploadCosts(c: DashboardContext, view: View): Promise<Response | Refused> {
-  const { text, currency } = await readUpload(c);
-  const { rows, lines, faults, format } = parseCostFile(text, currency || view.application.currency);
-  if (faults.length > 0) return { faults, text };
-  const checked = checkForm(Costs, { application_id: view.application.id, rows });
-  if (!checked.data) return { faults: checked.faults.map((fault) => readable(fault, lines)), text };
-  const answer = await saveCosts(callerOf(c), view.application, checked.data.rows);
-  const outcome = { stored: String(answer.rows), unknown: String(answer.unmatched), format: format ?? '' };
-  return c.redirect(`/costs${viewQuery(view, outcome)}`, 303);
+  const { csv, file, file_currency, spread } = await readFields(c);
+  const text = typeof csv === 'string' ? csv : '';
+  const currency = typeof file_currency === 'string' ? file_currency.trim() : '';
+  const isFile = file instanceof File && file.size > 0;
+  const outcome = await saveCostFile(
+    callerOf(c),
+    view.application,
+    isFile ? new Uint8Array(await file.arrayBuffer()) : text,
+    { currency: currency || view.application.currency, spread: spread === 'true' },
+  );
+  if (outcome.faults) return { faults: outcome.faults, text: isFile ? await file.text() : text };
+  const { saved, format } = outcome;
+  const stored = { stored: String(saved.rows), unknown: String(saved.unmatched), format: format ?? '' };
+  return c.redirect(`/costs${viewQuery(view, stored)}`, 303);
 }

@@ -71,6 +71,19 @@ export function describeOperation(operation: Operation): Paths[string] {
             },
           }
         : {}),
+      ...(operation.text
+        ? {
+            requestBody: {
+              required: true,
+              content: Object.fromEntries(
+                Object.entries(operation.text).map(([type, example]) => [
+                  type,
+                  { schema: { type: 'string' as const }, example },
+                ]),
+              ),
+            },
+          }
+        : {}),
       responses: {
         [answer.status]: {
           description: answer.description,

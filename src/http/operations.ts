@@ -15,6 +15,8 @@ export type Operation = {
   parameters?: { query?: z.ZodObject; path?: z.ZodObject; header?: z.ZodObject };
   /** The JSON body. A test sends every example. */
   body?: { schema: z.ZodType; examples: Record<string, unknown> };
+  /** A body that is text: an example of each content type. */
+  text?: Record<string, string>;
   answer: {
     status: number;
     description: string;

@@ -1,146 +1,24 @@
 import Papa from 'papaparse';
-import type { Fault } from '#http';
+import * as z from 'zod';
+import { currencyCode, type Fault, requiredText } from '#http';
+import { daysOf } from '#lib/calendar';
+import { amountShares, wholeShares } from '#lib/shares';
+import { isDay } from '#lib/time';
+import {
+  COST_LANGUAGES,
+  type CostField,
+  type CostFormat,
+  type Layout,
+  missingFields,
+  readLayout,
+} from './cost-headings.ts';
 
 // Reads cost files as people have them: with our own columns, or as exported from an advertising network. Pure.
 
-type Field = 'date' | 'campaign' | 'adset' | 'creative' | 'currency' | 'amount' | 'impressions' | 'clicks';
-const FIELDS: readonly Field[] = [
-  'date',
-  'campaign',
-  'adset',
-  'creative',
-  'currency',
-  'amount',
-  'impressions',
-  'clicks',
-];
-
-type Format = {
-  label: string;
-  /** The columns that identify this format, and those that may hold each field: the first one present in the file is used. */
-  columns: Record<Exclude<Field, 'currency'>, readonly string[]> & { currency: readonly string[] };
-};
-
-/**
- * Column headings of the networks' reports, in lower case. A currency in a heading, such as `Amount spent (EUR)`, is read too.
- * Sources: the networks' own help pages on exporting reports.
- */
-export const COST_FORMATS = {
-  own: {
-    label: 'This service',
-    columns: {
-      date: ['date'],
-      campaign: ['campaign'],
-      adset: ['adset'],
-      creative: ['creative'],
-      currency: ['currency'],
-      amount: ['amount'],
-      impressions: ['impressions'],
-      clicks: ['clicks'],
-    },
-  },
-  meta: {
-    label: 'Meta Ads',
-    columns: {
-      date: ['day', 'reporting starts'],
-      campaign: ['campaign name'],
-      adset: ['ad set name'],
-      creative: ['ad name'],
-      currency: ['currency', 'account currency'],
-      amount: ['amount spent'],
-      impressions: ['impressions'],
-      clicks: ['link clicks', 'clicks (all)'],
-    },
-  },
-  google: {
-    label: 'Google Ads',
-    columns: {
-      date: ['day'],
-      campaign: ['campaign'],
-      adset: ['ad group'],
-      creative: ['ad name', 'ad'],
-      currency: ['currency code', 'currency'],
-      amount: ['cost'],
-      impressions: ['impr.', 'impressions'],
-      clicks: ['clicks'],
-    },
-  },
-  tiktok: {
-    label: 'TikTok Ads',
-    columns: {
-      date: ['by day', 'date'],
-      campaign: ['campaign name'],
-      adset: ['ad group name'],
-      creative: ['ad name'],
-      currency: ['currency'],
-      amount: ['cost', 'total cost'],
-      impressions: ['impressions', 'impression'],
-      clicks: ['clicks (destination)', 'clicks', 'click'],
-    },
-  },
-  applovin: {
-    label: 'AppLovin',
-    columns: {
-      date: ['day'],
-      campaign: ['campaign'],
-      adset: ['ad group', 'creative set'],
-      creative: ['ad', 'creative'],
-      currency: ['currency'],
-      amount: ['cost', 'spend'],
-      impressions: ['impressions'],
-      clicks: ['clicks'],
-    },
-  },
-  unity: {
-    label: 'Unity Ads',
-    columns: {
-      date: ['timestamp', 'date'],
-      campaign: ['campaign name'],
-      adset: ['ad set name', 'target game name'],
-      creative: ['creative pack name'],
-      currency: ['currency'],
-      amount: ['spend', 'cost'],
-      impressions: ['views', 'starts', 'impressions'],
-      clicks: ['clicks'],
-    },
-  },
-} as const satisfies Record<string, Format>;
-type CostFormat = keyof typeof COST_FORMATS;
-
-const REQUIRED = ['date', 'campaign', 'amount'] as const;
 /** Some exports start with the report's name and dates. */
 const MAX_LINES_BEFORE_HEADING = 10;
-
-/** `Amount spent (EUR)` is the column `amount spent` in EUR. */
-function readHeading(text: string): { name: string; currency: string | null } {
-  const name = text
-    .replace(/^\uFEFF/, '')
-    .trim()
-    .toLowerCase();
-  const match = /^(.*\S)\s*\(([a-z]{3})\)$/.exec(name);
-  return match ? { name: match[1] ?? '', currency: match[2] ?? null } : { name, currency: null };
-}
-
-type Layout = { format: CostFormat; at: Partial<Record<Field, number>>; currency: string | null };
-
-/** The format of a heading line: of those whose required columns are present, the one that recognizes the most columns. */
-function readLayout(cells: readonly string[]): Layout | null {
-  const headings = cells.map(readHeading);
-  const layouts = Object.entries(COST_FORMATS).flatMap(([format, { columns }]) => {
-    const at: Layout['at'] = {};
-    for (const field of FIELDS) {
-      const names: readonly string[] = columns[field];
-      const index = names
-        .map((name) => headings.findIndex((heading) => heading.name === name))
-        .find((found) => found >= 0);
-      if (index !== undefined) at[field] = index;
-    }
-    if (REQUIRED.some((field) => at[field] === undefined)) return [];
-    const currency = headings[at.amount ?? -1]?.currency ?? null;
-    return [{ format: format as CostFormat, at, currency }];
-  });
-  return layouts.sort((left, right) => Object.keys(right.at).length - Object.keys(left.at).length)[0] ?? null;
-}
+const MAX_HEADINGS_SHOWN = 12;
+const MAX_SPREAD_DAYS = 366;
 
 /**
  * Parses an amount as people and networks write it: `1,234.50`, `1.234,50`, `1 234,5`, `$12.30`. A single comma or point before three
@@ -168,64 +46,138 @@ const parseCount = (text: string) => {
   return /^\d+$/.test(bare) ? bare : text;
 };
 
-/** Accepts `2026-11-19T00:00:00Z` and `2026/11/19` as days. Other orders would be guesses. */
-const parseDate = (text: string) => /^\d{4}[-/]\d{2}[-/]\d{2}/.exec(text)?.[0].replaceAll('/', '-') ?? text;
+/** Accepts `2026-11-19T00:00:00Z`, `2026/11/19`, `19.11.2026` and `2026年11月19日` as days. Other orders would be guesses. */
+function parseDate(text: string): string {
+  const [, year, month, day] =
+    /^(\d{4})[-/](\d{2})[-/](\d{2})/.exec(text) ?? /^(\d{4})年(\d{1,2})月(\d{1,2})日$/.exec(text) ?? [];
+  if (year && month && day) return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  return /^\d{2}\.\d{2}\.\d{4}$/.test(text) ? text.split('.').reverse().join('-') : text;
+}
 
-export type CostFile = {
+/** A file's text, in UTF-8 or, with a byte order mark, in UTF-16. Null if it is neither. */
+export function decodeCostFile(bytes: Uint8Array): string | null {
+  const [first, second] = bytes;
+  const encoding =
+    first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
+  try {
+    return new TextDecoder(encoding, { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+type Row = Record<string, unknown>;
+type Parsed = {
   format: CostFormat | null;
-  rows: Record<string, unknown>[];
+  rows: Row[];
   /** The line of the file that each row came from. */
   lines: number[];
   faults: Fault[];
 };
 
-/**
- * Parses a file of costs, as CSV with commas, semicolons or tabs. `currency` applies to files that name none. Summary rows, which have no
- * date, are skipped. Faults name the line.
- */
-export function parseCostFile(text: string, currency: string): CostFile {
-  const { data } = Papa.parse<string[]>(text.trim(), { skipEmptyLines: false });
-  const start = data
-    .slice(0, MAX_LINES_BEFORE_HEADING)
-    .map((cells, index) => ({ index, layout: readLayout(cells) }))
-    .find(({ layout }) => layout !== null);
-  if (!start?.layout) {
-    const message = 'needs the columns date, campaign and amount, or those of a network’s export';
-    return { format: null, rows: [], lines: [], faults: [{ path: 'The header line', message }] };
-  }
-  const { format, at, currency: ofHeading } = start.layout;
-  const faults: Fault[] = [];
-  const rows: Record<string, unknown>[] = [];
-  const lines: number[] = [];
+/** How to read what a file leaves open. */
+export type CostFileOptions = {
+  /** For files that name no currency. */
+  currency: string;
+  /** Whether a row that covers several days is spread evenly over them. Otherwise it is refused. */
+  spread: boolean;
+};
+
+/** Query of `PUT /v1/costs/file`. */
+export const CostFileQuery = z.object({
+  application_id: requiredText(128),
+  /** The application's currency by default. */
+  currency: currencyCode().optional(),
+  spread: z.enum(['true', 'false'], { error: 'must be true or false' }).default('false'),
+});
+
+function findHeading(data: readonly string[][]): { index: number; layout: Layout } | Fault {
+  const candidates = data.slice(0, MAX_LINES_BEFORE_HEADING).flatMap((cells, index) => {
+    const layout = readLayout(cells);
+    return layout ? [{ index, layout, missing: missingFields(layout), cells }] : [];
+  });
+  const complete = candidates.find(({ missing }) => missing.length === 0);
+  if (complete) return complete;
+  const [nearest] = candidates.sort(
+    (left, right) => left.missing.length - right.missing.length || right.cells.length - left.cells.length,
+  );
+  const { cells = [], missing = ['date', 'campaign', 'amount'] } = nearest ?? {};
+  const isHalfRange = nearest && (nearest.layout.at.start ?? nearest.layout.at.end) !== undefined;
+  const found = cells.filter((cell) => cell.trim() !== '').map((cell) => `“${cell.trim()}”`);
+  const shown =
+    found.slice(0, MAX_HEADINGS_SHOWN).join(', ') + (found.length > MAX_HEADINGS_SHOWN ? ', …' : '');
+  return {
+    path: 'The header line',
+    message: [
+      `has no column for ${missing.join(', ')}${isHalfRange ? ': export by day' : ''}.`,
+      found.length > 0 ? `It has: ${shown}.` : 'It is empty.',
+      `Exports are read in ${COST_LANGUAGES}; in other languages, rename the columns to date, campaign, adset, creative, currency, amount, impressions, clicks.`,
+    ].join(' '),
+  };
+}
+
+/** Parses the text of a cost file, with commas, semicolons or tabs. Summary rows, which have no date, are skipped. Faults name the line. */
+export function parseCostFile(text: string, { currency, spread }: CostFileOptions): Parsed {
+  const { data } = Papa.parse<string[]>(text.replace(/^\uFEFF/, '').trimEnd(), { skipEmptyLines: false });
+  const heading = findHeading(data);
+  if (!('layout' in heading)) return { format: null, rows: [], lines: [], faults: [heading] };
+  const { format, at, currency: ofHeading } = heading.layout;
+  const result: Parsed = { format, rows: [], lines: [], faults: [] };
   for (const [index, cells] of data.entries()) {
-    if (index <= start.index || cells.every((cell) => cell.trim() === '')) continue;
-    const cell = (field: Field) => (at[field] === undefined ? '' : (cells[at[field]]?.trim() ?? ''));
-    const isSummary = cell('date') === '' || /^total\b/i.test(cell('date'));
-    if (format !== 'own' && isSummary) continue;
-    if (cells.length > (data[start.index]?.length ?? 0)) {
-      faults.push({ path: `Line ${index + 1}:`, message: 'has more fields than the header line' });
+    if (index <= heading.index || cells.every((cell) => cell.trim() === '')) continue;
+    const cell = (field: CostField) => (at[field] === undefined ? '' : (cells[at[field]]?.trim() ?? ''));
+    const refuse = (message: string) => result.faults.push({ path: `Line ${index + 1}:`, message });
+    const start = cell('date') || cell('start');
+    if (format !== 'own' && isSummary(start)) continue;
+    if (cells.length > (data[heading.index]?.length ?? 0)) {
+      refuse('has more fields than the header line');
       continue;
     }
     const written = cell('amount');
     const amount = parseAmount(written);
     if (amount === null) {
-      const message = written === '' ? 'amount is required' : `amount must be a number, not "${written}"`;
-      faults.push({ path: `Line ${index + 1}:`, message });
+      refuse(written === '' ? 'amount is required' : `amount must be a number, not "${written}"`);
+      continue;
+    }
+    const days = daysOfRow(parseDate(start), parseDate(at.date === undefined ? cell('end') : start), spread);
+    if (typeof days === 'string') {
+      refuse(days);
       continue;
     }
     const names = (['campaign', 'adset', 'creative'] as const).flatMap((field) =>
       cell(field) === '' || cell(field) === '--' ? [] : [[field, cell(field)]],
     );
-    const counts = (['impressions', 'clicks'] as const).flatMap((field) =>
-      cell(field) === '' ? [] : [[field, parseCount(cell(field))]],
-    );
-    rows.push({
-      date: parseDate(cell('date')),
-      currency: cell('currency') || ofHeading || currency,
-      amount,
-      ...Object.fromEntries([...names, ...counts]),
+    const counts = (['impressions', 'clicks'] as const).flatMap((field): [string, (number | string)[]][] => {
+      const count = parseCount(cell(field));
+      if (count === '') return [];
+      return [
+        [field, /^\d{1,15}$/.test(count) ? wholeShares(Number(count), days.length) : days.map(() => count)],
+      ];
     });
-    lines.push(index + 1);
+    for (const [share, ofDay] of amountShares(amount, days.length).entries()) {
+      result.rows.push({
+        date: days[share],
+        currency: cell('currency') || ofHeading || currency,
+        amount: ofDay,
+        ...Object.fromEntries(names),
+        ...Object.fromEntries(counts.map(([field, shares]) => [field, String(shares[share])])),
+      });
+      result.lines.push(index + 1);
+    }
   }
-  return { format, rows, lines, faults };
+  return result;
+}
+
+const isSummary = (date: string) =>
+  date === '' || /^(?:total|gesamt|totale|toplam|razem|合計)\b/iu.test(date);
+
+/** The days that a row covers, or why it is refused. A date that is not one is left to the schema. */
+function daysOfRow(start: string, end: string, spread: boolean): string[] | string {
+  if (start === end || !isDay(start) || !isDay(end)) return [start];
+  if (!spread) {
+    return `covers ${start} to ${end}: export by day, or choose to spread each row evenly over its days`;
+  }
+  const days = daysOf(start, end);
+  if (days.length === 0) return `ends on ${end}, before it starts on ${start}`;
+  return days.length > MAX_SPREAD_DAYS ? `covers more than ${MAX_SPREAD_DAYS} days` : days;
 }

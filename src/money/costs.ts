@@ -2,9 +2,16 @@ import { not, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { costs } from '#db';
-import { currencyCode, optionalCount, optionalText, requiredNumber, requiredText } from '#http';
+import {
+  currencyCode,
+  invalidRequest,
+  optionalCount,
+  optionalText,
+  requiredNumber,
+  requiredText,
+} from '#http';
 import { toMicros } from '#lib/money';
-import { isDay } from '#lib/time';
+import { addDays, dayIn, isDay } from '#lib/time';
 import type { ApplicationRow } from '#teams';
 import { applyNames, type CostValues, listCostNames } from './cost-names.ts';
 import { areKnown } from './names.ts';
@@ -53,7 +60,8 @@ export const keyOf = ({ date, campaign, adset, creative }: CostKey) =>
 
 /**
  * Stores ad spend. A row overwrites the one with the same date and names; of two such rows in one upload, the later one wins. Mapped names
- * are replaced: see `applyNames`. Rows whose names the application does not have are stored and count as spend all the same. Idempotent.
+ * are replaced: see `applyNames`. Rows whose names the application does not have are stored and count as spend all the same. Throws
+ * `invalid_request` for a date later than tomorrow in the application's time zone, which leaves room for platforms in other zones. Idempotent.
  */
 export async function saveCosts(
   caller: Caller,
@@ -61,6 +69,13 @@ export async function saveCosts(
   rows: Costs['rows'],
 ): Promise<CostsSaved> {
   const { db, now } = caller;
+  const tomorrow = addDays(dayIn(application.timezone, now), 1);
+  const faults = rows.flatMap(({ date }, index) =>
+    date > tomorrow
+      ? [{ path: `rows.${index}.date`, message: `must not be later than tomorrow, ${tomorrow}` }]
+      : [],
+  );
+  if (faults.length > 0) throw invalidRequest(faults);
   const byKey = new Map<string, CostValues>(
     rows.map((row) => {
       const key = keyOf(row);

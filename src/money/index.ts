@@ -1,4 +1,4 @@
-export { COST_FORMATS, type CostFile, parseCostFile } from './cost-file.ts';
+export { COST_FORMATS, COST_LANGUAGES, type CostFormat } from './cost-headings.ts';
 export {
   listCostNames,
   listUnmatchedNames,
@@ -16,3 +16,4 @@ export { listRates, RatesQuery } from './list-rates.ts';
 export type { CostsSaved } from './operations.ts';
 export { convert, microsToParts, type Parts, partsToMicros, type Rate, RateBook } from './rate-book.ts';
 export { fetchReferenceRates, parseReferenceRates } from './reference-rates.ts';
+export { saveCostFile } from './save-cost-file.ts';

@@ -9,6 +9,8 @@ import {
   time,
   withExamples,
 } from '#http/operations';
+import { CostFileQuery } from './cost-file.ts';
+import { COST_LANGUAGES } from './cost-headings.ts';
 import { Costs } from './costs.ts';
 import { CostsToDelete } from './delete-costs.ts';
 import { ExchangeRates } from './exchange-rates.ts';
@@ -146,7 +148,7 @@ export const operations: Operation[] = [
     path: '/v1/costs',
     summary: 'Upload costs',
     description:
-      'A row replaces the row with the same date and names. Use the dates of the advertising platform.',
+      'A row replaces the row with the same date and names. Use the dates of the advertising platform; none may be later than tomorrow.',
     body: {
       schema: Costs,
       examples: {
@@ -172,6 +174,27 @@ export const operations: Operation[] = [
       schema: CostsSaved,
     },
     errors: notFound,
+  },
+  {
+    ...shared,
+    method: 'put',
+    path: '/v1/costs/file',
+    summary: 'Upload a cost file',
+    description: `The same reader as the dashboard's: an export of an advertising network in ${COST_LANGUAGES}, or the columns of \`PUT /v1/costs\`, as CSV with commas, semicolons or tabs, in UTF-8 or UTF-16. It is stored whole or not at all, and faults name its lines. A row that covers several days is refused, or spread evenly over them with \`spread=true\`. \`currency\` is for files that name none.`,
+    parameters: {
+      query: withExamples(CostFileQuery, {
+        application_id: EXAMPLE.application,
+        currency: 'usd',
+        spread: 'false',
+      }),
+    },
+    text: { 'text/csv': 'Day;Campaign name;Amount spent (EUR)\n2026-03-02;Spring;120,50\n' },
+    answer: {
+      status: 200,
+      description: 'The number of stored rows, and the names that the application does not have.',
+      schema: CostsSaved,
+    },
+    errors: { ...notFound, 413: 'The file is larger than 1 MiB.' },
   },
   {
     ...shared,

@@ -1,5 +1,9 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runScript } from './process.ts';
+import { startStandIn } from './stand-in.ts';
 
 async function run(script: string, args: string[]): Promise<{ code: number | null; lines: string[] }> {
   const { ended, output } = runScript(script, { args });
@@ -9,6 +13,7 @@ async function run(script: string, args: string[]): Promise<{ code: number | nul
 
 describe.each([
   ['start.ts', ['extra'], 'Unexpected argument "extra". Pass --help for the usage.'],
+  ['costs.ts', [], 'Pass the file to upload. Pass --help for the usage.'],
   ['import.ts', [], 'Pass the file to import. Pass --help for the usage.'],
   [
     'simulate.ts',
@@ -42,4 +47,28 @@ it.each([
   ],
 ])('import refuses %j', async (args, message) => {
   expect(await run('import.ts', args)).toEqual({ code: 2, lines: [`${message} Pass --help for the usage.`] });
+});
+
+it('costs uploads a file as it is, and prints the faults of its lines', async () => {
+  const service = await startStandIn();
+  const folder = await mkdtemp(path.join(tmpdir(), 'costs-'));
+  const file = path.join(folder, 'costs.csv');
+  await writeFile(file, Uint8Array.of(0xff, 0xfe, 0x61, 0));
+  const args = [file, '--url', service.target.url, '--application', 'app_1', '--spread'];
+  const upload = async () => {
+    const { ended, output } = runScript('costs.ts', { args, env: { TEAM_TOKEN: 'team' } });
+    return { code: await ended, output: output().trim() };
+  };
+  service.intercept = () => ({ status: 200, body: { rows: 3, matched: 2, unmatched: 1 } });
+  expect(await upload()).toEqual({
+    code: 0,
+    output: '3 rows stored; the names of 1 match no campaign, ad set or creative.',
+  });
+  expect(
+    service.asked.map(({ path: where, headers, bytes }) => [where, headers['service-token'], [...bytes]]),
+  ).toEqual([['/v1/costs/file?application_id=app_1&spread=true', 'team', [0xff, 0xfe, 0x61, 0]]]);
+  service.intercept = () => ({ status: 400, body: { message: 'Line 2: a; Line 3: b' } });
+  expect(await upload()).toEqual({ code: 1, output: 'Nothing was stored (400): Line 2: a\nLine 3: b' });
+  await service.stop();
+  await rm(folder, { recursive: true });
 });

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { importRows } from '../../src/cli/import-rows.ts';
 import { totalOf } from '../../src/cli/import-summary.ts';
-import { readExport, readTime, sharesOf } from '../../src/cli/import-vendor.ts';
+import { readExport, readTime } from '../../src/cli/import-vendor.ts';
 import type { VendorName } from '../../src/cli/vendors.ts';
 import { adjustFile, appsflyerFile, type Cells, COLUMN_COUNTS } from './exports.ts';
 import { startStandIn } from './stand-in.ts';
@@ -502,12 +502,4 @@ it.each([
 ])('reads the time %s in %s', (text, timezone, expected) => {
   const at = readTime(text, timezone);
   expect(at === null ? null : new Date(at).toISOString()).toBe(expected);
-});
-
-it.each([
-  [0.0125, 1, [0.0125]],
-  [0.01, 3, [0.003333334, 0.003333333, 0.003333333]],
-  [0, 2, [0, 0]],
-])('shares %d among %d', (amount, count, shares) => {
-  expect(sharesOf(amount, count)).toEqual(shares);
 });

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { EventEnvelope, keysOfEnvelope } from '#catalogue';
 import type { Target } from '../../src/cli/import-file.ts';
 
@@ -14,7 +14,7 @@ export async function startStandIn() {
   const known = new Map<string, SentDevice>();
   const state = {
     /** Requests by path, in order. */
-    asked: [] as { path: string; headers: IncomingMessage['headers']; body: Body }[],
+    asked: [] as { path: string; headers: IncomingMessage['headers']; body: Body; bytes: Buffer }[],
     /** The devices, by id. */
     devices: known,
     /** The events that count, in order. */
@@ -59,9 +59,11 @@ export async function startStandIn() {
   }
 
   const server = createServer(async (request, response) => {
-    const body: Body = JSON.parse(await text(request));
+    const bytes = await buffer(request);
+    const isJson = request.headers['content-type'] === 'application/json';
+    const body: Body = isJson ? JSON.parse(bytes.toString()) : {};
     const path = request.url ?? '';
-    state.asked.push({ path, headers: request.headers, body });
+    state.asked.push({ path, headers: request.headers, body, bytes });
     const { status, body: sent } = state.intercept(path, body) ?? answer(path, body);
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(sent));
   });

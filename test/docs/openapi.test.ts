@@ -108,14 +108,15 @@ function call({ path, operation, method, body, credentials = true }: Call) {
   return worker.request(`${mine(address)}?${query}`, {
     method: method.toUpperCase(),
     headers: { 'Content-Type': 'application/json', ...(credentials ? secrets[credential] : {}) },
-    ...(body === undefined ? {} : { body: mine(JSON.stringify(body)) }),
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : mine(JSON.stringify(body)) }),
   });
 }
 
 const examples = operations
   .flatMap(({ path, method, operation }) => {
     const media = operation.requestBody?.content['application/json'];
-    const bodies = Object.entries(media?.examples ?? { '': { value: undefined } });
+    const text = operation.requestBody?.content['text/csv']?.example;
+    const bodies = Object.entries(media?.examples ?? { '': { value: text } });
     return bodies.map(([name, { value }]) => ({ path, method, operation, name, body: value }));
   })
   // What replaces a key or erases the device goes last.

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { addDays, dayIn } from '#lib/time';
 import { fetchReferenceRates, parseReferenceRates } from '#money';
 import worker from '../../src/index.ts';
 import wrangler from '../../wrangler.toml?raw';
@@ -101,6 +102,65 @@ describe('PUT /v1/costs', () => {
     expect((await put(tenant, '/v1/costs', { application_id: other.application.id, rows })).status).toBe(404);
     expect((await performance(other)).totals.spend).toBe(0);
   });
+});
+
+describe('PUT /v1/costs/file', () => {
+  const putFile = (tenant: Tenant, body: BodyInit, query = '') =>
+    at.request(`/v1/costs/file?application_id=${tenant.application.id}${query}`, {
+      method: 'PUT',
+      headers: { 'Service-Token': tenant.teamToken, 'Content-Type': 'text/csv' },
+      body,
+    });
+
+  it('stores an export with the reader of the dashboard, and answers like an upload of rows', async () => {
+    const tenant = await createTenant();
+    const file = 'Tag;Kampagnenname;Ausgegebener Betrag (USD)\n02.03.2026;Spring;1.234,50\n';
+    const answer = await putFile(tenant, `\ufeff${file}`);
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      {
+        ...{ rows: 1, matched: 0, unmatched: 1 },
+        unmatched_names: [{ campaign: 'Spring', adset: null, creative: null }],
+      },
+    ]);
+    expect((await performance(tenant)).totals.spend).toBe(1234.5);
+  });
+
+  it('spreads periods if asked, and names the line of what it refuses', async () => {
+    const tenant = await createTenant();
+    const range =
+      'Reporting starts,Reporting ends,Campaign name,Amount spent (USD)\n2026-03-01,2026-03-04,x,10\n';
+    const refused = await putFile(tenant, range);
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      { message: expect.stringMatching(/^Line 2: covers 2026-03-01 to 2026-03-04: export by day/) },
+    ]);
+    expect((await putFile(tenant, range, '&spread=true')).status).toBe(200);
+    const { data } = await performance(tenant, '&group_by=day');
+    expect(data.filter(({ spend }) => spend === 2.5).map(({ day }) => day)).toEqual([
+      ...['2026-03-01', '2026-03-02', '2026-03-03', '2026-03-04'],
+    ]);
+    const late = `date,campaign,amount\n2026-03-01,x,1\n\n${addDays(dayIn('UTC', Date.now()), 2)},x,1`;
+    const { message }: { message: string } = await (await putFile(tenant, late)).json();
+    expect(message).toMatch(/^Line 4: date must not be later than tomorrow, \d{4}-\d\d-\d\d$/);
+    const latin = await putFile(tenant, Uint8Array.of(0x44, 0xed, 0x61));
+    expect(await latin.json()).toEqual({ message: 'The file must be in UTF-8 or UTF-16' });
+    expect((await performance(tenant)).totals.spend).toBe(10);
+  });
+});
+
+it('refuses costs later than tomorrow in the time zone of the application, and stores none of the upload', async () => {
+  const tenant = await createTenant({ timezone: 'Pacific/Kiritimati' });
+  const today = dayIn('Pacific/Kiritimati', Date.now());
+  const rowOn = (date: string) => ({ date, campaign: 'Spring', currency: 'usd', amount: 1 });
+  const upload = (rows: unknown[]) =>
+    put(tenant, '/v1/costs', { application_id: tenant.application.id, rows });
+  const refused = await upload([rowOn(today), rowOn(addDays(today, 2))]);
+  expect([refused.status, await refused.json()]).toEqual([
+    400,
+    { message: `rows.1.date must not be later than tomorrow, ${addDays(today, 1)}` },
+  ]);
+  expect(await (await upload([rowOn(addDays(today, 1))])).json()).toMatchObject({ rows: 1 });
 });
 
 describe('PUT /v1/exchange-rates', () => {

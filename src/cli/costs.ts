@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import { CommandError, runCommand, UsageError } from './command.ts';
+import { exists, localState } from './local-state.ts';
+import type { Demo } from './seed-demo.ts';
+
+const USAGE = `Usage: npm run costs -- <file> [--currency usd] [--spread] [--url https://ingest.example.com --application app_…]
+
+Uploads ad spend: an export of an advertising network by day, or a CSV with the columns date, campaign, adset, creative, currency, amount,
+impressions, clicks. It is stored whole or not at all; uploading it again changes nothing. --currency is for files that name none; the
+default is the application's. --spread spreads rows that cover several days evenly over them.
+Without --url, costs go to the demo application of the local service. With --url, set TEAM_TOKEN and, if the deployment has its own,
+SERVICE_NAME.`;
+
+type Place = { url: string; headerName: string; teamToken: string; application: string };
+
+async function placeOf(url: string | undefined, application: string | undefined): Promise<Place> {
+  const { TEAM_TOKEN: teamToken, SERVICE_NAME: serviceName = 'service' } = process.env;
+  if (url) {
+    if (!URL.canParse(url)) throw new UsageError(`--url must be a URL, not "${url}".`);
+    if (!application) throw new UsageError('--url needs --application.');
+    if (!teamToken) throw new UsageError('Set TEAM_TOKEN to a team token.');
+    return { url: url.replace(/\/$/, ''), headerName: `${serviceName}-Token`, teamToken, application };
+  }
+  const { demoFile } = localState();
+  if (!(await exists(demoFile))) {
+    throw new CommandError('There is no local service yet. Run npm start first, or pass --url.');
+  }
+  const demo: Demo = JSON.parse(await readFile(demoFile, 'utf8'));
+  return {
+    url: demo.base_url,
+    headerName: `${demo.service_name}-Token`,
+    teamToken: teamToken ?? demo.team_token,
+    application: application ?? demo.application.id,
+  };
+}
+
+type Answer = { rows: number; matched: number; unmatched: number };
+
+async function upload(file: string, place: Place, more: Record<string, string>): Promise<Answer> {
+  const body = await readFile(file).catch((error) => {
+    throw new CommandError(`${file} cannot be read: ${error.message}`);
+  });
+  const query = new URLSearchParams({ application_id: place.application, ...more });
+  const answer = await fetch(`${place.url}/v1/costs/file?${query}`, {
+    method: 'PUT',
+    headers: { [place.headerName]: place.teamToken, 'Content-Type': 'text/csv' },
+    body,
+  }).catch((error) => {
+    throw new CommandError(`${place.url} cannot be reached: ${error.message}`);
+  });
+  const text = await answer.text();
+  if (answer.ok) return JSON.parse(text);
+  const message = answer.status === 400 ? (JSON.parse(text) as { message: string }).message : text;
+  throw new CommandError(
+    `Nothing was stored (${answer.status}): ${message.replaceAll('; Line ', '\nLine ')}`,
+  );
+}
+
+await runCommand(
+  {
+    usage: USAGE,
+    options: {
+      url: { type: 'string' },
+      application: { type: 'string' },
+      currency: { type: 'string' },
+      spread: { type: 'boolean', default: false },
+    },
+    positionals: ['file'],
+  },
+  async ({ values, positionals: [file] }) => {
+    if (!file) throw new UsageError('Pass the file to upload.');
+    const { rows, unmatched } = await upload(file, await placeOf(values.url, values.application), {
+      ...(values.currency ? { currency: values.currency } : {}),
+      spread: String(values.spread),
+    });
+    console.log(`${rows} rows stored; the names of ${unmatched} match no campaign, ad set or creative.`);
+  },
+);
