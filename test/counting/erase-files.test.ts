@@ -2,8 +2,11 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { LoggedEvent } from '#catalogue';
 import { packEvents } from '#counting';
+import { mergeFiles } from '#lake';
 import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
+import { fileIndex, listFiles } from '../../src/counting/file-index.ts';
+import { openStore } from '../../src/counting/store.ts';
 import { eventOf, newDevice, startCounter, type TestCounter } from '../helpers/counter.ts';
 import { eventsInFiles, FaultyBucket } from '../helpers/lake.ts';
 import { counterRows } from '../helpers/stored.ts';
@@ -164,6 +167,35 @@ it('keeps apart what was examined and what was not when files are merged', async
   await alarm(counter);
   expect(await typesIn(counter)).toEqual(['custom.ad', 'install']);
   expect(await eraseEvent(counter, click.id)).toBe(0);
+});
+
+it('erases from every file that contains a device', async () => {
+  const counter = await start();
+  const other = newDevice({ acquiredAt: NOON });
+  await counter.createDevice(other);
+  for (let file = 0; file < 3; file++)
+    await exported(counter, [adOf(counter, counter.device), adOf(counter, other)]);
+  expect(await erase(counter, counter.device.id)).toBe(3);
+  await alarm(counter);
+  expect(await typesIn(counter)).toEqual(['custom.ad', 'custom.ad', 'custom.ad', 'install']);
+  expect(await erase(counter, counter.device.id)).toBe(0);
+});
+
+it('keeps a pending erasure when its files are merged', async () => {
+  const counter = await start();
+  await exported(counter, [adOf(counter, counter.device), clickOf(counter)]);
+  await exported(counter, [adOf(counter, counter.device)]);
+  expect(await erase(counter, counter.device.id)).toBe(2);
+  await counter.inside(async (_, { storage }) => {
+    const index = fileIndex(openStore(storage), (work) => storage.transactionSync(work));
+    const { files } = listFiles(openStore(storage), {}, { before: null, after: null });
+    await mergeFiles(env.RAW_EVENTS, index, files);
+  });
+  expect(await listed(counter)).toMatchObject([{ rows: 4 }]);
+  expect(await counter.stub().filesToRewrite([counter.device.id])).toBe(1);
+  await alarm(counter);
+  expect(await typesIn(counter)).toEqual(['click']);
+  expect(await erase(counter, counter.device.id)).toBe(0);
 });
 
 it('remembers the click of an erased device', async () => {

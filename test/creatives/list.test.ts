@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createCreative, postCreative } from '../helpers/creatives.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -60,8 +60,14 @@ it('archives and unarchives a creative', async () => {
     });
     return [response.status, await response.json()] as const;
   };
-  expect(await patch(true)).toEqual([200, expect.objectContaining({ id, archived: true })]);
-  expect(await patch(true)).toEqual([200, expect.objectContaining({ archived: true })]);
+  const archived = await patch(true);
+  expect(archived).toEqual([200, expect.objectContaining({ id, archived: true })]);
+  // A repeat says since when, and leaves the date as it is.
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 86_400_000 });
+  expect(await patch(true)).toEqual(archived);
+  vi.useRealTimers();
+  const list = await worker.team(tenant, `/v1/creatives?application_id=${tenant.application.id}`);
+  expect(await list.json()).toMatchObject({ data: [archived[1]] });
   expect(await patch(false)).toEqual([200, expect.objectContaining({ archived: false, archived_at: null })]);
   expect(await patch('yes')).toEqual([400, { message: 'archived must be true or false' }]);
   expect(await patch(undefined)).toEqual([400, { message: 'archived is required' }]);

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { listAudit } from '#audit';
 import { counterOf } from '#counting';
 import { database } from '#db';
+import { continueDeletions } from '#deletion';
 import { forgetCredentials } from '#http';
 import { nextTurn } from '#lib/next-turn';
 import { clearApplication, firstTokens } from '../../src/deletion/clear-application.ts';
@@ -326,6 +327,23 @@ it('is completed by the cron if nobody retries', async () => {
     500,
   );
   await scheduled(Date.now());
+  await expectNothingLeft(tenant);
+});
+
+it('is completed by the cron although another application’s deletion keeps failing', async () => {
+  const [failing, { tenant }] = [await withEverything(), await withEverything()];
+  const db = new WatchedD1(env.DB);
+  db.failOn(/delete from "rollup_daily"/, DISK, { times: 2 });
+  const broken = startWorker({ DB: db.asBinding() });
+  for (const one of [failing.tenant, tenant])
+    expect((await remove(one, one.application.name, broken)).status).toBe(500);
+  const list: R2Bucket['list'] = (options) => {
+    if (options?.prefix?.includes(failing.tenant.application.id)) throw new Error('R2 fails');
+    return env.RAW_EVENTS.list(options);
+  };
+  const bucket = { ...env, RAW_EVENTS: { list, delete: env.RAW_EVENTS.delete.bind(env.RAW_EVENTS) } };
+  const cron = () => continueDeletions(bucket as unknown as Env, database(env.DB), Date.now());
+  await expect(cron()).rejects.toThrow('R2 fails');
   await expectNothingLeft(tenant);
 });
 

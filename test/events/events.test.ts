@@ -6,6 +6,7 @@ import { newId } from '#lib/ids';
 import { RunningDevice } from '../../src/rollup/device-state.ts';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
+import { claimsOf } from '../helpers/stored.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { eventsIn, fetchToken, fieldsOf, startWorker } from '../helpers/worker.ts';
 
@@ -115,6 +116,9 @@ describe('GET /v1/events', () => {
     expect(await ids('&to=2026-03-02')).toEqual([other, early]);
     expect(await ids('&type=custom')).toEqual([other]);
     expect(await ids(`&type=custom.purchase&token=${first}`)).toEqual([late]);
+    const { deviceId } = await claimsOf(first);
+    expect(await ids(`&type=custom.purchase&token=${first}&device_id=${deviceId}`)).toEqual([late]);
+    expect(await ids(`&token=${second}&device_id=${deviceId}`)).toEqual([]);
   });
 
   it('returns NDJSON, and CSV that is safe to open', async () => {

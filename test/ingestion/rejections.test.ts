@@ -1,7 +1,10 @@
-import { createExecutionContext } from 'cloudflare:test';
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import { Hono } from 'hono';
 import { expect, it, vi } from 'vitest';
+import type { AppEnv } from '#http';
 import { listRejections, pruneRejections } from '#ingestion';
+import { noteRejectedItems } from '../../src/ingestion/rejections.ts';
 import { service } from '../../src/service.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
@@ -95,6 +98,26 @@ it('shows values of own properties only, whatever their names', async () => {
   expect(row?.sample.values).toEqual([
     { path: 'created_at', value: '"x"' },
     { path: 'payload.event_name', value: '""' },
+  ]);
+});
+
+it('hides the addresses, ids and keys of a refused item', async () => {
+  const tenant = await createTenant();
+  const hidden = { ip: '203.0.113.9', device_id: 'person-1', event_key: 'key-1', creative_token: 'token-1' };
+  const paths = Object.keys(hidden).map((name) => `data.${name}`);
+  const details = [...paths, 'data.shipping'].map((path) => ({ path, message: 'is invalid' }));
+  const ctx = createExecutionContext();
+  const app = new Hono<AppEnv>().post('/webhook/batch', (c) => {
+    c.set('application', tenant.application);
+    noteRejectedItems(c, [{ data: { ...hidden, shipping: 'ship' } }], [{ index: 0, error: 'x', details }]);
+    return c.body(null);
+  });
+  await app.request('/webhook/batch', { method: 'POST' }, worker.bindings, ctx);
+  await waitOnExecutionContext(ctx);
+  const [row] = await listRejections(env.DB, tenant.application.id);
+  expect(row?.sample.values).toEqual([
+    ...paths.map((path) => ({ path, value: 'hidden' })),
+    { path: 'data.shipping', value: '"ship"' },
   ]);
 });
 

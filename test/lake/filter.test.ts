@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { type EventFilter, readEvents, type StoredEvent, writeFiles } from '#lake';
+import { isDay } from '#lib/time';
+import { arbitraryEvent } from './arbitrary-event.ts';
+import { MemoryBucket } from './memory-bucket.ts';
+
+// A filter skips files, row groups and rows by what their index entry, statistics and cells say. Whatever values events have, even those
+// that fit no column, it finds the same events as a look at each of them.
+
+const versionOf = (event: StoredEvent) => ('device' in event && event.device?.app_version) || '';
+const deviceOf = (event: StoredEvent) => ('device_id' in event ? event.device_id : undefined);
+const nameOf = (event: StoredEvent) => ('event_name' in event ? event.event_name : undefined);
+
+type Case = [filter: EventFilter, isMeant: (event: StoredEvent) => boolean];
+
+/** The filters that an event's own values suggest. */
+function casesOf(sample: StoredEvent): Case[] {
+  const { id, type, day, creative_id: creative, country = '', os_family: os = '' } = sample;
+  const [device, name, version] = [deviceOf(sample), nameOf(sample), versionOf(sample)];
+  return [
+    [{ eventId: id }, (event) => event.id === id],
+    [{ type }, (event) => event.type === type],
+    ...(isDay(day)
+      ? ([
+          [{ from: day }, (event) => event.day >= day],
+          [{ to: day }, (event) => event.day <= day],
+          [{ from: day, to: day }, (event) => event.day === day],
+        ] satisfies Case[])
+      : []),
+    ...(device ? ([[{ deviceId: device }, (event) => deviceOf(event) === device]] satisfies Case[]) : []),
+    ...(name ? ([[{ eventName: name }, (event) => nameOf(event) === name]] satisfies Case[]) : []),
+    ...(creative
+      ? ([[{ creativeIds: [creative] }, (event) => event.creative_id === creative]] satisfies Case[])
+      : []),
+    [{ attribution: 'paid' }, (event) => event.creative_id !== null],
+    [{ attribution: 'organic' }, (event) => event.creative_id === null],
+    [{ appVersions: [version] }, (event) => versionOf(event) === version],
+    [{ countries: [country] }, (event) => (event.country ?? '') === country],
+    [{ oses: [os] }, (event) => (event.os_family ?? '') === os],
+  ];
+}
+
+it('finds exactly the events that match, whatever their values', async () => {
+  const history = fc.uniqueArray(arbitraryEvent, { selector: ({ id }) => id, minLength: 1, maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(history, fc.nat(), async (events, choice) => {
+      const sample = events[choice % events.length];
+      if (!sample) return;
+      const bucket = new MemoryBucket();
+      const entries = await writeFiles(bucket, { applicationId: 'app_1', shard: 0 }, [events]);
+      for (const [filter, isMeant] of casesOf(sample)) {
+        const page = await readEvents(bucket, entries, filter, { limit: 100, cursor: '' });
+        const expected = events.filter(isMeant).map(({ id }) => id);
+        expect(
+          page.events.map(({ id }) => id),
+          JSON.stringify(Object.keys(filter)),
+        ).toEqual(expected.sort().reverse());
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
