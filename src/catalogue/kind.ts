@@ -4,7 +4,7 @@ import type { Segment } from './segments.ts';
 import type { OwnFields } from './stored.ts';
 import type { WireForm } from './wire.ts';
 
-/** The type of a field, which decides how it is shown and stored. `flag`: true or absent. `money`: micros, shown in units. */
+/** The type of a field, which decides how it is shown and stored. `flag`: true or absent. `money`: nanos (billionths), shown in units. */
 export type ColumnType = 'text' | 'integer' | 'double' | 'boolean' | 'flag' | 'money' | 'json';
 
 /** An event field, as named by the API, its CSV and the raw event files. */
@@ -47,7 +47,7 @@ export interface ClientTotal<Event> {
   readonly of: 'ad' | 'purchase';
   /** The client's total, in units. */
   claimed(event: Event): number | undefined;
-  /** What the event adds to the counted total, in micros. */
+  /** What the event adds to the counted total, in nanos. */
   earned(event: Event): number;
   currencyOf(event: Event): string;
 }

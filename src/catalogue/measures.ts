@@ -37,7 +37,7 @@ export const MEASURES = {
 export type RollupTable = keyof typeof MEASURES;
 export type Measure = (typeof MEASURES)[RollupTable][number];
 
-/** The amounts to add to a row: counts, and money in micros. */
+/** The amounts to add to a row: counts, and money in nanos. */
 export type Amounts<Table extends RollupTable> = Readonly<
   Partial<Record<(typeof MEASURES)[Table][number], number>>
 >;
@@ -61,8 +61,8 @@ const MONEY = new Set<string>(MONEY_MEASURES);
 export const isMoney = (measure: string): boolean => MONEY.has(measure);
 
 /**
- * The columns of a measure. An amount has two, so that no sum overflows 64 bits: micros below 10^12 in the column with its name, whole
- * millions of units (10^12 micros) in `<name>_high`.
+ * The columns of a measure. An amount has two, so that no sum overflows 64 bits: nanos below 10^12 in the column with its name, whole
+ * thousands of units (10^12 nanos) in `<name>_high`.
  */
 export const columnsOf = (measure: string): string[] =>
   isMoney(measure) ? [measure, `${measure}_high`] : [measure];

@@ -1,10 +1,10 @@
-import { fromMicros } from '#lib/money';
+import { fromNanos } from '#lib/money';
 
 // Defines every figure of every report once: its texts, its source and its arithmetic. The documentation and the dashboard's labels are
 // derived from it.
 
 /**
- * The sums of a group. Amounts are micros of the reporting currency. An amount is null if a part of it cannot be converted, because the
+ * The sums of a group. Amounts are nanos of the reporting currency. An amount is null if a part of it cannot be converted, because the
  * rest would look like the whole.
  */
 export type Sums = {
@@ -33,7 +33,7 @@ export type Sums = {
 export const per = (amount: number | null, divisor: number | null): number | null =>
   amount === null || divisor === null || divisor === 0 ? null : amount / divisor;
 
-const units = (micros: bigint | null, times = 1n) => (micros === null ? null : fromMicros(micros * times));
+const units = (nanos: bigint | null, times = 1n) => (nanos === null ? null : fromNanos(nanos * times));
 
 const revenueOf = ({ adRevenue, purchaseRevenue }: Sums) =>
   adRevenue === null || purchaseRevenue === null ? null : adRevenue + purchaseRevenue;
@@ -68,7 +68,7 @@ export type MetricDefinition = Words & {
         value: (sums: Sums, days: number) => number | null;
       }
     /** A sum of amounts, exact however large it is. */
-    | { micros: (sums: Sums) => bigint | null }
+    | { nanos: (sums: Sums) => bigint | null }
   );
 
 /** The metrics of the performance report, in column order. */
@@ -132,7 +132,7 @@ export const METRICS = {
     unit: 'money',
     definition: 'The sum of the values of ad events.',
     source: ADMOB,
-    micros: (sums) => sums.adRevenue,
+    nanos: (sums) => sums.adRevenue,
   },
   ecpm: {
     label: 'eCPM',
@@ -194,7 +194,7 @@ export const METRICS = {
     unit: 'money',
     definition: 'The sum of the values of successful purchases.',
     source: OURS,
-    micros: (sums) => sums.purchaseRevenue,
+    nanos: (sums) => sums.purchaseRevenue,
   },
   revenue: {
     label: 'Revenue',
@@ -204,7 +204,7 @@ export const METRICS = {
     hint: 'Purchases and ads',
     definition: 'Ad revenue + purchase revenue.',
     source: OURS,
-    micros: revenueOf,
+    nanos: revenueOf,
   },
   arpdau: {
     label: 'ARPDAU',
@@ -235,7 +235,7 @@ export const METRICS = {
     hint: 'Uploaded costs',
     definition: 'Uploaded costs.',
     source: OURS,
-    micros: (sums) => sums.spend,
+    nanos: (sums) => sums.spend,
   },
   cpi: {
     label: 'CPI',
@@ -281,11 +281,11 @@ export const METRICS = {
 
 export type Metric = keyof typeof METRICS;
 export type MoneyMetric = {
-  [Name in Metric]: (typeof METRICS)[Name] extends { micros: unknown } ? Name : never;
+  [Name in Metric]: (typeof METRICS)[Name] extends { nanos: unknown } ? Name : never;
 }[Metric];
 
 export const ALL_METRICS = Object.keys(METRICS) as Metric[];
-export const isMoneyMetric = (metric: Metric): metric is MoneyMetric => 'micros' in METRICS[metric];
+export const isMoneyMetric = (metric: Metric): metric is MoneyMetric => 'nanos' in METRICS[metric];
 
 /** The metrics of the retention, lifetime-value and funnel reports. */
 export const COHORT_METRICS = {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { NANOS_LIMIT } from '#lib/money';
 import { isDay } from '#lib/time';
 
 // The stored form of every event, as carried by the queue and kept in the log. Ingestion validates what clients send and computes an event's day
@@ -9,7 +10,8 @@ import { isDay } from '#lib/time';
 
 export const text = z.string().min(1);
 export const optionalText = text.optional();
-export const micros = z.int().min(0);
+/** An amount in billionths, as a whole number that may be beyond 2^53. */
+export const nanos = z.number().min(0).lt(NANOS_LIMIT).refine(Number.isInteger, 'must be a whole number');
 /** Far above what ingestion accepts, and small enough that sums of counts stay exact. */
 export const count = z.int().min(0).max(1e9);
 const flag = z.literal(true).optional();

@@ -7,7 +7,7 @@ import type { OutcomesAnswer, OutcomesQuestion } from './questions.ts';
 import { readRuns } from './runs.ts';
 import type { Store } from './store.ts';
 
-const MICROS = 1e6;
+const NANOS = 1e9;
 
 /** See `CounterApi.outcomes`. Reads the row of every device in the cohort, but none of their events. */
 export async function countOutcomes(store: Store, question: OutcomesQuestion): Promise<OutcomesAnswer> {
@@ -58,7 +58,7 @@ function earnedBy(text: string, rates: Record<string, number>, unconverted: Set<
     }
     for (const [band, sums] of bands.entries()) {
       // A band without revenue is a hole in the array.
-      if (sums) earned[band] = (earned[band] ?? 0) + ((sums.ad + sums.purchase) / MICROS) * rate;
+      if (sums) earned[band] = (earned[band] ?? 0) + ((sums.ad + sums.purchase) / NANOS) * rate;
     }
   }
   return earned;

@@ -8,7 +8,7 @@ import type { PurchasesAnswer, PurchasesQuestion } from './questions.ts';
 import { readRuns } from './runs.ts';
 import type { Store } from './store.ts';
 
-const MICROS = 1e6;
+const NANOS = 1e9;
 /** Mean values are distinguished to 1 %: their logarithms are put into bins of this width. */
 const VALUE_BIN = 0.01;
 /** Days are rounded to at most this many; beyond that, nothing is rounded further. */
@@ -79,11 +79,11 @@ function addDevice(
   const { days: x, last } = paidDaysOf(device.paidDays);
   let revenue = 0;
   for (const { currency, bands } of x > 0 ? readRevenue(device.revenue) : []) {
-    const micros = bands.reduce((sum, { purchase }) => sum + purchase, 0);
+    const nanos = bands.reduce((sum, { purchase }) => sum + purchase, 0);
     const rate = rates[currency];
-    if (micros === 0) continue;
+    if (nanos === 0) continue;
     if (rate === undefined) group.unconverted.add(currency);
-    else revenue += (micros / MICROS) * rate;
+    else revenue += (nanos / NANOS) * rate;
   }
   const mean = x > 0 ? revenue / x : 0;
   group.size++;

@@ -4,7 +4,7 @@ import { isAnonymous } from './device-pages.ts';
 import type { ClientTotals, Cohort, DeviceFilter, PayerGrouping, Payers, PayersQuery } from './questions.ts';
 import { readRuns } from './runs.ts';
 import type { Store } from './store.ts';
-import { type ComparedTotal, joinLimbs, MIXED, readComparedTotal } from './totals.ts';
+import { type ComparedTotal, joinParts, MIXED, readComparedTotal } from './totals.ts';
 
 const MAX_GAPS = 200;
 
@@ -70,8 +70,8 @@ class TotalsOfKind {
         currency: isMixed ? null : own.currency,
         devices: own.devices,
         devicesWithGap: own.gaps,
-        client: isMixed ? null : `${joinLimbs(own.clientHigh, own.clientLow)}`,
-        counted: isMixed ? null : `${joinLimbs(own.countedHigh, own.countedLow)}`,
+        client: isMixed ? null : `${joinParts(own.clientHigh, own.clientLow)}`,
+        counted: isMixed ? null : `${joinParts(own.countedHigh, own.countedLow)}`,
       };
     });
   }
@@ -89,8 +89,8 @@ class TotalsOfKind {
       deviceId,
       kind: this.kind,
       currency: total.currency,
-      client: `${joinLimbs(total.clientHigh, total.clientLow)}`,
-      counted: `${joinLimbs(total.countedHigh, total.countedLow)}`,
+      client: `${joinParts(total.clientHigh, total.clientLow)}`,
+      counted: `${joinParts(total.countedHigh, total.countedLow)}`,
     }));
   }
 }

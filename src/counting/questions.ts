@@ -92,7 +92,7 @@ export type PurchasesAnswer = {
   spending: Float64Array;
 }[];
 
-/** Clients' running totals and what was counted for the same devices. Amounts are micros as decimal text. */
+/** Clients' running totals and what was counted for the same devices. Amounts are nanos as decimal text. */
 export type ClientTotals = {
   totals: {
     kind: 'ad' | 'purchase';

@@ -1,13 +1,19 @@
 import type { ClientTotal, LoggedEvent } from '#catalogue';
+import { toNanos } from '#lib/money';
+import { highOf, NANOS_PER_HIGH } from '#rollup';
 
 // Compares the running totals that clients keep (`total_ad_value`, `total_purchase_value`) with what was counted for the same device.
 
 /** A client with several currencies has no meaningful running total. */
 export const MIXED = '*';
 
-/** Amounts (micros) are stored and added up in two parts, because their sums exceed 2^53. */
-const LIMB = 1_000_000_000;
-export const joinLimbs = (high: number, low: number): bigint => BigInt(high) * BigInt(LIMB) + BigInt(low);
+const HIGH = BigInt(NANOS_PER_HIGH);
+
+/** The nanos of an amount that is stored in two parts. */
+export const joinParts = (high: number, low: number): bigint => BigInt(high) * HIGH + BigInt(low);
+
+/** Clients add up in floating point or in the millionths of ad networks: each event may be off by one of those. */
+const NANOS_OFF_PER_EVENT = 1_000;
 
 /** The totals of one kind of value for one device. Flat and mutable, because a run keeps two per device. */
 export type DeviceTotals = {
@@ -57,12 +63,12 @@ export function readComparedTotal(text: string): ComparedTotal | null {
   return { currency, hasGap: gap === 1, countedHigh, countedLow, clientHigh, clientLow };
 }
 
-/** 1 if the two differ by more than rounding each event to whole micros can explain. */
+/** 1 if the two differ by more than a millionth per event. */
 function gapOf({ events, currency, countedHigh, countedLow, clientHigh, clientLow }: DeviceTotals): 0 | 1 {
   if (clientHigh === null || clientLow === null || currency === MIXED) return 0;
   // Exact below 2^53, far above any number of events.
-  const gap = (clientHigh - countedHigh) * LIMB + (clientLow - countedLow);
-  return Math.abs(gap) > events ? 1 : 0;
+  const gap = (clientHigh - countedHigh) * NANOS_PER_HIGH + (clientLow - countedLow);
+  return Math.abs(gap) > events * NANOS_OFF_PER_EVENT ? 1 : 0;
 }
 
 /** The totals after a counted event. A failed or refunded purchase adds an event but no value. Modifies `before`, if given. */
@@ -86,18 +92,17 @@ export function addToTotals(
   const [high, low] = add([totals.countedHigh, totals.countedLow], total.earned(event));
   totals.countedHigh = high;
   totals.countedLow = low;
-  const client = claimed === undefined ? null : toMicros(claimed);
+  const client = claimed === undefined ? null : partsOf(claimed);
   if (client && isAfter(client, totals)) [totals.clientHigh, totals.clientLow] = client;
   return totals;
 }
 
 type Amount = readonly [high: number, low: number];
 
-/** `micros` is a whole number up to 2^53. */
-function add([high, low]: Amount, micros: number): Amount {
-  const sum = low + (micros % LIMB);
-  const carry = sum >= LIMB ? 1 : 0;
-  return [high + Math.floor(micros / LIMB) + carry, sum - carry * LIMB];
+function add([high, low]: Amount, nanos: number): Amount {
+  const sum = low + (nanos % NANOS_PER_HIGH);
+  const carry = sum >= NANOS_PER_HIGH ? 1 : 0;
+  return [high + highOf(nanos) + carry, sum - carry * NANOS_PER_HIGH];
 }
 
 /** Whether the client's total is at least as large as ever before. */
@@ -105,13 +110,8 @@ const isAfter = ([high, low]: Amount, { clientHigh, clientLow }: DeviceTotals) =
   clientHigh === null || clientLow === null || high > clientHigh || (high === clientHigh && low >= clientLow);
 
 /** Null for totals that no client can have: negative ones, or ones beyond what a device's row can hold. */
-function toMicros(amount: number): Amount | null {
+function partsOf(amount: number): Amount | null {
   if (amount < 0 || amount >= 1e18) return null;
-  // Micros of large amounts exceed 2^53; whole thousands (the high part), whole units and the remaining fraction do not.
-  const whole = Math.trunc(amount);
-  const units = whole % 1_000;
-  return add(
-    [Math.round((whole - units) / 1_000), units * 1_000_000],
-    Math.round((amount - whole) * 1_000_000),
-  );
+  const nanos = toNanos(amount);
+  return [Number(nanos / HIGH), Number(nanos % HIGH)];
 }

@@ -8,7 +8,7 @@ import { settingsOf } from '#env';
 import { countryFilter, invalidRequest, listQuery, optionalText, repeatable, requiredText } from '#http';
 import type { StoredEvent } from '#lake';
 import { isId } from '#lib/ids';
-import { fromMicros } from '#lib/money';
+import { fromNanos } from '#lib/money';
 import { isDay } from '#lib/time';
 import type { Event } from './operations.ts';
 import { readEvents } from './read-events.ts';
@@ -77,7 +77,7 @@ export function showEvent(event: LoggedEvent): Event {
   };
   for (const { name, type, field = name } of RENAMED) {
     const value = fields[field];
-    if (value !== undefined) fields[name] = type === 'money' ? fromMicros(BigInt(Number(value))) : value;
+    if (value !== undefined) fields[name] = type === 'money' ? fromNanos(BigInt(Number(value))) : value;
   }
   if (fields.country) fields.country = shownCountry(fields.country);
   const present = SHOWN_COLUMNS.filter((column) => fields[column] !== undefined);

@@ -15,7 +15,7 @@ type SentEvent = DeviceEvent extends infer Event
   : never;
 
 /**
- * Converts a valid envelope to an event: days in the application's time zone, money in micros, the device from the token. Absent fields may be
+ * Converts a valid envelope to an event: days in the application's time zone, money in nanos, the device from the token. Absent fields may be
  * undefined, because JSON leaves those out.
  */
 export function toEvent(

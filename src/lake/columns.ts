@@ -1,6 +1,7 @@
 import type { ColumnMetaData, SchemaElement } from 'hyparquet';
 import { type ColumnType, EVENT_COLUMNS } from '#catalogue';
 import { idFromBytes, idToBytes, isId, uuidFromBytes, uuidToBytes } from '#lib/ids';
+import { NANOS_LIMIT } from '#lib/money';
 import { dayFromNumber, dayNumber, isDay } from '#lib/time';
 
 // The columns of a raw event file: one wide schema for all kinds of events, the same in every file. `docs/raw-events.md` describes them
@@ -153,17 +154,20 @@ const flag = (name: string, field = name): Column => ({
   absent: false,
 });
 
+const isNanos = (value: unknown): value is number =>
+  Number.isInteger(value) && Math.abs(Number(value)) < NANOS_LIMIT;
+
 /**
- * Micros as a decimal with six places: exact in every engine, and in units of its currency. The file stores the unscaled integer, which
+ * Nanos as a decimal with nine places: exact in every engine, and in units of its currency. The file stores the unscaled integer, which
  * is what this project reads.
  */
 const money = (name: string, field: string): Column => ({
   ...defaults,
   name,
   field,
-  element: { type: 'INT64', converted_type: 'DECIMAL', precision: 18, scale: 6, ...OPTIONAL },
-  encode: (value) => (Number.isSafeInteger(value) ? BigInt(value as number) : undefined),
-  accepts: Number.isSafeInteger,
+  element: { type: 'INT64', converted_type: 'DECIMAL', precision: 18, scale: 9, ...OPTIONAL },
+  encode: (value) => (isNanos(value) ? BigInt(value) : undefined),
+  accepts: isNanos,
   decode: (cell) => Number(cell),
 });
 

@@ -1,34 +1,53 @@
-/** The largest amount of one event, in currency units. Its micros are still exact as a JavaScript number. */
-export const MAX_AMOUNT = 1_000_000_000;
+import { divideRounded } from './decimal.ts';
 
-/** An amount in currency units as integer millionths, rounded to the nearest. Exact up to `MAX_AMOUNT`. */
-export function toMicros(amount: number): number {
-  return Math.round(amount * 1e6);
+// Amounts are integer billionths of a currency unit ("nanos"): ad networks pay millionths for an impression and quote more places than six.
+
+const PLACES = 9;
+
+/**
+ * The largest amount of one event, in currency units: its nanos fit into the 18 digits of a Parquet decimal. They are kept as a JavaScript number,
+ * which has every billionth up to 9 million units, and 15 digits of larger amounts.
+ */
+export const MAX_AMOUNT = 999_999_999;
+
+/** What the nanos of one event are below. */
+export const NANOS_LIMIT = 10 ** (9 + PLACES);
+
+/**
+ * An amount in currency units as integer billionths: the only rounding of an amount, halves away from zero. It rounds the shortest decimal that reads
+ * as this number, which is what was sent, and not the binary fraction that stands for it.
+ */
+export function toNanos(amount: number): bigint {
+  const [digits = '', exponent] = amount.toExponential().split('e');
+  const [whole = '', part = ''] = digits.split('.');
+  const zeros = PLACES + Number(exponent) - part.length;
+  const number = BigInt(whole + part);
+  return zeros < 0 ? divideRounded(number, 10n ** BigInt(-zeros)) : number * 10n ** BigInt(zeros);
 }
 
-/** Integer micros as decimal text in currency units, exact: `"12345678901234.567890"`. */
-function toDecimalText(micros: bigint): string {
-  const sign = micros < 0n ? '-' : '';
-  const digits = (micros < 0n ? -micros : micros).toString().padStart(7, '0');
-  return `${sign}${digits.slice(0, -6)}.${digits.slice(-6)}`;
+/** Integer nanos as decimal text in currency units, exact: `"12345678901234.567890123"`. */
+function toDecimalText(nanos: bigint): string {
+  const sign = nanos < 0n ? '-' : '';
+  const digits = (nanos < 0n ? -nanos : nanos).toString().padStart(PLACES + 1, '0');
+  return `${sign}${digits.slice(0, -PLACES)}.${digits.slice(-PLACES)}`;
 }
 
-/** From this many micros on, in either direction, a JSON number may be rounded. */
+/** From this many nanos on, in either direction, a JSON number may be rounded. */
 const EXACT_BELOW = 2n ** 53n;
 
-const isExact = (micros: bigint) => micros < EXACT_BELOW && micros > -EXACT_BELOW;
+const isExact = (nanos: bigint) => nanos < EXACT_BELOW && nanos > -EXACT_BELOW;
 
-/** Integer micros as the nearest JSON number in currency units; correctly rounded even beyond 2^53 micros. */
-export const fromMicros = (micros: bigint): number =>
+/** Integer nanos as the nearest JSON number in currency units; correctly rounded even beyond 2^53 nanos. */
+export const fromNanos = (nanos: bigint): number =>
   // Dividing two exact numbers rounds once.
-  isExact(micros) ? Number(micros) / 1e6 : Number(toDecimalText(micros));
+  isExact(nanos) ? Number(nanos) / 10 ** PLACES : Number(toDecimalText(nanos));
 
 export type WithExact<Name extends string, Value = number> = Record<Name, Value> &
   Partial<Record<`${Name}_exact`, string>>;
 
 /** A response field: the nearest JSON number and, only if that may be rounded, the exact amount as text in `<name>_exact`. */
-export function amountField<Name extends string>(name: Name, micros: bigint): WithExact<Name> {
-  const fields: Record<string, number | string> = { [name]: fromMicros(micros) };
-  if (!isExact(micros)) fields[`${name}_exact`] = toDecimalText(micros);
+export function amountField<Name extends string>(name: Name, nanos: bigint): WithExact<Name> {
+  const fields: Record<string, number | string> = { [name]: fromNanos(nanos) };
+  if (!isExact(nanos)) fields[`${name}_exact`] = toDecimalText(nanos);
   return fields as WithExact<Name>;
 }

@@ -1,24 +1,31 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { adsets, campaigns, costNames, costs, creatives, type Database } from '#db';
 import { AppError, optionalText, requiredText } from '#http';
+import { toNanos } from '#lib/money';
 import type { ApplicationRow } from '#teams';
 import { areKnown, type Names } from './names.ts';
 
 const MAX_UNMATCHED = 50;
 
-/** A row of costs as stored: key, then currency, micros, impressions and clicks. */
+/** A row of costs as stored: key, then currency, nanos, impressions and clicks. */
 export type CostValues = readonly [
   day: string,
   campaign: string,
   adset: string,
   creative: string,
   currency: string,
-  amount: number,
+  nanos: bigint,
   impressions: number | null,
   clicks: number | null,
 ];
+
+/** The largest cost, in units of its currency. Its nanos fit into 64 bits. */
+export const MAX_COST = 9_000_000_000;
+const MAX_NANOS = toNanos(MAX_COST);
+const TOO_MUCH = `add up to more than ${MAX_COST}`;
 
 const add = (left: number | null, right: number | null) =>
   left === null && right === null ? null : (left ?? 0) + (right ?? 0);
@@ -26,7 +33,7 @@ const add = (left: number | null, right: number | null) =>
 /**
  * Replaces mapped names in rows. If this gives several rows of one upload the same key, their amounts are added, because they are costs of
  * different things; without a mapping, a later row with the same key replaces the earlier one. Throws `invalid_request` if amounts in two
- * currencies would have to be added. Pure.
+ * currencies would have to be added, or if a sum is above `MAX_COST`. Pure.
  */
 export function applyNames(
   rows: readonly CostValues[],
@@ -37,22 +44,22 @@ export function applyNames(
   );
   const result = new Map<string, CostValues>();
   for (const row of rows) {
-    const [day, campaign, adset, creative, currency, amount, impressions, clicks] = row;
+    const [day, campaign, adset, creative, currency, nanos, impressions, clicks] = row;
     const to = bySource.get([campaign, adset, creative].join('\0'));
     const key = to
       ? ([day, to.toCampaign, to.toAdset, to.toCreative] as const)
       : ([day, campaign, adset, creative] as const);
     const earlier = result.get(key.join('\0'));
-    if (earlier && earlier[4] !== currency) {
-      throw new AppError(
-        'invalid_request',
-        `${day}: rows mapped to ${key.slice(1).filter(Boolean).join(' › ')} are in two currencies`,
-      );
+    const sum = nanos + (earlier?.[5] ?? 0n);
+    const fault = earlier && earlier[4] !== currency ? 'are in two currencies' : sum > MAX_NANOS && TOO_MUCH;
+    if (fault) {
+      const name = key.slice(1).filter(Boolean).join(' › ');
+      throw new AppError('invalid_request', `${day}: rows mapped to ${name} ${fault}`);
     }
     result.set(key.join('\0'), [
       ...key,
       currency,
-      amount + (earlier?.[5] ?? 0),
+      sum,
       add(impressions, earlier?.[6] ?? null),
       add(clicks, earlier?.[7] ?? null),
     ]);
@@ -122,7 +129,7 @@ async function findTarget(db: Database, applicationId: string, id: string): Prom
 /**
  * Maps a network's names to one of the application's campaigns, ad sets or creatives: stored rows move there, and later uploads follow. If a
  * day already has costs there in the same currency, they are added up. Throws `not_found` if the application does not have the id, and
- * `conflict` if a day has costs there in another currency.
+ * `conflict` if a day has costs there in another currency, or if they would add up to more than `MAX_COST`.
  */
 export async function mapCostNames(
   caller: Caller,
@@ -141,22 +148,37 @@ export async function mapCostNames(
     eq(costs.adset, from.adset),
     eq(costs.creative, from.creative),
   );
+  const there = alias(costs, 'there');
   const [clash] = await db
-    .select({ day: costs.day })
+    .select({
+      day: costs.day,
+      isForeign: sql<number>`${there.currency} <> ${costs.currency}`.as('is_foreign'),
+    })
     .from(costs)
+    .innerJoin(
+      there,
+      and(
+        eq(there.applicationId, application.id),
+        eq(there.day, costs.day),
+        eq(there.campaign, into.campaign),
+        eq(there.adset, into.adset),
+        eq(there.creative, into.creative),
+      ),
+    )
     .where(
       and(
         ofSource,
-        sql`EXISTS (SELECT 1 FROM costs AS there WHERE there.application_id = ${application.id} AND there.day = ${costs.day}
-          AND there.campaign = ${into.campaign} AND there.adset = ${into.adset} AND there.creative = ${into.creative}
-          AND there.currency <> ${costs.currency})`,
+        sql`(${there.currency} <> ${costs.currency} OR ${there.amount} + ${costs.amount} > ${Number(MAX_NANOS)})`,
       ),
     )
     .limit(1);
   if (clash) {
+    const already = `${namesText(target)} already has costs`;
     throw new AppError(
       'conflict',
-      `${namesText(target)} already has costs in another currency on ${clash.day}`,
+      clash.isForeign
+        ? `${already} in another currency on ${clash.day}`
+        : `${already} on ${clash.day}, with which these would ${TOO_MUCH}`,
     );
   }
   const mapping = {

@@ -10,15 +10,13 @@ import {
   requiredNumber,
   requiredText,
 } from '#http';
-import { toMicros } from '#lib/money';
+import { toNanos } from '#lib/money';
 import { addDays, dayIn, isDay } from '#lib/time';
 import type { ApplicationRow } from '#teams';
-import { applyNames, type CostValues, listCostNames } from './cost-names.ts';
+import { applyNames, type CostValues, listCostNames, MAX_COST } from './cost-names.ts';
 import { areKnown } from './names.ts';
 import type { CostsSaved } from './operations.ts';
 
-/** In units of the currency: the largest amount whose micros are exact as a JavaScript number. */
-const MAX_COST = 9_000_000_000;
 const MAX_COST_ROWS = 5_000;
 const MAX_COUNT = 1e12;
 const NAMES_SHOWN = 20;
@@ -81,7 +79,7 @@ export async function saveCosts(
       const key = keyOf(row);
       const amounts = [
         row.currency,
-        toMicros(row.amount),
+        toNanos(row.amount),
         row.impressions ?? null,
         row.clicks ?? null,
       ] as const;
@@ -89,7 +87,8 @@ export async function saveCosts(
     }),
   );
   const mapped = applyNames([...byKey.values()], await listCostNames(db, application.id));
-  const parameter = JSON.stringify(mapped);
+  // Beyond 2^53, JSON has no exact numbers.
+  const parameter = JSON.stringify(mapped, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
   const wanted = {
     campaign: sql<string>`wanted.value ->> 1`,
     adset: sql<string>`wanted.value ->> 2`,
@@ -107,7 +106,7 @@ export async function saveCosts(
             adset: sql<string>`value ->> 2`.as('adset'),
             creative: sql<string>`value ->> 3`.as('creative'),
             currency: sql<string>`value ->> 4`.as('currency'),
-            amount: sql<number>`value ->> 5`.as('amount'),
+            amount: sql<number>`CAST(value ->> 5 AS INTEGER)`.as('amount'),
             impressions: sql<number | null>`value ->> 6`.as('impressions'),
             clicks: sql<number | null>`value ->> 7`.as('clicks'),
             updatedAt: sql<number>`${now}`.as('updated_at'),

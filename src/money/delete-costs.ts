@@ -30,8 +30,8 @@ export const CostsToDelete = z
   });
 export type CostsToDelete = z.infer<typeof CostsToDelete>;
 
-/** Whole units and the remaining micros are summed separately, so that no sum overflows 64 bits. */
-const UNIT = 1_000_000;
+/** Whole units and the remaining nanos are summed separately, so that no sum overflows 64 bits. */
+const UNIT = 1_000_000_000;
 /** Not a bound parameter: D1 binds every number as a REAL, which would turn the division into a floating-point one. */
 const unit = sql.raw(String(UNIT));
 
@@ -49,7 +49,7 @@ export async function deleteCosts(
         currency: costs.currency,
         rows: sql<number>`count(*)`.as('rows'),
         units: sql<number>`sum(${costs.amount} / ${unit})`.as('units'),
-        micros: sql<number>`sum(${costs.amount} % ${unit})`.as('micros'),
+        nanos: sql<number>`sum(${costs.amount} % ${unit})`.as('nanos'),
       })
       .from(costs)
       .where(which)
@@ -64,9 +64,9 @@ export async function deleteCosts(
   ]);
   return {
     deleted: byCurrency.reduce((total, { rows }) => total + rows, 0),
-    amounts: byCurrency.map(({ currency, units, micros }) => ({
+    amounts: byCurrency.map(({ currency, units, nanos }) => ({
       currency,
-      ...amountField('amount', BigInt(units) * BigInt(UNIT) + BigInt(micros)),
+      ...amountField('amount', BigInt(units) * BigInt(UNIT) + BigInt(nanos)),
     })),
   };
 }

@@ -14,6 +14,6 @@ export { findFirstSpendDay } from './first-spend.ts';
 export { CostsQuery, listCosts } from './list-costs.ts';
 export { listRates, RatesQuery } from './list-rates.ts';
 export type { CostsSaved } from './operations.ts';
-export { convert, microsToParts, type Parts, partsToMicros, type Rate, RateBook } from './rate-book.ts';
+export { convert, nanosToParts, type Parts, partsToNanos, type Rate, RateBook } from './rate-book.ts';
 export { fetchReferenceRates, parseReferenceRates } from './reference-rates.ts';
 export { saveCostFile } from './save-cost-file.ts';

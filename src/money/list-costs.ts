@@ -2,7 +2,7 @@ import { and, asc, desc, eq, gte, lte, not, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { costs, type Database } from '#db';
 import { keyCursor, listQuery, oneOf, optionalText, readKeyCursor, requiredText, toKeyCursor } from '#http';
-import { fromMicros } from '#lib/money';
+import { amountField } from '#lib/money';
 import { isDay, iso } from '#lib/time';
 import type { ApplicationRow } from '#teams';
 import { areKnown } from './names.ts';
@@ -38,7 +38,11 @@ export async function listCosts(
   const isKnown = areKnown(db, application.id, { campaign, adset, creative });
   const byDay = query.order === 'newest' ? desc(day) : asc(day);
   const rows = await db
-    .select({ row: costs, matched: sql<number>`${isKnown}`.as('matched') })
+    .select({
+      row: costs,
+      nanos: sql<string>`CAST(${costs.amount} AS TEXT)`.as('nanos'),
+      matched: sql<number>`${isKnown}`.as('matched'),
+    })
     .from(costs)
     .where(
       and(
@@ -54,13 +58,13 @@ export async function listCosts(
     .limit(query.limit);
   const last = rows.length === query.limit ? rows.at(-1)?.row : undefined;
   return {
-    data: rows.map(({ row, matched }) => ({
+    data: rows.map(({ row, nanos, matched }) => ({
       date: row.day,
       campaign: row.campaign,
       adset: row.adset || null,
       creative: row.creative || null,
       currency: row.currency,
-      amount: fromMicros(BigInt(row.amount)),
+      ...amountField('amount', BigInt(nanos)),
       impressions: row.impressions,
       clicks: row.clicks,
       matched: matched === 1,

@@ -17,13 +17,18 @@ import { ExchangeRates } from './exchange-rates.ts';
 import { CostsQuery } from './list-costs.ts';
 import { RatesQuery } from './list-rates.ts';
 
+const amount = {
+  amount: z.number(),
+  amount_exact: z.string().optional().meta({ description: 'Present only if `amount` may be rounded.' }),
+};
+
 const Cost = z.object({
   date: day(),
   campaign: z.string(),
   adset: nullableText(),
   creative: nullableText(),
   currency: z.string(),
-  amount: z.number(),
+  ...amount,
   impressions: z.int().nullable(),
   clicks: z.int().nullable(),
   matched: z.boolean(),
@@ -47,8 +52,7 @@ const CostsDeleted = z.object({
   amounts: z.array(
     z.object({
       currency: z.string(),
-      amount: z.number(),
-      amount_exact: z.string().optional().meta({ description: 'Present only if `amount` may be rounded.' }),
+      ...amount,
     }),
   ),
 });

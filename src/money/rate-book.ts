@@ -85,24 +85,24 @@ export class RateBook {
   }
 }
 
-/** Micros are added up in units of 10^-18, so that a sum is rounded only once, at the end. */
-const PARTS_PER_MICRO = 10n ** 18n;
+/** Nanos are added up in units of 10^-15, so that a sum is rounded only once, at the end. */
+const PARTS_PER_NANO = 10n ** 15n;
 
-/** An amount in 10^-18 micros. */
+/** An amount in 10^-15 nanos. */
 export type Parts = bigint;
 
-export const microsToParts = (micros: bigint): Parts => micros * PARTS_PER_MICRO;
-export const partsToMicros = (parts: Parts): bigint => divideRounded(parts, PARTS_PER_MICRO);
+export const nanosToParts = (nanos: bigint): Parts => nanos * PARTS_PER_NANO;
+export const partsToNanos = (parts: Parts): bigint => divideRounded(parts, PARTS_PER_NANO);
 
-/** Converts micros of a currency on a day to parts of the reporting currency; null if no rate is known. */
+/** Converts nanos of a currency on a day to parts of the reporting currency; null if no rate is known. */
 export function convert(
   book: RateBook,
-  micros: bigint,
+  nanos: bigint,
   currency: string,
   reporting: string,
   day: string,
 ): Parts | null {
-  if (micros === 0n || currency === reporting) return micros * PARTS_PER_MICRO;
+  if (nanos === 0n || currency === reporting) return nanos * PARTS_PER_NANO;
   const rate = book.rate(currency, reporting, day);
-  return rate && divideRounded(micros * PARTS_PER_MICRO * rate.numerator, rate.denominator);
+  return rate && divideRounded(nanos * PARTS_PER_NANO * rate.numerator, rate.denominator);
 }

@@ -1,4 +1,4 @@
-import { MICROS_PER_HIGH } from '#rollup';
+import { NANOS_PER_HIGH } from '#rollup';
 
 // The loops that most of a report's time is spent in. Each adds a column of entries to a column of groups.
 
@@ -15,8 +15,8 @@ export function addParts(
   high: number,
 ): void {
   const sum = (lows[at] ?? 0) + low;
-  const carried = sum >= MICROS_PER_HIGH ? 1 : 0;
-  lows[at] = sum - carried * MICROS_PER_HIGH;
+  const carried = sum >= NANOS_PER_HIGH ? 1 : 0;
+  lows[at] = sum - carried * NANOS_PER_HIGH;
   if (high + carried !== 0) highs[at] = (highs[at] ?? 0) + high + carried;
 }
 
@@ -32,9 +32,9 @@ export function addLow(
     const group = groups[entry] ?? SKIPPED;
     if (group === SKIPPED) continue;
     const sum = (lows[group] ?? 0) + (added[entry] ?? 0);
-    if (sum < MICROS_PER_HIGH) lows[group] = sum;
+    if (sum < NANOS_PER_HIGH) lows[group] = sum;
     else {
-      lows[group] = sum - MICROS_PER_HIGH;
+      lows[group] = sum - NANOS_PER_HIGH;
       highs[group] = (highs[group] ?? 0) + 1;
     }
   }

@@ -1,5 +1,5 @@
 import type { Sums } from '#catalogue';
-import { microsToParts, type Parts, partsToMicros } from '#money';
+import { nanosToParts, type Parts, partsToNanos } from '#money';
 import type { AmountRow, Converter } from './money.ts';
 
 // What the performance report adds up, and the exact sums of one group.
@@ -43,13 +43,13 @@ export type SumRow = {
   keys: string[];
   counts: Partial<Record<Count, number>>;
   /** By currency and by the day of the rate. */
-  amounts: (AmountRow & { name: Amount; micros: bigint })[];
+  amounts: (AmountRow & { name: Amount; nanos: bigint })[];
 };
 
 /** Sums that are all 0. */
 export const emptySums = (): Sums => new Adder().sums();
 
-/** Adds up the rows of one group. Amounts stay exact to a fraction of a micro until they are read. */
+/** Adds up the rows of one group. Amounts stay exact to a fraction of a nano until they are read. */
 export class Adder {
   private readonly counts = new Map<Count, number>();
   private readonly parts = new Map<Amount, Parts>();
@@ -60,10 +60,10 @@ export class Adder {
   add({ counts, amounts }: SumRow, converter: Converter, list: boolean): void {
     for (const name of COUNTS) this.counts.set(name, (this.counts.get(name) ?? 0) + (counts[name] ?? 0));
     for (const amount of amounts) {
-      const { name, micros } = amount;
-      const parts = converter.convert(micros, amount);
+      const { name, nanos } = amount;
+      const parts = converter.convert(nanos, amount);
       if (parts === null) this.incomplete.add(name);
-      if (parts === null && list && !OVER_LIFE.has(name)) converter.list(micros, amount);
+      if (parts === null && list && !OVER_LIFE.has(name)) converter.list(nanos, amount);
       this.parts.set(name, (this.parts.get(name) ?? 0n) + (parts ?? 0n));
     }
   }
@@ -72,17 +72,17 @@ export class Adder {
   addSums(sums: Sums): void {
     for (const name of COUNTS) this.counts.set(name, (this.counts.get(name) ?? 0) + sums[name]);
     for (const name of AMOUNTS) {
-      const micros = sums[name];
-      if (micros === null) this.incomplete.add(name);
-      else this.parts.set(name, (this.parts.get(name) ?? 0n) + microsToParts(micros));
+      const nanos = sums[name];
+      if (nanos === null) this.incomplete.add(name);
+      else this.parts.set(name, (this.parts.get(name) ?? 0n) + nanosToParts(nanos));
     }
   }
 
   sums(): Sums {
-    const micros = (name: Amount) =>
-      this.incomplete.has(name) ? null : partsToMicros(this.parts.get(name) ?? 0n);
+    const nanos = (name: Amount) =>
+      this.incomplete.has(name) ? null : partsToNanos(this.parts.get(name) ?? 0n);
     const counts = Object.fromEntries(COUNTS.map((name) => [name, this.counts.get(name) ?? 0]));
-    const amounts = Object.fromEntries(AMOUNTS.map((name) => [name, micros(name)]));
+    const amounts = Object.fromEntries(AMOUNTS.map((name) => [name, nanos(name)]));
     return { ...(counts as Record<Count, number>), ...(amounts as Record<Amount, bigint | null>) };
   }
 }

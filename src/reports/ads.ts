@@ -3,8 +3,8 @@ import * as z from 'zod';
 import { per, type Sums } from '#catalogue';
 import { database, rollupAds } from '#db';
 import { currencyCode } from '#http';
-import { fromMicros } from '#lib/money';
-import { microsToParts, type Parts, partsToMicros } from '#money';
+import { fromNanos } from '#lib/money';
+import { nanosToParts, type Parts, partsToNanos } from '#money';
 import type { Ads } from './answers.ts';
 import { readBlockSums } from './block-sums.ts';
 import {
@@ -27,9 +27,9 @@ import {
   type AmountRow,
   type AmountSql,
   converterFor,
-  microsSql,
+  nanosSql,
   rateDaySql,
-  readMicros,
+  readNanos,
   type Unconverted,
 } from './money.ts';
 import { checkPeriod, filtersOf, listing, period, type Reported, type ReportFilters } from './query.ts';
@@ -43,7 +43,7 @@ export type AdsQuery = z.infer<typeof AdsQuery>;
 /**
  * `key` names a row: day, ad format, group and network. Figures without a row of their own have a key without a network, or null.
  */
-type AdsRow = AmountRow & { key: string | null; impressions: number; requests: number; micros: string };
+type AdsRow = AmountRow & { key: string | null; impressions: number; requests: number; nanos: string };
 
 /** The parts of a row's key before the network. */
 const formatNames = (group: Group | undefined) => ['day', 'source', ...(group ? [group] : [])] as const;
@@ -77,7 +77,7 @@ export function adsSql(cut: Pick<Cut, 'kept'> | null, asked: Period & { reportin
     ? sql`CASE WHEN ${network} IN kept THEN ${network} WHEN ${requests} IN kept THEN ${format} END`
     : network;
   return sql`${kept} SELECT ${key} AS key, ${currency} AS currency, ${rateDaySql(currency, day, asked.reporting)} AS rateDay,
-      sum(${impressions}) AS impressions, sum(${adRequests}) AS requests, ${microsSql(REVENUE)} AS micros
+      sum(${impressions}) AS impressions, sum(${adRequests}) AS requests, ${nanosSql(REVENUE)} AS nanos
     ${rowsIn(ADS, asked)} GROUP BY key, ${currency}, rateDay ORDER BY key, ${currency}`;
 }
 
@@ -132,9 +132,9 @@ async function readNetworks(db: D1Database, application: Reported, asked: Asked)
   const formats = new Map<string, number>();
   const rest = nothing();
   for (const row of rows) {
-    const micros = readMicros(row.micros);
-    const revenue = converter.convert(micros, row);
-    if (revenue === null) converter.list(micros, row);
+    const nanos = readNanos(row.nanos);
+    const revenue = converter.convert(nanos, row);
+    if (revenue === null) converter.list(nanos, row);
     const values = row.key === null ? [] : keyValues(row.key);
     const [day, source, network] = values;
     const format = JSON.stringify([day, source]);
@@ -162,7 +162,7 @@ async function readNetworksFromBlocks(
   const shownOf = ({ impressions, adRequests, adRevenue }: Sums): Shown => ({
     impressions,
     requests: adRequests,
-    revenue: adRevenue === null ? null : microsToParts(adRevenue),
+    revenue: adRevenue === null ? null : nanosToParts(adRevenue),
   });
   const networks = new Map<string, Shown>();
   let rest = nothing();
@@ -176,7 +176,7 @@ async function readNetworksFromBlocks(
   const byFormat = await readBlockSums(db, application, { ...whole, limit: Number.POSITIVE_INFINITY });
   for (const [key, { impressions }] of byFormat.groups) formats.set(key, impressions);
   const converter = await converterFor(db, application, asked.reporting, []);
-  for (const [currency, micros] of missing) converter.list(micros, { currency });
+  for (const [currency, nanos] of missing) converter.list(nanos, { currency });
   return { networks, formats, rest, cut, unconverted: converter.unconverted() };
 }
 
@@ -189,11 +189,11 @@ async function cutAds(db: D1Database, application: Reported, asked: Asked): Prom
 }
 
 function figuresOf({ impressions, revenue }: Shown) {
-  const micros = revenue === null ? null : partsToMicros(revenue);
+  const nanos = revenue === null ? null : partsToNanos(revenue);
   return {
     impressions,
-    ...moneyField('ad_revenue', micros),
-    ecpm: per(micros === null ? null : fromMicros(micros * 1000n), impressions),
+    ...moneyField('ad_revenue', nanos),
+    ecpm: per(nanos === null ? null : fromNanos(nanos * 1000n), impressions),
   };
 }
 

@@ -26,8 +26,8 @@ export const exact = <Field extends string>(field: Field) =>
       .string()
       .optional()
       .meta({
-        description: `The exact amount as a decimal string. Present only if the amount is so large (2^53 millionths or more) that \`${field}\` may be rounded.`,
-        example: '12345678901234.567890',
+        description: `The exact amount as a decimal string. Present only if the amount is so large (2^53 billionths, about 9 million or more) that \`${field}\` may be rounded.`,
+        example: '12345678901234.567890123',
       }),
   }) as Exact<Field>;
 

@@ -4,7 +4,7 @@ import type { Entries } from '#rollup';
 import { SKIPPED } from './add-columns.ts';
 import { type BlockQuestion, MAX_GROUPS, rollupFor } from './block-question.ts';
 import { type Chunk, type ScannedSegment, valuesIn } from './chunk.ts';
-import { microsOf } from './converted-sums.ts';
+import { nanosOf } from './converted-sums.ts';
 import { type Conversions, conversionsOf, type DayRates, NO_RATE } from './day-rates.ts';
 import { type DimensionName, isTime, spansOf } from './dimensions.ts';
 import { GroupTable } from './group-table.ts';
@@ -122,10 +122,10 @@ export class Groups {
     for (let entry = 0; entry < entries.size; entry++) {
       if (numbers[entry] !== NO_RATE || this.cells[entry] === SKIPPED) continue;
       const [low, high] = entries.sums;
-      const micros = isOfCosts
-        ? microsOf(low?.[entry] ?? 0, high?.[entry] ?? 0)
-        : this.table.microsOf(entries, entry);
-      this.around.rates.miss(currencies[entries.keys[currencyAt]?.[entry] ?? 0] ?? '', micros);
+      const nanos = isOfCosts
+        ? nanosOf(low?.[entry] ?? 0, high?.[entry] ?? 0)
+        : this.table.nanosOf(entries, entry);
+      this.around.rates.miss(currencies[entries.keys[currencyAt]?.[entry] ?? 0] ?? '', nanos);
     }
   }
 

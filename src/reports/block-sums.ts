@@ -27,7 +27,7 @@ export type BlockSums = {
   total: Sums;
   /** Whether `total` includes what acquired devices have earned since. */
   hasAcquired: boolean;
-  /** Micros without a rate, by currency. */
+  /** Nanos without a rate, by currency. */
   missing: ReadonlyMap<string, bigint>;
 };
 

@@ -1,7 +1,7 @@
-import { MICROS_PER_HIGH } from '#rollup';
-import { ConvertedSums, microsOf, type RateDigits } from './converted-sums.ts';
+import { NANOS_PER_HIGH } from '#rollup';
+import { ConvertedSums, nanosOf, type RateDigits } from './converted-sums.ts';
 import { NO_RATE, SAME_CURRENCY } from './day-rates.ts';
-import { roundedMicros } from './group-table.ts';
+import { roundedNanos } from './group-table.ts';
 
 /** Exact amounts by row and by index of a requested day number. */
 export class CohortAmounts {
@@ -20,7 +20,7 @@ export class CohortAmounts {
     this.high = new Float64Array(rows * width);
   }
 
-  /** Adds to the day numbers with indexes `from` to `to`. `low` is from 0 to below 2^41. `conversion` is a number of `DayRates.of`. */
+  /** Adds to the day numbers with indexes `from` to `to`. `conversion` is a number of `DayRates.of`. */
   add(row: number, from: number, to: number, low: number, high: number, conversion: number): void {
     const last = row * this.width + to;
     for (let at = row * this.width + from; at <= last; at++) {
@@ -32,21 +32,21 @@ export class CohortAmounts {
 
   private addSame(at: number, low: number, high: number): void {
     const sum = (this.low[at] ?? 0) + low;
-    if (sum >= 0 && sum < MICROS_PER_HIGH) {
+    if (sum >= 0 && sum < NANOS_PER_HIGH) {
       this.low[at] = sum;
       if (high !== 0) this.high[at] = (this.high[at] ?? 0) + high;
       return;
     }
     // The low part stays below 10^12, so that both parts are exact.
-    const carried = Math.floor(sum / MICROS_PER_HIGH);
-    this.low[at] = sum - carried * MICROS_PER_HIGH;
+    const carried = Math.floor(sum / NANOS_PER_HIGH);
+    this.low[at] = sum - carried * NANOS_PER_HIGH;
     this.high[at] = (this.high[at] ?? 0) + high + carried;
   }
 
-  /** Micros in the reporting currency; null if part of them could not be converted. */
+  /** Nanos in the reporting currency; null if part of them could not be converted. */
   of(row: number, index: number): bigint | null {
     const at = row * this.width + index;
     if (this.incomplete.has(at)) return null;
-    return microsOf(this.low[at] ?? 0, this.high[at] ?? 0) + roundedMicros(this.converted.of(at) ?? 0n);
+    return nanosOf(this.low[at] ?? 0, this.high[at] ?? 0) + roundedNanos(this.converted.of(at) ?? 0n);
   }
 }

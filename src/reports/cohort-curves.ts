@@ -1,15 +1,15 @@
-import { MICROS_PER_HIGH } from '#rollup';
+import { NANOS_PER_HIGH } from '#rollup';
 import { suffixSums } from './cohort-details.ts';
 import { RATE_SCALE, type RateDigits } from './converted-sums.ts';
 import { SAME_CURRENCY } from './day-rates.ts';
 
-const MICROS = 1e6;
+const NANOS = 1e9;
 
 /** A figure by day since the acquisition; null where it is unknown. */
 export type Curve = (number | null)[];
 
 /**
- * Revenue by row and day since the acquisition, and spend by row and the last day that is over for the devices it brought. In micros of the
+ * Revenue by row and day since the acquisition, and spend by row and the last day that is over for the devices it brought. In nanos of the
  * reporting currency, as floating-point numbers: most of these are divided before they are added.
  */
 export class CohortCurves {
@@ -53,10 +53,10 @@ export class CohortCurves {
   }
 
   private convert(low: number, high: number, conversion: number): number {
-    const micros = high * MICROS_PER_HIGH + low;
-    if (conversion === SAME_CURRENCY) return micros;
+    const nanos = high * NANOS_PER_HIGH + low;
+    if (conversion === SAME_CURRENCY) return nanos;
     this.numbers[conversion] ??= Number(this.rates.of(conversion)) / Number(RATE_SCALE);
-    return micros * (this.numbers[conversion] ?? 0);
+    return nanos * (this.numbers[conversion] ?? 0);
   }
 
   /**
@@ -95,7 +95,7 @@ export class CohortCurves {
       return curve;
     };
     return {
-      ltv: curveOver(eligible, MICROS, (age) => exact(age)?.ltv),
+      ltv: curveOver(eligible, NANOS, (age) => exact(age)?.ltv),
       roas: this.lacksSpend[row] ? [] : curveOver(spend, 1, (age) => exact(age)?.roas),
     };
   }

@@ -1,11 +1,11 @@
 import { daysBetween } from '#lib/time';
-import { type Entries, MICROS_PER_HIGH, sumColumnsOf } from '#rollup';
+import { type Entries, NANOS_PER_HIGH, sumColumnsOf } from '#rollup';
 import { type Chunk, valuesIn } from './chunk.ts';
 import { rowOf } from './cohort-activity.ts';
 import { CohortAmounts } from './cohort-amounts.ts';
 import { type CohortCells, type CohortDay, NO_VALUE } from './cohort-cells.ts';
 import { CohortCurves } from './cohort-curves.ts';
-import { microsOf } from './converted-sums.ts';
+import { nanosOf } from './converted-sums.ts';
 import { conversionsOf, type DayRates, NO_RATE, SAME_CURRENCY } from './day-rates.ts';
 
 /** Revenue of devices without a grouping; `age` is the day since their acquisition. */
@@ -87,16 +87,16 @@ export class CohortRevenue {
   }
 
   /** Adds revenue of devices without a grouping. */
-  async addRevenue(rows: readonly (RevenueRow & { micros: bigint })[]): Promise<void> {
+  async addRevenue(rows: readonly (RevenueRow & { nanos: bigint })[]): Promise<void> {
     await this.rates.use([...new Set(rows.map(({ currency }) => currency))]);
     this.value = 0;
-    for (const { acquiredDay, rateDay, currency, age, micros } of rows) {
+    for (const { acquiredDay, rateDay, currency, age, nanos } of rows) {
       this.day = this.cells.dayOf(acquiredDay);
       this.age = Math.max(0, age);
       this.currency = currency;
       this.conversion = this.rates.of(currency, rateDay);
-      const whole = BigInt(MICROS_PER_HIGH);
-      if (this.isOver) this.addAmount(false, Number(micros % whole), Number(micros / whole));
+      const whole = BigInt(NANOS_PER_HIGH);
+      if (this.isOver) this.addAmount(false, Number(nanos % whole), Number(nanos / whole));
     }
   }
 
@@ -116,7 +116,7 @@ export class CohortRevenue {
   private addAmount(isSpend: boolean, low: number, high: number): void {
     if (!this.day || (low === 0 && high === 0)) return;
     const { part, ago, tail } = this.day;
-    if (this.conversion === NO_RATE) this.rates.miss(this.currency, microsOf(low, high));
+    if (this.conversion === NO_RATE) this.rates.miss(this.currency, nanosOf(low, high));
     // Costs without the name that is grouped by are of no cohort.
     if (this.value === NO_VALUE) return;
     const [row, from] = [rowOf(part, this.value), this.slots[this.age] ?? 0];

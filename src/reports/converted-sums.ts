@@ -1,10 +1,10 @@
-import { MICROS_PER_HIGH } from '#rollup';
+import { NANOS_PER_HIGH } from '#rollup';
 
-// Converted amounts are added up exactly, in units of 10^-36 micros. With BigInts, every multiplication and addition makes an object, which
+// Converted amounts are added up exactly, in units of 10^-36 nanos. With BigInts, every multiplication and addition makes an object, which
 // took half of the time of a report. A sum is therefore kept as digits of 20 bits, each in a floating-point number that has room for many
 // products of two such digits. It becomes a BigInt when it is read.
 
-/** The value of one micro of a currency, in units of 10^-36 micros, so that converted sums are rounded only once, at the end. */
+/** The value of one nano of a currency, in units of 10^-36 nanos, so that converted sums are rounded only once, at the end. */
 export type ScaledRate = bigint;
 export const RATE_SCALE = 10n ** 36n;
 
@@ -12,18 +12,18 @@ const DIGIT = 2 ** 20;
 const DIGIT_BITS = 20n;
 /** Seven digits hold rates up to 1.3 million. */
 const RATE_DIGITS = 7;
-/** The product of an amount of two digits and a rate. */
-const SUM_DIGITS = RATE_DIGITS + 1;
+/** The product of an amount of three digits and a rate. */
+const SUM_DIGITS = RATE_DIGITS + 2;
 /**
- * An addition adds less than 2^42 to a digit: the products of a digit of the rate with the two of the amount, which is below 2^41. So 2^11 of
- * them fit into 53 bits.
+ * An addition adds less than 3 × 2^40 to a digit: the products of three digits of the rate with those of the amount. So 2^11 of them fit into 53
+ * bits.
  */
 const MAX_ADDITIONS = 2 ** 11;
 
-const EXACT_HIGH = BigInt(MICROS_PER_HIGH);
+const EXACT_HIGH = BigInt(NANOS_PER_HIGH);
 
-/** An amount in micros, from its two parts. */
-export const microsOf = (low: number, high: number): bigint =>
+/** An amount in nanos, from its two parts. */
+export const nanosOf = (low: number, high: number): bigint =>
   high === 0 ? (low === 0 ? 0n : BigInt(low)) : BigInt(high) * EXACT_HIGH + BigInt(low);
 
 /** Rates by number, with the digits that amounts are multiplied by. */
@@ -59,7 +59,7 @@ export class RateDigits {
   }
 }
 
-/** Exact sums of converted amounts by group, in units of 10^-36 micros. */
+/** Exact sums of converted amounts by group, in units of 10^-36 nanos. */
 export class ConvertedSums {
   /** Whether any amount was added. */
   isUsed = false;
@@ -70,33 +70,39 @@ export class ConvertedSums {
   /** By group: what is not in its digits; missing if 0. */
   private readonly whole: bigint[] = [];
 
-  /** Adds an amount whose low part is from 0 to below 2^41. */
+  /** Adds an amount in two parts. */
   add(group: number, low: number, high: number, rates: RateDigits, rate: number): void {
     this.isUsed = true;
-    const factors = high === 0 && low >= 0 ? rates.digitsOf(rate) : null;
+    const nanos = high * NANOS_PER_HIGH + low;
+    // Beyond 2^53, the sum of the two parts may be rounded.
+    const factors = nanos >= 0 && nanos <= Number.MAX_SAFE_INTEGER ? rates.digitsOf(rate) : null;
     if (!factors) {
-      this.addWhole(group, microsOf(low, high) * rates.of(rate));
+      this.addWhole(group, nanosOf(low, high) * rates.of(rate));
       return;
     }
     if (group >= this.additions.length) this.grow(group);
-    const upper = Math.floor(low / DIGIT);
-    const lower = low - upper * DIGIT;
+    const above = Math.floor(nanos / DIGIT);
+    const lower = nanos - above * DIGIT;
+    const upper = Math.floor(above / DIGIT);
+    const middle = above - upper * DIGIT;
     const { digits } = this;
     let at = group * SUM_DIGITS;
-    let before = 0;
+    let [before, twoBefore] = [0, 0];
     const first = rate * RATE_DIGITS;
     for (let place = first; place < first + RATE_DIGITS; place++, at++) {
       const factor = factors[place] ?? 0;
-      digits[at] = (digits[at] ?? 0) + lower * factor + upper * before;
+      digits[at] = (digits[at] ?? 0) + lower * factor + middle * before + upper * twoBefore;
+      twoBefore = before;
       before = factor;
     }
-    digits[at] = (digits[at] ?? 0) + upper * before;
+    digits[at] = (digits[at] ?? 0) + middle * before + upper * twoBefore;
+    digits[at + 1] = (digits[at + 1] ?? 0) + upper * before;
     const additions = (this.additions[group] ?? 0) + 1;
     this.additions[group] = additions;
     if (additions === MAX_ADDITIONS) this.empty(group);
   }
 
-  /** Adds a sum, in units of 10^-36 micros. */
+  /** Adds a sum, in units of 10^-36 nanos. */
   addWhole(group: number, parts: bigint): void {
     this.isUsed = true;
     this.whole[group] = (this.whole[group] ?? 0n) + parts;

@@ -18,7 +18,7 @@ export type Conversions = { numbers: Int32Array; rates: RateDigits };
 
 /** The rates of each currency by day, and the amounts that could not be converted. */
 export class DayRates {
-  /** Micros by currency. */
+  /** Nanos by currency. */
   readonly missing = new Map<string, bigint>();
   /** The rates that `of` returned the numbers of. */
   readonly rates = new RateDigits();
@@ -65,8 +65,8 @@ export class DayRates {
     return conversion;
   }
 
-  miss(currency: string, micros: bigint): void {
-    this.missing.set(currency, (this.missing.get(currency) ?? 0n) + micros);
+  miss(currency: string, nanos: bigint): void {
+    this.missing.set(currency, (this.missing.get(currency) ?? 0n) + nanos);
   }
 }
 

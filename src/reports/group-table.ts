@@ -1,12 +1,12 @@
 import { columnsOf, isMoney, MEASURES, type RollupTable, type Sums } from '#catalogue';
 import { divideRounded } from '#lib/decimal';
-import { type Entries, MICROS_PER_HIGH } from '#rollup';
+import { type Entries, NANOS_PER_HIGH } from '#rollup';
 import { addLow, addNumbers, addParts, SKIPPED } from './add-columns.ts';
 import { type Amount, type Count, emptySums, sumOf } from './adder.ts';
-import { ConvertedSums, microsOf, RATE_SCALE } from './converted-sums.ts';
+import { ConvertedSums, nanosOf, RATE_SCALE } from './converted-sums.ts';
 import { type Conversions, NO_RATE, SAME_CURRENCY } from './day-rates.ts';
 
-const PARTS_PER_MICRO = 10n ** 18n;
+const PARTS_PER_NANO = 10n ** 15n;
 
 type Column = { at: number; measure: string; sum: Amount | Count };
 
@@ -150,13 +150,10 @@ export class GroupTable {
     }
   }
 
-  /** The total of all amounts of an entry, in micros. */
-  microsOf({ sums }: Entries, entry: number): bigint {
+  /** The total of all amounts of an entry, in nanos. */
+  nanosOf({ sums }: Entries, entry: number): bigint {
     const own = this.amounts.slice(0, this.ownAmounts);
-    return own.reduce(
-      (all, { at }) => all + microsOf(sums[at]?.[entry] ?? 0, sums[at + 1]?.[entry] ?? 0),
-      0n,
-    );
+    return own.reduce((all, { at }) => all + nanosOf(sums[at]?.[entry] ?? 0, sums[at + 1]?.[entry] ?? 0), 0n);
   }
 
   /** The sums of a group, with converted amounts rounded. */
@@ -170,8 +167,8 @@ export class GroupTable {
         continue;
       }
       const converted = this.converted[index]?.of(group);
-      const same = microsOf(this.columns[at]?.[group] ?? 0, this.columns[at + 1]?.[group] ?? 0);
-      sums[sum] = converted === undefined ? same : same + roundedMicros(converted);
+      const same = nanosOf(this.columns[at]?.[group] ?? 0, this.columns[at + 1]?.[group] ?? 0);
+      sums[sum] = converted === undefined ? same : same + roundedNanos(converted);
     }
     return sums as Sums;
   }
@@ -191,7 +188,7 @@ export class GroupTable {
 
   private approximate(group: number, index: number): number {
     const at = this.amounts[index]?.at ?? 0;
-    const same = (this.columns[at]?.[group] ?? 0) + (this.columns[at + 1]?.[group] ?? 0) * MICROS_PER_HIGH;
+    const same = (this.columns[at]?.[group] ?? 0) + (this.columns[at + 1]?.[group] ?? 0) * NANOS_PER_HIGH;
     const converted = this.converted[index]?.of(group);
     return converted === undefined ? same : same + Number(converted / RATE_SCALE);
   }
@@ -264,8 +261,8 @@ export class GroupTable {
 }
 
 /**
- * A converted amount in micros. It is rounded in two steps: a rate with infinitely many digits is truncated, which would turn half a
- * micro into slightly less.
+ * A converted amount in nanos. It is rounded in two steps: a rate with infinitely many digits is truncated, which would turn half a
+ * nano into slightly less.
  */
-export const roundedMicros = (converted: bigint): bigint =>
-  divideRounded(divideRounded(converted, RATE_SCALE / PARTS_PER_MICRO), PARTS_PER_MICRO);
+export const roundedNanos = (converted: bigint): bigint =>
+  divideRounded(divideRounded(converted, RATE_SCALE / PARTS_PER_NANO), PARTS_PER_NANO);

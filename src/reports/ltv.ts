@@ -11,7 +11,7 @@ import { scanCosts } from './cost-scan.ts';
 import { DayRates, END_OF_TIME } from './day-rates.ts';
 import { deviceGroupBy, isOfCreatives } from './device-groups.ts';
 import { moneyField, plainRatiosOf } from './metrics.ts';
-import { microsSql, rateDaySql, readMicros, unconvertedOf } from './money.ts';
+import { nanosSql, rateDaySql, readNanos, unconvertedOf } from './money.ts';
 import { checkPeriod, cohortPeriod, filtersOf, type Reported } from './query.ts';
 import { daysOf, rowsOf } from './retention.ts';
 import { ACQUIRED, EARNED, type Period, rowsIn } from './sources.ts';
@@ -88,7 +88,7 @@ export function revenueSql(last: number, asked: Period & { reporting: string }):
   const { acquiredDay, day, currency } = cohortRevenue;
   const age = sql`CAST(julianday(${day}) - julianday(${acquiredDay}) AS INTEGER)`;
   return sql`SELECT ${acquiredDay} AS acquiredDay, ${rateDaySql(currency, day, asked.reporting)} AS rateDay,
-      ${currency} AS currency, ${age} AS age, ${microsSql(EARNED)} AS micros
+      ${currency} AS currency, ${age} AS age, ${nanosSql(EARNED)} AS nanos
     ${rowsIn(ACQUIRED, asked)} AND ${age} <= ${last}
     GROUP BY 1, 2, 3, 4`;
 }
@@ -106,8 +106,8 @@ async function addRevenue(
     const last = addDays(from, DAYS_PER_READ - 1);
     const part = { ...asked, applicationId, from, to: last < asked.to ? last : asked.to };
     const query = revenueSql(Math.max(...asked.days), part);
-    const rows = await database(db).all<RevenueRow & { micros: string }>(query);
-    await value.addRevenue(rows.map((row) => ({ ...row, micros: readMicros(row.micros) })));
+    const rows = await database(db).all<RevenueRow & { nanos: string }>(query);
+    await value.addRevenue(rows.map((row) => ({ ...row, nanos: readNanos(row.nanos) })));
   }
 }
 

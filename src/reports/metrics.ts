@@ -7,14 +7,14 @@ import {
   per,
   type Sums,
 } from '#catalogue';
-import { amountField, fromMicros } from '#lib/money';
+import { amountField, fromNanos } from '#lib/money';
 
 /** Exact amounts are added only if the numbers may be rounded. */
 export type MetricValues = Record<Metric, number | null> & Partial<Record<`${MoneyMetric}_exact`, string>>;
 
 /** An amount in an answer; null if part of it cannot be converted. */
-export const moneyField = <Name extends string>(name: Name, micros: bigint | null) =>
-  (micros === null ? { [name]: null } : amountField(name, micros)) as Record<Name, number | null>;
+export const moneyField = <Name extends string>(name: Name, nanos: bigint | null) =>
+  (nanos === null ? { [name]: null } : amountField(name, nanos)) as Record<Name, number | null>;
 
 const NOTHING = Object.fromEntries(ALL_METRICS.map((name) => [name, null])) as Record<Metric, null>;
 
@@ -24,7 +24,7 @@ export function metricsOf(sums: Sums, days: number, given: ReadonlySet<Metric>):
   const values: Record<string, number | string | null> = { ...NOTHING };
   for (const name of given) {
     const metric: MetricDefinition = METRICS[name];
-    if ('micros' in metric) Object.assign(values, moneyField(name, metric.micros(sums)));
+    if ('nanos' in metric) Object.assign(values, moneyField(name, metric.nanos(sums)));
     else values[name] = metric.value(sums, days);
   }
   return values as MetricValues;
@@ -33,16 +33,16 @@ export function metricsOf(sums: Sums, days: number, given: ReadonlySet<Metric>):
 /** A metric of a group that is not a mean per day; null if part of an amount cannot be converted. */
 export function metricOf(name: Metric, sums: Sums): number | null {
   const metric: MetricDefinition = METRICS[name];
-  if (!('micros' in metric)) return metric.value(sums, 0);
-  const micros = metric.micros(sums);
-  return micros === null ? null : fromMicros(micros);
+  if (!('nanos' in metric)) return metric.value(sums, 0);
+  const nanos = metric.nanos(sums);
+  return nanos === null ? null : fromNanos(nanos);
 }
 
 type LifetimeSums = { eligible: number; revenue: bigint | null; spend: bigint | null };
 
 /** What devices earned per device, and relative to spend. Null revenue or spend means that not all of it is known. */
 export function plainRatiosOf({ eligible, ...sums }: LifetimeSums) {
-  const inUnits = (micros: bigint | null) => (micros === null ? null : fromMicros(micros));
+  const inUnits = (nanos: bigint | null) => (nanos === null ? null : fromNanos(nanos));
   const [revenue, spend] = [inUnits(sums.revenue), inUnits(sums.spend)];
   return { ltv: per(revenue, eligible), roas: per(revenue, spend) };
 }

@@ -1,18 +1,19 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { amountField, type WithExact } from '#lib/money';
 import { convert, type Parts, type RateBook, readRateBook } from '#money';
+import { NANOS_PER_HIGH } from '#rollup';
 import type { Reported } from './query.ts';
 
 export type Unconverted = ({ currency: string } & WithExact<'amount'>)[];
 
-/** The currency of an amount, and the day whose rate converts it. SQL returns micros as text, because the driver's numbers end at 2^53. */
+/** The currency of an amount, and the day whose rate converts it. SQL returns nanos as text, because the driver's numbers end at 2^53. */
 export type AmountRow = { currency: string; rateDay: string };
 
 /** Converts amounts into a report's currency, and collects those without a rate. */
 export class Converter {
   readonly currency: string;
   private readonly book: RateBook;
-  /** Micros without a rate, by currency. */
+  /** Nanos without a rate, by currency. */
   readonly missing = new Map<string, bigint>();
 
   constructor(book: RateBook, currency: string) {
@@ -21,19 +22,19 @@ export class Converter {
   }
 
   /** Returns null if there is no rate. */
-  convert(micros: bigint, { currency, rateDay }: AmountRow): Parts | null {
-    return convert(this.book, micros, currency, this.currency, rateDay);
+  convert(nanos: bigint, { currency, rateDay }: AmountRow): Parts | null {
+    return convert(this.book, nanos, currency, this.currency, rateDay);
   }
 
   /** Adds an amount without a rate to the list. */
-  list(micros: bigint, { currency }: Pick<AmountRow, 'currency'>): void {
-    this.missing.set(currency, (this.missing.get(currency) ?? 0n) + micros);
+  list(nanos: bigint, { currency }: Pick<AmountRow, 'currency'>): void {
+    this.missing.set(currency, (this.missing.get(currency) ?? 0n) + nanos);
   }
 
   /** Like `convert`, but an amount without a rate counts as 0 and is listed. */
-  convertOrList(micros: bigint, row: AmountRow): Parts {
-    const parts = this.convert(micros, row);
-    if (parts === null) this.list(micros, row);
+  convertOrList(nanos: bigint, row: AmountRow): Parts {
+    const parts = this.convert(nanos, row);
+    if (parts === null) this.list(nanos, row);
     return parts ?? 0n;
   }
 
@@ -42,11 +43,11 @@ export class Converter {
   }
 }
 
-/** Amounts without a rate, in their own currencies. `missing` has micros by currency. */
+/** Amounts without a rate, in their own currencies. `missing` has nanos by currency. */
 export const unconvertedOf = (missing: ReadonlyMap<string, bigint>): Unconverted =>
   [...missing]
     .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([currency, micros]) => ({ currency, ...amountField('amount', micros) }));
+    .map(([currency, nanos]) => ({ currency, ...amountField('amount', nanos) }));
 
 /** A converter that knows the rates of everything in these rows. */
 export async function converterFor(
@@ -70,20 +71,18 @@ export const rateDaySql = (currency: SQLWrapper, day: SQLWrapper, reporting: str
   sql`CASE WHEN ${currency} IN ('', ${reporting}) THEN '' ELSE ${day} END`;
 
 /**
- * SQL for an amount in two parts: whole millions of units (10^12 micros) and the remaining micros. Each is small enough that sums of
+ * SQL for an amount in two parts: whole thousands of units (10^12 nanos) and the remaining nanos. Each is small enough that sums of
  * millions of rows fit into 64 bits.
  */
 export type AmountSql = { high: SQLWrapper; low: SQLWrapper };
 
-const MICROS_PER_HIGH = 1_000_000_000_000n;
-
 /** Part of the text, because D1 binds numbers as floating-point, and integers must be divided here. */
-const perHigh = sql`${Number(MICROS_PER_HIGH)}`.inlineParams();
+const perHigh = sql`${NANOS_PER_HIGH}`.inlineParams();
 
-/** The two parts of an integer number of micros. */
-export const wholeAmount = (micros: SQLWrapper): AmountSql => ({
-  high: sql`${micros} / ${perHigh}`,
-  low: sql`${micros} % ${perHigh}`,
+/** The two parts of an integer number of nanos. */
+export const wholeAmount = (nanos: SQLWrapper): AmountSql => ({
+  high: sql`${nanos} / ${perHigh}`,
+  low: sql`${nanos} % ${perHigh}`,
 });
 
 export const plus = (left: AmountSql, right: AmountSql): AmountSql => ({
@@ -91,10 +90,10 @@ export const plus = (left: AmountSql, right: AmountSql): AmountSql => ({
   low: sql`${left.low} + ${right.low}`,
 });
 
-/** A sum as text, which `readMicros` parses. SQL never combines the two parts: the result could overflow 64 bits or become a REAL. */
-export const microsSql = ({ high, low }: AmountSql): SQL => sql`sum(${high}) || '/' || sum(${low})`;
+/** A sum as text, which `readNanos` parses. SQL never combines the two parts: the result could overflow 64 bits or become a REAL. */
+export const nanosSql = ({ high, low }: AmountSql): SQL => sql`sum(${high}) || '/' || sum(${low})`;
 
-export function readMicros(sum: string): bigint {
+export function readNanos(sum: string): bigint {
   const [high = '0', low = '0'] = sum.split('/');
-  return BigInt(high) * MICROS_PER_HIGH + BigInt(low);
+  return BigInt(high) * BigInt(NANOS_PER_HIGH) + BigInt(low);
 }

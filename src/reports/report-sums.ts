@@ -69,7 +69,7 @@ async function addSources(
   const rows = read.flatMap((one) => one.rows);
   const amounts = rows.flatMap((row) => row.amounts);
   const converter = await converterFor(db, application, question.reporting, amounts);
-  for (const [currency, micros] of found.missing) converter.list(micros, { currency });
+  for (const [currency, nanos] of found.missing) converter.list(nanos, { currency });
   const total = new Adder();
   total.addSums(found.total);
   for (const row of rows) total.add(row, converter, true);

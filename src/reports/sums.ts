@@ -3,12 +3,12 @@ import { commaList, toStatement } from '#db';
 import { CURRENCIES } from '#lib/currencies';
 import { selectRated } from '#money';
 import { AMOUNTS, type Amount, COUNTS, type Count, type SumRow } from './adder.ts';
-import { microsSql, rateDaySql, readMicros } from './money.ts';
+import { nanosSql, rateDaySql, readNanos } from './money.ts';
 import { COSTS, type Part, type Period, rowsIn, type Source } from './sources.ts';
 
 // The sums of the performance report. SQL adds up amounts by day and currency; they are then converted and added up exactly.
 
-/** A row of `sumsSql`. An amount is a comma-separated list of `currency:rate day:sum`, with sums in the form of `microsSql`. */
+/** A row of `sumsSql`. An amount is a comma-separated list of `currency:rate day:sum`, with sums in the form of `nanosSql`. */
 type RawRow = { key0?: string; key1?: string } & Partial<
   Record<Amount, string | null> & Record<Count, number | null>
 >;
@@ -57,7 +57,7 @@ function groupsSql({ source, columns, reads }: Part, rows: SQL, storedRateDay: S
   ];
   const byCurrency = [
     ...counts.map(({ name }) => added(name, name)),
-    ...amounts.map(({ name, parts }) => sql`${microsSql(parts)} AS ${name}`),
+    ...amounts.map(({ name, parts }) => sql`${nanosSql(parts)} AS ${name}`),
   ];
   const together = [
     ...counts.map(({ name }) => added(name, name)),
@@ -113,7 +113,7 @@ function sumRow(raw: RawRow): SumRow {
     amounts: AMOUNTS.flatMap((name) =>
       (raw[name]?.split(',') ?? []).map((text) => {
         const [currency = '', rateDay = '', sum = ''] = text.split(':');
-        return { name, currency, rateDay, micros: readMicros(sum) };
+        return { name, currency, rateDay, nanos: readNanos(sum) };
       }),
     ),
   };

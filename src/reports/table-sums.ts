@@ -25,7 +25,7 @@ export type TableSums = {
   groups: Map<string, Sums>;
   cut: Cut | null;
   total: Sums;
-  /** Micros without a rate in the totals, by currency. */
+  /** Nanos without a rate in the totals, by currency. */
   missing: ReadonlyMap<string, bigint>;
 };
 

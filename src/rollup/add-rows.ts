@@ -2,14 +2,14 @@ import { sql } from 'drizzle-orm';
 import { isMoney, MEASURES, ROLLUP_KEYS, type RollupTable } from '#catalogue';
 import { toStatement } from '#db';
 import { hoursSql } from './hours.ts';
-import { additionColumns, MICROS_PER_HIGH } from './tables.ts';
+import { additionColumns, NANOS_PER_HIGH } from './tables.ts';
 
 // The statements that add a run's sums to the rollup tables. Table and column names come from the catalogue, never from a caller.
 
 /** The parameter with the rows. */
 const ROWS = '?1';
 
-/** How an upsert adds to the sums of a row. What exceeds 10^12 micros is carried into the high part of an amount. */
+/** How an upsert adds to the sums of a row. What exceeds 10^12 nanos is carried into the high part of an amount. */
 const assigned = (table: RollupTable): string =>
   MEASURES[table]
     .flatMap((measure) => {
@@ -17,8 +17,8 @@ const assigned = (table: RollupTable): string =>
       if (!isMoney(measure)) return [`${measure} = ${sum}`];
       const high = `${measure}_high`;
       return [
-        `${measure} = (${sum}) % ${MICROS_PER_HIGH}`,
-        `${high} = ${high} + excluded.${high} + (${sum}) / ${MICROS_PER_HIGH}`,
+        `${measure} = (${sum}) % ${NANOS_PER_HIGH}`,
+        `${high} = ${high} + excluded.${high} + (${sum}) / ${NANOS_PER_HIGH}`,
       ];
     })
     .join(', ');

@@ -6,7 +6,7 @@ import type { Earning } from './journal.ts';
  */
 export const REVENUE_DAYS = [0, 1, 3, 7, 14, 30, 60, 90, 180, 365];
 
-/** Micros of one currency. For statistics only: beyond 2^53 they may be rounded. */
+/** Nanos of one currency. For statistics only: beyond 2^53 they may be rounded. */
 export type Earned = {
   currency: string;
   /** By band. Missing bands have no revenue. */
@@ -27,14 +27,14 @@ export class DeviceRevenue {
   }
 
   /** `band`: see `bandOf`. */
-  addToBand(kind: Earning, currency: string, band: number, micros: number): void {
+  addToBand(kind: Earning, currency: string, band: number, nanos: number): void {
     let bands = this.currencies.get(currency);
     if (!bands) {
       bands = [];
       this.currencies.set(currency, bands);
     }
     const sums = bands[band] ?? { ad: 0, purchase: 0 };
-    sums[kind] += micros;
+    sums[kind] += nanos;
     bands[band] = sums;
   }
 
@@ -51,7 +51,7 @@ export class DeviceRevenue {
   }
 }
 
-const toDigits = (micros: number) => (micros === 0 ? '' : micros.toString(36));
+const toDigits = (nanos: number) => (nanos === 0 ? '' : nanos.toString(36));
 const fromDigits = (digits: string) => (digits === '' ? 0 : Number.parseInt(digits, 36));
 
 /** The index of the band for an age (days since the acquisition). Anything before the acquisition counts as day 0. */

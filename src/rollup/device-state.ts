@@ -109,10 +109,10 @@ export class RunningDevice {
     this.note(this.journal.addStep(this.lastEntry, step, Math.max(0, Math.floor(at / 1_000))));
   }
 
-  /** Adds revenue in micros; `age` is the number of days since the acquisition. */
-  earn(kind: Earning, currency: string, age: number, micros: number): void {
-    if (micros === 0) return;
-    this.note(this.journal.addEarning(this.lastEntry, kind, currency, bandOf(age), micros));
+  /** Adds revenue in nanos; `age` is the number of days since the acquisition. */
+  earn(kind: Earning, currency: string, age: number, nanos: number): void {
+    if (nanos === 0) return;
+    this.note(this.journal.addEarning(this.lastEntry, kind, currency, bandOf(age), nanos));
   }
 
   /**
@@ -127,9 +127,9 @@ export class RunningDevice {
         history ??= StepHistory.parse(stored.steps);
         if (history.add(step, second)) hasNewSteps = true;
       },
-      (kind, currency, band, micros) => {
+      (kind, currency, band, nanos) => {
         earned ??= DeviceRevenue.parse(stored.revenue);
-        earned.addToBand(kind, currency, band, micros);
+        earned.addToBand(kind, currency, band, nanos);
       },
     );
     const { applicationId, acquiredDay, id, test, segment } = this;

@@ -1,6 +1,6 @@
 import { isMoney, MEASURES, ROLLUP_KEYS } from '#catalogue';
 import type { KeyValues } from './key-values.ts';
-import { Additions, additionColumns, MICROS_PER_HIGH, sumColumnsOf } from './tables.ts';
+import { Additions, additionColumns, NANOS_PER_HIGH, sumColumnsOf } from './tables.ts';
 
 // Figures by hour: a row of `rollup_hours` has the hours of one row of `rollup_daily`, packed. Hours are not separate rows, because the cost of
 // writing and deleting is by row.
@@ -30,14 +30,14 @@ function packed(hours: readonly number[]): string {
   return parts.join(',');
 }
 
-/** Merges a list so that each hour occurs once. Amounts carry what exceeds 10^12 micros into their high part. */
+/** Merges a list so that each hour occurs once. Amounts carry what exceeds 10^12 nanos into their high part. */
 function mergedHours(list: string): string {
   const sums = sumColumnsOf(TABLE).map(
     (column, index) => `coalesce(sum(value ->> ${index + 1}), 0) AS ${column}`,
   );
   const carried = MEASURES[TABLE].flatMap((measure) =>
     isMoney(measure)
-      ? [`${measure} % ${MICROS_PER_HIGH}`, `${measure}_high + ${measure} / ${MICROS_PER_HIGH}`]
+      ? [`${measure} % ${NANOS_PER_HIGH}`, `${measure}_high + ${measure} / ${NANOS_PER_HIGH}`]
       : [measure],
   );
   return `(SELECT group_concat(part) FROM (SELECT json_array(id, ${carried.join(', ')}) AS part

@@ -38,6 +38,6 @@ export { blockKeys } from './segment-blocks.ts';
 export { sendWithRetry } from './send.ts';
 export { firstTimes, walkSteps } from './step-walk.ts';
 export { neutralSums, parkedSums, type SumRows, sumStatement } from './sum-rows.ts';
-export { type Additions, MICROS_PER_HIGH, sumColumnsOf } from './tables.ts';
+export { type Additions, highOf, NANOS_PER_HIGH, sumColumnsOf } from './tables.ts';
 
 export { type IgnoredReason, reasonToIgnore, startTally, type Tally } from './tally.ts';

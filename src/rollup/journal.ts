@@ -38,17 +38,17 @@ export class Journal {
     return this.add(last, (this.numberOf(step) << TEXT_SHIFT) | STEP, second);
   }
 
-  /** Appends revenue in micros in the same way. `band`: see `bandOf`. */
-  addEarning(last: number, kind: Earning, currency: string, band: number, micros: number): number {
+  /** Appends revenue in nanos in the same way. `band`: see `bandOf`. */
+  addEarning(last: number, kind: Earning, currency: string, band: number, nanos: number): number {
     const own = (band << BAND_SHIFT) | (kind === 'ad' ? AD : PURCHASE);
-    return this.add(last, (this.numberOf(currency) << TEXT_SHIFT) | own, micros);
+    return this.add(last, (this.numberOf(currency) << TEXT_SHIFT) | own, nanos);
   }
 
   /** Visits a device's entries, starting at the position of the first one (-1 for none). */
   visit(
     first: number,
     onStep: (step: string, second: number) => void,
-    onEarning: (kind: Earning, currency: string, band: number, micros: number) => void,
+    onEarning: (kind: Earning, currency: string, band: number, nanos: number) => void,
   ): void {
     for (let place = first; place >= 0; place = this.nexts[place] ?? -1) {
       const code = this.codes[place] ?? 0;

@@ -4,7 +4,7 @@ import { TupleIndex } from '#lib/tuple-index';
 import { type EntryFilter, MAX_ENTRIES, type TakeEntries } from './entries.ts';
 import { BUFFER, type OpenBlock, openBlock } from './open-block.ts';
 import { blockKeys } from './segment-blocks.ts';
-import { MICROS_PER_HIGH, sumColumnsOf } from './tables.ts';
+import { NANOS_PER_HIGH, sumColumnsOf } from './tables.ts';
 
 /** A column in the smallest type that its numbers fit into; null if all are 0. */
 type KeptColumn = Uint8Array | Uint16Array | Int32Array | Float64Array | null;
@@ -104,11 +104,11 @@ class AddedBlocks {
   /** Carries what amounts have above the low part, which is in this column, into the high part in the next. */
   carry(at: number): void {
     const lows = this.sums[at];
-    if (!lows?.some((low) => low >= MICROS_PER_HIGH)) return;
+    if (!lows?.some((low) => low >= NANOS_PER_HIGH)) return;
     const highs = this.columnAt(at + 1);
     for (const [place, low] of lows.entries()) {
-      const carried = Math.floor(low / MICROS_PER_HIGH);
-      lows[place] = low - carried * MICROS_PER_HIGH;
+      const carried = Math.floor(low / NANOS_PER_HIGH);
+      lows[place] = low - carried * NANOS_PER_HIGH;
       highs[place] = (highs[place] ?? 0) + carried;
     }
   }

@@ -18,7 +18,11 @@ type KeyOf<Table extends RollupTable> = (typeof ROLLUP_KEYS)[Table][number];
 /** The values of the keys of all tables, by column. */
 export type KeyNumbers = Record<KeyOf<RollupTable>, number>;
 
-export const MICROS_PER_HIGH = 1_000_000_000_000;
+/** The high part of an amount is in thousands of units. SQL can then add up the low parts of 9 million rows within 64 bits. */
+export const NANOS_PER_HIGH = 1_000_000_000_000;
+
+/** The high part of an amount. Exact even beyond 2^53, where a quotient would be rounded to a whole number too large. */
+export const highOf = (nanos: number): number => (nanos - (nanos % NANOS_PER_HIGH)) / NANOS_PER_HIGH;
 
 /** The index of a measure's sum in a segment. The high part of an amount is at the next index. */
 type Place = { at: number; isAmount: boolean };
@@ -48,7 +52,7 @@ const CELLS_PER_PIECE = 256;
 
 /**
  * What a run of events adds to one rollup table: one row per key, broken down by segment. Counts stay below 2^53 in any run. So do both
- * parts of an amount, because one event adds at most 2^53 micros, which is about 9,000 in the high part. Keys and segments are numbers of
+ * parts of an amount, because one event adds less than 10^18 nanos, which is a million in the high part. Keys and segments are numbers of
  * `KeyValues`. The sums of a row and a segment are a cell.
  */
 export class Additions<Table extends RollupTable> {
@@ -128,7 +132,7 @@ export class Additions<Table extends RollupTable> {
         key: this.keyOf(row),
         sums: this.places.map(({ at, isAmount }) => {
           const low = BigInt(sums[at] ?? 0);
-          return isAmount ? BigInt(sums[at + 1] ?? 0) * BigInt(MICROS_PER_HIGH) + low : low;
+          return isAmount ? BigInt(sums[at + 1] ?? 0) * BigInt(NANOS_PER_HIGH) + low : low;
         }),
       };
     });
@@ -243,15 +247,15 @@ export class Additions<Table extends RollupTable> {
   }
 }
 
-/** Adds up to 2^53 to a sum. A sum of micros carries into its high part at the next index. */
+/** Adds a count, or up to 10^18 nanos, to a sum. A sum of nanos carries into its high part at the next index. */
 function addAt(sums: number[] | Float64Array, at: number, isAmount: boolean, amount: number): void {
   if (!isAmount) {
     sums[at] = (sums[at] ?? 0) + amount;
     return;
   }
-  const low = (sums[at] ?? 0) + (amount % MICROS_PER_HIGH);
-  const high = Math.floor(amount / MICROS_PER_HIGH) + (low >= MICROS_PER_HIGH ? 1 : 0);
-  sums[at] = low >= MICROS_PER_HIGH ? low - MICROS_PER_HIGH : low;
+  const low = (sums[at] ?? 0) + (amount % NANOS_PER_HIGH);
+  const high = highOf(amount) + (low >= NANOS_PER_HIGH ? 1 : 0);
+  sums[at] = low >= NANOS_PER_HIGH ? low - NANOS_PER_HIGH : low;
   if (high > 0) sums[at + 1] = (sums[at + 1] ?? 0) + high;
 }
 

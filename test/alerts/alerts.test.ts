@@ -69,7 +69,7 @@ async function setDay(application: ApplicationRow, day: string, dollars: number,
     .delete(rollupDaily)
     .where(and(eq(rollupDaily.applicationId, application.id), eq(rollupDaily.day, day)));
   await addFigures(env.DB, application.id, 'rollup_daily', [
-    { day, currency: 'usd', installs, purchase_revenue: dollars * 1e6 },
+    { day, currency: 'usd', installs, purchase_revenue: dollars * 1e9 },
   ]);
 }
 
@@ -159,7 +159,7 @@ it('watches installs, spend without installs, and CPI', async () => {
   await setDay(application, '2026-03-27', 100, 9);
   await env.DB.prepare(
     `INSERT INTO costs (application_id, day, campaign, adset, creative, currency, amount, updated_at)
-     VALUES (?1, '2026-03-27', 'Summer', '', '', 'usd', 45000000, 0)`,
+     VALUES (?1, '2026-03-27', 'Summer', '', '', 'usd', 45000000000, 0)`,
   )
     .bind(application.id)
     .run();

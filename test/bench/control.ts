@@ -55,7 +55,7 @@ async function insertSpend(db: D1Database, applicationId: string): Promise<void>
   await db
     .prepare(
       `INSERT INTO costs (application_id, day, campaign, currency, amount, updated_at)
-       VALUES (?, ?, 'campaign', 'usd', 1000000000, 0)`,
+       VALUES (?, ?, 'campaign', 'usd', 1000000000000, 0)`,
     )
     .bind(applicationId, benchDay(19))
     .run();

@@ -131,7 +131,7 @@ export function* makeEvents(
     const kind = random();
     const currency = pick(random, CURRENCIES);
     if (kind < 0.8) {
-      const value = Math.floor(random() * 20_000);
+      const value = Math.floor(random() * 20_000_000);
       yield {
         ...common,
         type: 'custom.ad',
@@ -142,7 +142,7 @@ export function* makeEvents(
         channel: 'paid',
         watch_time: 30,
         reward: true,
-        value_micros: value,
+        value_nanos: value,
         currency,
         total_ad_value: runningTotal(`a${device.id}`, value),
       };
@@ -159,12 +159,12 @@ export function* makeEvents(
         type: 'custom.purchase',
         item_id: `pack_${1 + Math.floor(random() * 5)}`,
         item_name: 'Pack',
-        value_micros: 4_990_000,
+        value_nanos: 4_990_000_000,
         currency,
         status: 'completed',
         tr_id: transaction,
         keys: [eventId, transaction, transaction].map((key, index) => `success:${'edt'[index]}:${key}`),
-        total_purchase_value: runningTotal(`p${device.id}`, 4_990_000),
+        total_purchase_value: runningTotal(`p${device.id}`, 4_990_000_000),
       };
     }
   }

@@ -3,7 +3,7 @@ import { pick } from '../helpers/random.ts';
 export type Tenant = { apiKey: string; teamToken: string; applicationId: string };
 /** How often an event was counted is read under its own name in a report of its kind. */
 export type Kind = 'custom' | 'ad' | 'purchase';
-type Entry = { kind: Kind; micros: number; acknowledged: boolean };
+type Entry = { kind: Kind; nanos: number; acknowledged: boolean };
 
 const DAY = '2026-03-01';
 
@@ -94,9 +94,9 @@ export class JournalClient {
   private makeEvent(): { name: string; envelope: Record<string, unknown> } {
     const name = eventName(this.next++);
     const kind = pick(this.random, ['custom', 'ad', 'ad', 'purchase'] as const);
-    const micros = kind === 'custom' ? 0 : Math.floor(this.random() * 5_000_000);
-    this.journal.set(name, { kind, micros, acknowledged: false });
-    const value = micros / 1_000_000;
+    const nanos = kind === 'custom' ? 0 : Math.floor(this.random() * 5_000_000_000);
+    this.journal.set(name, { kind, nanos, acknowledged: false });
+    const value = nanos / 1e9;
     const payload = {
       custom: { event_name: name },
       ad: { ad_id: name, source: 'banner', value, currency: 'usd' },

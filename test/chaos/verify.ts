@@ -64,8 +64,8 @@ export async function verify(
         violations.push(
           `${name} (${entry.acknowledged ? '' : 'not '}acknowledged) was counted ${times} times`,
         );
-      } else if (times === 1 && amount && Math.round(Number(row?.[amount]) * 1e6) !== entry.micros) {
-        violations.push(`${name} was counted with ${row?.[amount]} instead of ${entry.micros} millionths`);
+      } else if (times === 1 && amount && Math.round(Number(row?.[amount]) * 1e9) !== entry.nanos) {
+        violations.push(`${name} was counted with ${row?.[amount]} instead of ${entry.nanos} billionths`);
       }
     }
     const { totals } = await report(url, tenant, groupBy);

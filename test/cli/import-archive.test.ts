@@ -91,13 +91,13 @@ it('converts a raw event file to envelopes', async () => {
       outcome: 'ignored',
     },
     { ...common, type: 'custom', event_name: 'level', outcome: 'duplicate' },
-    { ...common, type: 'custom.ad', ad_id: 'a', source: 'banner', value_micros: 12_345, currency: 'usd' },
+    { ...common, type: 'custom.ad', ad_id: 'a', source: 'banner', value_nanos: 12_345, currency: 'usd' },
     {
       ...common,
       type: 'custom.purchase',
       item_id: 'i',
       item_name: 'Item',
-      value_micros: 4_990_000,
+      value_nanos: 4_990_000_000,
       currency: 'eur',
       status: 'completed',
       tr_id: 'T',
@@ -173,7 +173,7 @@ const adsOf = (devices: number) =>
     type: 'custom.ad',
     ad_id: 'a',
     source: 'banner',
-    value_micros: 1,
+    value_nanos: 1,
     currency: 'usd',
   }));
 

@@ -11,13 +11,14 @@ import { createTenant } from '../helpers/tenant.ts';
 it('counts 20,000 names, 3,000 days and 10,000 of the largest amounts without affecting others', async () => {
   const [loud, quiet] = [await createTenant(), await createTenant()];
   const [view, other] = [await adView(loud), await adView(quiet)];
-  const { ad_id, source, media_source, value_micros, currency, ...device } = view;
-  const billion = 1_000_000_000_000_000;
+  const { ad_id, source, media_source, value_nanos, currency, ...device } = view;
+  // 100 million units. Beyond 2^53, a number has one nano in sixteen.
+  const large = 100_000_000_000_000_000;
   await deliverInMessages([
     ...many(20_000, (index) => numbered({ ...device, type: 'custom', event_name: `name ${index}` })),
     ...many(3_000, (index) => {
       const day = dayFromNumber(dayNumber('2012-01-01') + 2 * index);
-      return numbered({ ...view, day, occurred_at: Date.parse(day), value_micros: 1 });
+      return numbered({ ...view, day, occurred_at: Date.parse(day), value_nanos: 1 });
     }),
     ...many(10_000, (index) =>
       numbered({
@@ -27,7 +28,7 @@ it('counts 20,000 names, 3,000 days and 10,000 of the largest amounts without af
         item_name: 'All',
         status: 'success',
         currency,
-        value_micros: billion - (index % 2),
+        value_nanos: large - 16 * (index % 2),
         day: '2026-03-02',
       }),
     ),
@@ -44,8 +45,8 @@ it('counts 20,000 names, 3,000 days and 10,000 of the largest amounts without af
   await settleAll(loud.application.id);
   const { results } = await env.DB.prepare('SELECT * FROM parked_messages').all();
   expect(results).toEqual([]);
-  // 10,000 × 10^9 less 5,000 millionths.
-  const exact = '9999999999999.995000';
+  // 10,000 × 10^8 less 5,000 × 16 billionths.
+  const exact = '999999999999.999920000';
   const day = 'from=2026-03-02&to=2026-03-02';
   const performance = await (await report(loud, 'performance', day)).json<{
     data: unknown[];
@@ -57,7 +58,7 @@ it('counts 20,000 names, 3,000 days and 10,000 of the largest amounts without af
     purchase_revenue_exact: exact,
   });
   // One of the ad views is on that day too.
-  const revenue_exact = '9999999999999.995001';
+  const revenue_exact = '999999999999.999920001';
   expect(performance.data).toMatchObject([{ purchase_revenue_exact: exact, revenue_exact, payers: 1 }]);
   // An amount that a number holds exactly stands alone.
   expect(performance.totals).not.toHaveProperty('ad_revenue_exact');

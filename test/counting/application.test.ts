@@ -27,8 +27,8 @@ async function start(shards = SHARDS) {
     const created = await counter.createDevice({ shards });
     if (created.outcome === 'moved') throw new Error('a device without an alias can live anywhere');
     const { device } = created;
-    const ad = (value_micros: number, more: object = {}) =>
-      eventOf(application.id, device, 'custom.ad', { value_micros, ...more });
+    const ad = (value_nanos: number, more: object = {}) =>
+      eventOf(application.id, device, 'custom.ad', { value_nanos, ...more });
     parts.push({ ...counter, device, ad });
   }
   return { application, parts, cohort: { from: '2026-03-01', to: '2026-03-01' } };
@@ -155,8 +155,8 @@ it("adds up clients' totals exactly, and keeps the largest gaps of all counters"
   await first.append([first.ad(large, { total_ad_value: 1 }), first.ad(large, { total_ad_value: 1 })]);
   await second.append([second.ad(1, { total_ad_value: 5 })]);
   await third.append([
-    third.ad(1_000_000, { total_ad_value: 1 }),
-    third.ad(1_000_000, { currency: 'eur' }),
+    third.ad(1_000_000_000, { total_ad_value: 1 }),
+    third.ad(1_000_000_000, { currency: 'eur' }),
     eventOf(application.id, third.device, 'custom.purchase', { total_purchase_value: 7 }),
   ]);
   await settleCounters(env, application);
@@ -168,7 +168,7 @@ it("adds up clients' totals exactly, and keeps the largest gaps of all counters"
       currency: 'usd',
       devices: 2,
       devicesWithGap: 2,
-      client: '6000000',
+      client: '6000000000',
       counted: `${2n * BigInt(large) + 1n}`,
     },
     {
@@ -176,8 +176,8 @@ it("adds up clients' totals exactly, and keeps the largest gaps of all counters"
       currency: 'usd',
       devices: 1,
       devicesWithGap: 1,
-      client: '7000000',
-      counted: '4990000',
+      client: '7000000000',
+      counted: '4990000000',
     },
   ]);
   expect(gaps.map(({ deviceId, kind }) => [deviceId, kind])).toEqual([
@@ -288,7 +288,7 @@ it('reads the same few rows for health and client totals, however many events th
     });
     rowsRead.push(read);
     expect((await sumClientTotals(env, application, cohort)).totals).toMatchObject([
-      { devices: 1, client: '1000000', counted: `${events * 1_000}` },
+      { devices: 1, client: '1000000000', counted: `${events * 1_000}` },
     ]);
   }
   expect(rowsRead[1]).toBe(rowsRead[0]);
@@ -304,7 +304,7 @@ it('keeps the 200 largest gaps, and orders equal ones by device', async () => {
       if (created.outcome === 'moved') throw new Error('a device without an alias can live anywhere');
       const gap = shard === 0 && index < 3 ? 50 + index : 10;
       events.push(
-        eventOf(applicationId, created.device, 'custom.ad', { value_micros: 1, total_ad_value: gap }),
+        eventOf(applicationId, created.device, 'custom.ad', { value_nanos: 1, total_ad_value: gap }),
       );
     }
     await append(events);
@@ -314,10 +314,10 @@ it('keeps the 200 largest gaps, and orders equal ones by device', async () => {
   expect(totals).toMatchObject([{ devices: 240, devicesWithGap: 240 }]);
   expect(gaps).toHaveLength(200);
   expect(gaps.slice(0, 4).map(({ client }) => client)).toEqual([
-    '52000000',
-    '51000000',
-    '50000000',
-    '10000000',
+    '52000000000',
+    '51000000000',
+    '50000000000',
+    '10000000000',
   ]);
   const equal = gaps.slice(3).map(({ deviceId }) => deviceId);
   expect(equal).toEqual([...equal].sort());

@@ -14,8 +14,8 @@ async function start() {
   const created = await counter.createDevice();
   if (created.outcome === 'moved') throw new Error('a new counter has one shard');
   const { device } = created;
-  const ad = (value = 2_000) =>
-    eventOf(counter.applicationId, device, 'custom.ad', { value_micros: value, day: '2026-03-02' });
+  const ad = (value = 2_000_000) =>
+    eventOf(counter.applicationId, device, 'custom.ad', { value_nanos: value, day: '2026-03-02' });
   return { ...counter, device, ad };
 }
 
@@ -40,11 +40,11 @@ describe('a message that cannot be read', () => {
   it('is parked for its one bad event only, which can be replayed once corrected', async () => {
     const { applicationId, ad, stub } = await start();
     const [good, bad] = [ad(), ad()];
-    await deliver([message([{ ...bad, value_micros: -5 }, good], 'm-1')]);
-    await deliver([message([{ ...bad, value_micros: -5 }, good], 'm-1')]);
+    await deliver([message([{ ...bad, value_nanos: -5 }, good], 'm-1')]);
+    await deliver([message([{ ...bad, value_nanos: -5 }, good], 'm-1')]);
     const rows = await parkedOf(applicationId);
     expect(rows.map(({ reason }) => reason)).toEqual([
-      expect.stringMatching(/^not an event of this version: value_micros /),
+      expect.stringMatching(/^not an event of this version: value_nanos /),
     ]);
     await stub().settle();
     expect(await rollupOf(applicationId)).toMatchObject({ impressions: 1 });
@@ -210,14 +210,14 @@ it('parks all events that cannot be counted in one run, so that they can be repl
   await append([ad(), ...poison.slice(0, 1), ad(), ...poison.slice(1), ad()]);
   expect(await stub().settle()).toMatchObject({ settled: true });
   vi.restoreAllMocks();
-  expect(await rollupOf(applicationId)).toMatchObject({ impressions: 3, ad_revenue: 6_000 });
+  expect(await rollupOf(applicationId)).toMatchObject({ impressions: 3, ad_revenue: 6_000_000 });
   const rows = await parkedOf(applicationId);
   expect(rows.map(({ id }) => id).sort()).toEqual(poison.map(({ id }) => id.replace('evt_', 'prk_')).sort());
   expect(rows.map(({ reason }) => reason)).toEqual(['could not be counted', 'could not be counted']);
   expect((await stub().eventStatus(poison[0]?.id ?? ''))?.status).toBe('parked');
   for (const { body } of rows) await deliver([{ id: 'replay', body: JSON.parse(body) }]);
   await stub().settle();
-  expect(await rollupOf(applicationId)).toMatchObject({ impressions: 5, ad_revenue: 6_014 });
+  expect(await rollupOf(applicationId)).toMatchObject({ impressions: 5, ad_revenue: 6_000_014 });
 });
 
 it('reports that it is not settled while D1 fails, and catches up later', async () => {

@@ -18,7 +18,7 @@ it('counts appended events, and writes the sums to D1', async () => {
   const { applicationId, append, stub, device } = await start();
   const events = [
     eventOf(applicationId, device, 'custom.ad'),
-    eventOf(applicationId, device, 'custom.ad', { value_micros: 5_000 }),
+    eventOf(applicationId, device, 'custom.ad', { value_nanos: 5_000_000 }),
     eventOf(applicationId, device, 'custom.purchase', { keys: ['success:t:1'] }),
     eventOf(applicationId, device, 'retention', { session_id: 's1' }),
     eventOf(applicationId, device, 'retention', { session_id: 's1' }),
@@ -31,10 +31,10 @@ it('counts appended events, and writes the sums to D1', async () => {
     installs: 1,
     sessions: 1,
     impressions: 2,
-    ad_revenue: 7_000,
+    ad_revenue: 7_000_000,
     purchases: 1,
     payers: 1,
-    purchase_revenue: 4_990_000,
+    purchase_revenue: 4_990_000_000,
     events: 1,
     active_device_days: 2,
   });
@@ -174,7 +174,7 @@ it('counts more devices in one run than it keeps in memory', async () => {
         devices.slice(start, start + 10).map((device) =>
           eventOf(applicationId, device, 'custom.purchase', {
             day,
-            value_micros: 1_000_000,
+            value_nanos: 1_000_000_000,
             keys: [`success:t:${device.id}-${visit}`],
             total_purchase_value: visit + 1,
           }),
@@ -201,7 +201,7 @@ it('counts more devices in one run than it keeps in memory', async () => {
   expect(written.length).toBeGreaterThan(3);
   expect(await rollupOf(applicationId)).toMatchObject({
     purchases: 180,
-    purchase_revenue: 180_000_000,
+    purchase_revenue: 180_000_000_000,
     payers: 120,
     active_device_days: 180,
   });
@@ -213,8 +213,8 @@ it('counts more devices in one run than it keeps in memory', async () => {
       currency: 'usd',
       devices: 60,
       devicesWithGap: 0,
-      client: '180000000',
-      counted: '180000000',
+      client: '180000000000',
+      counted: '180000000000',
     },
   ]);
 });

@@ -97,19 +97,19 @@ describe('queries of the counter', () => {
     if (!exact || !mixed || !silent) throw new Error('three were made');
     const ad = (of: typeof device, value: number, total?: number, currency = 'usd') =>
       eventOf(applicationId, of, 'custom.ad', {
-        value_micros: value,
+        value_nanos: value,
         currency,
         ...(total === undefined ? {} : { total_ad_value: total }),
       });
     await append([
-      ad(device, 1_000_000, 1),
-      ad(device, 1_000_000, 5),
-      ad(exact, 2_000_000, 2),
-      ad(mixed, 1_000_000, 1),
-      ad(mixed, 1_000_000, 9, 'eur'),
-      ad(silent, 1_000_000),
+      ad(device, 1_000_000_000, 1),
+      ad(device, 1_000_000_000, 5),
+      ad(exact, 2_000_000_000, 2),
+      ad(mixed, 1_000_000_000, 1),
+      ad(mixed, 1_000_000_000, 9, 'eur'),
+      ad(silent, 1_000_000_000),
       eventOf(applicationId, exact, 'custom.purchase', {
-        value_micros: 3_000_000,
+        value_nanos: 3_000_000_000,
         status: 'failed',
         total_purchase_value: 2,
       }),
@@ -119,12 +119,26 @@ describe('queries of the counter', () => {
     const { totals, gaps } = await stub().clientTotals(cohort);
     expect(totals.sort((a, b) => `${a.kind}${a.currency}`.localeCompare(`${b.kind}${b.currency}`))).toEqual([
       { kind: 'ad', currency: null, devices: 1, devicesWithGap: 0, client: null, counted: null },
-      { kind: 'ad', currency: 'usd', devices: 2, devicesWithGap: 1, client: '7000000', counted: '4000000' },
-      { kind: 'purchase', currency: 'usd', devices: 1, devicesWithGap: 1, client: '2000000', counted: '0' },
+      {
+        kind: 'ad',
+        currency: 'usd',
+        devices: 2,
+        devicesWithGap: 1,
+        client: '7000000000',
+        counted: '4000000000',
+      },
+      {
+        kind: 'purchase',
+        currency: 'usd',
+        devices: 1,
+        devicesWithGap: 1,
+        client: '2000000000',
+        counted: '0',
+      },
     ]);
     expect(gaps).toEqual([
-      { deviceId: device.id, kind: 'ad', currency: 'usd', client: '5000000', counted: '2000000' },
-      { deviceId: exact.id, kind: 'purchase', currency: 'usd', client: '2000000', counted: '0' },
+      { deviceId: device.id, kind: 'ad', currency: 'usd', client: '5000000000', counted: '2000000000' },
+      { deviceId: exact.id, kind: 'purchase', currency: 'usd', client: '2000000000', counted: '0' },
     ]);
     expect(await stub().clientTotals({ from: '2026-03-02', to: '2026-03-09' })).toEqual({
       totals: [],
@@ -132,17 +146,17 @@ describe('queries of the counter', () => {
     });
   });
 
-  it('keeps totals exact beyond 64 bits of micros', async () => {
+  it('keeps totals exact beyond 64 bits of nanos', async () => {
     const { applicationId, append, stub, device } = await start();
-    const value_micros = 9_000_000_000_000_000;
+    const value_nanos = 9_000_000_000_000_000;
     await append(
       Array.from({ length: 2_000 }, () =>
-        eventOf(applicationId, device, 'custom.ad', { value_micros, total_ad_value: 1 }),
+        eventOf(applicationId, device, 'custom.ad', { value_nanos, total_ad_value: 1 }),
       ),
     );
     await stub().settle();
     const { totals } = await stub().clientTotals({ from: '2026-03-01', to: '2026-03-01' });
-    expect(totals).toMatchObject([{ counted: `${BigInt(value_micros) * 2_000n}`, client: '1000000' }]);
+    expect(totals).toMatchObject([{ counted: `${BigInt(value_nanos) * 2_000n}`, client: '1000000000' }]);
   });
 
   it('counts distinct payers of each period, and devices that reach each step of a funnel', async () => {

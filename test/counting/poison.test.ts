@@ -23,8 +23,8 @@ async function start() {
   const created = await counter.createDevice();
   if (created.outcome === 'moved') throw new Error('a new counter has one shard');
   const { device } = created;
-  const ad = (value_micros = 1_000) =>
-    eventOf(counter.applicationId, device, 'custom.ad', { value_micros, day: '2026-03-02' });
+  const ad = (value_nanos = 1_000_000) =>
+    eventOf(counter.applicationId, device, 'custom.ad', { value_nanos, day: '2026-03-02' });
   return { ...counter, device, ad };
 }
 
@@ -161,7 +161,11 @@ describe('a database that does not accept the counted sums', () => {
     });
     await expect.poll(async () => (await stub().settle()).settled, { timeout: 20_000 }).toBe(true);
     expect(await parkedOf(applicationId)).toEqual([]);
-    expect(await rollupOf(applicationId)).toMatchObject({ impressions: 3, ad_revenue: 3_000, installs: 1 });
+    expect(await rollupOf(applicationId)).toMatchObject({
+      impressions: 3,
+      ad_revenue: 3_000_000,
+      installs: 1,
+    });
   });
 });
 
@@ -240,7 +244,7 @@ describe('a row that the database refuses', () => {
       const acquiredAt = Date.parse(`${acquiredDay}T10:00:00Z`);
       const created = await counter.createDevice({ creativeId, acquiredDay, acquiredAt });
       if (created.outcome === 'moved') throw new Error('a new counter has one shard');
-      const ad = { day: `2026-03-1${number}`, value_micros: 1_000 };
+      const ad = { day: `2026-03-1${number}`, value_nanos: 1_000_000 };
       events.push(eventOf(counter.applicationId, created.device, 'custom.ad', ad));
       creatives.push(creativeId);
     }
@@ -255,7 +259,7 @@ describe('a row that the database refuses', () => {
       own.db = db.asBinding();
     });
     await counter.append(events);
-    const one = { installs: 1, impressions: 1, ad_revenue: 1_000 };
+    const one = { installs: 1, impressions: 1, ad_revenue: 1_000_000 };
     return { ...counter, db, byCreative: Object.fromEntries(creatives.map((id) => [id, one])) };
   }
 
@@ -263,7 +267,11 @@ describe('a row that the database refuses', () => {
     const { applicationId, append, stub, inside, byCreative } = await withRefused();
     const log = vi.spyOn(console, 'error').mockReturnValue();
     await expect.poll(async () => (await stub().settle()).settled).toBe(true);
-    expect(await rollupOf(applicationId)).toMatchObject({ installs: 7, impressions: 7, ad_revenue: 7_000 });
+    expect(await rollupOf(applicationId)).toMatchObject({
+      installs: 7,
+      impressions: 7,
+      ad_revenue: 7_000_000,
+    });
     // Their blocks were not refused.
     expect(await creativeSumsOf(applicationId, 'rollup_daily')).toMatchObject(byCreative);
     const rows = await parkedOf(applicationId);
@@ -293,7 +301,11 @@ describe('a row that the database refuses', () => {
       await Promise.allSettled([replayParked(env, caller, id), replayParked(env, caller, id)]);
     }
     expect(await parkedOf(applicationId)).toEqual([]);
-    expect(await rollupOf(applicationId)).toMatchObject({ installs: 9, impressions: 9, ad_revenue: 9_000 });
+    expect(await rollupOf(applicationId)).toMatchObject({
+      installs: 9,
+      impressions: 9,
+      ad_revenue: 9_000_000,
+    });
     expect(await creativeSumsOf(applicationId, 'rollup_daily')).toMatchObject(byCreative);
   });
 
@@ -348,7 +360,7 @@ describe('a block that the database refuses', () => {
     await Promise.allSettled([replayParked(env, caller, id), replayParked(env, caller, id)]);
     expect(await parkedOf(applicationId)).toEqual([]);
     const sums = await creativeSumsOf(applicationId, 'rollup_daily');
-    expect(sums).toMatchObject({ [creativeId]: { installs: 1, impressions: 1, ad_revenue: 2_000 } });
+    expect(sums).toMatchObject({ [creativeId]: { installs: 1, impressions: 1, ad_revenue: 2_000_000 } });
     expect(await rollupOf(applicationId)).toMatchObject({ installs: 1, impressions: 1 });
   });
 });

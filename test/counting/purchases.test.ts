@@ -12,13 +12,13 @@ const QUESTION: PurchasesQuestion = {
   maxHistories: 1_000,
 };
 
-async function start(purchases: [day: string, value_micros: number, currency?: string][][]) {
+async function start(purchases: [day: string, value_nanos: number, currency?: string][][]) {
   const counter = startCounter();
   for (const own of purchases) {
     const created = await counter.createDevice();
     if (created.outcome === 'moved') throw new Error('one shard');
-    const events = own.map(([day, value_micros, currency = 'usd']) =>
-      eventOf(counter.applicationId, created.device, 'custom.purchase', { day, value_micros, currency }),
+    const events = own.map(([day, value_nanos, currency = 'usd']) =>
+      eventOf(counter.applicationId, created.device, 'custom.purchase', { day, value_nanos, currency }),
     );
     if (events.length > 0) await counter.append(events);
   }
@@ -36,13 +36,13 @@ it('reports how often, until when and for how much devices purchased, grouped by
     [],
     // Two purchases on one day, one before the acquisition, which is day 0, and one on day 4.
     [
-      ['2026-03-05', 1_000_000],
-      ['2026-03-05', 2_000_000],
-      ['2026-02-27', 3_000_000],
-      ['2026-03-01', 3_000_000, 'eur'],
+      ['2026-03-05', 1_000_000_000],
+      ['2026-03-05', 2_000_000_000],
+      ['2026-02-27', 3_000_000_000],
+      ['2026-03-01', 3_000_000_000, 'eur'],
     ],
-    [['2026-03-03', 8_000_000]],
-    [['2026-03-03', 2_000_000]],
+    [['2026-03-03', 8_000_000_000]],
+    [['2026-03-03', 2_000_000_000]],
   ]);
   const answer = await ask();
   expect(answer).toMatchObject({ cohort: '', key: '', size: 5, payers: 3, revenue: 22, unconverted: [] });
@@ -58,7 +58,7 @@ it('reports how often, until when and for how much devices purchased, grouped by
 
 it('rounds times if there are too many histories', async () => {
   const days = Array.from({ length: 12 }, (_, index) => `2026-03-${String(index + 5).padStart(2, '0')}`);
-  const ask = await start(days.map((day) => [[day, 1_000_000]]));
+  const ask = await start(days.map((day) => [[day, 1_000_000_000]]));
   expect((await ask({ maxHistories: 12 })).histories).toHaveLength(12 * 5);
   const { histories } = await ask({ maxHistories: 6 });
   expect(histories.length / 5).toBeLessThanOrEqual(6);

@@ -22,12 +22,12 @@ beforeAll(async () => {
   ] as const;
   const { id } = tenant.application;
   await addFigures(env.DB, id, 'rollup_daily', [
-    { day: '2026-03-09', creative_id: '', currency: 'usd', impressions: 150, ad_revenue: 13_000_000 },
+    { day: '2026-03-09', creative_id: '', currency: 'usd', impressions: 150, ad_revenue: 13_000_000_000 },
   ]);
   const networks = rows.map(([day, source, media_source, impressions, dollars]) => ({
     ...{ day, source, media_source, placement: 'main', creative_id: '', currency: 'usd' },
     impressions,
-    ad_revenue: dollars * 1_000_000,
+    ad_revenue: dollars * 1_000_000_000,
   }));
   await addFigures(env.DB, id, 'rollup_ads', networks);
 });

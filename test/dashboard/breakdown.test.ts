@@ -32,7 +32,7 @@ beforeAll(async () => {
     ...rows.map(([day, name, dollars]) => ({
       ...{ day, creative_id: ids[name] ?? '', currency: 'usd' },
       purchases: 1,
-      purchase_revenue: dollars * 1_000_000,
+      purchase_revenue: dollars * 1_000_000_000,
     })),
     { day: '2026-03-08', creative_id: '', currency: '', clicks: 1 },
   ]);

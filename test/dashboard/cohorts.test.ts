@@ -30,7 +30,7 @@ beforeAll(async () => {
   });
   const revenue = (day: string, id: string, age: number, dollars: number) => ({
     ...{ acquired_day: day, creative_id: id, day: addDays(day, age), currency: 'usd' },
-    purchase_revenue: dollars * 1_000_000,
+    purchase_revenue: dollars * 1_000_000_000,
   });
   await addFigures(env.DB, app, 'cohort_activity', [
     activity(ago(5), creative, 0, 10),
@@ -46,7 +46,7 @@ beforeAll(async () => {
   ]);
   await env.DB.prepare(
     `INSERT INTO costs (application_id, day, campaign, creative, currency, amount, updated_at)
-     VALUES (?1, ?2, 'Summer', 'Dragon', 'usd', 20000000, 0)`,
+     VALUES (?1, ?2, 'Summer', 'Dragon', 'usd', 20000000000, 0)`,
   )
     .bind(app, ago(5))
     .run();

@@ -136,14 +136,14 @@ it('edits and deletes a row', async () => {
   const saved = await admin.post('/costs/row', { ...key, amount: '12.5', currency: 'eur', clicks: '4' });
   expect(saved.status).toBe(303);
   expect(await stored()).toEqual([
-    '2026-03-02,Spring,,,usd,3000000,,',
-    '2026-03-02,Spring,Young,Cat,eur,12500000,,4',
+    '2026-03-02,Spring,,,usd,3000000000,,',
+    '2026-03-02,Spring,Young,Cat,eur,12500000000,,4',
   ]);
   expect(
     (await admin.post('/costs/row', { ...key, creative: 'Dog', amount: '1', currency: 'usd' })).status,
   ).toBe(404);
   expect((await admin.post('/costs/row/delete', key)).status).toBe(303);
-  expect(await stored()).toEqual(['2026-03-02,Spring,,,usd,3000000,,']);
+  expect(await stored()).toEqual(['2026-03-02,Spring,,,usd,3000000000,,']);
 });
 
 const names = (...parts: string[]) => JSON.stringify(parts);
@@ -156,7 +156,7 @@ it('maps a name: stored costs move there and are added up, and later uploads fol
   const campaign = targets.find((option) => option.text === 'Spring')?.getAttribute('value') ?? '';
   const mapped = await admin.post('/costs/names', { names: names('FB_SPRING', '', ''), to: campaign });
   expect(mapped.status).toBe(303);
-  const expected = ['2026-03-02,Spring,,,usd,11000000,101,1', '2026-03-03,Spring,,,usd,20000000,,2'];
+  const expected = ['2026-03-02,Spring,,,usd,11000000000,101,1', '2026-03-03,Spring,,,usd,20000000000,,2'];
   expect(await stored()).toEqual(expected);
   await upload(file);
   expect(await stored()).toEqual(expected);
@@ -164,18 +164,24 @@ it('maps a name: stored costs move there and are added up, and later uploads fol
 
   await admin.post('/costs/names/remove', { campaign: 'FB_SPRING', adset: '', creative: '' });
   await upload('date,campaign,currency,amount\n2026-03-04,FB_SPRING,usd,7');
-  expect((await stored()).at(-1)).toBe('2026-03-04,FB_SPRING,,,usd,7000000,,');
+  expect((await stored()).at(-1)).toBe('2026-03-04,FB_SPRING,,,usd,7000000000,,');
 });
 
 it('maps to a creative with all its names, and refuses what would add two currencies or is another team’s', async () => {
   await upload('date,campaign,currency,amount\n2026-03-02,X,usd,10\n2026-03-03,Y,usd,1');
   await admin.post('/costs/names', { names: names('X', '', ''), to: creative.id });
-  expect((await stored())[0]).toBe('2026-03-02,Spring,Young,Cat,usd,10000000,,');
+  expect((await stored())[0]).toBe('2026-03-02,Spring,Young,Cat,usd,10000000000,,');
   await upload('date,campaign,currency,amount\n2026-03-02,Y,eur,1');
   const clash = await admin.post('/costs/names', { names: names('Y', '', ''), to: creative.id });
   expect(clash.status).toBe(409);
   expect((await pageOf(clash)).error).toBe(
     'Spring › Young › Cat already has costs in another currency on 2026-03-02.',
+  );
+  await upload('date,campaign,currency,amount\n2026-03-02,Z,usd,8999999991');
+  const large = await admin.post('/costs/names', { names: names('Z', '', ''), to: creative.id });
+  expect(large.status).toBe(409);
+  expect((await pageOf(large)).error).toBe(
+    'Spring › Young › Cat already has costs on 2026-03-02, with which these would add up to more than 9000000000.',
   );
   const other = await createTenant();
   const foreign = await createCreative(worker, other, { creative: 'Theirs' });

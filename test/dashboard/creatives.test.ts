@@ -27,15 +27,15 @@ beforeAll(async () => {
   const { id } = tenant.application;
   const day = { day: '2026-03-02', currency: 'usd' };
   await addFigures(env.DB, id, 'rollup_daily', [
-    { ...day, creative_id: cat.id, clicks: 10, installs: 4, purchase_revenue: 3_000_000 },
-    { ...day, creative_id: '', installs: 1, purchase_revenue: 5_000_000 },
+    { ...day, creative_id: cat.id, clicks: 10, installs: 4, purchase_revenue: 3_000_000_000 },
+    { ...day, creative_id: '', installs: 1, purchase_revenue: 5_000_000_000 },
     // The five days before the period.
-    { day: '2026-02-25', currency: 'usd', creative_id: cat.id, installs: 8, purchase_revenue: 1_000_000 },
-    { day: '2026-02-28', currency: 'usd', creative_id: dog.id, installs: 2, purchase_revenue: 7_000_000 },
+    { day: '2026-02-25', currency: 'usd', creative_id: cat.id, installs: 8, purchase_revenue: 1_000_000_000 },
+    { day: '2026-02-28', currency: 'usd', creative_id: dog.id, installs: 2, purchase_revenue: 7_000_000_000 },
   ]);
   await env.DB.prepare(
     `INSERT INTO costs (application_id, day, campaign, adset, creative, currency, amount, updated_at)
-     VALUES (?1, '2026-03-02', 'Spring', 'Young', 'Cat', 'usd', 2000000, 0)`,
+     VALUES (?1, '2026-03-02', 'Spring', 'Young', 'Cat', 'usd', 2000000000, 0)`,
   )
     .bind(id)
     .run();
@@ -331,7 +331,7 @@ it('shows 50 of 2,000 creatives at a time in less than 300 KB, in one order over
   const figures = results.map(({ id, number }) => ({
     ...{ day: '2026-03-02', creative_id: id, currency: 'usd' },
     installs: 1,
-    purchase_revenue: number * 1_000_000,
+    purchase_revenue: number * 1_000_000_000,
   }));
   await addFigures(env.DB, made.application.id, 'rollup_daily', figures);
   const ranked = results

@@ -29,12 +29,12 @@ beforeAll(async () => {
     ...day,
     ...{ source: 'banner', media_source: `net_${index + 1}`, placement: `place_${index + 1}` },
     impressions: 1,
-    ad_revenue: (index + 1) * 1_000_000,
+    ad_revenue: (index + 1) * 1_000_000_000,
   }));
   await addFigures(env.DB, application, 'rollup_ads', placements);
   await addFigures(env.DB, application, 'rollup_daily', [
-    { ...day, creative_id: id, impressions: 3, ad_revenue: 3_000_000 },
-    { ...day, impressions: 5, ad_revenue: 5_000_000 },
+    { ...day, creative_id: id, impressions: 3, ad_revenue: 3_000_000_000 },
+    { ...day, impressions: 5, ad_revenue: 5_000_000_000 },
   ]);
 });
 

@@ -5,6 +5,6 @@ import { emptySums } from '../../src/reports/adder.ts';
 
 it.each(ALL_METRICS)('shows %s of a day without data as reports compute it', (name) => {
   const metric: MetricDefinition = METRICS[name];
-  const computed = 'value' in metric ? metric.value(emptySums(), 1) : Number(metric.micros(emptySums()));
+  const computed = 'value' in metric ? metric.value(emptySums(), 1) : Number(metric.nanos(emptySums()));
   expect(nothingOf(name)).toBe(computed);
 });

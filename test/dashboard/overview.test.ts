@@ -19,7 +19,7 @@ let creative: string;
 /** What a creative's devices brought on a day: purchases of one dollar each. */
 const bring = (day: string, creativeId: string, purchases: number) =>
   addFigures(env.DB, tenant.application.id, 'rollup_daily', [
-    { day, creative_id: creativeId, currency: 'usd', purchases, purchase_revenue: purchases * 1_000_000 },
+    { day, creative_id: creativeId, currency: 'usd', purchases, purchase_revenue: purchases * 1_000_000_000 },
   ]);
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ beforeAll(async () => {
   await bring(addDays(TODAY, -7), creative, 400);
   await bring(TODAY, creative, 2);
   await env.DB.prepare(
-    `INSERT INTO costs (application_id, day, campaign, currency, amount, updated_at) VALUES (?1, ?2, 'Summer', 'usd', 5000000, 0)`,
+    `INSERT INTO costs (application_id, day, campaign, currency, amount, updated_at) VALUES (?1, ?2, 'Summer', 'usd', 5000000000, 0)`,
   )
     .bind(tenant.application.id, addDays(TODAY, -2))
     .run();

@@ -22,7 +22,7 @@ beforeAll(async () => {
   admin = await signedIn(worker, tenant.team, 'admin');
   viewer = await signedIn(worker, tenant.team, 'viewer');
   await addFigures(env.DB, tenant.application.id, 'rollup_daily', [
-    { day: '2026-03-02', creative_id: '', currency: 'usd', installs: 3, purchase_revenue: 12_340_000 },
+    { day: '2026-03-02', creative_id: '', currency: 'usd', installs: 3, purchase_revenue: 12_340_000_000 },
   ]);
 });
 

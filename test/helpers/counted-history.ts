@@ -62,7 +62,7 @@ function makeEvent(device: TestDevice, random: () => number, number: number): Ev
   const day = Number(device.acquiredDay.slice(-2)) + Math.floor(random() * 9);
   const time = { created_at: `${DAY(day)} ${String(11 + Math.floor(random() * 12))}:00:00` };
   const currency = pick(random, ['usd', 'usd', 'eur']);
-  const value = Math.floor(random() * 1e7) / 1e6;
+  const value = Math.floor(random() * 1e10) / 1e9;
   const session = pick(random, [undefined, `s${Math.floor(random() * 4)}`]);
   const { token } = device;
   const [body, own] = pick<() => [Sent['body'], string | undefined]>(random, [

@@ -72,7 +72,7 @@ const PAYLOADS: { [Key in Exclude<LoggedEvent['type'], 'click'>]: object } = {
   'custom.purchase': {
     item_id: 'gold',
     item_name: 'Gold',
-    value_micros: 4_990_000,
+    value_nanos: 4_990_000_000,
     currency: 'usd',
     status: 'completed',
   },
@@ -80,7 +80,7 @@ const PAYLOADS: { [Key in Exclude<LoggedEvent['type'], 'click'>]: object } = {
     ad_id: 'main',
     source: 'banner',
     media_source: 'admob',
-    value_micros: 2_000,
+    value_nanos: 2_000_000,
     currency: 'usd',
   },
   custom: { event_name: 'level_1' },

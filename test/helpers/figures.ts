@@ -5,7 +5,7 @@ import { addRun } from './add-run.ts';
 
 type KeyOf<Table extends RollupTable> = Exclude<(typeof ROLLUP_KEYS)[Table][number], 'application_id'>;
 
-/** A row of a rollup: its key, where a missing value is empty, and what is added. Money is in micros. */
+/** A row of a rollup: its key, where a missing value is empty, and what is added. Money is in nanos. */
 export type Figures<Table extends RollupTable> = Partial<Record<KeyOf<Table>, string | number>> &
   Amounts<Table>;
 

@@ -111,7 +111,7 @@ export async function addLargeHistory(
       const n = creative + index + 1;
       if (n % size.everyDays !== 0) continue;
       const creative_id = id('crt', creative);
-      const shown = { impressions: 200 + (n % 50), ad_revenue: 900_000 + n * 1_000 };
+      const shown = { impressions: 200 + (n % 50), ad_revenue: 900_000_000 + n * 1_000_000 };
       daily.push({
         day,
         creative_id,
@@ -124,7 +124,7 @@ export async function addLargeHistory(
         payers: 1,
         ...shown,
         purchases: 1,
-        purchase_revenue: 1_990_000,
+        purchase_revenue: 1_990_000_000,
       });
       const media_source = NETWORKS[Math.floor(n / size.everyDays) % NETWORKS.length] ?? '';
       ads.push({
@@ -144,7 +144,7 @@ export async function addLargeHistory(
       for (const age of PAYING_AGES) {
         const earned = addDays(day, age);
         if (earned > last) continue;
-        const amounts = { ad_revenue: 100_000, purchase_revenue: 500_000 };
+        const amounts = { ad_revenue: 100_000_000, purchase_revenue: 500_000_000 };
         revenue.push({ acquired_day: day, creative_id, day: earned, currency: 'usd', ...amounts });
       }
     }

@@ -34,7 +34,7 @@ const reasons = async () => (await parkedOf(tenant.application.id)).map(({ reaso
 
 /** An amount that is no longer valid, in a message that is otherwise unchanged. */
 function broken(body: string): string {
-  const changed = body.replace('"value_micros":2000', '"value_micros":-5');
+  const changed = body.replace('"value_nanos":2000000', '"value_nanos":-5');
   expect(changed).not.toBe(body);
   return changed;
 }
@@ -82,11 +82,11 @@ describe('a message as text', () => {
     const { retryMessages } = await deliver(messages, bindings as Env);
     expect(retryMessages).toEqual([]);
     expect(await logged()).toBe(before + 1);
-    expect(await reasons()).toEqual([expect.stringMatching(/^not an event of this version: value_micros /)]);
+    expect(await reasons()).toEqual([expect.stringMatching(/^not an event of this version: value_nanos /)]);
     const [row] = await parkedOf(tenant.application.id);
     expect(JSON.parse(row?.body ?? '')).toEqual({
       v: 1,
-      events: [expect.objectContaining({ application_id: tenant.application.id, value_micros: -5 })],
+      events: [expect.objectContaining({ application_id: tenant.application.id, value_nanos: -5 })],
     });
   });
 
@@ -131,7 +131,7 @@ describe('a message as text', () => {
 it('validates events that come as an object, whatever it says', async () => {
   const [event] = eventsIn(broken(await sentBy('ours')));
   await deliver([{ id: 'object', body: { v: 1, checked_by: 'ours', events: [event] } }], OURS);
-  expect(await reasons()).toEqual([expect.stringMatching(/^not an event of this version: value_micros /)]);
+  expect(await reasons()).toEqual([expect.stringMatching(/^not an event of this version: value_nanos /)]);
 });
 
 it('rejects an event of a batch that no message can hold, and takes the others', async () => {

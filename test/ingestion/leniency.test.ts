@@ -46,7 +46,7 @@ describe('a descriptive field', () => {
     [
       'a negative watch time',
       (t) => envelope.ad(t, {}, { watch_time: -1, reward: 'yes', total_ad_value: 'x' }),
-      { value_micros: 2000 },
+      { value_nanos: 2_000_000 },
       [
         { path: 'payload.watch_time', message: 'must not be negative; ignored' },
         { path: 'payload.reward', message: 'must be true or false; ignored' },
@@ -56,7 +56,7 @@ describe('a descriptive field', () => {
     [
       'an item name that is too long',
       (t) => envelope.purchase(t, {}, { item_name: long(257), total_purchase_value: -5 }),
-      { value_micros: 4_990_000, item_id: 'gold' },
+      { value_nanos: 4_990_000_000, item_id: 'gold' },
       [
         { path: 'payload.item_name', message: 'must be at most 256 characters; ignored' },
         { path: 'payload.total_purchase_value', message: 'must not be negative; ignored' },
@@ -65,7 +65,7 @@ describe('a descriptive field', () => {
     [
       'names that group events',
       (t) => envelope.ad(t, {}, { ad_id: {}, source: long(300) }),
-      { ad_id: 'unknown', source: 'unknown', value_micros: 2000 },
+      { ad_id: 'unknown', source: 'unknown', value_nanos: 2_000_000 },
       [
         { path: 'payload.ad_id', message: 'must be a string; taken as unknown' },
         { path: 'payload.source', message: 'must be at most 256 characters; taken as unknown' },
@@ -74,7 +74,7 @@ describe('a descriptive field', () => {
     [
       'keys that are too long',
       (t) => envelope.purchase(t, { eid: long(513) }, { tr_id: [] }),
-      { keys: undefined, value_micros: 4_990_000 },
+      { keys: undefined, value_nanos: 4_990_000_000 },
       [
         { path: 'eid', message: 'must be at most 512 characters; ignored' },
         { path: 'payload.tr_id', message: 'must be a string; ignored' },
@@ -83,19 +83,19 @@ describe('a descriptive field', () => {
     [
       'what an ad is worth where it is not known',
       (t) => envelope.ad(t, {}, { value: -1, currency: 'eur' }),
-      { value_micros: 0, currency: 'eur' },
+      { value_nanos: 0, currency: 'eur' },
       [{ path: 'payload.value', message: 'must not be negative; revenue counted as 0' }],
     ],
     [
       'an ad without a currency',
       (t) => envelope.ad(t, {}, { value: 0.5, currency: null }),
-      { value_micros: 0, currency: '' },
+      { value_nanos: 0, currency: '' },
       [{ path: 'payload.currency', message: 'is required; revenue counted as 0' }],
     ],
     [
       'an ad in a currency that is none',
       (t) => envelope.ad(t, {}, { value: 0.5, currency: 'abc' }),
-      { value_micros: 0, currency: '' },
+      { value_nanos: 0, currency: '' },
       [
         {
           path: 'payload.currency',
@@ -202,7 +202,7 @@ describe('alternative forms that clients send', () => {
     [
       'a payload that is JSON within JSON',
       (t) => ({ ...envelope.ad(t), payload: JSON.stringify(envelope.ad(t).payload) }),
-      { source: 'banner', value_micros: 2000 },
+      { source: 'banner', value_nanos: 2_000_000 },
     ],
     [
       'names that are numbers',

@@ -36,7 +36,7 @@ async function taken(body: unknown, headers: HeadersInit = {}): Promise<DeviceEv
 }
 
 describe('POST /webhook', () => {
-  it('accepts each event type, with days in the time zone of the application and money in micros', async () => {
+  it('accepts each event type, with days in the time zone of the application and money in nanos', async () => {
     const late = { created_at: '2026-03-02 23:30:00' };
     expect(await taken(envelope.retention(token, late, { session_id: 's1' }))).toMatchObject({
       type: 'retention',
@@ -50,14 +50,14 @@ describe('POST /webhook', () => {
     });
     expect(await taken(envelope.purchase(token, { created_at: '2026-03-02T10:00:00.500Z' }))).toMatchObject({
       type: 'custom.purchase',
-      value_micros: 4_990_000,
+      value_nanos: 4_990_000_000,
       currency: 'usd',
       status: 'completed',
       occurred_at: Date.UTC(2026, 2, 2, 10, 0, 0, 500),
     });
     expect(await taken(envelope.ad(token))).toMatchObject({
       type: 'custom.ad',
-      value_micros: 2000,
+      value_nanos: 2_000_000,
       media_source: 'admob',
     });
     expect(await taken(envelope.custom(token))).toMatchObject({
@@ -159,7 +159,7 @@ describe('POST /webhook', () => {
       (t) => envelope.custom(t, {}, { event_name: 'a\ud800b' }),
       { event_name: 'a\ufffdb' },
     ],
-    ['a value of 0', (t) => envelope.ad(t, {}, { value: 0 }), { value_micros: 0 }],
+    ['a value of 0', (t) => envelope.ad(t, {}, { value: 0 }), { value_nanos: 0 }],
   ])('accepts %s', async (_, body, expected) => {
     expect(await taken(body(token))).toMatchObject(expected);
   });
@@ -187,15 +187,15 @@ describe('POST /webhook', () => {
   });
 
   it.each([
-    ['4.99', 4_990_000],
-    [' 0.0125 ', 12_500],
-    ['1e-3', 1000],
-    ['1E-05', 10],
-    ['7', 7_000_000],
-  ])('takes the value %j as a number', async (value, value_micros) => {
-    expect(await taken(envelope.purchase(token, {}, { value }))).toMatchObject({ value_micros });
+    ['4.99', 4_990_000_000],
+    [' 0.0125 ', 12_500_000],
+    ['1e-3', 1_000_000],
+    ['1E-05', 10_000],
+    ['7', 7_000_000_000],
+  ])('takes the value %j as a number', async (value, value_nanos) => {
+    expect(await taken(envelope.purchase(token, {}, { value }))).toMatchObject({ value_nanos });
     const ad = envelope.ad(token, {}, { value, total_ad_value: '12.5', watch_time: '30' });
-    const described = { value_micros, total_ad_value: 12.5, watch_time: 30 };
+    const described = { value_nanos, total_ad_value: 12.5, watch_time: 30 };
     const event = await taken(ad);
     expect(event).toMatchObject(described);
     expect(event.warnings).toBeUndefined();

@@ -154,7 +154,7 @@ async function run(name: string): Promise<unknown[][]> {
   return (await duckdb.runAndReadAll(statements.at(-1) ?? '')).getRowsJson();
 }
 
-const decimal = (micros: number) => `${Math.floor(micros / 1e6)}.${String(micros % 1e6).padStart(6, '0')}`;
+const decimal = (nanos: number) => `${Math.floor(nanos / 1e9)}.${String(nanos % 1e9).padStart(9, '0')}`;
 
 /** Adds events up under keys; rows in the order of the keys. */
 function group<Event>(
@@ -206,7 +206,7 @@ it('queries ad revenue by network and day', async () => {
     expected.map(({ key, items }) => [
       ...key,
       String(items.length),
-      decimal(items.reduce((sum, { value_micros }) => sum + value_micros, 0)),
+      decimal(items.reduce((sum, { value_nanos }) => sum + value_nanos, 0)),
     ]),
   );
 });
@@ -279,7 +279,7 @@ it('queries purchases by creative', async () => {
       ...key,
       String(items.length),
       String(new Set(items.map(({ device_id }) => device_id)).size),
-      decimal(items.reduce((sum, { value_micros }) => sum + value_micros, 0)),
+      decimal(items.reduce((sum, { value_nanos }) => sum + value_nanos, 0)),
     ]),
   );
 });
@@ -299,12 +299,12 @@ it('queries custom events by a parameter’s value', async () => {
 it('keeps amounts exact up to the largest', async () => {
   const [purchase] = of('custom.purchase');
   const bucket = new MemoryBucket();
-  const large = { ...purchase, value_micros: Number.MAX_SAFE_INTEGER } as StoredEvent;
+  const large = { ...purchase, value_nanos: 1e18 - 128 } as StoredEvent;
   await writeFiles(bucket, { applicationId: APPLICATION_ID, shard: 0 }, [[large]]);
   const file = path.join(folder, 'large.parquet');
   await writeFile(file, [...bucket.objects.values()][0] ?? '');
   const result = await duckdb.runAndReadAll(`SELECT value FROM read_parquet('${file}')`);
-  expect(result.getRowsJson()).toEqual([['9007199254.740991']]);
+  expect(result.getRowsJson()).toEqual([['999999999.999999872']]);
 });
 
 it('reads files of releases with fewer columns and other decimal places together', async () => {
@@ -319,6 +319,6 @@ it('reads files of releases with fewer columns and other decimal places together
   const ads = of('custom.ad');
   const impressions = rows.reduce((sum, [, , , count]) => sum + Number(count), 0);
   const revenue = rows.reduce((sum, [, , , , value]) => sum + BigInt(String(value).replace('.', '')), 0n);
-  const micros = ads.reduce((sum, { value_micros }) => sum + BigInt(value_micros), 0n);
-  expect([impressions, revenue]).toEqual([2 * ads.length, micros + 1_500_000n * BigInt(ads.length)]);
+  const nanos = ads.reduce((sum, { value_nanos }) => sum + BigInt(value_nanos), 0n);
+  expect([impressions, revenue]).toEqual([2 * ads.length, nanos + 1_500_000_000n * BigInt(ads.length)]);
 });

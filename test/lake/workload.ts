@@ -99,8 +99,8 @@ export function* makeSlices({
     };
     const kind = random();
     if (kind < 0.8) {
-      const micros = below(20_000);
-      device.total += micros;
+      const nanos = below(20_000_000);
+      device.total += nanos;
       slice.push({
         ...common,
         type: 'custom.ad',
@@ -110,9 +110,9 @@ export function* makeSlices({
         media_source: pick(NETWORKS),
         watch_time: below(30),
         reward: random() < 0.5,
-        value_micros: micros,
+        value_nanos: nanos,
         currency: 'usd',
-        total_ad_value: device.total / 1e6,
+        total_ad_value: device.total / 1e9,
       });
     } else if (kind < 0.92) {
       const age = Math.floor((occurredAt - device.bornAt) / DAY_MS);
@@ -127,7 +127,7 @@ export function* makeSlices({
         type: 'custom.purchase',
         item_id: `pack_${1 + below(5)}`,
         item_name: 'Pack',
-        value_micros: 4_990_000,
+        value_nanos: 4_990_000_000,
         currency: pick(CURRENCIES),
         status: 'success',
         tr_id: transaction,

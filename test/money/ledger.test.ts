@@ -71,6 +71,7 @@ describe('GET /v1/costs', () => {
           creative: null,
           currency: 'eur',
           amount: 9_000_000_000,
+          amount_exact: '9000000000.000000000',
           impressions: null,
           clicks: null,
           matched: false,
@@ -193,6 +194,37 @@ describe('DELETE /v1/costs', () => {
     expect(await listed(tenant)).toEqual(['2026-03-03 › A ›  › ', '2026-03-03 › B ›  › ']);
   });
 
+  it('keeps every billionth of an amount that a number holds, up to 9 billion', async () => {
+    const amounts = [0.0000000005, 0.0000123456, 9_007_199.254740993, 4_503_599_627.37, 8_999_999_999.999998];
+    const kept = [
+      '0.000000001',
+      '0.000012346',
+      '9007199.254740993',
+      '4503599627.370000000',
+      '8999999999.999998000',
+    ];
+    const rows = amounts.map((amount, index) => ({
+      date: '2026-03-01',
+      campaign: `C${index}`,
+      currency: 'vnd',
+      amount,
+    }));
+    const tenant = await withCosts(rows);
+    const { body } = await call(tenant, 'GET', listPath(tenant));
+    const { data } = body as { data: { amount: number; amount_exact?: string }[] };
+    expect(data.map(({ amount, amount_exact }) => amount_exact ?? amount.toFixed(9))).toEqual(kept);
+    expect(data.map(({ amount }) => amount).slice(1)).toEqual([0.000012346, ...amounts.slice(2)]);
+    const tooLarge = await call(tenant, 'PUT', '/v1/costs', {
+      application_id: tenant.application.id,
+      rows: [{ date: '2026-03-01', campaign: 'C', currency: 'vnd', amount: 9_000_000_001 }],
+    });
+    expect(tooLarge).toMatchObject({ status: 400 });
+    expect(JSON.stringify(tooLarge.body)).toContain('must be at most 9000000000');
+    expect((await deleteCosts(tenant, { from: '2026-03-01', to: '2026-03-01' })).body).toMatchObject({
+      amounts: [{ amount_exact: '13512606826.624751340' }],
+    });
+  });
+
   it('adds up amounts beyond 64 bits', async () => {
     const rows = Array.from({ length: 1_200 }, (_, index) => ({
       date: '2026-03-01',
@@ -203,7 +235,7 @@ describe('DELETE /v1/costs', () => {
     const tenant = await withCosts(rows);
     expect((await deleteCosts(tenant, { from: '2026-03-01', to: '2026-03-01' })).body).toEqual({
       deleted: 1_200,
-      amounts: [{ currency: 'vnd', amount: 10_800_000_000_000, amount_exact: '10800000000000.000000' }],
+      amounts: [{ currency: 'vnd', amount: 10_800_000_000_000, amount_exact: '10800000000000.000000000' }],
     });
   });
 

@@ -280,19 +280,19 @@ describe('the daily reference rates', () => {
 describe('large amounts', () => {
   it('in yen and dong are neither rounded nor too large', async () => {
     const tenant = await createTenant({ currency: 'vnd' });
-    // Per day, 40 million purchases of 200,000 dong and 3 millionths: 8 × 10^18 micros. Three days of them exceed 64 bits.
-    const micros = 40_000_000n * 200_000_000_003n;
+    // Per day, 40 million purchases of 200 dong and 3 billionths: 8 × 10^18 nanos. Three days of them exceed 64 bits.
+    const nanos = 40_000_000n * 200_000_000_003n;
     for (const day of ['2026-03-01', '2026-03-02', '2026-03-03']) {
-      // An amount of 2^53 micros is the most that one addition takes.
+      // Small enough for a number to be exact.
       const parts = Array.from({ length: 1_000 }, () => ({
         ...{ day, currency: 'vnd', purchases: 40_000 },
-        purchase_revenue: Number(micros / 1_000n),
+        purchase_revenue: Number(nanos / 1_000n),
       }));
       await addFigures(env.DB, tenant.application.id, 'rollup_daily', parts);
     }
     const { totals } = await performance(tenant);
-    expect(totals.purchase_revenue).toBe(24_000_000_000_360);
-    expect(totals.purchase_revenue_exact).toBe('24000000000360.000000');
+    expect(totals.purchase_revenue).toBe(24_000_000_000.36);
+    expect(totals.purchase_revenue_exact).toBe('24000000000.360000000');
     expect(totals.purchases).toBe(120_000_000);
   });
 });

@@ -27,7 +27,7 @@ const isSuccess = ({ body }: Sent) =>
   body.type === 'custom.purchase' && ['completed', 'success'].includes(String(body.payload.status));
 const distinct = (keys: string[]) => new Set(keys).size;
 const sum = (amounts: number[]) =>
-  amounts.reduce((total, amount) => total + Math.round(amount * 1e6), 0) / 1e6;
+  amounts.reduce((total, amount) => total + Math.round(amount * 1e9), 0) / 1e9;
 const valuesIn = (events: Sent[], currency: string) =>
   sum(
     events

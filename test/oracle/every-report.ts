@@ -29,7 +29,7 @@ export function describeEveryReport(options: History): void {
     ...names,
     day: date,
     currency: code,
-    micros: BigInt(Math.round(amount * 1e6)),
+    nanos: naive.nanosIn(amount),
   }));
   let creatives: string[];
   let tenant: Tenant;

@@ -140,7 +140,8 @@ export async function sendHistory(
         Math.floor(random() ** 2 * options.days * 24) * HOUR +
         Math.floor(random() * 3600) * 1000;
       const currency = only ?? pick(options.currencies);
-      const value = Math.round(random() * 1e6) / 1e6;
+      // Ten places, as ad networks pay for an impression: more than an amount has.
+      const value = Math.round((0.00001 + random()) * 1e10) / 1e10;
       const kind = random();
       const [type, payload] =
         kind < 0.5

@@ -1,16 +1,25 @@
 import type { Sent } from './history.ts';
 
-// The reports once more, naively: one plain pass over the events a figure. Amounts are whole micros; a rate is a ratio of
+// The reports once more, naively: one plain pass over the events a figure. Amounts are whole nanos; a rate is a ratio of
 // whole numbers; sums stay fractions until they are rounded at the end.
 
 export type Ratio = [above: bigint, below: bigint];
-/** Micros of a currency on a day, in the reporting currency; null if they cannot be converted. */
+/** Nanos of a currency on a day, in the reporting currency; null if they cannot be converted. */
 export type RateOn = (currency: string, day: string) => Ratio | null;
 
 /** What a debug build sends counts nowhere. */
 export const isCounted = (event: Sent) => !event.test;
 
-export const micros = (event: Sent) => BigInt(Math.round(Number(event.payload.value) * 1e6));
+/** Nine decimal places of an amount that was sent, rounded as on paper: half a billionth up. */
+export function nanosIn(amount: unknown): bigint {
+  // From 1e-7 on, numbers are written with an exponent.
+  const [digits = '', exponent = '0'] = String(amount).split('e-');
+  const text = exponent === '0' ? digits : `0.${'0'.repeat(Number(exponent) - 1)}${digits.replace('.', '')}`;
+  const [units = '', part = ''] = text.split('.');
+  const places = part.padEnd(10, '0');
+  return BigInt(units + places.slice(0, 9)) + (places.charAt(9) >= '5' ? 1n : 0n);
+}
+export const nanos = (event: Sent) => nanosIn(event.payload.value);
 export const isAd = (event: Sent) => event.type === 'custom.ad';
 export const isPaid = (event: Sent) =>
   event.type === 'custom.purchase' && ['completed', 'success'].includes(String(event.payload.status));
@@ -18,20 +27,20 @@ export const isFailed = (event: Sent) =>
   event.type === 'custom.purchase' && event.payload.status === 'failed';
 const currencyOf = (event: Sent) => String(event.payload.currency);
 
-export type Amount = { micros: bigint; currency: string; day: string };
+export type Amount = { nanos: bigint; currency: string; day: string };
 const amountOf = (event: Sent): Amount => ({
-  micros: micros(event),
+  nanos: nanos(event),
   currency: currencyOf(event),
   day: event.day,
 });
 
-/** The exact sum in micros of the reporting currency; null where a part of it has no rate. */
+/** The exact sum in nanos of the reporting currency; null where a part of it has no rate. */
 function exactSum(amounts: Amount[], rateOn: RateOn): Ratio | null {
   let [above, below] = [0n, 1n];
   for (const amount of amounts) {
     const rate = rateOn(amount.currency, amount.day);
     if (!rate) return null;
-    above = above * rate[1] + amount.micros * rate[0] * below;
+    above = above * rate[1] + amount.nanos * rate[0] * below;
     below *= rate[1];
     for (let left = above, right = below; ; [left, right] = [right, left % right]) {
       if (right !== 0n) continue;
@@ -43,10 +52,10 @@ function exactSum(amounts: Amount[], rateOn: RateOn): Ratio | null {
   return [above, below];
 }
 
-/** The sum in units of the reporting currency, rounded to a micro; null where a part of it has no rate. */
+/** The sum in units of the reporting currency, rounded to a nano; null where a part of it has no rate. */
 export function money(amounts: Amount[], rateOn: RateOn): number | null {
   const sum = exactSum(amounts, rateOn);
-  return sum && Number((2n * sum[0] + sum[1]) / (2n * sum[1])) / 1e6;
+  return sum && Number((2n * sum[0] + sum[1]) / (2n * sum[1])) / 1e9;
 }
 
 const distinct = (values: unknown[]) => new Set(values.map((value) => JSON.stringify(value))).size;
@@ -198,7 +207,7 @@ export function lifetimeValue(
   const earned = cohort.filter((event) => isAd(event) || isPaid(event));
   const sumOf = (amounts: Amount[]) => {
     const sum = exactSum(amounts, rateOn);
-    return sum && Number(sum[0]) / Number(sum[1]) / 1e6;
+    return sum && Number(sum[0]) / Number(sum[1]) / 1e9;
   };
   const eligible = devicesOn(day);
   const revenue = money(
@@ -264,10 +273,10 @@ function median(numbers: number[]): number | null {
 /** What cannot be converted, by currency. */
 export function unconverted(amounts: Amount[], rateOn: RateOn) {
   const sums = new Map<string, bigint>();
-  for (const { micros: amount, currency, day } of amounts) {
+  for (const { nanos: amount, currency, day } of amounts) {
     if (!rateOn(currency, day)) sums.set(currency, (sums.get(currency) ?? 0n) + amount);
   }
-  return [...sums].sort().map(([currency, sum]) => ({ currency, amount: Number(sum) / 1e6 }));
+  return [...sums].sort().map(([currency, sum]) => ({ currency, amount: Number(sum) / 1e9 }));
 }
 
 export const amountsOf = (events: Sent[]) =>
@@ -278,7 +287,7 @@ export type WorthOf = (currency: string) => number | null;
 
 const devicesOf = (events: Sent[]) => [...Map.groupBy(events, (event) => event.device).values()];
 const worthIn = (events: Sent[], worthOf: WorthOf) =>
-  total(events.map((event) => (Number(micros(event)) / 1e6) * (worthOf(currencyOf(event)) ?? 0)));
+  total(events.map((event) => (Number(nanos(event)) / 1e9) * (worthOf(currencyOf(event)) ?? 0)));
 
 /** What became of a cohort by day N: who came back on it, who had paid, and what each device had earned. */
 export function outcomes(cohort: Sent[], day: number, today: string, worthOf: WorthOf) {
@@ -354,7 +363,7 @@ export function purchased(cohort: Sent[], worthOf: WorthOf) {
   };
 }
 
-/** Running totals of clients against what was counted of the same devices, in whole micros. */
+/** Running totals of clients against what was counted of the same devices, in whole nanos. */
 export function clientTotals(cohort: Sent[], kind: 'ad' | 'purchase') {
   const [type, field] =
     kind === 'ad' ? ['custom.ad', 'total_ad_value'] : ['custom.purchase', 'total_purchase_value'];
@@ -362,18 +371,18 @@ export function clientTotals(cohort: Sent[], kind: 'ad' | 'purchase') {
     const claims = own.flatMap(({ payload }) => (field && field in payload ? [Number(payload[field])] : []));
     if (claims.length === 0) return [];
     const currencies = new Set(own.map(currencyOf));
-    const client = BigInt(Math.round(Math.max(...claims) * 1e6));
+    const client = nanosIn(Math.max(...claims));
     const counted = own
       .filter((event) => isAd(event) || isPaid(event))
-      .reduce((sum, event) => sum + micros(event), 0n);
+      .reduce((sum, event) => sum + nanos(event), 0n);
     const gap = client - counted;
-    // Each event may have been rounded by one micro.
-    const hasGap = (gap < 0n ? -gap : gap) > BigInt(own.length);
+    // Each event may be off by a millionth.
+    const hasGap = (gap < 0n ? -gap : gap) > 1000n * BigInt(own.length);
     return [{ currency: currencies.size === 1 ? currencyOf(own[0] as Sent) : null, client, counted, hasGap }];
   });
   const groups = Map.groupBy(devices, ({ currency }) => currency);
   const sumOf = (own: typeof devices, name: 'client' | 'counted') =>
-    Number(own.reduce((sum, device) => sum + device[name], 0n)) / 1e6;
+    Number(own.reduce((sum, device) => sum + device[name], 0n)) / 1e9;
   const totals = [...groups].map(([currency, own]) => ({
     kind,
     currency,
@@ -385,6 +394,6 @@ export function clientTotals(cohort: Sent[], kind: 'ad' | 'purchase') {
   }));
   const gaps = devices
     .filter(({ currency, hasGap }) => currency !== null && hasGap)
-    .map(({ currency, client, counted }) => ({ kind, currency, gap: Number(client - counted) / 1e6 }));
+    .map(({ currency, client, counted }) => ({ kind, currency, gap: Number(client - counted) / 1e9 }));
   return { totals, gaps };
 }

@@ -137,7 +137,7 @@ export async function askReport(
   return body;
 }
 
-/** Equal as floating-point numbers are: amounts are rounded to a micro once, in either way of counting. */
+/** Equal as floating-point numbers are: amounts are rounded to a nano once, in either way of counting. */
 export function expectFigures(actual: Row | undefined, expected: Record<string, unknown>, what: string) {
   for (const [name, value] of Object.entries(expected)) {
     const message = `${name} of ${what}`;

@@ -194,10 +194,10 @@ it('reads no more than D1 returns in production, in few queries', async () => {
   expect(limited.queries).toBeLessThan(20);
 });
 
-it('rounds half a micro up, even with a rate of infinitely many digits', () => {
+it('rounds half a nano up, even with a rate of infinitely many digits', () => {
   const table = new GroupTable('cohort_revenue');
   const group = table.open();
-  // A sixth of a micro, three times, is half a micro.
+  // A sixth of a nano, three times, is half a nano.
   const rates = new RateDigits();
   const sixth = rates.add(divideRounded(RATE_SCALE, 6n));
   const sums = [Float64Array.of(1, 1, 1), null, null, null];

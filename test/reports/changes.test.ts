@@ -3,15 +3,15 @@ import { emptySums } from '../../src/reports/adder.ts';
 import { largestChanges } from '../../src/reports/changes.ts';
 import { REST } from '../../src/reports/cut.ts';
 
-type Figures = Record<string, number | { micros: bigint | null; installs?: number }>;
+type Figures = Record<string, number | { nanos: bigint | null; installs?: number }>;
 
 /** Groups by country, each with its purchase revenue. */
 const groups = (figures: Figures) =>
   new Map(
     Object.entries(figures).map(([country, own]) => {
-      const { micros, installs = 1 } = typeof own === 'number' ? { micros: BigInt(own) * 1_000_000n } : own;
+      const { nanos, installs = 1 } = typeof own === 'number' ? { nanos: BigInt(own) * 1_000_000_000n } : own;
       const key = country === REST ? REST : JSON.stringify([country]);
-      return [key, { ...emptySums(), purchaseRevenue: micros, installs }];
+      return [key, { ...emptySums(), purchaseRevenue: nanos, installs }];
     }),
   );
 
@@ -35,7 +35,7 @@ it('orders equal changes by the columns of the groups', () => {
 });
 
 it('has the second metric of both periods', () => {
-  expect(changes({ a: { micros: 5_500_000n, installs: 7 } }, { a: { micros: 0n, installs: 2 } })).toEqual([
+  expect(changes({ a: { nanos: 5_500_000_000n, installs: 7 } }, { a: { nanos: 0n, installs: 2 } })).toEqual([
     { row: { country: 'a' }, now: 5.5, before: 0, also: { now: 7, before: 2 } },
   ]);
   expect(changes({ a: 5 }, {})).toMatchObject([{ also: { now: 1, before: 0 } }]);
@@ -47,5 +47,5 @@ it('ignores groups that may only have been cut off', () => {
 });
 
 it('counts amounts that cannot be converted as 0', () => {
-  expect(named({ a: { micros: null } }, { a: 5 })).toEqual([['a', 5, 0]]);
+  expect(named({ a: { nanos: null } }, { a: 5 })).toEqual([['a', 5, 0]]);
 });

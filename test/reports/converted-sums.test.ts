@@ -1,11 +1,22 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ConvertedSums, microsOf, RATE_SCALE, RateDigits } from '../../src/reports/converted-sums.ts';
+import { ConvertedSums, nanosOf, RATE_SCALE, RateDigits } from '../../src/reports/converted-sums.ts';
 
-const MAX_LOW = 2 ** 41 - 1;
+const MAX_LOW = 2 ** 53 - 1;
 
-const low = fc.oneof(fc.constant(0), fc.constant(MAX_LOW), fc.constant(2 ** 20 - 1), fc.nat(MAX_LOW));
-const high = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.constant(2 ** 52), fc.nat());
+const low = fc.oneof(
+  fc.constant(0),
+  fc.constant(MAX_LOW),
+  fc.constant(2 ** 20 - 1),
+  fc.constant(2 ** 40),
+  fc.maxSafeNat(),
+);
+const high = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(0) },
+  fc.constant(2 ** 52),
+  fc.nat(9_007),
+  fc.nat(),
+);
 const rate = fc.oneof(
   fc.constant(1n),
   fc.constant(RATE_SCALE),
@@ -27,7 +38,7 @@ it('adds up amounts exactly, whatever their size and the digits of their rates',
         for (const [group, ownLow, ownHigh, any] of added) {
           const number = any % all.length;
           sums.add(group, ownLow, ownHigh, rates, number);
-          const parts = microsOf(ownLow, ownHigh) * (all[number] ?? 0n);
+          const parts = nanosOf(ownLow, ownHigh) * (all[number] ?? 0n);
           expected.set(group, (expected.get(group) ?? 0n) + parts);
         }
         for (let group = 0; group <= 200; group++) expect(sums.of(group)).toBe(expected.get(group));

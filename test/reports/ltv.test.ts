@@ -22,7 +22,7 @@ type Cell = {
   ago: number;
   isPaid: boolean;
   devices: number;
-  earned: { age: number; micros: number; currency: 'usd' | 'eur' }[];
+  earned: { age: number; nanos: number; currency: 'usd' | 'eur' }[];
 };
 type History = { cells: Cell[]; spent: { ago: number; cents: number }[] };
 
@@ -34,7 +34,7 @@ const cell = fc.record({
     fc.record({
       age: fc.integer({ min: 0, max: 8 }),
       // Whole when they are converted, so that nothing is rounded.
-      micros: fc.integer({ min: 1, max: 1_250_000 }).map((quarter) => 4 * quarter),
+      nanos: fc.integer({ min: 1, max: 1_250_000_000 }).map((quarter) => 4 * quarter),
       currency: fc.constantFrom('usd' as const, 'eur' as const),
     }),
     { maxLength: 6 },
@@ -82,16 +82,16 @@ async function store({ cells, spent }: History) {
         ...rest,
       } as Sent);
     for (let device = 0; device < devices; device++) event(first + device, {});
-    for (const { age, micros, currency } of earned.filter((own) => own.age <= ago)) {
-      const payload = { value: micros / 1e6, currency, status: 'success' };
+    for (const { age, nanos, currency } of earned.filter((own) => own.age <= ago)) {
+      const payload = { value: nanos / 1e9, currency, status: 'success' };
       event(first, { type: 'custom.purchase', day: day(ago - age), payload });
-      revenue.push({ ...key, day: day(ago - age), currency, purchase_revenue: micros });
+      revenue.push({ ...key, day: day(ago - age), currency, purchase_revenue: nanos });
     }
   }
   await addFigures(env.DB, tenant.application.id, 'cohort_activity', activity);
   if (revenue.length > 0) await addFigures(env.DB, tenant.application.id, 'cohort_revenue', revenue);
   const costs = dated.map(({ ago, cents }) => ({
-    micros: BigInt(cents) * 10_000n,
+    nanos: BigInt(cents) * 10_000_000n,
     currency: 'usd',
     day: day(ago),
   }));
@@ -157,7 +157,7 @@ it('adds up what was earned per device on each day since the acquisition, and ne
 // Ten devices of eight days ago that earned 8 dollars on day 0 and cost 10, and ten of two days ago that cost 20.
 const YOUNG: History = {
   cells: [
-    { ago: 8, isPaid: true, devices: 10, earned: [{ age: 0, micros: 8_000_000, currency: 'usd' }] },
+    { ago: 8, isPaid: true, devices: 10, earned: [{ age: 0, nanos: 8_000_000_000, currency: 'usd' }] },
     { ago: 2, isPaid: true, devices: 10, earned: [] },
   ],
   spent: [
@@ -167,7 +167,10 @@ const YOUNG: History = {
 };
 
 it('does not fall where the devices of fewer days are known', async () => {
-  const earned = [...(YOUNG.cells[0]?.earned ?? []), { age: 4, micros: 6_000_000, currency: 'usd' as const }];
+  const earned = [
+    ...(YOUNG.cells[0]?.earned ?? []),
+    { age: 4, nanos: 6_000_000_000, currency: 'usd' as const },
+  ];
   const [old, young] = YOUNG.cells;
   if (!old || !young) throw new Error('two cells');
   const { tenant } = await store({ ...YOUNG, cells: [{ ...old, earned }, young] });
@@ -184,13 +187,15 @@ it('does not fall where the devices of fewer days are known', async () => {
 it('finds the day of payback between the days of the answer, for at least half of the devices', async () => {
   // Day 3 is not among the days of the answer.
   const { tenant } = await store({
-    cells: [{ ago: 8, isPaid: true, devices: 3, earned: [{ age: 3, micros: 5_000_000, currency: 'eur' }] }],
+    cells: [
+      { ago: 8, isPaid: true, devices: 3, earned: [{ age: 3, nanos: 5_000_000_000, currency: 'eur' }] },
+    ],
     spent: [{ ago: 8, cents: 600 }],
   });
   expect((await ask(tenant, ''))[0]?.payback_day).toBe(3);
   const few = await store({
     cells: [
-      { ago: 8, isPaid: true, devices: 3, earned: [{ age: 3, micros: 5_000_000, currency: 'usd' }] },
+      { ago: 8, isPaid: true, devices: 3, earned: [{ age: 3, nanos: 5_000_000_000, currency: 'usd' }] },
       { ago: 1, isPaid: true, devices: 4, earned: [] },
     ],
     spent: [{ ago: 8, cents: 100 }],
@@ -202,7 +207,9 @@ it('finds the day of payback between the days of the answer, for at least half o
 
 it('leaves out of a cohort what has no rate, from its day on', async () => {
   const { tenant } = await store({
-    cells: [{ ago: 8, isPaid: true, devices: 1, earned: [{ age: 0, micros: 1_000_000, currency: 'usd' }] }],
+    cells: [
+      { ago: 8, isPaid: true, devices: 1, earned: [{ age: 0, nanos: 1_000_000_000, currency: 'usd' }] },
+    ],
     spent: [{ ago: 8, cents: 50 }],
   });
   const key = { acquired_day: day(8), creative_id: '', currency: 'chf' };

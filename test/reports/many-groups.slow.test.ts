@@ -33,7 +33,7 @@ it('returns a thousand rows for 20,000 placements, with exact figures', async ()
     const rows = placements.map((number) => ({
       ...{ ...key, placement: String(number).padStart(200, '0') },
       impressions: number,
-      ad_revenue: number * 1_000_000,
+      ad_revenue: number * 1_000_000_000,
     }));
     await addFigures(env.DB, tenant.application.id, 'rollup_ads', rows);
   }

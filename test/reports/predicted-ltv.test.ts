@@ -61,7 +61,7 @@ async function sendCohort(
           id: newId('evt'),
           day: addDays(acquiredDay, age),
           occurred_at: Date.parse(`${acquiredDay}T12:00:00Z`) + age * DAY_MS,
-          value_micros: Math.round(value * 1e6),
+          value_nanos: Math.round(value * 1e9),
           currency,
         }),
       );

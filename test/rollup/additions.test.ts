@@ -8,7 +8,7 @@ import { newId } from '#lib/ids';
 import { Additions, additionColumns, ROLLUP_TABLES } from '../../src/rollup/tables.ts';
 import { addRun } from '../helpers/add-run.ts';
 
-const MICROS_PER_HIGH = 10n ** 12n;
+const NANOS_PER_HIGH = 10n ** 12n;
 
 // What several runs add to one row of D1.
 
@@ -20,7 +20,7 @@ it.each(ROLLUP_TABLES)('adds to the columns in the schema of %s', (name) => {
   expect([...additionColumns(name), ...(name === 'rollup_hours' ? ['hour_parts'] : [])]).toEqual(columns);
 });
 
-it('adds up amounts exactly beyond 64 bits of micros', async () => {
+it('adds up amounts exactly beyond 64 bits of nanos', async () => {
   const application_id = newId('app');
   const key = {
     application_id,
@@ -66,7 +66,7 @@ it.each(ROLLUP_TABLES.filter((table) => table !== 'rollup_hours'))(
       event_name: 'level_1',
       currency: 'usd',
     };
-    // Amounts whose low parts pass 10^12 micros together, in one part of the outbox and from one to the next.
+    // Amounts whose low parts pass 10^12 nanos together, in one part of the outbox and from one to the next.
     const amount = 900_000_000_000;
     for (const [run, creatives] of [['', 'crt_1', 'crt_2'], ['crt_2', ''], ['crt_3']].entries()) {
       const additions = new Additions<RollupTable>(table);
@@ -85,11 +85,11 @@ it.each(ROLLUP_TABLES.filter((table) => table !== 'rollup_hours'))(
       creative_id,
       ...Object.fromEntries(
         MEASURES[table].flatMap((name): [string, number][] => {
-          const micros = BigInt(rows * amount);
+          const nanos = BigInt(rows * amount);
           return isMoney(name)
             ? [
-                [name, Number(micros % MICROS_PER_HIGH)],
-                [`${name}_high`, Number(micros / MICROS_PER_HIGH)],
+                [name, Number(nanos % NANOS_PER_HIGH)],
+                [`${name}_high`, Number(nanos / NANOS_PER_HIGH)],
               ]
             : [[name, rows]];
         }),

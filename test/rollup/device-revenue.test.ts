@@ -3,9 +3,9 @@ import { bandOf, DeviceRevenue, REVENUE_DAYS, readRevenue } from '../../src/roll
 
 it('adds up revenue by currency, kind and age band, whatever the intermediate storage', () => {
   let text = '';
-  const add = (kind: 'ad' | 'purchase', currency: string, age: number, micros: number) => {
+  const add = (kind: 'ad' | 'purchase', currency: string, age: number, nanos: number) => {
     const revenue = DeviceRevenue.parse(text);
-    revenue.addToBand(kind, currency, bandOf(age), micros);
+    revenue.addToBand(kind, currency, bandOf(age), nanos);
     text = revenue.toString();
   };
   add('ad', 'usd', -2, 5);

@@ -36,9 +36,9 @@ async function withRuns(runs: number, shard = 0) {
   return owner;
 }
 
-/** By segment, the impressions and micros of all blocks; and how many blocks there are. */
+/** By segment, the impressions and nanos of all blocks; and how many blocks there are. */
 async function read(applicationId: string, buckets: number[]) {
-  const sums = new Map<number, { impressions: number; micros: bigint }>();
+  const sums = new Map<number, { impressions: number; nanos: bigint }>();
   let blocks = 0;
   const query = {
     applicationId,
@@ -52,11 +52,11 @@ async function read(applicationId: string, buckets: number[]) {
     for (const block of page) {
       blocks++;
       for (const { segment, sums: own } of entriesOf(block)) {
-        const known = sums.get(segment) ?? { impressions: 0, micros: 0n };
+        const known = sums.get(segment) ?? { impressions: 0, nanos: 0n };
         const [, , , , , , , , impressions = 0, low = 0, high = 0, , , bought = 0] = own;
         sums.set(segment, {
           impressions: known.impressions + impressions,
-          micros: known.micros + BigInt(high) * 10n ** 12n + BigInt(low) + BigInt(bought),
+          nanos: known.nanos + BigInt(high) * 10n ** 12n + BigInt(low) + BigInt(bought),
         });
       }
     }
@@ -72,7 +72,7 @@ it('merges the blocks of many runs into one that holds the same, exactly', async
   expect(before.blocks).toBe(MIN_MERGED_BLOCKS);
   expect(before.sums.get(7)).toEqual({
     impressions: 3 * MIN_MERGED_BLOCKS,
-    micros: 3n * BigInt(MIN_MERGED_BLOCKS) * BigInt(2 ** 53 - 1),
+    nanos: 3n * BigInt(MIN_MERGED_BLOCKS) * BigInt(2 ** 53 - 1),
   });
   const merged = await mergeBlocks(env.DB, owner, PLACE);
   const statements = () => replaceBlocks(env.DB, { ...owner, sequence: 100 }, merged);
@@ -88,7 +88,7 @@ it('has every creative in a bucket of its own without segments, before and after
   const place = { ...PLACE, bucket: UNSEGMENTED };
   const whole = {
     impressions: 9 * MIN_MERGED_BLOCKS,
-    micros: 3n * BigInt(MIN_MERGED_BLOCKS) * BigInt(2 ** 53 - 1 + 5),
+    nanos: 3n * BigInt(MIN_MERGED_BLOCKS) * BigInt(2 ** 53 - 1 + 5),
   };
   const sums = new Map([[WHOLE_SEGMENT, whole]]);
   expect(await read(owner.applicationId, [UNSEGMENTED])).toEqual({ blocks: MIN_MERGED_BLOCKS, sums });

@@ -159,11 +159,11 @@ const sorted = (entries: ReturnType<typeof entriesOf>) =>
 it('adds up the sums of several kept blocks, with amounts carried', () => {
   const { text, table } = largeBlock();
   const amountAt = sumColumnsOf(table).indexOf('ad_revenue');
-  const row = (creative: string, segment: number, installs: number, micros: number) => ({
+  const row = (creative: string, segment: number, installs: number, nanos: number) => ({
     key: ['app_1', '2026-03-02', creative, 'usd'],
     segments: [
       segment,
-      ...sumColumnsOf(table).map((_, at) => (at === 1 ? installs : at === amountAt ? micros : 0)),
+      ...sumColumnsOf(table).map((_, at) => (at === 1 ? installs : at === amountAt ? nanos : 0)),
     ],
   });
   const almost = 10 ** 12 - 1;

@@ -60,11 +60,11 @@ function event<Type extends LoggedEvent['type']>(
     'custom.purchase': {
       item_id: 'gold',
       item_name: 'Gold',
-      value_micros: 5,
+      value_nanos: 5,
       currency: 'usd',
       status: 'completed',
     },
-    'custom.ad': { ad_id: 'main', source: 'banner', media_source: 'admob', value_micros: 7, currency: 'eur' },
+    'custom.ad': { ad_id: 'main', source: 'banner', media_source: 'admob', value_nanos: 7, currency: 'eur' },
     custom: { event_name: 'level_1' },
   };
   return { ...common, ...payloads[type], ...more, type } as unknown as LoggedEvent;
@@ -109,8 +109,8 @@ describe('tally', () => {
     const counted = tally(
       [
         event('custom.purchase', '2026-03-02'),
-        event('custom.purchase', '2026-03-02', { status: 'success', value_micros: 6 }),
-        event('custom.purchase', '2026-03-02', { status: 'failed', value_micros: 100 }),
+        event('custom.purchase', '2026-03-02', { status: 'success', value_nanos: 6 }),
+        event('custom.purchase', '2026-03-02', { status: 'failed', value_nanos: 100 }),
       ],
       known(),
     );
@@ -408,7 +408,7 @@ describe('tally', () => {
     const additions = new Additions('cohort_revenue');
     const key = { application_id: 'a', acquired_day: 'd', creative_id: '', day: 'd', currency: 'vnd' };
     for (let index = 0; index < 3; index++) additions.add(key, 7, { ad_revenue: most });
-    // 3 × 9,007,199,254,740,991 micros.
+    // 3 × 9,007,199,254,740,991 nanos.
     expect([...additions.rows()][0]?.slice(5)).toEqual([597764222973, 27021, 0, 0]);
   });
 });

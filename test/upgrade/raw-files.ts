@@ -43,7 +43,7 @@ function makeEvents(): StoredEvent[] {
     {
       type: 'custom.purchase',
       item_id: 'gem',
-      value_micros: 1,
+      value_nanos: 1,
       currency: 'twd',
       status: 'failed',
       keys: ['t:\ud800'],
@@ -54,7 +54,7 @@ function makeEvents(): StoredEvent[] {
       type: 'custom.ad',
       ad_id: 'a\ud800',
       source: 'banner',
-      value_micros: 1_000_000_000_000_001,
+      value_nanos: 999_999_999_990_000_000,
       currency: 'usd',
       token_expired: true,
       clock_ahead: true,

@@ -82,7 +82,10 @@ describe.each(versions)('the stores of %s', (version) => {
     const answer = await worker.team(tenant, `/v1/reports/performance?${query}`);
     expect(answer.status).toBe(200);
     const { data }: { data: CountryTotals[] } = await answer.json();
-    return data.sort((one, other) => one.country.localeCompare(other.country));
+    // Earlier releases answered countries in lower case.
+    return data
+      .map((row) => ({ ...row, country: row.country.toLowerCase() }))
+      .sort((one, other) => one.country.localeCompare(other.country));
   }
 
   it('are migrated to this release, by each migration once', async () => {

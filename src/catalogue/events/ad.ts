@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { currencyCode, optionalName, optionalNumber, requiredName, requiredNumber } from '#lib/fields';
 import { descriptive, replaceable } from '#lib/leniency';
-import { fromMicros, MAX_AMOUNT, toMicros } from '#lib/money';
+import { fromNanos, MAX_AMOUNT, toNanos } from '#lib/money';
 import { type EventKind, line } from '../kind.ts';
-import { micros, type OwnFields, optionalText, storedOfDevice, text } from '../stored.ts';
+import { nanos, type OwnFields, optionalText, storedOfDevice, text } from '../stored.ts';
 import { flag, grouping, payload, runningTotal, UNKNOWN, wireForm } from '../wire.ts';
 
 const AdView = storedOfDevice('custom.ad', () => ({
@@ -14,7 +14,7 @@ const AdView = storedOfDevice('custom.ad', () => ({
   channel: optionalText,
   watch_time: z.number().optional(),
   reward: z.boolean().optional(),
-  value_micros: micros,
+  value_nanos: nanos,
   /** Empty if unknown; the revenue is then 0. */
   currency: z.string(),
   total_ad_value: z.number().optional(),
@@ -58,7 +58,7 @@ const asAd = wireForm(
       },
     },
     toStored: ({ value, ...rest }): OwnFields<AdView> => ({
-      value_micros: rest.currency === '' ? 0 : toMicros(value),
+      value_nanos: rest.currency === '' ? 0 : Number(toNanos(value)),
       ...rest,
     }),
   },
@@ -73,7 +73,7 @@ export const ad = {
   stored: AdView,
   wires: [asAd],
   columns: [
-    { name: 'value', type: 'money', field: 'value_micros' },
+    { name: 'value', type: 'money', field: 'value_nanos' },
     { name: 'currency', type: 'text' },
     { name: 'ad_id', type: 'text' },
     { name: 'name', type: 'text' },
@@ -89,10 +89,10 @@ export const ad = {
   clientTotal: {
     of: 'ad',
     claimed: ({ total_ad_value }) => total_ad_value,
-    earned: ({ value_micros }) => value_micros,
+    earned: ({ value_nanos }) => value_nanos,
     currencyOf: ({ currency }) => currency,
   },
-  count({ currency, source, media_source = '', ad_id: placement, value_micros: ad_revenue }, into) {
+  count({ currency, source, media_source = '', ad_id: placement, value_nanos: ad_revenue }, into) {
     const amounts = { impressions: 1, ad_revenue };
     into.addDaily(amounts, currency);
     into.addAds({ currency, source, media_source, placement }, amounts);
@@ -103,7 +103,7 @@ export const ad = {
   toWire(event) {
     const { ad_id, name, source, media_source, channel, watch_time, reward, currency, total_ad_value } =
       event;
-    const value = fromMicros(BigInt(event.value_micros));
+    const value = fromNanos(BigInt(event.value_nanos));
     const described = { ad_id, name, source, media_source, channel, watch_time, reward };
     return { type: 'custom.ad', payload: { ...described, value, currency, total_ad_value } };
   },

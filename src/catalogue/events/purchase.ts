@@ -1,15 +1,15 @@
 import * as z from 'zod';
 import { currencyCode, oneOf, optionalName, requiredNumber } from '#lib/fields';
 import { descriptive } from '#lib/leniency';
-import { fromMicros, MAX_AMOUNT, toMicros } from '#lib/money';
+import { fromNanos, MAX_AMOUNT, toNanos } from '#lib/money';
 import { type EventKind, line } from '../kind.ts';
-import { micros, type OwnFields, optionalText, storedOfDevice, text } from '../stored.ts';
+import { nanos, type OwnFields, optionalText, storedOfDevice, text } from '../stored.ts';
 import { grouping, key, payload, runningTotal, wireForm } from '../wire.ts';
 
 const Purchase = storedOfDevice('custom.purchase', () => ({
   item_id: text,
   item_name: optionalText,
-  value_micros: micros,
+  value_nanos: nanos,
   currency: text,
   /** A refund is stored, but not counted yet. */
   status: z.enum(['completed', 'success', 'failed', 'refunded']),
@@ -56,7 +56,7 @@ const asPurchase = wireForm(
     // A purchase may first fail and then succeed with the same keys. These are two events.
     keyScope: ({ status }) => (status === 'completed' ? 'success' : status),
     toStored: ({ value, ...rest }): OwnFields<Purchase> => ({
-      value_micros: toMicros(value),
+      value_nanos: Number(toNanos(value)),
       ...rest,
     }),
   },
@@ -73,7 +73,7 @@ export const purchase = {
   stored: Purchase,
   wires: [asPurchase],
   columns: [
-    { name: 'value', type: 'money', field: 'value_micros' },
+    { name: 'value', type: 'money', field: 'value_nanos' },
     { name: 'currency', type: 'text' },
     { name: 'item_id', type: 'text' },
     { name: 'item_name', type: 'text' },
@@ -86,11 +86,11 @@ export const purchase = {
   clientTotal: {
     of: 'purchase',
     claimed: ({ total_purchase_value }) => total_purchase_value,
-    earned: (event) => (isPaid(event) ? event.value_micros : 0),
+    earned: (event) => (isPaid(event) ? event.value_nanos : 0),
     currencyOf: ({ currency }) => currency,
   },
   count(event, into) {
-    const { currency, item_id, value_micros: purchase_revenue } = event;
+    const { currency, item_id, value_nanos: purchase_revenue } = event;
     if (event.status === 'refunded') return;
     const amounts = isPaid(event) ? { purchases: 1, purchase_revenue } : { failed_purchases: 1 };
     into.addDaily(amounts, currency);
@@ -101,8 +101,8 @@ export const purchase = {
   },
   stepOf: (event) => (isPaid(event) ? 'purchase' : null),
   summarise: ({ item_id, status }, amount) => line(amount, item_id, status),
-  toWire({ item_id, item_name, value_micros, currency, status, tr_id, total_purchase_value }) {
-    const value = fromMicros(BigInt(value_micros));
+  toWire({ item_id, item_name, value_nanos, currency, status, tr_id, total_purchase_value }) {
+    const value = fromNanos(BigInt(value_nanos));
     return {
       type: 'custom.purchase',
       payload: { item_id, item_name, value, currency, status, tr_id, total_purchase_value },

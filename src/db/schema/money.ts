@@ -11,7 +11,7 @@ export const costs = sqliteTable(
     adset: text().notNull().default(''),
     creative: text().notNull().default(''),
     currency: text().notNull(),
-    /** Integer millionths of the row's currency. */
+    /** Integer billionths of the row's currency. */
     amount: integer().notNull(),
     impressions: integer(),
     clicks: integer(),

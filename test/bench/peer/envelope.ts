@@ -75,7 +75,7 @@ export type PeerEvent = {
   day: string;
   occurredAt: string;
   currency: string;
-  valueMicros: number;
+  valueNanos: number;
   payload: string;
 };
 
@@ -92,7 +92,7 @@ export function toEvent(envelope: Envelope, device: { deviceId: string; creative
     day: occurredAt.slice(0, 10),
     occurredAt,
     currency: amount?.currency ?? '',
-    valueMicros: Math.round((amount?.value ?? 0) * 1e6),
+    valueNanos: Math.round((amount?.value ?? 0) * 1e9),
     payload: JSON.stringify(rest),
   };
 }

@@ -42,7 +42,7 @@ function addTo(sums: Sums, envelopes: readonly Envelope[]): void {
   for (const { type, payload } of envelopes) {
     if (type === 'custom.ad') {
       sums.impressions++;
-      sums.ad_revenue_micros += Math.round((payload as { value: number }).value * 1e6);
+      sums.ad_revenue_nanos += Math.round((payload as { value: number }).value * 1e9);
     } else if (type === 'custom.purchase') sums.purchases++;
     else if (type === 'retention') sums.sessions++;
     else sums.custom_events++;
@@ -55,7 +55,7 @@ class Pair {
   private readonly random = seededRandom(SEED);
   private readonly expected: Sums = {
     impressions: 0,
-    ad_revenue_micros: 0,
+    ad_revenue_nanos: 0,
     purchases: 0,
     sessions: 0,
     custom_events: 0,

@@ -20,7 +20,7 @@ CREATE TABLE events (
   day date NOT NULL,
   occurred_at timestamptz NOT NULL,
   currency text NOT NULL,
-  value_micros bigint NOT NULL,
+  value_nanos bigint NOT NULL,
   payload jsonb NOT NULL,
   PRIMARY KEY (application_id, event_id)
 );
@@ -34,9 +34,9 @@ CREATE TABLE rollup_daily (
   creative_id text NOT NULL,
   currency text NOT NULL,
   impressions bigint NOT NULL,
-  ad_revenue_micros bigint NOT NULL,
+  ad_revenue_nanos bigint NOT NULL,
   purchases bigint NOT NULL,
-  purchase_revenue_micros bigint NOT NULL,
+  purchase_revenue_nanos bigint NOT NULL,
   sessions bigint NOT NULL,
   custom_events bigint NOT NULL,
   PRIMARY KEY (application_id, day, creative_id, currency)

@@ -17,7 +17,7 @@ import type { Cluster } from './postgres.ts';
 /** What has been counted. */
 export type Sums = {
   impressions: number;
-  ad_revenue_micros: number;
+  ad_revenue_nanos: number;
   purchases: number;
   sessions: number;
   custom_events: number;
@@ -74,7 +74,7 @@ export async function startOurs(
     sums: async () => {
       const sums = await db
         .prepare(
-          `SELECT sum(impressions) AS impressions, sum(ad_revenue + ad_revenue_high * 1000000000000) AS ad_revenue_micros,
+          `SELECT sum(impressions) AS impressions, sum(ad_revenue + ad_revenue_high * 1000000000000) AS ad_revenue_nanos,
              sum(purchases) AS purchases, sum(sessions) AS sessions, sum(custom_events) AS custom_events
            FROM rollup_daily WHERE application_id = ?`,
         )
@@ -122,7 +122,7 @@ export async function startPeer(
     sums: async () => {
       // Texts become numbers: sums of bigint are numeric.
       const { rows } = await db.query<Record<keyof Sums, string>>(
-        `SELECT sum(impressions) AS impressions, sum(ad_revenue_micros) AS ad_revenue_micros, sum(purchases) AS purchases,
+        `SELECT sum(impressions) AS impressions, sum(ad_revenue_nanos) AS ad_revenue_nanos, sum(purchases) AS purchases,
            sum(sessions) AS sessions, sum(custom_events) AS custom_events
          FROM rollup_daily WHERE application_id = $1`,
         [applicationId],

@@ -5,18 +5,18 @@ import type { PeerEvent } from './envelope.ts';
 // are added to the rows of their day. Rows are taken in the order of their key, so that two transactions never wait for each other.
 const RECORD = `
   WITH recorded AS (
-    INSERT INTO events (application_id, event_id, dedupe_key, type, device_id, creative_id, day, occurred_at, currency, value_micros, payload)
+    INSERT INTO events (application_id, event_id, dedupe_key, type, device_id, creative_id, day, occurred_at, currency, value_nanos, payload)
     SELECT $1, sent.*
     FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::date[], $8::timestamptz[], $9::text[], $10::bigint[], $11::jsonb[]) AS sent
     ON CONFLICT DO NOTHING
-    RETURNING application_id, day, creative_id, currency, type, value_micros
+    RETURNING application_id, day, creative_id, currency, type, value_nanos
   )
   INSERT INTO rollup_daily AS total
   SELECT application_id, day, creative_id, currency,
     count(*) FILTER (WHERE type = 'custom.ad'),
-    coalesce(sum(value_micros) FILTER (WHERE type = 'custom.ad'), 0),
+    coalesce(sum(value_nanos) FILTER (WHERE type = 'custom.ad'), 0),
     count(*) FILTER (WHERE type = 'custom.purchase'),
-    coalesce(sum(value_micros) FILTER (WHERE type = 'custom.purchase'), 0),
+    coalesce(sum(value_nanos) FILTER (WHERE type = 'custom.purchase'), 0),
     count(*) FILTER (WHERE type = 'retention'),
     count(*) FILTER (WHERE type = 'custom')
   FROM recorded
@@ -24,9 +24,9 @@ const RECORD = `
   ORDER BY application_id, day, creative_id, currency
   ON CONFLICT (application_id, day, creative_id, currency) DO UPDATE SET
     impressions = total.impressions + excluded.impressions,
-    ad_revenue_micros = total.ad_revenue_micros + excluded.ad_revenue_micros,
+    ad_revenue_nanos = total.ad_revenue_nanos + excluded.ad_revenue_nanos,
     purchases = total.purchases + excluded.purchases,
-    purchase_revenue_micros = total.purchase_revenue_micros + excluded.purchase_revenue_micros,
+    purchase_revenue_nanos = total.purchase_revenue_nanos + excluded.purchase_revenue_nanos,
     sessions = total.sessions + excluded.sessions,
     custom_events = total.custom_events + excluded.custom_events`;
 
@@ -47,7 +47,7 @@ export async function recordEvents(pool: pg.Pool, applicationId: string, events:
       column('day'),
       column('occurredAt'),
       column('currency'),
-      column('valueMicros'),
+      column('valueNanos'),
       column('payload'),
     ],
   });
