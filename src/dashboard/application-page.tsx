@@ -32,6 +32,7 @@ const toValues = (row: ApplicationRow): Values => ({
   ios_store_url: row.iosStoreUrl ?? '',
   android_store_url: row.androidStoreUrl ?? '',
   fallback_url: row.fallbackUrl ?? '',
+  allowed_origins: row.allowedOrigins.join(' '),
   attribution_window_hours: String(row.attributionWindowHours),
   probabilistic_window_hours: String(row.probabilisticWindowHours),
 });
@@ -149,6 +150,9 @@ export async function applicationPage(c: DashboardContext, row: ApplicationRow, 
       {text('Fallback URL', 'fallback_url', {
         type: 'url',
         hint: 'For platforms without a store URL',
+      })}
+      {text('Allowed web origins', 'allowed_origins', {
+        hint: 'Only for a web SDK: the origins of its pages, such as https://play.example.com, separated by spaces. The API key is then public.',
       })}
       {text('Attribution window (hours after the click)', 'attribution_window_hours', {
         subject: 'The attribution window',

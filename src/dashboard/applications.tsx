@@ -34,6 +34,7 @@ function toChanges(values: Values) {
     ios_store_url: url(values.ios_store_url),
     android_store_url: url(values.android_store_url),
     fallback_url: url(values.fallback_url),
+    allowed_origins: values.allowed_origins?.split(/[\s,]+/).filter((origin) => origin !== ''),
     attribution_window_hours: Number(values.attribution_window_hours),
     probabilistic_window_hours: Number(values.probabilistic_window_hours),
   };

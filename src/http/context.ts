@@ -6,6 +6,8 @@ export type AuthenticatedApplication = {
   teamId: string;
   timezone: string;
   dataCollection: boolean;
+  /** See `addCrossOrigin`. */
+  allowedOrigins: string[];
   /** The number of counters that its devices are spread over, up to a minute out of date: see `createDevices`. */
   shards: number;
   /** How long after a click a device can name it, and how long it can be guessed (0: never). */

@@ -5,6 +5,7 @@ import { settingsOf } from '#env';
 import { ACCESS_TOKEN_FORM, API_KEY_FORM } from '#lib/credentials';
 import { sha256Hex } from '#lib/crypto';
 import type { AppContext, AppEnv, AuthenticatedApplication, AuthenticatedTeam } from './context.ts';
+import { forgetOrigins } from './cross-origin.ts';
 import { AppError, accessDenied } from './errors.ts';
 import { LookupCache } from './lookup-cache.ts';
 import { addressOf, requireWithin } from './rate-limit.ts';
@@ -21,6 +22,7 @@ const teamsByToken = new LookupCache<AuthenticatedTeam & Expiring>();
 export function forgetCredentials(): void {
   applicationsByKey.clear();
   teamsByToken.clear();
+  forgetOrigins();
 }
 
 async function loadApplication(env: Env, hash: string) {
@@ -31,6 +33,7 @@ async function loadApplication(env: Env, hash: string) {
       teamId: applications.teamId,
       timezone: applications.timezone,
       dataCollection: applications.dataCollection,
+      allowedOrigins: applications.allowedOrigins,
       shards: applications.shards,
       attributionWindowHours: applications.attributionWindowHours,
       probabilisticWindowHours: applications.probabilisticWindowHours,

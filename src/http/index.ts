@@ -8,6 +8,7 @@ export {
   requireDataCollection,
   requireTeamToken,
 } from './credentials.ts';
+export { INGESTION_PATHS } from './cross-origin.ts';
 export { keyCursor, readKeyCursor, toKeyCursor } from './cursor.ts';
 export {
   AppError,

@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, lt, or, sql } from 'drizzle-orm';
 import { database, rejections, teams } from '#db';
 import type { DeviceResult } from '#devices';
-import { type AppContext, type AppError, describeFaults, type Fault } from '#http';
+import { type AppContext, type AppError, describeFaults, type Fault, INGESTION_PATHS } from '#http';
 import { logWarning } from '#lib/log';
 import { DAY_MS } from '#lib/time';
 import type { ItemResult } from './accept-events.ts';
@@ -10,16 +10,6 @@ import type { ItemResult } from './accept-events.ts';
 // the database after the answer: at once while there are few, batched while there are many. However many requests are refused, an isolate
 // writes at most `PROMPT` + 1 times per `WINDOW_MS`, and once if no credential is valid, so a flood does not reach the database. Entries are
 // lost if the isolate ends before they are written: they help people debug and need not be complete.
-
-const ENDPOINTS = new Set([
-  '/fetch-token',
-  '/verify-token',
-  '/check-data-collection-status',
-  '/webhook',
-  '/webhook/batch',
-  '/fetch-token/batch',
-  '/auth',
-]);
 
 const MAX_KINDS_HELD = 100;
 const KINDS_KEPT = 100;
@@ -173,7 +163,7 @@ function noteQuietly(note: () => void): void {
 
 /** Records a refused request to an ingestion endpoint, for its team to see. Ignores other requests. Never throws. */
 export async function noteRejection(c: AppContext, error: AppError, status: number): Promise<void> {
-  if (!ENDPOINTS.has(c.req.path)) return;
+  if (!INGESTION_PATHS.has(c.req.path)) return;
   const body = await bodyOf(c, status);
   noteQuietly(() => holdRejection(c, error, status, body));
 }

@@ -27,12 +27,15 @@ import { Batch, DeviceBatch, MAX_KEY_LENGTH, VerifyToken } from './requests.ts';
 const EVENT_BYTES = 64 * 1024;
 const BATCH_BYTES = 1024 * 1024;
 
-const collectionStatus = (c: AppContext) =>
-  c.json<CollectionStatus>({
+function collectionStatus(c: AppContext) {
+  // A cached answer to one origin must not be given to another.
+  c.header('Vary', 'Origin');
+  return c.json<CollectionStatus>({
     success: true,
     enabled: c.get('application').dataCollection,
     server_time: new Date().toISOString(),
   });
+}
 
 function idempotencyHeader(value: string | undefined): string | undefined {
   if (value && value.length > MAX_KEY_LENGTH) {

@@ -22,6 +22,20 @@ const windowHours = (min: number) => {
   return z.number({ error }).int(error).min(min, error).max(2160, error);
 };
 
+const MAX_ORIGINS = 20;
+const ORIGINS = `must be a list of at most ${MAX_ORIGINS} origins, such as https://play.example.com, without a path or a slash at the end`;
+
+/** The exact form in which browsers send an origin: lower case, and without a default port. */
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.origin === text && !text.includes('*');
+}
+
+const allowedOrigins = z
+  .array(z.string({ error: 'must be text' }), { error: ORIGINS })
+  .max(MAX_ORIGINS, ORIGINS)
+  .refine((origins) => origins.every(isOrigin), ORIGINS);
+
 const fields = {
   name: requiredText(255),
   timezone: requiredText(64).refine(isTimezone, 'must be an IANA time zone, such as Europe/Berlin'),
@@ -30,6 +44,7 @@ const fields = {
   ios_store_url: storeUrl,
   android_store_url: storeUrl,
   fallback_url: storeUrl,
+  allowed_origins: allowedOrigins,
   attribution_window_hours: windowHours(1),
   probabilistic_window_hours: windowHours(0),
 };
@@ -60,6 +75,7 @@ export function showApplication(row: ApplicationRow): Application {
     ios_store_url: row.iosStoreUrl,
     android_store_url: row.androidStoreUrl,
     fallback_url: row.fallbackUrl,
+    allowed_origins: row.allowedOrigins,
     attribution_window_hours: row.attributionWindowHours,
     probabilistic_window_hours: row.probabilisticWindowHours,
     created_at: new Date(row.createdAt).toISOString(),
@@ -75,6 +91,7 @@ function toColumns(changes: ApplicationChanges): Partial<ApplicationRow> {
     iosStoreUrl: changes.ios_store_url,
     androidStoreUrl: changes.android_store_url,
     fallbackUrl: changes.fallback_url,
+    allowedOrigins: changes.allowed_origins,
     attributionWindowHours: changes.attribution_window_hours,
     probabilisticWindowHours: changes.probabilistic_window_hours,
   };

@@ -22,6 +22,9 @@ export const Application = z
     ios_store_url: nullableText(),
     android_store_url: nullableText(),
     fallback_url: nullableText(),
+    allowed_origins: z.array(z.string()).meta({
+      description: 'The origins of web pages that may call the ingestion endpoints from a browser.',
+    }),
     attribution_window_hours: z.int(),
     probabilistic_window_hours: z.int(),
     created_at: time(),

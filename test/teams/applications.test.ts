@@ -23,6 +23,7 @@ const defaults = {
   ios_store_url: null,
   android_store_url: null,
   fallback_url: null,
+  allowed_origins: [],
   attribution_window_hours: 168,
   probabilistic_window_hours: 24,
 };
@@ -69,6 +70,23 @@ describe('POST /v1/applications', () => {
     [{ name: 'x', data_collection: 'no' }, 'data_collection must be true or false'],
     [{ name: 'x', ios_store_url: 'http://example.com' }, 'ios_store_url must be an https URL'],
     [{ name: 'x', fallback_url: 'javascript:alert(1)' }, 'fallback_url must be an https URL'],
+    ...[
+      'https://a.test',
+      ['*'],
+      ['null'],
+      ['a.test'],
+      ['https://a.test/'],
+      ['https://a.test/game'],
+      ['https://A.test'],
+      ['https://a.test:443'],
+      ['https://user@a.test'],
+      ['ftp://a.test'],
+      ['https://*.a.test'],
+      Array.from({ length: 21 }, (_, index) => `https://${index}.test`),
+    ].map((allowed_origins): [Record<string, unknown>, string] => [
+      { name: 'x', allowed_origins },
+      'allowed_origins must be a list of at most 20 origins, such as https://play.example.com, without a path or a slash at the end',
+    ]),
     [
       { name: 'x', fallback_url: `https://e.com/${'x'.repeat(2048)}` },
       'fallback_url must be at most 2048 characters',

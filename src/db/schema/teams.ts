@@ -20,6 +20,8 @@ export const applications = sqliteTable(
     androidStoreUrl: text('android_store_url'),
     fallbackUrl: text('fallback_url'),
     attributionWindowHours: integer('attribution_window_hours').notNull().default(168),
+    /** The origins of web pages that may call the ingestion endpoints from a browser. */
+    allowedOrigins: text('allowed_origins', { mode: 'json' }).$type<string[]>().notNull().default([]),
     /** 0 disables probabilistic matching. */
     probabilisticWindowHours: integer('probabilistic_window_hours').notNull().default(24),
     /** The number of counters that the application's devices are spread over. Grows automatically. */
