@@ -1,5 +1,5 @@
 import { walkSteps } from '#rollup';
-import { type CohortDevice, devicesOf } from './cohort-devices.ts';
+import { type CohortFacts, devicesOf } from './cohort-devices.ts';
 import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
 import type { FunnelAnswer, FunnelQuestion } from './questions.ts';
 import type { Store } from './store.ts';
@@ -41,7 +41,7 @@ export async function countFunnel(store: Store, question: FunnelQuestion): Promi
 }
 
 /** The key of a device's group. */
-export function keyFor(groupBy: FunnelQuestion['groupBy']): (device: CohortDevice) => string {
+export function keyFor(groupBy: FunnelQuestion['groupBy']): (device: CohortFacts) => string {
   if (groupBy === 'creative') return ({ creativeId }) => creativeId;
   if (groupBy === null) return () => '';
   return (device) => device[groupBy];

@@ -1,8 +1,10 @@
 import { PART_OF } from '#lib/calendar';
 import { daysBetween } from '#lib/time';
-import { readRevenue } from '#rollup';
-import { type CohortDevice, devicesOf } from './cohort-devices.ts';
+import { REVENUE_DAYS, readRevenue } from '#rollup';
+import { Cells } from './cells.ts';
+import { type CohortDevice, devicesOf, factsOf } from './cohort-devices.ts';
 import { keyFor } from './funnel.ts';
+import { GroupCounts } from './largest-groups.ts';
 import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
 import type { PurchasesAnswer, PurchasesQuestion } from './questions.ts';
 import { readRuns } from './runs.ts';
@@ -13,142 +15,214 @@ const NANOS = 1e9;
 const VALUE_BIN = 0.01;
 /** Days are rounded to at most this many; beyond that, nothing is rounded further. */
 const MAX_ROUNDED_DAYS = 512;
+/** Between two roundings there may be this many times as many cells. */
+const SLACK = 4;
 
-type History = { x: number; lastAt: number; age: number; devices: number; means: number };
-type Group = Omit<PurchasesAnswer[number], 'histories' | 'spending' | 'unconverted'> & {
-  unconverted: Set<string>;
-  histories: Map<string, History>;
-  spending: Map<string, { x: number; mean: number; devices: number }>;
-};
+const TABLES = ['histories', 'spending', 'firsts', 'waiting', 'ages'] as const;
+type Tables = Record<(typeof TABLES)[number], Cells>;
+type Group = Omit<PurchasesAnswer[number], keyof Tables | 'unconverted' | 'active'> &
+  Tables & { unconverted: Set<string>; active: number[] };
 
 /** See `CounterApi.purchases`. Reads the row of every device in the cohort, but none of their events. */
 export async function countPurchases(store: Store, question: PurchasesQuestion): Promise<PurchasesAnswer> {
-  const { cohort, filter, groupBy, cohortBy, today, rates, maxHistories } = question;
+  const { cohort, filter, groupBy, cohortBy, maxCells } = question;
   const groups = new Map<string, Group>();
   const keyOf = keyFor(groupBy);
+  const hasRow = await rowsOf(store, question);
+  let days = 1;
+  const isOver = (limit: number) =>
+    [...groups.values()].reduce((sum, group) => sum + cellsOf(group), 0) > limit && days < MAX_ROUNDED_DAYS;
+  const round = () => {
+    days *= 2;
+    for (const group of groups.values()) roundCells(group, days);
+  };
   for await (const page of devicesOf(store, cohort, filter)) {
     for (const device of page) {
       // Its install was not counted yet.
       if (device.activeAges === '') continue;
-      const names = { cohort: PART_OF[cohortBy](device.acquiredDay), key: keyOf(device) };
-      const name = `${names.cohort}/${names.key}`;
+      const part = PART_OF[cohortBy](device.acquiredDay);
+      const ownKey = keyOf(device);
+      const key = hasRow(part, ownKey) ? ownKey : null;
+      const names = key === null ? { cohort: '', key } : { cohort: part, key };
+      const name = JSON.stringify([names.cohort, key]);
       let group = groups.get(name);
       if (!group) {
         group = { ...names, ...emptyGroup() };
         groups.set(name, group);
       }
-      addDevice(group, device, today, rates);
+      addDevice(group, device, question);
     }
+    while (isOver(SLACK * maxCells)) round();
   }
-  const all = [...groups.values()];
-  const count = () => all.reduce((sum, { histories }) => sum + histories.size, 0);
-  for (let days = 2; count() > maxHistories && days <= MAX_ROUNDED_DAYS; days *= 2) {
-    for (const group of all) group.histories = roundHistories(group.histories, days);
-  }
-  return all.map(({ unconverted, histories, spending, ...group }) => ({
+  while (isOver(maxCells)) round();
+  return [...groups.values()].map(({ unconverted, active, ...group }) => ({
     ...group,
     unconverted: [...unconverted],
-    histories: Float64Array.from(
-      [...histories.values()].flatMap(({ x, lastAt, age, devices, means }) => [
-        x,
-        lastAt,
-        age,
-        devices,
-        means,
-      ]),
-    ),
-    spending: Float64Array.from([...spending.values()].flatMap(({ x, mean, devices }) => [x, mean, devices])),
+    active: Float64Array.from(active, (count) => count ?? 0),
+    ...(Object.fromEntries(TABLES.map((name) => [name, group[name].toArray()])) as Record<
+      keyof Tables,
+      Float64Array
+    >),
   }));
 }
 
+/** Decides which groups are counted for themselves. */
+async function rowsOf(
+  store: Store,
+  { cohort, filter, groupBy, cohortBy, maxGroups }: PurchasesQuestion,
+): Promise<(cohort: string, key: string) => boolean> {
+  if (groupBy === null) return () => true;
+  const keyOf = keyFor(groupBy);
+  const counts = new GroupCounts();
+  for await (const page of factsOf(store, cohort, filter)) {
+    for (const device of page) counts.add(PART_OF[cohortBy](device.acquiredDay), keyOf(device));
+  }
+  return counts.largest(maxGroups);
+}
+
 const emptyGroup = () => ({
-  size: 0,
-  payers: 0,
-  revenue: 0,
+  ...{ size: 0, payers: 0, purchaseRevenue: 0, adRevenue: 0 },
+  ...{ unvaluedFirsts: 0, unvaluedRepeats: 0, unvaluedDays: 0 },
+  firstValues: { count: 0, sum: 0, squares: 0 },
+  earnings: { n: 0, a: 0, nn: 0, na: 0, aa: 0 },
   unconverted: new Set<string>(),
-  histories: new Map(),
-  spending: new Map(),
+  active: [],
+  ...(Object.fromEntries(TABLES.map((name) => [name, new Cells()])) as Tables),
 });
 
-function addDevice(
-  group: Group,
-  device: CohortDevice,
-  today: string,
-  rates: PurchasesQuestion['rates'],
-): void {
-  const { days: x, last } = paidDaysOf(device.paidDays);
-  let revenue = 0;
-  for (const { currency, bands } of x > 0 ? readRevenue(device.revenue) : []) {
-    const nanos = bands.reduce((sum, { purchase }) => sum + purchase, 0);
-    const rate = rates[currency];
-    if (nanos === 0) continue;
-    if (rate === undefined) group.unconverted.add(currency);
-    else revenue += (nanos / NANOS) * rate;
-  }
-  const mean = x > 0 ? revenue / x : 0;
+const cellsOf = (group: Group) => TABLES.reduce((sum, name) => sum + group[name].size, 0);
+
+/** A day's band is stored only as a whole, so the revenue of a band that was not over on `today` is left out, unless `today` is the last known day. */
+function addDevice(group: Group, device: CohortDevice, question: PurchasesQuestion): void {
+  const { today, isPast, rates } = question;
+  const age = Math.max(0, daysBetween(device.acquiredDay, today));
+  const known = isPast ? (REVENUE_DAYS.findLast((day) => day <= age) ?? -1) : Number.POSITIVE_INFINITY;
+  const paid = daysUntil(device.paidDays, isPast ? age : Number.POSITIVE_INFINITY);
+  const bands = bandsOf(device, rates, known, group.unconverted);
   group.size++;
-  if (x > 0) group.payers++;
-  group.revenue += revenue;
-  // A day counts from its middle, so that a purchase on the first or last day is neither at 0 nor in the future.
-  const age = Math.max(last, daysBetween(device.acquiredDay, today)) + 0.5;
-  const history = { x, lastAt: x > 0 ? last + 0.5 : 0, age, devices: 1, means: mean };
-  addHistory(group.histories, history);
-  if (mean === 0) return;
-  const bin = Math.round(Math.log(mean) / VALUE_BIN);
-  const key = `${x}/${bin}`;
-  const known = group.spending.get(key);
-  if (known) known.devices++;
-  else group.spending.set(key, { x, mean: Math.exp(bin * VALUE_BIN), devices: 1 });
-}
-
-/** The number of days with a purchase, and the last of them. Anything before the acquisition counts as day 0. */
-function paidDaysOf(text: string): { days: number; last: number } {
-  let [days, last] = [0, 0];
-  let isEarly = false;
-  for (const [from, to] of readRuns(text)) {
-    if (from < 0) isEarly = true;
-    if (to < 0) continue;
-    if (from <= 0) isEarly = false;
-    days += to - Math.max(0, from) + 1;
-    last = to;
-  }
-  return { days: days + (isEarly ? 1 : 0), last };
-}
-
-function addHistory(histories: Map<string, History>, own: History): void {
-  const key = `${own.x}/${own.lastAt}/${own.age}`;
-  const known = histories.get(key);
-  if (!known) {
-    histories.set(key, own);
+  group.ages.add([age], [1]);
+  addActivity(group, device, { age, known, isPast, ad: bands.reduce((sum, { ad }) => sum + ad, 0) });
+  const [first] = paid;
+  if (first === undefined) {
+    group.waiting.add([age], [1]);
     return;
   }
-  known.devices += own.devices;
-  known.means += own.means;
+  group.payers++;
+  group.firsts.add([first], [1]);
+  // The purchases in one band have their mean value, as far as they are known.
+  let [valued, value] = [0, 0];
+  for (const { from, to, purchase } of bands) {
+    const inside = paid.filter((day) => day >= from && day <= to).length;
+    group.purchaseRevenue += purchase;
+    if (inside === 0) continue;
+    const mean = purchase / inside;
+    const repeats = first >= from && first <= to ? inside - 1 : inside;
+    valued += repeats;
+    value += repeats * mean;
+    if (repeats === inside) continue;
+    group.firstValues.count++;
+    group.firstValues.sum += mean;
+    group.firstValues.squares += mean ** 2;
+  }
+  if (first > known) group.unvaluedFirsts++;
+  group.unvaluedRepeats += paid.slice(1).filter((day) => day > known).length;
+  const last = paid.at(-1) ?? first;
+  const history = [paid.length - 1, last - first, Math.max(last, age) - first, valued];
+  group.histories.add(history, [1, value]);
+  if (value === 0) return;
+  const bin = Math.round(Math.log(value / valued) / VALUE_BIN);
+  group.spending.add([valued, bin], [1, value / valued]);
 }
 
-function roundHistories(histories: ReadonlyMap<string, History>, days: number): Map<string, History> {
-  const rounded = new Map<string, History>();
-  const round = (time: number) => Math.floor(time / days) * days + days / 2;
-  for (const own of histories.values()) {
-    addHistory(rounded, { ...own, lastAt: own.x > 0 ? round(own.lastAt) : 0, age: round(own.age) });
+function addActivity(
+  group: Group,
+  device: CohortDevice,
+  { age, known, isPast, ad }: { age: number; known: number; isPast: boolean; ad: number },
+): void {
+  let n = 0;
+  for (const [from, to] of readRuns(device.activeAges)) {
+    for (let day = Math.max(0, from); day <= to; day++) {
+      if (isPast && day > age) break;
+      if (day < age) group.active[day] = (group.active[day] ?? 0) + 1;
+      if (day <= known) n++;
+      else group.unvaluedDays++;
+    }
   }
-  return rounded;
+  group.adRevenue += ad;
+  const { earnings } = group;
+  earnings.n += n;
+  earnings.a += ad;
+  earnings.nn += n * n;
+  earnings.na += n * ad;
+  earnings.aa += ad * ad;
+}
+
+/** A device's known revenue by band, in units of the reporting currency. The last band has no end. */
+function bandsOf(
+  device: CohortDevice,
+  rates: Record<string, number>,
+  known: number,
+  unconverted: Set<string>,
+): { from: number; to: number; ad: number; purchase: number }[] {
+  const found = [...REVENUE_DAYS, Number.POSITIVE_INFINITY].map((to, band) => ({
+    ...{ from: (REVENUE_DAYS[band - 1] ?? -1) + 1, to, ad: 0, purchase: 0 },
+  }));
+  const bands = found.filter(({ to }) => to <= known);
+  for (const { currency, bands: earned } of readRevenue(device.revenue)) {
+    const rate = rates[currency];
+    for (const [index, band] of bands.entries()) {
+      const own = earned[index];
+      if (!own || (own.ad === 0 && own.purchase === 0)) continue;
+      if (rate === undefined) unconverted.add(currency);
+      band.ad += (own.ad / NANOS) * (rate ?? 0);
+      band.purchase += (own.purchase / NANOS) * (rate ?? 0);
+    }
+  }
+  return bands;
+}
+
+/** The days with a purchase up to `last`, each once. Anything before the acquisition is on day 0. */
+function daysUntil(text: string, last: number): number[] {
+  const days = new Set<number>();
+  for (const [from, to] of readRuns(text)) {
+    for (let day = from; day <= to && day <= last; day++) days.add(Math.max(0, day));
+  }
+  return [...days].sort((left, right) => left - right);
+}
+
+/** Rounds times to the middle of so many days, and values in the same measure. Nothing is moved to or from day 0 of first purchases. */
+function roundCells(group: Group, days: number): void {
+  const round = (time: number) => Math.floor(time / days) * days + (days - 1) / 2;
+  group.histories.rename(([x = 0, lastAt = 0, age = 0, valued = 0]) => [
+    x,
+    x > 0 ? Math.min(round(lastAt), round(age)) : 0,
+    round(age),
+    valued,
+  ]);
+  group.spending.rename(([x = 0, bin = 0]) => [x, Math.round(bin / days) * days]);
+  group.firsts.rename(([day = 0]) => [day === 0 ? 0 : 1 + round(day - 1)]);
+  for (const name of ['waiting', 'ages'] as const) group[name].rename(([age = 0]) => [round(age)]);
 }
 
 /** Over all counters of an application. */
-const MAX_HISTORIES = 10_000;
+const MAX_CELLS = 20_000;
+/** Of one counter. All other groups are counted together. */
+const MAX_GROUPS = 500;
 
-/** Asks all counters of an application; a group may be in the answers of several. */
+/**
+ * Asks all counters of an application; a group may be in the answers of several. Devices of groups without a row of their own are together in
+ * groups with the key null.
+ */
 export async function askPurchases(
   env: Bindings,
   application: Sharded,
-  question: Omit<PurchasesQuestion, 'maxHistories'>,
+  question: Omit<PurchasesQuestion, 'maxCells' | 'maxGroups'>,
 ): Promise<PurchasesAnswer> {
-  const maxHistories = Math.floor(MAX_HISTORIES / application.shards);
+  const maxCells = Math.floor(MAX_CELLS / application.shards);
   const answers = await queryCounters<PurchasesAnswer>(
     env,
     application,
-    async (counter) => await counter.purchases({ ...question, maxHistories }),
+    async (counter) => await counter.purchases({ ...question, maxCells, maxGroups: MAX_GROUPS }),
   );
   return answers.flat();
 }

@@ -66,30 +66,57 @@ export type PurchasesQuestion = {
   groupBy: DeviceGroup | null;
   /** How acquisition days are grouped. */
   cohortBy: Part;
-  /** A day in the application's time zone, up to which purchases are known. */
+  /** A day in the application's time zone, up to which purchases and activity count. */
   today: string;
+  /** Whether more may be known than up to `today`: it is a day in the past. */
+  isPast: boolean;
   /** The value of one unit of each currency in the reporting currency. */
   rates: Record<string, number>;
-  /** The largest number of different histories, over all groups, that one counter returns. Beyond it, times are rounded. */
-  maxHistories: number;
+  /** The largest number of rows of tables, over all groups, that one counter returns. Beyond it, times are rounded. */
+  maxCells: number;
+  /** The largest number of groups, not counting the one of all others. */
+  maxGroups: number;
 };
 
-/** How often, until when and for how much the devices of each group purchased. Amounts are in units of the reporting currency. */
+/** How often, until when and for how much the devices of each group purchased, and how active they were. Amounts are in units of the reporting currency. */
 export type PurchasesAnswer = {
   /** `2026-03-02`, `2026-W10` or `2026-03`; empty for all. */
   cohort: string;
-  /** A creative's id (`''` for organic), a country or a version (`''` for an unknown one), or an OS; `''` without grouping. */
-  key: string;
+  /**
+   * A creative's id (`''` for organic), a country or a version (`''` for an unknown one), or an OS; `''` without grouping. Null for all groups
+   * without a row of their own.
+   */
+  key: string | null;
   size: number;
   payers: number;
-  /** Purchase revenue so far. */
-  revenue: number;
-  /** Currencies without a rate in which a device paid. */
+  /** What is known of the revenue so far. Devices store it by bands of days, and bands that were not over are unknown. */
+  purchaseRevenue: number;
+  adRevenue: number;
+  /** First purchases, repeat purchases and active days so far whose revenue is not known. */
+  unvaluedFirsts: number;
+  unvaluedRepeats: number;
+  unvaluedDays: number;
+  /** Currencies without a rate in which a device earned. */
   unconverted: string[];
-  /** `[days with a purchase, day of the last one, days seen, devices, sum of mean daily values, …]`; days since acquisition. */
+  /**
+   * Purchases on one day are one, and the first is not a repeat:
+   * `[repeats, day of the last, days seen, repeats of known value, devices, sum of these values, …]`, in days since the first purchase.
+   */
   histories: Float64Array;
-  /** `[days with a purchase, mean daily value, devices, …]`, with values rounded to 1 %. */
+  /** `[repeats of known value, …, devices, sum of their mean values, …]`, by mean values rounded to 1 %. */
   spending: Float64Array;
+  /** `[days from the acquisition to the first purchase, devices, …]`. */
+  firsts: Float64Array;
+  /** `[days since the acquisition, devices, …]` of those that have not purchased. */
+  waiting: Float64Array;
+  /** The known values of first purchases, their sum and the sum of their squares. */
+  firstValues: { count: number; sum: number; squares: number };
+  /** `[days since the acquisition, devices, …]`. */
+  ages: Float64Array;
+  /** Devices active on each day since the acquisition, of those whose day is over. */
+  active: Float64Array;
+  /** Over devices: sums of active days (n) and ad revenue (a), and of their products. */
+  earnings: { n: number; a: number; nn: number; na: number; aa: number };
 }[];
 
 /** Clients' running totals and what was counted for the same devices. Amounts are nanos as decimal text. */

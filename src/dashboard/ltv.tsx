@@ -155,7 +155,7 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
             />
             {forecasts?.forecasts.some((one) => one !== null) && (
               <p class="hint">
-                {`Dashed: LTV with what devices are predicted to purchase in the next ${forecasts.ahead} days, and the range in which that probably lies. Ad revenue is not predicted.`}
+                {`Dashed: LTV with what purchases and ads are predicted to bring in the next ${forecasts.ahead} days, and the range in which that probably lies.`}
               </p>
             )}
           </Card>

@@ -9,7 +9,7 @@ import type { View } from './view.ts';
 
 type Predicted = Awaited<ReturnType<typeof reportPredictedLtv>>['data'][number];
 
-/** The predicted future purchases per device of each shown cohort; null if there is no prediction. */
+/** The predicted future revenue per device of each shown cohort; null if there is no prediction. */
 export function forecastsOf(
   { horizon_days: ahead, data }: Awaited<ReturnType<typeof reportPredictedLtv>>,
   shown: readonly CohortRow[],
@@ -34,7 +34,7 @@ export function forecastsOf(
   return { ahead, forecasts };
 }
 
-/** What the devices of each cohort will have purchased, with its likely range, or why there is no prediction. */
+/** What the devices of each cohort will have brought, from purchases and from ads, with its likely range, or why there is no prediction. */
 export const PredictedCard = ({
   view,
   asked,
@@ -58,9 +58,21 @@ export const PredictedCard = ({
           { label: 'Devices', numeric: true, cell: (row) => count(row.size) },
           { label: 'Payers', numeric: true, cell: (row) => count(row.payers) },
           {
-            label: 'Purchases per device so far',
+            label: 'Revenue per device so far',
             numeric: true,
-            cell: (row) => inCurrency(row.revenue === null || row.size === 0 ? null : row.revenue / row.size),
+            cell: (row) => inCurrency(perDevice(row, row.revenue)),
+          },
+          {
+            label: 'From purchases',
+            numeric: true,
+            hint: 'Per device, predicted',
+            cell: (row) => inCurrency(perDevice(row, row.predicted_purchase_revenue)),
+          },
+          {
+            label: 'From ads',
+            numeric: true,
+            hint: 'Per device, predicted',
+            cell: (row) => inCurrency(perDevice(row, row.predicted_ad_revenue)),
           },
           { label: 'Predicted LTV', numeric: true, cell: (row) => inCurrency(row.predicted_ltv) },
           {
@@ -91,14 +103,26 @@ export const PredictedCard = ({
           {
             label: 'Note',
             wrap: true,
-            cell: (row) => (row.reason === null ? '' : REASONS[row.reason]),
+            cell: noteOf,
           },
         ]}
       />
       <p class="hint">
-        From purchases only; ad revenue is not predicted. The true value is within the range 19 times out of
-        20, as long as the devices keep purchasing as they have so far.
+        Purchases and ads are predicted apart and added up. The true value should be within the range 19 times
+        out of 20, as long as the devices behave as they have so far.
       </p>
     </Card>
   );
 };
+
+const perDevice = ({ size }: Predicted, amount: number | null) =>
+  amount === null || size === 0 ? null : amount / size;
+
+/** Why there is no prediction of purchases or of ads. */
+function noteOf({ reason, ads_reason: adsReason }: Predicted): string {
+  if (reason === adsReason) return reason === null ? '' : REASONS[reason];
+  return [
+    ...(reason === null ? [] : [`Purchases: ${REASONS[reason]}`]),
+    ...(adsReason === null ? [] : [`Ads: ${REASONS[adsReason]}`]),
+  ].join(' ');
+}

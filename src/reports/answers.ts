@@ -13,7 +13,7 @@ import {
   total_rows,
   unconverted,
 } from './answer-fields.ts';
-import { REASONS } from './predicted-ltv.ts';
+import { REASONS } from './predict-cohort.ts';
 
 // The answers of the reports.
 
@@ -156,6 +156,21 @@ export const Compare = z.object({
 export type Compare = z.input<typeof Compare>;
 
 const predicted = (description: string) => z.number().nullable().meta({ description });
+const lower = predicted('The lower bound of its 95 % interval.');
+const upper = predicted('The upper bound of its 95 % interval.');
+const soFar = (what: string) =>
+  predicted(
+    `${what} so far. Null if part of it cannot be converted. With \`as_of\`, what the days around it earned is estimated, because devices store revenue by bands of days.`,
+  );
+const reason = (what: string) =>
+  z
+    .enum(Object.keys(REASONS) as (keyof typeof REASONS)[])
+    .nullable()
+    .meta({
+      description: `Why there is no prediction of ${what}. Null if there is one. ${Object.entries(REASONS)
+        .map(([name, text]) => `\`${name}\`: ${text}`)
+        .join(' ')}`,
+    });
 
 export const PredictedLtv = z.object({
   data: z.array(
@@ -165,31 +180,41 @@ export const PredictedLtv = z.object({
       ...deviceGroups,
       size: z.int().meta(figure('size')),
       payers: z.int().meta({ description: 'Devices that have purchased so far.' }),
-      revenue: predicted('Purchase revenue so far. Null if part of it cannot be converted.'),
+      purchase_revenue: soFar('Purchase revenue'),
+      ad_revenue: soFar('Ad revenue'),
+      revenue: soFar('Revenue from purchases and ads'),
       predicted_purchases: predicted(
         'The number of days with a purchase in the next `horizon_days` days, summed over all devices.',
       ),
-      predicted_revenue: predicted('Purchase revenue in the next `horizon_days` days.'),
-      predicted_revenue_low: predicted('The lower bound of its 95 % interval.'),
-      predicted_revenue_high: predicted('The upper bound of its 95 % interval.'),
-      predicted_ltv: predicted('Purchase revenue per device of the cohort, so far and predicted.'),
-      predicted_ltv_low: predicted('The lower bound of its 95 % interval.'),
-      predicted_ltv_high: predicted('The upper bound of its 95 % interval.'),
-      reason: z
-        .enum(Object.keys(REASONS) as (keyof typeof REASONS)[])
-        .nullable()
-        .meta({
-          description: `Why there is no prediction. Null if there is one. ${Object.entries(REASONS)
-            .map(([reason, text]) => `\`${reason}\`: ${text}`)
-            .join(' ')}`,
-        }),
+      predicted_purchase_revenue: predicted('Purchase revenue in the next `horizon_days` days.'),
+      predicted_purchase_revenue_low: lower,
+      predicted_purchase_revenue_high: upper,
+      predicted_ad_revenue: predicted('Ad revenue in the next `horizon_days` days.'),
+      predicted_ad_revenue_low: lower,
+      predicted_ad_revenue_high: upper,
+      predicted_revenue: predicted('Both together. Null if either is.'),
+      predicted_revenue_low: lower,
+      predicted_revenue_high: upper,
+      predicted_ltv: predicted('Revenue per device of the cohort, so far and predicted, from both.'),
+      predicted_ltv_low: lower,
+      predicted_ltv_high: upper,
+      reason: reason('purchases'),
+      ads_reason: reason('ads'),
+      bg_nbd_r: predicted('The parameters of BG/NBD, fitted to repeat purchases in days since the first.'),
+      bg_nbd_alpha: predicted('See `bg_nbd_r`; in days.'),
+      bg_nbd_a: predicted('See `bg_nbd_r`.'),
+      bg_nbd_b: predicted('See `bg_nbd_r`.'),
+      bg_nbd_log_likelihood: predicted('The log-likelihood of these parameters.'),
       is_other,
     }),
   ),
   total_rows,
   horizon_days: z.int(),
+  as_of: day().meta({ description: 'The last day that the prediction knows: `as_of`, or today.' }),
   currency: z.string(),
-  rate_day: day().meta({ description: "All amounts are converted with today's exchange rates." }),
+  rate_day: day().meta({
+    description: 'All amounts are converted with the exchange rates of this day, `as_of`.',
+  }),
   ...fresh,
 });
 export type PredictedLtv = z.input<typeof PredictedLtv>;

@@ -10,6 +10,7 @@ export { FunnelQuery, reportFunnel } from './funnel.ts';
 export { firstDayOfHours, isKnownByHour } from './hours.ts';
 export { LtvQuery, reportLtv } from './ltv.ts';
 export { PerformanceQuery, type PerformanceReport, reportPerformance } from './performance.ts';
-export { PREDICTED_LTV_COLUMNS, PredictedLtvQuery, REASONS, reportPredictedLtv } from './predicted-ltv.ts';
+export { REASONS } from './predict-cohort.ts';
+export { PREDICTED_LTV_COLUMNS, PredictedLtvQuery, reportPredictedLtv } from './predicted-ltv.ts';
 export { filtersOf, MAX_ROWS, ReportFilters } from './query.ts';
 export { RetentionQuery, reportRetention } from './retention.ts';

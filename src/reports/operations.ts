@@ -9,7 +9,7 @@ import { DIMENSIONS } from './dimensions.ts';
 import { FunnelQuery } from './funnel.ts';
 import { LtvQuery } from './ltv.ts';
 import { PerformanceQuery } from './performance.ts';
-import { PredictedLtvQuery } from './predicted-ltv.ts';
+import { PREDICTED_LTV_COLUMNS, PredictedLtvQuery } from './predicted-ltv.ts';
 import { RetentionQuery } from './retention.ts';
 
 const period = {
@@ -105,11 +105,11 @@ export const operations: Operation[] = [
   report(
     'predicted-ltv',
     'Predicted lifetime value by cohort',
-    `The purchase revenue of each cohort so far, and the expected purchase revenue of the same devices in the next \`horizon_days\` days, with a 95 % interval. The BG/NBD model (Fader, Hardie, Lee 2005) predicts how often devices purchase, and the Gamma-Gamma model (Fader, Hardie 2013) how much they spend. Both are fitted to each cohort alone. The clock of a device starts at its acquisition, so devices that have not paid yet are predicted too. Purchases on the same day count as one. The interval covers parameter uncertainty (delta method) and chance, but not changes to the app, its prices or its offers. Ad revenue is not predicted. Without enough data, the prediction is null and \`reason\` says why. ${cohortRest}`,
+    `The revenue of each cohort so far, and what the same devices are expected to bring in the next \`horizon_days\` days, from purchases, from ads and together, with 95 % intervals. Repeat purchases: the BG/NBD model (Fader, Hardie, Lee 2005) predicts how often devices that have purchased do so again, and the Gamma-Gamma model (Fader, Hardie 2013) how much they spend. First purchases: an exponential-gamma model (Hardie, Fader, Wisniewski 1998) predicts how many of the other devices begin. Purchases on the same day count as one. Ads: the share of devices that are active on a day, a power of their age fitted by quasi-Poisson regression, × the revenue per active day. All is fitted to each cohort alone. The intervals cover parameter uncertainty (delta method) and chance, but not changes to the app, its prices or its offers. With \`as_of\`, nothing after that day is used, so that a prediction can be compared with what came. Without enough data, a prediction is null and \`reason\` or \`ads_reason\` says why. At most 500 groups of a counter are counted for themselves, those of the latest cohorts and the largest of each; all others are in \`other\`. Erased devices are left out. ${cohortRest}`,
     PredictedLtvQuery,
     { cohort: 'month', group_by: 'os', horizon_days: 90, currency: 'usd', limit: 20 },
     PredictedLtv,
-    'cohort_from,cohort_to,size,payers,revenue,predicted_purchases,predicted_revenue,predicted_revenue_low,predicted_revenue_high,predicted_ltv,predicted_ltv_low,predicted_ltv_high,reason\r\n',
+    `${PREDICTED_LTV_COLUMNS.join(',')}\r\n`,
   ),
   report(
     'ads',

@@ -2,13 +2,12 @@ import * as z from 'zod';
 import { askPurchases, type PurchasesAnswer } from '#counting';
 import { database } from '#db';
 import { currencyCode } from '#http';
-import { daysOf, PART_OF } from '#lib/calendar';
-import { type Prediction, predictRevenue } from '#lib/statistics/predict-revenue';
 import { dayIn } from '#lib/time';
-import type { CohortKey } from './cohorts.ts';
+import { boundsWithin, type CohortKey } from './cohorts.ts';
 import { counterGroup, deviceGroupBy, labelGroups, otherColumns } from './device-groups.ts';
 import { deviceFilterOf } from './payers.ts';
-import { checkPeriod, cohortPeriod, filtersOf, period, type Reported } from './query.ts';
+import { PREDICTED_COLUMNS, predictCohort } from './predict-cohort.ts';
+import { checkPeriod, cohortPeriod, filtersOf, optionalDay, period, type Reported } from './query.ts';
 import { readRates } from './rates.ts';
 
 const MAX_HORIZON_DAYS = 1_095;
@@ -34,38 +33,24 @@ export const PredictedLtvQuery = z
       .max(MAX_FITS, limitError)
       .default(20),
     currency: currencyCode().optional(),
+    as_of: optionalDay(),
   })
-  .superRefine(checkPeriod);
+  .superRefine(checkPeriod)
+  .refine(({ as_of, from }) => as_of === undefined || as_of >= from, {
+    path: ['as_of'],
+    error: 'must not be before from',
+  });
 export type PredictedLtvQuery = z.infer<typeof PredictedLtvQuery>;
 
 /** The columns of the report's table. */
-export const PREDICTED_LTV_COLUMNS = [
-  ...['cohort_from', 'cohort_to', 'size', 'payers', 'revenue', 'predicted_purchases'],
-  ...['predicted_revenue', 'predicted_revenue_low', 'predicted_revenue_high'],
-  ...['predicted_ltv', 'predicted_ltv_low', 'predicted_ltv_high', 'reason'],
-];
-
-/** With less data than this, a prediction would be a guess. */
-const MIN_PAYERS = 50;
-const MIN_REPEAT_PAYERS = 20;
-const MIN_DAYS = 7;
-
-/** Why there is no prediction. */
-export const REASONS = {
-  too_young: `No device was acquired ${MIN_DAYS} days ago or earlier.`,
-  too_few_payers: `Fewer than ${MIN_PAYERS} devices have purchased.`,
-  too_few_repeat_payers: `Fewer than ${MIN_REPEAT_PAYERS} devices have purchased on more than one day.`,
-  unconverted_amounts: 'Some purchases are in a currency without an exchange rate.',
-  no_fit: 'The model does not describe these purchases.',
-} as const;
-type Reason = keyof typeof REASONS;
+export const PREDICTED_LTV_COLUMNS = ['cohort_from', 'cohort_to', ...PREDICTED_COLUMNS];
 
 type Cohort = { columns: CohortKey; parts: PurchasesAnswer };
 
 /**
- * Predicts the purchases of each cohort's devices in the next `horizon_days` days: BG/NBD models how often, Gamma-Gamma how much, fitted to the
- * purchases so far, starting at the acquisition. Purchases on one day count as one. Ad revenue is not predicted. With too little data, the
- * prediction is null and a reason is given.
+ * Predicts what each cohort's devices will bring in the next `horizon_days` days, from purchases and from ads: see `predictCohort`. With
+ * `as_of`, everything is as if that day were today: nothing later is used, the exchange rates included. With too little data, a prediction is
+ * null and a reason is given. Groups beyond those that the counters count for themselves are in the row `other`. Erased devices are left out.
  */
 export async function reportPredictedLtv(
   env: Env,
@@ -73,9 +58,11 @@ export async function reportPredictedLtv(
   query: PredictedLtvQuery,
   now: number,
 ) {
-  const { from, to, cohort, group_by: group, horizon_days, limit } = query;
+  const { from, cohort, group_by: group, horizon_days, limit } = query;
   const db = database(env.DB);
-  const today = dayIn(application.timezone, now);
+  const present = dayIn(application.timezone, now);
+  const today = query.as_of !== undefined && query.as_of < present ? query.as_of : present;
+  const to = query.to < today ? query.to : today;
   const currency = query.currency ?? application.currency;
   const rates = await readRates(db, env.DB, application, { from, to, currency, day: today });
   const answer = await askPurchases(env, application, {
@@ -84,11 +71,13 @@ export async function reportPredictedLtv(
     groupBy: counterGroup(group),
     cohortBy: cohort,
     today,
+    isPast: today < present,
     rates,
   });
-  const bounds = boundsOf(daysOf(from, to), cohort);
+  const bounds = boundsWithin({ cohort, from, to });
   const cohorts: (Cohort & { from: string; size: number })[] = [];
-  for (const [part, own] of Map.groupBy(answer, (one) => one.cohort)) {
+  const named = answer.flatMap((part) => (part.key === null ? [] : [{ ...part, key: part.key }]));
+  for (const [part, own] of Map.groupBy(named, (one) => one.cohort)) {
     const bound = bounds.get(part) ?? { cohort_from: from, cohort_to: to };
     for (const { columns, parts } of await labelGroups(db, application.id, group, own)) {
       cohorts.push({
@@ -106,7 +95,10 @@ export async function reportPredictedLtv(
   const shown: Cohort[] = cohorts
     .slice(0, limit)
     .sort((left, right) => Number(fromOf(left) > fromOf(right)) - Number(fromOf(left) < fromOf(right)));
-  const rest = cohorts.slice(limit).flatMap(({ parts }) => parts);
+  const rest = [
+    ...cohorts.slice(limit).flatMap(({ parts }) => parts),
+    ...answer.filter(({ key }) => key === null),
+  ];
   if (rest.length > 0) {
     shown.push({
       columns: { cohort_from: from, cohort_to: to, ...(group ? otherColumns(group) : { is_other: true }) },
@@ -117,6 +109,7 @@ export async function reportPredictedLtv(
     data: shown.map(({ columns, parts }) => ({ ...columns, ...predictCohort(parts, horizon_days) })),
     total_rows: cohorts.length,
     horizon_days,
+    as_of: today,
     currency,
     rate_day: today,
     timezone: application.timezone,
@@ -125,70 +118,3 @@ export async function reportPredictedLtv(
 
 const fromOf = ({ columns }: Cohort) => String(columns.cohort_from);
 const sizeOf = (parts: PurchasesAnswer) => parts.reduce((sum, { size }) => sum + size, 0);
-
-function boundsOf(days: readonly string[], cohort: PredictedLtvQuery['cohort']) {
-  const bounds = new Map<string, { cohort_from: string; cohort_to: string }>();
-  for (const day of days) {
-    const part = PART_OF[cohort](day);
-    bounds.set(part, { cohort_from: bounds.get(part)?.cohort_from ?? day, cohort_to: day });
-  }
-  return bounds;
-}
-
-/** The row of one cohort, without the columns that name it. */
-function predictCohort(parts: PurchasesAnswer, horizonDays: number) {
-  const size = sizeOf(parts);
-  const payers = parts.reduce((sum, own) => sum + own.payers, 0);
-  const isConverted = parts.every(({ unconverted }) => unconverted.length === 0);
-  const revenue = isConverted ? parts.reduce((sum, own) => sum + own.revenue, 0) : null;
-  const found = predict(parts, payers, isConverted, horizonDays);
-  const prediction = typeof found === 'string' ? null : found;
-  const perDevice = (ahead: number | undefined) =>
-    ahead === undefined || revenue === null ? null : (revenue + ahead) / size;
-  return {
-    size,
-    payers,
-    revenue,
-    predicted_purchases: prediction?.purchases ?? null,
-    predicted_revenue: prediction?.revenue ?? null,
-    predicted_revenue_low: prediction?.low ?? null,
-    predicted_revenue_high: prediction?.high ?? null,
-    predicted_ltv: perDevice(prediction?.revenue),
-    predicted_ltv_low: perDevice(prediction?.low),
-    predicted_ltv_high: perDevice(prediction?.high),
-    reason: typeof found === 'string' ? found : null,
-  };
-}
-
-function predict(
-  parts: PurchasesAnswer,
-  payers: number,
-  isConverted: boolean,
-  horizonDays: number,
-): Prediction | Reason {
-  const histories = parts.flatMap((part) =>
-    rowsOf(part.histories, 5).map(([x = 0, lastAt = 0, age = 0, count = 0, means = 0]) => ({
-      x,
-      lastAt,
-      age,
-      count,
-      means,
-    })),
-  );
-  const spending = parts.flatMap((part) =>
-    rowsOf(part.spending, 3).map(([x = 0, mean = 0, count = 0]) => ({ x, mean, count })),
-  );
-  if (!histories.some(({ age }) => age > MIN_DAYS)) return 'too_young';
-  if (payers < MIN_PAYERS) return 'too_few_payers';
-  const repeat = histories.reduce((sum, { x, count }) => sum + (x > 1 ? count : 0), 0);
-  if (repeat < MIN_REPEAT_PAYERS) return 'too_few_repeat_payers';
-  if (!isConverted) return 'unconverted_amounts';
-  if (spending.length === 0) return 'no_fit';
-  return predictRevenue(histories, spending, horizonDays) ?? 'no_fit';
-}
-
-function rowsOf(numbers: Float64Array, width: number): number[][] {
-  return Array.from({ length: numbers.length / width }, (_, row) => [
-    ...numbers.subarray(row * width, (row + 1) * width),
-  ]);
-}

@@ -158,7 +158,7 @@ describe.each([
     expect(data.length).toBe(groups.size);
     for (const row of data) {
       const name = `${monday(String(row.cohort_from))} ${row.country}`;
-      expectFigures(row, naive.purchased(groups.get(name) ?? [], worthOf), name);
+      expectFigures(row, naive.brought(groups.get(name) ?? [], worthOf), name);
     }
 
     // The inputs of the fit: how often, until when, and since when, of each device.
@@ -172,6 +172,7 @@ describe.each([
           groupBy,
           cohortBy: 'all',
           today,
+          isPast: false,
           rates: {},
         },
       );
@@ -180,12 +181,16 @@ describe.each([
       ['appVersion', ({ firstVersion }: Sent) => firstVersion],
     ] as const) {
       const found = new Map<string, string[]>();
-      for (const { key, histories } of await asked(groupBy)) {
-        const own = found.get(key) ?? [];
-        found.set(key, own);
-        for (let at = 0; at < histories.length; at += 5) {
-          const [x, tx, T, devices = 0] = histories.subarray(at, at + 4);
+      for (const { key, histories, waiting } of await asked(groupBy)) {
+        const own = found.get(key ?? 'other') ?? [];
+        found.set(key ?? 'other', own);
+        for (let at = 0; at < histories.length; at += 6) {
+          const [x, tx, T, , devices = 0] = histories.subarray(at, at + 5);
           for (let device = 0; device < devices; device++) own.push(JSON.stringify({ x, tx, T }));
+        }
+        for (let at = 0; at < waiting.length; at += 2) {
+          const [T, devices = 0] = waiting.subarray(at, at + 2);
+          for (let device = 0; device < devices; device++) own.push(JSON.stringify({ x: null, tx: null, T }));
         }
       }
       const expected = Map.groupBy(acquired(is), of);

@@ -344,22 +344,28 @@ function intervalOf(a: Proportion, b: Proportion) {
   return { low: second - first - margin, high: second - first + margin };
 }
 
-/** What BG/NBD is fitted to: of each device its days with a purchase, the last of them and its days so far. */
+/** What the prediction is fitted to: a device's repeats since its first purchase, or since when it has not purchased. */
 export function purchaseHistories(cohort: Sent[], today: string) {
   return devicesOf(cohort).map((own) => {
     const days = new Set(own.filter(isPaid).map(age));
-    const last = days.size > 0 ? Math.max(...days) + 0.5 : 0;
-    return { x: days.size, tx: last, T: number(today) - number(own[0]?.acquired ?? '') + 0.5 };
+    const T = number(today) - number(own[0]?.acquired ?? '');
+    if (days.size === 0) return { x: null, tx: null, T };
+    const first = Math.min(...days);
+    return { x: days.size - 1, tx: Math.max(...days) - first, T: T - first };
   });
 }
 
-/** What a cohort has purchased, as the prediction begins with it. */
-export function purchased(cohort: Sent[], worthOf: WorthOf) {
-  const paid = cohort.filter(isPaid);
+/** What a cohort has brought so far, as the prediction begins with it: rounded like all money. */
+export function brought(cohort: Sent[], worthOf: WorthOf) {
+  const [paid, ads] = [cohort.filter(isPaid), cohort.filter(isAd)];
+  const isKnown = withoutRate([...paid, ...ads], worthOf).length === 0;
+  const sumOf = (events: Sent[]) => (isKnown ? Math.round(worthIn(events, worthOf) * 1e6) / 1e6 : null);
   return {
     size: devicesOf(cohort).length,
     payers: devicesOf(paid).length,
-    revenue: withoutRate(paid, worthOf).length > 0 ? null : worthIn(paid, worthOf),
+    purchase_revenue: sumOf(paid),
+    ad_revenue: sumOf(ads),
+    revenue: sumOf([...paid, ...ads]),
   };
 }
 

@@ -34,10 +34,16 @@ async function sendCohort(
     creativeId?: string;
     currency?: string;
     once?: boolean;
+    /** Every device sees an ad worth so many micros on each day that it is active: a share of all that falls with time. */
+    adMicros?: number;
+    /** Nobody does anything from so many days after the acquisition on. */
+    until?: number;
   },
 ) {
-  const { ago, devices, payers, creativeId = null, currency = 'usd', once = false } = options;
-  const random = seededRandom(ago + devices);
+  const { ago, devices, payers, creativeId = null, currency = 'usd', once = false, adMicros = 0 } = options;
+  const end = Math.min(ago, options.until ?? ago);
+  // Each device has its own, so that its past does not depend on how far the others go.
+  const randomOf = (index: number) => seededRandom(1_000 * (ago + devices) + index);
   const counter = startCounter(tenant.application.id);
   const acquiredDay = day(ago);
   const made = Array.from({ length: devices }, () =>
@@ -51,9 +57,10 @@ async function sendCohort(
   );
   const events: LoggedEvent[] = [];
   let revenue = 0;
-  for (const device of made.slice(0, payers)) {
+  for (const [index, device] of made.slice(0, payers).entries()) {
+    const random = randomOf(index);
     const leaves = once ? 1 : 0.05 + 0.3 * random();
-    for (let age = Math.floor(Math.min(5, ago) * random()); age <= ago; age += 1 + Math.floor(8 * random())) {
+    for (let age = Math.floor(Math.min(5, ago) * random()); age <= end; age += 1 + Math.floor(8 * random())) {
       const value = pick(random, [1.99, 4.99, 9.99]);
       revenue += value;
       events.push(
@@ -68,10 +75,27 @@ async function sendCohort(
       if (random() < leaves) break;
     }
   }
+  let adRevenue = 0;
+  for (const [index, device] of (adMicros > 0 ? made : []).entries()) {
+    const random = randomOf(devices + index);
+    for (let age = 0; age <= end; age++) {
+      if (age > 0 && random() > 0.4 * age ** -0.5) continue;
+      adRevenue += adMicros / 1e6;
+      events.push(
+        eventOf(tenant.application.id, device, 'custom.ad', {
+          id: newId('evt'),
+          day: addDays(acquiredDay, age),
+          occurred_at: Date.parse(`${acquiredDay}T12:00:00Z`) + age * DAY_MS,
+          value_micros: adMicros,
+          currency,
+        }),
+      );
+    }
+  }
   await counter.append(events);
   // A report waits two seconds for them to be counted, which a busy machine exceeds.
   await settleAll(tenant.application.id);
-  return { revenue };
+  return { revenue, adRevenue };
 }
 
 describe('GET /v1/reports/predicted-ltv', () => {
@@ -96,10 +120,11 @@ describe('GET /v1/reports/predicted-ltv', () => {
       reason: null,
     });
     expect(row.revenue).toBeCloseTo(paid.revenue + organic.revenue, 6);
+    expect(row).toMatchObject({ ad_revenue: 0, predicted_ad_revenue: 0, ads_reason: null });
     const { predicted_revenue_low: low, predicted_revenue: middle, predicted_revenue_high: high } = row;
     expect([0, low, middle, high].toSorted((a, b) => Number(a) - Number(b))).toEqual([0, low, middle, high]);
-    expect(row.predicted_ltv).toBeCloseTo((Number(row.revenue) + Number(middle)) / 700, 9);
-    expect(row.predicted_ltv_low).toBeCloseTo((Number(row.revenue) + Number(low)) / 700, 9);
+    expect(row.predicted_ltv).toBeCloseTo((Number(row.revenue) + Number(middle)) / 700, 8);
+    expect(row.predicted_ltv_low).toBeCloseTo((Number(row.revenue) + Number(low)) / 700, 8);
     const [longer = {}] = (await ask(tenant, 'horizon_days=180')).body.data;
     expect(Number(longer.predicted_revenue)).toBeGreaterThan(Number(middle));
 
@@ -122,6 +147,75 @@ describe('GET /v1/reports/predicted-ltv', () => {
     expect(limited.total_rows).toBe(2);
     const organicOnly = (await ask(tenant, 'attribution=organic')).body.data;
     expect(organicOnly.map(({ size }) => size)).toEqual([300]);
+  });
+
+  it('predicts purchases and ads apart and together, and rounds amounts like other money', async () => {
+    const tenant = await createTenant();
+    const sent = await sendCohort(tenant, { ago: 40, devices: 300, payers: 100, adMicros: 12_345 });
+    const [row = {}] = (await ask(tenant, 'horizon_days=30')).body.data;
+    expect(row).toMatchObject({ reason: null, ads_reason: null });
+    expect(row.purchase_revenue).toBeCloseTo(sent.revenue, 6);
+    expect(row.ad_revenue).toBeCloseTo(sent.adRevenue, 6);
+    expect(row.revenue).toBeCloseTo(sent.revenue + sent.adRevenue, 6);
+    for (const [name, value] of Object.entries(row)) {
+      if (!name.endsWith('revenue') || typeof value !== 'number') continue;
+      expect(value, name).toBe(Math.round(value * 1e6) / 1e6);
+    }
+    const { predicted_purchase_revenue: purchases, predicted_ad_revenue: ads, predicted_revenue: both } = row;
+    expect(Number(both)).toBeCloseTo(Number(purchases) + Number(ads), 5);
+    // 0.4 / √day of 300 devices on days 41 to 70, at 0.012345 each.
+    const expected = Array.from({ length: 30 }, (_, index) => 300 * 0.4 * (41 + index) ** -0.5);
+    const adRevenue = 0.012345 * expected.reduce((sum, active) => sum + active, 0);
+    expect(Math.abs(Number(ads) / adRevenue - 1)).toBeLessThan(0.25);
+    expect(Number(row.predicted_revenue_low)).toBeGreaterThan(Number(row.predicted_purchase_revenue_low));
+    expect(Number(row.predicted_revenue_high)).toBeGreaterThan(Number(row.predicted_purchase_revenue_high));
+    const answer = await worker.team(
+      tenant,
+      `/v1/reports/predicted-ltv?application_id=${tenant.application.id}&from=${day(60)}&to=${TODAY}&format=csv`,
+    );
+    const [header = ''] = (await answer.text()).split('\r\n');
+    expect(header.split(',')).toEqual(Object.keys(row));
+  });
+
+  it('predicts ads where nobody has purchased', async () => {
+    const tenant = await createTenant();
+    await sendCohort(tenant, { ago: 40, devices: 200, payers: 0, adMicros: 10_000 });
+    const [row = {}] = (await ask(tenant, 'horizon_days=30')).body.data;
+    expect(row).toMatchObject({ reason: 'too_few_payers', ads_reason: null, predicted_purchases: null });
+    expect(Number(row.predicted_ad_revenue)).toBeGreaterThan(0);
+    // Not to be taken for the whole.
+    expect(row.predicted_ltv).toBeNull();
+  });
+
+  it('does not take the first purchase for a repeat', async () => {
+    const tenant = await createTenant();
+    await sendCohort(tenant, { ago: 40, devices: 80, payers: 80 });
+    const [row = {}] = (await ask(tenant, 'horizon_days=30')).body.data;
+    await sendCohort(tenant, { ago: 41, devices: 300, payers: 300, once: true });
+    const [more = {}] = (await ask(tenant, 'horizon_days=30')).body.data;
+    // Those who purchased once had their chance to repeat.
+    expect(Number(more.predicted_purchases)).toBeLessThan(2 * Number(row.predicted_purchases));
+  });
+
+  it('answers as of a past day as it did on that day, whatever came later', async () => {
+    // Day 30 is the end of a band of revenue, so that everything is known by it.
+    const [known, grown] = [await createTenant(), await createTenant()];
+    const cohort = { ago: 60, devices: 300, payers: 120, adMicros: 10_000 };
+    await sendCohort(known, { ...cohort, until: 30 });
+    await sendCohort(grown, cohort);
+    await sendCohort(grown, { ago: 20, devices: 40, payers: 40 });
+    const asOf = `as_of=${day(30)}&horizon_days=30`;
+    const [then, now] = [(await ask(known, asOf)).body, (await ask(grown, asOf)).body];
+    // Equal but for the order of floating-point additions, which is that of the devices' random ids.
+    for (const [name, value] of Object.entries(then.data[0] ?? {})) {
+      if (typeof value === 'number') expect(now.data[0]?.[name], name).toBeCloseTo(value, 5);
+      else expect(now.data[0]?.[name], name).toEqual(value);
+    }
+    expect(now).toMatchObject({ as_of: day(30), rate_day: day(30), total_rows: 1 });
+    expect(now.data[0]).toMatchObject({ size: 300, reason: null, ads_reason: null });
+    expect((await ask(grown)).body.data).not.toEqual(now.data);
+    // A day to come is today.
+    expect((await ask(grown, `as_of=${addDays(TODAY, 3)}`)).body).toMatchObject({ as_of: TODAY });
   });
 
   it.each([
@@ -152,6 +246,8 @@ describe('GET /v1/reports/predicted-ltv', () => {
   it.each([
     ['horizon_days=0', 'horizon_days must be a whole number of days from 1 to 1095'],
     ['horizon_days=1.5', 'horizon_days must be a whole number of days from 1 to 1095'],
+    [`as_of=${day(61)}`, 'as_of must not be before from'],
+    ['as_of=yesterday', 'as_of must be a day, as YYYY-MM-DD'],
     ['limit=51', 'limit must be a whole number from 1 to 50'],
     ['group_by=item', 'group_by must be one of creative, adset, campaign, country, os, app_version'],
     ['cohort=year', 'cohort must be one of day, week, month, all'],

@@ -1,5 +1,13 @@
 import { type BgNbd, bgNbdLogs, expectBgNbd, fitBgNbd, type PurchaseHistory, toBgNbd } from './bg-nbd.ts';
 import {
+  buysWithin,
+  type FirstPurchase,
+  firstPurchaseLogs,
+  fitFirstPurchase,
+  toFirstPurchase,
+  type Waiting,
+} from './first-purchase.ts';
+import {
   expectSpending,
   fitGammaGamma,
   type GammaGamma,
@@ -7,85 +15,156 @@ import {
   type Spending,
   toGammaGamma,
 } from './gamma-gamma.ts';
+import { type Interval, intervalAround } from './interval.ts';
 import { quadraticForm } from './minimize.ts';
 
-/** Customers with one history, and the sum of their mean purchase values. */
-export type ValuedHistory = PurchaseHistory & { means: number };
+/**
+ * Customers with one history of repeat purchases since their first. The values of `valued` of the repeats of each are known; `value` is the
+ * sum of these values over all of them.
+ */
+export type ValuedHistory = PurchaseHistory & { valued: number; value: number };
 
-export type Prediction = {
-  /** Expected purchases in the period ahead. */
-  purchases: number;
-  revenue: number;
-  /** A 95 % interval of the revenue. It covers both the uncertainty of the parameters and chance. */
-  low: number;
-  high: number;
+export type Purchases = {
+  histories: readonly ValuedHistory[];
+  /** The mean values of customers' known repeat purchases. */
+  spending: readonly Spending[];
+  /** Customers by the day of their first purchase, and those who have not bought yet. */
+  firsts: readonly Waiting[];
+  waiting: readonly Waiting[];
+  /** The known values of first purchases. */
+  firstValues: { count: number; sum: number; squares: number };
 };
 
-const Z_95 = 1.959963984540054;
+/** `purchases` and `revenue` are expected, and the interval is that of the revenue. */
+export type Prediction = Interval & { purchases: number; repeats: BgNbd & { logLikelihood: number } };
+
 /** Prior for the logarithm of a parameter, for parameters that the data says nothing about: a standard deviation of 5. */
 const PRIOR_PRECISION = 1 / 25;
 const GRADIENT_STEP = 1e-3;
+/** First purchases in the time ahead are put into so many parts of it, to count the repeats that follow. */
+const PARTS = 32;
 
 /**
- * Predicts what customers will spend in the time `ahead`: BG/NBD models how often, Gamma-Gamma how much. The interval is log-normal.
- * Its variance is that of the parameters (delta method) plus that of the process itself, which ignores that customers may leave
- * within the period. Returns null if the models do not fit.
+ * Predicts what customers will spend in the time `ahead`: BG/NBD models how often those repeat who have bought, Gamma-Gamma how much; see
+ * `first-purchase.ts` for those who have not bought yet. The variance is that of the parameters (delta method) plus that of the process itself,
+ * which ignores that customers may leave within the period. Returns null if the models do not fit.
  */
-export function predictRevenue(
-  histories: readonly ValuedHistory[],
-  spending: readonly Spending[],
-  ahead: number,
-): Prediction | null {
-  const buying = fitBgNbd(histories);
+export function predictRevenue(data: Purchases, ahead: number): Prediction | null {
+  const buying = fitBgNbd(data.histories);
   // If everybody pays the same, there is nothing to fit, and the next purchase has that value too.
-  const values = spending.map(({ mean }) => mean);
+  const values = data.spending.map(({ mean }) => mean);
   const isOneValue = Math.max(...values) <= 1.02 * Math.min(...values);
-  const value = isOneValue ? null : fitGammaGamma(spending);
-  const [buyingLogs, valueLogs] = [bgNbdLogs(buying.model), value ? gammaGammaLogs(value.model) : []];
-  const revenueAt = (logs: readonly number[]) => {
-    const spent = value ? toGammaGamma(logs.slice(buyingLogs.length)) : null;
-    return expectAll(toBgNbd(logs.slice(0, buyingLogs.length)), spent, histories, spending, ahead);
+  const value = isOneValue ? null : fitGammaGamma(data.spending);
+  const first = fitFirstPurchase(data.firsts, data.waiting);
+  const parts = [
+    { logs: bgNbdLogs(buying.model), hessian: buying.hessian },
+    { logs: value ? gammaGammaLogs(value.model) : [], hessian: value?.hessian ?? [] },
+    { logs: first ? firstPurchaseLogs(first.model) : [], hessian: first?.hessian ?? [] },
+  ];
+  const expectAt = (logs: readonly (readonly number[])[]) => {
+    const [ofBuying = [], ofValue = [], ofFirst = []] = logs;
+    return expectAll(
+      {
+        buying: toBgNbd(ofBuying),
+        value: value ? toGammaGamma(ofValue) : null,
+        first: first ? toFirstPurchase(ofFirst) : null,
+      },
+      data,
+      ahead,
+    );
   };
-  const logs = [...buyingLogs, ...valueLogs];
-  const { purchases, revenue, variance } = revenueAt(logs);
-  const gradient = logs.map((_, axis) => {
-    const moved = (step: number) =>
-      revenueAt(logs.map((own, index) => (index === axis ? own + step : own))).revenue;
-    return (moved(GRADIENT_STEP) - moved(-GRADIENT_STEP)) / (2 * GRADIENT_STEP);
-  });
-  const ofBuying = quadraticForm(withPrior(buying.hessian), gradient.slice(0, buyingLogs.length));
-  const ofValue = value ? quadraticForm(withPrior(value.hessian), gradient.slice(buyingLogs.length)) : 0;
-  if (ofBuying === null || ofValue === null || !Number.isFinite(revenue) || revenue <= 0) return null;
-  const relative = Math.sqrt(variance + ofBuying + ofValue) / revenue;
-  if (!Number.isFinite(relative)) return null;
-  const spread = Z_95 * Math.sqrt(Math.log1p(relative ** 2));
-  return { purchases, revenue, low: revenue * Math.exp(-spread), high: revenue * Math.exp(spread) };
+  const fitted = parts.map(({ logs }) => logs);
+  const { purchases, revenue, variance } = expectAt(fitted);
+  let ofParameters = 0;
+  for (const [index, { logs, hessian }] of parts.entries()) {
+    if (logs.length === 0) continue;
+    const gradient = logs.map((log, axis) => {
+      const moved = (step: number) => expectAt(fitted.with(index, logs.with(axis, log + step))).revenue;
+      return (moved(GRADIENT_STEP) - moved(-GRADIENT_STEP)) / (2 * GRADIENT_STEP);
+    });
+    const own = quadraticForm(withPrior(hessian), gradient);
+    if (own === null) return null;
+    ofParameters += own;
+  }
+  if (!Number.isFinite(revenue) || revenue <= 0) return null;
+  const interval = intervalAround(revenue, variance + ofParameters);
+  return (
+    interval && { ...interval, purchases, repeats: { ...buying.model, logLikelihood: buying.logLikelihood } }
+  );
 }
 
 const withPrior = (matrix: readonly number[][]) =>
   matrix.map((row, index) => row.map((own, column) => (index === column ? own + PRIOR_PRECISION : own)));
 
-function expectAll(
-  buying: BgNbd,
-  value: GammaGamma | null,
-  histories: readonly ValuedHistory[],
-  spending: readonly Spending[],
-  ahead: number,
-): { purchases: number; revenue: number; variance: number } {
+type Models = { buying: BgNbd; value: GammaGamma | null; first: FirstPurchase | null };
+type Sums = { purchases: number; revenue: number; variance: number };
+
+function expectAll(models: Models, data: Purchases, ahead: number): Sums {
   const sums = { purchases: 0, revenue: 0, variance: 0 };
-  const only = spending[0]?.mean ?? 0;
-  for (const { count, means, ...history } of histories) {
+  addRepeats(sums, models, data, ahead);
+  if (models.first) addFirsts(sums, { ...models, first: models.first }, data, ahead);
+  return sums;
+}
+
+/** What repeat purchases are worth, given the values of some earlier ones: the mean, its variance, and that of a single value. */
+function worthOf(value: GammaGamma | null, { spending }: Purchases, valued: number, mean: number) {
+  if (!value) return { mean: spending[0]?.mean ?? 0, variance: 0, ofOne: 0 };
+  const spent = expectSpending(value, valued, mean);
+  return { ...spent, ofOne: spent.mean ** 2 / value.p };
+}
+
+/** Adds the repeat purchases of those who have bought. */
+function addRepeats(sums: Sums, { buying, value }: Models, data: Purchases, ahead: number): void {
+  for (const { count, valued, value: total, ...history } of data.histories) {
     const next = expectBgNbd(buying, history, ahead);
     // The expected value is linear in the mean so far, so the total for all customers with one history is exact.
-    const spent = value ? expectSpending(value, history.x, means / count) : { mean: only, variance: 0 };
-    const ofOne = value ? spent.mean ** 2 / value.p : 0;
+    const spent = worthOf(value, data, valued, valued > 0 ? total / count / valued : 0);
     sums.purchases += count * next.purchases;
     sums.revenue += count * next.purchases * spent.mean;
     sums.variance +=
       count *
       (next.variance * spent.mean ** 2 +
-        next.purchases * ofOne +
+        next.purchases * spent.ofOne +
         (next.variance + next.purchases ** 2) * spent.variance);
   }
-  return sums;
+}
+
+/** Adds the first purchases of those who have not bought yet, and the repeats that follow within the time ahead. */
+function addFirsts(
+  sums: Sums,
+  { buying, value, first }: Models & { first: FirstPurchase },
+  data: Purchases,
+  ahead: number,
+): void {
+  const { count: known, sum, squares } = data.firstValues;
+  const firstValue = known > 0 ? sum / known : 0;
+  const ofOne = known > 1 ? Math.max(0, squares - known * firstValue ** 2) / (known - 1) : 0;
+  const repeat = worthOf(value, data, 0, 0);
+  const step = ahead / PARTS;
+  const followed = Array.from({ length: PARTS }, (_, part) =>
+    expectBgNbd(buying, { x: 0, lastAt: 0, age: 0 }, ahead - (part + 0.5) * step),
+  );
+  let buyers = 0;
+  for (const { age, count } of data.waiting) {
+    let before = 0;
+    for (const [part, { purchases, variance }] of followed.entries()) {
+      const until = buysWithin(first, age, (part + 1) * step);
+      const own = count * (until - before);
+      before = until;
+      buyers += own;
+      const mean = firstValue + purchases * repeat.mean;
+      sums.purchases += own * (1 + purchases);
+      sums.revenue += own * mean;
+      // A count of rare events has about its mean as variance, so each buyer adds the mean of the square of what they spend.
+      sums.variance +=
+        own *
+        (mean ** 2 +
+          ofOne +
+          variance * repeat.mean ** 2 +
+          purchases * repeat.ofOne +
+          (variance + purchases ** 2) * repeat.variance);
+    }
+  }
+  // The mean of the first values is estimated, too.
+  if (known > 0) sums.variance += (buyers ** 2 * ofOne) / known;
 }

@@ -1,0 +1,198 @@
+import type { PurchasesAnswer } from '#counting';
+import { type Interval, joinIntervals, NOTHING } from '#lib/statistics/interval';
+import { type AdHistory, predictAds } from '#lib/statistics/predict-ads';
+import { type Prediction, type Purchases, predictRevenue } from '#lib/statistics/predict-revenue';
+
+/** With less data than this, a prediction would be a guess. */
+const MIN_PAYERS = 50;
+const MIN_REPEAT_PAYERS = 20;
+const MIN_DAYS = 7;
+const MIN_ACTIVE_DAYS = 50;
+
+/** Why there is no prediction of purchases or ads. */
+export const REASONS = {
+  too_young: `No device was acquired ${MIN_DAYS} days ago or earlier.`,
+  too_few_payers: `Fewer than ${MIN_PAYERS} devices have purchased.`,
+  too_few_repeat_payers: `Fewer than ${MIN_REPEAT_PAYERS} devices have purchased on more than one day.`,
+  too_little_activity: `Devices were active on fewer than ${MIN_ACTIVE_DAYS} days after the first.`,
+  unconverted_amounts: 'Some amounts are in a currency without an exchange rate.',
+  no_fit: 'The model does not describe these devices.',
+} as const;
+type Reason = keyof typeof REASONS;
+
+/** An amount and its 95 % interval, as columns. */
+const amountColumns = <Name extends string>(name: Name) =>
+  [name, `${name}_low`, `${name}_high`] as const satisfies readonly string[];
+
+/** The columns of a row, besides those that name it. */
+export const PREDICTED_COLUMNS = [
+  ...['size', 'payers', 'purchase_revenue', 'ad_revenue', 'revenue', 'predicted_purchases'],
+  ...amountColumns('predicted_purchase_revenue'),
+  ...amountColumns('predicted_ad_revenue'),
+  ...amountColumns('predicted_revenue'),
+  ...amountColumns('predicted_ltv'),
+  ...['reason', 'ads_reason'],
+  ...['bg_nbd_r', 'bg_nbd_alpha', 'bg_nbd_a', 'bg_nbd_b', 'bg_nbd_log_likelihood'],
+];
+
+/**
+ * The row of one cohort, without the columns that name it. Purchases: BG/NBD models how often those repeat who have bought, Gamma-Gamma how
+ * much, and an exponential-gamma model how many of the others begin; purchases on one day count as one. Ads: the retention curve × the revenue
+ * per active day. The two are taken as independent of each other for their sum.
+ */
+export function predictCohort(parts: PurchasesAnswer, horizonDays: number) {
+  const size = total(parts, (part) => part.size);
+  const payers = total(parts, (part) => part.payers);
+  const isConverted = parts.every(({ unconverted }) => unconverted.length === 0);
+  const purchases = purchasesOf(parts);
+  const ads = adsOf(parts);
+  const soFar = isConverted ? earnedSoFar(parts, purchases, ads) : null;
+  const purchased = isConverted
+    ? predictPurchases(purchases, { payers, ages: ads.devices }, horizonDays)
+    : 'unconverted_amounts';
+  const shown = isConverted ? predictFromAds(ads, horizonDays) : 'unconverted_amounts';
+  const [ofPurchases, ofAds] = [predictionIn(purchased), predictionIn(shown)];
+  const together = ofPurchases && ofAds ? joinIntervals(ofPurchases, ofAds) : null;
+  const perDevice = (ahead: number | undefined) =>
+    ahead === undefined || soFar === null ? null : (soFar.purchases + soFar.ads + ahead) / size;
+  return {
+    size,
+    payers,
+    purchase_revenue: rounded(soFar?.purchases),
+    ad_revenue: rounded(soFar?.ads),
+    revenue: rounded(soFar && soFar.purchases + soFar.ads),
+    predicted_purchases: ofPurchases?.purchases ?? null,
+    ...intervalFields('predicted_purchase_revenue', ofPurchases),
+    ...intervalFields('predicted_ad_revenue', ofAds),
+    ...intervalFields('predicted_revenue', together),
+    predicted_ltv: perDevice(together?.revenue),
+    predicted_ltv_low: perDevice(together?.low),
+    predicted_ltv_high: perDevice(together?.high),
+    reason: typeof purchased === 'string' ? purchased : null,
+    ads_reason: typeof shown === 'string' ? shown : null,
+    bg_nbd_r: ofPurchases?.repeats.r ?? null,
+    bg_nbd_alpha: ofPurchases?.repeats.alpha ?? null,
+    bg_nbd_a: ofPurchases?.repeats.a ?? null,
+    bg_nbd_b: ofPurchases?.repeats.b ?? null,
+    bg_nbd_log_likelihood: ofPurchases?.repeats.logLikelihood ?? null,
+  };
+}
+
+const predictionIn = <Found extends Interval>(found: Found | Reason): Found | null =>
+  typeof found === 'string' ? null : found;
+
+const MICROS = 1e6;
+/** To what an amount of money is rounded everywhere. */
+const rounded = (amount: number | null | undefined) =>
+  amount == null ? null : Math.round(amount * MICROS) / MICROS;
+
+function intervalFields<Name extends string>(name: Name, found: Interval | null) {
+  const fields = {
+    [name]: rounded(found?.revenue),
+    [`${name}_low`]: rounded(found?.low),
+    [`${name}_high`]: rounded(found?.high),
+  };
+  return fields as Record<Name | `${Name}_low` | `${Name}_high`, number | null>;
+}
+
+const total = (parts: PurchasesAnswer, of: (part: PurchasesAnswer[number]) => number) =>
+  parts.reduce((sum, part) => sum + of(part), 0);
+
+function purchasesOf(parts: PurchasesAnswer): Purchases {
+  return {
+    histories: parts.flatMap((part) =>
+      rowsOf(part.histories, 6).map(([x = 0, lastAt = 0, age = 0, valued = 0, count = 0, value = 0]) => ({
+        ...{ x, lastAt, age, valued, count, value },
+      })),
+    ),
+    spending: parts.flatMap((part) =>
+      rowsOf(part.spending, 4).map(([x = 0, , count = 0, means = 0]) => ({ x, mean: means / count, count })),
+    ),
+    firsts: parts.flatMap((part) => countsOf(part.firsts)),
+    waiting: parts.flatMap((part) => countsOf(part.waiting)),
+    firstValues: {
+      count: total(parts, ({ firstValues }) => firstValues.count),
+      sum: total(parts, ({ firstValues }) => firstValues.sum),
+      squares: total(parts, ({ firstValues }) => firstValues.squares),
+    },
+  };
+}
+
+function adsOf(parts: PurchasesAnswer): AdHistory {
+  const devices = parts.flatMap(({ ages }) => countsOf(ages));
+  const days = Math.max(0, ...parts.map(({ active }) => active.length), ...devices.map(({ age }) => age));
+  const eligible = new Float64Array(days + 1);
+  for (const { age, count } of devices) {
+    for (let day = 0; day < age; day++) eligible[day] = (eligible[day] ?? 0) + count;
+  }
+  const sum = (of: (earned: PurchasesAnswer[number]['earnings']) => number) =>
+    total(parts, ({ earnings }) => of(earnings));
+  return {
+    devices,
+    activity: Array.from(eligible, (count, age) => ({
+      age,
+      eligible: count,
+      active: total(parts, ({ active }) => active[age] ?? 0),
+    })),
+    earnings: {
+      n: sum(({ n }) => n),
+      a: sum(({ a }) => a),
+      nn: sum(({ nn }) => nn),
+      na: sum(({ na }) => na),
+      aa: sum(({ aa }) => aa),
+    },
+  };
+}
+
+/** What is not known of the revenue so far is estimated by the mean values of what is. */
+function earnedSoFar(parts: PurchasesAnswer, { histories, firstValues }: Purchases, { earnings }: AdHistory) {
+  const mean = (sum: number, count: number) => (count === 0 ? 0 : sum / count);
+  const [valued, value] = histories.reduce(
+    ([counts, sums], own) => [counts + own.valued * own.count, sums + own.value],
+    [0, 0],
+  );
+  const first = mean(firstValues.sum, firstValues.count);
+  const repeat = valued === 0 ? first : mean(value, valued);
+  return {
+    purchases:
+      total(parts, ({ purchaseRevenue }) => purchaseRevenue) +
+      total(parts, ({ unvaluedFirsts }) => unvaluedFirsts) * first +
+      total(parts, ({ unvaluedRepeats }) => unvaluedRepeats) * repeat,
+    ads:
+      total(parts, ({ adRevenue }) => adRevenue) +
+      total(parts, ({ unvaluedDays }) => unvaluedDays) * mean(earnings.a, earnings.n),
+  };
+}
+
+type Ages = AdHistory['devices'];
+const isTooYoung = (devices: Ages) => !devices.some(({ age }) => age >= MIN_DAYS);
+
+function predictPurchases(
+  purchases: Purchases,
+  { payers, ages }: { payers: number; ages: Ages },
+  horizonDays: number,
+): Prediction | Reason {
+  if (isTooYoung(ages)) return 'too_young';
+  if (payers < MIN_PAYERS) return 'too_few_payers';
+  const repeat = purchases.histories.reduce((sum, { x, count }) => sum + (x > 0 ? count : 0), 0);
+  if (repeat < MIN_REPEAT_PAYERS) return 'too_few_repeat_payers';
+  if (purchases.spending.length === 0) return 'no_fit';
+  return predictRevenue(purchases, horizonDays) ?? 'no_fit';
+}
+
+function predictFromAds(ads: AdHistory, horizonDays: number): Interval | Reason {
+  if (ads.earnings.a === 0) return NOTHING;
+  if (isTooYoung(ads.devices)) return 'too_young';
+  const later = ads.activity.reduce((sum, { age, active }) => sum + (age > 0 ? active : 0), 0);
+  if (later < MIN_ACTIVE_DAYS) return 'too_little_activity';
+  return predictAds(ads, horizonDays) ?? 'no_fit';
+}
+
+const countsOf = (numbers: Float64Array) =>
+  rowsOf(numbers, 2).map(([age = 0, count = 0]) => ({ age, count }));
+
+function rowsOf(numbers: Float64Array, width: number): number[][] {
+  return Array.from({ length: numbers.length / width }, (_, row) => [
+    ...numbers.subarray(row * width, (row + 1) * width),
+  ]);
+}
