@@ -67,7 +67,8 @@ export function metricsPage(): string {
 
 Generated from \`src/catalogue\` by \`npm run docs:metrics\`. Counts without events are 0. A metric is null if a report
 cannot provide it. A filter by country, OS or app version makes metrics null that cannot be grouped by that dimension.
-Erasing a device changes no figure: what was counted of it stays, without its identity (see [Erase a person](privacy.md#erase-a-person)).
+Erasing a device changes no figure: what was counted of it stays, without its identity (see [Erase a person](privacy.md#erase-a-person)). How revenue is predicted is
+explained in [Prediction](prediction.md).
 
 ## Performance report
 

@@ -33,8 +33,7 @@ export type FunnelQuery = z.infer<typeof FunnelQuery>;
 
 /**
  * The funnel: how many of the devices acquired from `from` to `to` reach each step within the window after the first, and how fast. Each step is
- * the earliest event of its kind at or after the previous step's; events within one second of each other count as in order. Erased devices are
- * not included.
+ * the earliest event of its kind at or after the previous step's; events within one second of each other count as in order.
  */
 export async function reportFunnel(env: Env, application: Reported, query: FunnelQuery) {
   const { from, to, steps, group_by: group, window_hours: hours } = query;

@@ -81,10 +81,10 @@ export function predictCohort(parts: PurchasesAnswer, horizonDays: number) {
 const predictionIn = <Found extends Interval>(found: Found | Reason): Found | null =>
   typeof found === 'string' ? null : found;
 
-const MICROS = 1e6;
+const NANOS = 1e9;
 /** To what an amount of money is rounded everywhere. */
 const rounded = (amount: number | null | undefined) =>
-  amount == null ? null : Math.round(amount * MICROS) / MICROS;
+  amount == null ? null : Math.round(amount * NANOS) / NANOS;
 
 function intervalFields<Name extends string>(name: Name, found: Interval | null) {
   const fields = {

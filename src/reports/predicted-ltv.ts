@@ -50,7 +50,7 @@ type Cohort = { columns: CohortKey; parts: PurchasesAnswer };
 /**
  * Predicts what each cohort's devices will bring in the next `horizon_days` days, from purchases and from ads: see `predictCohort`. With
  * `as_of`, everything is as if that day were today: nothing later is used, the exchange rates included. With too little data, a prediction is
- * null and a reason is given. Groups beyond those that the counters count for themselves are in the row `other`. Erased devices are left out.
+ * null and a reason is given. Groups beyond those that the counters count for themselves are in the row `other`.
  */
 export async function reportPredictedLtv(
   env: Env,

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import cliProgress from 'cli-progress';
 import { localState } from '../../src/cli/local-state.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
+import { call, inParallel, partsOf } from './local-service.ts';
 
 // Real input, end to end: the players of the published Cookie Cats A/B test (userid, version, sum_gamerounds, retention_1,
 // retention_7) go through /fetch-token/batch and /webhook/batch of the running local service, one application a group. Afterwards
@@ -13,7 +14,6 @@ import type { Demo } from '../../src/cli/seed-demo.ts';
 
 const ACQUIRED = '2026-01-10';
 const RETURNS = { 1: '2026-01-11', 7: '2026-01-17' } as const;
-const CONCURRENCY = 6;
 /** The largest number of rows in a request of each kind. */
 const DEVICES = 200;
 const EVENTS = 500;
@@ -28,25 +28,6 @@ async function readPlayers(file: string): Promise<Player[]> {
       players.push({ id, group, day1: day1 === 'TRUE', day7: day7 === 'TRUE' });
   }
   return players;
-}
-
-async function call<Answer>(url: string, headers: Record<string, string>, body?: unknown): Promise<Answer> {
-  const response = await fetch(url, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { 'Content-Type': 'application/json', ...headers },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
-  return (await response.json()) as Answer;
-}
-
-async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  const rest = items.values();
-  await Promise.all(
-    Array.from({ length: CONCURRENCY }, async () => {
-      for (const item of rest) await work(item);
-    }),
-  );
 }
 
 const retention = (creativeToken: string, day: string, dayNumber: number) => ({
@@ -98,11 +79,6 @@ async function send(demo: Demo, group: string, players: Player[]): Promise<strin
   });
   return created.id;
 }
-
-const partsOf = <Item>(items: readonly Item[], size: number): Item[][] =>
-  Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  );
 
 type Counts = { size: number; day1: number; day7: number };
 

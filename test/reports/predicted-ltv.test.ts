@@ -34,13 +34,13 @@ async function sendCohort(
     creativeId?: string;
     currency?: string;
     once?: boolean;
-    /** Every device sees an ad worth so many micros on each day that it is active: a share of all that falls with time. */
-    adMicros?: number;
+    /** Every device sees an ad worth so many billionths on each day that it is active: a share of all that falls with time. */
+    adNanos?: number;
     /** Nobody does anything from so many days after the acquisition on. */
     until?: number;
   },
 ) {
-  const { ago, devices, payers, creativeId = null, currency = 'usd', once = false, adMicros = 0 } = options;
+  const { ago, devices, payers, creativeId = null, currency = 'usd', once = false, adNanos = 0 } = options;
   const end = Math.min(ago, options.until ?? ago);
   // Each device has its own, so that its past does not depend on how far the others go.
   const randomOf = (index: number) => seededRandom(1_000 * (ago + devices) + index);
@@ -76,17 +76,17 @@ async function sendCohort(
     }
   }
   let adRevenue = 0;
-  for (const [index, device] of (adMicros > 0 ? made : []).entries()) {
+  for (const [index, device] of (adNanos > 0 ? made : []).entries()) {
     const random = randomOf(devices + index);
     for (let age = 0; age <= end; age++) {
       if (age > 0 && random() > 0.4 * age ** -0.5) continue;
-      adRevenue += adMicros / 1e6;
+      adRevenue += adNanos / 1e9;
       events.push(
         eventOf(tenant.application.id, device, 'custom.ad', {
           id: newId('evt'),
           day: addDays(acquiredDay, age),
           occurred_at: Date.parse(`${acquiredDay}T12:00:00Z`) + age * DAY_MS,
-          value_micros: adMicros,
+          value_nanos: adNanos,
           currency,
         }),
       );
@@ -151,7 +151,7 @@ describe('GET /v1/reports/predicted-ltv', () => {
 
   it('predicts purchases and ads apart and together, and rounds amounts like other money', async () => {
     const tenant = await createTenant();
-    const sent = await sendCohort(tenant, { ago: 40, devices: 300, payers: 100, adMicros: 12_345 });
+    const sent = await sendCohort(tenant, { ago: 40, devices: 300, payers: 100, adNanos: 12_345_000 });
     const [row = {}] = (await ask(tenant, 'horizon_days=30')).body.data;
     expect(row).toMatchObject({ reason: null, ads_reason: null });
     expect(row.purchase_revenue).toBeCloseTo(sent.revenue, 6);
@@ -159,7 +159,7 @@ describe('GET /v1/reports/predicted-ltv', () => {
     expect(row.revenue).toBeCloseTo(sent.revenue + sent.adRevenue, 6);
     for (const [name, value] of Object.entries(row)) {
       if (!name.endsWith('revenue') || typeof value !== 'number') continue;
-      expect(value, name).toBe(Math.round(value * 1e6) / 1e6);
+      expect(value, name).toBe(Math.round(value * 1e9) / 1e9);
     }
     const { predicted_purchase_revenue: purchases, predicted_ad_revenue: ads, predicted_revenue: both } = row;
     expect(Number(both)).toBeCloseTo(Number(purchases) + Number(ads), 5);
@@ -179,7 +179,7 @@ describe('GET /v1/reports/predicted-ltv', () => {
 
   it('predicts ads where nobody has purchased', async () => {
     const tenant = await createTenant();
-    await sendCohort(tenant, { ago: 40, devices: 200, payers: 0, adMicros: 10_000 });
+    await sendCohort(tenant, { ago: 40, devices: 200, payers: 0, adNanos: 10_000_000 });
     const [row = {}] = (await ask(tenant, 'horizon_days=30')).body.data;
     expect(row).toMatchObject({ reason: 'too_few_payers', ads_reason: null, predicted_purchases: null });
     expect(Number(row.predicted_ad_revenue)).toBeGreaterThan(0);
@@ -200,7 +200,7 @@ describe('GET /v1/reports/predicted-ltv', () => {
   it('answers as of a past day as it did on that day, whatever came later', async () => {
     // Day 30 is the end of a band of revenue, so that everything is known by it.
     const [known, grown] = [await createTenant(), await createTenant()];
-    const cohort = { ago: 60, devices: 300, payers: 120, adMicros: 10_000 };
+    const cohort = { ago: 60, devices: 300, payers: 120, adNanos: 10_000_000 };
     await sendCohort(known, { ...cohort, until: 30 });
     await sendCohort(grown, cohort);
     await sendCohort(grown, { ago: 20, devices: 40, payers: 40 });
