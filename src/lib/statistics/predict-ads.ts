@@ -6,10 +6,10 @@ import { type Interval, intervalAround } from './interval.ts';
 // the ratio of revenue to active days.
 
 /** How many devices were active on a day since the acquisition, of those whose day was over. */
-export type ActiveDay = { age: number; eligible: number; active: number };
+type ActiveDay = { age: number; eligible: number; active: number };
 
 /** Over devices: the sums of active days (n) and ad revenue (a), and of their products. */
-export type Earnings = { n: number; a: number; nn: number; na: number; aa: number };
+type Earnings = { n: number; a: number; nn: number; na: number; aa: number };
 
 export type AdHistory = {
   activity: readonly ActiveDay[];
