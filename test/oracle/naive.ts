@@ -359,7 +359,7 @@ export function purchaseHistories(cohort: Sent[], today: string) {
 export function brought(cohort: Sent[], worthOf: WorthOf) {
   const [paid, ads] = [cohort.filter(isPaid), cohort.filter(isAd)];
   const isKnown = withoutRate([...paid, ...ads], worthOf).length === 0;
-  const sumOf = (events: Sent[]) => (isKnown ? Math.round(worthIn(events, worthOf) * 1e6) / 1e6 : null);
+  const sumOf = (events: Sent[]) => (isKnown ? Math.round(worthIn(events, worthOf) * 1e9) / 1e9 : null);
   return {
     size: devicesOf(cohort).length,
     payers: devicesOf(paid).length,
