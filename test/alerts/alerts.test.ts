@@ -11,6 +11,8 @@ import {
   listAlerts,
   listChannels,
   NewChannel,
+  removeAlert,
+  removeChannel,
   sendNotices,
   sendTestMessage,
   watchAlerts,
@@ -321,4 +323,79 @@ it('is run by the cron of every minute', async () => {
   await worker.scheduled(createScheduledController({ cron: '* * * * *' }), env);
   await waitOnExecutionContext(ctx);
   expect(posts.map(({ url }) => url)).toEqual([SLACK]);
+});
+
+it('lists, removes and tests only an application’s own alerts and channels', async () => {
+  const [{ application: own }, { application: other }] = [await createTenant(), await createTenant()];
+  for (const application of [own, other]) {
+    await makeAlert(application, 'revenue_change', 30);
+    await makeChannel(application, { target: `${SLACK}${application.id}` });
+  }
+  const [alert, ...moreAlerts] = await listAlerts(db, other.id);
+  const [channel, ...moreChannels] = await listChannels(db, other.id);
+  expect([alert?.applicationId, moreAlerts]).toEqual([other.id, []]);
+  expect([channel?.applicationId, moreChannels]).toEqual([other.id, []]);
+  const caller = callerFor(own);
+  const notFound = { code: 'not_found' };
+  await expect(removeAlert(caller, own, alert?.id ?? '')).rejects.toMatchObject(notFound);
+  await expect(removeChannel(caller, own, channel?.id ?? '')).rejects.toMatchObject(notFound);
+  await expect(sendTestMessage(db, own, channel?.id ?? '', NOW)).rejects.toMatchObject(notFound);
+  expect(await db.$count(notices)).toBe(0);
+  await removeAlert(callerFor(other), other, alert?.id ?? '');
+  await removeChannel(callerFor(other), other, channel?.id ?? '');
+  expect([await listAlerts(db, own.id), await listAlerts(db, other.id)]).toMatchObject([[{}], []]);
+  expect([await listChannels(db, own.id), await listChannels(db, other.id)]).toMatchObject([[{}], []]);
+});
+
+it('sends a message of one application to its own channels only', async () => {
+  const application = await withFridays();
+  await setDay(application, '2026-03-27', 40);
+  await makeAlert(application, 'revenue_change', 30);
+  await makeChannel(application);
+  await makeChannel((await createTenant()).application, {
+    target: 'https://hooks.slack.test.example/services/X/Y/z',
+  });
+  await run(NOW);
+  expect(posts.map(({ url }) => url)).toEqual([SLACK]);
+});
+
+it('keeps the failure of a channel when another one succeeds', async () => {
+  const { application } = await createTenant();
+  const broken = `${SLACK}broken`;
+  for (const target of [broken, SLACK]) await makeChannel(application, { target });
+  const [first, second] = await listChannels(db, application.id);
+  answers = (url) => new Response('', { status: url === broken ? 500 : 200 });
+  await sendTestMessage(db, application, first?.id ?? '', NOW);
+  await sendNotices(env, NOW);
+  await sendTestMessage(db, application, second?.id ?? '', NOW);
+  await sendNotices(env, NOW);
+  expect((await listChannels(db, application.id)).map(({ failure }) => failure)).toEqual([
+    'The webhook answered with status 500',
+    null,
+  ]);
+  answers = () => new Response('ok');
+  await sendNotices(env, NOW + HOUR);
+  expect((await listChannels(db, application.id)).map(({ failure }) => failure)).toEqual([null, null]);
+});
+
+it('checks an alert once, however many runs are due at the same time', async () => {
+  const application = await withFridays();
+  await makeAlert(application, 'revenue_change', 30);
+  let started = 0;
+  const reads = vi.fn();
+  // Both runs have begun before either finishes its first check.
+  const DB = new Proxy(env.DB, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      if (name === 'prepare') {
+        return (query: string) => {
+          if (/FROM .?applications/i.test(query) && !/update/i.test(query)) reads(++started);
+          return target.prepare(query);
+        };
+      }
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  await Promise.all([watchAlerts({ ...env, DB }, NOW), watchAlerts({ ...env, DB }, NOW)]);
+  expect(reads).toHaveBeenCalledTimes(1);
 });

@@ -189,3 +189,29 @@ it('reads a bounded number of rows, however many clicks there are', async () => 
     expect(rowsRead()).toBeLessThan(1_200);
   }
 });
+
+it('weighs the newest clicks, not the oldest, among more than can be weighed', async () => {
+  const { id, attribute } = await application();
+  const others = times(260, () => ({
+    ...IPHONE_CLICK,
+    os_version: '15.0',
+    screen_width: 320,
+    screen_height: 568,
+  }));
+  const clicks = await storeClicks(id, NOW - MINUTE, [IPHONE_CLICK, ...others]);
+  expect((await attribute({}))?.candidates[0]).toMatchObject({ click_id: clicks[0] });
+  expect(await attribute({})).toMatchObject({ method: 'probabilistic', click_id: clicks[0] });
+});
+
+it('leaves to a real device the click that a test build matches as well', async () => {
+  const { id } = await application();
+  const [click] = await storeClicks(id, NOW - MINUTE, [IPHONE_CLICK]);
+  const settings = { id, attributionWindowHours: 168, probabilisticWindowHours: 24 };
+  const installation = { report: IPHONE_METRICS, acquiredAt: NOW };
+  const build = { ...installation, claim: 'dev_test', test: true };
+  const [real, second] = ['dev_1', 'dev_2'].map((claim) => ({ ...installation, claim, test: false }));
+  if (!real || !second) throw new Error('two devices');
+  const all = [build, real, second];
+  const attributed = (await prepareAttribution(env, settings, all, NOW))(all);
+  expect(attributed.map(({ attribution }) => attribution.click_id)).toEqual([click, click, null]);
+});

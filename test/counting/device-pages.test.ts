@@ -5,6 +5,7 @@ import { newId } from '#lib/ids';
 import { deviceDaysOf, hashOfDevice, pageOf, readFacts } from '../../src/counting/device-pages.ts';
 import { openStore } from '../../src/counting/store.ts';
 import { eventOf, installOf, newDevice, rollupOf, startCounter } from '../helpers/counter.ts';
+import { settleAll } from '../helpers/settle.ts';
 import { WatchedStorage } from '../helpers/storage.ts';
 
 // What was counted for devices is packed, many of them per row, on pages that are divided as they grow.
@@ -66,13 +67,13 @@ describe('a day with more devices than fit on a page', () => {
   it('gets more pages, and every device keeps what was counted for it', async () => {
     const counter = startCounter();
     const first = await createAll(counter, 100);
-    await counter.stub().settle();
+    await settleAll(counter.applicationId, 1);
     const before = await pagesOf(counter);
     const more = await createAll(counter, 1_100);
     await counter.append(
       first.slice(0, 50).map((device) => eventOf(counter.applicationId, device, 'custom.ad')),
     );
-    await counter.stub().settle();
+    await settleAll(counter.applicationId, 1);
     const after = await pagesOf(counter);
     expect(after.counted[0]?.pages).toBeGreaterThan((before.counted[0]?.pages ?? 0) * 4);
     expect(after.stored).toBe(after.counted[0]?.pages);
@@ -83,7 +84,7 @@ describe('a day with more devices than fit on a page', () => {
         eventOf(counter.applicationId, device, 'custom.purchase', { day: '2026-03-03' }),
       ),
     );
-    await counter.stub().settle();
+    await settleAll(counter.applicationId, 1);
     expect(await reached(counter, ['install', 'purchase'])).toEqual([1_200, 1_200]);
     expect(await rollupOf(counter.applicationId)).toMatchObject({ installs: 1_200, payers: 1_200 });
     const [one] = first;
@@ -96,7 +97,7 @@ describe('a day with more devices than fit on a page', () => {
   it('is read without a device missing or twice while pages are added', async () => {
     const counter = startCounter();
     await createAll(counter, 3_000);
-    await counter.stub().settle();
+    await settleAll(counter.applicationId, 1);
     const added = await createAll(counter, 3_000);
     await counter.inside(async (own) => {
       const asked = Array.from({ length: 20 }, async () => {
@@ -109,13 +110,14 @@ describe('a day with more devices than fit on a page', () => {
         expect(count).toBeLessThanOrEqual(3_000 + added.length);
       }
     });
+    await settleAll(counter.applicationId, 1);
     expect(await reached(counter, ['install'])).toEqual([6_000]);
   });
 
   it('lets other calls in between while it is read', async () => {
     const counter = startCounter();
     const [one] = await createAll(counter, 3_000);
-    await counter.stub().settle();
+    await settleAll(counter.applicationId, 1);
     const period = { from: '2026-03-01', to: '2026-03-01' };
     const order: string[] = [];
     const note = <Result>(name: string, work: Promise<Result>) => work.finally(() => order.push(name));
@@ -132,7 +134,7 @@ describe('a day with more devices than fit on a page', () => {
   it('is complete after the object was stopped between two parts of its pages', async () => {
     const counter = startCounter();
     const first = await createAll(counter, 150);
-    await counter.stub().settle();
+    await settleAll(counter.applicationId, 1);
     await createAll(counter, 9_000);
     await createAll(counter, 11_000, '2026-03-02');
     await counter.inside(async (own, state) => {
@@ -159,12 +161,12 @@ describe('a day with more devices than fit on a page', () => {
 it('writes one row for all changed devices of a page', async () => {
   const counter = startCounter();
   const devices = await createAll(counter, 30);
-  await counter.stub().settle();
+  await settleAll(counter.applicationId, 1);
   await counter.append(devices.map((device) => eventOf(counter.applicationId, device, 'custom.ad')));
   const written = await counter.inside(async (own, { storage }) => {
     const watched = new WatchedStorage(storage);
     own.use(watched.asStorage());
-    await own.settle();
+    while (!(await own.settle()).settled);
     return watched.queries.filter((query) => query.startsWith('insert into "device_pages"'));
   });
   expect(written).toHaveLength(1);
@@ -175,14 +177,14 @@ it('counts for a device whose events were sent with different acquisition days o
   const [device] = await createAll(counter, 1);
   if (!device) throw new Error('one device was created');
   await counter.append([eventOf(counter.applicationId, device, 'custom.ad')]);
-  await counter.stub().settle();
+  await settleAll(counter.applicationId, 1);
   const moved = { ...device, acquiredDay: '2026-02-20' };
   // In this order, the last day that a batch names for the device is not its own.
   await counter.append([
     eventOf(counter.applicationId, device, 'custom.ad', { day: '2026-03-05' }),
     eventOf(counter.applicationId, moved, 'custom.ad'),
   ]);
-  await counter.stub().settle();
+  await settleAll(counter.applicationId, 1);
   expect(await rollupOf(counter.applicationId)).toMatchObject({ impressions: 2 });
   expect(await counter.stub().readDevice(device.id)).toMatchObject({ activeDays: '0-1,4' });
 });
@@ -190,14 +192,14 @@ it('counts for a device whose events were sent with different acquisition days o
 it('an erased device stays on its page under another id, and moves like any other when pages are added', async () => {
   const counter = startCounter();
   const devices = await createAll(counter, 3);
-  await counter.stub().settle();
+  await settleAll(counter.applicationId, 1);
   for (const { id } of devices) {
     await counter.stub().eraseDevice(id);
     expect(await counter.stub().readDevice(id)).toBeNull();
     expect(await reached(counter, ['install'])).toEqual([3]);
   }
   await createAll(counter, 500);
-  await counter.stub().settle();
+  await settleAll(counter.applicationId, 1);
   expect((await pagesOf(counter)).stored).toBeGreaterThan(1);
   expect(await reached(counter, ['install'])).toEqual([503]);
   const misplaced = await counter.inside((_, { storage }) => {

@@ -1,6 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { pruneCreativeRequests } from '#creatives';
+import { type InventoryLevel, listInventory, pruneCreativeRequests } from '#creatives';
+import { database } from '#db';
+import { newId } from '#lib/ids';
+import { getOrCreate, undo, type WantedCreative } from '../../src/creatives/get-or-create.ts';
 import { weekdayName, weekName } from '../../src/creatives/names.ts';
 import { type CreativeAnswer, postCreative } from '../helpers/creatives.ts';
 import { createTenant } from '../helpers/tenant.ts';
@@ -120,11 +123,13 @@ it('repeats the first answer for an Idempotency-Key, and refuses another request
   const again = await postCreative(worker, tenant, { ...body, creative: ' Dragon' }, key);
   expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([201, 'true']);
   expect(await again.text()).toBe(answer);
-  const changed = await postCreative(worker, tenant, { ...body, creative: 'Knight' }, key);
-  expect([changed.status, await changed.json()]).toEqual([
-    409,
-    { message: 'This Idempotency-Key was used for another request' },
-  ]);
+  for (const other of [{ creative: 'Knight' }, { campaign: 'Sale' }, { adset: 'Broad' }]) {
+    const changed = await postCreative(worker, tenant, { ...body, ...other }, key);
+    expect([changed.status, await changed.json()]).toEqual([
+      409,
+      { message: 'This Idempotency-Key was used for another request' },
+    ]);
+  }
   const others = await postCreative(worker, other, { ...body, app_api_key: other.apiKey }, key);
   expect([others.status, others.headers.get('Idempotent-Replayed')]).toEqual([201, null]);
   const long = await postCreative(worker, tenant, body, { 'Idempotency-Key': 'x'.repeat(129) });
@@ -142,6 +147,33 @@ it('creates one creative for many simultaneous calls under one Idempotency-Key',
   const texts = new Set(await Promise.all(answers.map((answer) => answer.text())));
   expect(texts.size).toBe(1);
   expect(answers.filter((answer) => answer.headers.get('Idempotent-Replayed') === null)).toHaveLength(1);
+});
+
+it('undoes a creative without the campaign and ad set that another one uses since', async () => {
+  const { team, application } = await createTenant();
+  const wanted = (creative: string): WantedCreative => ({
+    ...{ applicationId: application.id, teamId: team.id, actor: 'test', now: 1, idempotency: null },
+    names: { creative, campaign: 'Launch', adset: 'Broad' },
+    minted: {
+      creativeId: newId('crt'),
+      token: crypto.randomUUID(),
+      campaignId: newId('cmp'),
+      adsetId: newId('ads'),
+      auditId: newId('aud'),
+    },
+  });
+  const names = async (level: InventoryLevel) =>
+    (await listInventory(database(env.DB), application.id, { level, q: '' })).map(({ name }) => name);
+  const all = async () => [await names('campaign'), await names('adset'), await names('creative')];
+  const [first, second] = [wanted('Dragon'), wanted('Castle')];
+  expect(await getOrCreate(env.DB, first)).toMatchObject({ campaignIsNew: true, adsetIsNew: true });
+  expect(await getOrCreate(env.DB, second)).toMatchObject({ campaignIsNew: false, adsetIsNew: false });
+  await undo(env.DB, team.id, [first.minted]);
+  expect(await all()).toEqual([['Launch'], ['Broad'], ['Castle']]);
+  const { minted } = second;
+  const { campaignId, adsetId } = first.minted;
+  await undo(env.DB, team.id, [{ ...minted, campaignId, adsetId }]);
+  expect(await all()).toEqual([[], [], []]);
 });
 
 it('deletes an Idempotency-Key after a week, not before', async () => {

@@ -1,4 +1,7 @@
+import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
+import { findNames, findNewCreatives, listInventory, searchNames, tokensOf } from '#creatives';
+import { database } from '#db';
 import { createCreative, postCreative } from '../helpers/creatives.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -48,6 +51,55 @@ it('lists campaigns, ad sets and creatives page by page', async () => {
     archived_at: null,
     created_at: expect.any(String),
   });
+});
+
+it('lists nothing of another application, of the same team or another', async () => {
+  const [tenant, stranger] = [await createTenant(), await createTenant()];
+  const second = await worker.team(tenant, '/v1/applications', { method: 'POST', body: { name: 'Second' } });
+  const { id, api_key } = await second.json<{ id: string; api_key: string }>();
+  const sibling = { ...tenant, apiKey: api_key, application: { ...tenant.application, id } };
+  for (const [one, name] of [
+    [tenant, 'own'],
+    [sibling, 'sibling'],
+    [stranger, 'stranger'],
+  ] as const) {
+    const names = { creative: `${name} creative`, campaign: `${name} campaign`, adset: `${name} ad set` };
+    await postCreative(worker, one, { ...names, app_api_key: one.apiKey });
+  }
+  const db = database(env.DB);
+  for (const [what, level, name] of [
+    ['campaigns', 'campaign', 'own campaign'],
+    ['adsets', 'adset', 'own ad set'],
+    ['creatives', 'creative', 'own creative'],
+  ] as const) {
+    const answer = await worker.team(tenant, `/v1/${what}?application_id=${tenant.application.id}`);
+    expect((await answer.json<Page>()).data.map((row) => row.name)).toEqual([name]);
+    const items = await listInventory(db, tenant.application.id, { level, q: '' });
+    expect(items.map((item) => item.name)).toEqual([name]);
+    const [other] = await listInventory(db, stranger.application.id, { level, q: '' });
+    const asked = { kind: level, q: '', limit: 10 };
+    expect((await searchNames(db, tenant.application.id, asked)).map((found) => found.name)).toEqual([name]);
+    expect([...(await findNames(db, tenant.application.id, level, [other?.id ?? ''])).keys()]).toEqual([]);
+  }
+  const [theirs] = await listInventory(db, stranger.application.id, { level: 'creative', q: '' });
+  expect(await tokensOf(db, tenant.application.id, [theirs?.id ?? ''])).toEqual(new Map());
+  const period = { since: 0, until: Date.now() + 1, limit: 10, within: {} };
+  const made = await findNewCreatives(db, tenant.application.id, period);
+  expect(made.map((one) => one.name)).toEqual(['own creative']);
+});
+
+it('keeps the time of archiving when an archived creative is archived again', async () => {
+  const tenant = await createTenant();
+  const { id } = await createCreative(worker, tenant);
+  const archive = async () => {
+    const body = { archived: true };
+    const answer = await worker.team(tenant, `/v1/creatives/${id}`, { method: 'PATCH', body });
+    return (await answer.json<{ archived_at: string }>()).archived_at;
+  };
+  await archive();
+  await env.DB.prepare('UPDATE creatives SET archived_at = 1000 WHERE id = ?').bind(id).run();
+  expect(await archive()).toBe('1970-01-01T00:00:01.000Z');
+  expect(await archive()).toBe('1970-01-01T00:00:01.000Z');
 });
 
 it('archives and unarchives a creative', async () => {

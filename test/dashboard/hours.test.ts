@@ -1,3 +1,4 @@
+import { env } from 'cloudflare:workers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createCreative } from '../helpers/creatives.ts';
 import { envelope } from '../helpers/envelopes.ts';
@@ -247,6 +248,16 @@ describe('a breakdown by hour', () => {
     const rows = shown.cells(`Figures by ${groups}`, 'Day', 'Revenue');
     expect(rows.at(-1)).toEqual(['2026-03-15', '$52.00']);
   });
+});
+
+it('marks a new creative on its day in the application’s time zone', async () => {
+  // One in the morning in Tokyo, still the day before in UTC.
+  const at = Date.parse('2026-03-14T16:00:00Z');
+  const { id } = await createCreative(worker, tenant, { creative: 'Late' });
+  await env.DB.prepare('UPDATE creatives SET created_at = ? WHERE id = ?').bind(at, id).run();
+  const week = (await page('/?period=7d')).card('Revenue by day').chart;
+  await env.DB.prepare('DELETE FROM creatives WHERE id = ?').bind(id).run();
+  expect(week.notes).toEqual(['', '', '', '', '', '', '3 new creatives']);
 });
 
 it('marks a new creative at its hour', async () => {
