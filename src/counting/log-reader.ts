@@ -166,3 +166,22 @@ export function blankEvents(store: Store, id: string): number {
   }
   return blanked;
 }
+
+/**
+ * Leaves of a batch's events of some devices only what recognises them: their ids, type and times, by which their status is known. Call it in the
+ * transaction that counts the batch.
+ */
+export function reduceEvents(store: Store, batch: number, deviceIds: ReadonlySet<string>): void {
+  const row = store.select({ events: log.events }).from(log).where(eq(log.batch, batch)).get();
+  const events: (Partial<DeviceEvent> | null)[] = JSON.parse(row?.events ?? '[]');
+  const reduced = events.map((event) => {
+    if (!event?.device_id || !deviceIds.has(event.device_id)) return event;
+    const { id, device_id, shard, type, acquired_day, day, occurred_at, received_at } = event;
+    return { id, device_id, shard, creative_id: null, type, acquired_day, day, occurred_at, received_at };
+  });
+  store
+    .update(log)
+    .set({ events: JSON.stringify(reduced) })
+    .where(eq(log.batch, batch))
+    .run();
+}

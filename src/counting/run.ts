@@ -4,9 +4,11 @@ import type { Steps } from '#lib/steps';
 import { type Parked, reasonToIgnore, scopedKey, startTally, type Tally, toParkedEvent } from '#rollup';
 import type { Outcome } from './api.ts';
 import type { CountedDevice } from './counted-devices.ts';
+import { findKnown } from './devices.ts';
 import { KeyBook, type KeyRange } from './key-book.ts';
 import { progressOf } from './log.ts';
 import { type Head, readBatch } from './log-heads.ts';
+import { reduceEvents } from './log-reader.ts';
 import { type SegmentRow, toParts } from './outbox.ts';
 import { KEY_DAY, KEY_WORDS } from './pack.ts';
 import { PoisonError } from './poison.ts';
@@ -57,6 +59,8 @@ export class Run {
   private readonly parked: Parked[] = [];
   private readonly revoked: ReadonlyMap<string, number>;
   private readonly segments: SegmentBook;
+  /** By batch: the devices of which it has events, but which are not known, or not as acquired on that day. */
+  private readonly unknown = new Map<number, Set<string>>();
   private storedSegments = 0;
   private readonly tally: Tally;
   /** The device of the event that is being counted. */
@@ -139,7 +143,7 @@ export class Run {
         const from = next;
         while (words[next] === index) next += KEY_WORDS;
         this.device = devices[place];
-        const outcome = event ? this.countEvent(event, { words, from, to: next }) : undefined;
+        const outcome = event ? this.countEvent(head.batch, event, { words, from, to: next }) : undefined;
         if (outcome) this.noteOutcome(head.batch, index, outcome);
       }
       this.eventsInStep += step.length;
@@ -155,8 +159,13 @@ export class Run {
     else this.outcomes.set(batch, { [index]: outcome });
   }
 
+  private noteUnknown(batch: number, deviceId: string): void {
+    const ids = this.unknown.get(batch) ?? new Set();
+    this.unknown.set(batch, ids.add(deviceId));
+  }
+
   /** Returns undefined for an event that was counted. */
-  private countEvent(event: LoggedEvent, keys: KeyRange): Outcome | undefined {
+  private countEvent(batch: number, event: LoggedEvent, keys: KeyRange): Outcome | undefined {
     const { events, devices } = this.poison;
     const own = isOfDevice(event) ? event : null;
     if (
@@ -168,6 +177,7 @@ export class Run {
     }
     if (own) {
       const revokedAt = this.revoked.get(own.token_id ?? '');
+      if (!this.device) this.noteUnknown(batch, own.device_id);
       if (!this.device || reasonToIgnore(own, this.device, revokedAt)) return 'ignored';
       if (!this.book.take(keys, own.id)) return 'duplicate';
       own.keys = [];
@@ -195,12 +205,14 @@ export class Run {
     storage.transactionSync(() => {
       this.book.save(run, now);
       this.saveOutcomes();
+      this.reduceErased();
       this.saveSegments();
       replaceSums(store, run);
       store.update(progress).set({ countedBatch: this.last, countedAt: now, run }).run();
       if (then === 'ends') publishSums(store);
     });
     this.outcomes.clear();
+    this.unknown.clear();
     this.devices.unload();
     yield;
     yield* applyDevices(storage, store);
@@ -222,6 +234,15 @@ export class Run {
       this.store.run(
         sql`INSERT INTO ${logOutcomes} SELECT value ->> 0, value ->> 1 FROM json_each(${parameter})`,
       );
+    }
+  }
+
+  /** Reduces what was sent by devices after their erasure to what recognises it. */
+  private reduceErased(): void {
+    const known = findKnown(this.store, new Set([...this.unknown.values()].flatMap((ids) => [...ids])));
+    for (const [batch, ids] of this.unknown) {
+      const erased = new Set([...ids].filter((id) => !known.has(id)));
+      if (erased.size > 0) reduceEvents(this.store, batch, erased);
     }
   }
 

@@ -1,8 +1,8 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import { type Attribution, eraseClick, selectClaim } from '#attribution';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { counterOf, retryCall, type Settled, type StoredDevice } from '#counting';
-import { retryTransient, tokens } from '#db';
+import { type Database, rejections, retryTransient, tokens } from '#db';
 import { eraseParked } from '#rollup';
 import type { TokenClaims } from './token.ts';
 
@@ -19,7 +19,7 @@ export type Erased = {
 
 /**
  * Erases a device: its identity, the backend's data and name for it, its tokens, the click that led to it with that click's raw event, its
- * parked messages and its raw events. What was counted stays in every figure. Events that arrive later are not counted. The caller has checked that the
+ * parked messages, its raw events and the samples of refused requests. What was counted stays in every figure. Events that arrive later are not counted. The caller has checked that the
  * application belongs to the team.
  *
  * Idempotent. The record of which click it was is deleted last, so after a failure the next call can continue. A call for an erased device
@@ -44,6 +44,7 @@ export async function eraseDevice(
       db.delete(tokens).where(and(eq(tokens.deviceId, deviceId), eq(tokens.applicationId, applicationId))),
       eraseClick(db, applicationId, clickId, deviceId),
       eraseParked(db, applicationId, deviceId),
+      eraseSamples(db, applicationId),
       ...(device ? [auditStatement(caller, entry)] : []),
     ]),
   );
@@ -83,3 +84,12 @@ function clickEventOf(
   if (clickId === '' || (claimedBy ?? deviceId) !== deviceId) return null;
   return clickId.replace('clk_', 'evt_');
 }
+
+/** Empties the samples of an application's refused requests: nothing says which device sent them. */
+const eraseSamples = (db: Database, applicationId: string) =>
+  db
+    .update(rejections)
+    .set({
+      sample: sql`json_object('request_id', ${rejections.sample} ->> 'request_id', 'values', json('[]'))`,
+    })
+    .where(eq(rejections.applicationId, applicationId));

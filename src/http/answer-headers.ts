@@ -1,7 +1,11 @@
 import type { AppContext } from './context.ts';
 
-/** Headers of every answer; HTML pages set a policy of their own. Browsers ignore the last one without TLS. */
+/**
+ * Headers of every answer; a route may set its own instead, as HTML pages do. Answers contain data of a team, or are true only for a moment, so nothing
+ * between may store them. Browsers ignore the last one without TLS.
+ */
 const SECURITY = {
+  'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Referrer-Policy': 'no-referrer',
@@ -9,7 +13,7 @@ const SECURITY = {
 };
 const SECURITY_ENTRIES = Object.entries(SECURITY);
 const JSON_ANSWER = new Headers({ ...SECURITY, 'Content-Type': 'application/json' });
-const REDIRECT = new Headers({ ...SECURITY, 'Cache-Control': 'no-store' });
+const REDIRECT = new Headers(SECURITY);
 
 /** Identifies the request by the caller's `X-Request-Id` or a new one. */
 export function identifyRequest(c: AppContext): void {

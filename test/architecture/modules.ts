@@ -92,6 +92,9 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: ['attribution', 'audit', 'catalogue', 'counting', 'db', 'env', 'http', 'lib', 'rollup', 'teams'],
     owns: ['tokens'],
     reads: ['adsets', 'applications', 'campaigns', 'creatives'],
+    writes: {
+      rejections: 'an erased device takes the samples of refused requests with it, in one transaction',
+    },
   },
   deletion: {
     imports: ['audit', 'counting', 'db', 'http', 'lake', 'lib', 'teams'],

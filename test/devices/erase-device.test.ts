@@ -2,6 +2,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { counterOf } from '#counting';
+import { listRejections } from '#ingestion';
 import { ANDROID_AGENT, ANDROID_METRICS, follow, STORES } from '../helpers/clicks.ts';
 import { rollupOf } from '../helpers/counter.ts';
 import { createCreative } from '../helpers/creatives.ts';
@@ -89,6 +90,25 @@ it('erases the device and its raw events for good, and keeps the totals', async 
   // The same person is another device from now on.
   const anew = await claimsOf(await fetchToken(worker, tenant, { data }));
   expect(anew.deviceId).not.toBe(deviceId);
+});
+
+it('erases the samples of refused requests, which may be the device’s', async () => {
+  const [tenant, other] = [await createTenant(), await createTenant()];
+  const token = await fetchToken(worker, tenant);
+  for (const { team, ...one } of [tenant, other]) {
+    const theirs = team.id === tenant.team.id ? token : await fetchToken(worker, other);
+    const answer = await worker.post(one, '/webhook', envelope.purchase(theirs, {}, { status: 'Jane' }));
+    expect(answer.status).toBe(400);
+  }
+  const samples = async ({ application }: Tenant) =>
+    JSON.stringify(
+      (await listRejections(env.DB, application.id)).map(({ count, sample }) => [count, sample]),
+    );
+  await vi.waitUntil(async () => (await samples(other)).includes('Jane'));
+  expect(await samples(tenant)).toContain('Jane');
+  expect((await erase(tenant, token)).status).toBe(200);
+  expect(JSON.parse(await samples(tenant))).toEqual([[1, { request_id: expect.any(String), values: [] }]]);
+  expect(await samples(other)).toContain('Jane');
 });
 
 it('first counts what arrived before', async () => {

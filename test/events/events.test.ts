@@ -6,7 +6,7 @@ import { newId } from '#lib/ids';
 import { RunningDevice } from '../../src/rollup/device-state.ts';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
-import { claimsOf } from '../helpers/stored.ts';
+import { claimsOf, counterRows } from '../helpers/stored.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { eventsIn, fetchToken, fieldsOf, startWorker } from '../helpers/worker.ts';
 
@@ -392,11 +392,19 @@ describe('GET /v1/events/:event_id', () => {
     const tenant = await createTenant();
     const token = await fetchToken(worker, tenant);
     await worker.team(tenant, `/v1/devices/${token}`, { method: 'DELETE' });
-    const id = await send(tenant, purchase(token));
+    const kept = await fetchToken(worker, tenant);
+    const more = { device_name: 'Jane’s phone', dedupe_key: 'jane-1' };
+    const id = await send(tenant, purchase(token, more, { item_name: 'Jane’s item', tr_id: 'jane-2' }));
+    await send(tenant, purchase(kept, { device_name: 'Joe’s phone' }));
     await deliver();
-    expect(await revenue(tenant)).toBe(0);
+    expect(await revenue(tenant)).toBe(4.99);
     const { body } = await status(tenant, id);
     expect(body).toMatchObject({ status: 'ignored', reason: 'its device was erased' });
     expect(body).not.toHaveProperty('event');
+    // Only what recognises it is stored.
+    const rows = JSON.stringify(await counterRows(tenant.application.id, 'log'));
+    expect(rows).toContain(id);
+    expect(rows).toContain('Joe');
+    expect(rows.toLowerCase()).not.toContain('jane');
   });
 });

@@ -327,6 +327,7 @@ it('puts the security headers on every kind of answer', async () => {
     expect(headers.get('Content-Security-Policy')?.split('; '), path).toContain("default-src 'none'");
     expect(headers.get('Referrer-Policy'), path).toBe(path === '/login' ? 'same-origin' : 'no-referrer');
     expect(headers.get('Strict-Transport-Security'), path).toBe('max-age=31536000');
+    expect(headers.get('Cache-Control'), path).toBe('no-store');
   }
 });
 
