@@ -6,7 +6,12 @@ import { applyRemoteMigrations, deployWorker } from './org-wrangler.ts';
 /** One step, whose title tells the operator what will change. Idempotent, so it may be repeated after a failure. */
 export type Step = { title: string; run: () => Promise<void> };
 
-export type Wanted = { org: string; domain?: string | undefined };
+export type Wanted = {
+  org: string;
+  domain?: string | undefined;
+  /** Whether to take over a deployment that the configuration does not know. */
+  adopt?: boolean;
+};
 
 /** How long the queue of dead letters keeps messages: the most that Cloudflare allows. */
 export const DEAD_LETTER_RETENTION_SECONDS = 14 * 86_400;
@@ -16,12 +21,19 @@ const NO_DATABASE = '';
 
 /**
  * The steps still needed to complete an org's deployment, judging by the account and the configuration; empty if it is complete.
- * Resources of a run that failed halfway are found by name, so the next run continues from there.
+ * Resources of a run that failed halfway are found by name, so the next run continues from there. Throws if the account has the org's
+ * Worker but the configuration has no section for it: its settings are elsewhere, and the defaults would replace them.
  */
 export async function planCreate(api: Cloudflare, file: string, wanted: Wanted): Promise<Step[]> {
   const configuration = await Configuration.read(file);
   const known = configuration.settingsOf(wanted.org);
   const names = configuration.namesOf(wanted.org);
+  // A run writes the section before it deploys, so a Worker without one was deployed from another copy of the file.
+  if (!known && !wanted.adopt && (await api.secretNames(names.worker)) !== null) {
+    throw new Error(
+      `${wanted.org} is live in this account, but ${file} has no section [env.${wanted.org}]. Restore the file that deployed it, or pass --adopt to deploy it again with default settings.`,
+    );
+  }
   const steps: Step[] = [];
   const settings: OrgSettings = {
     org: wanted.org,

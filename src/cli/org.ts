@@ -6,14 +6,16 @@ import { Cloudflare } from './org-cloudflare.ts';
 import { planCreate, planDeploy, planDestroy, type Step } from './org-plan.ts';
 import { Configuration } from './org-section.ts';
 
-const USAGE = `Usage: npm run org -- create <org> [domain] [--yes]
+const USAGE = `Usage: npm run org -- create <org> [domain] [--adopt] [--yes]
        npm run org -- deploy <org> [--yes]
        npm run org -- list
        npm run org -- destroy <org> [--yes]
 
 Each org is a deployment of its own: Worker, D1 database, queues, R2 bucket for raw events, secrets, rate limits. Every command
 shows what it will do and asks first, unless you pass --yes. After a failure, run it again: it continues where it stopped. Requires
-CLOUDFLARE_API_TOKEN, and CLOUDFLARE_ACCOUNT_ID if the token has access to several accounts.`;
+CLOUDFLARE_API_TOKEN, and CLOUDFLARE_ACCOUNT_ID if the token has access to several accounts.
+
+create stops if the org is live but wrangler.toml does not know it. With --adopt, it deploys it again with default settings.`;
 
 /** An org's name. It is part of its queues' names, which may have 63 characters. */
 const ORG = /^[a-z](?:[a-z0-9-]{0,28}[a-z0-9])?$/;
@@ -60,9 +62,16 @@ async function list(config: string): Promise<number> {
 }
 
 const COMMANDS = ['create', 'deploy', 'list', 'destroy'] as const;
-type Given = { command: string; org: string; domain: string | undefined; config: string; yes: boolean };
+type Given = {
+  command: string;
+  org: string;
+  domain: string | undefined;
+  config: string;
+  yes: boolean;
+  adopt: boolean;
+};
 
-async function main({ command, org, domain, config, yes }: Given): Promise<number> {
+async function main({ command, org, domain, config, yes, adopt }: Given): Promise<number> {
   if (command === 'list' && org === '') return list(config);
   if (command === 'list') throw new UsageError('list takes no org.');
   if (!COMMANDS.some((known) => known === command)) {
@@ -70,6 +79,7 @@ async function main({ command, org, domain, config, yes }: Given): Promise<numbe
       command === '' ? `Pass a command: ${COMMANDS.join(', ')}.` : `There is no command "${command}".`,
     );
   }
+  if (adopt && command !== 'create') throw new UsageError(`${command} takes no --adopt.`);
   if (domain && command !== 'create') throw new UsageError(`${command} takes no domain.`);
   if (!ORG.test(org))
     throw new UsageError(
@@ -78,7 +88,7 @@ async function main({ command, org, domain, config, yes }: Given): Promise<numbe
   if (domain && !DOMAIN.test(domain)) throw new UsageError(`"${domain}" is not a domain name.`);
   const api = await Cloudflare.connect(process.env);
   const steps = await {
-    create: () => planCreate(api, config, { org, domain }),
+    create: () => planCreate(api, config, { org, domain, adopt }),
     deploy: () => planDeploy(api, config, org),
     destroy: () => planDestroy(api, config, org),
   }[command as 'create' | 'deploy' | 'destroy']();
@@ -107,13 +117,21 @@ await runCommand(
     usage: USAGE,
     options: {
       yes: { type: 'boolean', default: false },
+      adopt: { type: 'boolean', default: false },
       config: { type: 'string', default: path.join(ROOT, 'wrangler.toml') },
     },
     positionals: ['command', 'org', 'domain'],
   },
   async ({ values, positionals: [command = '', org = '', domain] }) => {
     try {
-      return await main({ command, org, domain, yes: values.yes, config: path.resolve(values.config) });
+      return await main({
+        command,
+        org,
+        domain,
+        yes: values.yes,
+        adopt: values.adopt,
+        config: path.resolve(values.config),
+      });
     } catch (error) {
       if (error instanceof CommandError || !(error instanceof Error)) throw error;
       throw new CommandError(error.message);

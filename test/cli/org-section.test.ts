@@ -64,4 +64,35 @@ describe('the section of an org', () => {
     await edit((text) => text.replace('# <<< acme', '[[env.acme.send_email]]\nname = "MAIL"\n# <<< acme'));
     expect(await save()).toMatchObject({ send_email: [{ name: 'MAIL' }] });
   });
+
+  it('keeps variables with characters that a replacement would interpret', async () => {
+    await save();
+    const odd = "$& $1 $$ $` $'";
+    await edit((text) =>
+      text.replace('[env.acme.vars]\n', () => `[env.acme.vars]\nODD = ${JSON.stringify(odd)}\n`),
+    );
+    expect(await save()).toMatchObject({ vars: { ODD: odd } });
+    const once = await readFile(file, 'utf8');
+    await save();
+    expect(await readFile(file, 'utf8')).toBe(once);
+    expect(once.match(/# >>> acme/g)).toHaveLength(1);
+  });
+
+  it('keeps its own rate limits and variables when it is written again, next to another org', async () => {
+    const limits = (await save()).ratelimits;
+    await edit((text) =>
+      text.replace(/(\[env\.acme\.vars\]\n(?:.*\n)*?)TOKEN_TTL_DAYS = .*\n/, '$1TOKEN_TTL_DAYS = "77"\n'),
+    );
+    const configuration = await Configuration.read(file);
+    await configuration.save(configuration.withSection({ ...ACME, org: 'beta', databaseId: 'db-2' }));
+    const saved = await save();
+    expect(saved.ratelimits).toEqual(limits);
+    const { env } = parse(await readFile(file, 'utf8')) as unknown as {
+      env: Record<string, { ratelimits: { namespace_id: string }[] }>;
+    };
+    const ids = Object.values(env).flatMap(({ ratelimits }) =>
+      ratelimits.map(({ namespace_id }) => namespace_id),
+    );
+    expect(new Set(ids).size).toBe(ids.length);
+  });
 });
