@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   importFile,
   type Progress,
@@ -23,6 +23,7 @@ let target: Target;
 let seen: Seen[];
 /** Answers that come before the usual one: a status each. */
 let faults: number[];
+let retryAfter: string;
 
 async function answer(request: IncomingMessage): Promise<{ status: number; body: unknown }> {
   const { events }: { events: Item[] } = JSON.parse(await text(request));
@@ -41,11 +42,13 @@ async function answer(request: IncomingMessage): Promise<{ status: number; body:
 
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'import-'));
-  [seen, faults] = [[], []];
+  [seen, faults, retryAfter] = [[], [], '0'];
   server = createServer((request, response) => {
     answer(request).then(
       ({ status, body }) =>
-        response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body)),
+        response
+          .writeHead(status, { 'Content-Type': 'application/json', 'Retry-After': retryAfter })
+          .end(JSON.stringify(body)),
       (error) => response.destroy(error),
     );
   });
@@ -170,6 +173,25 @@ describe('importFile', () => {
     expect(await readFile(rejectedFileOf(file), 'utf8')).toMatch(
       /^\{"line":2,"error":"The line has 900018 bytes; the most is 900000"/,
     );
+  });
+
+  it('lists each rejected line once, however often the file is imported', async () => {
+    const file = await fileOf(['{"n":1,"bad":true}']);
+    for (let run = 0; run < 2; run++) await importFile(file, target, () => undefined);
+    expect((await readFile(rejectedFileOf(file), 'utf8')).trim().split('\n')).toHaveLength(1);
+  });
+
+  it('waits as long as the service asks', async () => {
+    faults = [429];
+    retryAfter = '7';
+    const delays: (number | undefined)[] = [];
+    const wait = globalThis.setTimeout;
+    const spy = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, delay?: number) => {
+      delays.push(delay);
+      return wait(work, 0);
+    }) as typeof setTimeout);
+    await importFile(await fileOf(numbered(1)), target, () => undefined).finally(() => spy.mockRestore());
+    expect(delays).toContain(7_000);
   });
 
   it('tries again after 429 and 5xx', async () => {

@@ -278,6 +278,18 @@ describe('an AppsFlyer export with all its columns', () => {
     expect(service.events).toHaveLength(5);
   });
 
+  it('tells rows of two exports apart by device and by parameters', async () => {
+    const parts = [
+      custom({ 'Event Value': '{"level":"1"}' }),
+      custom({ 'Event Value': '{"level":"2"}' }),
+      custom({ 'Event Value': '{"level":"2"}', 'AppsFlyer ID': 'af-2' }),
+    ];
+    for (const [index, row] of parts.entries()) {
+      await imported(`apart-${index}.csv`, 'appsflyer', appsflyerFile([row]));
+    }
+    expect(service.events).toHaveLength(3);
+  });
+
   it('counts the impressions of aggregated ad rows, with revenue that adds up', async () => {
     const rows = [adView({ Impressions: '3' }), adView({ Impressions: '1' }), adView({ Impressions: '' })];
     const { summary, events } = await imported('sums.csv', 'appsflyer', appsflyerFile(rows));

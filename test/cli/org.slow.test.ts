@@ -157,20 +157,6 @@ describe('npm run org', () => {
     expect(deployed('acme').secrets).toEqual(secrets);
   });
 
-  it('stops at a live org that the file does not know, unless it is told to adopt it', async () => {
-    const text = await readFile(config, 'utf8');
-    const before = account.changes.length;
-    await writeFile(config, original);
-    const { code, output } = await org('create', 'acme', '--yes');
-    expect(code).toBe(1);
-    expect(output).toContain('acme is live in this account, but');
-    expect(output.trim().split('\n')).toHaveLength(1);
-    expect(account.changes.length).toBe(before);
-    expect(await readFile(config, 'utf8')).toBe(original);
-    expect((await org('create', 'acme', '--adopt')).output).toContain('write the section [env.acme]');
-    await writeFile(config, text);
-  });
-
   it('shares nothing between two orgs', async () => {
     expect((await org('create', 'thief', 'acme.example.com', '--yes')).output).toContain(
       'acme.example.com already belongs to the Worker attribution-acme',
