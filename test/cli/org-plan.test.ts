@@ -19,6 +19,7 @@ beforeEach(async () => {
   await writeFile(file, await readFile(path.join(ROOT, 'wrangler.toml'), 'utf8'));
   account = new StandIn();
   api = await Cloudflare.connect({
+    ...process.env,
     CLOUDFLARE_API_TOKEN: TOKEN,
     CLOUDFLARE_ACCOUNT_ID: ACCOUNT,
     CLOUDFLARE_API_BASE_URL: await account.open(),
