@@ -13,7 +13,7 @@ export type FunnelQuestion = {
   cohort: Cohort;
   filter: DeviceFilter;
   groupBy: DeviceGroup | null;
-  /** Distinct. */
+  /** A repeated step is a further event of its kind. */
   steps: string[];
   /** Time limit after the first step; null for none. */
   windowSeconds: number | null;

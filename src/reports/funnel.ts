@@ -6,7 +6,7 @@ import { requiredText } from '#http';
 import { counterGroup, deviceGroupBy, labelGroups, otherColumns } from './device-groups.ts';
 import { funnelOf } from './metrics.ts';
 import { deviceFilterOf } from './payers.ts';
-import { checkPeriod, filtersOf, listOf, MAX_ROWS, period, type Reported } from './query.ts';
+import { checkPeriod, filtersOf, MAX_ROWS, period, type Reported } from './query.ts';
 
 const MAX_STEPS = 10;
 
@@ -18,7 +18,12 @@ export const FunnelQuery = z
     ...period,
     group_by: deviceGroupBy,
     steps: requiredText(3_000)
-      .transform((text) => listOf(text).map((step) => step.replaceAll(/%2c/gi, ',')))
+      .transform((text) =>
+        text
+          .split(',')
+          .map((step) => step.trim().replaceAll(/%2c/gi, ','))
+          .filter((step) => step !== ''),
+      )
       .pipe(
         z.array(z.string().refine(isFunnelStep, stepsError)).min(1, stepsError).max(MAX_STEPS, stepsError),
       ),
@@ -33,7 +38,8 @@ export type FunnelQuery = z.infer<typeof FunnelQuery>;
 
 /**
  * The funnel: how many of the devices acquired from `from` to `to` reach each step within the window after the first, and how fast. Each step is
- * the earliest event of its kind at or after the previous step's; events within one second of each other count as in order.
+ * the earliest event of its kind at or after the previous step's; events within one second of each other count as in order. A step that is
+ * repeated takes a further event of its kind.
  */
 export async function reportFunnel(env: Env, application: Reported, query: FunnelQuery) {
   const { from, to, steps, group_by: group, window_hours: hours } = query;

@@ -474,6 +474,18 @@ export function describeEveryReport(options: History): void {
     },
   );
 
+  it('the funnel of repeated steps', async () => {
+    const { data } = await report('funnel', 'steps=install,ad,purchase,ad,ad,purchase');
+    const isInstall = (event: Sent) => event.type === 'install';
+    const [ad, paid] = [naive.isAd, naive.isPaid];
+    const acquired = sent.filter((event) => within(event.acquired));
+    const steps = [isInstall, ad, paid, ad, ad, paid];
+    expect(data.map(({ devices, median_seconds }) => ({ devices, median_seconds }))).toEqual(
+      naive.funnel(acquired, steps, Number.POSITIVE_INFINITY),
+    );
+    expect(Number(data.at(-1)?.devices)).toBeGreaterThan(0);
+  });
+
   it.each([0.5, 30, 10_000])('the funnel within %d hours', async (hours) => {
     const { data, devices_with_incomplete_history } = await report(
       'funnel',

@@ -247,9 +247,13 @@ export function funnel(events: Sent[], steps: ((event: Sent) => boolean)[], wind
       .filter((event) => event.device === device)
       .toSorted((left, right) => left.at - right.at);
     let [first, previous] = [Number.NaN, Number.NEGATIVE_INFINITY];
+    const used: Sent[] = [];
     for (const [index, isStep] of steps.entries()) {
-      const found = own.find((event) => isStep(event) && second(event) >= previous - 1);
+      // A repeated step takes a further event, and equal ones of one second are one.
+      const isUsed = (event: Sent) => used.some((other) => isStep(other) && second(other) === second(event));
+      const found = own.find((event) => isStep(event) && second(event) >= previous - 1 && !isUsed(event));
       if (!found || second(found) > first + windowMs / 1000) break;
+      used.push(found);
       const at = Math.max(second(found), previous);
       if (index === 0) first = at;
       taken[index]?.push(index === 0 ? 0 : at - previous);

@@ -19,12 +19,17 @@ function historyOf(steps: readonly Step[], stored = ''): string {
 
 /** The walk through raw events, which knows nothing of histories. */
 function walkNaively(events: readonly Step[], steps: readonly string[], window: number | null): number[] {
-  const sorted = events.toSorted(([, left], [, right]) => left - right);
+  // Equal events of one second are one.
+  const sorted = [...new Map(events.map((event) => [event.join(), event])).values()].sort(
+    ([, left], [, right]) => left - right,
+  );
   const times: number[] = [];
+  const taken = new Set<Step>();
   for (const step of steps) {
     const previous = times.at(-1) ?? 0;
-    const found = sorted.find(([name, second]) => name === step && second >= previous - 1);
+    const found = sorted.find((event) => event[0] === step && event[1] >= previous - 1 && !taken.has(event));
     if (!found || found[1] > (times[0] ?? found[1]) + (window ?? Number.POSITIVE_INFINITY)) break;
+    taken.add(found);
     times.push(Math.max(found[1], previous));
   }
   return times.map((time, index) => (index === 0 ? 0 : time - (times[index - 1] ?? 0)));
@@ -37,6 +42,38 @@ const stepsBy = (max: number, length: number) =>
   fc.array(fc.tuple(fc.constantFrom(...NAMES), fc.integer({ min: 0, max })), { maxLength: length });
 
 describe('the history of a device', () => {
+  it('takes a different event for each repetition of a step', () => {
+    const repeated = fc.array(fc.constantFrom('install', 'ad', 'purchase'), { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(stepsBy(40, 128), repeated, windows, (events, steps, window) => {
+        expect(walkSteps(historyOf(events), steps, window)).toEqual({
+          seconds: walkNaively(events, steps, window),
+          isComplete: true,
+        });
+      }),
+      { numRuns: 500 },
+    );
+    const two: Step[] = [
+      ['purchase', 10],
+      ['purchase', 70],
+    ];
+    expect(walkSteps(historyOf(two), ['purchase', 'purchase'], null).seconds).toEqual([0, 60]);
+    expect(walkSteps(historyOf(two), ['purchase', 'purchase', 'purchase'], null).seconds).toEqual([0, 60]);
+  });
+
+  it('says that repetitions of a step may be missing from a shortened history', () => {
+    const ads = Array.from({ length: 300 }, (_, index): Step => ['ad', 10 * index]);
+    const walk = walkSteps(historyOf(ads), ['ad', 'ad'], null);
+    expect(walk.isComplete).toBe(false);
+    expect(walk.seconds).toHaveLength(2);
+    expect(walkSteps(historyOf(ads.slice(0, 100)), ['ad', 'ad'], null)).toEqual({
+      seconds: [0, 10],
+      isComplete: true,
+    });
+    const later = walkSteps(historyOf([...ads, ['purchase', 5_000]]), ['ad', 'purchase'], null);
+    expect(later).toEqual({ seconds: [0, 5_000], isComplete: true });
+  });
+
   it('returns the funnels of its raw events, whatever the order and repetitions of steps', () => {
     fc.assert(
       fc.property(stepsBy(500, 128), funnelSteps, windows, (events, steps, window) => {
