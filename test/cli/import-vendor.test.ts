@@ -324,6 +324,7 @@ describe('an AppsFlyer export with all its columns', () => {
         install('b', { Campaign: 'None' }),
         install('c', { 'Media Source': 'organic', Campaign: 'Launch' }),
         install('d', { 'Media Source': '' }),
+        install('g', { Campaign: 'Organic' }),
         install('e', { Campaign: 'Launch' }),
         install('f', { 'Media Source': 'restricted', Adset: 'Broad' }),
       ]),
@@ -333,6 +334,7 @@ describe('an AppsFlyer export with all its columns', () => {
       ['b', 'link-of-(no campaign)|googleadwords_int|googleadwords_int'],
       ['c', undefined],
       ['d', undefined],
+      ['g', 'link-of-(no campaign)|googleadwords_int|googleadwords_int'],
       ['e', 'link-of-Launch|googleadwords_int|Launch'],
       ['f', 'link-of-(no campaign)|Broad|Broad'],
     ]);
@@ -488,11 +490,13 @@ describe('an Adjust export with all its placeholders', () => {
         install('b', { '{network_name}': 'Unattributed' }),
         install('c', { '{network_name}': 'Organic', '{is_organic}': '1' }),
         install('d', { '{tracker_name}': 'Organic' }),
+        install('e', { '{network_name}': 'unity', '{is_organic}': '1' }),
       ]),
     );
     expect(devices.map(({ data }) => data.creative_token)).toEqual([
       'link-of-Spring|Young|Cat',
       'link-of-(no campaign)|Unattributed|Unattributed',
+      undefined,
       undefined,
       undefined,
     ]);
