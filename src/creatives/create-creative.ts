@@ -1,5 +1,7 @@
+import { eq } from 'drizzle-orm';
 import * as z from 'zod';
 import type { Caller } from '#audit';
+import { creatives, database } from '#db';
 import { AppError, optionalText, requiredText, toFaults, unavailable } from '#http';
 import { toBase64Url } from '#lib/base64url';
 import { sha256Hex } from '#lib/crypto';
@@ -54,7 +56,7 @@ async function askRegistry(env: Env, wanted: WantedCreative): Promise<MadeCreati
 /**
  * Creates a creative for an application and records it in the audit log. `linkTo` builds a tracking link from a token. Throws `conflict` if
  * the `idempotencyKey` was used for a different request, and `unavailable` if the database fails. A failed call leaves nothing behind.
- * `creativeId` is the new creative's id. If an earlier answer is replayed, no creative has it.
+ * `creativeId` is that of the first answer if it is replayed; null if that creative was deleted since.
  */
 export async function createCreative(
   env: Env,
@@ -62,7 +64,7 @@ export async function createCreative(
   application: ApplicationRow,
   request: CreativeNames,
   { linkTo, idempotencyKey }: { linkTo: (token: string) => string; idempotencyKey?: string | undefined },
-): Promise<{ answer: CreatedCreative; creativeId: string; replayed: boolean }> {
+): Promise<{ answer: CreatedCreative; creativeId: string | null; replayed: boolean }> {
   const today = dayIn(application.timezone, now);
   const names = {
     creative: request.creative,
@@ -108,9 +110,18 @@ export async function createCreative(
       campaign: { ...first.campaign, is_new: made.campaignIsNew },
       adset: { ...first.adset, is_new: made.adsetIsNew },
     },
-    creativeId: minted.creativeId,
+    creativeId: made.replayed ? await idOfLink(env, first.creative.tracking_link) : minted.creativeId,
     replayed: made.replayed !== null,
   };
+}
+
+/** The id of the creative with a tracking link, which ends with its token; null if there is none. */
+async function idOfLink(env: Env, link: string): Promise<string | null> {
+  const rows = await database(env.DB)
+    .select({ id: creatives.id })
+    .from(creatives)
+    .where(eq(creatives.token, link.slice(link.lastIndexOf('/') + 1)));
+  return rows[0]?.id ?? null;
 }
 
 /** Hashes the application's id instead of its key, which may be replaced between a request and its retry. */

@@ -30,8 +30,9 @@ export type InventoryItem = {
   createdAt: number;
 };
 
-const contains = (column: Parameters<typeof eq>[0], q: string) =>
-  sql`instr(lower(${column}), lower(${q})) > 0`;
+/** Whether one of the names contains a text, in any case; undefined for an empty text, which all contain. */
+export const namesContain = (q: string, ...columns: SQLiteColumn[]): SQL | undefined =>
+  q === '' ? undefined : or(...columns.map((column) => sql`instr(lower(${column}), lower(${q})) > 0`));
 const among = (column: SQLiteColumn, ids: readonly string[] | undefined) =>
   ids && ids.length > 0 ? isAmong(column, ids) : undefined;
 
@@ -43,8 +44,7 @@ export async function listInventory(
 ): Promise<InventoryItem[]> {
   const inCampaign = among(campaigns.id, within.campaign_id);
   const inAdset = among(adsets.id, within.adset_id);
-  const named = (...columns: Parameters<typeof eq>[0][]): SQL | undefined =>
-    q === '' ? undefined : or(...columns.map((column) => contains(column, q)));
+  const named = (...columns: SQLiteColumn[]) => namesContain(q, ...columns);
   if (level === 'campaign') {
     const rows = await db
       .select({ id: campaigns.id, name: campaigns.name, createdAt: campaigns.createdAt })

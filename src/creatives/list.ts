@@ -2,13 +2,19 @@ import { and, asc, eq, exists, gt, isNotNull, isNull } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { adsets, applications, campaigns, creatives, type Database } from '#db';
-import { AppError, listQuery, requiredText } from '#http';
+import { AppError, idListQuery, optionalText, requiredText } from '#http';
+import type { IdPrefix } from '#lib/ids';
 import { iso } from '#lib/time';
+import { namesContain } from './inventory.ts';
 import type { Creative } from './operations.ts';
 
-/** `?application_id=&limit=&cursor=`. */
-export const ListQuery = listQuery.extend({ application_id: requiredText(128) });
-export type ListQuery = z.infer<typeof ListQuery>;
+/** `?application_id=&q=&limit=&cursor=`. `q`: only items with this text in their own name or in that of their ad set or campaign. */
+const listQuery = (prefix: IdPrefix) =>
+  idListQuery(prefix).extend({ application_id: requiredText(128), q: optionalText() });
+export const CampaignsQuery = listQuery('cmp');
+export const AdsetsQuery = listQuery('ads');
+export const CreativesQuery = listQuery('crt');
+type ListQuery = Omit<z.infer<typeof CreativesQuery>, 'q'> & { q?: string | undefined };
 
 /** Body of `PATCH /v1/creatives/:id`. */
 export const CreativeChanges = z.object({
@@ -27,7 +33,13 @@ export async function listCampaigns(db: Database, page: ListQuery) {
   const rows = await db
     .select()
     .from(campaigns)
-    .where(and(eq(campaigns.applicationId, page.application_id), gt(campaigns.id, page.cursor)))
+    .where(
+      and(
+        eq(campaigns.applicationId, page.application_id),
+        gt(campaigns.id, page.cursor),
+        namesContain(page.q ?? '', campaigns.name),
+      ),
+    )
     .orderBy(asc(campaigns.id))
     .limit(page.limit);
   return rows.map(({ id, name, createdAt }) => ({ id, name, created_at: iso(createdAt) }));
@@ -45,7 +57,13 @@ export async function listAdsets(db: Database, page: ListQuery) {
     })
     .from(adsets)
     .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
-    .where(and(eq(adsets.applicationId, page.application_id), gt(adsets.id, page.cursor)))
+    .where(
+      and(
+        eq(adsets.applicationId, page.application_id),
+        gt(adsets.id, page.cursor),
+        namesContain(page.q ?? '', adsets.name, campaigns.name),
+      ),
+    )
     .orderBy(asc(adsets.id))
     .limit(page.limit);
   return rows.map(({ campaignId, createdAt, ...row }) => ({
@@ -96,7 +114,13 @@ function showCreative(row: CreativeRow, linkTo: (token: string) => string): Crea
 /** One page of an application's creatives, archived ones too, oldest first. The caller has checked the application. */
 export async function listCreatives(db: Database, page: ListQuery, linkTo: (token: string) => string) {
   const rows = await selectCreatives(db)
-    .where(and(eq(creatives.applicationId, page.application_id), gt(creatives.id, page.cursor)))
+    .where(
+      and(
+        eq(creatives.applicationId, page.application_id),
+        gt(creatives.id, page.cursor),
+        namesContain(page.q ?? '', creatives.name, adsets.name, campaigns.name),
+      ),
+    )
     .orderBy(asc(creatives.id))
     .limit(page.limit);
   return rows.map((row) => showCreative(row, linkTo));

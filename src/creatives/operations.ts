@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { EXAMPLE, inPath, list, noSuch, type Operation, time, withExamples } from '#http/operations';
 import { NewCreative } from './create-creative.ts';
-import { CreativeChanges, ListQuery } from './list.ts';
+import { AdsetsQuery, CampaignsQuery, CreativeChanges, CreativesQuery } from './list.ts';
 
 const named = z.object({ name: z.string(), is_new: z.boolean() });
 
@@ -48,7 +48,8 @@ export type Creatives = z.input<typeof Creatives>;
 
 const shared = { credential: 'teamToken', tag: 'Creatives' } as const;
 const notFound = noSuch('application');
-const query = withExamples(ListQuery, { application_id: EXAMPLE.application, limit: 50, cursor: '' });
+const exampleOf = (query: z.ZodObject) =>
+  withExamples(query, { application_id: EXAMPLE.application, limit: 50, cursor: '' });
 
 export const operations: Operation[] = [
   {
@@ -73,7 +74,11 @@ export const operations: Operation[] = [
         minimal: { creative: 'Cat video', app_api_key: EXAMPLE.apiKey },
       },
     },
-    answer: { status: 201, description: 'The creative with its tracking link.', schema: CreatedCreative },
+    answer: {
+      status: 201,
+      description: 'The creative with its tracking link. Its address is in the header `Location`.',
+      schema: CreatedCreative,
+    },
     errors: { 409: 'The `Idempotency-Key` was used with a different request.' },
   },
   {
@@ -81,7 +86,7 @@ export const operations: Operation[] = [
     method: 'get',
     path: '/v1/creatives',
     summary: 'List creatives',
-    parameters: { query },
+    parameters: { query: exampleOf(CreativesQuery) },
     answer: {
       status: 200,
       description: 'A page of creatives, oldest first, including archived ones.',
@@ -105,7 +110,7 @@ export const operations: Operation[] = [
     method: 'get',
     path: '/v1/campaigns',
     summary: 'List campaigns',
-    parameters: { query },
+    parameters: { query: exampleOf(CampaignsQuery) },
     answer: { status: 200, description: 'A page of campaigns, oldest first.', schema: Campaigns },
     errors: notFound,
   },
@@ -114,7 +119,7 @@ export const operations: Operation[] = [
     method: 'get',
     path: '/v1/adsets',
     summary: 'List ad sets',
-    parameters: { query },
+    parameters: { query: exampleOf(AdsetsQuery) },
     answer: { status: 200, description: 'A page of ad sets, oldest first.', schema: Adsets },
     errors: notFound,
   },

@@ -16,9 +16,11 @@ import { findApplicationByKey, getApplication } from '#teams';
 import { trackingLink } from '#tracking';
 import { createCreative, NewCreative, parseCreative } from './create-creative.ts';
 import {
+  AdsetsQuery,
   archiveCreative,
+  CampaignsQuery,
   CreativeChanges,
-  ListQuery,
+  CreativesQuery,
   listAdsets,
   listCampaigns,
   listCreatives,
@@ -56,15 +58,16 @@ export const creativeRoutes = new Hono<AppEnv>()
       const { app_api_key, ...names } = parseCreative(NewCreative, c.req.valid('json'));
       const application = await findApplicationByKey(caller, app_api_key);
       if (!application) throw new AppError('invalid_request', 'Invalid API key or application not found');
-      const { answer, replayed } = await createCreative(c.env, caller, application, names, {
+      const { answer, creativeId, replayed } = await createCreative(c.env, caller, application, names, {
         linkTo: linkTo(c),
         idempotencyKey: idempotencyKey(c),
       });
+      if (creativeId) c.header('Location', `/v1/creatives/${creativeId}`);
       if (replayed) c.header('Idempotent-Replayed', 'true');
       return c.json<CreatedCreative>(answer, 201);
     },
   )
-  .get('/v1/creatives', requireTeamToken, queryString(ListQuery), async (c) => {
+  .get('/v1/creatives', requireTeamToken, queryString(CreativesQuery), async (c) => {
     const page = c.req.valid('query');
     const db = await databaseOf(c, page.application_id);
     return c.json<Creatives>(toPage(await listCreatives(db, page, linkTo(c)), page.limit));
@@ -80,12 +83,12 @@ export const creativeRoutes = new Hono<AppEnv>()
       return c.json<Creative>(await archiveCreative(apiCaller(c), id, archived, linkTo(c)));
     },
   )
-  .get('/v1/campaigns', requireTeamToken, queryString(ListQuery), async (c) => {
+  .get('/v1/campaigns', requireTeamToken, queryString(CampaignsQuery), async (c) => {
     const page = c.req.valid('query');
     const db = await databaseOf(c, page.application_id);
     return c.json<Campaigns>(toPage(await listCampaigns(db, page), page.limit));
   })
-  .get('/v1/adsets', requireTeamToken, queryString(ListQuery), async (c) => {
+  .get('/v1/adsets', requireTeamToken, queryString(AdsetsQuery), async (c) => {
     const page = c.req.valid('query');
     const db = await databaseOf(c, page.application_id);
     return c.json<Adsets>(toPage(await listAdsets(db, page), page.limit));

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { apiCaller } from '#audit';
 import { settingsOf } from '#env';
-import { type AppEnv, AppError, requireTeamToken } from '#http';
+import { type AppEnv, AppError, noQuery, requireTeamToken } from '#http';
 import { findApplication } from '#teams';
 import { eraseDevice } from './erase-device.ts';
 import { explainAttribution } from './explain-attribution.ts';
@@ -17,7 +17,7 @@ export const deviceRoutes = new Hono<AppEnv>()
     const revokedAt = await revokeToken(c.env, apiCaller(c), claims);
     return c.json<TokenRevoked>({ revoked: true, revoked_at: new Date(revokedAt).toISOString() });
   })
-  .get('/v1/devices/:token/attribution', requireTeamToken, async (c) =>
+  .get('/v1/devices/:token/attribution', requireTeamToken, noQuery, async (c) =>
     c.json<AttributionExplained>(await explainAttribution(c.env, c.get('team').id, c.req.param('token'))),
   )
   .delete('/v1/devices/:token', requireTeamToken, async (c) => {

@@ -56,6 +56,8 @@ export function openApiDocument(serviceName: string) {
           teamToken: header('Token', 'A team access token.'),
         },
       },
+      // Relative: the service that serves the document.
+      servers: [{ url: '/' }],
       paths: describePaths(),
     },
     {

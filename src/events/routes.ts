@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { database } from '#db';
-import { type AppContext, type AppEnv, queryString, requireTeamToken } from '#http';
+import { type AppContext, type AppEnv, noQuery, queryString, requireTeamToken } from '#http';
 import { type Cell, csvHeaders, toCsv } from '#lib/csv';
 import { getApplication } from '#teams';
 import { eventStatus } from './event-status.ts';
@@ -38,6 +38,6 @@ export const eventRoutes = new Hono<AppEnv>()
     const application = await getApplication(database(c.env.DB), c.get('team').id, query.application_id);
     return answerEvents(c, query, application.name, await listEvents(c.env, application, query));
   })
-  .get('/v1/events/:event_id', requireTeamToken, async (c) =>
+  .get('/v1/events/:event_id', requireTeamToken, noQuery, async (c) =>
     c.json<EventStatus>(await eventStatus(c.env, c.get('team').id, c.req.param('event_id'), Date.now())),
   );

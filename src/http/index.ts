@@ -28,4 +28,4 @@ export { everyRequest } from './every-request.ts';
 export { LookupCache } from './lookup-cache.ts';
 export { addressOf, requireWithin } from './rate-limit.ts';
 export { inReportSlot, requireReportSlot } from './report-slots.ts';
-export { jsonBody, limitBody, MAX_JSON_BODY_BYTES, queryString, toFaults } from './validate.ts';
+export { jsonBody, limitBody, MAX_JSON_BODY_BYTES, noQuery, queryString, toFaults } from './validate.ts';

@@ -5,6 +5,7 @@ import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod';
 import { gunzip } from '#lib/deflate';
 import type { Fault } from '#lib/fields';
+import { nearest } from '#lib/nearest';
 import type { AppContext, AppEnv } from './context.ts';
 import { AppError, invalidRequest } from './errors.ts';
 
@@ -92,7 +93,32 @@ export function jsonBody<Schema extends z.ZodType>(schema: Schema) {
   ] as const;
 }
 
-/** Validates the query string against a schema, for `c.req.valid('query')`. */
-export function queryString<Schema extends z.ZodType>(schema: Schema) {
-  return zValidator('query', schema, refuseFaults);
+function refuseUnknown(sent: object, known: readonly string[]): void {
+  const faults = Object.keys(sent)
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const meant = nearest(name, known);
+      return { path: name, message: `is not a parameter here${meant ? `; did you mean ${meant}?` : ''}` };
+    });
+  if (faults.length > 0) throw invalidRequest(faults);
 }
+
+/**
+ * Validates the query string against a schema, for `c.req.valid('query')`. A parameter that the schema does not have is refused: ignored,
+ * it would give another answer than the one asked for.
+ */
+export function queryString<Schema extends z.ZodObject>(schema: Schema) {
+  const known = Object.keys(schema.shape);
+  return zValidator('query', schema, refuseFaults, {
+    validationFunction: (own, sent) => {
+      refuseUnknown(sent, known);
+      return own.safeParse(sent) as never;
+    },
+  });
+}
+
+/** Refuses every parameter of a route that has none. */
+export const noQuery = createMiddleware<AppEnv>((c, next) => {
+  refuseUnknown(c.req.query(), []);
+  return next();
+});

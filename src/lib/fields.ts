@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { CURRENCIES } from './currencies.ts';
+import { type IdPrefix, isId } from './ids.ts';
 import { keeps, keptBy } from './keeps.ts';
 
 /** One fault of a request: where (`payload.value`) and what. An empty path means the body as a whole. */
@@ -167,6 +168,15 @@ export const listQuery = z.object({
     .default(50),
   cursor: z.string().max(128, 'must be at most 128 characters').default(''),
 });
+
+/** The `?limit=&cursor=` query of a list that is ordered by ids of one kind, where a cursor is the last id of a page. */
+export const idListQuery = (prefix: IdPrefix) =>
+  listQuery.extend({
+    cursor: z
+      .string()
+      .refine((id) => id === '' || isId(prefix, id), 'must be a cursor returned by a previous request')
+      .default(''),
+  });
 
 /** The largest number of values of one filter. */
 export const MAX_FILTER_VALUES = 50;

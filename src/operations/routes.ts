@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { apiCaller } from '#audit';
 import { database } from '#db';
-import { type AppEnv, invalidRequest, listQuery, queryString, requireTeamToken } from '#http';
+import { type AppEnv, invalidRequest, listQuery, noQuery, queryString, requireTeamToken } from '#http';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
 import { checkHealth } from './check-health.ts';
 import type {
@@ -36,7 +36,7 @@ const show = ({ id, applicationId, body, reason, parkedAt }: ParkedMessage) => (
 export const healthRoutes = new Hono<AppEnv>().get('/health', (c) => c.json<Liveness>({ status: 'ok' }));
 
 export const operationRoutes = new Hono<AppEnv>()
-  .get('/v1/health', requireTeamToken, async (c) =>
+  .get('/v1/health', requireTeamToken, noQuery, async (c) =>
     c.json<Health>(await checkHealth(c.env, c.get('team').id, Date.now())),
   )
   .post('/v1/applications/:id/resume-counting', requireTeamToken, async (c) =>

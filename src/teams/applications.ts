@@ -2,7 +2,7 @@ import { eq, exists } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller, newAuditEntry } from '#audit';
 import { apiKeys, applications, type Database, teams } from '#db';
-import { AppError, currencyCode, requiredText } from '#http';
+import { AppError, currencyCode, idListQuery, requiredText } from '#http';
 import { newId } from '#lib/ids';
 import { isTimezone } from '#lib/time';
 import { makeApiKey } from './api-key.ts';
@@ -54,6 +54,9 @@ export const NewApplication = z.object({ name, ...z.object(settings).partial().s
 export type NewApplication = z.infer<typeof NewApplication>;
 export const ApplicationChanges = z.object(fields).partial();
 export type ApplicationChanges = z.infer<typeof ApplicationChanges>;
+
+/** `?limit=&cursor=`. */
+export const ApplicationsQuery = idListQuery('app');
 
 export const NewApiKey = z.object({
   /** How long the replaced key keeps working. */

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { listQuery } from '#http';
 import {
   EXAMPLE,
   inPath,
@@ -10,7 +9,7 @@ import {
   time,
   withExamples,
 } from '#http/operations';
-import { ApplicationChanges, NewApiKey, NewApplication } from './applications.ts';
+import { ApplicationChanges, ApplicationsQuery, NewApiKey, NewApplication } from './applications.ts';
 
 export const Application = z
   .object({
@@ -50,7 +49,7 @@ export const operations: Operation[] = [
     method: 'get',
     path: '/v1/applications',
     summary: 'List applications',
-    parameters: { query: withExamples(listQuery, { limit: 50, cursor: '' }) },
+    parameters: { query: withExamples(ApplicationsQuery, { limit: 50, cursor: '' }) },
     answer: { status: 200, description: 'A page of applications, oldest first.', schema: Applications },
   },
   {

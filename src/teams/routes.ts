@@ -6,14 +6,15 @@ import {
   type AppEnv,
   jsonBody,
   limitBody,
-  listQuery,
   MAX_JSON_BODY_BYTES,
+  noQuery,
   queryString,
   requireTeamToken,
 } from '#http';
 import { replaceApiKey } from './api-keys.ts';
 import {
   ApplicationChanges,
+  ApplicationsQuery,
   changeApplication,
   createApplication,
   NewApiKey,
@@ -24,7 +25,7 @@ import type { ApiKey, Application, Applications, CreatedApplication } from './op
 import { getApplication, listApplications } from './own-application.ts';
 
 export const teamRoutes = new Hono<AppEnv>()
-  .get('/v1/applications', requireTeamToken, queryString(listQuery), async (c) => {
+  .get('/v1/applications', requireTeamToken, queryString(ApplicationsQuery), async (c) => {
     const page = c.req.valid('query');
     const rows = await listApplications(database(c.env.DB), c.get('team').id, page);
     return c.json<Applications>({
@@ -43,7 +44,7 @@ export const teamRoutes = new Hono<AppEnv>()
       return c.json<CreatedApplication>({ ...showApplication(application), api_key: apiKey }, 201);
     },
   )
-  .get('/v1/applications/:id', requireTeamToken, async (c) => {
+  .get('/v1/applications/:id', requireTeamToken, noQuery, async (c) => {
     const row = await getApplication(database(c.env.DB), c.get('team').id, c.req.param('id'));
     return c.json<Application>(showApplication(row));
   })

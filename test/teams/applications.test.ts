@@ -175,7 +175,7 @@ describe('GET /v1/applications', () => {
     ['limit=0', 'limit must be a whole number from 1 to 200'],
     ['limit=201', 'limit must be a whole number from 1 to 200'],
     ['limit=x', 'limit must be a whole number from 1 to 200'],
-    [`cursor=${'x'.repeat(129)}`, 'cursor must be at most 128 characters'],
+    [`cursor=${'x'.repeat(129)}`, 'cursor must be a cursor returned by a previous request'],
   ])('answers 400 to ?%s', async (query, message) => {
     const { status, body } = await call(tenant, 'GET', `/v1/applications?${query}`);
     expect([status, body]).toEqual([400, { message }]);
