@@ -4,8 +4,8 @@ import { fromNanos } from '#lib/money';
 // derived from it.
 
 /**
- * The sums of a group. Amounts are nanos of the reporting currency. An amount is null if a part of it cannot be converted, because the
- * rest would look like the whole.
+ * The sums of a group. Amounts are nanos of the reporting currency. What cannot be converted is in none of them, and listed by its own
+ * currency instead.
  */
 export type Sums = {
   clicks: number;
@@ -19,24 +19,27 @@ export type Sums = {
   adRequests: number;
   payers: number;
   impressions: number;
-  adRevenue: bigint | null;
+  adRevenue: bigint;
   purchases: number;
   failedPurchases: number;
-  purchaseRevenue: bigint | null;
-  spend: bigint | null;
+  purchaseRevenue: bigint;
+  spend: bigint;
   /** The revenue so far of the devices acquired in the period, and of the attributed ones among them. */
-  acquiredRevenue: bigint | null;
-  attributedRevenue: bigint | null;
+  acquiredRevenue: bigint;
+  attributedRevenue: bigint;
+  /** What revenue and spend lack, by currency. */
+  unconverted: ReadonlyMap<string, bigint>;
+  /** What `acquiredRevenue` lacks, by currency. */
+  unconvertedAcquired: ReadonlyMap<string, bigint>;
 };
 
 /** Null if the divisor is 0 or either value is unknown. */
 export const per = (amount: number | null, divisor: number | null): number | null =>
   amount === null || divisor === null || divisor === 0 ? null : amount / divisor;
 
-const units = (nanos: bigint | null, times = 1n) => (nanos === null ? null : fromNanos(nanos * times));
+const units = (nanos: bigint, times = 1n) => fromNanos(nanos * times);
 
-const revenueOf = ({ adRevenue, purchaseRevenue }: Sums) =>
-  adRevenue === null || purchaseRevenue === null ? null : adRevenue + purchaseRevenue;
+const revenueOf = ({ adRevenue, purchaseRevenue }: Sums) => adRevenue + purchaseRevenue;
 
 const ADMOB = 'https://support.google.com/admob/table/9462111';
 const ADJUST = 'https://www.adjust.com/glossary/';
@@ -68,7 +71,7 @@ export type MetricDefinition = Words & {
         value: (sums: Sums, days: number) => number | null;
       }
     /** A sum of amounts, exact however large it is. */
-    | { nanos: (sums: Sums) => bigint | null }
+    | { nanos: (sums: Sums) => bigint }
   );
 
 /** The metrics of the performance report, in column order. */

@@ -30,13 +30,12 @@ function lackedBy(metric: Metric): DimensionName[] {
 }
 
 function nullText(name: Metric): string {
-  const { formula, unit, missing }: MetricDefinition = METRICS[name];
+  const { formula, missing }: MetricDefinition = METRICS[name];
   const lacking = lackedBy(name);
   const reasons = [
     ...(lacking.length > 0 ? [`by ${lacking.map((dimension) => `\`${dimension}\``).join(', ')}`] : []),
     ...(missing ? [missing] : []),
     ...(formula?.includes(' / ') ? ['if the divisor is 0'] : []),
-    ...(unit === 'money' || formula?.includes('spend') ? ['if an amount has no exchange rate'] : []),
   ];
   return reasons.join('; ') || 'never';
 }
@@ -69,6 +68,7 @@ Generated from \`src/catalogue\` by \`npm run docs:metrics\`. Counts without eve
 cannot provide it. A filter by country, OS or app version makes metrics null that cannot be grouped by that dimension.
 Erasing a device changes no figure: what was counted of it stays, without its identity (see [Erase a person](privacy.md#erase-a-person)). How revenue is predicted is
 explained in [Prediction](prediction.md).
+Amounts without an exchange rate are left out; each row lists those that it lacks as \`unconverted\`.
 
 ## Performance report
 

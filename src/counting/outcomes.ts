@@ -18,8 +18,8 @@ export async function countOutcomes(store: Store, question: OutcomesQuestion): P
     active: 0,
     payers: 0,
     revenue: REVENUE_DAYS.includes(day) ? EMPTY_SAMPLE : null,
+    unconverted: {},
   }));
-  const unconverted = new Set<string>();
   let size = 0;
   for await (const page of devicesOf(store, cohort, filter)) {
     for (const device of page) {
@@ -28,7 +28,7 @@ export async function countOutcomes(store: Store, question: OutcomesQuestion): P
       size++;
       const ages = readRuns(device.activeAges);
       const firstPaid = readRuns(device.paidDays)[0]?.[0] ?? Number.POSITIVE_INFINITY;
-      const earned = earnedBy(device.revenue, rates, unconverted);
+      const { earned, unrated } = earnedBy(device.revenue, rates);
       const over = daysBetween(device.acquiredDay, today);
       for (const own of days) {
         if (own.day >= over) continue;
@@ -36,32 +36,42 @@ export async function countOutcomes(store: Store, question: OutcomesQuestion): P
         if (ages.some(([first, last]) => first <= own.day && own.day <= last)) own.active++;
         if (firstPaid <= own.day) own.payers++;
         if (own.revenue) {
-          const mean = earned
-            .slice(0, REVENUE_DAYS.indexOf(own.day) + 1)
-            .reduce((sum, band) => sum + band, 0);
+          const bands = REVENUE_DAYS.indexOf(own.day) + 1;
+          const mean = sumOf(earned.slice(0, bands));
+          for (const [currency, amounts] of unrated) {
+            addTo(own.unconverted, currency, sumOf(amounts.slice(0, bands)));
+          }
           own.revenue = joinSamples(own.revenue, { size: 1, mean, squares: 0 });
         }
       }
     }
   }
-  return { size, days, unconverted: [...unconverted] };
+  return { size, days };
 }
 
-/** By age band, in units of the reporting currency. */
-function earnedBy(text: string, rates: Record<string, number>, unconverted: Set<string>): number[] {
-  const earned = [...REVENUE_DAYS, Number.POSITIVE_INFINITY].map(() => 0);
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
+
+function addTo(sums: Record<string, number>, currency: string, amount: number): void {
+  if (amount !== 0) sums[currency] = (sums[currency] ?? 0) + amount;
+}
+
+/** By age band: what a device earned in units of the reporting currency, and the nanos of each currency without a rate. */
+function earnedBy(text: string, rates: Record<string, number>) {
+  const noBands = () => [...REVENUE_DAYS, Number.POSITIVE_INFINITY].map(() => 0);
+  const earned = noBands();
+  const unrated = new Map<string, number[]>();
   for (const { currency, bands } of readRevenue(text)) {
     const rate = rates[currency];
-    if (rate === undefined) {
-      unconverted.add(currency);
-      continue;
-    }
+    const own = rate === undefined ? noBands() : earned;
+    if (rate === undefined) unrated.set(currency, own);
     for (const [band, sums] of bands.entries()) {
       // A band without revenue is a hole in the array.
-      if (sums) earned[band] = (earned[band] ?? 0) + ((sums.ad + sums.purchase) / NANOS) * rate;
+      if (!sums) continue;
+      const nanos = sums.ad + sums.purchase;
+      own[band] = (own[band] ?? 0) + (rate === undefined ? nanos : (nanos / NANOS) * rate);
     }
   }
-  return earned;
+  return { earned, unrated };
 }
 
 /** Asks all counters of an application and merges their answers. */
@@ -80,14 +90,18 @@ export async function askOutcomes(
     days: left.days.map((own, index) => {
       const other = right.days[index];
       if (!other) return own;
+      const unconverted = { ...own.unconverted };
+      for (const [currency, amount] of Object.entries(other.unconverted)) {
+        addTo(unconverted, currency, amount);
+      }
       return {
         day: own.day,
         eligible: own.eligible + other.eligible,
         active: own.active + other.active,
         payers: own.payers + other.payers,
         revenue: own.revenue && other.revenue && joinSamples(own.revenue, other.revenue),
+        unconverted,
       };
     }),
-    unconverted: [...new Set([...left.unconverted, ...right.unconverted])],
   }));
 }

@@ -55,9 +55,9 @@ export type OutcomesAnswer = {
     payers: number;
     /** Revenue per eligible device by day N; null for a day that is not one of `REVENUE_DAYS`. */
     revenue: Sample | null;
+    /** What that lacks: by currency, the nanos that have no rate. */
+    unconverted: Record<string, number>;
   }[];
-  /** Currencies without a rate in which a device had revenue. */
-  unconverted: string[];
 };
 
 export type PurchasesQuestion = {

@@ -8,7 +8,8 @@ import { ComparedDays, readCompared } from './compared.tsx';
 import { NoFigures } from './empty-report.tsx';
 import { GROUPINGS, GroupCell, groupLabel, groupName, groupWord, isDeviceGroup } from './groups.tsx';
 import { type DashboardEnv, requirePerson } from './guard.ts';
-import { METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
+import { MetricCell } from './lacking.tsx';
+import { METRICS, type MetricName, sortRows } from './metrics.ts';
 import { Card, Field, Table } from './parts.tsx';
 import {
   answerCsv,
@@ -167,7 +168,7 @@ export const adPages = new Hono<DashboardEnv>().get('/ads', requirePerson, (c) =
                 ...FIGURES.map((name) => ({
                   label: METRICS[name].label,
                   numeric: true,
-                  cell: (row: AdRow) => showMetric(name, row[name], view.currency),
+                  cell: (row: AdRow) => <MetricCell name={name} row={row} currency={view.currency} />,
                 })),
               ]}
             />

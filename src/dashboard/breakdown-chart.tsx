@@ -2,6 +2,7 @@ import { alignedTo, placesIn, ticksOf, type Unit, valuesAt } from './axis.ts';
 import { Bar, LineChart, type Series } from './chart.tsx';
 import { type ComparedReport, earlierPlaces, figuresBefore } from './compared.tsx';
 import { groupName, isTimeGroup } from './groups.tsx';
+import { MetricCell } from './lacking.tsx';
 import { METRICS, type MetricName, nothingOf, showMetric, sortRows } from './metrics.ts';
 import type { View } from './view.ts';
 
@@ -101,7 +102,7 @@ const Bars = ({ view, groups, metric, compared }: Shown) => {
             </span>
             <Bar share={numberIn(row, metric) / top} />
             <span class="number">
-              {showMetric(metric, row[metric], view.currency)}
+              <MetricCell name={metric} row={row} currency={view.currency} />
               {was !== null && <span class="muted"> from {showMetric(metric, was, view.currency)}</span>}
             </span>
           </li>

@@ -7,7 +7,8 @@ import { changeColumns, changeOrder, withBefore } from './change-columns.tsx';
 import { ComparedDays, readCompared } from './compared.tsx';
 import { GROUPINGS, GroupCell, groupLabel, groupName, groupWord, isTimeGroup } from './groups.tsx';
 import { type DashboardContext, type DashboardEnv, requirePerson } from './guard.ts';
-import { METRIC_NAMES, METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
+import { MetricCell } from './lacking.tsx';
+import { METRIC_NAMES, METRICS, type MetricName, sortRows } from './metrics.ts';
 import { knowsHours } from './part-of-day.ts';
 import { Card, type Column, Field, Notice, Table } from './parts.tsx';
 import {
@@ -72,7 +73,7 @@ export function performanceColumns(
       hint: METRICS[name].hint,
       numeric: true,
       ...heading(name, `-${name}`),
-      cell: (row: Row) => showMetric(name, row[name], view.currency),
+      cell: (row: Row) => <MetricCell name={name} row={row} currency={view.currency} />,
     })),
   ];
 }

@@ -71,15 +71,17 @@ function withHoursBefore(
   });
 }
 
+function numberAt(row: Row, name: string): number | null {
+  const value = row[name];
+  return typeof value === 'number' ? value : null;
+}
+
 /** The earlier value and the change of a row, as columns of a file; none if it is not compared. */
-export const changesIn = (
-  row: Row | undefined,
-  metric: MetricName,
-): Record<string, string | number | boolean | null> =>
+export const changesIn = (row: Row | undefined, metric: MetricName): Record<string, number | null> =>
   row && beforeOf(metric) in row
     ? {
-        [beforeOf(metric)]: row[beforeOf(metric)] ?? null,
-        [changeOf(metric)]: row[changeOf(metric)] ?? null,
+        [beforeOf(metric)]: numberAt(row, beforeOf(metric)),
+        [changeOf(metric)]: numberAt(row, changeOf(metric)),
       }
     : {};
 
@@ -132,7 +134,7 @@ export function changeColumns(
     {
       label: 'Before',
       ...sorted('before'),
-      cell: (row) => showMetric(metric, row[beforeOf(metric)], view.currency),
+      cell: (row) => showMetric(metric, numberAt(row, beforeOf(metric)), view.currency),
     },
     {
       label: 'Change',

@@ -12,7 +12,7 @@ export const FEW_HINT = 'Italic: fewer than half of the devices have completed t
 const HEAT_STEPS = 10;
 
 /** A value of a cohort's day; null if no device has completed that day, or if the value is unknown. */
-type Cell = { value: number | null; eligible: number; text: string };
+type Cell = { value: number | null; eligible: number; text: string; mark?: Child };
 
 type CohortTableProps<Row extends CohortRow> = {
   caption: string;
@@ -93,8 +93,16 @@ export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>)
         classOf: (row) => `heat${heatOf(row, day)}`,
         titleOf: (row) => explainCell(cell(row, day), row, day, view.today),
         cell: (row) => {
-          const { eligible, text } = cell(row, day);
-          return eligible > 0 ? text : <span class="visually-hidden">not over yet</span>;
+          const { eligible, text, mark } = cell(row, day);
+          if (eligible > 0) {
+            return (
+              <>
+                {text}
+                {mark}
+              </>
+            );
+          }
+          return <span class="visually-hidden">not over yet</span>;
         },
       }),
     ),

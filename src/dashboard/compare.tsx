@@ -9,6 +9,7 @@ import { checkForm } from './form.ts';
 import { count, money, NOTHING, percent } from './format.ts';
 import { DEVICE_GROUPINGS } from './groups.tsx';
 import { type DashboardContext, type DashboardEnv, isRestricted, requirePerson } from './guard.ts';
+import { Mark } from './lacking.tsx';
 import { sortRows } from './metrics.ts';
 import { Card, Field, Table } from './parts.tsx';
 import { comparedDays } from './period.ts';
@@ -37,6 +38,7 @@ const CSV_COLUMNS = [
   'high',
   'p_value',
   'test',
+  'unconverted',
 ];
 
 type Row = Awaited<ReturnType<typeof reportCompare>>['data'][number];
@@ -166,7 +168,7 @@ export const comparePages = new Hono<DashboardEnv>().get('/compare', requirePers
     }
     const report = await reportCompare(c.env, view.application, query, now);
     if (wantsCsv(c)) {
-      return answerCsv(c, { ...report, unconverted: [] }, CSV_COLUMNS, view);
+      return answerCsv(c, report, CSV_COLUMNS, view);
     }
     const nameOf = (side: 'a' | 'b') =>
       isByPeriod
@@ -211,16 +213,19 @@ const Sides = ({
   return (
     <Card title={`${names.a} against ${names.b}`} aside={children}>
       <p>{`A: ${names.a}, ${count(report.a.size)} devices. B: ${names.b}, ${count(report.b.size)} devices.`}</p>
-      {report.unconverted_currencies.length > 0 && (
-        <p class="fault">
-          {`Revenue can't be compared: there is no exchange rate for ${report.unconverted_currencies.join(', ').toUpperCase()}.`}
-        </p>
-      )}
       <Table
         caption={`${names.a} against ${names.b}`}
         rows={report.data}
         columns={[
-          { label: 'Metric', cell: (row) => `${METRIC_LABELS[row.metric]}, day ${row.day}` },
+          {
+            label: 'Metric',
+            cell: (row) => (
+              <>
+                {`${METRIC_LABELS[row.metric]}, day ${row.day}`}
+                <Mark amounts={'unconverted' in row ? (row.unconverted ?? []) : []} />
+              </>
+            ),
+          },
           { label: 'A', numeric: true, cell: (row) => show(row, row.a) },
           { label: 'B', numeric: true, cell: (row) => show(row, row.b) },
           {

@@ -30,8 +30,9 @@ import {
   requireRole,
 } from './guard.ts';
 import { Headline, withoutHours } from './headline.tsx';
+import { MetricCell } from './lacking.tsx';
 import { readMarkers } from './markers.ts';
-import { METRICS, showMetric } from './metrics.ts';
+import { METRICS } from './metrics.ts';
 import { Card, Notice, Table } from './parts.tsx';
 import {
   answerCsv,
@@ -128,7 +129,9 @@ function costsPage(c: DashboardContext, refused?: Refused) {
                     ...SHOWN.map((name) => ({
                       label: METRICS[name].label,
                       numeric: true,
-                      cell: (row: (typeof report.data)[number]) => showMetric(name, row[name], view.currency),
+                      cell: (row: (typeof report.data)[number]) => (
+                        <MetricCell name={name} row={row} currency={view.currency} />
+                      ),
                     })),
                   ]}
                 />

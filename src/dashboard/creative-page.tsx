@@ -14,8 +14,9 @@ import { money, percent } from './format.ts';
 import { GroupCell, groupLabel } from './groups.tsx';
 import { callerOf, type DashboardContext } from './guard.ts';
 import { Headline, withoutHours } from './headline.tsx';
+import { MetricCell } from './lacking.tsx';
 import { markerOf } from './markers.ts';
-import { METRICS, showMetric } from './metrics.ts';
+import { METRICS } from './metrics.ts';
 import { Action, Card, Notice, Table } from './parts.tsx';
 import { ask, CsvLink, renderReport, Unconverted, viewAsked, WithoutSpend, Zone } from './report.tsx';
 import { redirectShowing, takeShown } from './show-once.ts';
@@ -169,7 +170,7 @@ export async function creativePage(c: DashboardContext) {
                   ...DAILY.map((name) => ({
                     label: METRICS[name].label,
                     numeric: true,
-                    cell: (row: Row) => showMetric(name, row[name], view.currency),
+                    cell: (row: Row) => <MetricCell name={name} row={row} currency={view.currency} />,
                   })),
                 ]}
               />

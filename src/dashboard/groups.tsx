@@ -53,7 +53,7 @@ const FILTER_OF: Readonly<Record<string, FilterName>> = {
 };
 const NAMED = new Set(['campaign', 'adset', 'creative']);
 
-type Value = string | number | boolean | null | undefined;
+type Value = string | number | boolean | null | undefined | object;
 type Row = Record<string, Value>;
 
 /** The name of a row's group. */

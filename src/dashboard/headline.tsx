@@ -1,4 +1,5 @@
 import { Change, type ComparedReport, isCompared } from './compared.tsx';
+import { MetricMark } from './lacking.tsx';
 import { METRICS, type MetricName, showMetric } from './metrics.ts';
 import { isHourly } from './part-of-day.ts';
 import { Figure } from './parts.tsx';
@@ -39,7 +40,13 @@ export const Headline = ({
       const note = soFar(name, view, compared);
       const { totals } = hasOwn ? compared.shown : compared.report;
       return (
-        <Figure label={label} hint={hint} metric={name} value={showMetric(name, totals[name], view.currency)}>
+        <Figure
+          label={label}
+          hint={hint}
+          metric={name}
+          value={showMetric(name, totals[name], view.currency)}
+          mark={<MetricMark name={name} row={totals} />}
+        >
           <Change name={name} view={view} compared={compared} />
           {note && <span class="muted">{hasOwn ? note : 'so far'}</span>}
         </Figure>

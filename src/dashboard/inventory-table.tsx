@@ -4,7 +4,8 @@ import type { PerformanceReport } from '#reports';
 import { changeColumns, changeOrder } from './change-columns.tsx';
 import { moment, NOTHING } from './format.ts';
 import type { DashboardContext } from './guard.ts';
-import { METRIC_NAMES, METRICS, type MetricName, showMetric } from './metrics.ts';
+import { MetricCell } from './lacking.tsx';
+import { METRIC_NAMES, METRICS, type MetricName } from './metrics.ts';
 import { type Column, NamePath } from './parts.tsx';
 import { searchOf } from './report.tsx';
 import { type View, viewQuery } from './view.ts';
@@ -161,7 +162,8 @@ export function columnsOf(
         hint: METRICS[name].hint,
         numeric: true,
         ...heading(view, asked, name, `-${name}`),
-        cell: ({ figures }) => (figures ? showMetric(name, figures[name], view.currency) : NOTHING),
+        cell: ({ figures }) =>
+          figures ? <MetricCell name={name} row={figures} currency={view.currency} /> : NOTHING,
       },
       ...(name === metric ? earlier : []),
     ]),
@@ -185,7 +187,8 @@ export function totalCells(
   const earlier = changeColumns([totals], metric, view);
   const cells = new Map<string, Child>([
     ...METRIC_NAMES.map(
-      (name) => [METRICS[name].label, showMetric(name, totals[name], view.currency)] as const,
+      (name) =>
+        [METRICS[name].label, <MetricCell name={name} row={totals} currency={view.currency} />] as const,
     ),
     ...earlier.map(({ label, cell }) => [label, cell(totals)] as const),
   ]);

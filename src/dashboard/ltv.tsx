@@ -15,6 +15,7 @@ import { CohortTable, FEW_HINT } from './cohort-table.tsx';
 import { NoFigures } from './empty-report.tsx';
 import { money, NOTHING, percent } from './format.ts';
 import { type DashboardEnv, requirePerson } from './guard.ts';
+import { Mark } from './lacking.tsx';
 import { Card } from './parts.tsx';
 import { comparedWholeDays } from './period.ts';
 import { forecastsOf, PredictedCard } from './predicted-ltv.tsx';
@@ -190,7 +191,12 @@ export const ltvPages = new Hono<DashboardEnv>().get('/ltv', requirePerson, (c) 
             cell={(row, day) => {
               const cell = row.days[day];
               const value = cell?.[figure] ?? null;
-              return { value, eligible: cell?.eligible ?? 0, text: format(value) };
+              return {
+                value,
+                eligible: cell?.eligible ?? 0,
+                text: format(value),
+                mark: <Mark amounts={cell?.unconverted ?? []} />,
+              };
             }}
           />
           <RowCount shown={named.length} total={report.total_rows} />

@@ -5,6 +5,7 @@ import { finestUnitOf, placesIn, type Unit } from './axis.ts';
 import { ComparedDays, type ComparedReport, figuresBefore, readCompared } from './compared.tsx';
 import { GroupCell, groupLabel } from './groups.tsx';
 import { Headline, withoutHours } from './headline.tsx';
+import { MetricCell } from './lacking.tsx';
 import { readMarkers } from './markers.ts';
 import { METRICS, type MetricName, showMetric, sortRows } from './metrics.ts';
 import { Movers } from './movers.tsx';
@@ -112,7 +113,7 @@ async function TopCampaigns({ env, view, now }: { env: Env; view: View; now: num
       label: METRICS[name].label,
       hint: METRICS[name].hint,
       numeric: true,
-      cell: (row: Row) => showMetric(name, row[name], view.currency),
+      cell: (row: Row) => <MetricCell name={name} row={row} currency={view.currency} />,
     })),
     ...(compared.periods
       ? [
@@ -180,7 +181,7 @@ export async function Overview(bindings: Env, view: View, now: number, alerts: C
               ...columns.map((name) => ({
                 label: METRICS[name].label,
                 numeric: true,
-                cell: (row: Row) => showMetric(name, row[name], view.currency),
+                cell: (row: Row) => <MetricCell name={name} row={row} currency={view.currency} />,
               })),
             ]}
           />

@@ -49,6 +49,7 @@ export const Figure = ({
   hint,
   metric,
   value,
+  mark,
   note,
   bad = false,
   children,
@@ -57,6 +58,7 @@ export const Figure = ({
   hint?: string | undefined;
   metric?: string;
   value: string;
+  mark?: Child;
   note?: string;
   bad?: boolean;
 }>) => (
@@ -65,6 +67,7 @@ export const Figure = ({
     <dd>
       <strong {...sizeOf(value)} {...(metric ? { 'data-metric': metric } : {})}>
         {value}
+        {mark}
       </strong>
       {note !== undefined && <span class="muted">{note}</span>}
       {children}

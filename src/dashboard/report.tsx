@@ -7,9 +7,10 @@ import { atLeast } from '#members';
 import { answerReport, findFirstDay, givenBy, isDimension } from '#reports';
 import { readChips } from './filter-names.ts';
 import { type BarPart, Filters } from './filters.tsx';
-import { count, moment, money } from './format.ts';
+import { count, moment } from './format.ts';
 import { NeedsApplication } from './get-started.tsx';
 import type { DashboardContext } from './guard.ts';
+import { amountsText } from './lacking.tsx';
 import { renderPage } from './page.tsx';
 import { Field, Notice } from './parts.tsx';
 import { readView, type View, type ViewChanges, viewParameters, viewQuery } from './view.ts';
@@ -192,11 +193,8 @@ export const CsvLink = ({
 export const Unconverted = ({ amounts }: { amounts: readonly { currency: string; amount: number }[] }) =>
   amounts.length === 0 ? null : (
     <Notice kind="bad">
-      Not included, because there is no exchange rate:{' '}
-      {amounts
-        .map(({ currency, amount }) => `${money(amount, currency)} (${currency.toUpperCase()})`)
-        .join(', ')}
-      . <a href="/costs/rates">Add exchange rates</a>
+      Not included, because there is no exchange rate: {amountsText(amounts)}.{' '}
+      <a href="/costs/rates">Add exchange rates</a>
     </Notice>
   );
 

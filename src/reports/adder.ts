@@ -1,6 +1,7 @@
 import type { Sums } from '#catalogue';
 import { nanosToParts, type Parts, partsToNanos } from '#money';
 import type { AmountRow, Converter } from './money.ts';
+import { addAllUnrated, addUnrated } from './unrated.ts';
 
 // What the performance report adds up, and the exact sums of one group.
 
@@ -15,7 +16,7 @@ const EVERY_AMOUNT: Readonly<Record<Amount, true>> = {
   attributedRevenue: true,
 };
 export const AMOUNTS = Object.keys(EVERY_AMOUNT) as Amount[];
-export type Count = Exclude<keyof Sums, Amount>;
+export type Count = { [Name in keyof Sums]: Sums[Name] extends number ? Name : never }[keyof Sums];
 
 const EVERY_COUNT: Readonly<Record<Count, true>> = {
   clicks: true,
@@ -53,17 +54,15 @@ export const emptySums = (): Sums => new Adder().sums();
 export class Adder {
   private readonly counts = new Map<Count, number>();
   private readonly parts = new Map<Amount, Parts>();
-  /** Amounts that cannot be converted in full. */
-  private readonly incomplete = new Set<Amount>();
+  private readonly unconverted = new Map<string, bigint>();
+  private readonly unconvertedAcquired = new Map<string, bigint>();
 
-  /** With `list`, the converter lists amounts without a rate. */
-  add({ counts, amounts }: SumRow, converter: Converter, list: boolean): void {
+  add({ counts, amounts }: SumRow, converter: Converter): void {
     for (const name of COUNTS) this.counts.set(name, (this.counts.get(name) ?? 0) + (counts[name] ?? 0));
     for (const amount of amounts) {
       const { name, nanos } = amount;
       const parts = converter.convert(nanos, amount);
-      if (parts === null) this.incomplete.add(name);
-      if (parts === null && list && !OVER_LIFE.has(name)) converter.list(nanos, amount);
+      if (parts === null) this.miss(name, amount.currency, nanos);
       this.parts.set(name, (this.parts.get(name) ?? 0n) + (parts ?? 0n));
     }
   }
@@ -73,19 +72,27 @@ export class Adder {
     for (const name of COUNTS) this.counts.set(name, (this.counts.get(name) ?? 0) + sums[name]);
     for (const name of AMOUNTS) {
       const nanos = sums[name];
-      if (nanos === null) this.incomplete.add(name);
-      else this.parts.set(name, (this.parts.get(name) ?? 0n) + nanosToParts(nanos));
+      this.parts.set(name, (this.parts.get(name) ?? 0n) + nanosToParts(nanos));
     }
+    addAllUnrated(this.unconverted, sums.unconverted);
+    addAllUnrated(this.unconvertedAcquired, sums.unconvertedAcquired);
+  }
+
+  private miss(name: Amount, currency: string, amount: bigint): void {
+    // What attributed devices have earned is part of what all have.
+    if (name === 'attributedRevenue') return;
+    addUnrated(name === 'acquiredRevenue' ? this.unconvertedAcquired : this.unconverted, currency, amount);
   }
 
   sums(): Sums {
-    const nanos = (name: Amount) =>
-      this.incomplete.has(name) ? null : partsToNanos(this.parts.get(name) ?? 0n);
+    const nanos = (name: Amount) => partsToNanos(this.parts.get(name) ?? 0n);
     const counts = Object.fromEntries(COUNTS.map((name) => [name, this.counts.get(name) ?? 0]));
     const amounts = Object.fromEntries(AMOUNTS.map((name) => [name, nanos(name)]));
-    return { ...(counts as Record<Count, number>), ...(amounts as Record<Amount, bigint | null>) };
+    return {
+      ...(counts as Record<Count, number>),
+      ...(amounts as Record<Amount, bigint>),
+      unconverted: this.unconverted,
+      unconvertedAcquired: this.unconvertedAcquired,
+    };
   }
 }
-
-/** Revenue of any day, not only of the period, so amounts without a rate are not listed. */
-const OVER_LIFE: ReadonlySet<Amount> = new Set(['acquiredRevenue', 'attributedRevenue']);

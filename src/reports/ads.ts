@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { per, type Sums } from '#catalogue';
 import { database, rollupAds } from '#db';
 import { currencyCode } from '#http';
-import { fromNanos } from '#lib/money';
+import { amountField, fromNanos } from '#lib/money';
 import { nanosToParts, type Parts, partsToNanos } from '#money';
 import type { Ads } from './answers.ts';
 import { readBlockSums } from './block-sums.ts';
@@ -22,18 +22,10 @@ import {
 } from './cut.ts';
 import { deviceGroupBy, type Group, otherColumns } from './device-groups.ts';
 import { DIMENSIONS, type Shown as GroupColumns, needsBlocks } from './dimensions.ts';
-import { moneyField } from './metrics.ts';
-import {
-  type AmountRow,
-  type AmountSql,
-  converterFor,
-  nanosSql,
-  rateDaySql,
-  readNanos,
-  type Unconverted,
-} from './money.ts';
+import { type AmountRow, type AmountSql, converterFor, nanosSql, rateDaySql, readNanos } from './money.ts';
 import { checkPeriod, filtersOf, listing, period, type Reported, type ReportFilters } from './query.ts';
 import { ADS, type Period, rowsIn } from './sources.ts';
+import { addUnrated, type Unconverted, type Unrated, unconvertedField, unconvertedOf } from './unrated.ts';
 
 export const AdsQuery = z
   .object({ ...period, group_by: deviceGroupBy, currency: currencyCode().optional(), ...listing })
@@ -81,10 +73,16 @@ export function adsSql(cut: Pick<Cut, 'kept'> | null, asked: Period & { reportin
     ${rowsIn(ADS, asked)} GROUP BY key, ${currency}, rateDay ORDER BY key, ${currency}`;
 }
 
-/** `revenue` is null if part of it cannot be converted. */
 type AnsweredRow = Ads['data'][number];
-type Shown = { impressions: number; requests: number; revenue: Parts | null };
-const nothing = (): Shown => ({ impressions: 0, requests: 0, revenue: 0n });
+/** `unconverted` is what `revenue` lacks. */
+type Shown = { impressions: number; requests: number; revenue: Parts; unconverted: Unrated };
+const nothing = () => ({
+  impressions: 0,
+  requests: 0,
+  revenue: 0n,
+  unconverted: new Map<string, bigint>(),
+});
+type Adding = ReturnType<typeof nothing>;
 
 /**
  * The ad report: revenue, impressions and eCPM by day, ad format and network. Ad requests have no network. They are in the format's
@@ -128,13 +126,13 @@ async function readNetworks(db: D1Database, application: Reported, asked: Asked)
   const cut = await cutAds(db, application, asked);
   const rows = await database(db).all<AdsRow>(adsSql(cut, { ...asked, applicationId: application.id }));
   const converter = await converterFor(db, application, asked.reporting, rows);
-  const networks = new Map<string, Shown>();
+  const networks = new Map<string, Adding>();
   const formats = new Map<string, number>();
   const rest = nothing();
+  const unconverted = new Map<string, bigint>();
   for (const row of rows) {
     const nanos = readNanos(row.nanos);
     const revenue = converter.convert(nanos, row);
-    if (revenue === null) converter.list(nanos, row);
     const values = row.key === null ? [] : keyValues(row.key);
     const [day, source, network] = values;
     const format = JSON.stringify([day, source]);
@@ -143,9 +141,12 @@ async function readNetworks(db: D1Database, application: Reported, asked: Asked)
     if (row.key !== null && shown !== rest) networks.set(row.key, shown);
     shown.impressions += row.impressions;
     shown.requests += row.requests;
-    shown.revenue = shown.revenue === null || revenue === null ? null : shown.revenue + revenue;
+    shown.revenue += revenue ?? 0n;
+    if (revenue !== null) continue;
+    addUnrated(shown.unconverted, row.currency, nanos);
+    addUnrated(unconverted, row.currency, nanos);
   }
-  return { networks, formats, rest, cut, unconverted: converter.unconverted() };
+  return { networks, formats, rest, cut, unconverted: unconvertedOf(unconverted) };
 }
 
 /** Like `readNetworks`, for reports by creative or segment. */
@@ -154,18 +155,19 @@ async function readNetworksFromBlocks(
   application: Reported,
   asked: Asked,
 ): Promise<Networks> {
-  const { groups, cut, missing } = await readBlockSums(db, application, {
+  const { groups, cut, total } = await readBlockSums(db, application, {
     ...asked,
     names: [...formatNames(asked.group_by), 'media_source'],
     keepsRequests: true,
   });
-  const shownOf = ({ impressions, adRequests, adRevenue }: Sums): Shown => ({
+  const shownOf = ({ impressions, adRequests, adRevenue, unconverted }: Sums): Shown => ({
     impressions,
     requests: adRequests,
-    revenue: adRevenue === null ? null : nanosToParts(adRevenue),
+    revenue: nanosToParts(adRevenue),
+    unconverted,
   });
   const networks = new Map<string, Shown>();
-  let rest = nothing();
+  let rest: Shown = nothing();
   for (const [key, sums] of groups) {
     if (key === REST) rest = shownOf(sums);
     else networks.set(key, shownOf(sums));
@@ -175,9 +177,7 @@ async function readNetworksFromBlocks(
   const whole = { names, from: asked.from, to: asked.to, reporting: asked.reporting, filters: asked.filters };
   const byFormat = await readBlockSums(db, application, { ...whole, limit: Number.POSITIVE_INFINITY });
   for (const [key, { impressions }] of byFormat.groups) formats.set(key, impressions);
-  const converter = await converterFor(db, application, asked.reporting, []);
-  for (const [currency, nanos] of missing) converter.list(nanos, { currency });
-  return { networks, formats, rest, cut, unconverted: converter.unconverted() };
+  return { networks, formats, rest, cut, unconverted: unconvertedOf(total.unconverted) };
 }
 
 /** Decides which rows are kept. Returns null if all of them are. */
@@ -188,12 +188,13 @@ async function cutAds(db: D1Database, application: Reported, asked: Asked): Prom
   return cutAfter(await database(db).all<{ key: string; total: number }>(ranking), limit, q !== '');
 }
 
-function figuresOf({ impressions, revenue }: Shown) {
-  const nanos = revenue === null ? null : partsToNanos(revenue);
+function figuresOf({ impressions, revenue, unconverted }: Shown) {
+  const nanos = partsToNanos(revenue);
   return {
     impressions,
-    ...moneyField('ad_revenue', nanos),
-    ecpm: per(nanos === null ? null : fromNanos(nanos * 1000n), impressions),
+    ...amountField('ad_revenue', nanos),
+    ecpm: per(fromNanos(nanos * 1000n), impressions),
+    ...unconvertedField(unconverted),
   };
 }
 

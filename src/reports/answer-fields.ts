@@ -42,14 +42,27 @@ export const metrics = Object.fromEntries(
     }),
   ),
 ) as Record<Metric, z.ZodNullable<z.ZodNumber>> & Exact<MoneyMetric>;
-export const Metrics = z.object(metrics).meta({ id: 'Metrics' });
 
-export const unconverted = z
-  .array(z.object({ currency: z.string(), amount: z.number(), ...exact('amount') }))
-  .meta({
+const amounts = z.array(z.object({ currency: z.string(), amount: z.number(), ...exact('amount') }));
+export const unconverted = amounts.meta({
+  description:
+    'Amounts of the report without an exchange rate, in their own currency. They are left out of the figures; `unconverted` of a row lists those of that row.',
+});
+/** Of a row or of the totals. */
+export const lacking = {
+  unconverted: amounts.optional().meta({
     description:
-      'Amounts without an exchange rate, in their own currency. Figures that include them are null.',
-  });
+      'Amounts without an exchange rate, in their own currency, which the figures of this row lack. Present only if there are any. CSV: a column with JSON.',
+  }),
+};
+export const lackingRoas = {
+  ...lacking,
+  roas_unconverted: amounts.optional().meta({
+    description:
+      'Amounts without an exchange rate that devices acquired in the period have earned so far, which `roas` and `roas_blended` lack. Present only if there are any. CSV: a column with JSON.',
+  }),
+};
+export const Metrics = z.object({ ...metrics, ...lackingRoas }).meta({ id: 'Metrics' });
 export const fresh = {
   timezone: z.string(),
   counted_through: z.iso.datetime().nullable().meta({

@@ -1,6 +1,7 @@
 import type { AppContext } from '#http';
 import { type Cell, csvHeaders, toCsv } from '#lib/csv';
 import type { Performance } from './answers.ts';
+import type { Unconverted } from './unrated.ts';
 
 /** A report's answer. In CSV, `data` is the table and the other fields are headers. */
 type Answer = {
@@ -9,28 +10,47 @@ type Answer = {
   currency?: string;
   timezone: string;
   unconverted?: Performance['unconverted'];
-  unconverted_currencies?: string[];
   rate_day?: string;
   devices_with_incomplete_history?: number;
   counted_through: string | null;
   uncounted: number | null;
 };
 
-/** One row per entry of `days`, which is a table within the row. */
+type Table = Record<string, Record<string, Cell | Unconverted>>;
+
+/** One row per entry of `days`, which is a table within the row. Lists of amounts are JSON. */
 function flatten(row: Record<string, unknown>): Record<string, Cell>[] {
-  const { days, ...rest } = row as { days?: Record<string, Record<string, Cell>> } & Record<string, Cell>;
-  if (!days) return [rest];
-  return Object.entries(days).map(([day, values]) => ({ ...rest, day: Number(day), ...values }));
+  const { days, ...rest } = row as { days?: Table } & Record<string, Cell | Unconverted>;
+  const rows = days
+    ? Object.entries(days).map(([day, values]) => ({ ...rest, day: Number(day), ...values }))
+    : [rest];
+  return rows.map((own) =>
+    Object.fromEntries(
+      Object.entries(own).map(([name, cell]) => [name, Array.isArray(cell) ? JSON.stringify(cell) : cell]),
+    ),
+  );
 }
 
-/** The columns of all rows. If any row has an exact amount beside a number, the exact amount is a column too. */
-function columnsOf(rows: readonly Record<string, Cell>[], columns: readonly string[]): readonly string[] {
-  if (rows.length === 0) return columns;
+/** What the figures of a row lack. */
+const LACKING = ['unconverted', 'roas_unconverted'];
+
+/**
+ * The columns of all rows. If any row has an exact amount beside a number, the exact amount is a column too. The last ones are what rows lack:
+ * `unconverted` in every table of amounts, so that its columns do not depend on the rates.
+ */
+function columnsOf(
+  rows: readonly Record<string, Cell>[],
+  columns: readonly string[],
+  hasAmounts: boolean,
+): readonly string[] {
   const found = new Set(rows.flatMap((row) => Object.keys(row)));
+  const lacking = LACKING.filter((name) => found.has(name) || (hasAmounts && name === 'unconverted'));
+  if (rows.length === 0) return [...columns.filter((name) => !LACKING.includes(name)), ...lacking];
   // The last row may sum up all others and then has a column of its own.
   return [...new Set([rows[0], rows.at(-1)].flatMap((row) => Object.keys(row ?? {})))]
-    .filter((column) => !column.endsWith('_exact'))
-    .flatMap((column) => (found.has(`${column}_exact`) ? [column, `${column}_exact`] : [column]));
+    .filter((column) => !column.endsWith('_exact') && !LACKING.includes(column))
+    .flatMap((column) => (found.has(`${column}_exact`) ? [column, `${column}_exact`] : [column]))
+    .concat(lacking);
 }
 
 /** The application and period of a report, for the name of its CSV file. */
@@ -67,13 +87,15 @@ export function answerReport<Documented extends Answer>(
   if (report.currency) c.header('X-Currency', report.currency);
   if (report.unconverted) c.header('X-Unconverted', JSON.stringify(report.unconverted));
   if (report.rate_day) c.header('X-Rate-Day', report.rate_day);
-  if (report.unconverted_currencies) {
-    c.header('X-Unconverted-Currencies', report.unconverted_currencies.join(','));
-  }
   if (report.devices_with_incomplete_history !== undefined) {
     c.header('X-Devices-With-Incomplete-History', String(report.devices_with_incomplete_history));
   }
   if (report.total_rows !== undefined) c.header('X-Total-Rows', String(report.total_rows));
   const rows = report.data.flatMap(flatten);
-  return c.body(toCsv(columnsOf(rows, columns), rows));
+  return c.body(
+    toCsv(
+      columnsOf(rows, columns, report.unconverted !== undefined || columns.includes('unconverted')),
+      rows,
+    ),
+  );
 }

@@ -7,6 +7,8 @@ import {
   fresh,
   groupingColumns,
   is_other,
+  lacking,
+  lackingRoas,
   Metrics,
   metrics,
   reported,
@@ -18,7 +20,7 @@ import { REASONS } from './predict-cohort.ts';
 // The answers of the reports.
 
 export const Performance = z.object({
-  data: z.array(z.object({ ...groupingColumns, ...metrics, is_other })),
+  data: z.array(z.object({ ...groupingColumns, ...metrics, ...lackingRoas, is_other })),
   total_rows,
   totals: Metrics,
   ...reported,
@@ -61,10 +63,11 @@ export const Ltv = z.object({
       z.object({
         eligible: z.int().meta(figure('eligible')),
         complete: z.boolean().meta(figure('complete')),
-        revenue: z.number().nullable().meta(figure('revenue')),
+        revenue: z.number().meta(figure('revenue')),
         ...exact('revenue'),
         ltv: z.number().nullable().meta(figure('ltv')),
         roas: z.number().nullable().meta(figure('roas')),
+        ...lacking,
       }),
       { payback_day: z.int().nullable().meta(figure('payback_day')) },
     ),
@@ -108,7 +111,7 @@ const value = (of: 'a' | 'b') =>
     .number()
     .nullable()
     .meta({
-      description: `Share of the devices of ${of} (0.01 is one percentage point), or their revenue per device. Null without devices, or if amounts cannot be converted.`,
+      description: `Share of the devices of ${of} (0.01 is one percentage point), or their revenue per device. Null without devices.`,
     });
 const counted = () =>
   z.int().nullable().meta({ description: 'Devices that came back or paid. Null for revenue.' });
@@ -138,6 +141,7 @@ export const Compare = z.object({
         description:
           "The z-test uses the pooled variance for p and each side's own variance (Wald) for the interval. Welch's t-test does not assume equal variances.",
       }),
+      ...lacking,
     }),
   ),
   a: side,
@@ -146,10 +150,6 @@ export const Compare = z.object({
   rate_day: day().meta({
     description:
       'All amounts are converted with the exchange rates of this day, so that a change of rates does not look like a difference. It is the last day of the later period, or today if that is earlier.',
-  }),
-  unconverted_currencies: z.array(z.string()).meta({
-    description:
-      'Currencies of revenue that have no exchange rate. If there are any, revenue per device is null.',
   }),
   ...fresh,
 });
@@ -230,6 +230,7 @@ export const Ads = z.object({
       ad_revenue: metrics.ad_revenue,
       ...exact('ad_revenue'),
       ecpm: metrics.ecpm,
+      ...lacking,
       ad_requests: z.int().nullable().meta({
         description:
           'The requests of the day, format and group, in the row without a network, because requests are made before a network is known. Null in the rows of networks.',

@@ -3,8 +3,9 @@ import { SKIPPED } from './add-columns.ts';
 import { timesOf } from './block-question.ts';
 import type { Ranking } from './block-ranking.ts';
 import { type Chunk, valuesIn } from './chunk.ts';
+import { nanosOf } from './converted-sums.ts';
 import { keyValues } from './cut.ts';
-import { type Conversions, conversionsOf, type DayRates } from './day-rates.ts';
+import { type Conversions, conversionsOf, type DayRates, NO_RATE } from './day-rates.ts';
 import { type DimensionName, isNamed, isTime, spansOf } from './dimensions.ts';
 import type { CreativeNames } from './names.ts';
 
@@ -88,7 +89,9 @@ export class Acquired {
         this.groups[entry] = group;
         this.paidGroups[entry] = creative === organic ? SKIPPED : group;
       }
-      this.addEntries(entries, conversionsIn(entries));
+      const conversions = conversionsIn(entries);
+      this.addEntries(entries, conversions);
+      if (conversions) this.addUnconverted(entries, conversions, chunk);
     });
   }
 
@@ -97,6 +100,20 @@ export class Acquired {
       const amounts = { size, low: sums[at] ?? null, high: sums[at + 1] ?? null, conversions };
       this.ranking.table.addTo('acquired_revenue', this.groups, amounts);
       this.ranking.table.addTo('attributed_revenue', this.paidGroups, amounts);
+    }
+  }
+
+  /** Lists the amounts that cannot be converted. */
+  private addUnconverted({ size, keys, sums }: Entries, { numbers }: Conversions, chunk: Chunk): void {
+    const currencies = valuesIn(chunk, 'currency');
+    const currencyAt = chunk.columns.indexOf('currency');
+    for (let entry = 0; entry < size; entry++) {
+      if (numbers[entry] !== NO_RATE) continue;
+      const currency = currencies[keys[currencyAt]?.[entry] ?? 0] ?? '';
+      for (const at of AMOUNTS_AT) {
+        const amount = nanosOf(sums[at]?.[entry] ?? 0, sums[at + 1]?.[entry] ?? 0);
+        this.ranking.table.unconvertedAcquired.add(this.groups[entry] ?? SKIPPED, currency, amount);
+      }
     }
   }
 

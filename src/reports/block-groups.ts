@@ -99,7 +99,7 @@ export class Groups {
         this.table.addEntries(this.cells, entries, conversions);
         this.table.addAttributed(this.paidAmong(entries, entries.keys[creativeAt], organic), entries);
       }
-      if (conversions) this.addMissing(entries, conversions, { currencies, currencyAt, isOfCosts });
+      if (conversions) this.addUnconverted(entries, conversions, { currencies, currencyAt, isOfCosts });
     });
   }
 
@@ -113,7 +113,7 @@ export class Groups {
   }
 
   /** Lists the amounts that cannot be converted. */
-  private addMissing(
+  private addUnconverted(
     entries: Entries,
     { numbers }: Conversions,
     chunk: { currencies: readonly string[]; currencyAt: number; isOfCosts: boolean },
@@ -125,7 +125,8 @@ export class Groups {
       const nanos = isOfCosts
         ? nanosOf(low?.[entry] ?? 0, high?.[entry] ?? 0)
         : this.table.nanosOf(entries, entry);
-      this.around.rates.miss(currencies[entries.keys[currencyAt]?.[entry] ?? 0] ?? '', nanos);
+      const currency = currencies[entries.keys[currencyAt]?.[entry] ?? 0] ?? '';
+      this.table.unconverted.add(this.cells[entry] ?? SKIPPED, currency, nanos);
     }
   }
 

@@ -27,8 +27,6 @@ export type BlockSums = {
   total: Sums;
   /** Whether `total` includes what acquired devices have earned since. */
   hasAcquired: boolean;
-  /** Nanos without a rate, by currency. */
-  missing: ReadonlyMap<string, bigint>;
 };
 
 const MAX_PASSES = 16;
@@ -64,7 +62,7 @@ export async function readBlockSums(
     if (hasAcquired) {
       await addAcquired(ranking, db, application.id, asked, { creatives, rates: ratesUntil(END_OF_TIME) });
     }
-    return { ...ranking.read(), missing: rates.missing, hasAcquired };
+    return { ...ranking.read(), hasAcquired };
   }
   const message = `has more than ${maxGroups * MAX_PASSES} groups in this period; ask for fewer days or add a filter`;
   throw invalidRequest([{ path: 'group_by', message }]);

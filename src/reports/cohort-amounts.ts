@@ -1,6 +1,6 @@
 import { NANOS_PER_HIGH } from '#rollup';
 import { ConvertedSums, nanosOf, type RateDigits } from './converted-sums.ts';
-import { NO_RATE, SAME_CURRENCY } from './day-rates.ts';
+import { SAME_CURRENCY } from './day-rates.ts';
 import { roundedNanos } from './group-table.ts';
 
 /** Exact amounts by row and by index of a requested day number. */
@@ -11,7 +11,6 @@ export class CohortAmounts {
   private readonly high: Float64Array;
   private readonly converted = new ConvertedSums();
   private readonly rates: RateDigits;
-  private readonly incomplete = new Set<number>();
 
   constructor(rows: number, width: number, rates: RateDigits) {
     this.rates = rates;
@@ -20,12 +19,14 @@ export class CohortAmounts {
     this.high = new Float64Array(rows * width);
   }
 
-  /** Adds to the day numbers with indexes `from` to `to`. `conversion` is a number of `DayRates.of`. */
+  /**
+   * Adds to the day numbers with indexes `from` to `to`. `conversion` is a number of `DayRates.of`, but not
+   * `NO_RATE`.
+   */
   add(row: number, from: number, to: number, low: number, high: number, conversion: number): void {
     const last = row * this.width + to;
     for (let at = row * this.width + from; at <= last; at++) {
       if (conversion === SAME_CURRENCY) this.addSame(at, low, high);
-      else if (conversion === NO_RATE) this.incomplete.add(at);
       else this.converted.add(at, low, high, this.rates, conversion);
     }
   }
@@ -43,10 +44,9 @@ export class CohortAmounts {
     this.high[at] = (this.high[at] ?? 0) + high + carried;
   }
 
-  /** Nanos in the reporting currency; null if part of them could not be converted. */
-  of(row: number, index: number): bigint | null {
+  /** Nanos in the reporting currency. */
+  of(row: number, index: number): bigint {
     const at = row * this.width + index;
-    if (this.incomplete.has(at)) return null;
     return nanosOf(this.low[at] ?? 0, this.high[at] ?? 0) + roundedNanos(this.converted.of(at) ?? 0n);
   }
 }

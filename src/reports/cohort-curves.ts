@@ -16,9 +16,6 @@ export class CohortCurves {
   private readonly ages: number;
   private readonly revenue: Float64Array;
   private readonly spend: Float64Array;
-  /** By row: the first day since the acquisition with revenue that could not be converted. */
-  private readonly knownUntil: Float64Array;
-  private readonly lacksSpend: Uint8Array;
   private readonly rates: RateDigits;
   private readonly numbers: number[] = [];
 
@@ -28,8 +25,6 @@ export class CohortCurves {
     this.rates = rates;
     this.revenue = new Float64Array(rows * ages);
     this.spend = new Float64Array(rows * ages);
-    this.knownUntil = new Float64Array(rows).fill(Number.POSITIVE_INFINITY);
-    this.lacksSpend = new Uint8Array(rows);
   }
 
   /** Adds an amount in two parts. `conversion` is a number of `DayRates.of`, but not `NO_RATE`. */
@@ -42,14 +37,6 @@ export class CohortCurves {
   addSpend(row: number, ago: number, low: number, high: number, conversion: number): void {
     const at = row * this.ages + Math.min(ago, this.ages) - 1;
     this.spend[at] = (this.spend[at] ?? 0) + this.convert(low, high, conversion);
-  }
-
-  missRevenue(row: number, age: number): void {
-    this.knownUntil[row] = Math.min(this.knownUntil[row] ?? age, age);
-  }
-
-  missSpend(row: number): void {
-    this.lacksSpend[row] = 1;
   }
 
   private convert(low: number, high: number, conversion: number): number {
@@ -72,7 +59,6 @@ export class CohortCurves {
     const from = row * this.ages;
     const revenue = this.revenue.subarray(from, from + this.ages);
     const spend = suffixSums(this.spend.subarray(from, from + this.ages), this.ages);
-    const until = this.knownUntil[row] ?? 0;
     const isWhole = (age: number) => eligible[age] === eligible[0];
     const curveOver = (
       divisors: Float64Array,
@@ -81,7 +67,7 @@ export class CohortCurves {
     ): Curve => {
       const curve: Curve = new Array<number | null>(this.ages).fill(null);
       let [value, before, sum] = [0, 0, 0];
-      for (let age = 0; age < this.ages && age < until; age++) {
+      for (let age = 0; age < this.ages; age++) {
         const divisor = divisors[age] ?? 0;
         if (divisor === 0) break;
         // Days with the same divisor are added up first, which is exact.
@@ -96,7 +82,7 @@ export class CohortCurves {
     };
     return {
       ltv: curveOver(eligible, NANOS, (age) => exact(age)?.ltv),
-      roas: this.lacksSpend[row] ? [] : curveOver(spend, 1, (age) => exact(age)?.roas),
+      roas: curveOver(spend, 1, (age) => exact(age)?.roas),
     };
   }
 }

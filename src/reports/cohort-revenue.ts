@@ -7,6 +7,7 @@ import { type CohortCells, type CohortDay, NO_VALUE } from './cohort-cells.ts';
 import { CohortCurves } from './cohort-curves.ts';
 import { nanosOf } from './converted-sums.ts';
 import { conversionsOf, type DayRates, NO_RATE, SAME_CURRENCY } from './day-rates.ts';
+import { addUnrated, type Unrated, UnratedSums } from './unrated.ts';
 
 /** Revenue of devices without a grouping; `age` is the day since their acquisition. */
 export type RevenueRow = { acquiredDay: string; rateDay: string; currency: string; age: number };
@@ -22,6 +23,9 @@ export class CohortRevenue {
   readonly revenue: CohortAmounts;
   readonly spend: CohortAmounts;
   readonly curves: CohortCurves;
+  /** What could not be converted: over all cohorts, and by row and index of a requested day number whose figures lack it. */
+  readonly unconverted = new Map<string, bigint>();
+  private readonly unconvertedCells = new UnratedSums();
   private readonly cells: CohortCells;
   private readonly rates: DayRates;
 
@@ -116,15 +120,29 @@ export class CohortRevenue {
   private addAmount(isSpend: boolean, low: number, high: number): void {
     if (!this.day || (low === 0 && high === 0)) return;
     const { part, ago, tail } = this.day;
-    if (this.conversion === NO_RATE) this.rates.miss(this.currency, nanosOf(low, high));
+    if (this.conversion === NO_RATE) addUnrated(this.unconverted, this.currency, nanosOf(low, high));
     // Costs without the name that is grouped by are of no cohort.
     if (this.value === NO_VALUE) return;
     const [row, from] = [rowOf(part, this.value), this.slots[this.age] ?? 0];
-    (isSpend ? this.spend : this.revenue).add(row, from, tail, low, high, this.conversion);
     if (this.conversion === NO_RATE) {
-      if (isSpend) this.curves.missSpend(row);
-      else this.curves.missRevenue(row, this.age);
-    } else if (isSpend) this.curves.addSpend(row, ago, low, high, this.conversion);
+      this.miss(row, from, nanosOf(low, high));
+      return;
+    }
+    (isSpend ? this.spend : this.revenue).add(row, from, tail, low, high, this.conversion);
+    if (isSpend) this.curves.addSpend(row, ago, low, high, this.conversion);
     else this.curves.addRevenue(row, this.age, low, high, this.conversion);
+  }
+
+  /** Lists an amount that the figures of a row lack from a requested day number on. */
+  private miss(row: number, from: number, amount: bigint): void {
+    const width = this.cells.numbers.length;
+    for (let index = from; index < width; index++) {
+      this.unconvertedCells.add(row * width + index, this.currency, amount);
+    }
+  }
+
+  /** What the figures of a row by a requested day number lack. */
+  unconvertedOf(row: number, index: number): Unrated {
+    return this.unconvertedCells.of(row * this.cells.numbers.length + index);
   }
 }

@@ -16,6 +16,7 @@ import { GROUPS, type Group, isOfCreatives, nameById } from './device-groups.ts'
 import { DEVICE_FILTERS, deviceFilterOf } from './payers.ts';
 import { checkPeriod, dayNumbers, filtersOf, optionalDay, period, type Reported } from './query.ts';
 import { readRates } from './rates.ts';
+import { addUnrated, type Unrated, unconvertedField } from './unrated.ts';
 
 const SUBJECTS = [...GROUPS, 'period'] as const;
 
@@ -83,14 +84,12 @@ export async function reportCompare(env: Env, application: Reported, query: Comp
   const ask = ({ from, to, filter }: Side) =>
     askOutcomes(env, application, { cohort: { from, to }, filter, days: query.days, today, rates });
   const [first, second] = await Promise.all([ask(a), ask(b)]);
-  const unconverted = [...new Set([...first.unconverted, ...second.unconverted])].sort();
   return {
-    data: rowsOf(first, second, unconverted.length === 0),
+    data: rowsOf(first, second),
     a: { name: a.name, from: a.from, to: a.to, size: first.size },
     b: { name: b.name, from: b.from, to: b.to, size: second.size },
     currency,
     rate_day: rateDay,
-    unconverted_currencies: unconverted,
     timezone: application.timezone,
   };
 }
@@ -136,7 +135,7 @@ function narrow(left: DeviceFilter, right: DeviceFilter): DeviceFilter {
 
 const TESTS = { proportions: 'two-proportion z-test', means: "Welch's t-test" } as const;
 
-function rowsOf(first: OutcomesAnswer, second: OutcomesAnswer, isConverted: boolean) {
+function rowsOf(first: OutcomesAnswer, second: OutcomesAnswer) {
   return first.days.flatMap((a, index) => {
     const b = second.days[index];
     if (!b) return [];
@@ -154,7 +153,7 @@ function rowsOf(first: OutcomesAnswer, second: OutcomesAnswer, isConverted: bool
       ),
       test: TESTS.proportions,
     });
-    const [left, right] = isConverted ? [a.revenue, b.revenue] : [null, null];
+    const [left, right] = [a.revenue, b.revenue];
     const arpu = {
       metric: 'arpu' as const,
       day: a.day,
@@ -166,9 +165,21 @@ function rowsOf(first: OutcomesAnswer, second: OutcomesAnswer, isConverted: bool
       b: right && right.size > 0 ? right.mean : null,
       ...columnsOf(left && right && compareMeans(left, right)),
       test: TESTS.means,
+      ...unconvertedField(unratedIn(a, b)),
     };
     return [proportion('retention', 'active'), proportion('conversion', 'payers'), arpu];
   });
+}
+
+/** The revenue of both sides that has no rate. */
+function unratedIn(...sides: OutcomesAnswer['days']): Unrated {
+  const unrated = new Map<string, bigint>();
+  for (const { unconverted } of sides) {
+    for (const [currency, amount] of Object.entries(unconverted)) {
+      addUnrated(unrated, currency, BigInt(Math.round(amount)));
+    }
+  }
+  return unrated;
 }
 
 const columnsOf = (found: Difference | null) => ({

@@ -16,10 +16,8 @@ export const NO_RATE = -2;
 /** The conversions of entries. `numbers` may be longer than the entries, and is reused for the next ones. */
 export type Conversions = { numbers: Int32Array; rates: RateDigits };
 
-/** The rates of each currency by day, and the amounts that could not be converted. */
+/** The rates of each currency by day. */
 export class DayRates {
-  /** Nanos by currency. */
-  readonly missing = new Map<string, bigint>();
   /** The rates that `of` returned the numbers of. */
   readonly rates = new RateDigits();
   private readonly db: D1Database;
@@ -63,10 +61,6 @@ export class DayRates {
       this.found.set(key, conversion);
     }
     return conversion;
-  }
-
-  miss(currency: string, nanos: bigint): void {
-    this.missing.set(currency, (this.missing.get(currency) ?? 0n) + nanos);
   }
 }
 

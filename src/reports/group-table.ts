@@ -5,6 +5,7 @@ import { addLow, addNumbers, addParts, SKIPPED } from './add-columns.ts';
 import { type Amount, type Count, emptySums, sumOf } from './adder.ts';
 import { ConvertedSums, nanosOf, RATE_SCALE } from './converted-sums.ts';
 import { type Conversions, NO_RATE, SAME_CURRENCY } from './day-rates.ts';
+import { type Unrated, UnratedSums } from './unrated.ts';
 
 const PARTS_PER_NANO = 10n ** 15n;
 
@@ -46,8 +47,10 @@ export class GroupTable {
   private readonly columns: (Float64Array | null)[];
   /** By amount. */
   private readonly converted: readonly ConvertedSums[];
-  /** By amount: the groups of which part could not be converted. */
-  private readonly incomplete: readonly Set<number>[];
+  /** By group: what revenue and spend lack, because it could not be converted. */
+  readonly unconverted = new UnratedSums();
+  /** By group: what the revenue of acquired devices lacks. */
+  readonly unconvertedAcquired = new UnratedSums();
 
   constructor(rollup: RollupTable) {
     let at = 0;
@@ -67,7 +70,6 @@ export class GroupTable {
     this.installsAt = columns.find(({ measure }) => measure === 'installs')?.at ?? null;
     this.columns = new Array<Float64Array | null>(this.attributedAt + 1).fill(null);
     this.converted = this.amounts.map(() => new ConvertedSums());
-    this.incomplete = this.amounts.map(() => new Set<number>());
   }
 
   /** Adds a group and returns its number. */
@@ -126,6 +128,7 @@ export class GroupTable {
       column[group] = (column[group] ?? 0) + added;
     }
     for (const index of this.amounts.keys()) this.addAmountOf(index, group, other, otherGroup);
+    this.addUnratedOf(group, other, otherGroup);
   }
 
   /** Adds the first `size` groups of another table of the same rollup. */
@@ -141,6 +144,7 @@ export class GroupTable {
     for (const index of this.amounts.keys()) {
       for (let from = 0; from < size; from++) this.addAmountOf(index, group, other, from);
     }
+    for (let from = 0; from < size; from++) this.addUnratedOf(group, other, from);
   }
 
   /** Adds what the devices acquired in another group of this table have earned. */
@@ -148,6 +152,7 @@ export class GroupTable {
     for (const amount of ['acquired_revenue', 'attributed_revenue'] as const) {
       this.addAmountOf(this.ownAmounts + ADDED.indexOf(amount), group, this, otherGroup);
     }
+    this.unconvertedAcquired.addAll(group, this.unconvertedAcquired.of(otherGroup));
   }
 
   /** The total of all amounts of an entry, in nanos. */
@@ -158,19 +163,19 @@ export class GroupTable {
 
   /** The sums of a group, with converted amounts rounded. */
   sumsOf(group: number): Sums {
-    const sums: Record<string, number | bigint | null> = { ...NO_SUMS };
+    const sums: Record<string, number | bigint | Unrated> = {
+      ...NO_SUMS,
+      unconverted: this.unconverted.of(group),
+      unconvertedAcquired: this.unconvertedAcquired.of(group),
+    };
     sums.attributedInstalls = this.columns[this.attributedAt]?.[group] ?? 0;
     for (const { at, sum } of this.counts) sums[sum] = this.columns[at]?.[group] ?? 0;
     for (const [index, { at, sum }] of this.amounts.entries()) {
-      if (this.incomplete[index]?.has(group)) {
-        sums[sum] = null;
-        continue;
-      }
       const converted = this.converted[index]?.of(group);
       const same = nanosOf(this.columns[at]?.[group] ?? 0, this.columns[at + 1]?.[group] ?? 0);
       sums[sum] = converted === undefined ? same : same + roundedNanos(converted);
     }
-    return sums as Sums;
+    return sums as unknown as Sums;
   }
 
   /** What a group is ranked by: its approximate revenue and spend (as far as they could be converted), impressions, and all other counts. */
@@ -233,8 +238,7 @@ export class GroupTable {
       if (group === SKIPPED || (addedLow === 0 && addedHigh === 0)) continue;
       const number = numbers[entry] ?? NO_RATE;
       if (number === SAME_CURRENCY) addParts(lows, highs, group, addedLow, addedHigh);
-      else if (number === NO_RATE) this.setIncomplete(index, group);
-      else converted?.add(group, addedLow, addedHigh, rates, number);
+      else if (number !== NO_RATE) converted?.add(group, addedLow, addedHigh, rates, number);
     }
   }
 
@@ -245,18 +249,19 @@ export class GroupTable {
     if (low !== 0 || high !== 0) addParts(this.columnAt(at), this.columnAt(at + 1), group, low, high);
     const converted = other.converted[index]?.of(otherGroup);
     if (converted !== undefined) this.converted[index]?.addWhole(group, converted);
-    if (other.incomplete[index]?.has(otherGroup)) this.setIncomplete(index, group);
+  }
+
+  private addUnratedOf(group: number, other: GroupTable, otherGroup: number): void {
+    this.unconverted.addAll(group, other.unconverted.of(otherGroup));
+    this.unconvertedAcquired.addAll(group, other.unconvertedAcquired.of(otherGroup));
   }
 
   /** Whether any group has some of an amount. */
   private isUsed(index: number): boolean {
     const at = this.amounts[index]?.at ?? 0;
-    const hasConverted = this.converted[index]?.isUsed === true || (this.incomplete[index]?.size ?? 0) > 0;
-    return hasConverted || this.columns[at] !== null || this.columns[at + 1] !== null;
-  }
-
-  private setIncomplete(index: number, group: number): void {
-    this.incomplete[index]?.add(group);
+    return (
+      this.converted[index]?.isUsed === true || this.columns[at] !== null || this.columns[at + 1] !== null
+    );
   }
 }
 

@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { cohortRevenue, database } from '#db';
 import { currencyCode } from '#http';
+import { amountField } from '#lib/money';
 import { addDays, dayIn } from '#lib/time';
 import { scanBlocks } from './block-scan.ts';
 import { CohortRevenue, type RevenueRow } from './cohort-revenue.ts';
@@ -10,11 +11,12 @@ import { type CohortQuestion, knowsSpend, needsCohortBlocks } from './cohorts.ts
 import { scanCosts } from './cost-scan.ts';
 import { DayRates, END_OF_TIME } from './day-rates.ts';
 import { deviceGroupBy, isOfCreatives } from './device-groups.ts';
-import { moneyField, plainRatiosOf } from './metrics.ts';
-import { nanosSql, rateDaySql, readNanos, unconvertedOf } from './money.ts';
+import { plainRatiosOf } from './metrics.ts';
+import { nanosSql, rateDaySql, readNanos } from './money.ts';
 import { checkPeriod, cohortPeriod, filtersOf, type Reported } from './query.ts';
 import { daysOf, rowsOf } from './retention.ts';
 import { ACQUIRED, EARNED, type Period, rowsIn } from './sources.ts';
+import { unconvertedField, unconvertedOf } from './unrated.ts';
 
 export const LtvQuery = z
   .object({ ...cohortPeriod, group_by: deviceGroupBy, currency: currencyCode().optional() })
@@ -57,9 +59,10 @@ export async function reportLtv(db: D1Database, application: Reported, query: Lt
     const dayOf = (number: number) => ({
       eligible: eligible[number] ?? 0,
       complete: eligible[number] === size,
-      ...moneyField('revenue', exact.get(number)?.revenue ?? null),
+      ...amountField('revenue', exact.get(number)?.revenue ?? 0n),
       ltv: curves.ltv[number] ?? null,
       roas: curves.roas[number] ?? null,
+      ...(eligible[number] ? unconvertedField(value.unconvertedOf(row, numbers.indexOf(number))) : {}),
     });
     const isPaidBack = (roas: number | null, age: number) =>
       roas !== null && roas >= 1 && (eligible[age] ?? 0) * 2 >= size;
@@ -76,7 +79,7 @@ export async function reportLtv(db: D1Database, application: Reported, query: Lt
     total_rows: cohorts.cut?.total ?? data.length,
     currency: reporting,
     timezone: application.timezone,
-    unconverted: unconvertedOf(rates.missing),
+    unconverted: unconvertedOf(value.unconverted),
   };
 }
 

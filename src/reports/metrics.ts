@@ -8,43 +8,50 @@ import {
   type Sums,
 } from '#catalogue';
 import { amountField, fromNanos } from '#lib/money';
+import { type Unconverted, unconvertedField } from './unrated.ts';
 
-/** Exact amounts are added only if the numbers may be rounded. */
-export type MetricValues = Record<Metric, number | null> & Partial<Record<`${MoneyMetric}_exact`, string>>;
-
-/** An amount in an answer; null if part of it cannot be converted. */
-export const moneyField = <Name extends string>(name: Name, nanos: bigint | null) =>
-  (nanos === null ? { [name]: null } : amountField(name, nanos)) as Record<Name, number | null>;
+/**
+ * Exact amounts are added only if the numbers may be rounded. `unconverted` is what revenue and spend lack, `roas_unconverted` what the
+ * revenue behind ROAS lacks; both are added only if there is any.
+ */
+export type MetricValues = Record<Metric, number | null> &
+  Partial<Record<`${MoneyMetric}_exact`, string>> & {
+    unconverted?: Unconverted;
+    roas_unconverted?: Unconverted;
+  };
 
 const NOTHING = Object.fromEntries(ALL_METRICS.map((name) => [name, null])) as Record<Metric, null>;
 
 /** Every metric of a group; null for those that its grouping cannot provide. */
 export function metricsOf(sums: Sums, days: number, given: ReadonlySet<Metric>): MetricValues {
   // One object for all of them: a report by creative has thousands of rows.
-  const values: Record<string, number | string | null> = { ...NOTHING };
+  const values: Record<string, number | string | null | Unconverted> = { ...NOTHING };
+  let showsMoney = false;
   for (const name of given) {
     const metric: MetricDefinition = METRICS[name];
-    if ('nanos' in metric) Object.assign(values, moneyField(name, metric.nanos(sums)));
+    if ('nanos' in metric) Object.assign(values, amountField(name, metric.nanos(sums)));
     else values[name] = metric.value(sums, days);
+    showsMoney ||= metric.unit === 'money';
   }
-  return values as MetricValues;
+  if (showsMoney) Object.assign(values, unconvertedField(sums.unconverted));
+  if (values.roas !== null || values.roas_blended !== null) {
+    Object.assign(values, unconvertedField(sums.unconvertedAcquired, 'roas_unconverted'));
+  }
+  return values as unknown as MetricValues;
 }
 
-/** A metric of a group that is not a mean per day; null if part of an amount cannot be converted. */
+/** A metric of a group that is not a mean per day. */
 export function metricOf(name: Metric, sums: Sums): number | null {
   const metric: MetricDefinition = METRICS[name];
-  if (!('nanos' in metric)) return metric.value(sums, 0);
-  const nanos = metric.nanos(sums);
-  return nanos === null ? null : fromNanos(nanos);
+  return 'nanos' in metric ? fromNanos(metric.nanos(sums)) : metric.value(sums, 0);
 }
 
-type LifetimeSums = { eligible: number; revenue: bigint | null; spend: bigint | null };
+type LifetimeSums = { eligible: number; revenue: bigint; spend: bigint | null };
 
-/** What devices earned per device, and relative to spend. Null revenue or spend means that not all of it is known. */
-export function plainRatiosOf({ eligible, ...sums }: LifetimeSums) {
-  const inUnits = (nanos: bigint | null) => (nanos === null ? null : fromNanos(nanos));
-  const [revenue, spend] = [inUnits(sums.revenue), inUnits(sums.spend)];
-  return { ltv: per(revenue, eligible), roas: per(revenue, spend) };
+/** What devices earned per device, and relative to spend. Spend is null if it is unknown for the grouping. */
+export function plainRatiosOf({ eligible, revenue, spend }: LifetimeSums) {
+  const earned = fromNanos(revenue);
+  return { ltv: per(earned, eligible), roas: per(earned, spend === null ? null : fromNanos(spend)) };
 }
 
 /** A funnel's steps, from how many devices reach each and how fast. */

@@ -1,20 +1,15 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { amountField, type WithExact } from '#lib/money';
 import { convert, type Parts, type RateBook, readRateBook } from '#money';
 import { NANOS_PER_HIGH } from '#rollup';
 import type { Reported } from './query.ts';
 
-export type Unconverted = ({ currency: string } & WithExact<'amount'>)[];
-
 /** The currency of an amount, and the day whose rate converts it. SQL returns nanos as text, because the driver's numbers end at 2^53. */
 export type AmountRow = { currency: string; rateDay: string };
 
-/** Converts amounts into a report's currency, and collects those without a rate. */
+/** Converts amounts into a report's currency. */
 export class Converter {
   readonly currency: string;
   private readonly book: RateBook;
-  /** Nanos without a rate, by currency. */
-  readonly missing = new Map<string, bigint>();
 
   constructor(book: RateBook, currency: string) {
     this.book = book;
@@ -25,29 +20,7 @@ export class Converter {
   convert(nanos: bigint, { currency, rateDay }: AmountRow): Parts | null {
     return convert(this.book, nanos, currency, this.currency, rateDay);
   }
-
-  /** Adds an amount without a rate to the list. */
-  list(nanos: bigint, { currency }: Pick<AmountRow, 'currency'>): void {
-    this.missing.set(currency, (this.missing.get(currency) ?? 0n) + nanos);
-  }
-
-  /** Like `convert`, but an amount without a rate counts as 0 and is listed. */
-  convertOrList(nanos: bigint, row: AmountRow): Parts {
-    const parts = this.convert(nanos, row);
-    if (parts === null) this.list(nanos, row);
-    return parts ?? 0n;
-  }
-
-  unconverted(): Unconverted {
-    return unconvertedOf(this.missing);
-  }
 }
-
-/** Amounts without a rate, in their own currencies. `missing` has nanos by currency. */
-export const unconvertedOf = (missing: ReadonlyMap<string, bigint>): Unconverted =>
-  [...missing]
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([currency, nanos]) => ({ currency, ...amountField('amount', nanos) }));
 
 /** A converter that knows the rates of everything in these rows. */
 export async function converterFor(

@@ -26,7 +26,7 @@ const cohortRest =
   'A report has at most `limit` cohorts: the latest, then the largest. The last row, with `is_other`, sums up all others.';
 
 const money =
-  'Amounts are in `currency` or, by default, in the reporting currency of the application, converted with the exchange rates of their days. Amounts that cannot be converted are listed in `unconverted`. If an amount is so large that a JSON number may round it, a field with the suffix `_exact` contains the exact amount as a decimal string.';
+  'Amounts are in `currency` or, by default, in the reporting currency of the application, converted with the exchange rates of their days. Amounts that cannot be converted are left out of the figures and listed in `unconverted`: of a row what that row lacks, of the report all of them. If an amount is so large that a JSON number may round it, a field with the suffix `_exact` contains the exact amount as a decimal string.';
 
 const hours = `With \`group_by=hour\`, each row is an hour of the clock in the application's time zone, such as \`2026-11-01T01:00:00-04:00\`. When clocks are set back, an hour comes twice, with different offsets. \`until_hour\` ends the last day of the report at this hour of the clock (1 to 23): with \`from\` and \`to\` the same day and \`until_hour=9\`, a report covers 00:00 to 09:00, to be compared with the same part of another day. Both are available for the last ${HOURS_KEPT_DAYS} days and today, and can be combined with creative, adset, campaign and currency and with the filters of creatives and attribution, but not with \`country\`, \`os\` or \`app_version\`. An event that arrives more than ${HOURS_KEPT_DAYS} days late counts in its day but in no hour. Devices count once a day and costs are daily, so ${ALL_METRICS.filter((name) => !HOURLY_METRICS.includes(name)).join(', ')} are null.`;
 
@@ -100,7 +100,7 @@ export const operations: Operation[] = [
     CompareQuery,
     { by: 'os', a: 'android', b: 'ios', days: '1,7,30', currency: 'usd' },
     Compare,
-    'metric,day,a_devices,a_count,a,b_devices,b_count,b,difference,low,high,p_value,test\r\n',
+    'metric,day,a_devices,a_count,a,b_devices,b_count,b,difference,low,high,p_value,test,unconverted\r\n',
   ),
   report(
     'predicted-ltv',
@@ -118,7 +118,7 @@ export const operations: Operation[] = [
     AdsQuery,
     { group_by: 'country', currency: 'usd', limit: 1000, q: 'banner' },
     Ads,
-    'day,source,media_source,impressions,ad_revenue,ecpm,ad_requests,fill_rate\r\n',
+    'day,source,media_source,impressions,ad_revenue,ecpm,ad_requests,fill_rate,unconverted\r\n',
   ),
   report(
     'client-totals',

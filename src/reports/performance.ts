@@ -18,10 +18,10 @@ import {
 } from './dimensions.ts';
 import { checkHours, checkHoursKept, until_hour } from './hours.ts';
 import { type MetricValues, metricsOf } from './metrics.ts';
-import { type Unconverted, unconvertedOf } from './money.ts';
 import { countPayers, NO_PAYERS } from './payers.ts';
 import { checkPeriod, filtersOf, listing, listOf, period, type Reported } from './query.ts';
 import { readReportSums } from './report-sums.ts';
+import { type Unconverted, unconvertedOf } from './unrated.ts';
 
 const groupError = `must be one or two of ${Object.keys(DIMENSIONS).join(', ')}`;
 
@@ -47,7 +47,7 @@ export const PerformanceQuery = z
   .superRefine(checkHours);
 export type PerformanceQuery = z.infer<typeof PerformanceQuery>;
 
-type PerformanceRow = Record<string, string | number | boolean | null> &
+type PerformanceRow = Record<string, string | number | boolean | null | Unconverted> &
   MetricValues & { day?: string | null; is_other?: true };
 
 export type PerformanceReport = {
@@ -87,7 +87,7 @@ export async function reportPerformance(
   const metrics = untilHour === undefined ? asksFor : asksFor.filter((name) => HOURLY_METRICS.includes(name));
   // Only means per day need the number of days.
   const needsDays = metrics.includes('dau');
-  const [{ groups, cut, total, missing }, firstDay] = await Promise.all([
+  const [{ groups, cut, total }, firstDay] = await Promise.all([
     readReportSums(env.DB, application, {
       ...{ names, from, to, untilHour, reporting, filters, metrics, wantsTotals },
       limit: query.limit,
@@ -134,7 +134,7 @@ export async function reportPerformance(
     totals: metricsOf({ ...total, payers: payersOf.total }, days.length, givesInTotal),
     currency: reporting,
     timezone: application.timezone,
-    unconverted: unconvertedOf(missing),
+    unconverted: unconvertedOf(total.unconverted),
   };
 }
 

@@ -34,14 +34,14 @@ export async function readReportSums(
     wantsAcquired: OF_ACQUIRED.some(wants),
   });
   const { groups, cut } = found;
-  if (!wantsTotals) return { groups, cut, total: emptySums(), missing: new Map() };
+  if (!wantsTotals) return { groups, cut, total: emptySums() };
   // Only the rollup by day has every measure.
   const isOfDays =
     rollupFor(names) === 'rollup_daily' && !(names.includes('hour') && untilHour === undefined);
   const hasTotal = isOfDays && (hasCosts(names) || !isByCreative(filters) || !OF_ACQUIRED.some(wants));
   if (!hasTotal) {
     const whole = await readReportSums(db, application, { ...question, names: [], limit: 1, q: undefined });
-    return { groups, cut, total: whole.total, missing: whole.missing };
+    return { groups, cut, total: whole.total };
   }
   const isLacking = (kind: string) => {
     if (isBySegment(filters)) return false;
@@ -51,8 +51,7 @@ export async function readReportSums(
     );
   };
   const lacking = totalSources(metrics).filter(({ source }) => isLacking(source.kind));
-  const { total, missing } = await addSources(db, application, question, lacking, found);
-  return { groups, cut, total, missing };
+  return { groups, cut, total: await addSources(db, application, question, lacking, found.total) };
 }
 
 /** Adds sources that only the totals have to the sums of the groups. */
@@ -61,17 +60,16 @@ async function addSources(
   application: Reported,
   question: ReportQuestion,
   sources: ReturnType<typeof totalSources>,
-  found: { total: Sums; missing: ReadonlyMap<string, bigint> },
-): Promise<{ total: Sums; missing: ReadonlyMap<string, bigint> }> {
+  found: Sums,
+): Promise<Sums> {
   if (sources.length === 0) return found;
   const asked = { ...question, applicationId: application.id, teamId: application.teamId };
   const read = await readSums(db, sources, asked);
   const rows = read.flatMap((one) => one.rows);
   const amounts = rows.flatMap((row) => row.amounts);
   const converter = await converterFor(db, application, question.reporting, amounts);
-  for (const [currency, nanos] of found.missing) converter.list(nanos, { currency });
   const total = new Adder();
-  total.addSums(found.total);
-  for (const row of rows) total.add(row, converter, true);
-  return { total: total.sums(), missing: converter.missing };
+  total.addSums(found);
+  for (const row of rows) total.add(row, converter);
+  return total.sums();
 }

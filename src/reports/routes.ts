@@ -35,7 +35,7 @@ const CLIENT_TOTALS = ['device_id', 'kind', 'currency', 'client_total', 'counted
 const FUNNEL = ['step', 'devices', 'from_first', 'from_previous', 'median_seconds'];
 const COMPARE = [
   ...['metric', 'day', 'a_devices', 'a_count', 'a', 'b_devices', 'b_count', 'b'],
-  ...['difference', 'low', 'high', 'p_value', 'test'],
+  ...['difference', 'low', 'high', 'p_value', 'test', 'unconverted'],
 ];
 const ADS = metricsIn('rollup_ads', ALL_METRICS);
 

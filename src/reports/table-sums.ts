@@ -25,8 +25,6 @@ export type TableSums = {
   groups: Map<string, Sums>;
   cut: Cut | null;
   total: Sums;
-  /** Nanos without a rate in the totals, by currency. */
-  missing: ReadonlyMap<string, bigint>;
 };
 
 /** Reports with a lower limit usually have more groups than rows, so their groups are ranked first. */
@@ -65,7 +63,7 @@ export async function readTableSums(
       if (!isShown(key, row, names)) continue;
       const adder = groups.get(key) ?? new Adder();
       groups.set(key, adder);
-      adder.add(row, converter, false);
+      adder.add(row, converter);
     }
   }
   const total = addTotals(
@@ -76,14 +74,13 @@ export async function readTableSums(
     groups: new Map([...groups].map(([key, adder]) => [key, adder.sums()])),
     cut,
     total,
-    missing: converter.missing,
   };
 }
 
-/** Adds up all rows of these sources, and lists the amounts that cannot be converted. */
+/** Adds up all rows of these sources. */
 function addTotals(read: readonly ReadSums[], converter: Converter): Sums {
   const total = new Adder();
-  for (const { rows } of read) for (const row of rows) total.add(row, converter, true);
+  for (const { rows } of read) for (const row of rows) total.add(row, converter);
   return total.sums();
 }
 

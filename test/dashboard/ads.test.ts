@@ -102,9 +102,9 @@ it('shows the days, formats and networks of each country, finds them by name, an
   }
   const csv = await person.get(`${of}&format=csv`);
   expect((await csv.text()).trim().split('\r\n')).toEqual([
-    'day,source,country,media_source,impressions,ad_revenue,ecpm,ad_requests,fill_rate',
-    '2026-03-09,banner,DE,fyber,1,9,9000,,',
-    '2026-03-09,banner,FR,admob,1,2,2000,,',
+    'day,source,country,media_source,impressions,ad_revenue,ecpm,ad_requests,fill_rate,unconverted',
+    '2026-03-09,banner,DE,fyber,1,9,9000,,,',
+    '2026-03-09,banner,FR,admob,1,2,2000,,,',
   ]);
 });
 

@@ -125,7 +125,7 @@ it('orders by the change of a metric, by link, heading and file', async () => {
     `/creatives?app=${tenant.application.id}&${PERIOD}&format=csv&sort=revenue_change`,
   );
   const rows = (await file.text()).trimEnd().split('\r\n').slice(1);
-  expect(rows.map((line) => line.split(',').slice(-2))).toEqual([
+  expect(rows.map((line) => line.split(',').slice(-3, -1))).toEqual([
     ['7', '-7'],
     ['0', '0'],
     ['1', '2'],
@@ -217,9 +217,9 @@ it('shows a set of columns, and the file has the same rows, order and columns', 
   );
   const csv = (await file.text()).trimEnd().split('\r\n');
   expect(csv[0]).toBe(
-    'campaign,adset,creative,creative_id,archived,clicks,installs,spend,cpi,revenue,roas,revenue_before,revenue_change',
+    'campaign,adset,creative,creative_id,archived,clicks,installs,spend,cpi,revenue,roas,revenue_before,revenue_change,unconverted',
   );
-  expect(csv[1]?.split(',').slice(-2)).toEqual(['7', '-7']);
+  expect(csv[1]?.split(',').slice(-3, -1)).toEqual(['7', '-7']);
   expect(csv.slice(1).map((line) => line.split(',').slice(0, 3).join())).toEqual([
     'Spring,Old,Dog',
     `Autumn,Old,${LONG}`,

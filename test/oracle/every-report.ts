@@ -154,7 +154,11 @@ export function describeEveryReport(options: History): void {
       );
       const expected = Object.entries(all).map(([metric, value]) => [
         metric,
-        gives.includes(metric) ? value : null,
+        gives.includes(metric) || metric === 'unconverted'
+          ? value
+          : metric.endsWith('_unconverted')
+            ? undefined
+            : null,
       ]);
       expectFigures(row, Object.fromEntries(expected), name);
     }
@@ -290,6 +294,8 @@ export function describeEveryReport(options: History): void {
   const without = (figures: Record<string, unknown>, lacking: readonly string[]) => ({
     ...figures,
     ...Object.fromEntries(lacking.map((name) => [name, null])),
+    // What is said of ROAS goes with it.
+    ...(lacking.includes('roas') ? { roas_unconverted: undefined } : {}),
   });
 
   type Dimension = { column: string; of: (event: Sent) => string };
@@ -549,11 +555,11 @@ export function describeEveryReport(options: History): void {
       const shown = ofFormat.filter(
         (event) => naive.isAd(event) && (event.payload.media_source ?? null) === row.media_source,
       );
-      const { impressions, ad_revenue, ecpm } = naive.performance(shown, sent, [], 1, rateOn);
+      const { impressions, ad_revenue, ecpm, unconverted } = naive.performance(shown, sent, [], 1, rateOn);
       const { ad_requests, fill_rate } = naive.performance(ofFormat, sent, [], 1, rateOn);
       const requests =
         row.media_source === null ? { ad_requests, fill_rate } : { ad_requests: null, fill_rate: null };
-      expectFigures(row, { impressions, ad_revenue, ecpm, ...requests }, JSON.stringify(row));
+      expectFigures(row, { impressions, ad_revenue, ecpm, unconverted, ...requests }, JSON.stringify(row));
     }
     const requests = data.reduce((sum, row) => sum + Number(row.ad_requests), 0);
     expect(requests).toBe(

@@ -34,12 +34,12 @@ const amountOf = (event: Sent): Amount => ({
   day: event.day,
 });
 
-/** The exact sum in nanos of the reporting currency; null where a part of it has no rate. */
-function exactSum(amounts: Amount[], rateOn: RateOn): Ratio | null {
+/** The exact sum in nanos of the reporting currency, without what has no rate. */
+function exactSum(amounts: Amount[], rateOn: RateOn): Ratio {
   let [above, below] = [0n, 1n];
   for (const amount of amounts) {
     const rate = rateOn(amount.currency, amount.day);
-    if (!rate) return null;
+    if (!rate) continue;
     above = above * rate[1] + amount.nanos * rate[0] * below;
     below *= rate[1];
     for (let left = above, right = below; ; [left, right] = [right, left % right]) {
@@ -52,10 +52,10 @@ function exactSum(amounts: Amount[], rateOn: RateOn): Ratio | null {
   return [above, below];
 }
 
-/** The sum in units of the reporting currency, rounded to a nano; null where a part of it has no rate. */
-export function money(amounts: Amount[], rateOn: RateOn): number | null {
+/** The sum in units of the reporting currency, rounded to a nano, without what has no rate. */
+export function money(amounts: Amount[], rateOn: RateOn): number {
   const sum = exactSum(amounts, rateOn);
-  return sum && Number((2n * sum[0] + sum[1]) / (2n * sum[1])) / 1e9;
+  return Number((2n * sum[0] + sum[1]) / (2n * sum[1])) / 1e9;
 }
 
 const distinct = (values: unknown[]) => new Set(values.map((value) => JSON.stringify(value))).size;
@@ -75,7 +75,7 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
   const adRevenue = money(ads.map(amountOf), rateOn);
   const purchaseRevenue = money(paid.map(amountOf), rateOn);
   // The two amounts that are shown add up to the third.
-  const revenue = adRevenue === null || purchaseRevenue === null ? null : adRevenue + purchaseRevenue;
+  const revenue = adRevenue + purchaseRevenue;
   // A device is one of a day, under the application version of the first event that it sends on it, and so is a payer.
   const inside = (first: ReadonlySet<Sent>) => events.filter((event) => first.has(event));
   const active = inside(firstOfDays(all)).length;
@@ -86,13 +86,13 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
   const adRequests = total(events.map(requests));
   const spend = money(costs, rateOn);
   const attributed = installs.filter((event) => event.creative !== null);
-  const earnedBy = (acquired: Sent[]) => {
+  const earningsOf = (acquired: Sent[]) => {
     const devices = new Set(acquired.map((event) => event.device));
-    return money(
-      all.filter((event) => devices.has(event.device) && (isAd(event) || isPaid(event))).map(amountOf),
-      rateOn,
-    );
+    return amountsOf(all.filter((event) => devices.has(event.device)));
   };
+  const earnedBy = (acquired: Sent[]) => money(earningsOf(acquired), rateOn);
+  const lacking = unconverted([...amountsOf(events), ...costs], rateOn);
+  const lackingRoas = spend === 0 ? [] : unconverted(earningsOf(installs), rateOn);
   return {
     clicks: 0,
     installs: installs.length,
@@ -101,7 +101,7 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
     session_seconds: total(inside(firstEnds(all)).map((event) => Number(event.payload.session_seconds))),
     impressions: ads.length,
     ad_revenue: adRevenue,
-    ecpm: per(adRevenue === null ? null : adRevenue * 1000, ads.length),
+    ecpm: per(adRevenue * 1000, ads.length),
     ad_requests: adRequests,
     fill_rate: per(ads.length, adRequests),
     purchases: paid.length,
@@ -116,6 +116,8 @@ export function performance(events: Sent[], all: Sent[], costs: Amount[], days: 
     cpi: spend === 0 ? null : per(spend, attributed.length),
     roas: per(earnedBy(attributed), spend),
     roas_blended: per(earnedBy(installs), spend),
+    unconverted: lacking.length === 0 ? undefined : lacking,
+    roas_unconverted: lackingRoas.length === 0 ? undefined : lackingRoas,
     events: events.filter((event) => event.type === 'custom' && !isRequest(event)).length,
   };
 }
@@ -207,11 +209,18 @@ export function lifetimeValue(
   const earned = cohort.filter((event) => isAd(event) || isPaid(event));
   const sumOf = (amounts: Amount[]) => {
     const sum = exactSum(amounts, rateOn);
-    return sum && Number(sum[0]) / Number(sum[1]) / 1e9;
+    return Number(sum[0]) / Number(sum[1]) / 1e9;
   };
   const eligible = devicesOn(day);
   const revenue = money(
     earned.filter((event) => isOver(event.acquired, day) && age(event) <= day).map(amountOf),
+    rateOn,
+  );
+  const lacking = unconverted(
+    [
+      ...earned.filter((event) => isOver(event.acquired, age(event)) && age(event) <= day).map(amountOf),
+      ...spentOn(0),
+    ],
     rateOn,
   );
   let [ltv, roas]: [number | null, number | null] = [0, 0];
@@ -233,6 +242,7 @@ export function lifetimeValue(
     revenue,
     ltv,
     roas: costs && roas,
+    unconverted: eligible === 0 || lacking.length === 0 ? undefined : lacking,
   };
 }
 
@@ -280,7 +290,10 @@ export function unconverted(amounts: Amount[], rateOn: RateOn) {
   for (const { nanos: amount, currency, day } of amounts) {
     if (!rateOn(currency, day)) sums.set(currency, (sums.get(currency) ?? 0n) + amount);
   }
-  return [...sums].sort().map(([currency, sum]) => ({ currency, amount: Number(sum) / 1e9 }));
+  return [...sums]
+    .filter(([, sum]) => sum !== 0n)
+    .sort()
+    .map(([currency, sum]) => ({ currency, amount: Number(sum) / 1e9 }));
 }
 
 export const amountsOf = (events: Sent[]) =>
@@ -303,6 +316,9 @@ export function outcomes(cohort: Sent[], day: number, today: string, worthOf: Wo
     active: has((event) => age(event) === day),
     payers: has((event) => isPaid(event) && age(event) <= day),
     earned: devices.map((own) => worthIn(own.filter(isEarning), worthOf)),
+    lacking: devices
+      .flatMap((own) => own.filter(isEarning).map(amountOf))
+      .filter(({ currency }) => worthOf(currency) === null),
   };
 }
 
@@ -313,7 +329,7 @@ export const withoutRate = (events: Sent[], worthOf: WorthOf): string[] =>
 type Outcomes = ReturnType<typeof outcomes>;
 
 /** What two cohorts differ in by a day; shares with their 95 % Wald interval. */
-export function comparison(a: Outcomes, b: Outcomes, isConverted: boolean) {
+export function comparison(a: Outcomes, b: Outcomes) {
   const sizes = { a_devices: a.eligible, b_devices: b.eligible };
   const share = (count: 'active' | 'payers') => ({
     ...sizes,
@@ -322,11 +338,15 @@ export function comparison(a: Outcomes, b: Outcomes, isConverted: boolean) {
     ...differing(per(a[count], a.eligible), per(b[count], b.eligible)),
     ...intervalOf({ count: a[count], size: a.eligible }, { count: b[count], size: b.eligible }),
   });
-  const mean = ({ earned }: Outcomes) => (isConverted ? per(total(earned), earned.length) : null);
+  const mean = ({ earned }: Outcomes) => per(total(earned), earned.length);
+  const lacking = unconverted([...a.lacking, ...b.lacking], () => null);
   return {
     retention: share('active'),
     conversion: share('payers'),
-    arpu: { ...sizes, a_count: null, b_count: null, ...differing(mean(a), mean(b)) },
+    arpu: {
+      ...{ ...sizes, a_count: null, b_count: null, ...differing(mean(a), mean(b)) },
+      unconverted: lacking.length === 0 ? undefined : lacking,
+    },
   };
 }
 

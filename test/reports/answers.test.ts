@@ -81,9 +81,19 @@ describe.each(REPORT_NAMES)('GET /v1/reports/%s', (name) => {
         ? Object.entries(days).map(([day, values]) => ({ ...row, day: Number(day), ...Object(values) }))
         : [row],
     );
-    const text = (cell: unknown) => String(cell ?? '').replace(/^=/, "'=");
+    const text = (cell: unknown) =>
+      Array.isArray(cell) ? JSON.stringify(cell) : String(cell ?? '').replace(/^=/, "'=");
+    // A table of amounts has the column whether or not any row lacks some.
+    const lacking = ['performance', 'ltv', 'ads', 'compare'].includes(name) ? { unconverted: '' } : {};
+    if ('unconverted' in lacking) {
+      const lists = expected.flatMap((row) => ('unconverted' in row ? [row.unconverted] : []));
+      expect(lists).toContainEqual([{ currency: 'eur', amount: 0.5 }]);
+    }
     expect(data).toEqual(
-      expected.map((row) => Object.fromEntries(Object.entries(row).map(([key, cell]) => [key, text(cell)]))),
+      expected.map((row) => ({
+        ...lacking,
+        ...Object.fromEntries(Object.entries(row).map(([key, cell]) => [key, text(cell)])),
+      })),
     );
     const none = parse(new Uint8Array(await (await get(empty, name, '&format=csv')).arrayBuffer()));
     if (name !== 'client-totals') expect(none.meta.fields).toEqual(meta.fields);

@@ -7,7 +7,7 @@ import { fetchToken, startWorker } from '../helpers/worker.ts';
 const worker = startWorker();
 
 type Row = Record<string, number | string | null>;
-type Answer = { data: Row[]; unconverted_currencies: string[]; rate_day: string; message?: string } & Record<
+type Answer = { data: Row[]; rate_day: string; message?: string } & Record<
   'a' | 'b',
   { name: string | null; size: number }
 >;
@@ -156,7 +156,7 @@ describe('GET /v1/reports/compare', () => {
     expect(rowOf(body, 'arpu', 0)).toMatchObject({ a: null, difference: null });
   });
 
-  it('converts with the rates of one day, and has no revenue if a currency has no rate', async () => {
+  it('converts with the rates of one day, and leaves out what has no rate', async () => {
     const tenant = await createTenant();
     await sendDevices(tenant, undefined, [
       { country: 'de', events: [buy('2026-03-02 12:00:00', 10, 'eur'), watch('2026-03-03 12:00:00', 1)] },
@@ -164,15 +164,18 @@ describe('GET /v1/reports/compare', () => {
     ]);
     const query = 'by=country&a=de&b=fr&days=1';
     const before = (await ask(tenant, query)).body;
-    expect(before.unconverted_currencies).toEqual(['eur']);
-    expect(rowOf(before, 'arpu', 1)).toMatchObject({ a: null, b: null, difference: null });
+    expect(rowOf(before, 'arpu', 1)).toMatchObject({
+      ...{ a: 1, b: 0, difference: -1 },
+      unconverted: [{ currency: 'eur', amount: 10 }],
+    });
     expect(rowOf(before, 'conversion', 1)).toMatchObject({ a_count: 1 });
     await putRates(worker, tenant, '2026-03-01', { eur: 2 });
     await putRates(worker, tenant, '2026-03-06', { eur: 1.5 });
     await putRates(worker, tenant, '2026-03-08', { eur: 9 });
     const { body } = await ask(tenant, query);
-    expect(body).toMatchObject({ unconverted_currencies: [], rate_day: '2026-03-07' });
+    expect(body.rate_day).toBe('2026-03-07');
     expect(rowOf(body, 'arpu', 1)).toMatchObject({ a: 16, b: 0 });
+    expect(rowOf(body, 'arpu', 1)).not.toHaveProperty('unconverted');
     expect(rowOf((await ask(tenant, `${query}&currency=eur`)).body, 'arpu', 1)?.a).toBeCloseTo(
       10 + 1 / 1.5,
       9,

@@ -205,7 +205,7 @@ it('finds the day of payback between the days of the answer, for at least half o
   expect((await ask(free.tenant, ''))[0]?.payback_day).toBeNull();
 });
 
-it('leaves out of a cohort what has no rate, from its day on', async () => {
+it('leaves out what has no rate, and says so from its day on', async () => {
   const { tenant } = await store({
     cells: [
       { ago: 8, isPaid: true, devices: 1, earned: [{ age: 0, nanos: 1_000_000_000, currency: 'usd' }] },
@@ -218,6 +218,10 @@ it('leaves out of a cohort what has no rate, from its day on', async () => {
   ]);
   const [row] = await ask(tenant, '');
   expect(row?.days[2]).toMatchObject({ ltv: 1, roas: 2 });
-  expect(row?.days[4]).toMatchObject({ revenue: null, ltv: null, roas: null });
+  expect(row?.days[2]).not.toHaveProperty('unconverted');
+  expect(row?.days[4]).toMatchObject({
+    ...{ revenue: 1, ltv: 1, roas: 2 },
+    unconverted: [{ currency: 'chf', amount: 7e-9 }],
+  });
   expect(row?.payback_day).toBe(0);
 });

@@ -49,23 +49,24 @@ describe('GET /v1/reports/performance', () => {
       sessions: 0,
       session_seconds: 0,
       impressions: 3,
-      // Part of it is in euros, which have no rate.
-      ad_revenue: null,
-      ecpm: null,
+      // Without what is in euros, which have no rate.
+      ad_revenue: 0.006,
+      ecpm: 2,
       ad_requests: 4,
       fill_rate: 0.75,
       purchases: 1,
       failed_purchases: 0,
       payers: 1,
       purchase_revenue: 4.99,
-      revenue: null,
-      arpdau: null,
+      revenue: 4.996,
+      arpdau: 4.996,
       arppu: 4.99,
       spend: 0,
       cpi: null,
       roas: null,
       roas_blended: null,
       events: 1,
+      unconverted: [{ currency: 'eur', amount: 2 }],
     });
     expect(body).toMatchObject({
       currency: 'usd',
@@ -76,7 +77,7 @@ describe('GET /v1/reports/performance', () => {
 
   it('has the mean of the daily devices and the revenue per summed device in the totals', async () => {
     const { body } = await report('from=2026-03-02&to=2026-03-05');
-    expect(body.totals).toMatchObject({ installs: 1, dau: 0.5, purchase_revenue: 4.99, arpdau: null });
+    expect(body.totals).toMatchObject({ installs: 1, dau: 0.5, purchase_revenue: 4.99, arpdau: 2.498 });
   });
 
   it('groups by source, with null for metrics that a source does not have', async () => {
@@ -92,7 +93,7 @@ describe('GET /v1/reports/performance', () => {
         installs: null,
         revenue: null,
       },
-      { source: 'native', impressions: 1, ad_revenue: null, ad_requests: 0, fill_rate: null, dau: null },
+      { source: 'native', impressions: 1, ad_revenue: 0, ad_requests: 0, fill_rate: null, dau: null },
     ]);
   });
 
@@ -115,7 +116,7 @@ describe('GET /v1/reports/performance', () => {
     const { body } = await report(`${march}&currency=EUR`);
     expect(body).toMatchObject({
       currency: 'eur',
-      totals: { ad_revenue: null, purchase_revenue: null, revenue: null },
+      totals: { ad_revenue: 2, purchase_revenue: 0, revenue: 2 },
       unconverted: [{ currency: 'usd', amount: 4.996 }],
     });
   });
@@ -259,7 +260,7 @@ it.each(['performance', 'retention'])('/v1/reports/%s is a 404 to another team',
 });
 
 describe('GET /v1/reports/ltv', () => {
-  it('compares revenue by day N with the costs of days whose day N is over', async () => {
+  it('compares revenue by day N with the costs of the devices whose day is over', async () => {
     const other = await createTenant();
     const dayAt = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString();
     const [old, yesterday] = [dayAt(5), dayAt(1)];

@@ -1,0 +1,59 @@
+import { amountField, type WithExact } from '#lib/money';
+
+/** Amounts without a rate, by currency. They are in none of the sums beside them. */
+export type Unrated = ReadonlyMap<string, bigint>;
+
+const NOTHING_UNRATED: Unrated = new Map();
+
+export function addUnrated(sums: Map<string, bigint>, currency: string, amount: bigint): void {
+  sums.set(currency, (sums.get(currency) ?? 0n) + amount);
+}
+
+export function addAllUnrated(sums: Map<string, bigint>, added: Unrated | undefined): void {
+  for (const [currency, amount] of added ?? []) addUnrated(sums, currency, amount);
+}
+
+/** Amounts that figures lack, because they cannot be converted, in their own currencies. */
+export type Unconverted = ({ currency: string } & WithExact<'amount'>)[];
+
+export const unconvertedOf = (unrated: Unrated): Unconverted =>
+  [...unrated]
+    .filter(([, amount]) => amount !== 0n)
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([currency, amount]) => ({ currency, ...amountField('amount', amount) }));
+
+/** The field of a row or cell whose figures lack amounts; empty if they lack none. */
+export function unconvertedField<Name extends string = 'unconverted'>(
+  unrated: Unrated,
+  name = 'unconverted' as Name,
+): Partial<Record<Name, Unconverted>> {
+  const amounts = unrated.size === 0 ? [] : unconvertedOf(unrated);
+  return (amounts.length === 0 ? {} : { [name]: amounts }) as Partial<Record<Name, Unconverted>>;
+}
+
+/** Amounts without a rate by number of a group or of a cell. */
+export class UnratedSums {
+  private readonly sums = new Map<number, Map<string, bigint>>();
+
+  get isUsed(): boolean {
+    return this.sums.size > 0;
+  }
+
+  add(at: number, currency: string, amount: bigint): void {
+    if (amount !== 0n) addUnrated(this.at(at), currency, amount);
+  }
+
+  addAll(at: number, added: Unrated): void {
+    if (added.size > 0) addAllUnrated(this.at(at), added);
+  }
+
+  of(at: number): Unrated {
+    return this.sums.get(at) ?? NOTHING_UNRATED;
+  }
+
+  private at(at: number): Map<string, bigint> {
+    const known = this.sums.get(at) ?? new Map<string, bigint>();
+    this.sums.set(at, known);
+    return known;
+  }
+}

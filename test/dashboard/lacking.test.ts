@@ -1,0 +1,33 @@
+import { env } from 'cloudflare:workers';
+import { expect, it } from 'vitest';
+import { addFigures } from '../helpers/figures.ts';
+import { signedIn } from '../helpers/person.ts';
+import { createTenant } from '../helpers/tenant.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+const worker = startWorker({ SIGN_IN_LIMIT: { limit: async () => ({ success: true }) } });
+
+it.each(['/', '/breakdown?by=day&'])(
+  'marks the figures of %s that lack an amount, and no others',
+  async (path) => {
+    const tenant = await createTenant();
+    const browser = await signedIn(worker, tenant.team, 'viewer');
+    const of = { creative_id: '', purchases: 1, installs: 3 };
+    await addFigures(env.DB, tenant.application.id, 'rollup_daily', [
+      { ...of, day: '2026-03-02', currency: 'usd', purchase_revenue: 4_000_000_000 },
+      { ...of, day: '2026-03-03', currency: 'usd', purchase_revenue: 5_000_000_000 },
+      { ...of, day: '2026-03-03', currency: 'twd', purchase_revenue: 300_000_000_000 },
+    ]);
+    const query = `${path.includes('?') ? path : `${path}?`}app=${tenant.application.id}&from=2026-03-02&to=2026-03-03`;
+    const text = await (await browser.get(query)).text();
+    // Each marked number with the mark's explanation.
+    const marked = [...text.matchAll(/([^>]*)<abbr class="lacking" title="([^"]*)"/g)].map(
+      ([, figure = '', title]) => [figure.trim(), title],
+    );
+    const without = 'Without $300.00 (TWD): no exchange rate';
+    if (path === '/') expect(marked).toContainEqual(['$9.00', without]);
+    expect(marked).toContainEqual(['$5.00', without]);
+    expect(marked).not.toContainEqual(['$4.00', without]);
+    for (const [figure = ''] of marked) expect(figure).toMatch(/^(?:\$|–)/);
+  },
+);
