@@ -1,4 +1,4 @@
-import { readApplicationHealth } from '#counting';
+import { readApplicationHealth, settleCounters } from '#counting';
 import type { applications } from '#db';
 import { count, money, percent } from '#lib/format';
 import { addDays, dayIn } from '#lib/time';
@@ -25,14 +25,15 @@ type Checked = { application: WatchedApplication; threshold: number; now: number
 export const yesterdayOf = ({ timezone }: { timezone: string }, now: number) =>
   addDays(dayIn(timezone, now), -1);
 
-/** The performance report for a range of days, in the team API's format. */
-export function readPerformance(
+/** The performance report for a range of days, in the team API's format, after counting what has arrived. */
+export async function readPerformance(
   env: Env,
   application: WatchedApplication,
   period: { from: string; to: string; group_by: string; limit?: number },
   now: number,
 ) {
   const query = PerformanceQuery.parse({ application_id: application.id, ...period });
+  await settleCounters(env, application);
   return reportPerformance(env, application, query, now);
 }
 
@@ -108,6 +109,6 @@ const CHECKS: Record<AlertKind, (env: Env, checked: Checked) => Promise<Finding>
   roas_below: (env, checked) => checkRatio(env, checked, 'roas'),
 };
 
-/** Compares an alert's figure with its threshold. Only reads rollups and does not trigger counting. */
+/** Compares an alert's figure with its threshold. */
 export const checkAlert = (env: Env, kind: AlertKind, checked: Checked): Promise<Finding> =>
   CHECKS[kind](env, checked);

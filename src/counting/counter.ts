@@ -22,7 +22,7 @@ import { appendFresh, appendSome, lastBatch, progressOf } from './log.ts';
 import { blankEvents } from './log-reader.ts';
 import { ObjectAlarm } from './object-alarm.ts';
 import { closeGap } from './outbox.ts';
-import { FLUSH_TIMEOUT_MS, MAX_ALARM_MS, MAX_REPORT_WAIT_MS, QUIET_WAIT_MS } from './pace.ts';
+import { FLUSH_TIMEOUT_MS, MAX_ALARM_MS, MAX_REPORT_WAIT_MS, WAIT_MS } from './pace.ts';
 import { Pruner } from './pruner.ts';
 import { RawFiles } from './raw-files.ts';
 import { progress, revokedTokens } from './schema.ts';
@@ -43,7 +43,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
   bucket: Bucket = this.env.RAW_EVENTS;
   growth: GrowthLimits = GROWTH;
   fullRun: RunLimits = FULL_RUN;
-  quietWaitMs = QUIET_WAIT_MS;
+  waitMs = WAIT_MS;
   flushTimeoutMs = FLUSH_TIMEOUT_MS;
   private storage: DurableObjectStorage = this.ctx.storage;
   /** Everything was deleted, and no call has used the store since. */
@@ -53,7 +53,7 @@ export class Counter extends AnsweringCounter implements CounterApi {
     storage: () => this.storage,
     applicationId: () => this.applicationId,
     fullRun: () => this.fullRun,
-    quietWaitMs: () => this.quietWaitMs,
+    waitMs: () => this.waitMs,
   });
   private files!: RawFiles;
   protected readonly flusher = new Flusher({

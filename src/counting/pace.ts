@@ -1,10 +1,8 @@
 import type { Pending } from './log.ts';
 import { FULL_RUN, type RunLimits } from './settle.ts';
 
-/** A quiet counter counts soon. In a busy one, the more events wait, the fewer rows each of them writes. Reports do not wait for it. */
-export const QUIET_WAIT_MS = 10_000;
-const QUIET_EVENTS = 500;
-const BUSY_WAIT_MS = 600_000;
+/** The longest wait before a counter counts. The more events wait, the fewer rows each of them writes. Reports do not wait for it. */
+export const WAIT_MS = 600_000;
 /** Counting for a report uses smaller runs, so that part of what waits is in the report if all of it takes too long. */
 export const REPORT_RUN: RunLimits = { events: 20_000, weight: FULL_RUN.weight };
 export const MAX_REPORT_WAIT_MS = 2_000;
@@ -17,10 +15,10 @@ export const FLUSH_TIMEOUT_MS = 40_000;
 export function countDueAt(
   { events, oldestAt }: Pending,
   fullRun: RunLimits,
-  quietWaitMs: number,
+  waitMs: number,
   now: number,
 ): number | null {
   if (events === 0 || oldestAt === null) return null;
   if (events >= fullRun.events) return now;
-  return oldestAt + (events < QUIET_EVENTS ? quietWaitMs : BUSY_WAIT_MS);
+  return oldestAt + waitMs;
 }

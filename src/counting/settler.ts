@@ -13,8 +13,8 @@ type Surroundings = {
   applicationId: () => string;
   /** The limits of a run that nobody waits for. */
   fullRun: () => RunLimits;
-  /** How long a quiet counter waits before it counts, in milliseconds. */
-  quietWaitMs: () => number;
+  /** How long events wait to be counted unless someone asks, in milliseconds. */
+  waitMs: () => number;
 };
 
 /** Counts a counter's log, one run at a time. */
@@ -85,9 +85,9 @@ export class Settler {
 
   /** When the next run is due, in epoch milliseconds; null if nothing waits. */
   dueAt(now: number): number | null {
-    const { fullRun, quietWaitMs } = this.around;
+    const { fullRun, waitMs } = this.around;
     if (this.waiting.events > 0 && !this.isCounted(this.wantedBatch)) return now;
-    return countDueAt(this.waiting, fullRun(), quietWaitMs(), now);
+    return countDueAt(this.waiting, fullRun(), waitMs(), now);
   }
 
   isDue(now: number): boolean {

@@ -14,6 +14,8 @@ const TARGETS: Record<string, ['>=' | '<=', number]> = {
   counted_vs_postgres_batch: ['>=', 0.6],
   rows_written_per_event_single: ['<=', 0.9],
   rows_written_per_event_batch: ['<=', 0.6],
+  small_rows_per_event_watched: ['<=', 1],
+  small_rows_per_event_unwatched: ['<=', 0.12],
   rows_written_per_event_single_300k_devices: ['<=', 1.3],
   rows_written_per_event_batch_300k_devices: ['<=', 1.3],
   rows_written_ratio_20_countries_vs_1: ['<=', 1.25],

@@ -258,6 +258,7 @@ export const control = new Hono<{ Bindings: Env }>()
   .post('/feed/:app', async (c) => c.json(await feed(c.env, c.req.param('app'))))
   .post('/count/:app', async (c) => c.json(await timed(() => counterOf(c.env, c.req.param('app')).count())))
   .post('/ring/:app', async (c) => c.json(await timed(() => counterOf(c.env, c.req.param('app')).ring())))
+  .post('/settle/:app', async (c) => c.json(await counterOf(c.env, c.req.param('app')).settle()))
   .post('/forget/:app', async (c) => {
     await counterOf(c.env, c.req.param('app')).forget();
     return c.json({});

@@ -1,5 +1,5 @@
 /** Cloudflare's list prices beyond the included usage, in dollars per million, or per GB and month where noted. */
-const PRICE = {
+export const PRICE = {
   request: 0.3,
   cpuMillisecond: 0.02,
   queueOperation: 0.4,

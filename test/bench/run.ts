@@ -6,6 +6,7 @@ import { FULL_PACE, httpSteps, measureHttp, QUICK_PACE } from './measure-http.ts
 import { FULL_PAGES, measurePages, PAGE_STEPS, QUICK_PAGES } from './measure-pages.ts';
 import { measureScript, SCRIPT_STEPS } from './measure-script.ts';
 import { FULL_YEAR, measureSegments, QUICK_YEAR, SEGMENT_STEPS } from './measure-segments.ts';
+import { measureSmall, SMALL_STEPS } from './measure-small.ts';
 import { type Figures, medianFigures, type Part, readOptions } from './options.ts';
 import { type Consumption, priceOfAMillion } from './price.ts';
 import { type Rig, startRig } from './rig.ts';
@@ -77,6 +78,7 @@ async function main(): Promise<void> {
     script: SCRIPT_STEPS,
     http: rounds * httpSteps(pace),
     counting: countingSteps(size),
+    small: SMALL_STEPS,
     pages: rounds * PAGE_STEPS,
     segments: SEGMENT_STEPS,
   };
@@ -104,6 +106,7 @@ async function main(): Promise<void> {
     const counting = has('counting')
       ? await onFreshRig((rig, tenant) => new CountingBench(rig, tenant, step).measure(size))
       : null;
+    const small = has('small') ? await onFreshRig((rig, tenant) => measureSmall(rig, tenant, step)) : null;
     const pageFigures = has('pages') ? await repeat((rig) => measurePages(rig, pages, step)) : {};
     const segments = has('segments')
       ? await onFreshRig((rig, tenant) => measureSegments(rig, tenant, year, step))
@@ -113,6 +116,7 @@ async function main(): Promise<void> {
     const figures: Figures = {
       ...http,
       ...counting?.figures,
+      ...small?.figures,
       ...pageFigures,
       ...segments,
       ...(prices
@@ -124,6 +128,7 @@ async function main(): Promise<void> {
       const figure = String(Number(value.toPrecision(4)));
       console.log(`${name.padEnd(44)} ${figure.padEnd(8)} ${againstBar(name, value)}`.trimEnd());
     }
+    for (const [name, parts] of Object.entries(small?.bills ?? {})) print(`dollars a month, ${name}`, parts);
     for (const [name, price] of Object.entries(prices ?? {}))
       print(`dollars a million, ${name}`, price.parts);
     for (const [name, { tables }] of Object.entries(counting?.live ?? {})) {

@@ -22,7 +22,7 @@ export class ChaosCounter extends Counter {
       RAW_EVENTS: failingBucket(env.RAW_EVENTS, seed),
     });
     this.seed = seed;
-    this.quietWaitMs = 300;
+    this.waitMs = 300;
     this.fullRun = { events: 100, weight: 1_000_000 };
   }
 

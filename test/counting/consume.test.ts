@@ -8,6 +8,7 @@ import { deliver } from '../helpers/counted-history.ts';
 import { clickOf, eventOf, newDevice, rollupOf, startCounter } from '../helpers/counter.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { parkedOf } from '../helpers/parked.ts';
+import { WatchedCounters } from '../helpers/watched-counters.ts';
 
 async function start() {
   const counter = startCounter();
@@ -107,6 +108,69 @@ function flakyCounters(fails: (applicationId: string, ids: number) => Error | nu
   };
   return { ...env, COUNTERS: counters as unknown as Env['COUNTERS'] };
 }
+
+describe('a message', () => {
+  const acked = (messages: { id: string; body: unknown }[], bindings: Env) => {
+    const acks: string[] = [];
+    const batch = {
+      queue: 'attribution-events',
+      messages: messages.map((one) => ({
+        ...one,
+        timestamp: new Date(),
+        attempts: 2,
+        ack: () => acks.push(one.id),
+        retry: () => undefined,
+      })),
+    } as unknown as MessageBatch;
+    return { acks, done: consumeEvents(batch, bindings) };
+  };
+
+  it('is acknowledged only once its counter has it', async () => {
+    const { ad, applicationId } = await start();
+    const [called, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const counters = new WatchedCounters(() => {
+      called.resolve();
+      return answered.promise.then(() => ({ appended: 1, pending: 1 }));
+    });
+    const { acks, done } = acked([message([ad()], 'm')], { ...env, COUNTERS: counters.asBinding() });
+    await called.promise;
+    await env.DB.prepare('SELECT 1').run();
+    expect(acks).toEqual([]);
+    answered.resolve();
+    await done;
+    expect(acks).toEqual(['m']);
+    expect(counters.calls).toEqual([{ name: `${applicationId}:0`, method: 'append' }]);
+  });
+
+  it.each(['clicks', 'parked_messages', 'delayed_messages'])(
+    'is acknowledged only once D1 has its %s',
+    async (table) => {
+      const { ad, applicationId } = await start();
+      const click = {
+        application_id: applicationId,
+        id: newId('clk'),
+        creative_id: newId('crt'),
+        os_family: 'ios',
+      };
+      const bodies = {
+        clicks: { v: 1, events: [ad()], clicks: [click] },
+        parked_messages: { v: 1, events: [ad(), { application_id: applicationId }] },
+        delayed_messages: { v: 1, events: [ad()] },
+      };
+      const [called, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const db = new WatchedD1(env.DB);
+      db.holdOn((sql) => sql.includes(`"${table}"`), called.resolve, answered.promise);
+      const body = bodies[table as keyof typeof bodies];
+      const { acks, done } = acked([{ id: 'm', body }], { ...env, DB: db.asBinding() });
+      await called.promise;
+      await env.DB.prepare('SELECT 1').run();
+      expect(acks).toEqual([]);
+      answered.resolve();
+      await done;
+      expect(acks).toEqual(['m']);
+    },
+  );
+});
 
 describe('a counter that fails', () => {
   it('has only its own messages redelivered', async () => {

@@ -115,10 +115,10 @@ it.each(['an event', 'a device'])(
     await stub().settle();
     expect(await runDurableObjectAlarm(stub())).toBe(true);
     // Now set for the export of raw events.
-    expect(await alarm()).toBeGreaterThan(Date.now() + 60_000);
+    expect(await alarm()).toBeGreaterThan(Date.now() + 600_000);
     if (what === 'a device') await createDevice();
     else await append([eventOf(applicationId, device, 'custom.ad')]);
-    expect(await alarm()).toBeLessThanOrEqual(Date.now() + 10_000);
+    expect(await alarm()).toBeLessThanOrEqual(Date.now() + 600_000);
   },
 );
 
@@ -127,9 +127,9 @@ it('counts by alarm if nothing else triggers it', async () => {
   await append([eventOf(applicationId, device, 'custom.ad')]);
   const due = await inside((_, state) => state.storage.getAlarm());
   expect(due).toBeGreaterThan(Date.now());
-  expect(due).toBeLessThanOrEqual(Date.now() + 10_000);
+  expect(due).toBeLessThanOrEqual(Date.now() + 600_000);
   await inside((counter) => {
-    counter.quietWaitMs = 0;
+    counter.waitMs = 0;
   });
   expect(await runDurableObjectAlarm(stub())).toBe(true);
   expect(await rollupOf(applicationId)).toMatchObject({ impressions: 1, installs: 1 });
@@ -165,7 +165,7 @@ it('counts more devices in one run than it keeps in memory', async () => {
   await inside((own) => {
     // So many bytes are those of some 20 devices.
     own.fullRun = { events: 1_000, weight: 40_000 };
-    own.quietWaitMs = 0;
+    own.waitMs = 0;
   });
   // Each device pays twice on one day and once on the next, its events in batches that lie apart.
   for (const [visit, day] of ['2026-03-02', '2026-03-02', '2026-03-03'].entries()) {
@@ -231,14 +231,17 @@ describe('the pace of a counter', () => {
   }
 
   it.each([
-    ['what a quiet counter holds after ten seconds', 499, 10_000],
-    ['what a busy one holds after ten minutes, because more events write fewer rows each', 500, 600_000],
-  ])('counts %s', async (_, events, waitMs) => {
-    const before = Date.now();
-    const alarm = await alarmFor(events);
-    expect(alarm).toBeGreaterThanOrEqual(before + waitMs);
-    expect(alarm).toBeLessThanOrEqual(Date.now() + waitMs);
-  });
+    ['a single event', 1, 600_000],
+    ['many events', 500, 600_000],
+  ])(
+    'counts %s that nobody asks for after ten minutes, because more events write fewer rows each',
+    async (_, events, waitMs) => {
+      const before = Date.now();
+      const alarm = await alarmFor(events);
+      expect(alarm).toBeGreaterThanOrEqual(before + waitMs);
+      expect(alarm).toBeLessThanOrEqual(Date.now() + waitMs);
+    },
+  );
 
   it('counts a full run immediately', async () => {
     const { applicationId, append, device, stub, inside } = await start();

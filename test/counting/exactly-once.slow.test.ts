@@ -79,7 +79,7 @@ describe('totals equal an independent count', () => {
       expectReportAnswers(worker, tenant),
       deliver(messages.slice(half)),
       inside(async (counter) => {
-        counter.quietWaitMs = 0;
+        counter.waitMs = 0;
         await Promise.all([counter.alarm(), counter.settle(), counter.alarm()]);
       }),
       expectReportAnswers(worker, tenant),

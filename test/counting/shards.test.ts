@@ -149,7 +149,7 @@ describe('the number of shards', () => {
     const load = async () => {
       await append(Array.from({ length: 50 }, () => eventOf(applicationId, device, 'custom.ad')));
       await inside(async (counter) => {
-        counter.quietWaitMs = 0;
+        counter.waitMs = 0;
         await counter.alarm();
       });
     };

@@ -56,7 +56,7 @@ describe('during a run', () => {
     const { applicationId, append, ads, inside } = await start();
     await append(ads(EVENTS));
     await inside(async (counter) => {
-      counter.quietWaitMs = 0;
+      counter.waitMs = 0;
       await Promise.all([counter.settle(), counter.alarm(), counter.settle(), counter.eraseEvents([])]);
     });
     expect(await rollupOf(applicationId)).toMatchObject({ impressions: EVENTS, installs: 1 });

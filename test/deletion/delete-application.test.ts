@@ -126,17 +126,17 @@ it('empties a counter without shutting it down, so that late events find a new o
   const { tenant } = await withEverything();
   const counter = startCounter(tenant.application.id);
   await counter.inside((object) => {
-    object.quietWaitMs = 12_345;
+    object.waitMs = 12_345;
   });
   await remove(tenant);
-  const left = await counter.inside(async ({ quietWaitMs }, { storage }) => ({
-    quietWaitMs,
+  const left = await counter.inside(async ({ waitMs }, { storage }) => ({
+    waitMs,
     alarm: await storage.getAlarm(),
     tables: storage.sql
       .exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_%' ESCAPE '\\'")
       .toArray(),
   }));
-  expect(left).toEqual({ quietWaitMs: 12_345, alarm: null, tables: [] });
+  expect(left).toEqual({ waitMs: 12_345, alarm: null, tables: [] });
 
   const created = await counter.createDevice();
   if (created.outcome === 'moved') throw new Error('one shard');

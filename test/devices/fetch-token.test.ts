@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { counterOf } from '#counting';
 import { readToken, type TokenClaims } from '#devices';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { deviceMetrics, envelope, withField } from '../helpers/envelopes.ts';
@@ -326,6 +327,21 @@ describe('POST /fetch-token/batch', () => {
     const { claims: again } = await tokenOf(devices[0], of);
     expect(again.deviceId).toBe(claims[0]?.deviceId);
     expect(await installs(of, '2026-03-05')).toBe(2);
+  });
+
+  it('creates a device as the first of its items describes it', async () => {
+    const of = await createTenant();
+    const created_at = '2026-03-05T10:00:00.000Z';
+    const models = ['Pixel 9', 'Pixel 8', 'Pixel 7'];
+    const devices = models.map((device_model) =>
+      deviceMetrics({ device_id: 'same', device_model }, { created_at }),
+    );
+    const { results } = await batch(devices, of);
+    const claims = await Promise.all(results.map(({ token = '' }) => readToken(token, env.TOKEN_SECRET)));
+    const [id = ''] = claims.map((own) => own?.deviceId ?? '');
+    expect(new Set(claims.map((own) => own?.deviceId))).toEqual(new Set([id]));
+    const stored = await counterOf(env, of.application.id, 0).readDevice(id);
+    expect(stored?.description.deviceModel).toBe('Pixel 9');
   });
 
   it('needs as few statements for 200 devices as for one', async () => {

@@ -14,6 +14,7 @@ export class WatchedD1 {
   /** The SQL of every statement that was run, in order. */
   readonly log: string[] = [];
   private fault: Fault | null = null;
+  private hold: { matches: Fault['matches']; onCall: () => void; until: Promise<void> } | null = null;
   private readonly real: D1Database;
   private readonly originals = new WeakMap<object, Watched>();
 
@@ -38,6 +39,11 @@ export class WatchedD1 {
   /** Every run that holds such a statement fails. */
   failWhen(matches: Fault['matches'], message: string): void {
     this.fault = { matches, message, times: Number.POSITIVE_INFINITY, when: 'before' };
+  }
+
+  /** Runs that hold such a statement call `onCall` and wait for `until`. */
+  holdOn(matches: Fault['matches'], onCall: () => void, until: Promise<void>): void {
+    this.hold = { matches, onCall, until };
   }
 
   get faultsLeft(): number {
@@ -67,7 +73,11 @@ export class WatchedD1 {
 
   private async run<Result>(watched: Watched[], work: () => Promise<Result>): Promise<Result> {
     this.log.push(...watched.map(({ sql }) => sql));
-    const { fault } = this;
+    const { fault, hold } = this;
+    if (hold && watched.some(({ sql, bindings }) => hold.matches(sql, bindings))) {
+      hold.onCall();
+      await hold.until;
+    }
     if (!fault || fault.times === 0 || !watched.some(({ sql, bindings }) => fault.matches(sql, bindings)))
       return work();
     fault.times--;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_FUNNEL_STEPS } from '../../src/rollup/step-format.ts';
+import { FIXED_STEPS, MAX_FUNNEL_STEPS } from '../../src/rollup/step-format.ts';
 import { StepHistory } from '../../src/rollup/step-history.ts';
 import { firstTimes, walkSteps } from '../../src/rollup/step-walk.ts';
 
@@ -164,6 +164,51 @@ describe('the history of a device', () => {
       isComplete: true,
     });
     expect(walkSteps(text, ['install', 'event:196'], null)).toEqual({ seconds: [0], isComplete: false });
+  });
+
+  describe('at its edges', () => {
+    /** Alternating steps, ten seconds apart, which no shortening can take out. */
+    const alternating = (count: number) =>
+      Array.from({ length: count }, (_, index): Step => [index % 2 ? 'event:a' : 'event:b', 10 * index]);
+
+    /** Whether a history knows every step through this second, so that a repeat there changes it. */
+    const knows = (text: string, second: number) => StepHistory.parse(text).add('event:b', second);
+
+    it('keeps all of 128 steps, and 96 of 129', () => {
+      expect(knows(historyOf(alternating(128)), 99_999)).toBe(true);
+      // The first that is cut is at 960.
+      const shortened = historyOf(alternating(129));
+      expect(knows(shortened, 959)).toBe(true);
+      expect(knows(shortened, 960)).toBe(false);
+    });
+
+    it.each([
+      [63, 35, true],
+      [64, 34, false],
+    ])('cuts nothing if %i steps, %i repeats and 31 steps leave 96', (before, repeats, isKept) => {
+      const after = 10 * (before + repeats);
+      const ads = Array.from({ length: repeats }, (_, index): Step => ['ad', 10 * (before + index)]);
+      const last = alternating(31).map(([name, second]): Step => [name, second + after]);
+      expect(knows(historyOf([...alternating(before), ...ads, ...last]), 99_999)).toBe(isKept);
+    });
+
+    it('marks a name without room as unknown from its own second on', () => {
+      const room = MAX_FUNNEL_STEPS - FIXED_STEPS.length;
+      const names = Array.from({ length: room }, (_, index): Step => [`event:${index}`, 10]);
+      // More than are kept, so the history is complete through the second before.
+      const history = StepHistory.parse(historyOf(names));
+      expect(history.add('event:more', 10)).toBe(false);
+      expect(history.add('event:more', 9)).toBe(true);
+      expect(history.add('event:more', 9)).toBe(false);
+      expect(history.add('event:0', 8)).toBe(true);
+    });
+
+    it('takes a step again only in another second', () => {
+      const history = StepHistory.parse(historyOf([['ad', 10]]));
+      expect(history.add('ad', 10)).toBe(false);
+      expect(history.add('ad', 11)).toBe(true);
+      expect(history.add('ad', 9)).toBe(true);
+    });
   });
 
   it('is empty without events, and refuses a text that it did not write', () => {

@@ -18,7 +18,7 @@ const refuse = (): never => {
 
 export class Counter extends ServiceCounter {
   /** Counts nothing unless requested. */
-  override quietWaitMs = HOUR_MS;
+  override waitMs = HOUR_MS;
 
   /** Moves what has been counted to R2. */
   async exportLog(): Promise<void> {
