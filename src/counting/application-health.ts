@@ -4,6 +4,7 @@ import { withTimeout } from '#lib/timeout';
 import { readCountedArrivals } from '#rollup';
 import type { CounterHealth } from './api.ts';
 import { type Backlog, readBacklog } from './delayed.ts';
+import { WAIT_MS } from './pace.ts';
 import { type Bindings, queryCounters, type Sharded } from './query-counters.ts';
 
 /**
@@ -14,8 +15,8 @@ export type ApplicationHealth = { applicationId: string; counters: CounterHealth
 
 /** How long to wait for the counters. */
 const MAX_WAIT_MS = 2_000;
-/** A busy counter waits up to ten minutes to write fewer rows. Events that have waited longer than this are stuck. */
-const STUCK_MS = 15 * 60_000;
+/** A counter waits a while to write fewer rows. Events that should have been counted fifteen minutes ago are stuck. */
+const STUCK_MS = WAIT_MS + 15 * 60_000;
 
 /** Delivering a message again may take a few seconds, as during a deployment. Events that have waited longer are stuck. */
 const STUCK_DELIVERY_MS = 30_000;

@@ -1,4 +1,5 @@
 import { Counter } from '../../src/counting/index.ts';
+import { WAIT_MS } from '../../src/counting/pace.ts';
 import { DatabaseMeter, type Metered, StorageMeter } from './meter.ts';
 import { type BenchDevice, makeDevices } from './workload.ts';
 
@@ -57,7 +58,7 @@ export class BenchCounter extends Counter {
   /** Counts and flushes all that waits, as alarms do once the longest wait is over: one alone may not have the time for it. */
   async ring(): Promise<void> {
     for (let left = Number.POSITIVE_INFINITY; ; ) {
-      await later(11 * MINUTE_MS, () => super.alarm());
+      await later(WAIT_MS + MINUTE_MS, () => super.alarm());
       const { events } = this.settler.pending;
       if (events === 0) return;
       if (events >= left) throw new Error(`${events} events cannot be counted`);

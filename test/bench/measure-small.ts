@@ -3,6 +3,7 @@ import { CountingBench } from './measure-counting.ts';
 import { type Measured, priceOfAMonth } from './month-price.ts';
 import type { Rig } from './rig.ts';
 import type { Tenant } from './tenant.ts';
+import { BATCH_EVENTS } from './workload.ts';
 
 // An hour of applications of several sizes, one event per request. Watched: someone asks for a report every minute. Unwatched: counters
 // count by their own alarms.
@@ -74,11 +75,11 @@ function mixed(watched: Measured, unwatched: Measured): Measured {
   };
 }
 
-export async function measureSmall(rig: Rig, tenant: Tenant, step: (what: string) => void) {
+export async function measureSmall(rig: Rig, tenant: Tenant, isQuick: boolean, step: (what: string) => void) {
   const bench = new CountingBench(rig, tenant, step);
   const figures: Record<string, number> = {};
   const bills: Record<string, Record<string, number>> = {};
-  for (const [name, eventsPerDay] of Object.entries(SIZES)) {
+  for (const [name, eventsPerDay] of Object.entries(isQuick ? { [SMALL]: SIZES[SMALL] } : SIZES)) {
     step(`an hour of ${eventsPerDay} events a day, watched`);
     const watched = await measureHour(bench, eventsPerDay, true);
     step(`an hour of ${eventsPerDay} events a day, unwatched`);
@@ -87,9 +88,15 @@ export async function measureSmall(rig: Rig, tenant: Tenant, step: (what: string
     const all = ({ rows }: Measured) => rows.d1 + rows.object;
     figures[`${prefix}_rows_per_event_watched`] = all(watched);
     figures[`${prefix}_rows_per_event_unwatched`] = all(unwatched);
-    const bill = priceOfAMonth(eventsPerDay, mixed(watched, unwatched));
-    bills[`${name} events a day`] = bill;
-    figures[`usd_per_month_${name}_per_day`] = bill.total ?? Number.NaN;
+    const day = mixed(watched, unwatched);
+    for (const [sent, eventsPerRequest] of [
+      ['', 1],
+      ['_batched', BATCH_EVENTS],
+    ] as const) {
+      const bill = priceOfAMonth(eventsPerDay, eventsPerRequest, day);
+      bills[`${name} events a day, ${eventsPerRequest} per request`] = bill;
+      figures[`usd_per_month_${name}_per_day${sent}`] = bill.total ?? Number.NaN;
+    }
   }
   return { figures, bills };
 }

@@ -23,6 +23,8 @@ const OBJECT_GB = 0.128;
 const BATCH_SECONDS = 2;
 const BATCH_MESSAGES = 100;
 const QUEUE_OPERATIONS = 3;
+/** Queue operations are per 64 KB; an event takes some 900 bytes of its message. */
+const EVENTS_PER_OPERATION = 71;
 /** One event of 400 is from a new device, which five clicks were made for. */
 const EVENTS_PER_INSTALL = 400;
 const CLICKS_PER_INSTALL = 5;
@@ -44,12 +46,17 @@ export type Measured = {
   runsPerDay: number;
 };
 
-/** A month's usage by price, and dollars for what exceeds the plan. `files` are per event; every request has one event. */
-export function priceOfAMonth(eventsPerDay: number, measured: Measured): Record<string, number> {
+/** Dollars of a month: in total, and for what exceeds the plan. */
+export function priceOfAMonth(
+  eventsPerDay: number,
+  eventsPerRequest: number,
+  measured: Measured,
+): Record<string, number> {
   const events = eventsPerDay * DAYS;
   const installs = events / EVENTS_PER_INSTALL;
   const clicks = installs * CLICKS_PER_INSTALL;
-  const messages = events + installs + clicks;
+  const requests = events / eventsPerRequest + installs + clicks;
+  const messages = events / Math.min(eventsPerRequest, EVENTS_PER_OPERATION) + installs + clicks;
   const batches = Math.max(
     Math.min(messages, (DAYS * DAY_SECONDS) / BATCH_SECONDS),
     messages / BATCH_MESSAGES,
@@ -61,9 +68,9 @@ export function priceOfAMonth(eventsPerDay: number, measured: Measured): Record<
     beyond((measured.bytes[store] * events) / 1e9, INCLUDED.gb[store]) * PRICE.gbMonth[store];
   const parts = {
     plan: PLAN,
-    requests: million(messages, INCLUDED.requests, PRICE.request),
+    requests: million(requests, INCLUDED.requests, PRICE.request),
     cpu: million(
-      messages * (REQUEST_CPU + measured.cpuMilliseconds),
+      requests * REQUEST_CPU + events * measured.cpuMilliseconds,
       INCLUDED.cpuMilliseconds,
       PRICE.cpuMillisecond,
     ),
@@ -82,7 +89,7 @@ export function priceOfAMonth(eventsPerDay: number, measured: Measured): Record<
     object_time: million(OBJECT_GB * DAY_SECONDS * DAYS, INCLUDED.objectGbSeconds, PRICE.objectGbSecond),
     files: million(events * measured.files, INCLUDED.fileWrites, PRICE.fileWrite),
     storage: stored('d1') + stored('object') + stored('file'),
-    logs: million(messages * measured.logLines, INCLUDED.logLines, PRICE.logLine),
+    logs: million(events * measured.logLines, INCLUDED.logLines, PRICE.logLine),
   };
   return { total: Object.values(parts).reduce((sum, part) => sum + part, 0), ...parts };
 }

@@ -48,7 +48,7 @@ export function priceOfAMillion(one: Consumption): { total: number; parts: Recor
   return { total: Object.values(parts).reduce((sum, part) => sum + part, 0), parts };
 }
 
-/** What a counter of 10 million events a day counts in one run: those of its longest wait, ten minutes. */
+/** Ten minutes of 10 million events a day: what a counter counts in one run if someone asks that often. */
 export const LIVE_RUN = 70_000;
 const RUNS_OF_A_DAY = 143;
 

@@ -106,7 +106,9 @@ async function main(): Promise<void> {
     const counting = has('counting')
       ? await onFreshRig((rig, tenant) => new CountingBench(rig, tenant, step).measure(size))
       : null;
-    const small = has('small') ? await onFreshRig((rig, tenant) => measureSmall(rig, tenant, step)) : null;
+    const small = has('small')
+      ? await onFreshRig((rig, tenant) => measureSmall(rig, tenant, isQuick, step))
+      : null;
     const pageFigures = has('pages') ? await repeat((rig) => measurePages(rig, pages, step)) : {};
     const segments = has('segments')
       ? await onFreshRig((rig, tenant) => measureSegments(rig, tenant, year, step))

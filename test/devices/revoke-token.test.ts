@@ -169,10 +169,12 @@ describe('pruneTokens', () => {
     await insert(oldest);
     // Renewed: its device is as old as any, but its events are accepted for a long time.
     await insert(oldest, now - 10 * DAY);
+    // Expired, but its events are accepted for another 300 days.
+    await insert(oldest, now - 500 * DAY);
     for (let later = 1; later < 60; later++) await insert(oldest + later * DAY);
     const runs = Array.from({ length: 60 }, (_, minute) => now + minute * 60_000);
     for (const at of runs) await pruneTokens(env.DB, 400, at);
-    expect(await kept()).toEqual([now - 799 * DAY, now - 10 * DAY]);
+    expect(await kept()).toEqual([now - 799 * DAY, now - 500 * DAY, now - 10 * DAY]);
   });
 
   it('checks a part of the old devices in each minute', async () => {

@@ -14,6 +14,7 @@ const FACTS: DeviceFacts = {
   activeDays: '',
   activeAges: '',
   paidDays: '',
+  launches: '',
 };
 const NOTHING = { steps: '', revenue: '' };
 const start = () => new RunningDevice(FACTS, new Journal());
