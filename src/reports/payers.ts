@@ -118,9 +118,12 @@ export async function countPayers(
 
 const totalOf = (found: Payers) => found.reduce((sum, { devices }) => sum + devices, 0);
 
-/** Creatives, ad sets and campaigns are identified by their ids, not their names. */
+/**
+ * Creatives, ad sets and campaigns are identified by their ids, not their names. Names of costs that match none have no id: they stay as they
+ * are, because null would be the organic devices.
+ */
 function idOf(value: string | null, name: DimensionName | undefined): string | null {
-  return value !== null && isNamed(name) ? (JSON.parse(value) as [string | null])[0] : value;
+  return value !== null && isNamed(name) ? ((JSON.parse(value) as [string | null])[0] ?? value) : value;
 }
 
 /** The periods that the rows cover; only the whole period if no grouping is by time. */

@@ -220,3 +220,29 @@ describe('a country', () => {
     }
   });
 });
+
+it.each([
+  { group: 'creative', row: { campaign: 'Spring', adset: 'Young', creative: 'Cow' } },
+  { group: 'adset', row: { campaign: 'Spring', adset: 'Cow' } },
+  { group: 'campaign', row: { campaign: 'Cow' } },
+])(
+  'spend whose $group matches nothing has a row of its own, with nothing but spend',
+  async ({ group, row }) => {
+    const other = await createTenant();
+    // An organic payer, whose group has no name either.
+    const token = await fetchToken(worker, other, { created_at: '2026-03-02T09:00:00Z' });
+    await worker.post(other, '/webhook', envelope.purchase(token));
+    await worker.deliver(worker.queue.take());
+    await putCosts(worker, other, [{ ...row, date: '2026-03-02', amount: 5 }]);
+    await settleAll(other.application.id);
+    const answer = await worker.team(
+      other,
+      `/v1/reports/performance?application_id=${other.application.id}&from=2026-03-01&to=2026-03-31&group_by=${group}`,
+    );
+    const { data }: { data: Row[] } = await answer.json();
+    expect(data.find((own) => own[group] === 'Cow')).toMatchObject({
+      ...{ spend: 5, payers: 0, installs: 0, purchases: 0, purchase_revenue: 0, arppu: null, cpi: null },
+    });
+    expect(data.find((own) => own[group] === null)).toMatchObject({ spend: 0, payers: 1, purchases: 1 });
+  },
+);
