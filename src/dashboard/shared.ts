@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { database } from '#db';
-import { AppError, addressOf, requireWithin, unavailable } from '#http';
+import { AppError, callerNetwork, requireWithin, unavailable } from '#http';
 import type { Person } from '#members';
 import { findShareLink } from '#views';
 import { moment } from './format.ts';
@@ -53,7 +53,7 @@ export const sharedPages = (
   render: (request: Request, env: Env, ctx: ExecutionContext) => Promise<Response>,
 ) =>
   new Hono<DashboardEnv>().get('/shared/:secret', async (c) => {
-    await requireWithin(c.env.SIGN_IN_ADDRESS_LIMIT, addressOf(c), TOO_MANY_ATTEMPTS);
+    await requireWithin(c.env.SIGN_IN_ADDRESS_LIMIT, callerNetwork(c), TOO_MANY_ATTEMPTS);
     const now = Date.now();
     const link = await findShareLink(database(c.env.DB), c.req.param('secret'), now);
     if (!link)

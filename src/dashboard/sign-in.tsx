@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { database } from '#db';
-import { AppError, addressOf, type Fault, requiredText, requireWithin } from '#http';
+import { AppError, callerNetwork, type Fault, requiredText, requireWithin } from '#http';
 import {
   acceptInvitation,
   findInvitation,
@@ -30,14 +30,14 @@ export const TOO_MANY_ATTEMPTS = {
 };
 
 const limitAddress = (c: DashboardContext) =>
-  requireWithin(c.env.SIGN_IN_ADDRESS_LIMIT, addressOf(c), TOO_MANY_ATTEMPTS);
+  requireWithin(c.env.SIGN_IN_ADDRESS_LIMIT, callerNetwork(c), TOO_MANY_ATTEMPTS);
 
 /**
  * Password guesses for one person are limited strictly per address, and loosely over all addresses, so that someone who knows an email cannot
  * lock its owner out with wrong passwords. Attempts that the first limit refuses do not count towards the second.
  */
 async function limitGuesses(c: DashboardContext, email: string): Promise<void> {
-  await requireWithin(c.env.SIGN_IN_LIMIT, `${addressOf(c)} ${email}`, TOO_MANY_ATTEMPTS);
+  await requireWithin(c.env.SIGN_IN_LIMIT, `${callerNetwork(c)} ${email}`, TOO_MANY_ATTEMPTS);
   await requireWithin(c.env.SIGN_IN_EMAIL_LIMIT, email, TOO_MANY_ATTEMPTS);
 }
 

@@ -8,7 +8,7 @@ import type { AppContext, AppEnv, AuthenticatedApplication, AuthenticatedTeam } 
 import { forgetOrigins } from './cross-origin.ts';
 import { AppError, accessDenied } from './errors.ts';
 import { LookupCache } from './lookup-cache.ts';
-import { addressOf, requireWithin } from './rate-limit.ts';
+import { callerNetwork, requireWithin } from './rate-limit.ts';
 
 // Checks run in this order: the credential's format, which costs nothing; a rate limit, per address for a credential that this isolate
 // does not know and per application or team for one that it does; then the database.
@@ -69,7 +69,7 @@ async function authenticate<Value extends Expiring>(
   const now = Date.now();
   const lookUp = async () => {
     // Renewing a known credential is not guessing.
-    if (!cache.holds(credential, now)) await requireWithin(c.env.UNKNOWN_CREDENTIAL_LIMIT, addressOf(c));
+    if (!cache.holds(credential, now)) await requireWithin(c.env.UNKNOWN_CREDENTIAL_LIMIT, callerNetwork(c));
     return load(c.env, await sha256Hex(credential));
   };
   const proved = await cache.get(credential, now, lookUp, (work) => c.executionCtx.waitUntil(work));

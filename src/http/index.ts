@@ -26,6 +26,6 @@ export {
 } from './errors.ts';
 export { everyRequest } from './every-request.ts';
 export { LookupCache } from './lookup-cache.ts';
-export { addressOf, requireWithin } from './rate-limit.ts';
+export { addressOf, callerNetwork, requireWithin } from './rate-limit.ts';
 export { inReportSlot, requireReportSlot } from './report-slots.ts';
 export { jsonBody, limitBody, MAX_JSON_BODY_BYTES, noQuery, queryString, toFaults } from './validate.ts';

@@ -1,8 +1,12 @@
 import type { Context } from 'hono';
+import { networkOf } from '#lib/network';
 import { AppError } from './errors.ts';
 
-/** The key under which requests without a credential are counted. */
+/** The caller's address. */
 export const addressOf = (c: Context): string => c.req.header('cf-connecting-ip') ?? 'unknown';
+
+/** The key under which requests without a credential are counted. */
+export const callerNetwork = (c: Context): string => networkOf(addressOf(c));
 
 /**
  * Counts a request against a limit and throws `rate_limited` beyond it. In production the counter is in the machine's memory, so the

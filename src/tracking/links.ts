@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { applications, creatives, database } from '#db';
 import { LookupCache, requireWithin } from '#http';
+import { networkOf } from '#lib/network';
 import { httpsUrl, type Stores } from './destination.ts';
 
 /** What a tracking link leads to. */
@@ -58,7 +59,7 @@ export async function findLink(
 ): Promise<Link | null> {
   if (!LINK_TOKEN.test(token)) return null;
   const load = async () => {
-    if (!links.holds(token, now)) await requireWithin(env.CLICK_LIMIT, `lookup:${address}`);
+    if (!links.holds(token, now)) await requireWithin(env.CLICK_LIMIT, `lookup:${networkOf(address)}`);
     // A replica may lack a creative that was just created, so only the primary can confirm that there is none.
     return (await readLink(env.DB.withSession(), token)) ?? readLink(env.DB, token);
   };

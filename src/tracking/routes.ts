@@ -11,6 +11,7 @@ import {
   jsonBody,
   limitBody,
 } from '#http';
+import { networkOf } from '#lib/network';
 import { clickParams, countryOf } from './click-details.ts';
 import { chooseDestination, withParameters, withReferrer } from './destination.ts';
 import { findLink, LINK_TOKEN, type Link } from './links.ts';
@@ -57,7 +58,7 @@ function isCounted(c: AppContext, link: Link, { browser }: Visitor): boolean {
 
 /** Whether the address has clicked less often than a machine would. Beyond the limit the person, if any, is still sent on. */
 async function isWithinLimit(c: AppContext, address: string): Promise<boolean> {
-  const { success } = await c.env.CLICK_LIMIT.limit({ key: address });
+  const { success } = await c.env.CLICK_LIMIT.limit({ key: networkOf(address) });
   return success;
 }
 

@@ -104,6 +104,16 @@ describe('limits', () => {
     }
   });
 
+  it('count the addresses of an IPv6 network as one', async () => {
+    const guesses = watchedLimit(() => true);
+    const guessed = startWorker({ UNKNOWN_CREDENTIAL_LIMIT: guesses.binding });
+    for (const address of ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9']) {
+      const headers = { 'service-api-key': newApiKey(), 'cf-connecting-ip': address };
+      expect((await guessed.request('/auth', { headers })).status).toBe(429);
+    }
+    expect(guesses.keys).toEqual(['2001:db8:1:2::/64', '2001:db8:1:2::/64']);
+  });
+
   it('apply to the team API: to unknown tokens by address, before the database, and to each team separately', async () => {
     const [tenant, other] = [await createTenant(), await createTenant()];
     const watched = new WatchedD1(env.DB);
